@@ -1,0 +1,71 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Chooses the backend. KERNELGRADE_BACKEND is `cuda` (nvcc compiles the kernels), `host` (the SIMT executor on the CPU) or `auto`:
+# cuda where nvcc is found, host otherwise. Whether a GPU is there is a question for run time, not for configuring.
+
+set(KERNELGRADE_BACKEND auto CACHE STRING "Where kernels run: auto, cuda or host")
+set_property(CACHE KERNELGRADE_BACKEND PROPERTY STRINGS auto cuda host)
+
+if(KERNELGRADE_BACKEND STREQUAL "auto")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    set(KERNELGRADE_BACKEND cuda CACHE STRING "Where kernels run: auto, cuda or host" FORCE)
+  else()
+    set(KERNELGRADE_BACKEND host CACHE STRING "Where kernels run: auto, cuda or host" FORCE)
+  endif()
+endif()
+if(NOT KERNELGRADE_BACKEND MATCHES "^(cuda|host)$")
+  message(FATAL_ERROR "KERNELGRADE_BACKEND is \"${KERNELGRADE_BACKEND}\"; use auto, cuda or host")
+endif()
+
+# Timings of unoptimised code mean nothing, and an unset build type is unoptimised.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(KERNELGRADE_BACKEND STREQUAL "cuda")
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90a-real)
+  endif()
+  enable_language(CUDA)
+  # CMake 3.25 does not know nvcc's C++20 and silently falls back to C++17 when asked for it.
+  string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")
+  find_package(CUDAToolkit REQUIRED)
+endif()
+
+find_program(KERNELGRADE_CCACHE ccache)
+if(KERNELGRADE_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${KERNELGRADE_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${KERNELGRADE_CCACHE})
+endif()
+
+# kernelgrade_device_sources(<target> <file>...): adds .cu files to a target, compiled by nvcc on cuda and as C++ on host.
+function(kernelgrade_device_sources target)
+  target_sources(${target} PRIVATE ${ARGN})
+  if(KERNELGRADE_BACKEND STREQUAL "host")
+    # The compiler goes by the ending of a name; -x says what the file is.
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+  endif()
+endfunction()
+
+# kernelgrade_warnings(<target>...): warnings are errors.
+function(kernelgrade_warnings)
+  set(host_flags -Wall -Wextra -Wpedantic -Werror)
+  # g++ 12 warns of impossible overlaps inside std::string's operator+ (GCC bug 105651, mended in 13).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    list(APPEND host_flags -Wno-restrict)
+  endif()
+  foreach(target IN LISTS ARGN)
+    # nvcc's own generated host code is not pedantic C++.
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:${host_flags}>
+      $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
+  endforeach()
+endfunction()

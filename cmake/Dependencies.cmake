@@ -1,0 +1,53 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Libraries from the distribution's packages. A machine without a package manager (a GPU node, say) may give GoogleTest as a
+# source folder, and CLI11, fmt and nlohmann-json as folders of headers: KERNELGRADE_GOOGLETEST_SOURCE and
+# KERNELGRADE_HEADERS (one folder that holds CLI/, fmt/ and nlohmann/). Nothing is downloaded.
+
+set(KERNELGRADE_GOOGLETEST_SOURCE "" CACHE PATH "GoogleTest source folder, where its package is not installed")
+set(KERNELGRADE_HEADERS "" CACHE PATH "Folder with CLI/, fmt/ and nlohmann/ headers, where their packages are not installed")
+
+find_package(Threads REQUIRED)
+
+if(KERNELGRADE_GOOGLETEST_SOURCE)
+  set(INSTALL_GTEST OFF)
+  add_subdirectory(${KERNELGRADE_GOOGLETEST_SOURCE} ${CMAKE_BINARY_DIR}/googletest EXCLUDE_FROM_ALL)
+  if(NOT TARGET GTest::gtest)
+    add_library(GTest::gtest ALIAS gtest)
+    add_library(GTest::gtest_main ALIAS gtest_main)
+  endif()
+else()
+  find_package(GTest)
+  if(NOT GTest_FOUND)
+    message(FATAL_ERROR "GoogleTest was not found: install libgtest-dev, or set KERNELGRADE_GOOGLETEST_SOURCE")
+  endif()
+endif()
+
+if(KERNELGRADE_HEADERS)
+  foreach(header CLI/CLI.hpp fmt/format.h nlohmann/json.hpp)
+    if(NOT EXISTS ${KERNELGRADE_HEADERS}/${header})
+      message(FATAL_ERROR "KERNELGRADE_HEADERS is \"${KERNELGRADE_HEADERS}\", which lacks ${header}")
+    endif()
+  endforeach()
+  add_library(kernelgrade_headers INTERFACE)
+  target_include_directories(kernelgrade_headers SYSTEM INTERFACE ${KERNELGRADE_HEADERS})
+  target_compile_definitions(kernelgrade_headers INTERFACE FMT_HEADER_ONLY)
+  foreach(name fmt::fmt CLI11::CLI11 nlohmann_json::nlohmann_json)
+    add_library(${name} ALIAS kernelgrade_headers)
+  endforeach()
+else()
+  foreach(package fmt CLI11 nlohmann_json)
+    find_package(${package})
+    if(NOT ${package}_FOUND)
+      message(FATAL_ERROR "${package} was not found: install libfmt-dev, libcli11-dev and nlohmann-json3-dev, or set KERNELGRADE_HEADERS")
+    endif()
+  endforeach()
+endif()
+
+if(KERNELGRADE_BACKEND STREQUAL "host")
+  find_package(TBB)
+  if(NOT TBB_FOUND)
+    message(FATAL_ERROR "oneTBB was not found: install libtbb-dev")
+  endif()
+endif()

@@ -1,0 +1,113 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# kernelgrade_add_op(<op> CATEGORY <category> DTYPES <dtype>... [SOURCES <file>...])
+#
+# Adds an operation whole. From these files, each of which must exist:
+#   kernels/<op>/<op>.h, kernels/<op>/<SOURCES> (default <op>.cu)   the kernels
+#   tests/<op>_test.cu                                              the correctness test
+#   perf/<op>_perf.cu                                               the cases that are timed
+# it makes
+#   kernelgrade_<op>           the kernels as users link them
+#   kernelgrade_<op>_checked   the same sources for the checkers (host backend only)
+#   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
+#   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
+# and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
+
+function(kernelgrade_add_op op)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kernelgrade_add_op(${op}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_CATEGORY OR NOT arg_DTYPES)
+    message(FATAL_ERROR "kernelgrade_add_op(${op}): CATEGORY and DTYPES are required")
+  endif()
+  if(NOT arg_SOURCES)
+    set(arg_SOURCES ${op}.cu)
+  endif()
+  list(TRANSFORM arg_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/kernels/${op}/ OUTPUT_VARIABLE kernels)
+  set(test ${PROJECT_SOURCE_DIR}/tests/${op}_test.cu)
+  set(perf ${PROJECT_SOURCE_DIR}/perf/${op}_perf.cu)
+  foreach(file IN LISTS kernels ITEMS ${PROJECT_SOURCE_DIR}/kernels/${op}/${op}.h ${test} ${perf})
+    if(NOT EXISTS ${file})
+      message(FATAL_ERROR "kernelgrade_add_op(${op}): ${file} is missing; an op has kernels, a correctness test and a perf test")
+    endif()
+  endforeach()
+
+  add_library(kernelgrade_${op} STATIC)
+  kernelgrade_device_sources(kernelgrade_${op} ${kernels})
+  target_link_libraries(kernelgrade_${op} PUBLIC kernelgrade::runtime)
+  kernelgrade_kernel_options(kernelgrade_${op})
+  kernelgrade_warnings(kernelgrade_${op})
+
+  if(KERNELGRADE_BACKEND STREQUAL "host" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_library(kernelgrade_${op}_checked STATIC)
+    kernelgrade_device_sources(kernelgrade_${op}_checked ${kernels})
+    target_link_libraries(kernelgrade_${op}_checked PUBLIC kernelgrade::runtime)
+    kernelgrade_checked_options(kernelgrade_${op}_checked)
+    kernelgrade_warnings(kernelgrade_${op}_checked)
+  endif()
+
+  add_executable(${op}_test)
+  kernelgrade_device_sources(${op}_test ${test})
+  target_link_libraries(${op}_test PRIVATE kernelgrade_${op} kernelgrade::vendor kernelgrade_test_main)
+  set_target_properties(${op}_test PROPERTIES ENABLE_EXPORTS ON) # kernel names in messages
+  kernelgrade_warnings(${op}_test)
+
+  add_library(kernelgrade_${op}_perf OBJECT)
+  kernelgrade_device_sources(kernelgrade_${op}_perf ${perf})
+  target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_measure kernelgrade_test_support)
+  kernelgrade_warnings(kernelgrade_${op}_perf)
+  set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
+
+  foreach(dtype IN LISTS arg_DTYPES)
+    add_test(NAME correctness.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
+    set_tests_properties(correctness.${op}.${dtype} PROPERTIES
+      LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+    add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype})
+    set_tests_properties(perf.${op}.${dtype} PROPERTIES
+      LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+    if(KERNELGRADE_BACKEND STREQUAL "cuda")
+      set_tests_properties(correctness.${op}.${dtype} perf.${op}.${dtype} PROPERTIES RESOURCE_LOCK gpu)
+    endif()
+  endforeach()
+endfunction()
+
+# The command with every op that was added, and the target that blesses what it measures.
+function(kernelgrade_finish)
+  get_property(ops GLOBAL PROPERTY KERNELGRADE_OPS)
+  set(declarations "")
+  set(calls "")
+  set(objects "")
+  foreach(op IN LISTS ops)
+    string(APPEND declarations "Operation ${op}_operation();\n")
+    string(APPEND calls "      ${op}_operation(),\n")
+    list(APPEND objects kernelgrade_${op}_perf)
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/operations.cpp.in ${PROJECT_BINARY_DIR}/operations.cpp @ONLY)
+  target_sources(kernelgrade PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
+  target_link_libraries(kernelgrade PRIVATE ${objects})
+  add_custom_target(update-baselines
+    COMMAND kernelgrade bless --why "$$WHY"
+    COMMENT "Measuring and blessing (WHY=... gives the reason)" USES_TERMINAL VERBATIM)
+endfunction()
+
+# How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
+# a compiler chooses to fuse.
+function(kernelgrade_kernel_options target)
+  if(KERNELGRADE_BACKEND STREQUAL "host")
+    target_compile_options(${target} PRIVATE -O3 -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
+  endif()
+endfunction()
+
+# How kernels are compiled for the checkers: -O1 keeps one instruction per access, and without scalar replacement a 16-byte access
+# stays one.
+function(kernelgrade_checked_options target)
+  target_compile_options(${target} PRIVATE -O1 -g1 -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
+endfunction()
+
+# kernelgrade_unit_test(<name>): the GoogleTest program <name>_test as CTest test unit.<name>.
+function(kernelgrade_unit_test name)
+  add_test(NAME unit.${name} COMMAND ${name}_test)
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+endfunction()

@@ -1,0 +1,171 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/memory.h"
+
+#include "runtime/cuda/native.h"
+#include "runtime/cuda/status.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <fmt/format.h>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace kg {
+namespace {
+
+std::atomic<std::size_t> allocated{0};
+std::atomic<std::size_t> peak{0};
+
+void count_allocation(std::size_t bytes) {
+  const std::size_t now = allocated.fetch_add(bytes) + bytes;
+  std::size_t highest = peak.load();
+  while (highest < now && !peak.compare_exchange_weak(highest, now)) {
+  }
+}
+
+struct DeviceFree {
+  void operator()(unsigned char* base) const noexcept {
+    cuda::check_release(cudaFree(base), "cudaFree");
+  }
+};
+using DeviceBytes = std::unique_ptr<unsigned char, DeviceFree>;
+
+DeviceBytes device_malloc(std::size_t total, std::size_t asked) {
+  void* base = nullptr;
+  const Status status = describe(cudaMalloc(&base, total));
+  if (!status.ok) {
+    std::size_t free = 0;
+    std::size_t all = 0;
+    const bool known = describe(cudaMemGetInfo(&free, &all)).ok;
+    fail(fmt::format(
+        "Allocation: cudaMalloc of {} bytes ({} asked for, {} of guards) failed: {}; {} bytes of "
+        "device memory are free, {} are held by this process's Allocations",
+        total, asked, total - asked, status.text, known ? std::to_string(free) : "unknown",
+        allocated.load()));
+  }
+  return DeviceBytes(static_cast<unsigned char*>(base));
+}
+
+void release(void* data, std::size_t bytes) {
+  if (!data) return;
+  DeviceFree()(static_cast<unsigned char*>(data) - kGuardBytes);
+  allocated.fetch_sub(bytes + 2 * kGuardBytes);
+}
+
+using Guard = std::array<unsigned char, kGuardBytes>;
+
+Guard read_guard(const unsigned char* device) {
+  Guard guard;
+  KG_CHECK(cudaMemcpy(guard.data(), device, guard.size(), cudaMemcpyDeviceToHost));
+  return guard;
+}
+
+bool is_damaged(unsigned char byte) { return byte != kGuardByte; }
+
+std::ptrdiff_t count_damage(const Guard& guard) {
+  return std::count_if(guard.begin(), guard.end(), is_damaged);
+}
+
+} // namespace
+
+// The fills are asynchronous and other streams do not wait for the default one: without the
+// synchronisation a kernel could be overwritten by the poison.
+Allocation::Allocation(std::size_t bytes) {
+  require(bytes <= std::numeric_limits<std::size_t>::max() - 2 * kGuardBytes,
+          fmt::format("Allocation: {} bytes and two guards exceed the address space", bytes));
+  const std::size_t total = bytes + 2 * kGuardBytes;
+  DeviceBytes base = device_malloc(total, bytes);
+  unsigned char* data = base.get() + kGuardBytes;
+  KG_CHECK(cudaMemsetAsync(base.get(), kGuardByte, kGuardBytes, nullptr));
+  if (bytes > 0) KG_CHECK(cudaMemsetAsync(data, kPoisonByte, bytes, nullptr));
+  KG_CHECK(cudaMemsetAsync(data + bytes, kGuardByte, kGuardBytes, nullptr));
+  KG_CHECK(cudaStreamSynchronize(nullptr));
+  count_allocation(total);
+  base.release();
+  data_ = data;
+  bytes_ = bytes;
+}
+
+Allocation::~Allocation() { release(data_, bytes_); }
+
+Allocation::Allocation(Allocation&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+Allocation& Allocation::operator=(Allocation&& other) noexcept {
+  if (this != &other) {
+    release(data_, bytes_);
+    data_ = std::exchange(other.data_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+void Allocation::check_guards() const {
+  if (!data_) return;
+  KG_CHECK(cudaDeviceSynchronize());
+  const auto* data = static_cast<const unsigned char*>(data_);
+
+  const Guard before = read_guard(data - kGuardBytes);
+  const auto last = std::find_if(before.rbegin(), before.rend(), is_damaged);
+  if (last != before.rend())
+    fail(fmt::format("out-of-bounds write: byte {} before a device buffer of {} bytes was changed; "
+                     "{} bytes of that guard in all",
+                     last - before.rbegin() + 1, bytes_, count_damage(before)));
+
+  const Guard after = read_guard(data + bytes_);
+  const auto first = std::find_if(after.begin(), after.end(), is_damaged);
+  if (first != after.end())
+    fail(fmt::format("out-of-bounds write: byte {} behind a device buffer of {} bytes was changed; "
+                     "{} bytes of that guard in all",
+                     first - after.begin() + 1, bytes_, count_damage(after)));
+}
+
+namespace {
+
+// A captured copy would read or write the host's memory at every replay, long after the caller has
+// reused it.
+void refuse_in_capture(const char* function, Stream& stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  KG_CHECK(cudaStreamIsCapturing(cuda::native(stream), &capture));
+  require(capture == cudaStreamCaptureStatusNone,
+          std::string(function) + ": the stream is being captured, and a copy from or to the host "
+                                  "cannot be replayed; copy before or after the capture");
+}
+
+} // namespace
+
+// Waits for the copy: whether an asynchronous copy has read the host's memory when it returns
+// depends on the kind of memory (pinned, pageable, shared page tables).
+void copy_to_device(void* device, const void* host, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  refuse_in_capture("copy_to_device", stream);
+  KG_CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, cuda::native(stream)));
+  KG_CHECK(cudaStreamSynchronize(cuda::native(stream)));
+}
+
+void copy_to_host(void* host, const void* device, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  refuse_in_capture("copy_to_host", stream);
+  KG_CHECK(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, cuda::native(stream)));
+  KG_CHECK(cudaStreamSynchronize(cuda::native(stream)));
+}
+
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  KG_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda::native(stream)));
+}
+
+void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  KG_CHECK(cudaMemsetAsync(device, value, bytes, cuda::native(stream)));
+}
+
+std::size_t allocated_bytes() { return allocated.load(); }
+std::size_t peak_allocated_bytes() { return peak.load(); }
+void reset_peak_allocated_bytes() { peak.store(allocated.load()); }
+
+} // namespace kg

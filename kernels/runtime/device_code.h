@@ -1,0 +1,62 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel source includes to be CUDA C++ under nvcc and plain C++20 on the host backend: keywords, built-in variables,
+// intrinsics, vector types, half, bfloat16 and cooperative groups. Two rules for kernels: launch through kg::launch (launch.h), and
+// take dynamic shared memory from kg::dynamic_shared<T>() instead of `extern __shared__`.
+#pragma once
+
+#include "runtime/backend.h"
+#include "runtime/dtype.h"
+
+#if KG_BACKEND_CUDA
+#include "runtime/cuda/device_code.h"
+#else
+#include "runtime/host/device_code.h"
+#endif
+
+// Unrolls the following loop completely (its trip count is a compile-time constant). g++ ignores nvcc's spelling.
+#if defined(__CUDACC__) || defined(__clang__)
+#define KG_UNROLL _Pragma("unroll")
+#else
+#define KG_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+namespace kg {
+
+using f16 = __half;
+using bf16 = __nv_bfloat16;
+
+// Dtype of an element type: dtype_of<float> == Dtype::f32.
+template <class T>
+inline constexpr Dtype dtype_of = Dtype::f32;
+template <>
+inline constexpr Dtype dtype_of<f16> = Dtype::f16;
+template <>
+inline constexpr Dtype dtype_of<bf16> = Dtype::bf16;
+template <>
+inline constexpr Dtype dtype_of<double> = Dtype::f64;
+template <>
+inline constexpr Dtype dtype_of<int> = Dtype::i32;
+
+// f32 <-> T, rounding to nearest even: the only conversions that kernels with f32 arithmetic need.
+__host__ __device__ inline float to_float(float value) { return value; }
+__host__ __device__ inline float to_float(f16 value) { return __half2float(value); }
+__host__ __device__ inline float to_float(bf16 value) { return __bfloat162float(value); }
+
+template <class T>
+__host__ __device__ inline T from_float(float value);
+template <>
+__host__ __device__ inline float from_float<float>(float value) {
+  return value;
+}
+template <>
+__host__ __device__ inline f16 from_float<f16>(float value) {
+  return __float2half_rn(value);
+}
+template <>
+__host__ __device__ inline bf16 from_float<bf16>(float value) {
+  return __float2bfloat16_rn(value);
+}
+
+} // namespace kg

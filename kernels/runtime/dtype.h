@@ -1,0 +1,52 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The element types, by name. Plain C++: files that must not see the device's vector types include only this.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace kg {
+
+enum class Dtype { f32, f16, bf16, f64, i32 };
+
+// "f32", "f16", ... as used in case ids, CSV files and test names.
+constexpr std::string_view name(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32: return "f32";
+  case Dtype::f16: return "f16";
+  case Dtype::bf16: return "bf16";
+  case Dtype::f64: return "f64";
+  case Dtype::i32: return "i32";
+  }
+  return "";
+}
+
+// Bytes per element.
+constexpr std::size_t size_of(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32: return 4;
+  case Dtype::f16: return 2;
+  case Dtype::bf16: return 2;
+  case Dtype::f64: return 8;
+  case Dtype::i32: return 4;
+  }
+  return 0;
+}
+
+// Unit roundoff u = half the distance from 1 to the next number (IEEE 754 binary32, binary16, binary64; bfloat16 has 8
+// significant bits); 0 for integers, whose arithmetic is exact.
+constexpr double unit_roundoff(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32: return 0x1p-24;
+  case Dtype::f16: return 0x1p-11;
+  case Dtype::bf16: return 0x1p-8;
+  case Dtype::f64: return 0x1p-53;
+  case Dtype::i32: return 0;
+  }
+  return 0;
+}
+
+} // namespace kg

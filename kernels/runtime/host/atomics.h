@@ -1,0 +1,233 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Atomic functions on global and shared memory, and the cache-hinted loads and stores. All atomics
+// are sequentially consistent, which is stronger than CUDA's relaxed ones: orderings that a kernel
+// forgets do not show here. The _block and _system forms are the same function.
+#pragma once
+
+#include "runtime/host/bfloat16.h"
+#include "runtime/host/half.h"
+#include "runtime/host/vector_types.h"
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+namespace kg::host {
+
+template <std::size_t Bytes>
+struct AtomicWord;
+template <>
+struct AtomicWord<2> {
+  using Type = unsigned short;
+};
+template <>
+struct AtomicWord<4> {
+  using Type = unsigned int;
+};
+template <>
+struct AtomicWord<8> {
+  using Type = unsigned long long;
+};
+
+// Replaces *address by update(old) in one step and returns old. T: any trivially copyable type of
+// 2, 4 or 8 bytes.
+template <class T, class Update>
+T atomic_update(T* address, Update update) {
+  using Word = typename AtomicWord<sizeof(T)>::Type;
+  auto* word = reinterpret_cast<Word*>(address);
+  Word before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+  for (;;) {
+    T old;
+    std::memcpy(&old, &before, sizeof(T));
+    const T value = update(old);
+    Word after;
+    std::memcpy(&after, &value, sizeof(T));
+    if (__atomic_compare_exchange_n(word, &before, after, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST)) {
+      return old;
+    }
+  }
+}
+
+// Keeps the operand from taking part in deduction: atomicAdd(&float_value, 1) means 1.0f, as in
+// CUDA.
+template <class T>
+using Same = std::type_identity_t<T>;
+
+} // namespace kg::host
+
+template <class T>
+T atomicAdd(T* address, kg::host::Same<T> value) {
+  if constexpr (std::is_integral_v<T>)
+    return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
+  else
+    return kg::host::atomic_update(address, [=](T old) -> T { return old + value; });
+}
+template <class T>
+T atomicSub(T* address, kg::host::Same<T> value) {
+  return __atomic_fetch_sub(address, value, __ATOMIC_SEQ_CST);
+}
+template <class T>
+T atomicExch(T* address, kg::host::Same<T> value) {
+  return kg::host::atomic_update(address, [=](T) { return value; });
+}
+template <class T>
+T atomicMin(T* address, kg::host::Same<T> value) {
+  return kg::host::atomic_update(address, [=](T old) { return value < old ? value : old; });
+}
+template <class T>
+T atomicMax(T* address, kg::host::Same<T> value) {
+  return kg::host::atomic_update(address, [=](T old) { return old < value ? value : old; });
+}
+template <class T>
+T atomicAnd(T* address, kg::host::Same<T> value) {
+  return __atomic_fetch_and(address, value, __ATOMIC_SEQ_CST);
+}
+template <class T>
+T atomicOr(T* address, kg::host::Same<T> value) {
+  return __atomic_fetch_or(address, value, __ATOMIC_SEQ_CST);
+}
+template <class T>
+T atomicXor(T* address, kg::host::Same<T> value) {
+  return __atomic_fetch_xor(address, value, __ATOMIC_SEQ_CST);
+}
+inline unsigned atomicInc(unsigned* address, unsigned limit) {
+  return kg::host::atomic_update(address, [=](unsigned old) { return old >= limit ? 0 : old + 1; });
+}
+inline unsigned atomicDec(unsigned* address, unsigned limit) {
+  return kg::host::atomic_update(
+      address, [=](unsigned old) { return old == 0 || old > limit ? limit : old - 1; });
+}
+// Compares bits, not values: a float NaN equals itself.
+template <class T>
+T atomicCAS(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
+  return kg::host::atomic_update(
+      address, [=](T old) { return std::memcmp(&old, &compare, sizeof(T)) == 0 ? value : old; });
+}
+
+// Vectors are added element by element; the whole is not one atomic step (CUDA C++ Programming
+// Guide, "atomicAdd()").
+inline float2 atomicAdd(float2* address, float2 value) {
+  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
+}
+inline float4 atomicAdd(float4* address, float4 value) {
+  return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
+          atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};
+}
+
+template <class T>
+T atomicAdd_block(T* address, kg::host::Same<T> value) {
+  return atomicAdd(address, value);
+}
+template <class T>
+T atomicSub_block(T* address, kg::host::Same<T> value) {
+  return atomicSub(address, value);
+}
+template <class T>
+T atomicExch_block(T* address, kg::host::Same<T> value) {
+  return atomicExch(address, value);
+}
+template <class T>
+T atomicMin_block(T* address, kg::host::Same<T> value) {
+  return atomicMin(address, value);
+}
+template <class T>
+T atomicMax_block(T* address, kg::host::Same<T> value) {
+  return atomicMax(address, value);
+}
+template <class T>
+T atomicAnd_block(T* address, kg::host::Same<T> value) {
+  return atomicAnd(address, value);
+}
+template <class T>
+T atomicOr_block(T* address, kg::host::Same<T> value) {
+  return atomicOr(address, value);
+}
+template <class T>
+T atomicXor_block(T* address, kg::host::Same<T> value) {
+  return atomicXor(address, value);
+}
+template <class T>
+T atomicCAS_block(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
+  return atomicCAS(address, compare, value);
+}
+template <class T>
+T atomicAdd_system(T* address, kg::host::Same<T> value) {
+  return atomicAdd(address, value);
+}
+template <class T>
+T atomicSub_system(T* address, kg::host::Same<T> value) {
+  return atomicSub(address, value);
+}
+template <class T>
+T atomicExch_system(T* address, kg::host::Same<T> value) {
+  return atomicExch(address, value);
+}
+template <class T>
+T atomicMin_system(T* address, kg::host::Same<T> value) {
+  return atomicMin(address, value);
+}
+template <class T>
+T atomicMax_system(T* address, kg::host::Same<T> value) {
+  return atomicMax(address, value);
+}
+template <class T>
+T atomicAnd_system(T* address, kg::host::Same<T> value) {
+  return atomicAnd(address, value);
+}
+template <class T>
+T atomicOr_system(T* address, kg::host::Same<T> value) {
+  return atomicOr(address, value);
+}
+template <class T>
+T atomicXor_system(T* address, kg::host::Same<T> value) {
+  return atomicXor(address, value);
+}
+template <class T>
+T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
+  return atomicCAS(address, compare, value);
+}
+
+// Loads and stores with cache hints move the value; the host has no hints.
+template <class T>
+T __ldg(const T* address) {
+  return *address;
+}
+template <class T>
+T __ldca(const T* address) {
+  return *address;
+}
+template <class T>
+T __ldcg(const T* address) {
+  return *address;
+}
+template <class T>
+T __ldcs(const T* address) {
+  return *address;
+}
+template <class T>
+T __ldlu(const T* address) {
+  return *address;
+}
+template <class T>
+T __ldcv(const T* address) {
+  return *address;
+}
+template <class T>
+void __stwb(T* address, kg::host::Same<T> value) {
+  *address = value;
+}
+template <class T>
+void __stcg(T* address, kg::host::Same<T> value) {
+  *address = value;
+}
+template <class T>
+void __stcs(T* address, kg::host::Same<T> value) {
+  *address = value;
+}
+template <class T>
+void __stwt(T* address, kg::host::Same<T> value) {
+  *address = value;
+}

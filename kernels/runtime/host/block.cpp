@@ -1,0 +1,294 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/host/block.h"
+
+#include "runtime/host/block_group.h"
+#include "runtime/host/virtual_device.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+constinit thread_local uint3 threadIdx{0, 0, 0};
+constinit thread_local uint3 blockIdx{0, 0, 0};
+constinit thread_local dim3 blockDim{1, 1, 1};
+constinit thread_local dim3 gridDim{1, 1, 1};
+
+namespace kg::host {
+
+constinit thread_local Block* current_block = nullptr;
+
+namespace {
+
+// Unwinds the threads that are still suspended when a block is given up.
+struct Aborted {};
+
+// Behind the dynamic shared memory that a launch asked for lie these bytes; a kernel that changes
+// them has run over its end.
+constexpr std::size_t kSharedGuardBytes = 256;
+constexpr unsigned char kSharedGuard = 0xC3;
+constexpr std::size_t kSharedAlignment = 1024; // what swizzled tiles of later architectures ask for
+
+std::uint64_t next_random(std::uint64_t& state) { // xorshift64*, Vigna 2016
+  state ^= state >> 12;
+  state ^= state << 25;
+  state ^= state >> 27;
+  return state * 0x2545F4914F6CDD1DULL;
+}
+
+unsigned nth_set_bit(unsigned mask, unsigned n) {
+  while (n-- > 0) mask &= mask - 1;
+  return static_cast<unsigned>(std::countr_zero(mask));
+}
+
+// The bit to take next among those set, in the orders that are not forward.
+unsigned choose_bit(unsigned mask, ThreadOrder order, std::uint64_t& random) {
+  if (order == ThreadOrder::reverse) return 31u - static_cast<unsigned>(std::countl_zero(mask));
+  return nth_set_bit(mask, static_cast<unsigned>(next_random(random) >> 32) %
+                               static_cast<unsigned>(std::popcount(mask)));
+}
+
+} // namespace
+
+Block::Block() : shared_(kSharedBytesOptIn + kSharedGuardBytes + kSharedAlignment) {}
+Block::~Block() = default;
+
+unsigned char* Block::shared_memory() {
+  const auto address = reinterpret_cast<std::uintptr_t>(shared_.data());
+  return shared_.data() + (kSharedAlignment - address % kSharedAlignment) % kSharedAlignment;
+}
+
+void Block::run(const LaunchContext& launch, uint3 index, BlockGroup* group) {
+  Block* const outer = current_block;
+  if (outer) fail("a kernel launched a kernel: dynamic parallelism is not supported");
+  prepare(launch, index, group);
+  std::memset(shared_memory() + launch.shared_bytes, kSharedGuard, kSharedGuardBytes);
+  current_block = this;
+  loop(nullptr);
+  current_block = nullptr;
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  const unsigned char* guard = shared_memory() + launch.shared_bytes;
+  for (std::size_t i = 0; i < kSharedGuardBytes; ++i) {
+    if (guard[i] != kSharedGuard) {
+      shared_overrun(i);
+    }
+  }
+}
+
+void Block::prepare(const LaunchContext& launch, uint3 index, BlockGroup* group) {
+  launch_ = &launch;
+  group_ = group;
+  index_ = index;
+  count_ = launch.block.x * launch.block.y * launch.block.z;
+  warps_ = (count_ + kWarpSize - 1) / kWarpSize;
+  alive_ = count_;
+  started_ = waiting_ = ready_warps_ = yielded_ = 0;
+  barrier_arrived_ = barrier_true_ = 0;
+  aborting_ = home_parked_ = false;
+  for (unsigned w = 0; w < warps_; ++w) {
+    const unsigned lanes = std::min(kWarpSize, count_ - w * kWarpSize);
+    alive_lanes_[w] = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
+    ready_[w] = at_barrier_[w] = 0;
+    warp_[w].yielded = warp_[w].converging = warp_[w].groups = 0;
+  }
+  for (NamedBarrier& barrier : named_) {
+    barrier.arrived = 0;
+    barrier.waiting.clear();
+  }
+  random_ = launch.schedule.seed * 0x9E3779B97F4A7C15ULL + index.x + 1;
+  random_ += (std::uint64_t{index.y} << 20) + (std::uint64_t{index.z} << 40);
+  order_threads();
+  blockIdx = index;
+  blockDim = launch.block;
+  gridDim = launch.grid;
+}
+
+// Fills the table of thread indices and the start order; both stay valid until the block's shape or
+// the schedule changes.
+void Block::order_threads() {
+  const dim3 shape = launch_->block;
+  if (shape.x != index_shape_.x || shape.y != index_shape_.y || shape.z != index_shape_.z) {
+    for (unsigned id = 0; id < count_; ++id) {
+      threads_[id].index = {id % shape.x, id / shape.x % shape.y, id / (shape.x * shape.y)};
+    }
+    index_shape_ = shape;
+  }
+  const ThreadOrder order = thread_order_ = launch_->schedule.order;
+  if (order != ThreadOrder::random && order_count_ == count_ && order_made_for_ == order) return;
+  for (unsigned i = 0; i < count_; ++i) {
+    order_[i] = order == ThreadOrder::reverse ? count_ - 1 - i : i;
+  }
+  if (order == ThreadOrder::random) {
+    for (unsigned i = count_; i > 1; --i) {
+      std::swap(order_[i - 1], order_[(next_random(random_) >> 32) % i]);
+    }
+  }
+  order_count_ = count_;
+  order_made_for_ = order;
+}
+
+// Runs threads until there is something better to do with this stack. `here` is null on the OS
+// thread's own stack.
+void Block::loop(StackPool::Stack* here) {
+  for (;;) {
+    if (const Thread* next = pick()) {
+      if (!here) {
+        home_parked_ = true;
+        switch_context(home_, next->context);
+        home_parked_ = false;
+        continue;
+      }
+      stacks_.give_back(here);
+      Context gone;
+      switch_context(gone, next->context, true);
+    }
+    if (started_ < count_) {
+      run_thread(order_[started_++]);
+    } else if (alive_ == 0) {
+      if (!here) return;
+      stacks_.give_back(here);
+      Context gone;
+      switch_context(gone, home_, true);
+    } else if (!unblock()) {
+      abort(std::make_exception_ptr(Error(deadlock_report())));
+    }
+  }
+}
+
+void Block::fresh_stack_entry() {
+  entered_fresh_stack();
+  Block* block = current_block;
+  block->loop(block->fresh_stack_);
+}
+
+void Block::run_thread(unsigned id) {
+  current_ = id;
+  threadIdx = threads_[id].index;
+  try {
+    launch_->invoke(launch_->kernel, launch_->arguments);
+  } catch (const Aborted&) {
+  } catch (...) {
+    abort(std::current_exception());
+  }
+  thread_exited(id);
+}
+
+void Block::thread_exited(unsigned id) {
+  alive_lanes_[id / kWarpSize] &= ~(1u << id % kWarpSize);
+  --alive_;
+  if (waiting_ == 0 || aborting_) return;
+  complete_after_exit(id / kWarpSize);
+}
+
+// Takes a runnable suspended thread out of the ready set; null when there is none, or when (in
+// random order) a thread that has not started is to go first.
+inline Block::Thread* Block::pick() {
+  if (ready_warps_ == 0) return nullptr;
+  unsigned w = static_cast<unsigned>(std::countr_zero(ready_warps_));
+  unsigned lane = static_cast<unsigned>(std::countr_zero(ready_[w]));
+  if (thread_order_ != ThreadOrder::forward) [[unlikely]] {
+    const unsigned id = choose();
+    if (id == kNobody) return nullptr;
+    w = id / kWarpSize;
+    lane = id % kWarpSize;
+  }
+  ready_[w] &= ~(1u << lane);
+  if (ready_[w] == 0) ready_warps_ &= ~(1u << w);
+  --waiting_;
+  return &threads_[w * kWarpSize + lane];
+}
+
+// The thread to continue in an order that is not forward.
+[[gnu::noinline]] unsigned Block::choose() {
+  if (thread_order_ == ThreadOrder::random && started_ < count_ &&
+      (next_random(random_) >> 63) != 0) {
+    return kNobody;
+  }
+  const unsigned w = choose_bit(ready_warps_, thread_order_, random_);
+  return w * kWarpSize + choose_bit(ready_[w], thread_order_, random_);
+}
+
+void Block::make_ready(unsigned w, unsigned lanes) {
+  if (lanes == 0) return;
+  ready_[w] |= lanes;
+  ready_warps_ |= 1u << w;
+}
+
+// What to run when no suspended thread is ready: a thread that has not started, or whatever a
+// blocked block lets go. Null when that is the calling thread itself.
+[[gnu::noinline]] const Context* Block::continue_elsewhere() {
+  for (;;) {
+    if (started_ < count_) {
+      if (home_parked_) return &home_;
+      fresh_stack_ = stacks_.take();
+      fresh_ = make_context<&Block::fresh_stack_entry>(fresh_stack_->bottom, fresh_stack_->size);
+      return &fresh_;
+    }
+    if (!unblock()) abort(std::make_exception_ptr(Error(deadlock_report())));
+    if (const Thread* next = pick()) {
+      return next == &threads_[current_] ? nullptr : &next->context;
+    }
+  }
+}
+
+// Gives the OS thread to something else until the running thread is made ready again.
+void Block::suspend(Wait wait, unsigned detail, const char* name, Location where) {
+  Thread& thread = threads_[current_];
+  thread.wait = wait;
+  thread.detail = detail;
+  thread.name = name;
+  thread.where = where;
+  ++waiting_;
+  const Thread* next = pick();
+  const Context* to = next ? &next->context : continue_elsewhere();
+  if (to) [[likely]]
+    switch_context(thread.context, *to);
+  thread.wait = Wait::none;
+  current_ = static_cast<unsigned>(&thread - threads_);
+  threadIdx = thread.index;
+  if (aborting_) [[unlikely]]
+    unwind();
+}
+
+void Block::unwind() { throw Aborted{}; }
+
+// Nothing is ready and everything has started: lets go what waits for exactly that. False if it is
+// a deadlock.
+bool Block::unblock() {
+  bool any = false;
+  for (unsigned w = 0; w < warps_; ++w) any |= release_converging(w);
+  if (any || yielded_ == 0) return any;
+  std::this_thread::yield(); // what they wait for may be another block's to do
+  if (group_ && group_->failed()) return false;
+  for (unsigned w = 0; w < warps_; ++w) {
+    make_ready(w, warp_[w].yielded);
+    warp_[w].yielded = 0;
+  }
+  yielded_ = 0;
+  return true;
+}
+
+// Gives the block up: threads that wait unwind by an exception, threads that have not started never
+// do.
+void Block::abort(std::exception_ptr reason) {
+  if (aborting_) return;
+  failure_ = std::move(reason);
+  alive_ -= count_ - started_;
+  started_ = count_;
+  aborting_ = true;
+  if (group_) group_->fail();
+  ready_warps_ = 0;
+  for (unsigned w = 0; w < warps_; ++w) {
+    unsigned waiting = 0;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      const unsigned id = w * kWarpSize + lane;
+      if (id < count_ && threads_[id].wait != Wait::none) waiting |= 1u << lane;
+    }
+    ready_[w] = warp_[w].groups = 0;
+    make_ready(w, waiting);
+  }
+}
+
+} // namespace kg::host

@@ -1,0 +1,216 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The executor of one block: CUDA threads as flows of control on one OS thread.
+//
+// Threads start as a plain loop. The first one that has to wait keeps the stack it is on, and the
+// loop goes on with the next thread on a fresh stack; so a kernel without barriers never switches
+// stacks, and one in which only warp 0 shuffles waits only there. The last thread to arrive at a
+// barrier or collective completes it for all and continues without a switch. Which thread runs next
+// is a bit scan over one mask per warp.
+#pragma once
+
+#include "runtime/error.h"
+#include "runtime/host/fiber.h"
+#include "runtime/host/stack_pool.h"
+#include "runtime/host/vector_types.h"
+#include "runtime/schedule.h"
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace kg::host {
+
+inline constexpr unsigned kWarpSize = 32;
+inline constexpr unsigned kMaxThreads = 1024;
+inline constexpr unsigned kMaxWarps = kMaxThreads / kWarpSize;
+inline constexpr unsigned kNamedBarriers = 16;
+inline constexpr unsigned kNobody = ~0u; // no thread
+
+// Completes a warp collective: reads and writes what the lanes in `lanes` brought; `payload` is
+// indexed by lane.
+using Resolve = void (*)(void* const* payload, unsigned lanes);
+
+// The blocks of a launch that can wait for each other (grid or cluster synchronisation). See
+// block_group.h.
+class BlockGroup;
+
+// What the blocks of one launch share.
+struct LaunchContext {
+  const void* kernel;
+  void (*invoke)(const void* kernel, void** arguments);
+  void** arguments;
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes;
+  Schedule schedule;
+  std::string (*kernel_name)(const void* kernel);
+};
+
+// File names are literals: the same source line gives the same pointer, but one header in two
+// translation units need not.
+inline bool same_place(const Location& a, const Location& b) {
+  return a.line == b.line && (a.file == b.file || __builtin_strcmp(a.file, b.file) == 0);
+}
+
+class Block {
+ public:
+  Block();
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  // Runs one block to its end. Throws what a thread threw, or Error on a deadlock, a divergent
+  // barrier or a shared-memory overrun; the block is ready for another run either way.
+  void run(const LaunchContext& launch, uint3 index, BlockGroup* group);
+
+  // --- What device code calls, on behalf of the running thread
+  // -----------------------------------------------------------
+
+  struct Votes {
+    unsigned count, any, all; // of the predicates that the block's threads brought
+  };
+  void barrier(const char* name, Location where);
+  Votes vote(bool predicate, const char* name, Location where); // a barrier that counts
+  void named_barrier(unsigned id, unsigned threads, bool wait, Location where);
+
+  // Waits until every lane of `mask` that has not exited called with the same mask and `resolve`.
+  void collective(unsigned mask, void* payload, Resolve resolve, const char* name, Location where);
+
+  // The lanes of the warp that reach this call before the warp blocks.
+  unsigned converge(Location where);
+
+  // Lets every other thread that can run go first.
+  void yield();
+
+  [[noreturn]] void trap(const std::string& message, Location where);
+
+  unsigned char* shared_memory(); // the dynamic shared memory, aligned to 1024 bytes
+  const LaunchContext& launch() const { return *launch_; }
+  BlockGroup* group() const { return group_; }
+  unsigned lane() const { return current_ % kWarpSize; }
+  unsigned thread_rank() const { return current_; }
+  unsigned thread_count() const { return count_; }
+
+ private:
+  enum class Wait : unsigned char { none, barrier, named_barrier, collective, converge, yield };
+
+  // One cache line: every wait touches it.
+  struct alignas(64) Thread {
+    Context context;
+    const char* name = "";
+    Location where;
+    uint3 index;
+    unsigned detail = 0; // mask of a collective, id of a named barrier
+    Wait wait = Wait::none;
+  };
+
+  struct Collective {
+    unsigned mask;
+    unsigned arrived;
+    Resolve resolve;
+  };
+
+  struct Warp {
+    unsigned yielded = 0;
+    unsigned converging = 0;
+    unsigned groups = 0; // open collectives in use
+    void* payload[kWarpSize];
+    Collective collectives[kWarpSize];
+    unsigned converged[kWarpSize]; // result of converge(), by lane
+  };
+
+  struct NamedBarrier {
+    unsigned arrived = 0;
+    std::vector<unsigned> waiting; // thread ranks
+  };
+
+  static void fresh_stack_entry();
+
+  void prepare(const LaunchContext& launch, uint3 index, BlockGroup* group);
+  void order_threads();
+  void loop(StackPool::Stack* here);
+  void run_thread(unsigned id);
+  void thread_exited(unsigned id);
+  void suspend(Wait wait, unsigned detail, const char* name, Location where);
+  Thread* pick();
+  unsigned choose();
+  const Context* continue_elsewhere();
+  void make_ready(unsigned warp, unsigned lanes);
+  bool unblock();
+  bool release_converging(unsigned warp);
+  bool complete_after_exit(unsigned warp);
+  void release_barrier();
+  void abort(std::exception_ptr reason);
+  [[noreturn]] static void unwind();
+  [[noreturn]] void diverge(const char* name, Location where) const;
+  [[noreturn]] void shared_overrun(std::size_t byte) const;
+  std::string deadlock_report() const;
+  std::string describe_thread(unsigned id) const;
+  std::string where_am_i() const;
+
+  const LaunchContext* launch_ = nullptr;
+  BlockGroup* group_ = nullptr;
+  uint3 index_{};
+  unsigned current_ = 0;
+  unsigned count_ = 0;
+  unsigned warps_ = 0;
+  unsigned alive_ = 0;
+  unsigned started_ = 0;
+  unsigned waiting_ = 0;     // suspended threads
+  unsigned ready_warps_ = 0; // warps with a ready lane
+  unsigned yielded_ = 0;     // threads that yielded
+  bool aborting_ = false;
+  bool home_parked_ = false;
+  std::exception_ptr failure_;
+
+  unsigned barrier_arrived_ = 0;
+  unsigned barrier_true_ = 0;
+  Votes barrier_votes_{};
+  Location barrier_where_;
+  NamedBarrier named_[kNamedBarriers];
+
+  Context home_;  // the OS thread's own stack, parked in loop()
+  Context fresh_; // a stack that nothing has run on yet
+  StackPool stacks_;
+  StackPool::Stack* fresh_stack_ = nullptr; // handed to fresh_stack_entry()
+  std::uint64_t random_ = 1;
+  dim3 index_shape_{0, 0, 0};
+  ThreadOrder thread_order_ = ThreadOrder::forward;
+  ThreadOrder order_made_for_ = ThreadOrder::forward;
+  unsigned order_count_ = 0;
+
+  // Lanes by warp: they exist and have not exited (not yet started ones included); suspended and
+  // able to continue; at the barrier.
+  unsigned alive_lanes_[kMaxWarps];
+  unsigned ready_[kMaxWarps];
+  unsigned at_barrier_[kMaxWarps];
+
+  Thread threads_[kMaxThreads];
+  Warp warp_[kMaxWarps];
+  unsigned order_[kMaxThreads];       // start order
+  std::vector<unsigned char> shared_; // dynamic shared memory and the guard behind it
+};
+
+// The block that this OS thread runs; null outside kernels.
+extern constinit thread_local Block* current_block;
+
+[[noreturn]] void no_running_block(const char* what, Location where);
+
+// The block, or an Error naming `what` when device code is called outside a kernel.
+inline Block& running_block(const char* what, Location where) {
+  if (!current_block) [[unlikely]]
+    no_running_block(what, where);
+  return *current_block;
+}
+
+} // namespace kg::host
+
+// CUDA's built-in variables, kept up to date at every switch.
+extern constinit thread_local uint3 threadIdx;
+extern constinit thread_local uint3 blockIdx;
+extern constinit thread_local dim3 blockDim;
+extern constinit thread_local dim3 gridDim;
+inline constexpr int warpSize = 32;

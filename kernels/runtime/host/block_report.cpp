@@ -1,0 +1,70 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a block says when it cannot go on: who waits, where, for what.
+#include "runtime/host/block.h"
+
+#include <fmt/format.h>
+
+namespace kg::host {
+
+void Block::trap(const std::string& message, Location where) {
+  fail(fmt::format("{}, {}: {}", where_am_i(), describe_thread(current_), message), where);
+}
+
+void Block::diverge(const char* name, Location where) const {
+  fail(fmt::format(
+      "divergent barrier in {}: {} met {} at {}:{} while {} threads wait in a barrier at "
+      "{}:{}; all threads of a block must meet the same barrier",
+      where_am_i(), describe_thread(current_), name, where.file, where.line, barrier_arrived_,
+      barrier_where_.file, barrier_where_.line));
+}
+
+void Block::shared_overrun(std::size_t byte) const {
+  fail(fmt::format(
+      "dynamic shared memory overrun in {}: byte {} past the {} bytes of the launch was written; "
+      "raise shared_bytes or mend the index",
+      where_am_i(), byte, launch_->shared_bytes));
+}
+
+std::string Block::where_am_i() const {
+  return fmt::format("kernel {}, block ({},{},{})", launch_->kernel_name(launch_->kernel), index_.x,
+                     index_.y, index_.z);
+}
+
+std::string Block::describe_thread(unsigned id) const {
+  const uint3 t = threads_[id].index;
+  return fmt::format("thread ({},{},{})", t.x, t.y, t.z);
+}
+
+// "threads 0..4 wait in __syncthreads at k.cu:38; threads 5..31 wait in __shfl_sync with mask
+// 0xffffffff at k.cu:37; 0 threads have exited".
+std::string Block::deadlock_report() const {
+  std::string text = fmt::format("deadlock in {}: no thread can continue", where_am_i());
+  const auto same = [](const Thread& a, const Thread& b) {
+    return a.wait == b.wait && a.detail == b.detail && same_place(a.where, b.where);
+  };
+  unsigned exited = 0;
+  for (unsigned first = 0; first < count_;) {
+    const Thread& thread = threads_[first];
+    unsigned last = first;
+    while (last + 1 < count_ && same(threads_[last + 1], thread)) ++last;
+    if (thread.wait == Wait::none) {
+      exited += last - first + 1;
+    } else {
+      text += fmt::format("; threads {}..{} wait in {}", first, last, thread.name);
+      if (thread.wait == Wait::collective) text += fmt::format(" with mask 0x{:x}", thread.detail);
+      if (thread.wait == Wait::named_barrier) text += fmt::format(" {}", thread.detail);
+      text += fmt::format(" at {}:{}", thread.where.file, thread.where.line);
+    }
+    first = last + 1;
+  }
+  return text + fmt::format("; {} threads have exited", exited);
+}
+
+void no_running_block(const char* what, Location where) {
+  fail(fmt::format("{} was called outside a kernel; run the function through kg::launch", what),
+       where);
+}
+
+} // namespace kg::host

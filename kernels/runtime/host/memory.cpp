@@ -1,0 +1,110 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/memory.h"
+
+#include "runtime/error.h"
+#include "runtime/host/queue.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace kg {
+namespace {
+
+constexpr std::size_t kAlignment = 256; // what cudaMalloc promises at the least
+
+std::atomic<std::size_t> allocated = 0;
+std::atomic<std::size_t> peak = 0;
+
+std::size_t round_up(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+std::size_t block_bytes(std::size_t bytes) { return kGuardBytes + round_up(bytes) + kGuardBytes; }
+
+void run_or_record(Stream& stream, host::Queue::Task task) {
+  host::queue_of(&stream)->run(std::move(task));
+}
+
+} // namespace
+
+Allocation::Allocation(std::size_t bytes) : bytes_(bytes) {
+  require(bytes < std::numeric_limits<std::size_t>::max() / 2,
+          "Allocation: " + std::to_string(bytes) + " bytes is not a size; an extent was negative");
+  auto* block = static_cast<unsigned char*>(std::aligned_alloc(kAlignment, block_bytes(bytes)));
+  require(block != nullptr, "out of memory: " + std::to_string(bytes) + " bytes asked, " +
+                                std::to_string(allocated.load()) + " bytes held");
+  std::memset(block, kGuardByte, kGuardBytes);
+  std::memset(block + kGuardBytes, kPoisonByte, bytes);
+  std::memset(block + kGuardBytes + bytes, kGuardByte, block_bytes(bytes) - kGuardBytes - bytes);
+  data_ = block + kGuardBytes;
+  const std::size_t now = allocated += block_bytes(bytes);
+  std::size_t before = peak;
+  while (before < now && !peak.compare_exchange_weak(before, now)) {
+  }
+}
+
+Allocation::~Allocation() {
+  if (!data_) return;
+  std::free(static_cast<unsigned char*>(data_) - kGuardBytes);
+  allocated -= block_bytes(bytes_);
+}
+
+Allocation::Allocation(Allocation&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+Allocation& Allocation::operator=(Allocation&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+void Allocation::check_guards() const {
+  if (!data_) return;
+  const auto* data = static_cast<const unsigned char*>(data_);
+  for (std::size_t i = 1; i <= kGuardBytes; ++i) {
+    require(data[-static_cast<std::ptrdiff_t>(i)] == kGuardByte,
+            "out-of-bounds write: byte " + std::to_string(i) + " before a device buffer of " +
+                std::to_string(bytes_) + " bytes was changed");
+  }
+  const std::size_t behind = block_bytes(bytes_) - kGuardBytes - bytes_;
+  for (std::size_t i = 0; i < behind; ++i) {
+    require(data[bytes_ + i] == kGuardByte, "out-of-bounds write: byte " + std::to_string(i + 1) +
+                                                " behind a device buffer of " +
+                                                std::to_string(bytes_) + " bytes was changed");
+  }
+}
+
+void copy_to_device(void* device, const void* host, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  require(
+      !host::queue_of(&stream)->capturing(),
+      "copy_to_device cannot be captured in a graph: host memory may be reused when it returns");
+  std::memcpy(device, host, bytes);
+}
+
+void copy_to_host(void* host, const void* device, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  require(!host::queue_of(&stream)->capturing(),
+          "copy_to_host cannot be captured in a graph: it waits for the copy");
+  std::memcpy(host, device, bytes);
+}
+
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  run_or_record(stream, [=] { std::memmove(to, from, bytes); });
+}
+
+void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  run_or_record(stream, [=] { std::memset(device, value, bytes); });
+}
+
+std::size_t allocated_bytes() { return allocated; }
+std::size_t peak_allocated_bytes() { return peak; }
+void reset_peak_allocated_bytes() { peak = allocated.load(); }
+
+} // namespace kg

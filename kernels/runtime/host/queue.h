@@ -1,0 +1,41 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/stream.h"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace kg::host {
+
+// What a host stream's handle points to: work runs at once, except while a graph records it.
+class Queue {
+ public:
+  using Task = std::function<void()>;
+
+  void begin_capture() { recorded_ = std::make_unique<std::vector<Task>>(); }
+  std::unique_ptr<std::vector<Task>> end_capture() { return std::move(recorded_); }
+  bool capturing() const { return recorded_ != nullptr; }
+  void record(Task task) { recorded_->push_back(std::move(task)); }
+
+  // Runs `task` now, or records it.
+  void run(Task task) {
+    if (capturing()) {
+      record(std::move(task));
+    } else {
+      task();
+    }
+  }
+
+ private:
+  std::unique_ptr<std::vector<Task>> recorded_;
+};
+
+// The queue of a stream; null for the default stream.
+inline Queue* queue_of(const Stream* stream) {
+  return stream ? static_cast<Queue*>(stream->handle()) : nullptr;
+}
+
+} // namespace kg::host

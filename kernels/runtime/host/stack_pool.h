@@ -1,0 +1,39 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace kg::host {
+
+// Stacks for the threads of one block, reused last in, first out so that the warm ones stay in the
+// cache. Belongs to one OS thread.
+class StackPool {
+ public:
+  // Address space per stack, committed as it is touched. The lowest page is protected where the
+  // system still grants mappings.
+  static constexpr std::size_t kSlotBytes = 256 * 1024;
+
+  struct Stack {
+    void* bottom;
+    std::size_t size;
+  };
+
+  StackPool() = default;
+  ~StackPool();
+  StackPool(const StackPool&) = delete;
+  StackPool& operator=(const StackPool&) = delete;
+
+  Stack* take();
+  void give_back(Stack* stack) { free_.push_back(stack); }
+
+ private:
+  void grow();
+
+  std::vector<void*> chunks_;
+  std::vector<Stack*> stacks_;
+  std::vector<Stack*> free_;
+};
+
+} // namespace kg::host

@@ -1,0 +1,56 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a thread says to the other threads of its block: barriers, fences, waiting, giving up.
+#pragma once
+
+#include "runtime/host/block.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace kg {
+
+// The block's dynamic shared memory, offset by `byte_offset`, as an array of T. Aligned to 1024
+// bytes.
+template <class T>
+inline T* dynamic_shared(std::size_t byte_offset = 0, Location where = Location::here()) {
+  unsigned char* base = host::running_block("kg::dynamic_shared", where).shared_memory();
+  return reinterpret_cast<T*>(base + byte_offset);
+}
+
+} // namespace kg
+
+inline void __syncthreads(kg::Location where = kg::Location::here()) {
+  kg::host::running_block("__syncthreads", where).barrier("__syncthreads", where);
+}
+inline int __syncthreads_count(int predicate, kg::Location where = kg::Location::here()) {
+  auto& block = kg::host::running_block("__syncthreads_count", where);
+  return static_cast<int>(block.vote(predicate != 0, "__syncthreads_count", where).count);
+}
+inline int __syncthreads_and(int predicate, kg::Location where = kg::Location::here()) {
+  auto& block = kg::host::running_block("__syncthreads_and", where);
+  return static_cast<int>(block.vote(predicate != 0, "__syncthreads_and", where).all);
+}
+inline int __syncthreads_or(int predicate, kg::Location where = kg::Location::here()) {
+  auto& block = kg::host::running_block("__syncthreads_or", where);
+  return static_cast<int>(block.vote(predicate != 0, "__syncthreads_or", where).any);
+}
+
+inline void __threadfence_block() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+// A loop that waits for another thread of its block must contain this: threads are not preempted.
+inline void __nanosleep(unsigned, kg::Location where = kg::Location::here()) {
+  kg::host::running_block("__nanosleep", where).yield();
+}
+
+[[noreturn]] inline void __trap(kg::Location where = kg::Location::here()) {
+  kg::host::running_block("__trap", where).trap("__trap() was called", where);
+}
+
+// Nanoseconds of the host's steady clock stand in for the multiprocessor's cycles.
+inline long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }

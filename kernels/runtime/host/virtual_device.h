@@ -1,0 +1,31 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one fixed device that the host backend presents, so that launch shapes, `automatic` choices
+// and counts are the same on every machine. Its limits are those of compute capability 8.0 (CUDA
+// C++ Programming Guide, "Technical Specifications per Compute Capability"), with few
+// multiprocessors: a grid sized to fill it stays cheap to execute.
+#pragma once
+
+#include <cstddef>
+
+namespace kg::host {
+
+inline constexpr int kComputeMajor = 8;
+inline constexpr int kComputeMinor = 0;
+inline constexpr int kSmCount = 16;
+inline constexpr int kMaxThreadsPerBlock = 1024;
+inline constexpr int kMaxThreadsPerSm = 2048;
+inline constexpr std::size_t kSharedBytesDefault = 48 * 1024;
+inline constexpr std::size_t kSharedBytesOptIn = 163 * 1024;
+inline constexpr std::size_t kSharedBytesPerSm = 164 * 1024;
+inline constexpr std::size_t kL2Bytes = 8 * 1024 * 1024;
+inline constexpr int kMaxGridX = 2147483647;
+inline constexpr int kMaxGridYz = 65535;
+inline constexpr int kMaxBlockZ = 64;
+inline constexpr int kMaxClusterBlocks = 8;
+// Blocks of a cooperative launch run on one OS thread each; this bounds them, as occupancy does on
+// a GPU.
+inline constexpr int kMaxCooperativeBlocks = 4 * kSmCount;
+
+} // namespace kg::host

@@ -1,0 +1,249 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Warp collectives: shuffles, votes, matches and reductions, with the mask semantics of the CUDA
+// C++ Programming Guide ("Warp Shuffle Functions", "Warp Vote Functions", "Warp Match Functions",
+// "Warp Reduce Functions"). Every lane that the mask names and that has not exited must call;
+// disjoint masks of one warp are independent.
+#pragma once
+
+#include "runtime/host/block.h"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace kg::host {
+
+// A value in flight between lanes. What a lane gets from one that did not take part is undefined in
+// CUDA; here it is all ones, which is NaN for every floating-point type, so that a kernel that uses
+// it fails visibly.
+struct Exchange {
+  std::uint64_t value;
+  unsigned source; // lane
+};
+
+inline void resolve_exchange(void* const* payload, unsigned lanes) {
+  std::uint64_t values[kWarpSize];
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const unsigned lane = static_cast<unsigned>(std::countr_zero(rest));
+    values[lane] = static_cast<Exchange*>(payload[lane])->value;
+  }
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    auto& mine = *static_cast<Exchange*>(payload[std::countr_zero(rest)]);
+    mine.value = (lanes >> mine.source & 1) != 0 ? values[mine.source] : ~std::uint64_t{0};
+  }
+}
+
+template <class T>
+T exchange(unsigned mask, T value, unsigned source, const char* name, Location where) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
+                "shuffles move values of at most 8 bytes");
+  Exchange payload{0, source};
+  std::memcpy(&payload.value, &value, sizeof(T));
+  running_block(name, where).collective(mask, &payload, &resolve_exchange, name, where);
+  std::memcpy(&value, &payload.value, sizeof(T));
+  return value;
+}
+
+// Runs `Combine` over the values of all lanes, in lane order; everyone gets the result.
+template <class T, class Combine>
+void resolve_reduce(void* const* payload, unsigned lanes) {
+  unsigned rest = lanes;
+  T total = *static_cast<T*>(payload[std::countr_zero(rest)]);
+  for (rest &= rest - 1; rest != 0; rest &= rest - 1) {
+    total = Combine{}(total, *static_cast<T*>(payload[std::countr_zero(rest)]));
+  }
+  for (rest = lanes; rest != 0; rest &= rest - 1) {
+    *static_cast<T*>(payload[std::countr_zero(rest)]) = total;
+  }
+}
+
+template <class Combine, class T>
+T reduce(unsigned mask, T value, const char* name, Location where) {
+  running_block(name, where).collective(mask, &value, &resolve_reduce<T, Combine>, name, where);
+  return value;
+}
+
+inline void resolve_nothing(void* const*, unsigned) {}
+
+// Turns a lane's predicate (0 or 1) into the ballot of all.
+inline void resolve_ballot(void* const* payload, unsigned lanes) {
+  unsigned ballot = 0;
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const unsigned lane = static_cast<unsigned>(std::countr_zero(rest));
+    if (*static_cast<unsigned*>(payload[lane]) != 0) ballot |= 1u << lane;
+  }
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    *static_cast<unsigned*>(payload[std::countr_zero(rest)]) = ballot;
+  }
+}
+
+inline unsigned ballot(unsigned mask, int predicate, const char* name, Location where) {
+  unsigned value = predicate != 0;
+  running_block(name, where).collective(mask, &value, &resolve_ballot, name, where);
+  return value;
+}
+
+struct Match {
+  std::uint64_t value;
+  unsigned same; // lanes with the same value
+};
+
+inline void resolve_match(void* const* payload, unsigned lanes) {
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    auto& mine = *static_cast<Match*>(payload[std::countr_zero(rest)]);
+    mine.same = 0;
+    for (unsigned others = lanes; others != 0; others &= others - 1) {
+      const unsigned lane = static_cast<unsigned>(std::countr_zero(others));
+      if (static_cast<Match*>(payload[lane])->value == mine.value) mine.same |= 1u << lane;
+    }
+  }
+}
+
+template <class T>
+unsigned match(unsigned mask, T value, const char* name, Location where) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+  Match payload{0, 0};
+  std::memcpy(&payload.value, &value, sizeof(T));
+  running_block(name, where).collective(mask, &payload, &resolve_match, name, where);
+  return payload.same;
+}
+
+struct Plus {
+  template <class T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(a + b);
+  }
+};
+struct Minimum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
+};
+struct Maximum {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+struct BitAnd {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a & b;
+  }
+};
+struct BitOr {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a | b;
+  }
+};
+struct BitXor {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a ^ b;
+  }
+};
+
+} // namespace kg::host
+
+// The lane that each shuffle reads, as PTX defines it (shfl.sync): lanes form segments of `width`;
+// a source beyond the segment's end means the lane's own value.
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
+              kg::Location where = kg::Location::here()) {
+  const unsigned w = static_cast<unsigned>(width);
+  const unsigned first = kg::host::running_block("__shfl_sync", where).lane() & ~(w - 1);
+  return kg::host::exchange(mask, value, first | (static_cast<unsigned>(source) & (w - 1)),
+                            "__shfl_sync", where);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                 kg::Location where = kg::Location::here()) {
+  const unsigned lane = kg::host::running_block("__shfl_up_sync", where).lane();
+  const unsigned first = lane & ~(static_cast<unsigned>(width) - 1);
+  const unsigned source = lane >= first + delta ? lane - delta : lane;
+  return kg::host::exchange(mask, value, source, "__shfl_up_sync", where);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                   kg::Location where = kg::Location::here()) {
+  const unsigned lane = kg::host::running_block("__shfl_down_sync", where).lane();
+  const unsigned last = lane | (static_cast<unsigned>(width) - 1);
+  const unsigned source = delta <= last - lane ? lane + delta : lane;
+  return kg::host::exchange(mask, value, source, "__shfl_down_sync", where);
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
+                  kg::Location where = kg::Location::here()) {
+  const unsigned lane = kg::host::running_block("__shfl_xor_sync", where).lane();
+  const unsigned last = lane | (static_cast<unsigned>(width) - 1);
+  unsigned source = lane ^ (static_cast<unsigned>(lane_mask) & 31u);
+  if (source > last) source = lane;
+  return kg::host::exchange(mask, value, source, "__shfl_xor_sync", where);
+}
+
+inline void __syncwarp(unsigned mask = 0xffffffffu, kg::Location where = kg::Location::here()) {
+  kg::host::running_block("__syncwarp", where)
+      .collective(mask, nullptr, &kg::host::resolve_nothing, "__syncwarp", where);
+}
+inline unsigned __activemask(kg::Location where = kg::Location::here()) {
+  return kg::host::running_block("__activemask", where).converge(where);
+}
+
+inline unsigned __ballot_sync(unsigned mask, int predicate,
+                              kg::Location where = kg::Location::here()) {
+  return kg::host::ballot(mask, predicate, "__ballot_sync", where);
+}
+inline int __any_sync(unsigned mask, int predicate, kg::Location where = kg::Location::here()) {
+  return kg::host::ballot(mask, predicate, "__any_sync", where) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate, kg::Location where = kg::Location::here()) {
+  return kg::host::ballot(mask, predicate == 0, "__all_sync", where) == 0;
+}
+
+template <class T>
+unsigned __match_any_sync(unsigned mask, T value, kg::Location where = kg::Location::here()) {
+  return kg::host::match(mask, value, "__match_any_sync", where);
+}
+// Returns the participating lanes and sets *all to 1 when their values are all equal, else 0 and 0.
+template <class T>
+unsigned __match_all_sync(unsigned mask, T value, int* all,
+                          kg::Location where = kg::Location::here()) {
+  const unsigned same = kg::host::match(mask, value, "__match_all_sync", where);
+  const unsigned everyone = kg::host::ballot(mask, 1, "__match_all_sync", where);
+  *all = same == everyone;
+  return *all ? everyone : 0;
+}
+
+inline int __reduce_add_sync(unsigned m, int v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::Plus>(m, v, "__reduce_add_sync", w);
+}
+inline unsigned __reduce_add_sync(unsigned m, unsigned v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::Plus>(m, v, "__reduce_add_sync", w);
+}
+inline int __reduce_min_sync(unsigned m, int v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::Minimum>(m, v, "__reduce_min_sync", w);
+}
+inline unsigned __reduce_min_sync(unsigned m, unsigned v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::Minimum>(m, v, "__reduce_min_sync", w);
+}
+inline int __reduce_max_sync(unsigned m, int v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::Maximum>(m, v, "__reduce_max_sync", w);
+}
+inline unsigned __reduce_max_sync(unsigned m, unsigned v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::Maximum>(m, v, "__reduce_max_sync", w);
+}
+inline unsigned __reduce_and_sync(unsigned m, unsigned v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::BitAnd>(m, v, "__reduce_and_sync", w);
+}
+inline unsigned __reduce_or_sync(unsigned m, unsigned v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::BitOr>(m, v, "__reduce_or_sync", w);
+}
+inline unsigned __reduce_xor_sync(unsigned m, unsigned v, kg::Location w = kg::Location::here()) {
+  return kg::host::reduce<kg::host::BitXor>(m, v, "__reduce_xor_sync", w);
+}

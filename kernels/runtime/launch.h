@@ -1,0 +1,139 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one way to run a kernel, on both backends.
+#pragma once
+
+#include "runtime/device_code.h"
+#include "runtime/error.h"
+#include "runtime/stream.h"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace kg {
+
+// Where and how a kernel runs. Blocks and threads as in CUDA; `shared_bytes` of dynamic shared memory (beyond 48 KiB the
+// backend opts in); `stream` null is the default stream.
+struct LaunchConfig {
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes = 0;
+  Stream* stream = nullptr;
+  dim3 cluster = {1, 1, 1}; // blocks per cluster; {1, 1, 1} is no cluster
+  bool cooperative = false; // all blocks resident at once: needed for grid synchronisation
+  Location where = Location::here(); // the launch site, for error messages
+};
+
+// One launch as it was made: what tests and the identity of a timing row look at.
+struct LaunchRecord {
+  const void* kernel = nullptr;
+  std::string kernel_name; // demangled, without the parameter list
+  dim3 grid;
+  dim3 block;
+  dim3 cluster;
+  std::size_t shared_bytes = 0;
+  bool cooperative = false;
+};
+
+// Adds a launch to this thread's innermost recorder, if there is one: called by the backend when it has accepted the launch.
+void record_launch(const LaunchConfig& config, const void* kernel);
+
+// Collects the launches that this thread makes while it lives; recorders nest, the innermost one records.
+class LaunchRecorder {
+public:
+  LaunchRecorder();
+  ~LaunchRecorder();
+  LaunchRecorder(const LaunchRecorder&) = delete;
+  LaunchRecorder& operator=(const LaunchRecorder&) = delete;
+  const std::vector<LaunchRecord>& launches() const { return launches_; }
+
+private:
+  friend void record_launch(const LaunchConfig& config, const void* kernel);
+  std::vector<LaunchRecord> launches_;
+  LaunchRecorder* outer_ = nullptr;
+};
+
+namespace detail {
+
+// A kernel without its type. `invoke` calls it with arguments taken from `arguments` (the host backend; a GPU needs only the
+// address). `clone` copies the argument tuple, for a graph that outlives the call.
+struct ErasedKernel {
+  const void* address;
+  void (*invoke)(const void* kernel, void** arguments);
+};
+
+struct ErasedArguments {
+  void** pointers; // one per parameter
+  std::size_t count;
+  const void* tuple;                                       // where they live
+  std::pair<std::shared_ptr<void>, std::vector<void*>> (*clone)(const void* tuple);
+};
+
+// Throws Error when the configuration is not valid for the device (naming the field, the value and the limit) or the launch
+// fails. On the host the kernel has run when it returns, and a fault in it (deadlock, trap, exception) is thrown from here.
+void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
+                   const ErasedArguments& arguments);
+
+// The kernel's name for records and messages, from the backend: demangled, without return type and parameter list.
+std::string kernel_name(const void* kernel);
+
+// What kernel_name makes of a mangled name: "_Z5scaleifPf" -> "scale".
+std::string readable_kernel_name(const char* mangled);
+
+template <class Tuple>
+std::vector<void*> pointers_into(Tuple& tuple) {
+  return std::apply(
+      [](auto&... element) {
+        return std::vector<void*>{const_cast<void*>(static_cast<const void*>(&element))...};
+      },
+      tuple);
+}
+
+template <class... Parameters>
+struct KernelType {
+  using Tuple = std::tuple<Parameters...>;
+
+  static void invoke(const void* kernel, void** arguments) {
+    invoke(reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(kernel)), arguments,
+           std::index_sequence_for<Parameters...>{});
+  }
+  template <std::size_t... I>
+  static void invoke(void (*kernel)(Parameters...), [[maybe_unused]] void** arguments,
+                     std::index_sequence<I...>) {
+    kernel(*static_cast<Parameters*>(arguments[I])...);
+  }
+  static std::pair<std::shared_ptr<void>, std::vector<void*>> clone(const void* tuple) {
+    auto copy = std::make_shared<Tuple>(*static_cast<const Tuple*>(tuple));
+    std::vector<void*> pointers = pointers_into(*copy);
+    return {std::move(copy), std::move(pointers)};
+  }
+};
+
+} // namespace detail
+
+// Runs `kernel` on config.grid x config.block threads with the arguments converted to its parameter types.
+//   kg::launch(scale, {.grid = 16, .block = 256, .stream = &stream}, n, factor, data);
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const LaunchConfig& config, Arguments&&... arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                "kg::launch: as many arguments as the kernel has parameters");
+  using Type = detail::KernelType<Parameters...>;
+  std::tuple<Parameters...> values(static_cast<Parameters>(std::forward<Arguments>(arguments))...);
+  std::array<void*, sizeof...(Parameters) + 1> pointers{};
+  std::apply(
+      [&pointers](auto&... element) {
+        [[maybe_unused]] std::size_t i = 0;
+        ((pointers[i++] = const_cast<void*>(static_cast<const void*>(&element))), ...);
+      },
+      values);
+  detail::launch_erased(config, {reinterpret_cast<const void*>(kernel), &Type::invoke},
+                        {pointers.data(), sizeof...(Parameters), &values, &Type::clone});
+}
+
+} // namespace kg
