@@ -1,0 +1,106 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/atomic_file.h"
+
+#include "runtime/error.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace kg::judge {
+namespace {
+
+[[noreturn]] void fail_with_errno(std::string_view doing, const std::filesystem::path& path) {
+  const std::string reason = std::generic_category().message(errno);
+  throw Error(fmt::format("{}: cannot {} it: {}; check the path and its permissions", path.string(),
+                          doing, reason));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+// Removes a file at the end of the scope, unless it has been moved to its place by then.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  void moved() { path_.clear(); }
+
+ private:
+  std::string path_;
+};
+
+void write_all(int descriptor, std::string_view contents, const std::filesystem::path& path) {
+  while (!contents.empty()) {
+    const ssize_t written = ::write(descriptor, contents.data(), contents.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_with_errno("write", path);
+    contents.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+} // namespace
+
+std::optional<std::string> read_file(const std::filesystem::path& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return std::nullopt;
+  if (!file) fail_with_errno("open", path);
+  std::string contents;
+  std::array<char, 1 << 16> block;
+  for (;;) {
+    const ssize_t got = ::read(file.number(), block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_with_errno("read", path);
+    if (got == 0) return contents;
+    contents.append(block.data(), static_cast<std::size_t>(got));
+  }
+}
+
+void write_file(const std::filesystem::path& path, std::string_view contents) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    errno = error.value();
+    fail_with_errno("make the folder of", path);
+  }
+  // In the same folder, since a rename is atomic only within one file system.
+  std::string name = path.string() + ".XXXXXX";
+  const Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  if (!file) fail_with_errno("write a temporary file beside", path);
+  TemporaryFile temporary(name);
+  // mkostemp makes files for the owner alone; these are to be committed and read by all.
+  if (::fchmod(file.number(), 0644) != 0) fail_with_errno("set the permissions of", path);
+  write_all(file.number(), contents, path);
+  if (::fsync(file.number()) != 0) fail_with_errno("flush", path);
+  if (::rename(name.c_str(), path.c_str()) != 0) fail_with_errno("replace", path);
+  temporary.moved();
+  // The new name is on the disk only when the folder is; where a file system cannot do that,
+  // nothing is lost but durability.
+  const Descriptor parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (parent) (void)::fsync(parent.number());
+}
+
+} // namespace kg::judge

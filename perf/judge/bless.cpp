@@ -1,0 +1,197 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/bless.h"
+
+#include "perf/judge/compare_rows.h"
+#include "perf/judge/limits.h"
+#include "perf/judge/table.h"
+#include "perf/judge/units.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+namespace kg::judge {
+namespace {
+
+constexpr std::string_view kFirstWhy = "first measurement";
+
+std::optional<std::string> noise(const Measured& row, const Limits& limit) {
+  if (row.samples_ns.size() < kFewestSamples)
+    return fmt::format("{} samples have no 99 % interval; take at least {}", row.samples_ns.size(),
+                       kFewestSamples);
+  if (const double width = half_width(row.ci_ns, row.median_ns); width > limit.bless_half_width)
+    return fmt::format("it is noisy: +-{:.1f} % where +-{:g} % is allowed; quieten the machine or "
+                       "measure longer",
+                       100 * width, 100 * limit.bless_half_width);
+  if (row.canary && row.canary->half_width > limit.canary_half_width)
+    return fmt::format("its canary is noisy: +-{:.1f} % where +-{:g} % is allowed; quieten the "
+                       "machine",
+                       100 * row.canary->half_width, 100 * limit.canary_half_width);
+  return std::nullopt;
+}
+
+// Why this row cannot become a baseline, or nothing.
+std::optional<std::string> refusal(const Measured& row, const BlessOptions& options) {
+  if (!row.skipped.empty()) return "it was not measured: " + row.skipped;
+  if (const auto fault = defect(row, options.device)) return fault;
+  const Limits& limit = limits(options.device);
+  if (const auto fault = noise(row, limit)) return fault;
+  const Modes found = modes(row.process_medians_ns, limit.bimodal_gap);
+  if (found.count == 2 && !options.accept_bimodal)
+    return fmt::format("it has two modes, {} and {}; find out why, or --accept-bimodal",
+                       time_text(found.low), time_text(found.high));
+  return std::nullopt;
+}
+
+TimingRow to_timing(const Measured& row, const TimingRow* old, const BlessOptions& options) {
+  TimingRow blessed;
+  blessed.key = row.key;
+  blessed.median_ns = row.median_ns;
+  blessed.ci_ns = row.ci_ns;
+  blessed.process_medians_ns = row.process_medians_ns;
+  if (row.canary) blessed.canary = Canary{row.canary->kind, row.canary->median_ns};
+  // A vendor's time may change with its library; that is no regression of ours.
+  const Status first = row.kind == Kind::vendor ? Status::info : Status::gate;
+  blessed.status = options.status.value_or(old ? old->status : first);
+  blessed.tol_pct = options.tol_pct.value_or(old ? old->tol_pct : limits(options.device).tol_pct);
+  blessed.bytes = row.bytes;
+  blessed.flops = row.flops;
+  blessed.identity = row.identity;
+  blessed.why = options.why;
+  if (blessed.why.empty()) blessed.why = old ? old->why : kFirstWhy;
+  return blessed;
+}
+
+// Whether two rows would be written alike, but for the reason.
+bool same_when_written(TimingRow a, const TimingRow& b) {
+  a.why = b.why;
+  return format_timings({a}) == format_timings({b});
+}
+
+double cost_of(const TimingRow& row, Device device) {
+  return device == Device::host && row.canary ? row.median_ns / row.canary->median_ns
+                                              : row.median_ns;
+}
+
+// Decides about one measured row and, if it is blessed, puts it among `rows`.
+BlessEntry bless_row(std::map<RowKey, TimingRow>& rows, const Measured& measured,
+                     const BlessOptions& options) {
+  const auto at = rows.find(measured.key);
+  const TimingRow* old = at == rows.end() ? nullptr : &at->second;
+  BlessEntry entry{measured.key,       BlessAction::refused, old ? old->median_ns : 0,
+                   measured.median_ns, std::nullopt,         ""};
+  if (const auto reason = refusal(measured, options)) {
+    entry.reason = *reason;
+    return entry;
+  }
+  TimingRow blessed = to_timing(measured, old, options);
+  if (!old) {
+    entry.action = BlessAction::added;
+    rows.emplace(measured.key, std::move(blessed));
+    return entry;
+  }
+  entry.ratio = cost_of(*old, options.device) / cost_of(blessed, options.device);
+  if (same_when_written(blessed, *old)) {
+    entry.action = BlessAction::unchanged;
+    return entry;
+  }
+  if (options.why.empty()) {
+    entry.reason = fmt::format("it is blessed already and {}; say --why",
+                               *entry.ratio < 1 ? "has become slower" : "has changed");
+    return entry;
+  }
+  entry.action = BlessAction::changed;
+  at->second = std::move(blessed);
+  return entry;
+}
+
+void remove_orphans(std::map<RowKey, TimingRow>& rows, const std::set<RowKey>& registered,
+                    std::vector<BlessEntry>& entries) {
+  for (auto at = rows.begin(); at != rows.end();) {
+    if (registered.contains(at->first)) {
+      ++at;
+      continue;
+    }
+    entries.push_back({at->first, BlessAction::removed, at->second.median_ns, 0, std::nullopt, ""});
+    at = rows.erase(at);
+  }
+}
+
+} // namespace
+
+std::string_view name(BlessAction action) {
+  switch (action) {
+  case BlessAction::added:
+    return "added";
+  case BlessAction::changed:
+    return "changed";
+  case BlessAction::unchanged:
+    return "unchanged";
+  case BlessAction::removed:
+    return "removed";
+  case BlessAction::refused:
+    return "refused";
+  }
+  return "";
+}
+
+bool BlessPlan::changes() const {
+  return faults.empty() && std::any_of(entries.begin(), entries.end(), [](const BlessEntry& entry) {
+           return entry.action != BlessAction::unchanged && entry.action != BlessAction::refused;
+         });
+}
+
+int BlessPlan::exit_code() const {
+  const bool refused = std::any_of(entries.begin(), entries.end(), [](const BlessEntry& entry) {
+    return entry.action == BlessAction::refused;
+  });
+  return refused || !faults.empty() ? 1 : 0;
+}
+
+BlessPlan plan_bless(const TimingFile& file, const std::vector<Measured>& measured,
+                     const BlessOptions& options) {
+  BlessPlan plan;
+  for (const Problem& problem : file.problems) plan.faults.push_back(text(problem));
+  if (options.dirty_tree)
+    plan.faults.push_back("the source tree has uncommitted changes, so the times belong to no "
+                          "commit; commit or stash them first");
+  if (measured.empty() && !options.remove_orphans_beside)
+    plan.faults.push_back("there are no rows to bless; check the filters");
+
+  std::map<RowKey, TimingRow> rows;
+  for (const TimingRow& row : file.rows) rows.emplace(row.key, row);
+  std::set<RowKey> seen;
+  for (const Measured& row : measured) {
+    if (seen.insert(row.key).second)
+      plan.entries.push_back(bless_row(rows, row, options));
+    else
+      plan.faults.push_back(text(row.key) + ": measured twice; merge runs before blessing them");
+  }
+  if (options.remove_orphans_beside)
+    remove_orphans(rows, *options.remove_orphans_beside, plan.entries);
+  std::stable_sort(plan.entries.begin(), plan.entries.end(),
+                   [](const BlessEntry& a, const BlessEntry& b) { return a.key < b.key; });
+  for (auto& [key, row] : rows) plan.rows.push_back(std::move(row));
+  return plan;
+}
+
+void carry_out(const BlessPlan& plan, const std::filesystem::path& path, Device device) {
+  if (plan.changes()) save_timings(path, plan.rows, device);
+}
+
+std::string text(const BlessPlan& plan) {
+  const auto time = [](double ns) { return ns > 0 ? time_text(ns) : std::string("-"); };
+  TextTable table({"row", "old", "new", "old/new", "what", ""});
+  for (const BlessEntry& entry : plan.entries)
+    table.add({text(entry.key), time(entry.old_ns), time(entry.new_ns),
+               entry.ratio ? fmt::format("{:.3f}", *entry.ratio) : "-",
+               std::string(name(entry.action)), entry.reason});
+  std::string result = table.plain();
+  for (const std::string& fault : plan.faults)
+    result += fmt::format("nothing is written: {}\n", fault);
+  return result;
+}
+
+} // namespace kg::judge

@@ -1,0 +1,40 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/device_file.h"
+
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/json_reader.h"
+#include "perf/judge/row.h"
+
+#include <nlohmann/json.hpp>
+
+namespace kg::judge {
+
+std::optional<DeviceFile> load_device(const std::filesystem::path& path) {
+  const std::optional<std::string> contents = read_file(path);
+  if (!contents) return std::nullopt;
+  const nlohmann::json json = parse_json(*contents, path.string());
+  JsonObject object(json, path.string());
+  object.version(kDeviceSchema);
+  DeviceFile device;
+  device.fingerprint = object.texts("fingerprint");
+  device.canaries_ns = object.positive_map("canaries_ns");
+  for (const auto& [kind, time] : device.canaries_ns)
+    if (!canary_named(kind))
+      object.object("canaries_ns").fail(kind, "is unknown", "use memory, compute, sync or launch");
+  device.ceilings = object.positive_map("ceilings");
+  device.calibration = object.number_map("calibration");
+  object.done();
+  return device;
+}
+
+void save_device(const std::filesystem::path& path, const DeviceFile& device) {
+  const nlohmann::json json = {{"schema", kDeviceSchema},
+                               {"fingerprint", device.fingerprint},
+                               {"canaries_ns", device.canaries_ns},
+                               {"ceilings", device.ceilings},
+                               {"calibration", device.calibration}};
+  write_file(path, json.dump(2) + "\n");
+}
+
+} // namespace kg::judge

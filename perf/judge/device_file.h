@@ -1,0 +1,32 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// baselines/<device>/device.json: what the baselines beside it were measured on.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace kg::judge {
+
+inline constexpr int kDeviceSchema = 1;
+
+struct DeviceFile {
+  std::map<std::string, std::string>
+      fingerprint;                           // "gpu_name": "NVIDIA H200", "driver": "580.65", ...
+  std::map<std::string, double> canaries_ns; // by kind
+  std::map<std::string, double> ceilings;    // "dram_bytes_per_s", "f32_flops_per_s", ...
+  std::map<std::string, double> calibration; // error rates of the gate measured on this device
+
+  friend bool operator==(const DeviceFile&, const DeviceFile&) = default;
+};
+
+// Nothing when there is no such file; kg::Error with file and JSON pointer when it is malformed.
+std::optional<DeviceFile> load_device(const std::filesystem::path& path);
+
+// Writes the file whole or not at all (atomic_file.h).
+void save_device(const std::filesystem::path& path, const DeviceFile& device);
+
+} // namespace kg::judge

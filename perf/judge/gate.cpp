@@ -1,0 +1,276 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/gate.h"
+
+#include "perf/judge/compare_rows.h"
+#include "perf/judge/limits.h"
+#include "perf/judge/units.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+namespace kg::judge {
+namespace {
+
+const TimingRow* find(const TimingFile& file, const RowKey& key) {
+  const auto at = std::find_if(file.rows.begin(), file.rows.end(),
+                               [&](const TimingRow& row) { return row.key == key; });
+  return at == file.rows.end() ? nullptr : &*at;
+}
+
+int usual_exit(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::pass:
+  case Verdict::improved:
+    return kExitPass;
+  case Verdict::regressed:
+  case Verdict::invalid:
+    return kExitFail;
+  case Verdict::inconclusive:
+  case Verdict::unblessed:
+  case Verdict::env:
+  case Verdict::skipped:
+    return kExitSkip;
+  }
+  return kExitFail;
+}
+
+RowResult result_for(const Registered& row) {
+  RowResult result;
+  result.op = row.op;
+  result.dtype = row.dtype;
+  result.key = row.key;
+  result.category = row.category;
+  result.kind = row.kind;
+  return result;
+}
+
+void conclude(RowResult& result, Verdict verdict, const std::string& reason,
+              std::string_view command = "gate") {
+  result.verdict = verdict;
+  result.exit_code = usual_exit(verdict);
+  result.message = fmt::format("{}: {}: {}; {}: {}", text(result.key), name(verdict), reason,
+                               command == "bless" ? "bless" : "again",
+                               row_command(command, result.op, result.dtype, result.key));
+}
+
+// What a baseline row's status makes of the verdict. An info row never fails; an xfail row is
+// expected to be slower, but not to be wrong.
+void apply_status(RowResult& result, const TimingRow& baseline) {
+  if (baseline.status == Status::info) {
+    result.exit_code = kExitPass;
+    result.message = "(info) " + result.message;
+  }
+  if (baseline.status != Status::xfail) return;
+  if (result.verdict == Verdict::regressed || result.verdict == Verdict::inconclusive) {
+    result.exit_code = kExitPass;
+    result.message = fmt::format("(xfail, as expected: {}) {}", baseline.why, result.message);
+  } else if (result.verdict == Verdict::pass || result.verdict == Verdict::improved) {
+    result.warning = true;
+    result.message =
+        fmt::format("(xfail, but it passes: bless it with status gate) {}", result.message);
+  }
+}
+
+// The figures that every compared row shows, whatever its verdict.
+std::string figures(const RowResult& result, const Measured& row, Device device) {
+  std::string line = fmt::format(
+      "ratio {:.3f} [{:.3f}, {:.3f}] ({}), {} now, {} blessed, {} samples in {} process{}",
+      *result.ratio, result.ratio_interval.low, result.ratio_interval.high,
+      grade_text(*result.grade, result.ratio_interval), time_text(row.median_ns),
+      time_text(result.baseline_ns), row.samples_ns.size(), row.process_medians_ns.size(),
+      row.process_medians_ns.size() == 1 ? "" : "es");
+  if (const Modes found = modes(row.process_medians_ns, limits(device).bimodal_gap);
+      found.count == 2)
+    line += fmt::format(", two modes: {} and {}", time_text(found.low), time_text(found.high));
+  if (!row.note.empty()) line += ", " + row.note;
+  return line;
+}
+
+void compare_with_baseline(RowResult& result, const Measured& row, const TimingRow& baseline,
+                           Device device) {
+  result.baseline_ns = baseline.median_ns;
+  if (row.canary && baseline.canary && row.canary->kind != baseline.canary->kind)
+    return conclude(result, Verdict::invalid,
+                    fmt::format("it was blessed beside a {} canary and is measured beside a {} one",
+                                name(baseline.canary->kind), name(row.canary->kind)),
+                    "bless");
+  const Comparison found = compare(row, baseline, device);
+  const Opinion opinion = screen(found, row, baseline, device);
+  result.warning = opinion.warning;
+  result.ratio = found.ratio;
+  result.ratio_interval = found.interval;
+  result.grade = grade(found.ratio);
+  conclude(result, opinion.verdict, opinion.reason + "; " + figures(result, row, device));
+  if (opinion.verdict == Verdict::env) { // the ratio is shown, but it is no grade of the kernel
+    result.ratio.reset();
+    result.grade.reset();
+  }
+}
+
+// `row` is what was measured for `wanted`, or null; `file` is its op's baseline file.
+RowResult judge_row(const Registered& wanted, const Measured* row, const TimingFile& file,
+                    Device device) {
+  RowResult result = result_for(wanted);
+  const TimingRow* baseline = find(file, wanted.key);
+  if (!file.problems.empty()) {
+    conclude(result, Verdict::invalid, fmt::format("{} is malformed", file.path));
+  } else if (!row) {
+    conclude(result, Verdict::invalid, "it was selected but not measured");
+  } else if (!row->skipped.empty()) {
+    conclude(result, Verdict::skipped, row->skipped);
+  } else if (const auto fault = defect(*row, device)) {
+    conclude(result, Verdict::invalid, *fault);
+  } else if (baseline) {
+    result.measured_ns = row->median_ns;
+    compare_with_baseline(result, *row, *baseline, device);
+  } else {
+    result.measured_ns = row->median_ns;
+    conclude(result, Verdict::unblessed,
+             fmt::format("{} now, {} samples, but {}", time_text(row->median_ns),
+                         row->samples_ns.size(),
+                         file.exists ? fmt::format("{} has no such row", file.path)
+                                     : fmt::format("this device has no baseline {}", file.path)),
+             "bless");
+    // A device that nobody has blessed is nobody's fault; a file that lacks a row lets that row go
+    // unjudged for ever.
+    if (file.exists) result.exit_code = kExitFail;
+  }
+  if (baseline) apply_status(result, *baseline);
+  return result;
+}
+
+// Strictness works on one test at a time, and a test is an op with a dtype: a run of many must not
+// hide what each would show.
+int exit_of(const GateResult& result, bool strict) {
+  std::map<std::pair<std::string, std::string>, std::vector<int>> tests;
+  for (const RowResult& row : result.rows) tests[{row.op, row.dtype}].push_back(row.exit_code);
+  std::vector<int> exits;
+  for (const auto& [test, rows] : tests) exits.push_back(combined_exit(rows, strict));
+  if (!result.faults.empty()) exits.push_back(kExitFail);
+  return combined_exit(exits, strict);
+}
+
+void find_orphans(GateResult& result, const std::map<std::string, TimingFile>& baselines,
+                  const std::set<RowKey>& registered) {
+  for (const auto& [op, file] : baselines)
+    for (const TimingRow& row : file.rows)
+      if (!registered.contains(row.key))
+        result.faults.push_back(text(
+            Problem{file.path, row.line,
+                    fmt::format("the row '{}' is an orphan: no such case is "
+                                "registered",
+                                text(row.key)),
+                    fmt::format("remove it: kernelgrade bless --op {} --remove-orphans", op)}));
+}
+
+// All measured rows by key; those that repeat another are faults.
+std::map<RowKey, const Measured*> by_key(const std::vector<Measured>& measured,
+                                         GateResult& result) {
+  std::map<RowKey, const Measured*> rows;
+  for (const Measured& row : measured)
+    if (!rows.emplace(row.key, &row).second)
+      result.faults.push_back(
+          fmt::format("{}: measured twice; merge runs before judging them", text(row.key)));
+  return rows;
+}
+
+} // namespace
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::pass:
+    return "pass";
+  case Verdict::improved:
+    return "improved";
+  case Verdict::regressed:
+    return "regressed";
+  case Verdict::inconclusive:
+    return "inconclusive";
+  case Verdict::invalid:
+    return "invalid";
+  case Verdict::unblessed:
+    return "unblessed";
+  case Verdict::env:
+    return "env";
+  case Verdict::skipped:
+    return "skipped";
+  }
+  return "";
+}
+
+std::string row_command(std::string_view command, std::string_view op, std::string_view dtype,
+                        const RowKey& key) {
+  return fmt::format("kernelgrade {} --op {} --dtype {} --case {} --variant {} --mode {}", command,
+                     op, dtype, key.case_id, key.variant, name(key.mode));
+}
+
+std::string grade_text(Grade shown, Interval ratio_interval) {
+  const Grade worst = grade(ratio_interval.low), best = grade(ratio_interval.high);
+  if (worst == best) return std::string(name(shown));
+  return fmt::format("{}..{}", name(worst), name(best));
+}
+
+int combined_exit(const std::vector<int>& exits, bool strict) {
+  const auto any = [&](int code) {
+    return std::find(exits.begin(), exits.end(), code) != exits.end();
+  };
+  if (exits.empty() || any(kExitFail)) return kExitFail;
+  if (any(kExitPass)) return kExitPass;
+  return strict ? kExitFail : kExitSkip;
+}
+
+GateResult judge(const std::vector<Measured>& measured,
+                 const std::map<std::string, TimingFile>& baselines,
+                 const std::vector<Registered>& registered, const GateOptions& options) {
+  GateResult result;
+  std::map<RowKey, const Measured*> rows = by_key(measured, result);
+  for (const auto& [op, file] : baselines)
+    for (const Problem& problem : file.problems) result.faults.push_back(text(problem));
+
+  std::set<RowKey> known;
+  bool any_selected = false;
+  for (const Registered& row : registered) {
+    known.insert(row.key);
+    any_selected = any_selected || row.selected;
+  }
+  if (!options.filtered) find_orphans(result, baselines, known);
+  if (!any_selected && rows.empty())
+    result.faults.push_back("no rows: the filters select nothing, and a gate that judges nothing "
+                            "must not pass; kernelgrade list shows what there is");
+
+  if (!options.no_device.empty()) {
+    result.notes.push_back(options.no_device);
+    if (options.require_gpu)
+      result.faults.push_back(
+          options.no_device +
+          "; a GPU was promised (KERNELGRADE_REQUIRE_GPU): give one to this job");
+  }
+  const TimingFile no_file;
+  for (const Registered& row : registered) {
+    if (!row.selected) continue;
+    if (!options.no_device.empty()) {
+      result.rows.push_back(result_for(row));
+      conclude(result.rows.back(), Verdict::skipped, options.no_device);
+      continue;
+    }
+    const auto file = baselines.find(row.op);
+    const auto found = rows.find(row.key);
+    result.rows.push_back(judge_row(row, found == rows.end() ? nullptr : found->second,
+                                    file == baselines.end() ? no_file : file->second,
+                                    options.device));
+  }
+  for (const auto& [key, row] : rows) {
+    if (known.contains(key)) continue;
+    result.rows.push_back(result_for({row->op, row->dtype, key, row->category, row->kind, true}));
+    conclude(result.rows.back(), Verdict::invalid, "it was measured but is not registered");
+  }
+  result.exit_code = exit_of(result, options.strict);
+  if (options.strict && result.exit_code != exit_of(result, false))
+    result.notes.push_back("strict (KERNELGRADE_STRICT): a test that would be skipped fails");
+  return result;
+}
+
+} // namespace kg::judge

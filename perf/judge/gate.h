@@ -1,0 +1,105 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gate: measured rows against committed ones. Pure: everything it looks at is passed in,
+// everything it concludes comes back. It fails closed: a row that cannot be judged is never a pass,
+// and a run that judged nothing is a failure.
+#pragma once
+
+#include "perf/judge/bands.h"
+#include "perf/judge/baseline.h"
+#include "perf/judge/result.h"
+#include "perf/judge/row.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::judge {
+
+enum class Verdict {
+  pass,         // as fast as blessed, within tolerance
+  improved,     // faster: consider blessing it
+  regressed,    // slower
+  inconclusive, // looks slower or is too noisy; one run cannot tell
+  invalid,      // wrong output, no samples, malformed file, not measured: nothing to judge
+  unblessed,    // there is no baseline row
+  env,          // the machine is not the one that was blessed, today
+  skipped       // not measured, for a stated reason
+};
+inline constexpr Verdict kVerdicts[] = {
+    Verdict::pass,    Verdict::improved,  Verdict::regressed, Verdict::inconclusive,
+    Verdict::invalid, Verdict::unblessed, Verdict::env,       Verdict::skipped};
+std::string_view name(Verdict verdict);
+
+inline constexpr int kExitPass = 0;
+inline constexpr int kExitFail = 1;
+inline constexpr int kExitSkip = 77; // CTest's SKIP_RETURN_CODE
+
+// A row that the program knows, measured or not.
+struct Registered {
+  std::string op;
+  std::string dtype;
+  RowKey key;
+  std::string category;
+  Kind kind = Kind::ours;
+  bool selected = true; // by the run's filters: it must have been measured
+};
+
+struct GateOptions {
+  Device device = Device::host;
+  bool strict = false;      // KERNELGRADE_STRICT: what would be skipped fails
+  bool require_gpu = false; // KERNELGRADE_REQUIRE_GPU: having no device fails
+  bool filtered = false;    // the run is a part of its ops: orphan rows are not looked for
+  // Why nothing can be measured here ("no CUDA driver"); empty where a device is at hand.
+  std::string no_device;
+};
+
+struct RowResult {
+  std::string op;
+  std::string dtype;
+  RowKey key;
+  std::string category;
+  Kind kind = Kind::ours;
+  Verdict verdict = Verdict::invalid;
+  bool warning = false; // a pass that deserves a look
+  // Only where the row could be compared with a baseline: baseline / measured (host: in canary
+  // units), the interval that both medians' intervals leave for it, and the band.
+  std::optional<double> ratio;
+  Interval ratio_interval;
+  std::optional<Grade> grade;
+  double measured_ns = 0; // 0: not measured
+  double baseline_ns = 0; // 0: no baseline
+  int exit_code = kExitFail;
+  // Reason, ratio, interval, samples, and the command that measures the row again.
+  std::string message;
+};
+
+struct GateResult {
+  // The selected rows, in the order registered, then measured ones that are not registered.
+  std::vector<RowResult> rows;
+  std::vector<std::string> faults; // of files and of the run, each a failure by itself
+  std::vector<std::string> notes;  // reasons to skip that concern the run as a whole
+  int exit_code = kExitFail;
+};
+
+// `registered` holds every row of the ops in question, so that an orphan can be told from a row
+// that was not selected; `baselines` holds each op's file under the op's name, existing or not.
+GateResult judge(const std::vector<Measured>& measured,
+                 const std::map<std::string, TimingFile>& baselines,
+                 const std::vector<Registered>& registered, const GateOptions& options);
+
+// Of one test's rows: any 1 is 1, else any 0 is 0, else 77. No rows at all: 1. `strict` turns 77
+// into 1.
+int combined_exit(const std::vector<int>& exits, bool strict);
+
+// "good", or "good..excellent" where the interval straddles a border.
+std::string grade_text(Grade grade, Interval ratio_interval);
+
+// kernelgrade <command> --op ... --dtype ... --case ... --variant ... --mode ...
+std::string row_command(std::string_view command, std::string_view op, std::string_view dtype,
+                        const RowKey& key);
+
+} // namespace kg::judge

@@ -1,0 +1,57 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines that the judge draws, beside the five bands of bands.h. Ratios are baseline / measured:
+// below 1 is slower.
+#pragma once
+
+#include "perf/judge/bands.h"
+#include "perf/judge/row.h"
+
+namespace kg::judge {
+
+struct Limits {
+  // A canary within this factor of its blessed time, and whose own interval is at most this wide
+  // (half, as a share of the median), is healthy: what it says about the machine can be believed.
+  double canary_factor;
+  double canary_half_width;
+  // A row whose interval is wider (half, as a share of the median) is too noisy to bless.
+  double bless_half_width;
+  // Modes (statistics.h) closer than this share of the median do not matter.
+  double bimodal_gap;
+  // The tolerance that a newly blessed row gets, in percent of its time.
+  double tol_pct;
+};
+
+// Host. A row is compared with its canary's time, on whatever CPU it runs. The factor 2: clocks and
+// generations of one class of machine differ by less, and within it a kernel and a canary of the
+// same kind slow down alike; beyond it the machine is of another class (another instruction set, an
+// emulator, half its cores stolen) and the quotient says nothing. The 10 %: a canary wrong by that
+// much moves a ratio from the warning line (0.70) to 0.63, still far from the failing line (0.50),
+// so a healthy canary cannot by itself fail a row that does not even warn. The tolerance is the
+// failing line, 1 / 0.50 = 100 % more time.
+inline constexpr Limits kHostLimits = {2.0, 0.10, 0.15, 0.15, 100};
+
+// GPU. Rows are compared in time, so the machine must be the one that was blessed: canaries within
+// 2 %, and as sure of that. The default tolerance of 2 % is one that the later confirmation by
+// interleaved runs can decide.
+inline constexpr Limits kGpuLimits = {1.02, 0.02, 0.05, 0.02, 2};
+
+constexpr const Limits& limits(Device device) {
+  return device == Device::host ? kHostLimits : kGpuLimits;
+}
+
+// Host timings of one run against a file are too coarse for more: fail below fair, warn below good.
+inline constexpr double kHostFails = kFair;
+inline constexpr double kHostWarns = kGood;
+inline constexpr double kHostImproves = 1 / kGood;
+
+// A GPU row this slow beside a healthy canary fails without being confirmed: a machine cannot hide
+// that much.
+inline constexpr double kGpuFails = kGood;
+inline constexpr double kGpuImproves = 1.03;
+
+// Canary drift up to here is noise of the canary; beyond, GPU times are divided by it.
+inline constexpr double kDriftNoise = 0.01;
+
+} // namespace kg::judge

@@ -1,0 +1,194 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/result.h"
+
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/json_reader.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+namespace kg::judge {
+namespace {
+
+using nlohmann::json;
+
+// A row's median and interval from what its processes found. A single process can only speak of its
+// own samples.
+void settle(Measured& row) {
+  const std::vector<double>& values =
+      row.process_medians_ns.size() > 1 ? row.process_medians_ns : row.samples_ns;
+  row.median_ns = median(values);
+  row.ci_ns = median_interval(values, kConfidence).interval;
+}
+
+void require_same(bool same, const Measured& row, std::string_view what) {
+  require(same, fmt::format("{}: two runs differ in its {}; merge runs of one build only",
+                            text(row.key), what));
+}
+
+// All rows have one key, and there is at least one.
+Measured pooled(const std::vector<const Measured*>& parts) {
+  Measured row = *parts.front();
+  std::vector<double> canaries;
+  for (const Measured* part : parts) {
+    require_same(part->op == row.op && part->dtype == row.dtype, row, "op or dtype");
+    require_same(part->category == row.category && part->kind == row.kind, row, "category or kind");
+    require_same(part->bytes == row.bytes && part->flops == row.flops, row, "bytes or flops");
+    require_same(part->identity == row.identity, row, "identity");
+    require_same(part->skipped == row.skipped, row, "reason to be skipped");
+    require_same(part->canary.has_value() == row.canary.has_value() &&
+                     (!row.canary || part->canary->kind == row.canary->kind),
+                 row, "canary");
+    if (row.verified.empty()) row.verified = part->verified; // one wrong output is enough
+    if (row.note.empty()) row.note = part->note;
+    if (part->canary) {
+      canaries.push_back(part->canary->median_ns);
+      row.canary->half_width = std::max(row.canary->half_width, part->canary->half_width);
+    }
+    if (part == parts.front()) continue;
+    row.samples_ns.insert(row.samples_ns.end(), part->samples_ns.begin(), part->samples_ns.end());
+    row.process_medians_ns.insert(row.process_medians_ns.end(), part->process_medians_ns.begin(),
+                                  part->process_medians_ns.end());
+    for (const auto& [tag, value] : part->tags) // all that was seen, not only what was seen first
+      if (const auto [at, is_new] = row.tags.emplace(tag, value); !is_new && at->second != value)
+        at->second += "; " + value;
+  }
+  if (parts.size() == 1) return row;
+  if (row.canary) row.canary->median_ns = median(canaries);
+  if (!row.process_medians_ns.empty()) settle(row);
+  return row;
+}
+
+json to_json(const Measured& row) {
+  json result = {{"op", row.op},
+                 {"dtype", row.dtype},
+                 {"case", row.key.case_id},
+                 {"variant", row.key.variant},
+                 {"mode", name(row.key.mode)},
+                 {"category", row.category},
+                 {"kind", name(row.kind)},
+                 {"bytes", row.bytes},
+                 {"flops", row.flops},
+                 {"identity", row.identity},
+                 {"verified", row.verified},
+                 {"skipped", row.skipped},
+                 {"note", row.note},
+                 {"tags", row.tags}};
+  if (row.canary)
+    result["canary"] = {{"kind", name(row.canary->kind)},
+                        {"median_ns", row.canary->median_ns},
+                        {"half_width", row.canary->half_width}};
+  // A row that failed before it could be timed has no samples either.
+  const bool failed = !row.verified.empty() && row.samples_ns.empty();
+  if (!row.skipped.empty() || failed) return result;
+  result["median_ns"] = row.median_ns;
+  result["ci_lo_ns"] = row.ci_ns.low;
+  result["ci_hi_ns"] = row.ci_ns.high;
+  result["process_medians_ns"] = row.process_medians_ns;
+  result["samples_ns"] = row.samples_ns;
+  return result;
+}
+
+Measured to_measured(JsonObject object) {
+  Measured row;
+  row.op = object.text("op");
+  row.dtype = object.text("dtype");
+  row.key.case_id = object.text("case");
+  row.key.variant = object.text("variant");
+  row.key.mode = object.known("mode", mode_named(object.text("mode")), "cold, hot, graph or real");
+  row.category = object.text("category");
+  row.kind = object.known("kind", kind_named(object.text("kind")), "ours or vendor");
+  row.bytes = object.from_zero("bytes");
+  row.flops = object.from_zero("flops");
+  row.identity = object.text("identity");
+  row.verified = object.text("verified");
+  row.skipped = object.text("skipped");
+  row.note = object.text("note");
+  row.tags = object.texts("tags");
+  if (object.has("canary")) {
+    JsonObject canary = object.object("canary");
+    row.canary = {
+        canary.known("kind", canary_named(canary.text("kind")), "memory, compute, sync or launch"),
+        canary.positive("median_ns"), canary.from_zero("half_width")};
+    canary.done();
+  }
+  const bool failed = !row.verified.empty() && !object.has("samples_ns");
+  if (row.skipped.empty() && !failed) {
+    row.median_ns = object.positive("median_ns");
+    row.ci_ns = {object.positive("ci_lo_ns"), object.positive("ci_hi_ns")};
+    row.process_medians_ns = object.positives("process_medians_ns");
+    row.samples_ns = object.positives("samples_ns");
+    if (!(row.ci_ns.low <= row.median_ns && row.median_ns <= row.ci_ns.high))
+      object.fail("median_ns", "lies outside its interval", "measure again");
+  }
+  object.done();
+  return row;
+}
+
+} // namespace
+
+void take_samples(Measured& row, std::vector<double> samples_ns) {
+  row.samples_ns = std::move(samples_ns);
+  row.process_medians_ns = {median(row.samples_ns)};
+  settle(row);
+}
+
+Results merge(std::span<const Results> runs) {
+  Results merged;
+  std::map<RowKey, std::vector<const Measured*>> parts;
+  for (const Results& run : runs) {
+    for (const auto& [key, value] : run.environment) {
+      const auto [at, is_new] = merged.environment.emplace(key, value);
+      require(is_new || at->second == value,
+              fmt::format("environment: {} is '{}' in one run and '{}' in another; merge runs of "
+                          "one machine and build only",
+                          key, at->second, value));
+    }
+    for (const Measured& row : run.rows) parts[row.key].push_back(&row);
+  }
+  for (const auto& [key, rows] : parts) merged.rows.push_back(pooled(rows));
+  return merged;
+}
+
+std::string to_json(const Results& run) {
+  // A row per line: samples are many, and a diff should still show which row moved.
+  std::string contents = fmt::format("{{\"schema\":{},\n\"environment\":{},\n\"rows\":[",
+                                     kResultsSchema, json(run.environment).dump());
+  for (const Measured& row : run.rows)
+    contents += (&row == &run.rows.front() ? "\n" : ",\n") + to_json(row).dump();
+  return contents + "\n]}\n";
+}
+
+Results results_from_json(std::string_view contents, const std::string& file) {
+  const json parsed = parse_json(contents, file);
+  JsonObject object(parsed, file);
+  object.version(kResultsSchema);
+  Results run;
+  run.environment = object.texts("environment");
+  std::set<RowKey> seen;
+  object.each("rows", [&](JsonObject row) {
+    run.rows.push_back(to_measured(row));
+    if (!seen.insert(run.rows.back().key).second)
+      row.fail("case", fmt::format("repeats the row {}", text(run.rows.back().key)),
+               "keep the one that is right");
+  });
+  object.done();
+  return run;
+}
+
+void save_results(const std::filesystem::path& path, const Results& run) {
+  write_file(path, to_json(run));
+}
+
+Results load_results(const std::filesystem::path& path) {
+  const std::optional<std::string> contents = read_file(path);
+  if (!contents) throw Error(path.string() + ": there is no such file; measure with --json first");
+  return results_from_json(*contents, path.string());
+}
+
+} // namespace kg::judge

@@ -1,0 +1,78 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one process measured, and the JSON in which it hands that to another: `--json FILE` writes a
+// run, others merge and judge it. All samples are kept; whatever is concluded can be concluded
+// again.
+#pragma once
+
+#include "perf/judge/row.h"
+#include "perf/judge/statistics.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::judge {
+
+inline constexpr int kResultsSchema = 1;
+inline constexpr double kConfidence = 0.99; // of every interval of a median
+
+// The canary that ran beside a row, in the same process.
+struct MeasuredCanary {
+  CanaryKind kind = CanaryKind::memory;
+  double median_ns = 0;
+  double half_width = 0; // of the interval of its median, as a share of the median
+
+  friend bool operator==(const MeasuredCanary&, const MeasuredCanary&) = default;
+};
+
+// One row as measured. Times in nanoseconds.
+struct Measured {
+  std::string op;
+  std::string dtype;
+  RowKey key;
+  std::string category; // "softmax", "linear_algebra", ... under which the summary counts it
+  Kind kind = Kind::ours;
+  std::vector<double> samples_ns; // all of them, in the order taken
+  double median_ns = 0;
+  Interval ci_ns;
+  std::vector<double> process_medians_ns; // one per fresh process
+  std::optional<MeasuredCanary> canary;
+  double bytes = 0;
+  double flops = 0;
+  std::string identity; // of the machine code and its launches; empty where it is not known
+  std::string verified; // empty: the output was right. Otherwise what was wrong with it
+  std::string skipped;  // not empty: why it was not measured; then there are no samples
+  std::string note;
+  // Whatever else was seen: clocks, throttling, library versions.
+  std::map<std::string, std::string> tags;
+
+  friend bool operator==(const Measured&, const Measured&) = default;
+};
+
+// Gives the row the samples of one process, their median and its interval.
+void take_samples(Measured& row, std::vector<double> samples_ns);
+
+struct Results {
+  std::map<std::string, std::string> environment; // device, compiler, flags, driver, commit, ...
+  std::vector<Measured> rows;
+};
+
+// One run of many. Rows with the same key were measured by fresh processes: their samples are
+// pooled, their process medians set side by side, and the row's median is the median of those,
+// since samples of one process are no replicates of it. Throws kg::Error when environments or
+// descriptions of a row contradict each other.
+Results merge(std::span<const Results> runs);
+
+std::string to_json(const Results& run);
+Results results_from_json(std::string_view contents, const std::string& file);
+
+void save_results(const std::filesystem::path& path, const Results& run);
+Results load_results(const std::filesystem::path& path);
+
+} // namespace kg::judge

@@ -1,0 +1,147 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/summary.h"
+
+#include "perf/judge/statistics.h"
+#include "perf/judge/table.h"
+#include "perf/judge/units.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kg::judge {
+namespace {
+
+std::string time(double ns) { return ns > 0 ? time_text(ns) : "-"; }
+
+TextTable rows_of(const GateResult& result) {
+  TextTable table({"case", "variant", "mode", "verdict", "grade", "ratio", "now", "blessed"});
+  for (const RowResult& row : result.rows)
+    table.add({row.key.case_id, row.key.variant, std::string(name(row.key.mode)),
+               std::string(name(row.verdict)),
+               row.grade ? grade_text(*row.grade, row.ratio_interval) : "-",
+               row.ratio ? fmt::format("{:.3f}", *row.ratio) : "-", time(row.measured_ns),
+               time(row.baseline_ns)});
+  return table;
+}
+
+TextTable categories_of(const Summary& summary) {
+  TextTable table({"category", "grade", "geomean", "graded rows"});
+  for (const auto& [category, group] : summary.categories)
+    table.add({category, group.grade ? std::string(name(*group.grade)) : "-",
+               group.geomean ? fmt::format("{:.3f}", *group.geomean) : "-",
+               fmt::format("{} of {}", group.graded, group.rows)});
+  return table;
+}
+
+TextTable worst_of(const Summary& summary) {
+  TextTable table({"slowest rows", "grade", "ratio", "verdict"});
+  for (const RowResult* row : summary.worst)
+    table.add({text(row->key), grade_text(*row->grade, row->ratio_interval),
+               fmt::format("{:.3f}", *row->ratio), std::string(name(row->verdict))});
+  return table;
+}
+
+std::string counts_of_grades(const Summary& summary) {
+  std::vector<std::string> parts;
+  for (const Grade grade : kGrades)
+    parts.push_back(fmt::format("{} {}", summary.grades.at(grade), name(grade)));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string counts_of_verdicts(const Summary& summary) {
+  std::vector<std::string> parts;
+  for (const Verdict verdict : kVerdicts)
+    if (const auto at = summary.verdicts.find(verdict); at != summary.verdicts.end())
+      parts.push_back(fmt::format("{} {}", at->second, name(verdict)));
+  return parts.empty() ? "no rows" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+} // namespace
+
+GroupGrade grade_group(std::span<const RowResult* const> rows) {
+  GroupGrade group;
+  std::vector<double> ratios;
+  bool critical = false;
+  for (const RowResult* row : rows) {
+    ++group.rows;
+    if (!row->ratio) continue;
+    ratios.push_back(*row->ratio);
+    critical = critical || grade(*row->ratio) == Grade::critical;
+  }
+  group.graded = ratios.size();
+  if (ratios.empty()) return group;
+  group.geomean = geometric_mean(ratios);
+  if (group.graded < group.rows) return group;
+  group.grade = grade(*group.geomean);
+  if (critical) group.grade = std::max(*group.grade, Grade::fair); // grades are declared best first
+  return group;
+}
+
+Summary summarise(const GateResult& result, std::size_t worst_rows) {
+  Summary summary;
+  for (const Grade grade : kGrades) summary.grades[grade] = 0;
+  std::map<std::string, std::vector<const RowResult*>> categories;
+  for (const RowResult& row : result.rows) {
+    ++summary.verdicts[row.verdict];
+    if (row.exit_code == kExitFail)
+      summary.to_fix.push_back(&row);
+    else if (row.exit_code == kExitSkip || row.warning)
+      summary.to_know.push_back(&row);
+    if (row.kind != Kind::ours) continue;
+    categories[row.category].push_back(&row);
+    if (!row.grade) continue;
+    ++summary.grades[*row.grade];
+    summary.worst.push_back(&row);
+  }
+  for (const auto& [category, rows] : categories) summary.categories[category] = grade_group(rows);
+  std::stable_sort(summary.worst.begin(), summary.worst.end(),
+                   [](const RowResult* a, const RowResult* b) { return *a->ratio < *b->ratio; });
+  summary.worst.resize(std::min(summary.worst.size(), worst_rows));
+  return summary;
+}
+
+std::string row_table(const GateResult& result) { return rows_of(result).plain(); }
+std::string row_table_markdown(const GateResult& result) { return rows_of(result).markdown(); }
+
+std::string exit_line(const Summary& summary, const GateResult& result) {
+  const std::string_view outcome = result.exit_code == kExitPass   ? "passed"
+                                   : result.exit_code == kExitSkip ? "SKIPPED"
+                                                                   : "FAILED";
+  std::string faults;
+  if (!result.faults.empty())
+    faults =
+        fmt::format(", {} fault{}", result.faults.size(), result.faults.size() == 1 ? "" : "s");
+  return fmt::format("{}: {}{} (exit {})", outcome, counts_of_verdicts(summary), faults,
+                     result.exit_code);
+}
+
+std::string plain_text(const Summary& summary, const GateResult& result) {
+  std::string out = fmt::format("grades: {}\n", counts_of_grades(summary));
+  if (!summary.categories.empty()) out += "\n" + categories_of(summary).plain();
+  if (!summary.worst.empty()) out += "\n" + worst_of(summary).plain();
+  out += "\n";
+  for (const std::string& note : result.notes) out += fmt::format("note: {}\n", note);
+  for (const RowResult* row : summary.to_know) out += fmt::format("note: {}\n", row->message);
+  for (const std::string& fault : result.faults) out += fmt::format("FAIL: {}\n", fault);
+  for (const RowResult* row : summary.to_fix) out += fmt::format("FAIL: {}\n", row->message);
+  return out + exit_line(summary, result) + "\n";
+}
+
+std::string markdown(const Summary& summary, const GateResult& result) {
+  std::string out = fmt::format("**Grades:** {}  \n**Verdicts:** {}\n", counts_of_grades(summary),
+                                counts_of_verdicts(summary));
+  if (!summary.categories.empty()) out += "\n" + categories_of(summary).markdown();
+  if (!summary.worst.empty()) out += "\n" + worst_of(summary).markdown();
+  if (!result.faults.empty() || !summary.to_fix.empty()) out += "\n### Failures\n\n";
+  for (const std::string& fault : result.faults) out += fmt::format("- {}\n", fault);
+  for (const RowResult* row : summary.to_fix) out += fmt::format("- {}\n", row->message);
+  if (!result.notes.empty() || !summary.to_know.empty()) out += "\n### Worth knowing\n\n";
+  for (const std::string& note : result.notes) out += fmt::format("- {}\n", note);
+  for (const RowResult* row : summary.to_know) out += fmt::format("- {}\n", row->message);
+  if (!result.rows.empty()) out += "\n### Rows\n\n" + row_table_markdown(result);
+  return out;
+}
+
+} // namespace kg::judge

@@ -1,0 +1,20 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Times as people read them.
+#pragma once
+
+#include <fmt/format.h>
+#include <string>
+
+namespace kg::judge {
+
+// Four significant digits and the unit that suits: "1.234 ms".
+inline std::string time_text(double ns) {
+  if (ns >= 1e9) return fmt::format("{:.4g} s", ns / 1e9);
+  if (ns >= 1e6) return fmt::format("{:.4g} ms", ns / 1e6);
+  if (ns >= 1e3) return fmt::format("{:.4g} us", ns / 1e3);
+  return fmt::format("{:.4g} ns", ns);
+}
+
+} // namespace kg::judge

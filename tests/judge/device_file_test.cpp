@@ -1,0 +1,86 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/device_file.h"
+
+#include "perf/judge/atomic_file.h"
+#include "runtime/error.h"
+#include "tests/judge/folder.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace kg::judge {
+namespace {
+
+using test::Folder;
+
+const DeviceFile kDevice = {{{"gpu_name", "NVIDIA H200"}, {"driver", "580.65"}},
+                            {{"memory", 51234.5}, {"launch", 2100}},
+                            {{"dram_bytes_per_s", 4.1e12}},
+                            {{"false_alarm_upper", 0}}};
+
+std::string error_of(const std::string& contents) {
+  const Folder folder;
+  const auto path = folder.path() / "device.json";
+  write_file(path, contents);
+  try {
+    load_device(path);
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    return message.substr(message.find("device.json"));
+  }
+  return "no error";
+}
+
+TEST(DeviceFile, RoundTrip) {
+  const Folder folder;
+  const auto path = folder.path() / "device.json";
+  EXPECT_EQ(load_device(path), std::nullopt);
+  save_device(path, kDevice);
+  EXPECT_EQ(load_device(path), kDevice);
+}
+
+std::string device_with(const std::string& canaries, const std::string& more = "") {
+  return R"({"schema": 1, "fingerprint": {}, "canaries_ns": )" + canaries +
+         R"(, "ceilings": {}, "calibration": {})" + more + "}";
+}
+
+TEST(DeviceFile, ErrorsNameFileAndPointer) {
+  EXPECT_EQ(error_of(device_with("{}")), "no error");
+  EXPECT_EQ(error_of(device_with("{\"memory\": 0}")),
+            "device.json: /canaries_ns/memory is not positive; measure again");
+  EXPECT_EQ(error_of(device_with("{\"memory\": \"1\"}")),
+            "device.json: /canaries_ns/memory is not a number; write a finite number");
+  EXPECT_EQ(error_of(device_with("{\"a/b\": 1}")),
+            "device.json: /canaries_ns/a~1b is unknown; use memory, compute, sync or launch");
+  EXPECT_EQ(error_of(device_with("[]")),
+            "device.json: /canaries_ns: it is not an object; write {...}");
+  EXPECT_EQ(error_of(device_with("{}", ", \"colour\": 1")),
+            "device.json: /colour is unknown; remove it");
+  EXPECT_EQ(error_of("{\"schema\": 1}"),
+            "device.json: /fingerprint is missing; add it, or write the file anew");
+  EXPECT_EQ(error_of("{\"schema\": 2}"),
+            "device.json: /schema is 2, but this program reads 1; write the file anew with this "
+            "program, or use the program that wrote it");
+  EXPECT_EQ(error_of("[]"), "device.json: the whole file: it is not an object; write {...}");
+  EXPECT_EQ(error_of(device_with("{\"memory\": 1, \"memory\": 2}")),
+            "device.json: the member \"memory\" is given twice in one object; keep the one that is "
+            "right");
+}
+
+TEST(DeviceFile, SyntaxErrorsNameTheLine) {
+  EXPECT_EQ(error_of("{\n\"schema\": 1,\n}").substr(0, 34), "device.json:3: this is not JSON ([");
+  EXPECT_NE(error_of(device_with("{\"memory\": 1e999}")), "no error");
+  EXPECT_NE(error_of(""), "no error");
+}
+
+TEST(DeviceFile, AFailingWriteLeavesTheOldFile) {
+  const Folder folder;
+  const auto path = folder.path() / "device.json";
+  std::filesystem::create_directories(path / "in_the_way");
+  EXPECT_THROW(save_device(path, kDevice), Error);
+  EXPECT_EQ(folder.count_files(), 0);
+}
+
+} // namespace
+} // namespace kg::judge

@@ -1,0 +1,92 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The GPU's rule: times, not canary units; one run may suspect but, short of a ratio below 0.70,
+// not fail.
+#include "perf/judge/gate.h"
+
+#include "tests/judge/rows.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace kg::judge {
+namespace {
+
+using test::blessed;
+using test::file_of;
+using test::measured;
+using test::registered;
+
+RowResult judged(const Measured& row, const TimingRow& baseline) {
+  GateOptions options;
+  options.device = Device::gpu;
+  const GateResult result =
+      judge({row}, {{"softmax", file_of({baseline})}}, {registered()}, options);
+  return result.rows.at(0);
+}
+
+Measured beside_canary(double median_ns, double canary_ns, double half_width = 0.01) {
+  Measured row = measured(median_ns);
+  row.canary = MeasuredCanary{CanaryKind::memory, canary_ns, half_width};
+  return row;
+}
+
+void expect(const RowResult& result, Verdict verdict, int exit_code, const std::string& words) {
+  EXPECT_EQ(name(result.verdict), name(verdict)) << result.message;
+  EXPECT_EQ(result.exit_code, exit_code) << result.message;
+  EXPECT_NE(result.message.find(words), std::string::npos) << result.message;
+}
+
+TEST(GpuGate, ToleranceIsTheRowsOwn) {
+  expect(judged(measured(101.9), blessed(100)), Verdict::pass, 0, "within its tolerance of 2 %");
+  expect(judged(measured(102.1), blessed(100)), Verdict::inconclusive, 77, "tolerance of 2 %");
+  TimingRow loose = blessed(100);
+  loose.tol_pct = 5;
+  expect(judged(measured(104.9), loose), Verdict::pass, 0, "within its tolerance of 5 %");
+}
+
+TEST(GpuGate, OneRunFailsOnlyBelowSeventyPercent) {
+  expect(judged(measured(100 / 0.71), blessed(100)), Verdict::inconclusive, 77, "cannot confirm");
+  expect(judged(measured(100 / 0.69), blessed(100)), Verdict::regressed, 1, "slower than 0.70");
+}
+
+TEST(GpuGate, ASlowMachineIsNoRegression) {
+  expect(judged(beside_canary(200, 1021), blessed(100)), Verdict::env, 77, "takes 1.02x");
+  expect(judged(beside_canary(200, 1000, 0.021), blessed(100)), Verdict::env, 77, "+-2.1 %");
+  expect(judged(beside_canary(200, 979), blessed(100)), Verdict::env, 77, "takes 0.98x");
+  expect(judged(beside_canary(99, 1100), blessed(100)), Verdict::pass, 0, "within");
+  // Fast enough only if the canary is believed.
+  expect(judged(beside_canary(110, 1100), blessed(100)), Verdict::env, 77, "takes 1.10x");
+  // Fast enough only because the machine is faster today.
+  expect(judged(beside_canary(99, 900), blessed(100)), Verdict::env, 77, "takes 0.90x");
+}
+
+TEST(GpuGate, SmallDriftIsDividedOut) {
+  const RowResult drifted = judged(beside_canary(101.5, 1015), blessed(100));
+  EXPECT_DOUBLE_EQ(*drifted.ratio, 1);
+  const RowResult noise = judged(beside_canary(101, 1009), blessed(100));
+  EXPECT_DOUBLE_EQ(*noise.ratio, 100.0 / 101);
+}
+
+TEST(GpuGate, WithoutACanaryOneRunNeverFails) {
+  Measured row = measured(1000);
+  row.canary.reset();
+  expect(judged(row, blessed(100)), Verdict::inconclusive, 77, "cannot confirm");
+  TimingRow bare = blessed(100);
+  bare.canary.reset();
+  expect(judged(measured(1000), bare), Verdict::inconclusive, 77, "cannot confirm");
+  expect(judged(row, bare), Verdict::inconclusive, 77, "cannot confirm");
+  expect(judged(measured(100), bare), Verdict::pass, 0, "within");
+}
+
+TEST(GpuGate, Improved) {
+  expect(judged(measured(90), blessed(100)), Verdict::improved, 0, "consider a bless");
+  expect(judged(measured(97), blessed(100)), Verdict::pass, 0, "within");
+  TimingRow loose = blessed(100);
+  loose.tol_pct = 15;
+  expect(judged(measured(90), loose), Verdict::pass, 0, "within");
+}
+
+} // namespace
+} // namespace kg::judge
