@@ -1,0 +1,69 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/case.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/error.h"
+#include "tests/support/random.h"
+
+namespace kg::test {
+
+CaseId::CaseId(std::string text) : text_(std::move(text)) {
+  const bool legal = std::all_of(text_.begin(), text_.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+  });
+  require(legal && !text_.empty(),
+          fmt::format("case id '{}': use letters, digits, '_' and '.' only", text_));
+}
+
+std::string failure_context(const CaseContext& context) {
+  const std::string strides = context.strides.empty()
+                                  ? std::string("dense")
+                                  : fmt::format("[{}]", fmt::join(context.strides, ", "));
+  return fmt::format("  case   {}, variant {}, fill {}\n"
+                     "  shape  [{}], strides {}, seed {}\n"
+                     "  again  {}\n",
+                     context.id.text(), context.variant, context.fill,
+                     fmt::join(context.shape, ", "), strides, seed(), reproduction_command());
+}
+
+std::string from_project_root(std::string_view program) {
+  const std::size_t build = program.rfind("/build/");
+  return build == std::string_view::npos ? std::string(program)
+                                         : "." + std::string(program.substr(build));
+}
+
+std::string reproduction_command() {
+  std::error_code no_link;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", no_link);
+  std::string command =
+      fmt::format("KERNELGRADE_SEED={} {}", seed(),
+                  no_link ? "<this test program>" : from_project_root(program.string()));
+  const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
+  if (test != nullptr)
+    command += fmt::format(" --gtest_filter={}.{}", test->test_suite_name(), test->name());
+  return command;
+}
+
+testing::AssertionResult verdict(const Comparison& comparison, const CaseContext& context) {
+  if (comparison.passed()) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << comparison.text() << failure_context(context);
+}
+
+testing::AssertionResult verdict(const VendorComparison& comparison, const CaseContext& context) {
+  if (!comparison.passed())
+    return testing::AssertionFailure() << comparison.text() << failure_context(context);
+  if (comparison.vendor_inaccurate) {
+    testing::Test::RecordProperty("vendor_inaccurate", context.id.text());
+    fmt::print("{}{}", comparison.text(), failure_context(context));
+  }
+  return testing::AssertionSuccess();
+}
+
+} // namespace kg::test

@@ -1,0 +1,50 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the typed tests of the operations share: the device's 16-bit types as test elements, the
+// names of a typed suite's instances, and the thread orders to run a kernel under.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/backend.h"
+#include "runtime/schedule.h"
+#include "tests/support/numbers.h"
+#include "tests/support/random.h"
+
+#include "runtime/device_code.h"
+
+namespace kg::test {
+
+template <>
+struct DtypeOf<f16> {
+  static constexpr Dtype value = Dtype::f16;
+};
+template <>
+struct DtypeOf<bf16> {
+  static constexpr Dtype value = Dtype::bf16;
+};
+
+using FloatTypes = testing::Types<float, f16, bf16>;
+
+// TYPED_TEST_SUITE(Softmax, FloatTypes, DtypeNames) makes tests named Softmax/f32.*, so that
+// --dtype finds them.
+struct DtypeNames {
+  template <typename T>
+  static std::string GetName(int) {
+    return std::string(name(DtypeOf<T>::value));
+  }
+};
+
+// Forward, reverse and random on the host; a GPU has its own order.
+inline std::vector<Schedule> thread_orders() {
+  if (backend == Backend::cuda) return {Schedule{}};
+  return {{.order = ThreadOrder::forward},
+          {.order = ThreadOrder::reverse},
+          {.order = ThreadOrder::random, .seed = seed()}};
+}
+
+} // namespace kg::test

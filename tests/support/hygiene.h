@@ -1,0 +1,97 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel must leave alone: its inputs (hashed before and after) and the gaps of strided
+// outputs (poisoned before, still poisoned after). The poison is every bit set: NaN in all float
+// formats, -1 in i32.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/numbers.h"
+#include "tests/support/strided.h"
+
+namespace kg::test {
+
+// FNV-1a, 64 bits: Fowler, Noll, Vo; offset basis and prime of draft-eastlake-fnv. Each step is a
+// bijection of the state, so buffers that differ in one byte never share a hash.
+inline std::uint64_t fnv1a64(std::span<const std::byte> bytes) {
+  std::uint64_t hash = 0xCBF29CE484222325;
+  for (const std::byte byte : bytes) {
+    hash ^= static_cast<std::uint64_t>(byte);
+    hash *= 0x00000100000001B3;
+  }
+  return hash;
+}
+template <typename T>
+std::uint64_t fnv1a64(const std::vector<T>& elements) {
+  return fnv1a64(std::as_bytes(std::span<const T>(elements)));
+}
+
+// Remembers the inputs of a case, to be compared with what the device holds after the kernel ran.
+class InputGuard {
+ public:
+  template <typename T>
+  void watch(std::string name, const std::vector<T>& before) {
+    watched_.push_back({std::move(name), fnv1a64(before)});
+  }
+
+  // `after` is the input `name` read back; a failure names it. An input that was never watched is a
+  // failure too.
+  template <typename T>
+  testing::AssertionResult unchanged(const std::string& name, const std::vector<T>& after) const {
+    for (const Watched& input : watched_) {
+      if (input.name != name) continue;
+      if (input.hash == fnv1a64(after)) return testing::AssertionSuccess();
+      return testing::AssertionFailure() << "the kernel changed its input " << name;
+    }
+    return testing::AssertionFailure() << "input " << name << " was not watched before the kernel";
+  }
+
+ private:
+  struct Watched {
+    std::string name;
+    std::uint64_t hash;
+  };
+  std::vector<Watched> watched_;
+};
+
+template <typename T>
+std::vector<T> poisoned(std::int64_t count) {
+  return std::vector<T>(static_cast<std::size_t>(count),
+                        from_raw_bits<T>(poison_bits(DtypeOf<T>::value)));
+}
+
+template <typename T>
+bool is_poison(const T& element) {
+  return raw_bits(element) == poison_bits(DtypeOf<T>::value);
+}
+
+// Every element of the storage that does not belong to `view` is still poison.
+template <typename T>
+testing::AssertionResult gaps_intact(const std::vector<T>& storage, const Strided& view) {
+  std::vector<bool> in_view(storage.size(), false);
+  for (std::int64_t i = 0; i < view.size(); ++i)
+    in_view.at(static_cast<std::size_t>(view.place(i))) = true;
+  std::int64_t touched = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < storage.size(); ++i) {
+    if (in_view[i] || is_poison(storage[i])) continue;
+    if (touched++ == 0) first = i;
+  }
+  if (touched == 0) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << fmt::format("{} elements outside the view were written, the first at element {} of the "
+                        "storage (bits {:#x})",
+                        touched, first, raw_bits(storage[first]));
+}
+
+} // namespace kg::test

@@ -1,0 +1,49 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The main of an operation's correctness test: says which backend and device it runs on, and skips (or, where a GPU was
+// promised, fails) when there is none.
+#include "runtime/backend.h"
+#include "runtime/device.h"
+#include "tests/support/run_tests.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <string>
+
+namespace {
+
+bool wants_only_a_list(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--gtest_list_tests", 18) == 0) return true;
+  }
+  return false;
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && std::strcmp(value, "1") == 0;
+}
+
+std::string describe_device() {
+  const kg::DeviceProperties& device = kg::device_properties();
+  return fmt::format("backend {}, device {} ({} multiprocessors, compute capability {}.{})",
+                     kg::name(kg::backend), device.name, device.sm_count, device.compute_major,
+                     device.compute_minor);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::string reason = kg::device_unavailable_reason();
+  if (!reason.empty() && !wants_only_a_list(argc, argv)) {
+    const bool promised = is_set("KERNELGRADE_REQUIRE_GPU") || is_set("KERNELGRADE_STRICT");
+    std::printf("%s: %s\n", promised ? "FAILED, a GPU was promised" : "skipped, no GPU", reason.c_str());
+    return promised ? 1 : kg::test::kExitSkipped;
+  }
+  return kg::test::run_tests(argc, argv, [&] {
+    return reason.empty() ? describe_device() : "no device: " + reason;
+  });
+}

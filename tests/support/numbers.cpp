@@ -1,0 +1,169 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/numbers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "runtime/error.h"
+
+namespace kg::test {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// binary16 has no portable C++20 type: sign, 5 exponent bits (bias 15), 10 fraction bits.
+double decode_f16(std::uint64_t bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 0x1F);
+  const int fraction = static_cast<int>(bits & 0x3FF);
+  double magnitude;
+  if (exponent == 31) {
+    magnitude = fraction == 0 ? kInfinity : kNaN;
+  } else if (exponent == 0) {
+    magnitude = std::ldexp(fraction, -24);
+  } else {
+    magnitude = std::ldexp(1024 + fraction, exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+std::uint64_t encode_f16(double value) {
+  const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::fabs(value);
+  if (std::isinf(magnitude)) return sign | 0x7C00;
+  if (magnitude < 0x1p-14) return sign | static_cast<std::uint64_t>(std::ldexp(magnitude, 24));
+  const int exponent = std::ilogb(magnitude);
+  const auto significand = static_cast<std::uint64_t>(std::ldexp(magnitude, 10 - exponent));
+  return sign | (static_cast<std::uint64_t>(exponent + 15) << 10) | (significand - 1024);
+}
+
+std::uint64_t quiet_nan_bits(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32:
+    return 0x7FC00000;
+  case Dtype::f16:
+    return 0x7E00;
+  case Dtype::bf16:
+    return 0x7FC0;
+  case Dtype::f64:
+    return 0x7FF8000000000000;
+  case Dtype::i32:
+    break;
+  }
+  fail("i32 holds no NaN: give an integer");
+}
+
+} // namespace
+
+FloatFormat float_format(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32:
+    return {24, -126, 127};
+  case Dtype::f16:
+    return {11, -14, 15};
+  case Dtype::bf16:
+    return {8, -126, 127};
+  case Dtype::f64:
+    return {53, -1022, 1023};
+  case Dtype::i32:
+    break;
+  }
+  fail("i32 is not a floating-point format: give f32, f16, bf16 or f64");
+}
+
+double round_to(Dtype dtype, double value) {
+  if (dtype == Dtype::f64) return value;
+  if (dtype == Dtype::i32) {
+    const double nearest = std::nearbyint(value);
+    require(nearest >= -0x1p31 && nearest < 0x1p31,
+            fmt::format("{} does not fit i32: keep the values within 32 bits", value));
+    return nearest;
+  }
+  if (value == 0 || !std::isfinite(value)) return value;
+  const FloatFormat format = float_format(dtype);
+  // One quantum is an ulp of the binade of `value`. Scaling by a power of two is exact here (the
+  // quantum is never below 2^-149), so nearbyint makes the only rounding; a carry into the next
+  // binade gives its first number, as it must.
+  const int exponent = std::max(std::ilogb(value), format.min_exponent) - (format.precision - 1);
+  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  return std::fabs(rounded) > max_finite(dtype) ? std::copysign(kInfinity, value) : rounded;
+}
+
+bool is_representable(Dtype dtype, double value) {
+  if (dtype == Dtype::i32)
+    return value >= -0x1p31 && value < 0x1p31 && std::nearbyint(value) == value;
+  return std::isnan(value) || round_to(dtype, value) == value;
+}
+
+double min_subnormal(Dtype dtype) {
+  const FloatFormat format = float_format(dtype);
+  return std::ldexp(1.0, format.min_exponent - (format.precision - 1));
+}
+
+double max_finite(Dtype dtype) {
+  const FloatFormat format = float_format(dtype);
+  return std::ldexp(2.0 - std::ldexp(1.0, 1 - format.precision), format.max_exponent);
+}
+
+double ulp(Dtype dtype, double value) {
+  require(std::isfinite(value), fmt::format("ulp of {}: the value must be finite", value));
+  if (dtype == Dtype::i32) return 1;
+  const FloatFormat format = float_format(dtype);
+  const int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
+  return std::ldexp(1.0, std::clamp(exponent, format.min_exponent, format.max_exponent) -
+                             (format.precision - 1));
+}
+
+double next_away(Dtype dtype, double value) {
+  if (dtype == Dtype::f64) return std::nextafter(value, std::copysign(kInfinity, value));
+  const double next = value + std::copysign(ulp(dtype, value), value);
+  return dtype == Dtype::i32 || std::fabs(next) <= max_finite(dtype)
+             ? next
+             : std::copysign(kInfinity, value);
+}
+
+double decode(Dtype dtype, std::uint64_t bits) {
+  switch (dtype) {
+  case Dtype::f32:
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  case Dtype::f16:
+    return decode_f16(bits);
+  case Dtype::bf16:
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  case Dtype::f64:
+    return std::bit_cast<double>(bits);
+  case Dtype::i32:
+    return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+  }
+  fail("decode: unknown dtype");
+}
+
+std::uint64_t encode(Dtype dtype, double value) {
+  if (std::isnan(value)) return quiet_nan_bits(dtype);
+  if (!is_representable(dtype, value))
+    fail(fmt::format("{:a} = {} is not a number of {}: round it with round_to first", value, value,
+                     name(dtype)));
+  switch (dtype) {
+  case Dtype::f32:
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  case Dtype::f16:
+    return encode_f16(value);
+  case Dtype::bf16:
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
+  case Dtype::f64:
+    return std::bit_cast<std::uint64_t>(value);
+  case Dtype::i32:
+    return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  }
+  fail("encode: unknown dtype");
+}
+
+std::uint64_t poison_bits(Dtype dtype) { return ~std::uint64_t{0} >> (64 - 8 * size_of(dtype)); }
+
+} // namespace kg::test

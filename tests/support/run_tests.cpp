@@ -1,0 +1,102 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/run_tests.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "runtime/dtype.h"
+#include "runtime/error.h"
+#include "tests/support/case.h"
+#include "tests/support/random.h"
+
+namespace kg::test {
+
+namespace {
+
+// Any failed test says how to run it again, whatever its assertions print.
+class ReproductionPrinter : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo& info) override {
+    if (info.result()->Failed()) fmt::print("reproduce: {}\n", reproduction_command());
+  }
+};
+
+bool is_dtype(std::string_view text) {
+  constexpr std::array kAll = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::f64, Dtype::i32};
+  for (const Dtype dtype : kAll)
+    if (text == name(dtype)) return true;
+  return false;
+}
+
+// The value of --dtype among the arguments that GoogleTest left over; throws for anything else.
+std::optional<std::string> parse_dtype(int argc, char** argv) {
+  std::optional<std::string> dtype;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    constexpr std::string_view kOption = "--dtype";
+    if (argument == kOption && i + 1 < argc) {
+      dtype = argv[++i];
+    } else if (argument.starts_with("--dtype=")) {
+      dtype = argument.substr(kOption.size() + 1);
+    } else {
+      throw Error(fmt::format("unknown or incomplete option '{}': the options are --dtype X and "
+                              "those of --help",
+                              argument));
+    }
+    if (!is_dtype(*dtype))
+      throw Error(fmt::format("--dtype '{}': give f32, f16, bf16, f64 or i32", *dtype));
+  }
+  return dtype;
+}
+
+bool is_strict() {
+  const char* strict = std::getenv("KERNELGRADE_STRICT");
+  return strict != nullptr && std::string_view(strict) == "1";
+}
+
+} // namespace
+
+int exit_code(const TestCounts& counts, bool strict) {
+  if (counts.failed > 0) return EXIT_FAILURE;
+  if (counts.passed > 0) return EXIT_SUCCESS;
+  if (counts.skipped > 0) return strict ? EXIT_FAILURE : kExitSkipped;
+  return EXIT_FAILURE;
+}
+
+int run_tests(int argc, char** argv, const std::function<std::string()>& describe_device) {
+  testing::InitGoogleTest(&argc, argv);
+  try {
+    if (const std::optional<std::string> dtype = parse_dtype(argc, argv)) {
+      if (GTEST_FLAG_GET(filter) != "*")
+        throw Error("--dtype excludes --gtest_filter: give one of them");
+      GTEST_FLAG_SET(filter, fmt::format("*/{}.*", *dtype));
+    }
+    if (!GTEST_FLAG_GET(list_tests)) {
+      fmt::print("{}\nseed {} (KERNELGRADE_SEED)\n", describe_device(), seed());
+      testing::Test::RecordProperty("seed", std::to_string(seed()));
+    }
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return kExitUsage;
+  }
+  testing::UnitTest& unit_test = *testing::UnitTest::GetInstance();
+  unit_test.listeners().Append(new ReproductionPrinter); // owned by GoogleTest from here on
+
+  const int gtest_code = RUN_ALL_TESTS();
+  if (GTEST_FLAG_GET(list_tests)) return gtest_code;
+  const TestCounts counts{unit_test.successful_test_count(), unit_test.failed_test_count(),
+                          unit_test.skipped_test_count()};
+  int code = exit_code(counts, is_strict());
+  // Failures outside of tests, in an environment or a suite's set-up, are in no count.
+  if (code != EXIT_FAILURE && gtest_code != 0) code = EXIT_FAILURE;
+  fmt::print("{} passed, {} failed, {} skipped\n", counts.passed, counts.failed, counts.skipped);
+  return code;
+}
+
+} // namespace kg::test

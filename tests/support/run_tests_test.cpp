@@ -1,0 +1,130 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The disabled tests here are run by the others, in a process of their own, to see how a program
+// ends.
+#include "tests/support/run_tests.h"
+
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace kg::test {
+namespace {
+
+TEST(RunTestsCase, DISABLED_passes) {}
+TEST(RunTestsCase, DISABLED_fails) { ADD_FAILURE() << "on purpose"; }
+TEST(RunTestsCase, DISABLED_skips) { GTEST_SKIP() << "on purpose"; }
+
+template <typename T>
+class RunTestsTyped : public testing::Test {};
+struct TypeName {
+  template <typename T>
+  static std::string GetName(int) {
+    return std::is_same_v<T, float> ? "f32" : "bf16";
+  }
+};
+using Types = testing::Types<float, int>;
+TYPED_TEST_SUITE(RunTestsTyped, Types, TypeName);
+TYPED_TEST(RunTestsTyped, DISABLED_passes) {}
+
+struct Ended {
+  int code;
+  std::string output;
+};
+
+// This program with these options; `environment` as for env(1).
+Ended run(const std::string& options, const std::string& environment = "") {
+  const std::string command =
+      fmt::format("env -u GTEST_OUTPUT -u GTEST_FILTER -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX "
+                  "-u KERNELGRADE_STRICT {} '{}' --gtest_also_run_disabled_tests {} 2>&1",
+                  environment, std::filesystem::read_symlink("/proc/self/exe").string(), options);
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return {-1, "popen failed"};
+  std::string output;
+  std::array<char, 4096> buffer;
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    output.append(buffer.data(), count);
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+bool has(const Ended& ended, const std::string& text) {
+  return ended.output.find(text) != std::string::npos;
+}
+
+std::string last_line(const std::string& output) {
+  const std::size_t end = output.find_last_not_of('\n');
+  const std::size_t start = output.rfind('\n', end);
+  return output.substr(start + 1, end - start);
+}
+
+TEST(RunTests, exit_codes) {
+  EXPECT_EQ(exit_code({1, 0, 0}, true), 0);
+  EXPECT_EQ(exit_code({1, 0, 1}, false), 0);
+  EXPECT_EQ(exit_code({1, 1, 1}, false), 1);
+  EXPECT_EQ(exit_code({0, 0, 2}, false), 77);
+  EXPECT_EQ(exit_code({0, 0, 2}, true), 1);
+  EXPECT_EQ(exit_code({0, 0, 0}, false), 1);
+}
+
+TEST(RunTests, a_passing_program_prints_device_seed_and_counts) {
+  const Ended ended = run("--gtest_filter=RunTestsCase.DISABLED_passes", "KERNELGRADE_SEED=4711");
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  EXPECT_TRUE(has(ended, "no device: self-tests"));
+  EXPECT_TRUE(has(ended, "seed 4711 (KERNELGRADE_SEED)"));
+  EXPECT_EQ(last_line(ended.output), "1 passed, 0 failed, 0 skipped");
+  EXPECT_FALSE(has(ended, "reproduce:"));
+}
+
+TEST(RunTests, a_failing_program_says_how_to_repeat_it) {
+  const Ended ended = run("--gtest_filter=RunTestsCase.*", "KERNELGRADE_SEED=4711");
+  EXPECT_EQ(ended.code, 1) << ended.output;
+  EXPECT_EQ(last_line(ended.output), "1 passed, 1 failed, 1 skipped");
+  EXPECT_TRUE(has(ended, "reproduce: KERNELGRADE_SEED=4711 "));
+  EXPECT_TRUE(has(ended, "--gtest_filter=RunTestsCase.DISABLED_fails\n"));
+}
+
+TEST(RunTests, nothing_run_is_a_failure_and_all_skipped_is_77) {
+  const Ended nothing = run("--gtest_filter=No.such_test");
+  EXPECT_EQ(nothing.code, 1) << nothing.output;
+  EXPECT_EQ(last_line(nothing.output), "0 passed, 0 failed, 0 skipped");
+  EXPECT_EQ(run("--gtest_filter=RunTestsCase.DISABLED_skips").code, 77);
+  EXPECT_EQ(run("--gtest_filter=RunTestsCase.DISABLED_skips", "KERNELGRADE_STRICT=1").code, 1);
+}
+
+TEST(RunTests, dtype_selects_its_tests) {
+  for (const char* option : {"--dtype f32", "--dtype=f32"}) {
+    const Ended ended = run(option);
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    EXPECT_TRUE(has(ended, "RunTestsTyped/f32.DISABLED_passes"));
+    EXPECT_EQ(last_line(ended.output), "1 passed, 0 failed, 0 skipped");
+  }
+  EXPECT_EQ(run("--dtype f64").code, 1); // known, without tests here
+}
+
+TEST(RunTests, wrong_usage_is_2) {
+  EXPECT_EQ(run("--dtype f33").code, 2);
+  EXPECT_EQ(run("--dtype").code, 2);
+  EXPECT_EQ(run("--colour blue").code, 2);
+  EXPECT_EQ(run("--dtype f32 --gtest_filter=RunTests.*").code, 2);
+  const Ended seed = run("--gtest_filter=RunTestsCase.DISABLED_passes", "KERNELGRADE_SEED=soon");
+  EXPECT_EQ(seed.code, 2);
+  EXPECT_TRUE(has(seed, "KERNELGRADE_SEED is 'soon'"));
+}
+
+TEST(RunTests, listing_tests_is_not_running_none) {
+  const Ended ended = run("--gtest_list_tests --gtest_filter=RunTestsCase.*");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_FALSE(has(ended, "seed"));
+  EXPECT_TRUE(has(ended, "DISABLED_skips"));
+}
+
+} // namespace
+} // namespace kg::test
