@@ -35,8 +35,10 @@ if(KERNELGRADE_BACKEND STREQUAL "cuda")
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90a-real)
   endif()
   enable_language(CUDA)
-  # CMake 3.25 does not know nvcc's C++20 and silently falls back to C++17 when asked for it.
-  string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")
+  # CMake 3.25 does not know nvcc's C++20.
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
   find_package(CUDAToolkit REQUIRED)
 endif()
 

@@ -64,7 +64,9 @@ function(kernelgrade_add_op op)
     add_test(NAME correctness.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
     set_tests_properties(correctness.${op}.${dtype} PROPERTIES
       LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
-    add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype})
+    # What it measured stays for `kernelgrade report`.
+    add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}
+      --json ${PROJECT_BINARY_DIR}/results/${op}.${dtype}.json)
     set_tests_properties(perf.${op}.${dtype} PROPERTIES
       LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
     if(KERNELGRADE_BACKEND STREQUAL "cuda")
@@ -88,7 +90,7 @@ function(kernelgrade_finish)
   target_sources(kernelgrade PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
   target_link_libraries(kernelgrade PRIVATE ${objects})
   add_custom_target(update-baselines
-    COMMAND kernelgrade bless --why "$$WHY"
+    COMMAND sh -c "exec \"$1\" bless --why \"$WHY\"" sh $<TARGET_FILE:kernelgrade>
     COMMENT "Measuring and blessing (WHY=... gives the reason)" USES_TERMINAL VERBATIM)
 endfunction()
 

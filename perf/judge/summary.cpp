@@ -4,7 +4,6 @@
 
 #include "perf/judge/statistics.h"
 #include "perf/judge/table.h"
-#include "perf/judge/units.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,19 +11,6 @@
 
 namespace kg::judge {
 namespace {
-
-std::string time(double ns) { return ns > 0 ? time_text(ns) : "-"; }
-
-TextTable rows_of(const GateResult& result) {
-  TextTable table({"case", "variant", "mode", "verdict", "grade", "ratio", "now", "blessed"});
-  for (const RowResult& row : result.rows)
-    table.add({row.key.case_id, row.key.variant, std::string(name(row.key.mode)),
-               std::string(name(row.verdict)),
-               row.grade ? grade_text(*row.grade, row.ratio_interval) : "-",
-               row.ratio ? fmt::format("{:.3f}", *row.ratio) : "-", time(row.measured_ns),
-               time(row.baseline_ns)});
-  return table;
-}
 
 TextTable categories_of(const Summary& summary) {
   TextTable table({"category", "grade", "geomean", "graded rows"});
@@ -102,9 +88,6 @@ Summary summarise(const GateResult& result, std::size_t worst_rows) {
   return summary;
 }
 
-std::string row_table(const GateResult& result) { return rows_of(result).plain(); }
-std::string row_table_markdown(const GateResult& result) { return rows_of(result).markdown(); }
-
 std::string exit_line(const Summary& summary, const GateResult& result) {
   const std::string_view outcome = result.exit_code == kExitPass   ? "passed"
                                    : result.exit_code == kExitSkip ? "SKIPPED"
@@ -140,7 +123,6 @@ std::string markdown(const Summary& summary, const GateResult& result) {
   if (!result.notes.empty() || !summary.to_know.empty()) out += "\n### Worth knowing\n\n";
   for (const std::string& note : result.notes) out += fmt::format("- {}\n", note);
   for (const RowResult* row : summary.to_know) out += fmt::format("- {}\n", row->message);
-  if (!result.rows.empty()) out += "\n### Rows\n\n" + row_table_markdown(result);
   return out;
 }
 

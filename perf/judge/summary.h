@@ -45,10 +45,6 @@ std::string plain_text(const Summary& summary, const GateResult& result);
 // The same as a section of a Markdown report, without exit_line.
 std::string markdown(const Summary& summary, const GateResult& result);
 
-// One row per result: case, variant, mode, verdict, grade, ratio, times.
-std::string row_table(const GateResult& result);
-std::string row_table_markdown(const GateResult& result);
-
 // "FAILED: 1 regressed, 37 pass (exit 1)"
 std::string exit_line(const Summary& summary, const GateResult& result);
 

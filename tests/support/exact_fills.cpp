@@ -141,17 +141,25 @@ FillPair exact_product(Dtype input, Dtype output, ProductRange range, ProductSha
   FillPair fill{fmt::format("exact_{}", label(range)), "", {}, {}};
   fill.a.reserve(static_cast<std::size_t>(m * k));
   fill.b.reserve(static_cast<std::size_t>(k * n));
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t l = 0; l < k; ++l)
-      fill.a.push_back(mask(i, l) ? draw_a(static_cast<std::uint64_t>(i * k + l)) : 0);
-  // Zeros in a {-1, 0, 1} operand find kernels that skip or reuse a stale value; never where the
-  // fill promises none.
+  // A {-1, 0, 1} operand has zeros, except where the fill promises none: they find kernels that
+  // reuse a stale value, and an even number of +-1 errors would cancel more often.
   constexpr std::int64_t kDenseTail = 32;
+  const auto vanishes = [&](const Random& random, std::uint64_t index, std::int64_t max_abs,
+                            std::int64_t l, bool last_line) {
+    return max_abs == 1 && l < k - kDenseTail && !last_line && random.chance(index, 1.0 / 3);
+  };
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t l = 0; l < k; ++l) {
+      const auto index = static_cast<std::uint64_t>(i * k + l);
+      const bool nonzero = mask(i, l) && !vanishes(random_a, index, max_a, l, i == m - 1);
+      fill.a.push_back(nonzero ? draw_a(index) : 0);
+    }
+  }
   for (std::int64_t l = 0; l < k; ++l) {
     for (std::int64_t j = 0; j < n; ++j) {
       const auto index = static_cast<std::uint64_t>(l * n + j);
-      const bool may_vanish = max_b == 1 && l < k - kDenseTail && j < n - 1;
-      fill.b.push_back(may_vanish && random_b.chance(index, 1.0 / 3) ? 0 : draw_b(index));
+      const bool nonzero = !vanishes(random_b, index, max_b, l, j == n - 1);
+      fill.b.push_back(nonzero ? draw_b(index) : 0);
     }
   }
   if (k > 0) require_line_sums(fill.a, k, static_cast<double>(largest(fill.b)), limit);

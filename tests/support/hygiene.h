@@ -9,11 +9,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/numbers.h"
@@ -88,10 +88,12 @@ testing::AssertionResult gaps_intact(const std::vector<T>& storage, const Stride
     if (touched++ == 0) first = i;
   }
   if (touched == 0) return testing::AssertionSuccess();
+  // An AssertionResult formats each piece by itself, so std::hex must have a stream of its own.
+  std::ostringstream bits;
+  bits << std::hex << "0x" << raw_bits(storage[first]);
   return testing::AssertionFailure()
-         << fmt::format("{} elements outside the view were written, the first at element {} of the "
-                        "storage (bits {:#x})",
-                        touched, first, raw_bits(storage[first]));
+         << touched << " elements outside the view were written, the first at element " << first
+         << " of the storage (bits " << bits.str() << ")";
 }
 
 } // namespace kg::test

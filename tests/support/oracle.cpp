@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "tests/support/numbers.h"
 #include "tests/support/random.h"
 

@@ -9,9 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "runtime/dtype.h"
 #include "runtime/error.h"
@@ -54,7 +53,8 @@ SoftmaxOracle softmax_oracle(std::span<const double> x, std::int64_t rows, std::
 template <typename T>
 std::vector<T> transpose_oracle(const std::vector<T>& x, std::int64_t rows, std::int64_t columns) {
   require(static_cast<std::int64_t>(x.size()) == rows * columns,
-          fmt::format("transpose: {} elements for a {}x{} matrix", x.size(), rows, columns));
+          "transpose: " + std::to_string(x.size()) + " elements for a " + std::to_string(rows) +
+              "x" + std::to_string(columns) + " matrix");
   std::vector<T> result;
   result.reserve(x.size());
   for (std::int64_t j = 0; j < columns; ++j)

@@ -47,7 +47,7 @@ class Random {
   // Uniform on the integers of [low, high]; low <= high. The relative bias is below (high - low +
   // 1) / 2^64.
   constexpr std::int64_t integer(std::uint64_t index, std::int64_t low, std::int64_t high) const {
-    const auto range = static_cast<std::uint64_t>(high - low) + 1;
+    const auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
     const std::uint64_t word = first(index);
     if (range == 0) return static_cast<std::int64_t>(word);
     // The upper half of word * range, in 32-bit steps; __int128 is not standard C++.
@@ -56,7 +56,7 @@ class Random {
     const std::uint64_t middle_b = (word & 0xFFFFFFFF) * (range >> 32) + (middle_a & 0xFFFFFFFF);
     const std::uint64_t high_part =
         (word >> 32) * (range >> 32) + (middle_a >> 32) + (middle_b >> 32);
-    return low + static_cast<std::int64_t>(high_part);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(low) + high_part);
   }
 
   // Uniform on [-1, 1), a multiple of 2^-52.

@@ -11,10 +11,8 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/error.h"
 #include "tests/support/numbers.h"
@@ -76,16 +74,15 @@ inline Strided contiguous(std::vector<std::int64_t> shape, std::int64_t offset =
 
 // rows x columns, row-major with `leading` elements from row to row.
 inline Strided matrix(std::int64_t rows, std::int64_t columns, std::int64_t leading) {
-  require(leading >= columns,
-          fmt::format("leading dimension {} is below the {} columns: give >= {}", leading, columns,
-                      columns));
+  require(leading >= columns, "leading dimension " + std::to_string(leading) + " is below the " +
+                                  std::to_string(columns) + " columns: give at least as many");
   return {{rows, columns}, {leading, 1}, 0};
 }
 
 // The same storage with its last two dimensions exchanged.
 inline Strided transposed(Strided view) {
   const std::size_t rank = view.shape.size();
-  require(rank >= 2, fmt::format("transposed: a rank-{} view has no two dimensions", rank));
+  require(rank >= 2, "transposed: a rank-" + std::to_string(rank) + " view has no two dimensions");
   std::swap(view.shape[rank - 2], view.shape[rank - 1]);
   std::swap(view.strides[rank - 2], view.strides[rank - 1]);
   return view;
@@ -97,8 +94,8 @@ template <typename T>
 std::vector<T> scatter(std::span<const T> dense, const Strided& view,
                        std::int64_t storage_size = 0) {
   require(static_cast<std::int64_t>(dense.size()) == view.size(),
-          fmt::format("scatter: {} elements for shape [{}]", dense.size(),
-                      fmt::join(view.shape, ", ")));
+          "scatter: " + std::to_string(dense.size()) + " elements for a view of " +
+              std::to_string(view.size()));
   std::vector<T> storage(static_cast<std::size_t>(std::max(storage_size, view.storage_size())),
                          from_raw_bits<T>(poison_bits(DtypeOf<T>::value)));
   for (std::int64_t i = 0; i < view.size(); ++i)
@@ -115,8 +112,8 @@ std::vector<T> scatter(const std::vector<T>& dense, const Strided& view,
 template <typename T>
 std::vector<T> gather(std::span<const T> storage, const Strided& view) {
   require(static_cast<std::int64_t>(storage.size()) >= view.storage_size(),
-          fmt::format("gather: the view needs {} elements, the storage has {}", view.storage_size(),
-                      storage.size()));
+          "gather: the view needs " + std::to_string(view.storage_size()) +
+              " elements, the storage has " + std::to_string(storage.size()));
   std::vector<T> dense;
   dense.reserve(static_cast<std::size_t>(view.size()));
   for (std::int64_t i = 0; i < view.size(); ++i)

@@ -1,0 +1,39 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/baselines.h"
+
+#include <fmt/format.h>
+
+namespace kg::cli {
+
+std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& baselines,
+                                                        const std::string& device,
+                                                        const Selection& selection) {
+  std::map<std::string, judge::TimingFile> files;
+  for (const std::string& op : selection.ops)
+    files[op] = judge::load_timings(baselines / device / (op + ".csv"), kJudged);
+  return files;
+}
+
+void require_listed(const Selection& selection) {
+  for (const Row& row : selection.rows)
+    if (row.registered.selected && !row.listed)
+      throw UsageError(
+          fmt::format("{}: an unlisted shape has no baseline; measure it by `kernelgrade "
+                      "run`, or add it to the operation's shapes",
+                      row.registered.key.case_id));
+}
+
+judge::GateResult judge_run(const Options& options, const Selection& selection,
+                            const std::map<std::string, judge::TimingFile>& baselines,
+                            const judge::Results& run, const std::string& no_device) {
+  judge::GateOptions how;
+  how.device = kJudged;
+  how.strict = options.strict;
+  how.require_gpu = options.require_gpu;
+  how.filtered = selection.partial;
+  how.no_device = no_device;
+  return judge::judge(run.rows, baselines, registered(selection), how);
+}
+
+} // namespace kg::cli

@@ -1,0 +1,34 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where baselines lie, and judging against them; shared by gate, bless and report.
+#pragma once
+
+#include "perf/cli/selection.h"
+#include "perf/judge/baseline.h"
+#include "perf/judge/gate.h"
+#include "perf/judge/result.h"
+#include "runtime/backend.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace kg::cli {
+
+inline constexpr judge::Device kJudged =
+    backend == Backend::host ? judge::Device::host : judge::Device::gpu;
+
+// <baselines>/<device>/<op>.csv of each op of the selection.
+std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& baselines,
+                                                        const std::string& device,
+                                                        const Selection& selection);
+
+// Throws UsageError where a row is selected that no baseline can have.
+void require_listed(const Selection& selection);
+
+judge::GateResult judge_run(const Options& options, const Selection& selection,
+                            const std::map<std::string, judge::TimingFile>& baselines,
+                            const judge::Results& run, const std::string& no_device);
+
+} // namespace kg::cli

@@ -1,0 +1,21 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commands, one file each. They return the exit code, and throw UsageError (2) or another Error
+// (1).
+#pragma once
+
+#include "perf/cli/options.h"
+#include "perf/cli/world.h"
+
+namespace kg::cli {
+
+int list(const Options& options, World& world);
+int run(const Options& options, World& world);
+int gate(const Options& options, World& world);
+int bless(const Options& options, World& world);
+int doctor(const Options& options, World& world);
+int report(const Options& options, World& world);
+int merge(const Options& options, World& world);
+
+} // namespace kg::cli

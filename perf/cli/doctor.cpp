@@ -1,0 +1,148 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade doctor: what is here, what is wrong with it for measuring, and the mend.
+#include "perf/cli/baselines.h"
+#include "perf/cli/commands.h"
+#include "perf/cli/measure_rows.h"
+#include "perf/judge/device_file.h"
+#include "perf/judge/limits.h"
+#include "perf/judge/table.h"
+#include "perf/judge/units.h"
+#include "perf/measure/device_lock.h"
+#include "perf/measure/environment.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <optional>
+#include <ostream>
+#include <thread>
+
+namespace kg::cli {
+namespace {
+
+// What is wrong, and what to do about it.
+struct Finding {
+  std::string what;
+  std::string mend;
+};
+using Findings = std::vector<Finding>;
+
+void show_environment(const perf::Environment& environment, std::ostream& out) {
+  judge::TextTable table({"environment", ""});
+  for (const auto& [key, value] : environment) table.add({key, value});
+  out << table.plain() << "\n";
+}
+
+void check_load(Findings& findings) {
+  double minute = 0;
+  if (getloadavg(&minute, 1) != 1) return;
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  constexpr double kBusy = 0.5; // of the cores
+  if (minute > kBusy * cores)
+    findings.push_back({fmt::format("other processes keep {:.1f} of {} cores busy", minute, cores),
+                        "wait until they are done; timings taken now are slow and noisy"});
+}
+
+void check_device_file(const std::filesystem::path& folder, const perf::Environment& environment,
+                       const std::optional<judge::DeviceFile>& device, Findings& findings) {
+  if (!device) return;
+  const perf::Environment here = perf::fingerprint(environment);
+  for (const auto& [key, blessed] : device->fingerprint) {
+    const auto found = here.find(key);
+    const std::string now = found == here.end() ? "unknown" : found->second;
+    if (now == blessed) continue;
+    // Another machine of the class is what canary units are for.
+    if constexpr (backend == Backend::host) continue;
+    findings.push_back({fmt::format("{} is {} here, but {} where {} was blessed", key, now, blessed,
+                                    folder.string()),
+                        "grades are comparable only as far as the canaries agree; bless this "
+                        "machine if it is the one that gates"});
+  }
+}
+
+void check_baselines(const Options& options, const World& world, const std::string& device,
+                     Findings& findings) {
+  const Selection all = select(world, {Filter{}});
+  judge::TextTable table({"baselines", "rows", ""});
+  for (const auto& [op, file] : load_baselines(options.baselines, device, all)) {
+    table.add({file.path, std::to_string(file.rows.size()), file.exists ? "" : "no file"});
+    if (!file.exists)
+      findings.push_back({fmt::format("{} has no baseline for {}", op, device),
+                          fmt::format("kernelgrade bless --op {}", op)});
+    for (const judge::Problem& problem : file.problems)
+      findings.push_back(
+          {fmt::format("{}:{}: {}", problem.file, problem.line, problem.what), problem.mend});
+  }
+  world.out << table.plain() << "\n";
+}
+
+void check_canaries(const World& world, perf::Apparatus& apparatus,
+                    const std::optional<judge::DeviceFile>& blessed, Findings& findings) {
+  constexpr int kTimes = 60;
+  const judge::Limits& limit = judge::limits(kJudged);
+  judge::TextTable table({"canary", "median", "±99 % CI", "blessed"});
+  for (const auto kind :
+       {perf::Kind::memory, perf::Kind::compute, perf::Kind::sync, perf::Kind::launch}) {
+    std::vector<double> times;
+    for (int i = 0; i < kTimes; ++i) times.push_back(apparatus.instruments.canary_ns(kind));
+    const double now = judge::median(times);
+    const double width =
+        judge::half_width(judge::median_interval(times, judge::kConfidence).interval, now);
+    const std::string name(perf::name(kind));
+    std::string then = "-";
+    if (width > limit.canary_half_width)
+      findings.push_back({fmt::format("the {} canary is known only to ±{:.1f} % (limit ±{:g} %)",
+                                      name, 100 * width, 100 * limit.canary_half_width),
+                          "end other work on this machine, plug it in, switch power saving off"});
+    if (blessed && blessed->canaries_ns.contains(name)) {
+      const double drift = now / blessed->canaries_ns.at(name);
+      then = fmt::format("{} (x{:.2f})", judge::time_text(blessed->canaries_ns.at(name)), drift);
+      if (drift > limit.canary_factor || drift < 1 / limit.canary_factor)
+        findings.push_back(
+            {fmt::format("the {} canary takes {:.2f} times its blessed time", name, drift),
+             "this machine is of another class, or throttled; rows will be env"});
+    }
+    table.add({name, judge::time_text(now), fmt::format("±{:.1f} %", 100 * width), then});
+  }
+  world.out << table.plain() << "\n";
+  if (std::find(world.modes.begin(), world.modes.end(), judge::Mode::cold) == world.modes.end())
+    return;
+  if (const std::string problem = apparatus.instruments.cold_problem(); !problem.empty())
+    findings.push_back({problem, "end other work on the GPU"});
+  else
+    world.out << "the L2 flush is proved\n\n";
+}
+
+} // namespace
+
+int doctor(const Options& options, World& world) {
+  const std::string no_device = missing_device(options, world);
+  if (!no_device.empty()) {
+    world.out << fmt::format("backend: {}\nno device: {}\nthe mend: install the NVIDIA driver and "
+                             "show it a GPU (nvidia-smi must list it), or build the host preset\n",
+                             name(backend), no_device);
+    return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
+  }
+  Findings findings;
+  const std::string device = world.device();
+  const perf::Environment environment = perf::environment(source_of(options, world));
+  show_environment(environment, world.out);
+  const std::filesystem::path folder = options.baselines / device;
+  const std::optional<judge::DeviceFile> blessed = judge::load_device(folder / "device.json");
+  check_device_file(folder, environment, blessed, findings);
+  check_baselines(options, world, device, findings);
+  check_load(findings);
+  const perf::DeviceLock lock(perf::device_lock_path(device),
+                              [&] { world.err << "waiting for another measuring process\n"; });
+  check_canaries(world, *world.apparatus(), blessed, findings);
+
+  for (const Finding& finding : findings)
+    world.out << fmt::format("wrong: {}\n  mend: {}\n", finding.what, finding.mend);
+  world.out << (findings.empty() ? "nothing is wrong\n"
+                                 : fmt::format("{} things are wrong\n", findings.size()));
+  return findings.empty() ? judge::kExitPass : judge::kExitFail;
+}
+
+} // namespace kg::cli

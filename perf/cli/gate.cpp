@@ -1,0 +1,48 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade gate: measures and compares with the committed baselines.
+#include "perf/cli/baselines.h"
+#include "perf/cli/commands.h"
+#include "perf/cli/measure_rows.h"
+#include "perf/judge/summary.h"
+#include "perf/report/rows.h"
+
+#include <ostream>
+
+namespace kg::cli {
+namespace {
+
+// Rows whose baseline file cannot be read fail whatever they take: not worth a measurement.
+Selection without_malformed(Selection selection,
+                            const std::map<std::string, judge::TimingFile>& baselines) {
+  for (Row& row : selection.rows) {
+    if (!row.registered.selected || baselines.at(row.registered.op).problems.empty()) continue;
+    row.registered.selected = false;
+    --selection.selected;
+  }
+  return selection;
+}
+
+} // namespace
+
+int gate(const Options& options, World& world) {
+  const Selection selection = select(world, options.filters);
+  if (selection.selected == 0) throw Error(nothing_selected(world));
+  require_listed(selection);
+  const std::string no_device = missing_device(options, world);
+  judge::Results run;
+  std::map<std::string, judge::TimingFile> baselines;
+  if (no_device.empty()) {
+    baselines = load_baselines(options.baselines, world.device(), selection);
+    const Selection measurable = without_malformed(selection, baselines);
+    if (measurable.selected > 0) run = measure_rows(options, world, measurable);
+  }
+  const judge::GateResult result = judge_run(options, selection, baselines, run, no_device);
+  if (!options.json.empty() && no_device.empty()) judge::save_results(options.json, run);
+  if (!options.quiet) world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";
+  world.out << judge::plain_text(judge::summarise(result), result);
+  return result.exit_code;
+}
+
+} // namespace kg::cli

@@ -1,0 +1,41 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the command line to a command, and from whatever it throws to an exit code.
+#include "perf/cli/commands.h"
+#include "perf/judge/gate.h"
+
+#include <exception>
+#include <map>
+#include <ostream>
+
+namespace kg::cli {
+namespace {
+
+int dispatch(const std::vector<std::string>& arguments, World& world) {
+  static const std::map<std::string, int (*)(const Options&, World&)> kCommands = {
+      {"list", list},     {"run", run},       {"gate", gate},  {"bless", bless},
+      {"doctor", doctor}, {"report", report}, {"merge", merge}};
+  const Parsed parsed = parse(arguments, world.baselines);
+  if (parsed.help) {
+    world.out << parsed.help->text;
+    return judge::kExitPass;
+  }
+  return kCommands.at(parsed.options.command)(parsed.options, world);
+}
+
+} // namespace
+
+int kernelgrade(const std::vector<std::string>& arguments, World& world) {
+  try {
+    return dispatch(arguments, world);
+  } catch (const UsageError& error) {
+    world.err << "kernelgrade: " << error.what() << "\n";
+    return kExitUsage;
+  } catch (const std::exception& error) {
+    world.err << "kernelgrade: " << error.what() << "\n";
+    return judge::kExitFail;
+  }
+}
+
+} // namespace kg::cli

@@ -1,0 +1,59 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade list: what can be measured. Needs no device.
+#include "perf/cli/commands.h"
+#include "perf/cli/selection.h"
+#include "perf/judge/table.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <ostream>
+
+namespace kg::cli {
+namespace {
+
+// A case with those of its variants and modes that are selected.
+struct Entry {
+  const Row* first;
+  std::vector<std::string> variants;
+  std::vector<std::string_view> modes;
+};
+
+template <class T>
+void add_once(std::vector<T>& list, const T& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
+}
+
+} // namespace
+
+int list(const Options& options, World& world) {
+  const Selection selection = select(world, options.filters);
+  if (selection.selected == 0) throw Error(nothing_selected(world));
+  std::vector<Entry> entries; // rows of one case follow one another
+  for (const Row& row : selection.rows) {
+    const judge::Registered& about = row.registered;
+    if (!about.selected) continue;
+    if (entries.empty() || entries.back().first->registered.key.case_id != about.key.case_id)
+      entries.push_back({&row, {}, {}});
+    const bool vendor = about.kind == judge::Kind::vendor;
+    add_once(entries.back().variants, about.key.variant + (vendor ? "*" : ""));
+    add_once(entries.back().modes, judge::name(about.key.mode));
+  }
+  judge::TextTable table({"case", "variants (* vendor's)", "modes", "category", "canary", ""});
+  for (const Entry& entry : entries) {
+    const Row& row = *entry.first;
+    table.add({row.registered.key.case_id, fmt::format("{}", fmt::join(entry.variants, " ")),
+               fmt::format("{}", fmt::join(entry.modes, " ")), row.registered.category,
+               std::string(perf::name(row.canary)),
+               !row.listed ? "ad hoc"
+               : row.fast  ? "fast"
+                           : ""});
+  }
+  world.out << table.plain()
+            << fmt::format("{} cases, {} rows\n", entries.size(), selection.selected);
+  return judge::kExitPass;
+}
+
+} // namespace kg::cli

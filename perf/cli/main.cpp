@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/world.h"
+#include "perf/measure/bench.h"
+#include "perf/measure/child_process.h"
+#include "runtime/device.h"
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#ifndef KERNELGRADE_SOURCE_DIR
+#error "KERNELGRADE_SOURCE_DIR is not defined: the build must say where the source tree lies"
+#endif
+
+int main(int argc, char** argv) {
+  try {
+    const std::filesystem::path source = KERNELGRADE_SOURCE_DIR;
+    kg::cli::World world{
+        .operations = kg::perf::operations(),
+        .modes = kg::perf::available_modes(),
+        .baselines = source / "baselines",
+        .source = source,
+        .executable = kg::perf::this_executable(),
+        .no_device = kg::device_unavailable_reason,
+        .device = [] { return kg::device_slug(kg::device_properties().name); },
+        .apparatus = [] { return std::make_unique<kg::perf::Bench>(); },
+        .out = std::cout,
+        .err = std::cerr,
+    };
+    return kg::cli::kernelgrade({argv + 1, argv + argc}, world);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "kernelgrade: %s\n", error.what());
+    return 1;
+  }
+}

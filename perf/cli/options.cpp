@@ -1,0 +1,229 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/options.h"
+
+#include "perf/judge/atomic_file.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <sstream>
+#include <string_view>
+
+namespace kg::cli {
+namespace {
+
+constexpr int kBlessProcesses = 5; // from this many on an order-statistic interval covers 93 %
+
+constexpr const char* kRows = "Which rows"; // the group of options that choose them
+
+// A filter as it stands on a command line; a case stands for its op, dtype and shape.
+struct FilterWords {
+  Filter filter;
+  std::vector<std::string> cases;
+};
+
+void add_filter(CLI::App& app, FilterWords& words) {
+  const auto list = [&](const char* name, std::vector<std::string>& into, const char* text) {
+    app.add_option(name, into, text)->delimiter(',')->group(kRows);
+  };
+  Filter& filter = words.filter;
+  list("--op", filter.ops, "operations: gemm,softmax");
+  list("--category", filter.categories, "categories: matmul");
+  list("--dtype", filter.dtypes, "types: f32,f16");
+  list("--shape", filter.shapes, "parameters as in the case's id; `run` takes unlisted ones, too");
+  list("--case", words.cases, "whole ids: softmax.f32.r64_c1024");
+  list("--variant", filter.variants, "variants: naive,cublas");
+  list("--mode", filter.modes, "cold, hot or real");
+  app.add_flag("--fast", filter.fast, "the pre-merge subset")->group(kRows);
+}
+
+void require_in_filter(const std::vector<std::string>& words, const std::string& word,
+                       const char* option, const std::string& id) {
+  if (!words.empty() && std::find(words.begin(), words.end(), word) == words.end())
+    throw UsageError(fmt::format("--case {} contradicts {}", id, option));
+}
+
+// One filter, or one per case.
+std::vector<Filter> filters_of(const FilterWords& words) {
+  if (words.cases.empty()) return {words.filter};
+  std::vector<Filter> filters;
+  for (const std::string& id : words.cases) {
+    const std::string op(judge::op_of(id)), dtype(judge::dtype_of(id));
+    const std::size_t prefix = op.size() + dtype.size() + 2;
+    if (op.empty() || dtype.empty() || id.size() <= prefix)
+      throw UsageError(fmt::format(
+          "--case {}: a case is <op>.<dtype>.<shape>, as in softmax.f32.r64_c1024", id));
+    require_in_filter(words.filter.ops, op, "--op", id);
+    require_in_filter(words.filter.dtypes, dtype, "--dtype", id);
+    require_in_filter(words.filter.shapes, id.substr(prefix), "--shape", id);
+    Filter filter = words.filter;
+    filter.ops = {op};
+    filter.dtypes = {dtype};
+    filter.shapes = {id.substr(prefix)};
+    filters.push_back(filter);
+  }
+  return filters;
+}
+
+// CLI11 marks a request for help by an exception like any error.
+bool asks_for_help(const CLI::ParseError& error) {
+  return error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
+}
+
+// One filter per line; empty lines and lines that begin with '#' are skipped.
+std::vector<Filter> read_batch(const std::filesystem::path& path) {
+  const std::optional<std::string> contents = judge::read_file(path);
+  if (!contents) throw UsageError(fmt::format("--batch {}: there is no such file", path.string()));
+  std::vector<Filter> filters;
+  std::istringstream lines(*contents);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    CLI::App app;
+    FilterWords words;
+    add_filter(app, words);
+    try {
+      app.parse(line);
+      for (Filter& filter : filters_of(words)) filters.push_back(std::move(filter));
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(fmt::format("{}:{}: {}; a line holds options that choose rows, as in --op "
+                                   "gemm --dtype f32",
+                                   path.string(), number, error.what()));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}:{}: {}", path.string(), number, error.what()));
+    }
+  }
+  if (filters.empty())
+    throw UsageError(fmt::format("--batch {}: it holds no line of options", path.string()));
+  return filters;
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  const std::string_view text = value ? value : "";
+  if (text.empty() || text == "0") return false;
+  if (text == "1") return true;
+  throw UsageError(fmt::format("{} is \"{}\"; set it to 1 or 0, or not at all", variable, text));
+}
+
+// The command line while it is being parsed.
+struct Words {
+  Options options;
+  FilterWords filter;
+  std::string batch;
+  std::string status;
+  int processes = 0;
+};
+
+void add_rows(CLI::App& command, Words& words) {
+  add_filter(command, words.filter);
+  const std::vector<CLI::Option*> filters =
+      command.get_options([](const CLI::Option* option) { return option->get_group() == kRows; });
+  CLI::Option* batch =
+      command
+          .add_option("--batch", words.batch, "a file of such options, one set of rows per line")
+          ->group(kRows);
+  for (CLI::Option* filter : filters) batch->excludes(filter);
+}
+
+void add_measuring(CLI::App& command, Words& words) {
+  Options& options = words.options;
+  command.add_option("--device", options.device,
+                     "a GPU's number, or the name the device must have (nvidia-h200, host)");
+  command.add_option("--json", options.json, "write all samples to this file");
+  command.add_option("--source-id", options.source_id, "name of the source where there is no git");
+  command.add_option("--processes", words.processes, "fresh processes to measure in")
+      ->check(CLI::Range(1, 100));
+  command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
+  command.add_flag("--quiet", options.quiet, "no progress and no table");
+}
+
+void add_baselines(CLI::App& command, Words& words) {
+  command.add_option("--baselines", words.options.baselines,
+                     "folder of the baselines (default: the source tree's)");
+}
+
+void add_strict(CLI::App& command, Words& words) {
+  command.add_flag("--strict", words.options.strict,
+                   "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
+}
+
+void add_commands(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* list = app.add_subcommand("list", "show the cases, variants and modes");
+  add_rows(*list, words);
+
+  CLI::App* run = app.add_subcommand("run", "measure");
+  add_rows(*run, words);
+  add_measuring(*run, words);
+  add_strict(*run, words);
+
+  CLI::App* gate = app.add_subcommand("gate", "measure and compare with the baselines");
+  add_rows(*gate, words);
+  add_measuring(*gate, words);
+  add_baselines(*gate, words);
+  add_strict(*gate, words);
+
+  CLI::App* bless = app.add_subcommand("bless", "measure and make that the baseline");
+  add_rows(*bless, words);
+  add_measuring(*bless, words);
+  add_baselines(*bless, words);
+  add_strict(*bless, words);
+  bless->add_option("--why", options.why, "why rows that have a baseline may change");
+  bless->add_flag("--accept-bimodal", options.accept_bimodal, "bless rows with two modes");
+  bless->add_flag("--remove-orphans", options.remove_orphans,
+                  "drop rows that are no cases any more");
+  bless->add_option("--status", words.status, "gate, info or xfail")
+      ->check(CLI::IsMember({"gate", "info", "xfail"}));
+  bless->add_option("--tol-pct", options.tol_pct, "tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber);
+
+  CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the mend");
+  doctor->add_option("--device", options.device, "a GPU's number, or the device's name");
+  add_baselines(*doctor, words);
+
+  CLI::App* report = app.add_subcommand("report", "judge stored measurements and write a report");
+  add_rows(*report, words);
+  add_baselines(*report, words);
+  add_strict(*report, words);
+  report->add_option("files", options.files, "JSON files of run or gate")->required();
+  report->add_option("--out", options.folder, "folder of the report")->default_val("report");
+
+  CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
+  merge->add_option("files", options.files, "JSON files of run or gate")->required();
+  merge->add_option("--json", options.json, "the file to write")->required();
+}
+
+} // namespace
+
+Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::path& baselines) {
+  Words words;
+  words.options.baselines = baselines;
+  CLI::App app("Correctness and performance of kernels: measures, grades and gates them.\n"
+               "Exit codes: 0 passed, 1 failed, 2 called wrongly, 77 skipped.",
+               "kernelgrade");
+  app.require_subcommand(1);
+  add_commands(app, words);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
+  } catch (const CLI::ParseError& error) {
+    if (!asks_for_help(error)) throw UsageError(fmt::format("{}; see --help", error.what()));
+    const auto commands = app.get_subcommands();
+    return {{}, Help{commands.empty() ? app.help() : commands.front()->help()}};
+  }
+  Options& options = words.options;
+  options.command = app.get_subcommands().front()->get_name();
+  options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
+  options.processes = words.processes              ? words.processes
+                      : options.command == "bless" ? kBlessProcesses
+                                                   : 1;
+  if (!words.status.empty()) options.status = judge::status_named(words.status);
+  options.strict = is_set("KERNELGRADE_STRICT") || options.strict;
+  options.require_gpu = is_set("KERNELGRADE_REQUIRE_GPU");
+  return {options, std::nullopt};
+}
+
+} // namespace kg::cli

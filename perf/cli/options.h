@@ -1,0 +1,74 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line, parsed and checked as far as it can be without knowing the operations.
+#pragma once
+
+#include "perf/judge/row.h"
+#include "runtime/error.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kg::cli {
+
+inline constexpr int kExitUsage = 2;
+
+// The command was called wrongly; nothing has been done.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Which rows: those that match one word of each list that is not empty.
+struct Filter {
+  std::vector<std::string> ops;
+  std::vector<std::string> categories;
+  std::vector<std::string> dtypes;
+  std::vector<std::string> shapes;
+  std::vector<std::string> variants;
+  std::vector<std::string> modes;
+  bool fast = false; // only the pre-merge subset
+};
+
+struct Options {
+  std::string command;
+  std::vector<Filter> filters; // at least one; a row is selected if any matches
+  std::string device;          // the GPU's number, or the name the device must have; empty: any
+  bool strict = false;         // --strict or KERNELGRADE_STRICT=1
+  bool require_gpu = false;    // KERNELGRADE_REQUIRE_GPU=1
+  std::filesystem::path json;  // empty: not written
+  std::filesystem::path baselines;
+  std::string source_id; // empty: ask git
+  int processes = 1;
+  unsigned shuffle = 0; // seed of the order in which rows are measured; 0: as listed
+  bool quiet = false;
+
+  // bless
+  std::string why;
+  bool accept_bimodal = false;
+  bool remove_orphans = false;
+  std::optional<judge::Status> status;
+  std::optional<double> tol_pct;
+
+  // report and merge
+  std::vector<std::filesystem::path> files;
+  std::filesystem::path folder; // of the report
+};
+
+// Where the command line asks for help: its text.
+struct Help {
+  std::string text;
+};
+
+struct Parsed {
+  Options options;
+  std::optional<Help> help;
+};
+
+// Throws UsageError.
+Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::path& baselines);
+
+} // namespace kg::cli

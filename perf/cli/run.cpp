@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade run: measures and judges nothing but the results' correctness.
+#include "perf/cli/baselines.h"
+#include "perf/cli/commands.h"
+#include "perf/cli/measure_rows.h"
+#include "perf/report/rows.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <ostream>
+
+namespace kg::cli {
+
+int run(const Options& options, World& world) {
+  const Selection selection = select(world, options.filters);
+  if (selection.selected == 0) throw Error(nothing_selected(world));
+  if (const std::string reason = missing_device(options, world); !reason.empty()) {
+    world.err << "skipped: " << reason << "\n";
+    return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
+  }
+  const judge::Results measured = measure_rows(options, world, selection);
+  if (!options.json.empty()) judge::save_results(options.json, measured);
+  if (!options.quiet) world.out << report::measured_table(measured.rows, kJudged).plain();
+
+  int exit_code = judge::kExitPass;
+  for (const judge::Measured& row : measured.rows) {
+    if (row.verified.empty()) continue;
+    exit_code = judge::kExitFail;
+    world.err << fmt::format("{}: INVALID: {}; again: {}\n", judge::text(row.key), row.verified,
+                             judge::row_command("run", row.op, row.dtype, row.key));
+  }
+  return exit_code;
+}
+
+} // namespace kg::cli

@@ -1,0 +1,45 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows that the operations offer, and which of them the filters choose.
+#pragma once
+
+#include "perf/cli/options.h"
+#include "perf/cli/world.h"
+#include "perf/judge/gate.h"
+#include "perf/measure/suite.h"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace kg::cli {
+
+struct Row {
+  judge::Registered registered;
+  bool fast = false;
+  bool listed = true; // otherwise ad hoc: measured, never gated
+  perf::Kind canary = perf::Kind::memory;
+  Work work;
+  std::function<perf::Workload()> make;
+};
+
+struct Selection {
+  std::vector<Row> rows; // all rows of every operation that has a selected one, and of those named
+  std::set<std::string> ops; // those operations
+  bool partial = false;      // some filter chooses within an op and dtype
+  std::size_t selected = 0;
+};
+
+// Throws UsageError for a word that names nothing anywhere, or a shape that its operation does not
+// take.
+Selection select(const World& world, const std::vector<Filter>& filters);
+
+// Why nothing is selected, though every word of the filters names something, and what there is.
+std::string nothing_selected(const World& world);
+
+// The registered parts, as the judge wants them.
+std::vector<judge::Registered> registered(const Selection& selection);
+
+} // namespace kg::cli

@@ -1,0 +1,17 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "perf/judge/result.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace kg::cli {
+
+// The files of `run --json` and `gate --json` as one run. A row that failed in any of them has
+// failed, and its times elsewhere count for nothing. Throws Error when they are not of one machine
+// and build; the dates may differ, and the latest stays.
+judge::Results load_runs(const std::vector<std::filesystem::path>& files);
+
+} // namespace kg::cli

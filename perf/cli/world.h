@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that the command touches outside itself. main() fills it with the real ones, tests
+// with their own.
+#pragma once
+
+#include "perf/measure/measure.h"
+#include "perf/measure/suite.h"
+
+#include <filesystem>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kg::cli {
+
+struct World {
+  std::vector<perf::Operation> operations;
+  std::vector<judge::Mode> modes;         // that can be timed here
+  std::filesystem::path baselines;        // where --baselines is not given
+  std::filesystem::path source;           // the work tree whose commit a measurement names
+  std::filesystem::path executable;       // this command, for fresh processes
+  std::function<std::string()> no_device; // why nothing can be measured here; empty where it can
+  std::function<std::string()> device;    // its name in paths; asked only where there is one
+  std::function<std::unique_ptr<perf::Apparatus>()> apparatus;
+  std::ostream& out;
+  std::ostream& err;
+};
+
+// What a shell would run: arguments without the program's name. Never throws; returns the exit
+// code.
+int kernelgrade(const std::vector<std::string>& arguments, World& world);
+
+} // namespace kg::cli

@@ -1,0 +1,66 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/measure/bench.h"
+
+#include "runtime/backend.h"
+#include "runtime/device.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace kg::perf {
+namespace {
+
+// Long enough for a GPU to leave its idle clocks, and for a host's cores to reach theirs.
+constexpr double kReadyNs = backend == Backend::cuda ? 200e6 : 50e6;
+
+} // namespace
+
+Bench::Bench() {
+  protocol = backend == Backend::cuda ? gpu_protocol() : host_protocol();
+  for (const Kind kind : kKinds) {
+    Canary& canary = canaries_.try_emplace(kind, kind, stream).first->second;
+    canary.run(stream);
+    canary.check(stream);
+  }
+  instruments.now = steady_clock();
+  instruments.canary_ns = [this](Kind kind) { return canary_ns(kind); };
+  instruments.flush = [this](Stream& queue) { flush_->run(queue); };
+  instruments.cold_problem = [this] { return cold_problem(); };
+  const double start = instruments.now();
+  while (instruments.now() - start < kReadyNs) canary_ns(Kind::compute);
+}
+
+double Bench::canary_ns(Kind kind) {
+  Canary& canary = canaries_.at(kind);
+  canary.run(stream);
+  double elapsed = 0;
+  if constexpr (backend == Backend::cuda) {
+    start_.record(stream);
+    canary.run(stream);
+    stop_.record(stream);
+    stop_.synchronize();
+    elapsed = elapsed_ns(start_, stop_);
+  } else {
+    stream.synchronize();
+    const double start = instruments.now();
+    canary.run(stream);
+    stream.synchronize();
+    elapsed = instruments.now() - start;
+  }
+  return elapsed / canary.launches();
+}
+
+std::string Bench::cold_problem() {
+  if (!flush_) {
+    flush_ = std::make_unique<Flush>(device_properties().l2_bytes, stream);
+    proof_ = flush_->prove(stream);
+  }
+  if (proof_.ratio() >= kFlushProved) return "";
+  return fmt::format("the L2 flush is not proved: the probe takes {:.0f} ns after a flush and "
+                     "{:.0f} ns primed, a ratio of {:.2f} where {} is asked for; another process "
+                     "may be using the GPU, otherwise time this row hot",
+                     proof_.cold_ns, proof_.hot_ns, proof_.ratio(), kFlushProved);
+}
+
+} // namespace kg::perf

@@ -1,0 +1,202 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/measure/measure.h"
+
+#include "perf/measure/flush.h"
+#include "runtime/backend.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <fmt/format.h>
+
+namespace kg::perf {
+namespace {
+
+// A fresh execution on outputs that nothing can pass for right; empty, or what is wrong with the
+// result.
+std::string run_and_verify(const Workload& workload, Stream& stream) {
+  workload.poison(stream);
+  workload.run(stream);
+  stream.synchronize();
+  return workload.verify(stream);
+}
+
+// What a caller waits: from the call on an idle stream to completion. Waits too short for the
+// clock, which resolves some 20 ns, are timed several in a row.
+class RealSampler {
+ public:
+  RealSampler(const Workload& workload, const Clock& now, Stream& stream)
+      : workload_(workload), now_(now), stream_(stream) {
+    constexpr double kClockNs = 5e3; // here the clock is good for half a percent
+    constexpr int kMost = 1000;
+    const double once = std::max(1.0, sample());
+    batch_ = std::clamp(static_cast<int>(std::ceil(kClockNs / once)), 1, kMost);
+  }
+
+  int batch() const { return batch_; }
+
+  double sample() {
+    const double start = now_();
+    for (int i = 0; i < batch_; ++i) {
+      workload_.run(stream_);
+      stream_.synchronize();
+    }
+    return (now_() - start) / batch_;
+  }
+
+ private:
+  const Workload& workload_;
+  const Clock& now_;
+  Stream& stream_;
+  int batch_ = 1;
+};
+
+// Events resolve about 0.5 us (CUDA Runtime API, cudaEventElapsedTime): a sample of 50 us is exact
+// to a percent.
+constexpr double kSampleNs = 50e3;
+constexpr int kMostPerSample = 64;
+
+// An upper bound of what queueing one launch costs the caller.
+constexpr double kEnqueueNs = 5e3;
+
+// Device time with the cache as the row itself leaves it. The delay keeps the GPU busy until the
+// batch is queued, so that gaps between launches are the device's, not the caller's.
+class HotSampler {
+ public:
+  HotSampler(const Workload& workload, Stream& stream) : workload_(workload), stream_(stream) {
+    constexpr int kPrime = 3;
+    for (int i = 0; i < kPrime; ++i) workload_.run(stream_);
+    const double once = std::max(1.0, sample());
+    batch_ = std::clamp(static_cast<int>(std::ceil(kSampleNs / once)), 1, kMostPerSample);
+  }
+
+  int batch() const { return batch_; }
+
+  double sample() {
+    delay(kEnqueueNs * (batch_ + 2), stream_);
+    start_.record(stream_);
+    for (int i = 0; i < batch_; ++i) workload_.run(stream_);
+    stop_.record(stream_);
+    stop_.synchronize();
+    return elapsed_ns(start_, stop_) / batch_;
+  }
+
+ private:
+  const Workload& workload_;
+  Stream& stream_;
+  Event start_;
+  Event stop_;
+  int batch_ = 1;
+};
+
+// Device time from memory. Several samples are queued behind one another, since a GPU that idles
+// between samples lowers its clock; the flush before each gives the caller time to queue it.
+class ColdSampler {
+ public:
+  ColdSampler(const Workload& workload, const std::function<void(Stream&)>& flush, Stream& stream)
+      : workload_(workload), flush_(flush), stream_(stream), start_(kQueued), stop_(kQueued) {}
+
+  std::vector<double> samples() {
+    for (std::size_t i = 0; i < kQueued; ++i) {
+      flush_(stream_);
+      start_[i].record(stream_);
+      workload_.run(stream_);
+      stop_[i].record(stream_);
+    }
+    stop_.back().synchronize();
+    std::vector<double> samples;
+    for (std::size_t i = 0; i < kQueued; ++i) samples.push_back(elapsed_ns(start_[i], stop_[i]));
+    return samples;
+  }
+
+ private:
+  static constexpr std::size_t kQueued = 8;
+  const Workload& workload_;
+  const std::function<void(Stream&)>& flush_;
+  Stream& stream_;
+  std::vector<Event> start_;
+  std::vector<Event> stop_;
+};
+
+Sampled sampled(const Workload& workload, Kind kind, Mode mode, Apparatus& apparatus, int& batch) {
+  const Protocol& protocol = apparatus.protocol;
+  const Instruments& instruments = apparatus.instruments;
+  Stream& stream = apparatus.stream;
+  const auto canary = [&] { return instruments.canary_ns(kind); };
+  switch (mode) {
+  case Mode::real: {
+    RealSampler real(workload, instruments.now, stream);
+    batch = real.batch();
+    return take_samples(
+        protocol, instruments.now, [&] { return std::vector<double>{real.sample()}; }, canary);
+  }
+  case Mode::hot: {
+    HotSampler hot(workload, stream);
+    batch = hot.batch();
+    return take_samples(
+        protocol, instruments.now, [&] { return std::vector<double>{hot.sample()}; }, canary);
+  }
+  case Mode::cold: {
+    ColdSampler cold(workload, instruments.flush, stream);
+    return take_samples(
+        protocol, instruments.now, [&] { return cold.samples(); }, canary);
+  }
+  case Mode::graph:
+    break;
+  }
+  fail(fmt::format("mode {} cannot be timed yet", judge::name(mode)));
+}
+
+// Empty, or why the samples are no times.
+std::string sample_problem(const std::vector<double>& samples_ns) {
+  const auto impossible = std::find_if_not(samples_ns.begin(), samples_ns.end(),
+                                           [](double t) { return std::isfinite(t) && t > 0; });
+  if (impossible == samples_ns.end()) return "";
+  return fmt::format("a sample of {} ns is no time; the clock is broken, or the run does nothing",
+                     *impossible);
+}
+
+} // namespace
+
+const std::vector<Mode>& available_modes() {
+  static const std::vector<Mode> modes = backend == Backend::cuda
+                                             ? std::vector<Mode>{Mode::cold, Mode::hot, Mode::real}
+                                             : std::vector<Mode>{Mode::real};
+  return modes;
+}
+
+Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
+                    Apparatus& apparatus) {
+  Measurement result;
+  const char* phase = "while setting up";
+  try {
+    if (mode == Mode::cold) result.problem = apparatus.instruments.cold_problem();
+    if (!result.problem.empty()) return result;
+
+    const Workload workload = make();
+    result.variant = workload.variant;
+    phase = "before timing";
+    result.problem = run_and_verify(workload, apparatus.stream);
+    if (result.problem.empty()) {
+      phase = "while timing";
+      Sampled samples = sampled(workload, kind, mode, apparatus, result.batch);
+      result.samples_ns = std::move(samples.samples_ns);
+      result.canaries_ns = std::move(samples.canaries_ns);
+      result.stop = samples.stop;
+      result.settled = samples.settled;
+      result.problem = sample_problem(result.samples_ns);
+    }
+    if (result.problem.empty()) {
+      phase = "after timing";
+      result.problem = run_and_verify(workload, apparatus.stream);
+    }
+  } catch (const std::exception& error) {
+    result.problem = error.what();
+  }
+  if (!result.problem.empty()) result.problem = fmt::format("{}: {}", phase, result.problem);
+  return result;
+}
+
+} // namespace kg::perf

@@ -1,0 +1,56 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of warm-up, samples and canaries, and when to stop. Knows nothing of devices: a clock
+// and two functions come from the caller, so that tests run it on invented time.
+#pragma once
+
+#include "perf/judge/statistics.h"
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace kg::perf {
+
+// Nanoseconds since some fixed moment; never runs backwards.
+using Clock = std::function<double()>;
+Clock steady_clock();
+
+struct Protocol {
+  judge::StopRule stop;
+
+  // Warm-up ends when the medians of the last windows agree, and at the latest after
+  // warm_up_most_ns.
+  double warm_up_least_ns = 20e6;
+  double warm_up_most_ns = 300e6;
+  std::size_t warm_up_windows = 5;
+  std::size_t warm_up_window = 5;   // samples in each
+  double warm_up_agreement = 0.005; // (greatest - least) / greatest of those medians
+
+  // A canary before the first block of samples and after each block, so that both see the same
+  // machine. The 99 % interval of sixteen canaries leaves out the two least and the two greatest, so
+  // that a hiccup does not make a machine look ill.
+  std::size_t least_blocks = 15;
+  double block_ns = 15e6;
+};
+
+// What the two backends differ in: a GPU is quiet; a host shares its cores, caches and clock with
+// others.
+Protocol gpu_protocol();
+Protocol host_protocol();
+
+struct Sampled {
+  std::vector<double> samples_ns; // all, in the order taken
+  std::vector<double> canaries_ns;
+  judge::Stop stop = judge::Stop::no;
+  bool settled = false; // the warm-up ended by agreement
+};
+
+// `sample` runs the row and returns one or more samples in ns; `canary` runs the canary once and
+// returns its time.
+Sampled take_samples(const Protocol& protocol, const Clock& now,
+                     const std::function<std::vector<double>()>& sample,
+                     const std::function<double()>& canary);
+
+} // namespace kg::perf

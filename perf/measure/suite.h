@@ -1,0 +1,100 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be timed: operations, their cases and variants. Each perf/<op>_perf.cu defines one
+// function `kg::perf::Operation kg::perf::<op>_operation()`; the build collects them
+// (cmake/Op.cmake), so there is no registration at start-up and nothing to forget.
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+#include "runtime/work.h"
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::perf {
+
+// The parameters of a case as they stand in its id: words and numbers joined by '_', e.g.
+// "m1024_n1024_k1024_nn" or "add_n4096".
+class Shape {
+ public:
+  // Throws Error on text with other characters than letters, digits, '_' and '.'.
+  static Shape parse(std::string_view text);
+
+  const std::string& text() const { return text_; }
+
+  // The number behind `key` ("m" in "m1024"). Throws Error naming the key when it is missing or not
+  // a number >= 0.
+  std::int64_t number(std::string_view key) const;
+
+  // The one token that is among `allowed`, as its index. Throws Error listing them when none or
+  // several are there.
+  std::size_t word(std::initializer_list<std::string_view> allowed) const;
+
+  // Throws Error when a token was asked for by neither number() nor word(): a misspelt parameter
+  // must not be ignored.
+  void require_all_used() const;
+
+ private:
+  std::string text_;
+  struct Token {
+    std::string text;
+    mutable bool used = false;
+  };
+  std::vector<Token> tokens_;
+};
+
+// Which canary a row is compared with where clocks and machines differ: what bounds it on the
+// executor or the GPU.
+enum class Kind { memory, compute, sync, launch };
+std::string_view name(Kind kind);
+
+// One variant of one case with its data allocated and filled; lives for one measurement.
+struct Workload {
+  std::function<void(Stream&)> run; // enqueues one execution
+  std::function<void(Stream&)>
+      poison; // makes every output invalid, so that a stale result cannot pass
+  std::function<std::string(Stream&)>
+      verify;          // compares the outputs with the oracle; empty when right, else what is wrong
+  std::string variant; // what `automatic` resolved to, or the variant itself
+};
+
+struct Variant {
+  std::string name;    // as in the CSV: "naive", "tiled", "cublas", ...
+  bool vendor = false; // a library's, the standard that standing is measured against
+  std::function<Workload()> make;
+};
+
+// One case: op, dtype and parameters. Its id is "<op>.<dtype>.<shape>".
+struct Case {
+  Kind kind = Kind::memory;
+  Work work;
+  std::vector<Variant> variants;
+};
+
+struct ListedShape {
+  std::string text;
+  bool fast = false; // part of the pre-merge subset (--fast)
+};
+
+struct Operation {
+  std::string name;
+  std::string category; // elementwise, reduction, softmax, layout, matmul, ...
+  std::vector<Dtype> dtypes;
+  std::vector<ListedShape> shapes; // of this backend: on the host at most about 5 ms a launch
+  std::function<Case(Dtype, const Shape&)> make;
+};
+
+// Every operation of this build, in the order of CMake's calls. Defined by a generated file.
+std::vector<Operation> operations();
+
+inline std::string case_id(const Operation& operation, Dtype dtype, std::string_view shape) {
+  return operation.name + "." + std::string(kg::name(dtype)) + "." + std::string(shape);
+}
+
+} // namespace kg::perf

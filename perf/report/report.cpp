@@ -1,0 +1,102 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/report.h"
+
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/summary.h"
+#include "perf/report/rows.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace kg::report {
+namespace {
+
+constexpr const char* kScale =
+    "Grade = baseline / measured (host: both in units of a canary kernel's time): excellent from "
+    "0.90, good from 0.70, fair from 0.50, poor from 0.20, critical below; n/a without a baseline. "
+    "Standing (GPUs) = the vendor's time / ours, on the same scale. Verdict = what the gate makes "
+    "of it.";
+
+nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measured) {
+  nlohmann::json result = {{"op", row.op},
+                           {"dtype", row.dtype},
+                           {"case", row.key.case_id},
+                           {"variant", row.key.variant},
+                           {"mode", judge::name(row.key.mode)},
+                           {"category", row.category},
+                           {"kind", judge::name(row.kind)},
+                           {"verdict", judge::name(row.verdict)},
+                           {"warning", row.warning},
+                           {"exit_code", row.exit_code},
+                           {"message", row.message},
+                           {"reproduce", judge::row_command("gate", row.op, row.dtype, row.key)}};
+  if (row.grade) result["grade"] = judge::name(*row.grade);
+  if (row.ratio) {
+    result["ratio"] = *row.ratio;
+    result["ratio_lo"] = row.ratio_interval.low;
+    result["ratio_hi"] = row.ratio_interval.high;
+  }
+  if (row.baseline_ns > 0) result["baseline_ns"] = row.baseline_ns;
+  if (!measured || measured->samples_ns.empty()) return result;
+  result["median_ns"] = measured->median_ns;
+  result["ci_lo_ns"] = measured->ci_ns.low;
+  result["ci_hi_ns"] = measured->ci_ns.high;
+  result["samples"] = measured->samples_ns.size();
+  result["processes"] = measured->process_medians_ns.size();
+  result["gb_per_s"] = measured->bytes / measured->median_ns;
+  result["gflop_per_s"] = measured->flops / measured->median_ns;
+  if (measured->canary) result["canary_ns"] = measured->canary->median_ns;
+  return result;
+}
+
+} // namespace
+
+std::string markdown(const judge::Results& run, const judge::GateResult& result) {
+  const judge::Summary summary = judge::summarise(result);
+  std::string text =
+      fmt::format("# Kernelgrade report\n\n**{}**\n\n", judge::exit_line(summary, result));
+  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n\n## Summary\n\n{}\n## Environment\n\n",
+                      kScale, judged_table(result, run.rows, device_of(run)).markdown(),
+                      judge::markdown(summary, result));
+  judge::TextTable environment({"what", "value"});
+  for (const auto& [key, value] : run.environment) environment.add({key, value});
+  return text + environment.markdown();
+}
+
+std::string json(const judge::Results& run, const judge::GateResult& result) {
+  std::map<judge::RowKey, const judge::Measured*> measured;
+  for (const judge::Measured& row : run.rows) measured.emplace(row.key, &row);
+  const judge::Summary summary = judge::summarise(result);
+  nlohmann::json rows = nlohmann::json::array(), verdicts, grades;
+  std::map<judge::RowKey, double> standing;
+  if (device_of(run) == judge::Device::gpu) standing = standings(run.rows);
+  for (const judge::RowResult& row : result.rows) {
+    const auto found = measured.find(row.key);
+    rows.push_back(to_json(row, found == measured.end() ? nullptr : found->second));
+    if (const auto at = standing.find(row.key); at != standing.end())
+      rows.back()["standing"] = at->second;
+  }
+  for (const auto& [verdict, count] : summary.verdicts)
+    verdicts[std::string(judge::name(verdict))] = count;
+  for (const auto& [grade, count] : summary.grades) grades[std::string(judge::name(grade))] = count;
+  const nlohmann::json report = {{"schema", kReportSchema},
+                                 {"exit_code", result.exit_code},
+                                 {"environment", run.environment},
+                                 {"verdicts", verdicts},
+                                 {"grades", grades},
+                                 {"faults", result.faults},
+                                 {"notes", result.notes},
+                                 {"rows", rows}};
+  return report.dump(1) + "\n";
+}
+
+void write(const std::filesystem::path& folder, const judge::Results& run,
+           const judge::GateResult& result) {
+  judge::write_file(folder / "report.md", markdown(run, result));
+  judge::write_file(folder / "report.json", json(run, result));
+  judge::save_results(folder / "samples.json", run);
+}
+
+} // namespace kg::report

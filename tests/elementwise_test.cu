@@ -1,0 +1,366 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// elementwise against the oracle and every vendor. Each result has one right value, so every
+// comparison is exact; only a NaN's payload is free.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/buffer.h"
+#include "runtime/device.h"
+#include "runtime/launch.h"
+#include "tests/support/case.h"
+#include "tests/support/compare.h"
+#include "tests/support/device_types.h"
+#include "tests/support/fills.h"
+#include "tests/support/hygiene.h"
+#include "tests/support/oracle.h"
+#include "tests/support/strided.h"
+#include "tests/support/vacuity.h"
+#include "tests/support/vendor.h"
+#include "vendor/vendor.h"
+
+#include "elementwise/elementwise.h"
+
+namespace kg::test {
+namespace {
+
+using elementwise::kOps;
+using elementwise::kVariants;
+using elementwise::Op;
+using elementwise::Variant;
+
+BinaryOp oracle_op(Op op) {
+  switch (op) {
+  case Op::add:
+    return BinaryOp::add;
+  case Op::sub:
+    return BinaryOp::sub;
+  case Op::mul:
+    return BinaryOp::mul;
+  case Op::div:
+    return BinaryOp::div;
+  }
+  return BinaryOp::add;
+}
+
+vendor::Binary vendor_op(Op op) {
+  switch (op) {
+  case Op::add:
+    return vendor::Binary::add;
+  case Op::sub:
+    return vendor::Binary::sub;
+  case Op::mul:
+    return vendor::Binary::mul;
+  case Op::div:
+    return vendor::Binary::div;
+  }
+  return vendor::Binary::add;
+}
+
+// Elements between the start of each array's storage, which is aligned to 256 bytes, and the array.
+struct Offsets {
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t out = 0;
+};
+
+Degenerate degenerate_of(std::size_t n) {
+  return n == 0 ? Degenerate::empty : n == 1 ? Degenerate::single_element : Degenerate::no;
+}
+
+template <typename T>
+class Elementwise : public testing::Test {
+ protected:
+  static constexpr Dtype kDtype = DtypeOf<T>::value;
+  static constexpr std::int64_t kPack = 16 / static_cast<std::int64_t>(sizeof(T));
+
+  void SetUp() override { this->RecordProperty("backend", std::string(name(backend))); }
+
+  // The kernel that must run: packs where one shift aligns all three arrays.
+  static std::string kernel_of(Variant variant, Offsets offsets) {
+    if (variant == Variant::naive) return "elementwise::naive";
+    const bool together =
+        offsets.a % kPack == offsets.b % kPack && offsets.b % kPack == offsets.out % kPack;
+    return together ? "elementwise::vectorized" : "elementwise::misaligned";
+  }
+
+  static CaseContext context(Op op, Variant variant, std::string fill, std::size_t n) {
+    return {CaseId("elementwise." + std::string(name(kDtype)) + "." +
+                   std::string(elementwise::name(op)) + "_n" + std::to_string(n)),
+            std::string(elementwise::name(variant)),
+            std::move(fill),
+            {static_cast<std::int64_t>(n)},
+            {}};
+  }
+
+  // Ours, with everything checked but the values.
+  std::vector<T> run(Op op, Variant variant, const std::vector<T>& a, const std::vector<T>& b,
+                     Offsets offsets = {}) {
+    const auto n = static_cast<std::int64_t>(a.size());
+    constexpr std::int64_t kBehind = 5;
+    const std::vector<T> stored_a = scatter(a, contiguous({n}, offsets.a));
+    const std::vector<T> stored_b = scatter(b, contiguous({n}, offsets.b));
+    InputGuard inputs;
+    inputs.watch("a", stored_a);
+    inputs.watch("b", stored_b);
+    const auto device_a = DeviceBuffer<T>::from_host(stored_a, stream_);
+    const auto device_b = DeviceBuffer<T>::from_host(stored_b, stream_);
+    const auto device_out =
+        DeviceBuffer<T>::from_host(poisoned<T>(offsets.out + n + kBehind), stream_);
+
+    LaunchRecorder recorder;
+    const Variant ran =
+        elementwise::run(op, device_a.data() + offsets.a, device_b.data() + offsets.b,
+                         device_out.data() + offsets.out, n, variant, stream_);
+    stream_.synchronize();
+    EXPECT_EQ(ran, variant);
+    EXPECT_EQ(recorder.launches().size(), n > 0 ? 1u : 0u);
+    for (const LaunchRecord& launch : recorder.launches())
+      EXPECT_NE(launch.kernel_name.find(kernel_of(variant, offsets)), std::string::npos)
+          << launch.kernel_name;
+    EXPECT_TRUE(inputs.unchanged("a", device_a.to_host(stream_)));
+    EXPECT_TRUE(inputs.unchanged("b", device_b.to_host(stream_)));
+    for (const DeviceBuffer<T>* buffer : {&device_a, &device_b, &device_out})
+      EXPECT_NO_THROW(buffer->check_guards());
+    const std::vector<T> stored = device_out.to_host(stream_);
+    const Strided view = contiguous({n}, offsets.out);
+    EXPECT_TRUE(gaps_intact(stored, view));
+    return gather(stored, view);
+  }
+
+  // Every variant on these values, against the oracle.
+  void check(Op op, const std::string& fill, const std::vector<T>& a, const std::vector<T>& b,
+             Offsets offsets = {}, Degenerate degenerate = Degenerate::no) {
+    const std::vector<double> expected = oracle(op, a, b);
+    const Expectation expectation =
+        exactly(kDtype, {static_cast<std::int64_t>(a.size())}, expected);
+    EXPECT_TRUE(not_vacuous(expectation, degenerate)) << fill;
+    for (const Variant variant : kVariants) {
+      const std::vector<T> result = run(op, variant, a, b, offsets);
+      EXPECT_TRUE(
+          verdict(compare(observe(result), expectation), context(op, variant, fill, a.size())));
+    }
+  }
+
+  static std::vector<double> oracle(Op op, const std::vector<T>& a, const std::vector<T>& b) {
+    return elementwise_oracle(oracle_op(op), kDtype, observe(a).values, observe(b).values);
+  }
+
+  static std::vector<T> normals(std::int64_t n, Tensor tensor) {
+    return elements<T>(normal(kDtype, n, tensor).values);
+  }
+
+  Stream stream_;
+};
+
+TYPED_TEST_SUITE(Elementwise, FloatTypes, DtypeNames);
+
+// A multiple of nothing: five tiles of packs and three elements, about.
+constexpr std::int64_t kOdd = 20483;
+
+TYPED_TEST(Elementwise, ExactFill) {
+  for (const Op op : kOps) {
+    const FillPair fill = exact_elementwise(this->kDtype, oracle_op(op), kOdd);
+    this->check(op, fill.name, elements<TypeParam>(fill.a), elements<TypeParam>(fill.b));
+  }
+}
+
+TYPED_TEST(Elementwise, RandomAgainstOracle) {
+  for (const Op op : kOps)
+    this->check(op, "normal", this->normals(kOdd, Tensor::a), this->normals(kOdd, Tensor::b));
+}
+
+TYPED_TEST(Elementwise, RandomAgainstVendors) {
+  using T = TypeParam;
+  const std::vector<T> a = this->normals(kOdd, Tensor::a);
+  const std::vector<T> b = this->normals(kOdd, Tensor::b);
+  for (const Op op : kOps) {
+    const std::vector<double> expected = this->oracle(op, a, b);
+    const Expectation expectation = exactly(this->kDtype, {kOdd}, expected);
+    const auto vendors = vendor::elementwise_variants(vendor_op(op), this->kDtype);
+    if (vendors.empty()) report_no_vendor("elementwise " + std::string(name(op)), this->kDtype);
+    for (const Variant variant : kVariants) {
+      const Observed ours =
+          observe(this->run(op, variant, a, b)); // before the vendor writes the same values
+      EXPECT_TRUE(
+          verdict(compare(ours, expectation), this->context(op, variant, "normal", a.size())));
+      for (const std::string_view vendor : vendors) {
+        const auto device_a = DeviceBuffer<T>::from_host(a, this->stream_);
+        const auto device_b = DeviceBuffer<T>::from_host(b, this->stream_);
+        const DeviceBuffer<T> device_out(a.size());
+        vendor::elementwise(vendor, vendor_op(op), this->kDtype, device_a.data(), device_b.data(),
+                            device_out.data(), kOdd, this->stream_);
+        const Observed theirs = observe(device_out.to_host(this->stream_));
+        EXPECT_TRUE(
+            verdict(compare_with_vendor(ours, theirs, expectation),
+                    this->context(op, variant, "normal beside " + std::string(vendor), a.size())));
+      }
+    }
+  }
+}
+
+// Zeros, infinities, NaNs, the ends of the subnormal and normal ranges, each against each.
+TYPED_TEST(Elementwise, SpecialValues) {
+  const BitPairs pairs = special_pairs(this->kDtype);
+  for (const Op op : kOps)
+    this->check(op, "special", elements_of_bits<TypeParam>(pairs.a),
+                elements_of_bits<TypeParam>(pairs.b));
+}
+
+// Results in the subnormal range, which must neither be flushed nor rounded twice.
+TYPED_TEST(Elementwise, SubnormalResults) {
+  const FloatFormat format = float_format(this->kDtype);
+  const Random random(seed(), 17);
+  for (const Op op : kOps) {
+    std::vector<double> a;
+    std::vector<double> b;
+    for (std::int64_t i = 0; i < kOdd; ++i) {
+      const auto index = static_cast<std::uint64_t>(2 * i);
+      // Of the result: from half the smallest subnormal to the smallest normal number.
+      const auto exponent = static_cast<int>(
+          random.integer(index, format.min_exponent - format.precision, format.min_exponent));
+      const int shift = op == Op::mul ? -12 : op == Op::div ? 12 : exponent;
+      const int own = op == Op::mul   ? exponent - shift
+                      : op == Op::div ? exponent + shift
+                                      : exponent;
+      a.push_back(round_to(this->kDtype, std::ldexp(1.5 + random.uniform(index) / 2, own)));
+      b.push_back(
+          round_to(this->kDtype,
+                   random.sign(index) * std::ldexp(1.5 + random.uniform(index + 1) / 2, shift)));
+    }
+    this->check(op, "subnormal", elements<TypeParam>(a), elements<TypeParam>(b));
+  }
+}
+
+TYPED_TEST(Elementwise, Sizes) {
+  // Around a pack, a warp, a block, and a tile (4096 or 8192 bytes of packs per input and 256
+  // threads).
+  const std::int64_t tile = 512 * this->kPack;
+  for (const std::int64_t n : std::vector<std::int64_t>{
+           0,           1,    2,    3,        7,    8,        9,    15,
+           16,          17,   31,   32,       33,   255,      256,  257,
+           1023,        1024, 1025, tile - 1, tile, tile + 1, 4099, 2 * tile + 1,
+           3 * tile - 1})
+    this->check(Op::sub, "normal", this->normals(n, Tensor::a), this->normals(n, Tensor::b), {},
+                degenerate_of(static_cast<std::size_t>(n)));
+}
+
+TYPED_TEST(Elementwise, BeyondOneGrid) {
+  const DeviceProperties& device = device_properties();
+  const std::int64_t n =
+      std::int64_t{device.sm_count} * device.max_threads_per_sm * 2 * this->kPack + kOdd;
+  this->check(Op::add, "normal", this->normals(n, Tensor::a), this->normals(n, Tensor::b));
+}
+
+TYPED_TEST(Elementwise, Misaligned) {
+  const std::int64_t tile = 512 * this->kPack;
+  for (const std::int64_t n :
+       {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, std::int64_t{41}, tile + 13}) {
+    const auto a = this->normals(n, Tensor::a);
+    const auto b = this->normals(n, Tensor::b);
+    const Degenerate degenerate = degenerate_of(static_cast<std::size_t>(n));
+    for (const std::int64_t k : {1, 2, 3, 4, 5, 7, 8, 12}) {
+      this->check(Op::add, "normal", a, b, {k, k, k}, degenerate);
+      this->check(Op::add, "normal", a, b, {k, k + 1, k}, degenerate);
+      this->check(Op::add, "normal", a, b, {k, k, 0}, degenerate);
+    }
+    this->check(Op::add, "normal", a, b, {1, 1 + this->kPack, 1 + 2 * this->kPack}, degenerate);
+    this->check(Op::add, "normal", a, b, {0, 1, 2}, degenerate);
+  }
+}
+
+// out = a, out = b, and out = a = b.
+TYPED_TEST(Elementwise, InPlace) {
+  using T = TypeParam;
+  const std::vector<T> a = this->normals(kOdd, Tensor::a);
+  const std::vector<T> b = this->normals(kOdd, Tensor::b);
+  for (const Variant variant : kVariants) {
+    for (const std::int64_t shift : {0, 1}) {
+      const Expectation nothing = exactly(this->kDtype, {kOdd}, {});
+      for (const char* out : {"a", "b", "both"}) {
+        const bool both = std::string_view(out) == "both";
+        const auto device_a =
+            DeviceBuffer<T>::from_host(scatter(a, contiguous({kOdd}, shift)), this->stream_);
+        const auto device_b =
+            DeviceBuffer<T>::from_host(scatter(b, contiguous({kOdd}, shift)), this->stream_);
+        T* const first = device_a.data() + shift;
+        T* const second = both ? first : device_b.data() + shift;
+        T* const to = out[0] == 'a' || both ? first : second;
+        elementwise::run(Op::sub, first, second, to, kOdd, variant, this->stream_);
+        const auto& changed = to == first ? device_a : device_b;
+        const auto result = gather(changed.to_host(this->stream_), contiguous({kOdd}, shift));
+        const std::vector<double> expected = this->oracle(Op::sub, a, both ? a : b);
+        Expectation expectation = nothing;
+        expectation.value = expected;
+        EXPECT_TRUE(
+            verdict(compare(observe(result), expectation),
+                    this->context(Op::sub, variant, std::string("normal, out = ") + out, kOdd)));
+        if (!both) {
+          EXPECT_TRUE(not_vacuous(expectation));
+        }
+      }
+    }
+  }
+}
+
+// The same bits in every order of threads, and each time.
+TYPED_TEST(Elementwise, ThreadOrdersAndRepeats) {
+  using T = TypeParam;
+  const std::vector<T> a = this->normals(kOdd, Tensor::a);
+  const std::vector<T> b = this->normals(kOdd, Tensor::b);
+  for (const Op op : kOps) {
+    const std::vector<double> expected = this->oracle(op, a, b);
+    for (const Variant variant : kVariants) {
+      const auto first = fnv1a64(this->run(op, variant, a, b));
+      for (const Schedule& schedule : thread_orders()) {
+        const ScopedSchedule scope(schedule);
+        for (int repeat = 0; repeat < 2; ++repeat) {
+          const std::vector<T> result = this->run(op, variant, a, b);
+          EXPECT_EQ(fnv1a64(result), first) << to_string(schedule);
+          EXPECT_TRUE(verdict(compare(observe(result), exactly(this->kDtype, {kOdd}, expected)),
+                              this->context(op, variant, to_string(schedule), a.size())));
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(Elementwise, AutomaticReportsWhatRan) {
+  const DeviceBuffer<TypeParam> data(64);
+  LaunchRecorder recorder;
+  const Variant ran = elementwise::run(Op::add, data.data(), data.data(), data.data(), 64,
+                                       Variant::automatic, this->stream_);
+  EXPECT_EQ(ran, Variant::vectorized);
+  ASSERT_EQ(recorder.launches().size(), 1u);
+  EXPECT_NE(recorder.launches()[0].kernel_name.find("vectorized"), std::string::npos);
+}
+
+TYPED_TEST(Elementwise, RefusesWrongArguments) {
+  using T = TypeParam;
+  const DeviceBuffer<T> data(8);
+  T* const p = data.data();
+  const T* const null = nullptr;
+  LaunchRecorder recorder;
+  for (const Variant variant : kVariants) {
+    EXPECT_THROW(elementwise::run(Op::add, p, p, p, -1, variant, this->stream_), Error);
+    EXPECT_THROW(elementwise::run(Op::add, null, p, p, 8, variant, this->stream_), Error);
+    EXPECT_THROW(elementwise::run(Op::add, p, null, p, 8, variant, this->stream_), Error);
+    EXPECT_THROW(elementwise::run<T>(Op::add, p, p, nullptr, 8, variant, this->stream_), Error);
+    EXPECT_NO_THROW(elementwise::run<T>(Op::add, null, null, nullptr, 0, variant, this->stream_));
+  }
+  EXPECT_TRUE(recorder.launches().empty());
+}
+
+TYPED_TEST(Elementwise, WorkIsTwoReadsAndOneWrite) {
+  const Work work = elementwise::work(this->kDtype, 1000);
+  EXPECT_EQ(work.bytes, 3000.0 * sizeof(TypeParam));
+  EXPECT_EQ(work.flops, 1000.0);
+}
+
+} // namespace
+} // namespace kg::test

@@ -1,0 +1,154 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Choosing rows: options, files of options, and what is said when they are wrong.
+#include "tests/measure/cli_world.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kg::cli::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(CliList, ShowsEveryCaseWithItsVariantsAndModes) {
+  Cli cli;
+  const Outcome outcome = cli({"list"});
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("copy.f32.n64"), HasSubstr("copy.f16.n128"),
+                                 HasSubstr("fill.f32.n64"), HasSubstr("plain lib*"),
+                                 HasSubstr("5 cases, 9 rows")));
+  EXPECT_EQ(cli.behaviour.measured, 0);
+}
+
+TEST(CliList, NeedsNoDevice) {
+  Cli cli;
+  cli.no_device = "no driver";
+  EXPECT_EQ(cli({"list"}).exit_code, 0);
+}
+
+TEST(CliList, ModesAreWhatTheBackendTimes) {
+  Cli cli;
+  cli.modes = {judge::Mode::cold, judge::Mode::hot, judge::Mode::real};
+  EXPECT_THAT(cli({"list"}).out, AllOf(HasSubstr("cold hot real"), HasSubstr("5 cases, 27 rows")));
+  EXPECT_THAT(cli({"list", "--mode", "cold,real"}).out, HasSubstr("5 cases, 18 rows"));
+  EXPECT_THAT(cli({"list", "--mode", "graph"}).err, HasSubstr("there are: cold, hot, real"));
+}
+
+struct Choice {
+  std::vector<std::string> arguments;
+  const char* counts;
+};
+class CliChoice : public testing::TestWithParam<Choice> {};
+
+TEST_P(CliChoice, SelectsWhatMatchesAllLists) {
+  Cli cli;
+  std::vector<std::string> arguments = GetParam().arguments;
+  arguments.insert(arguments.begin(), "list");
+  const Outcome outcome = cli(arguments);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr(GetParam().counts));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, CliChoice,
+    testing::Values(Choice{{"--op", "copy"}, "4 cases, 8 rows"},
+                    Choice{{"--op", "copy,fill"}, "5 cases, 9 rows"},
+                    Choice{{"--op", "copy", "--op", "fill"}, "5 cases, 9 rows"},
+                    Choice{{"--category", "elementwise"}, "1 cases, 1 rows"},
+                    Choice{{"--dtype", "f16"}, "2 cases, 4 rows"},
+                    Choice{{"--shape", "n128"}, "2 cases, 4 rows"},
+                    Choice{{"--variant", "lib"}, "4 cases, 4 rows"},
+                    Choice{{"--mode", "real"}, "5 cases, 9 rows"},
+                    Choice{{"--fast"}, "3 cases, 5 rows"},
+                    Choice{{"--case", "copy.f16.n64"}, "1 cases, 2 rows"},
+                    Choice{{"--op", "copy", "--dtype", "f16", "--case", "copy.f16.n64", "--variant",
+                            "plain", "--mode", "real"},
+                           "1 cases, 1 rows"},
+                    Choice{{"--op", "copy", "--shape", "n77"}, "2 cases, 4 rows"}));
+
+struct Mistake {
+  std::vector<std::string> arguments;
+  int exit_code;
+  const char* message;
+};
+class CliMistake : public testing::TestWithParam<Mistake> {};
+
+TEST_P(CliMistake, IsNamedWithWhatThereIs) {
+  Cli cli;
+  const Outcome outcome = cli(GetParam().arguments);
+  EXPECT_EQ(outcome.exit_code, GetParam().exit_code) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr(GetParam().message));
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(cli.behaviour.measured, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Words, CliMistake,
+    testing::Values(
+        Mistake{{}, 2, "subcommand is required"}, Mistake{{"frobnicate"}, 2, "--help"},
+        Mistake{{"run", "--speed", "9"}, 2, "--speed"},
+        Mistake{{"gate", "--op", "gemmm"}, 2, "no such operation; there are: copy, fill"},
+        Mistake{{"gate", "--dtype", "f99"}, 2, "no such type; there are: f16, f32"},
+        Mistake{{"gate", "--category", "x"}, 2, "no such category; there are: elementwise, layout"},
+        Mistake{{"gate", "--variant", "x"}, 2, "no such variant; there are: lib, plain"},
+        Mistake{{"gate", "--mode", "warm"}, 2, "no such mode"},
+        Mistake{{"run", "--shape", "n77"}, 2, "say which operation by --op"},
+        Mistake{{"run", "--op", "copy", "--shape", "m77"}, 2, "lacks 'n'"},
+        Mistake{{"run", "--op", "copy", "--shape", "n7_k"}, 2, "'k' is no parameter"},
+        Mistake{{"gate", "--op", "copy", "--shape", "n77"}, 2, "unlisted shape has no baseline"},
+        Mistake{{"bless", "--op", "copy", "--shape", "n77"}, 2, "unlisted shape has no baseline"},
+        Mistake{{"run", "--case", "copy"}, 2, "a case is <op>.<dtype>.<shape>"},
+        Mistake{{"run", "--op", "fill", "--case", "copy.f32.n64"}, 2, "contradicts --op"},
+        Mistake{{"run", "--batch", "/no/such"}, 2, "there is no such file"},
+        Mistake{{"run", "--processes", "0"}, 2, "--processes"},
+        Mistake{{"run", "--device", "nvidia-h200"}, 2, "the device here is host"},
+        // Words that exist, but not together: nothing to do, which is a failure and no mistake.
+        Mistake{{"list", "--op", "fill", "--dtype", "f16"}, 1, "fill (elementwise): f32"},
+        Mistake{{"run", "--op", "fill", "--dtype", "f16"}, 1, "no rows"},
+        Mistake{{"gate", "--op", "fill", "--variant", "lib"}, 1, "no rows"},
+        Mistake{{"bless", "--op", "fill", "--shape", "n64", "--dtype", "f16"}, 1, "no rows"}));
+
+TEST(CliHelp, IsNoMistake) {
+  Cli cli;
+  EXPECT_EQ(cli({"--help"}).exit_code, 0);
+  EXPECT_THAT(cli({"--help"}).out, HasSubstr("bless"));
+  EXPECT_THAT(cli({"gate", "--help"}).out, HasSubstr("--baselines"));
+}
+
+TEST(CliBatch, RunsEachLinesRows) {
+  Cli cli;
+  const std::string file = cli.folder.path() / "rows";
+  judge::write_file(file, "# what changed\n\n--op copy --dtype f32 --variant plain\n--op fill\n");
+  const Outcome outcome = cli({"list", "--batch", file});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("3 cases, 3 rows"));
+}
+
+TEST(CliBatch, MistakesAreNamedWithTheirLine) {
+  Cli cli;
+  const std::string file = cli.folder.path() / "rows";
+  judge::write_file(file, "--op copy\n--speed 9\n");
+  EXPECT_THAT(cli({"list", "--batch", file}).err, HasSubstr("rows:2: "));
+  judge::write_file(file, "--case copy\n");
+  EXPECT_THAT(cli({"list", "--batch", file}).err, HasSubstr("rows:1: --case copy"));
+  judge::write_file(file, "# nothing\n");
+  EXPECT_THAT(cli({"list", "--batch", file}).err, HasSubstr("holds no line"));
+  EXPECT_EQ(cli({"list", "--batch", file}).exit_code, 2);
+  judge::write_file(file, "--op copy\n");
+  EXPECT_THAT(cli({"list", "--batch", file, "--fast"}).err, HasSubstr("--batch"));
+}
+
+TEST(CliRun, MeasuresAnUnlistedShapeAdHoc) {
+  Cli cli;
+  const Outcome outcome = cli({"run", "--op", "copy", "--dtype", "f32", "--shape", "n77"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("copy.f32.n77"), Not(HasSubstr("f16"))));
+  EXPECT_EQ(cli.behaviour.measured, 2);
+}
+
+} // namespace
+} // namespace kg::cli::test

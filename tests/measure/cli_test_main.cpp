@@ -1,0 +1,31 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tests of the command; called with the arguments of `kernelgrade run` it is the command
+// itself, on the invented operations, so that measuring in fresh processes is tested with real
+// ones.
+#include "tests/measure/cli_world.h"
+
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <string>
+
+int main(int argc, char** argv) {
+  using kg::cli::test::Cli;
+  if (argc > 1 && std::string(argv[1]) == "run") {
+    Cli cli;
+    const kg::cli::test::Outcome outcome = cli({argv + 1, argv + argc});
+    std::cout << outcome.out;
+    std::cerr << outcome.err;
+    return outcome.exit_code;
+  }
+  testing::InitGoogleTest(&argc, argv);
+  // Locks of its own, so that a measurement that is going on elsewhere is not waited for; and no
+  // settings from outside.
+  const kg::cli::TemporaryFolder folder;
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  unsetenv("KERNELGRADE_STRICT");
+  unsetenv("KERNELGRADE_REQUIRE_GPU");
+  return RUN_ALL_TESTS();
+}

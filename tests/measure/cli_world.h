@@ -1,0 +1,55 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command with two invented operations on invented time, and a folder of its own.
+#pragma once
+
+#include "perf/cli/temporary_folder.h"
+#include "perf/cli/world.h"
+#include "perf/judge/atomic_file.h"
+#include "tests/measure/fake_time.h"
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace kg::cli::test {
+
+// What happens when a row runs; tests change it between commands.
+struct Behaviour {
+  perf::test::FakeTime time;
+  double copy_ns = 1e5;
+  double canary_ns = 1e6;
+  bool wrong = false; // every output
+  int measured = 0;   // workloads made
+};
+
+// copy: f32 and f16, n64 (fast) and n128, variants plain and lib (a vendor's). fill: f32, n64,
+// variant plain.
+std::vector<perf::Operation> fake_operations(Behaviour& behaviour);
+
+struct Outcome {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+class Cli {
+ public:
+  Outcome operator()(const std::vector<std::string>& arguments);
+
+  std::filesystem::path baselines() const { return folder.path() / "baselines"; }
+  std::filesystem::path csv(const std::string& op) const {
+    return baselines() / "host" / (op + ".csv");
+  }
+  // Replaces the first `piece` in the op's baselines. A test that finds none fails.
+  void edit(const std::string& op, const std::string& piece, const std::string& replacement);
+
+  TemporaryFolder folder;
+  Behaviour behaviour;
+  std::vector<judge::Mode> modes = {judge::Mode::real};
+  std::string no_device; // why there is none
+};
+
+} // namespace kg::cli::test

@@ -1,0 +1,40 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invented time, so that measuring is tested without waiting and without luck.
+#pragma once
+
+#include "perf/measure/measure.h"
+
+#include <functional>
+#include <memory>
+
+namespace kg::perf::test {
+
+class FakeTime {
+ public:
+  Clock clock() {
+    return [now = now_] { return *now; };
+  }
+  void pass(double ns) { *now_ += ns; }
+  double now() const { return *now_; }
+
+ private:
+  std::shared_ptr<double> now_ = std::make_shared<double>(0);
+};
+
+// An apparatus whose canaries take 1 ms each of that time.
+inline std::unique_ptr<Apparatus> fake_apparatus(FakeTime& time, double canary_ns = 1e6) {
+  auto apparatus = std::make_unique<Apparatus>();
+  apparatus->protocol = host_protocol();
+  apparatus->instruments.now = time.clock();
+  apparatus->instruments.canary_ns = [&time, canary_ns](Kind) {
+    time.pass(canary_ns);
+    return canary_ns;
+  };
+  apparatus->instruments.flush = [](Stream&) {};
+  apparatus->instruments.cold_problem = [] { return std::string(); };
+  return apparatus;
+}
+
+} // namespace kg::perf::test

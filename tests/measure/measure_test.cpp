@@ -1,0 +1,146 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/measure/measure.h"
+
+#include "runtime/error.h"
+#include "tests/measure/fake_time.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kg::perf {
+namespace {
+
+using test::fake_apparatus;
+using test::FakeTime;
+using testing::Each;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// A workload that takes `ns` of invented time and says how often each part was called.
+struct Fake {
+  FakeTime time;
+  double ns = 1e5;
+  int runs = 0, verifications = 0;
+  bool fresh = false;   // the output was written since it was poisoned
+  int wrong_after = -1; // verifications after this many find a fault; -1: never
+  int throw_at = -1;    // the run of this number throws
+
+  Workload workload() {
+    Workload made;
+    made.variant = "tiled";
+    made.run = [this](Stream&) {
+      if (runs++ == throw_at) throw Error("the kernel trapped");
+      fresh = true;
+      time.pass(ns);
+    };
+    made.poison = [this](Stream&) { fresh = false; };
+    made.verify = [this](Stream&) -> std::string {
+      if (!fresh) return "stale";
+      return verifications++ == wrong_after ? "element 3 is 1, not 2" : "";
+    };
+    return made;
+  }
+
+  Measurement measure() {
+    return perf::measure([this] { return workload(); }, Kind::memory, Mode::real,
+                         *fake_apparatus(time));
+  }
+};
+
+TEST(Measure, TimesARightWorkload) {
+  Fake fake;
+  const Measurement found = fake.measure();
+  EXPECT_EQ(found.problem, "");
+  EXPECT_EQ(found.variant, "tiled");
+  EXPECT_EQ(found.stop, judge::Stop::precise);
+  EXPECT_EQ(found.batch, 1);
+  EXPECT_GE(found.samples_ns.size(), 30u);
+  EXPECT_THAT(found.samples_ns, Each(1e5));
+  EXPECT_THAT(found.canaries_ns, Each(1e6));
+  EXPECT_GE(found.canaries_ns.size(), 16u);
+  EXPECT_EQ(fake.verifications, 2);
+}
+
+TEST(Measure, ShortWaitsAreTimedInARow) {
+  Fake fake;
+  fake.ns = 100;
+  const Measurement found = fake.measure();
+  EXPECT_EQ(found.batch, 50);
+  for (const double sample : found.samples_ns) EXPECT_NEAR(sample, 100, 1e-6);
+}
+
+TEST(Measure, WrongBeforeTimingIsNotTimed) {
+  Fake fake;
+  fake.wrong_after = 0;
+  const Measurement found = fake.measure();
+  EXPECT_EQ(found.problem, "before timing: element 3 is 1, not 2");
+  EXPECT_TRUE(found.samples_ns.empty());
+  EXPECT_EQ(fake.runs, 1);
+}
+
+TEST(Measure, WrongAfterTimingMakesTheRowInvalid) {
+  Fake fake;
+  fake.wrong_after = 1;
+  EXPECT_EQ(fake.measure().problem, "after timing: element 3 is 1, not 2");
+}
+
+TEST(Measure, OutputThatIsNotWrittenIsSeenAsStale) {
+  FakeTime time;
+  bool fresh = true; // as if left by an earlier run
+  const auto make = [&] {
+    Workload made;
+    made.run = [&](Stream&) { time.pass(1e5); };
+    made.poison = [&](Stream&) { fresh = false; };
+    made.verify = [&](Stream&) { return std::string(fresh ? "" : "element 0 is nan"); };
+    return made;
+  };
+  const Measurement found = measure(make, Kind::memory, Mode::real, *fake_apparatus(time));
+  EXPECT_EQ(found.problem, "before timing: element 0 is nan");
+}
+
+TEST(Measure, AThrowingRunCostsItsOwnRowOnly) {
+  Fake fake;
+  fake.throw_at = 20;
+  EXPECT_THAT(fake.measure().problem,
+              testing::AllOf(StartsWith("while timing: "), HasSubstr("the kernel trapped")));
+  FakeTime time;
+  const Measurement set_up = measure([]() -> Workload { throw Error("out of memory"); },
+                                     Kind::memory, Mode::real, *fake_apparatus(time));
+  EXPECT_THAT(set_up.problem,
+              testing::AllOf(StartsWith("while setting up: "), HasSubstr("out of memory")));
+}
+
+TEST(Measure, AClockThatStandsStillGivesNoTimes) {
+  Fake fake;
+  FakeTime frozen;
+  auto apparatus = fake_apparatus(fake.time);
+  apparatus->instruments.now = frozen.clock();
+  // Both ends of the warm-up are moments of this clock, so only its limits of 0 let it end.
+  apparatus->protocol.warm_up_least_ns = 0;
+  apparatus->protocol.warm_up_most_ns = 0;
+  const Measurement found =
+      measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
+  EXPECT_THAT(found.problem, HasSubstr("a sample of 0 ns is no time"));
+}
+
+TEST(Measure, AColdRowNeedsAProvedFlush) {
+  Fake fake;
+  auto apparatus = fake_apparatus(fake.time);
+  apparatus->instruments.cold_problem = [] { return std::string("ratio 1.02"); };
+  const Measurement found =
+      measure([&] { return fake.workload(); }, Kind::memory, Mode::cold, *apparatus);
+  EXPECT_THAT(found.problem, HasSubstr("ratio 1.02"));
+  EXPECT_TRUE(found.samples_ns.empty());
+  EXPECT_EQ(fake.runs, 0);
+}
+
+TEST(Measure, GraphModeIsRefusedUntilItExists) {
+  Fake fake;
+  const Measurement found = measure([&] { return fake.workload(); }, Kind::memory, Mode::graph,
+                                    *fake_apparatus(fake.time));
+  EXPECT_THAT(found.problem, HasSubstr("graph cannot be timed yet"));
+}
+
+} // namespace
+} // namespace kg::perf

@@ -1,0 +1,127 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Child processes, the device's lock, and what is said about the environment.
+#include "perf/cli/temporary_folder.h"
+#include "perf/measure/child_process.h"
+#include "perf/measure/device_lock.h"
+#include "perf/measure/environment.h"
+#include "runtime/backend.h"
+#include "runtime/device.h"
+#include "runtime/error.h"
+
+#include <atomic>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <thread>
+
+namespace kg::perf {
+namespace {
+
+using cli::TemporaryFolder;
+using testing::EndsWith;
+using testing::MatchesRegex;
+using testing::Not;
+
+Finished shell(const std::string& script) {
+  return run_process({"sh", "-c", script}, Output::capture);
+}
+
+TEST(RunProcess, GivesOutputAndExitCode) {
+  const Finished finished = shell("echo hello; echo hidden >&2; exit 7");
+  EXPECT_EQ(finished.output, "hello\n");
+  EXPECT_EQ(finished.exit_code, 7);
+}
+
+TEST(RunProcess, ReadsMoreThanAPipeHolds) {
+  EXPECT_EQ(shell("head -c 1000000 /dev/zero").output.size(), 1000000u);
+}
+
+TEST(RunProcess, NamesASignalAsShellsDo) { EXPECT_EQ(shell("kill -9 $$").exit_code, 128 + 9); }
+
+TEST(RunProcess, PassesArgumentsUnchanged) {
+  EXPECT_EQ(run_process({"printf", "%s|%s", "a b", "$HOME"}, Output::capture).output, "a b|$HOME");
+}
+
+TEST(RunProcess, SaysWhatCannotBeStarted) {
+  EXPECT_THROW(run_process({"/no/such/program"}, Output::capture), Error);
+  EXPECT_THROW(run_process({}, Output::capture), Error);
+}
+
+TEST(DeviceLock, LetsOneHolderThroughAtATime) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "lock";
+  std::atomic<bool> released = false, waited = false, seen_released = false;
+  std::thread second;
+  {
+    const DeviceLock first(path, [] { FAIL() << "nobody else holds it"; });
+    second = std::thread([&] {
+      const DeviceLock lock(path, [&] { waited = true; });
+      seen_released = released.load();
+    });
+    while (!waited) std::this_thread::yield(); // it has found the lock taken
+    released = true;
+  }
+  second.join();
+  EXPECT_TRUE(seen_released);
+}
+
+TEST(DeviceLock, SaysWhereItCannotLock) {
+  EXPECT_THROW(DeviceLock("/no/such/folder/lock", [] {}), Error);
+}
+
+TEST(DeviceLock, HasOneFilePerDevice) {
+  EXPECT_EQ(device_lock_path("nvidia-h200").filename(), "kernelgrade-nvidia-h200.lock");
+}
+
+class SourceId : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (shell("git --version").exit_code != 0) GTEST_SKIP() << "git is not installed";
+  }
+  void in_tree(const std::string& script) {
+    const Finished finished = shell("cd '" + folder_.path().string() + "' && " + script);
+    ASSERT_EQ(finished.exit_code, 0) << script;
+  }
+  std::string id() const { return source_id(folder_.path()); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SourceId, NamesTheCommitAndSaysWhetherTheTreeDiffers) {
+  in_tree("git init -q && mkdir baselines && touch kernel baselines/a.csv && git add -A && "
+          "git -c user.name=t -c user.email=t@t commit -q -m first");
+  EXPECT_THAT(id(), MatchesRegex("[0-9a-f]+"));
+  in_tree("touch untracked");
+  EXPECT_THAT(id(), Not(EndsWith("-dirty")));
+  in_tree("echo changed > baselines/a.csv");
+  EXPECT_THAT(id(), Not(EndsWith("-dirty"))) << "baselines are no source";
+  in_tree("echo changed > kernel");
+  EXPECT_THAT(id(), EndsWith("-dirty"));
+}
+
+TEST_F(SourceId, IsUnknownWithoutAWorkTree) { EXPECT_EQ(id(), "unknown"); }
+
+TEST(Environment, SaysWhatMattersForATiming) {
+  if (const std::string reason = device_unavailable_reason(); !reason.empty())
+    GTEST_SKIP() << reason;
+  const Environment here = environment("abc123");
+  for (const char* key : {"backend", "device", "device_name", "cpu", "cores", "os", "compiler",
+                          "compute_capability", "l2_bytes"})
+    EXPECT_TRUE(here.contains(key) && !here.at(key).empty()) << key;
+  EXPECT_EQ(here.at("source"), "abc123");
+  EXPECT_EQ(here.at("backend"), name(backend));
+}
+
+TEST(Environment, FingerprintLeavesOutWhatChangesFromDayToDay) {
+  const Environment print = fingerprint({{"device", "host"}, {"source", "abc"}, {"date_utc", "x"}});
+  EXPECT_EQ(print, (Environment{{"device", "host"}}));
+}
+
+TEST(Environment, DatesAreIso8601InUtc) {
+  EXPECT_THAT(utc_now(), MatchesRegex("20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"));
+}
+
+} // namespace
+} // namespace kg::perf

@@ -1,0 +1,130 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/measure/sampling.h"
+
+#include "tests/measure/fake_time.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace kg::perf {
+namespace {
+
+using test::FakeTime;
+
+Protocol protocol() {
+  Protocol result;
+  result.stop.least = 30;
+  result.stop.most = 500;
+  result.stop.budget_ns = 1e9;
+  result.warm_up_least_ns = 1e6;
+  result.warm_up_most_ns = 10e6;
+  result.least_blocks = 5;
+  result.block_ns = 2e6;
+  return result;
+}
+
+// Runs the protocol on samples made by `next`, which gets the number of the call.
+struct Trial {
+  FakeTime time;
+  std::string order; // 's' per sample, 'c' per canary
+  Sampled sampled;
+
+  Trial(const Protocol& how, const std::function<double(int)>& next, double canary_ns = 1e6) {
+    int calls = 0;
+    sampled = take_samples(
+        how, time.clock(),
+        [&] {
+          const double ns = next(calls++);
+          time.pass(ns);
+          order += 's';
+          return std::vector<double>{ns};
+        },
+        [&] {
+          time.pass(canary_ns);
+          order += 'c';
+          return canary_ns;
+        });
+  }
+};
+
+TEST(Sampling, StopsAtTheLeastNumberWhenSamplesAgree) {
+  const Trial trial(protocol(), [](int) { return 1e5; });
+  EXPECT_EQ(trial.sampled.stop, judge::Stop::precise);
+  EXPECT_TRUE(trial.sampled.settled);
+  EXPECT_EQ(trial.sampled.samples_ns, std::vector<double>(30, 1e5));
+}
+
+TEST(Sampling, CanariesStandBeforeBetweenAndAfterTheSamples) {
+  const Trial trial(protocol(), [](int) { return 1e5; });
+  const std::size_t first = trial.order.find('c');
+  EXPECT_EQ(trial.order.substr(first), "cssssssc"
+                                       "ssssssc"
+                                       "ssssssc"
+                                       "ssssssc"
+                                       "ssssssc");
+  EXPECT_EQ(trial.sampled.canaries_ns.size(), 6u);
+}
+
+TEST(Sampling, WarmUpIsNotAmongTheSamples) {
+  // Slow at first, as on a GPU that leaves its idle clocks.
+  const Trial trial(protocol(), [](int i) { return i < 20 ? 3e5 : 1e5; });
+  EXPECT_EQ(trial.sampled.samples_ns, std::vector<double>(30, 1e5));
+  EXPECT_TRUE(trial.sampled.settled);
+}
+
+TEST(Sampling, WarmUpThatNeverSettlesEndsAndSaysSo) {
+  const Trial trial(protocol(), [](int i) { return i < 1000 ? 1e5 * (1 + i % 7 + i / 10) : 1e5; });
+  EXPECT_FALSE(trial.sampled.settled);
+  const double warm_up = static_cast<double>(trial.order.find('c'));
+  EXPECT_LT(warm_up, 100) << "10 ms of samples of at least 0.1 ms";
+}
+
+TEST(Sampling, NoisySamplesEndAtTheMost) {
+  // Alternating, so that the median's interval spans both values however many there are.
+  const Trial trial(protocol(), [](int i) { return i % 2 ? 1e4 : 2e4; });
+  EXPECT_EQ(trial.sampled.stop, judge::Stop::most);
+  EXPECT_EQ(trial.sampled.samples_ns.size(), 500u);
+}
+
+TEST(Sampling, SlowNoisySamplesEndWithTheBudget) {
+  Protocol how = protocol();
+  how.stop.budget_ns = 100e6;
+  const Trial trial(how, [](int i) { return i % 2 ? 5e6 : 10e6; });
+  EXPECT_EQ(trial.sampled.stop, judge::Stop::budget);
+  const auto& samples = trial.sampled.samples_ns;
+  const double spent = std::accumulate(samples.begin(), samples.end(), 0.0);
+  EXPECT_GE(spent, 100e6);
+  EXPECT_LE(spent, 110e6) << "at most one block more";
+}
+
+TEST(Sampling, CanariesDoNotSpendTheBudget) {
+  Protocol how = protocol();
+  how.stop.budget_ns = 100e6;
+  const Trial trial(
+      how, [](int i) { return i % 2 ? 5e6 : 10e6; }, 50e6);
+  EXPECT_GE(trial.sampled.samples_ns.size(), 13u);
+}
+
+TEST(Sampling, KeepsEverySampleOfAGroup) {
+  FakeTime time;
+  const Sampled sampled = take_samples(
+      protocol(), time.clock(),
+      [&] {
+        time.pass(8e5);
+        return std::vector<double>(8, 1e5);
+      },
+      [] { return 1e6; });
+  EXPECT_EQ(sampled.samples_ns.size() % 8, 0u);
+  EXPECT_GE(sampled.samples_ns.size(), 30u);
+}
+
+TEST(SteadyClock, CountsNanosecondsForward) {
+  const Clock now = steady_clock();
+  const double before = now();
+  EXPECT_GE(now(), before);
+  EXPECT_GT(before, 0);
+}
+
+} // namespace
+} // namespace kg::perf

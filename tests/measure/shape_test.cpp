@@ -1,0 +1,85 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/measure/suite.h"
+
+#include "runtime/error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kg::perf {
+namespace {
+
+using testing::HasSubstr;
+
+template <class Call>
+std::string error_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Shape, GivesNumbersAndWords) {
+  const Shape shape = Shape::parse("m128_n0_k4096_nt");
+  EXPECT_EQ(shape.text(), "m128_n0_k4096_nt");
+  EXPECT_EQ(shape.number("m"), 128);
+  EXPECT_EQ(shape.number("n"), 0);
+  EXPECT_EQ(shape.number("k"), 4096);
+  EXPECT_EQ(shape.word({"nn", "nt", "tn", "tt"}), 1u);
+  EXPECT_NO_THROW(shape.require_all_used());
+}
+
+TEST(Shape, KeyIsAllThatStandsBeforeTheDigits) {
+  const Shape shape = Shape::parse("ldx7_x3");
+  EXPECT_EQ(shape.number("x"), 3);
+  EXPECT_EQ(shape.number("ldx"), 7);
+  EXPECT_THAT(error_of([&] { shape.number("ld"); }), HasSubstr("lacks 'ld'"));
+}
+
+TEST(Shape, RefusesTextThatIsNoId) {
+  EXPECT_THAT(error_of([] { Shape::parse("m-5"); }), HasSubstr("holds '-'"));
+  EXPECT_THAT(error_of([] { Shape::parse("m5 n6"); }), HasSubstr("holds ' '"));
+  EXPECT_THAT(error_of([] { Shape::parse(""); }), HasSubstr("empty part"));
+  EXPECT_THAT(error_of([] { Shape::parse("m5__n6"); }), HasSubstr("empty part"));
+  EXPECT_THAT(error_of([] { Shape::parse("m5_"); }), HasSubstr("empty part"));
+}
+
+TEST(Shape, RefusesWhatIsNoNumber) {
+  EXPECT_THAT(error_of([] { Shape::parse("n5x").number("n"); }), HasSubstr("'5x' is not a whole"));
+  EXPECT_THAT(error_of([] { Shape::parse("n1.5").number("n"); }),
+              HasSubstr("'1.5' is not a whole"));
+  EXPECT_THAT(error_of([] { Shape::parse("n99999999999999999999").number("n"); }),
+              HasSubstr("is not a whole number"));
+  EXPECT_THAT(error_of([] { Shape::parse("n").number("n"); }), HasSubstr("lacks 'n'"));
+  EXPECT_THAT(error_of([] { Shape::parse("n1_n2").number("n"); }), HasSubstr("'n' twice"));
+}
+
+TEST(Shape, RefusesNoneOrSeveralWords) {
+  EXPECT_THAT(error_of([] {
+                Shape::parse("n5").word({"add", "mul"});
+              }),
+              HasSubstr("none of: add, mul"));
+  EXPECT_THAT(error_of([] {
+                Shape::parse("add_mul").word({"add", "mul"});
+              }),
+              HasSubstr("several of: add, mul"));
+}
+
+TEST(Shape, NamesWhatNobodyAskedFor) {
+  const Shape shape = Shape::parse("add_n5_q7");
+  shape.word({"add"});
+  shape.number("n");
+  EXPECT_THAT(error_of([&] { shape.require_all_used(); }), HasSubstr("'q7' is no parameter"));
+}
+
+TEST(CaseId, JoinsOpTypeAndShape) {
+  Operation operation;
+  operation.name = "gemm";
+  EXPECT_EQ(case_id(operation, Dtype::bf16, "m1_nn"), "gemm.bf16.m1_nn");
+}
+
+} // namespace
+} // namespace kg::perf
