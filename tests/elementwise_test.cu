@@ -36,28 +36,20 @@ using elementwise::Variant;
 
 BinaryOp oracle_op(Op op) {
   switch (op) {
-  case Op::add:
-    return BinaryOp::add;
-  case Op::sub:
-    return BinaryOp::sub;
-  case Op::mul:
-    return BinaryOp::mul;
-  case Op::div:
-    return BinaryOp::div;
+  case Op::add: return BinaryOp::add;
+  case Op::sub: return BinaryOp::sub;
+  case Op::mul: return BinaryOp::mul;
+  case Op::div: return BinaryOp::div;
   }
   return BinaryOp::add;
 }
 
 vendor::Binary vendor_op(Op op) {
   switch (op) {
-  case Op::add:
-    return vendor::Binary::add;
-  case Op::sub:
-    return vendor::Binary::sub;
-  case Op::mul:
-    return vendor::Binary::mul;
-  case Op::div:
-    return vendor::Binary::div;
+  case Op::add: return vendor::Binary::add;
+  case Op::sub: return vendor::Binary::sub;
+  case Op::mul: return vendor::Binary::mul;
+  case Op::div: return vendor::Binary::div;
   }
   return vendor::Binary::add;
 }

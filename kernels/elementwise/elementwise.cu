@@ -171,26 +171,19 @@ void require_pointer(const void* pointer, const char* name) {
 
 std::string_view name(Op op) {
   switch (op) {
-  case Op::add:
-    return "add";
-  case Op::sub:
-    return "sub";
-  case Op::mul:
-    return "mul";
-  case Op::div:
-    return "div";
+  case Op::add: return "add";
+  case Op::sub: return "sub";
+  case Op::mul: return "mul";
+  case Op::div: return "div";
   }
   return "";
 }
 
 std::string_view name(Variant variant) {
   switch (variant) {
-  case Variant::automatic:
-    return "automatic";
-  case Variant::naive:
-    return "naive";
-  case Variant::vectorized:
-    return "vectorized";
+  case Variant::automatic: return "automatic";
+  case Variant::naive: return "naive";
+  case Variant::vectorized: return "vectorized";
   }
   return "";
 }
@@ -205,18 +198,10 @@ Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant varia
   require_pointer(b, "b");
   require_pointer(out, "out");
   switch (op) {
-  case Op::add:
-    launch_variant<Op::add>(a, b, out, n, variant, stream);
-    break;
-  case Op::sub:
-    launch_variant<Op::sub>(a, b, out, n, variant, stream);
-    break;
-  case Op::mul:
-    launch_variant<Op::mul>(a, b, out, n, variant, stream);
-    break;
-  case Op::div:
-    launch_variant<Op::div>(a, b, out, n, variant, stream);
-    break;
+  case Op::add: launch_variant<Op::add>(a, b, out, n, variant, stream); break;
+  case Op::sub: launch_variant<Op::sub>(a, b, out, n, variant, stream); break;
+  case Op::mul: launch_variant<Op::mul>(a, b, out, n, variant, stream); break;
+  case Op::div: launch_variant<Op::div>(a, b, out, n, variant, stream); break;
   }
   return variant;
 }

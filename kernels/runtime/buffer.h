@@ -7,6 +7,7 @@
 #include "runtime/error.h"
 #include "runtime/memory.h"
 
+#include <limits>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -14,16 +15,17 @@
 
 namespace kg {
 
-// Owns `size` elements between guard bands; move-only, so that a copy of device memory is always written down.
+// Owns `size` elements between guard bands; move-only, so that a copy of device memory is always
+// written down.
 template <class T>
 class DeviceBuffer {
   static_assert(std::is_trivially_copyable_v<T>, "device memory is copied byte by byte");
 
-public:
+ public:
   DeviceBuffer() = default;
 
   // Poisoned: every byte 0xFF.
-  explicit DeviceBuffer(std::size_t size) : allocation_(size * sizeof(T)), size_(size) {}
+  explicit DeviceBuffer(std::size_t size) : allocation_(bytes_of(size)) {}
 
   static DeviceBuffer from_host(std::span<const T> values, Stream& stream) {
     DeviceBuffer buffer(values.size());
@@ -32,18 +34,18 @@ public:
   }
 
   T* data() const { return static_cast<T*>(allocation_.data()); }
-  std::size_t size() const { return size_; }
-  std::size_t bytes() const { return size_ * sizeof(T); }
+  std::size_t size() const { return bytes() / sizeof(T); }
+  std::size_t bytes() const { return allocation_.bytes(); }
 
   void copy_from(std::span<const T> values, Stream& stream) {
-    require(values.size() == size_, "DeviceBuffer::copy_from: " + std::to_string(values.size()) +
-                                        " values for a buffer of " + std::to_string(size_) +
-                                        "; the sizes must be equal");
+    require(values.size() == size(), "DeviceBuffer::copy_from: " + std::to_string(values.size()) +
+                                         " values for a buffer of " + std::to_string(size()) +
+                                         "; the sizes must be equal");
     copy_to_device(data(), values.data(), bytes(), stream);
   }
 
   std::vector<T> to_host(Stream& stream) const {
-    std::vector<T> values(size_);
+    std::vector<T> values(size());
     copy_to_host(values.data(), data(), bytes(), stream);
     return values;
   }
@@ -51,9 +53,15 @@ public:
   void poison(Stream& stream) { fill_bytes(data(), kPoisonByte, bytes(), stream); }
   void check_guards() const { allocation_.check_guards(); }
 
-private:
+ private:
+  // A size that overflows, or was negative, becomes one that Allocation refuses.
+  static constexpr std::size_t bytes_of(std::size_t size) {
+    return size <= std::numeric_limits<std::size_t>::max() / sizeof(T)
+               ? size * sizeof(T)
+               : std::numeric_limits<std::size_t>::max();
+  }
+
   Allocation allocation_;
-  std::size_t size_ = 0;
 };
 
 } // namespace kg

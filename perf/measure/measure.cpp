@@ -143,8 +143,7 @@ Sampled sampled(const Workload& workload, Kind kind, Mode mode, Apparatus& appar
     return take_samples(
         protocol, instruments.now, [&] { return cold.samples(); }, canary);
   }
-  case Mode::graph:
-    break;
+  case Mode::graph: break;
   }
   fail(fmt::format("mode {} cannot be timed yet", judge::name(mode)));
 }

@@ -29,8 +29,8 @@ struct Protocol {
   double warm_up_agreement = 0.005; // (greatest - least) / greatest of those medians
 
   // A canary before the first block of samples and after each block, so that both see the same
-  // machine. The 99 % interval of sixteen canaries leaves out the two least and the two greatest, so
-  // that a hiccup does not make a machine look ill.
+  // machine. The 99 % interval of sixteen canaries leaves out the two least and the two greatest,
+  // so that a hiccup does not make a machine look ill.
   std::size_t least_blocks = 15;
   double block_ns = 15e6;
 };

@@ -94,14 +94,10 @@ void Shape::require_all_used() const {
 
 std::string_view name(Kind kind) {
   switch (kind) {
-  case Kind::memory:
-    return "memory";
-  case Kind::compute:
-    return "compute";
-  case Kind::sync:
-    return "sync";
-  case Kind::launch:
-    return "launch";
+  case Kind::memory: return "memory";
+  case Kind::compute: return "compute";
+  case Kind::sync: return "sync";
+  case Kind::launch: return "launch";
   }
   return "";
 }

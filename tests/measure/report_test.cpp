@@ -95,8 +95,8 @@ TEST(Standing, IsAgainstTheFastestVendorOfTheSameCaseAndMode) {
   cold.key.mode = judge::Mode::cold;
   judge::Measured broken = vendors("broken", 1);
   broken.verified = "wrong";
-  const auto found =
-      standings({measured("ours", 100), cold, vendors("slow", 90), vendors("fast", 60), broken});
+  const auto found = standings({measured("ours", 100), cold, vendors("slow", 90),
+                                vendors("fast", 60), vendors("middling", 80), broken});
   EXPECT_EQ(found, (std::map<judge::RowKey, double>{{measured("ours", 1).key, 0.6}}));
 }
 

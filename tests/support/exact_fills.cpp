@@ -93,12 +93,9 @@ std::int64_t largest(const std::vector<double>& values) {
 
 std::string_view label(ProductRange range) {
   switch (range) {
-  case ProductRange::r1:
-    return "R1";
-  case ProductRange::r1w_a:
-    return "R1w-A";
-  case ProductRange::r1w_b:
-    return "R1w-B";
+  case ProductRange::r1: return "R1";
+  case ProductRange::r1w_a: return "R1w-A";
+  case ProductRange::r1w_b: return "R1w-B";
   }
   return "";
 }
@@ -110,7 +107,9 @@ double exact_limit(Dtype output) { return output == Dtype::f16 ? max_finite(Dtyp
 FillPair exact_product(Dtype input, Dtype output, ProductRange range, ProductShape shape,
                        double limit, std::uint64_t seed) {
   const int bits = wide_bits(input);
-  const auto [m, n, k] = shape;
+  const std::int64_t m = shape.m;
+  const std::int64_t n = shape.n;
+  const std::int64_t k = shape.k; // not a structured binding: clang 14 lets no lambda capture one
   if (limit == 0) limit = exact_limit(output);
   require(limit > 0 && limit <= exact_limit(output),
           fmt::format("exact_product: limit {} is not in (0, {}]", limit, exact_limit(output)));

@@ -20,14 +20,10 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 float apply(BinaryOp op, float a, float b) {
   switch (op) {
-  case BinaryOp::add:
-    return a + b;
-  case BinaryOp::sub:
-    return a - b;
-  case BinaryOp::mul:
-    return a * b;
-  case BinaryOp::div:
-    return a / b;
+  case BinaryOp::add: return a + b;
+  case BinaryOp::sub: return a - b;
+  case BinaryOp::mul: return a * b;
+  case BinaryOp::div: return a / b;
   }
   return 0;
 }
@@ -122,6 +118,7 @@ TEST(Oracle, softmax_of_undefined_rows_is_nan) {
   const Values x = {kNaN, 1, kInfinity, 1, -kInfinity, -kInfinity, 1, 1};
   const SoftmaxOracle oracle = softmax_oracle(x, 4, 2);
   for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(std::isnan(oracle.value[i])) << i;
+  EXPECT_EQ(oracle.distance, Values(8, 0.0));
   EXPECT_EQ(oracle.value[7], 0.5);
   EXPECT_TRUE(softmax_oracle({}, 3, 0).value.empty());
 }
@@ -175,6 +172,8 @@ TEST(Oracle, gemm_reads_nothing_that_a_zero_factor_excludes) {
   alpha0.beta = 0;
   EXPECT_EQ(gemm_oracle(alpha0, {}, {}, {}).value, Values(12, 0.0));
   GemmProblem k0{matrix(3, 0, 1), matrix(0, 4, 4), matrix(3, 4, 4), 1, 1};
+  EXPECT_EQ(gemm_oracle(k0, {}, {}, Values(12, 2.0)).value, Values(12, 2.0));
+  k0.alpha = kNaN;
   EXPECT_EQ(gemm_oracle(k0, {}, {}, Values(12, 2.0)).value, Values(12, 2.0));
 }
 

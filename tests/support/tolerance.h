@@ -80,7 +80,7 @@ inline double sum_f32_positive_tolerance(std::int64_t chain, double sum_abs) {
 // 8 u: the exponential of the element (2 ulp = 4 u at most), the error that the exponentials bring
 // into the sum, the division and its rounding. The sum has positive terms: a chain of n errs with a
 // deviation of 0.25 u sqrt(n) (measured for exponentials of normal data, n = 32 ... 16384), so that
-// 0.75 is three deviations. For n <= 256 the 8 u hold three more; on a strictly sequential sum of
+// 0.75 is three deviations. For n <= 256 the 8 u hold two more; on a strictly sequential sum of
 // 1024 and more, about one row in 5000 is beyond the bound. The last term: an exponential that is
 // subnormal is 2 ulp of absolute error off, and so may the quotient be by half of one.
 inline double softmax_f32_tolerance(double probability, double distance, std::int64_t chain) {

@@ -40,7 +40,7 @@ T atomic_update(T* address, Update update) {
   Word before = __atomic_load_n(word, __ATOMIC_SEQ_CST);
   for (;;) {
     T old;
-    std::memcpy(&old, &before, sizeof(T));
+    std::memcpy(static_cast<void*>(&old), &before, sizeof(T));
     const T value = update(old);
     Word after;
     std::memcpy(&after, &value, sizeof(T));
@@ -149,6 +149,12 @@ template <class T>
 T atomicXor_block(T* address, kg::host::Same<T> value) {
   return atomicXor(address, value);
 }
+inline unsigned atomicInc_block(unsigned* address, unsigned limit) {
+  return atomicInc(address, limit);
+}
+inline unsigned atomicDec_block(unsigned* address, unsigned limit) {
+  return atomicDec(address, limit);
+}
 template <class T>
 T atomicCAS_block(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
   return atomicCAS(address, compare, value);
@@ -184,6 +190,12 @@ T atomicOr_system(T* address, kg::host::Same<T> value) {
 template <class T>
 T atomicXor_system(T* address, kg::host::Same<T> value) {
   return atomicXor(address, value);
+}
+inline unsigned atomicInc_system(unsigned* address, unsigned limit) {
+  return atomicInc(address, limit);
+}
+inline unsigned atomicDec_system(unsigned* address, unsigned limit) {
+  return atomicDec(address, limit);
 }
 template <class T>
 T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/block.h"
 
-#include "runtime/host/block_group.h"
 #include "runtime/host/virtual_device.h"
 
 #include <algorithm>
@@ -60,10 +59,8 @@ unsigned char* Block::shared_memory() {
   return shared_.data() + (kSharedAlignment - address % kSharedAlignment) % kSharedAlignment;
 }
 
-void Block::run(const LaunchContext& launch, uint3 index, BlockGroup* group) {
-  Block* const outer = current_block;
-  if (outer) fail("a kernel launched a kernel: dynamic parallelism is not supported");
-  prepare(launch, index, group);
+void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) {
+  prepare(launch, index, groups);
   std::memset(shared_memory() + launch.shared_bytes, kSharedGuard, kSharedGuardBytes);
   current_block = this;
   loop(nullptr);
@@ -77,20 +74,20 @@ void Block::run(const LaunchContext& launch, uint3 index, BlockGroup* group) {
   }
 }
 
-void Block::prepare(const LaunchContext& launch, uint3 index, BlockGroup* group) {
+void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& groups) {
   launch_ = &launch;
-  group_ = group;
+  groups_ = groups;
   index_ = index;
   count_ = launch.block.x * launch.block.y * launch.block.z;
   warps_ = (count_ + kWarpSize - 1) / kWarpSize;
   alive_ = count_;
-  started_ = waiting_ = ready_warps_ = yielded_ = 0;
+  started_ = ready_warps_ = yielded_ = 0;
   barrier_arrived_ = barrier_true_ = 0;
   aborting_ = home_parked_ = false;
   for (unsigned w = 0; w < warps_; ++w) {
     const unsigned lanes = std::min(kWarpSize, count_ - w * kWarpSize);
     alive_lanes_[w] = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
-    ready_[w] = at_barrier_[w] = 0;
+    ready_[w] = 0;
     warp_[w].yielded = warp_[w].converging = warp_[w].groups = 0;
   }
   for (NamedBarrier& barrier : named_) {
@@ -178,12 +175,13 @@ void Block::run_thread(unsigned id) {
 void Block::thread_exited(unsigned id) {
   alive_lanes_[id / kWarpSize] &= ~(1u << id % kWarpSize);
   --alive_;
-  if (waiting_ == 0 || aborting_) return;
-  complete_after_exit(id / kWarpSize);
+  const bool others_wait = started_ != count_ - alive_;
+  if (others_wait && !aborting_) complete_after_exit(id / kWarpSize);
 }
 
-// Takes a runnable suspended thread out of the ready set; null when there is none, or when (in
-// random order) a thread that has not started is to go first.
+// Takes a suspended thread out of the ready set and makes it the running one, all but the switch
+// to its context. Null when there is none, or when (in random order) a thread that has not started
+// is to go first.
 inline Block::Thread* Block::pick() {
   if (ready_warps_ == 0) return nullptr;
   unsigned w = static_cast<unsigned>(std::countr_zero(ready_warps_));
@@ -196,8 +194,17 @@ inline Block::Thread* Block::pick() {
   }
   ready_[w] &= ~(1u << lane);
   if (ready_[w] == 0) ready_warps_ &= ~(1u << w);
-  --waiting_;
-  return &threads_[w * kWarpSize + lane];
+  current_ = w * kWarpSize + lane;
+  Thread& thread = threads_[current_];
+  thread.wait = Wait::none;
+  threadIdx = thread.index;
+  // The one that is likely to follow: its stack is out of the first-level cache when the block is
+  // large. No lane left (32) means the first of the next warp.
+  const Thread& follower =
+      threads_[w * kWarpSize + static_cast<unsigned>(std::countr_zero(ready_[w]))];
+  __builtin_prefetch(follower.context.resume);
+  __builtin_prefetch(static_cast<const char*>(follower.context.resume) + 64);
+  return &thread;
 }
 
 // The thread to continue in an order that is not forward.
@@ -219,36 +226,42 @@ void Block::make_ready(unsigned w, unsigned lanes) {
 // What to run when no suspended thread is ready: a thread that has not started, or whatever a
 // blocked block lets go. Null when that is the calling thread itself.
 [[gnu::noinline]] const Context* Block::continue_elsewhere() {
+  const Thread* const self = &threads_[current_];
   for (;;) {
     if (started_ < count_) {
       if (home_parked_) return &home_;
-      fresh_stack_ = stacks_.take();
+      try {
+        fresh_stack_ = stacks_.take();
+      } catch (...) {
+        abort(std::current_exception());
+        continue;
+      }
       fresh_ = make_context<&Block::fresh_stack_entry>(fresh_stack_->bottom, fresh_stack_->size);
       return &fresh_;
     }
     if (!unblock()) abort(std::make_exception_ptr(Error(deadlock_report())));
     if (const Thread* next = pick()) {
-      return next == &threads_[current_] ? nullptr : &next->context;
+      return next == self ? nullptr : &next->context;
     }
   }
 }
 
 // Gives the OS thread to something else until the running thread is made ready again.
+//
+// Static, so that the block is found without the stack that has just been switched to: the choice
+// of the next thread would wait for a register to be read back from it, at every single switch.
 void Block::suspend(Wait wait, unsigned detail, const char* name, Location where) {
-  Thread& thread = threads_[current_];
+  Block& block = *current_block;
+  Thread& thread = block.threads_[block.current_];
   thread.wait = wait;
   thread.detail = detail;
   thread.name = name;
   thread.where = where;
-  ++waiting_;
-  const Thread* next = pick();
-  const Context* to = next ? &next->context : continue_elsewhere();
+  const Thread* next = block.pick();
+  const Context* to = next ? &next->context : block.continue_elsewhere();
   if (to) [[likely]]
     switch_context(thread.context, *to);
-  thread.wait = Wait::none;
-  current_ = static_cast<unsigned>(&thread - threads_);
-  threadIdx = thread.index;
-  if (aborting_) [[unlikely]]
+  if (current_block->aborting_) [[unlikely]]
     unwind();
 }
 
@@ -261,7 +274,7 @@ bool Block::unblock() {
   for (unsigned w = 0; w < warps_; ++w) any |= release_converging(w);
   if (any || yielded_ == 0) return any;
   std::this_thread::yield(); // what they wait for may be another block's to do
-  if (group_ && group_->failed()) return false;
+  if (groups_.failed()) return false;
   for (unsigned w = 0; w < warps_; ++w) {
     make_ready(w, warp_[w].yielded);
     warp_[w].yielded = 0;
@@ -278,7 +291,7 @@ void Block::abort(std::exception_ptr reason) {
   alive_ -= count_ - started_;
   started_ = count_;
   aborting_ = true;
-  if (group_) group_->fail();
+  groups_.fail(failure_);
   ready_warps_ = 0;
   for (unsigned w = 0; w < warps_; ++w) {
     unsigned waiting = 0;

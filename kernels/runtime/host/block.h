@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/error.h"
+#include "runtime/host/block_group.h"
 #include "runtime/host/fiber.h"
 #include "runtime/host/stack_pool.h"
 #include "runtime/host/vector_types.h"
@@ -32,10 +33,6 @@ inline constexpr unsigned kNobody = ~0u; // no thread
 // Completes a warp collective: reads and writes what the lanes in `lanes` brought; `payload` is
 // indexed by lane.
 using Resolve = void (*)(void* const* payload, unsigned lanes);
-
-// The blocks of a launch that can wait for each other (grid or cluster synchronisation). See
-// block_group.h.
-class BlockGroup;
 
 // What the blocks of one launch share.
 struct LaunchContext {
@@ -64,10 +61,9 @@ class Block {
 
   // Runs one block to its end. Throws what a thread threw, or Error on a deadlock, a divergent
   // barrier or a shared-memory overrun; the block is ready for another run either way.
-  void run(const LaunchContext& launch, uint3 index, BlockGroup* group);
+  void run(const LaunchContext& launch, uint3 index, const Groups& groups);
 
   // --- What device code calls, on behalf of the running thread
-  // -----------------------------------------------------------
 
   struct Votes {
     unsigned count, any, all; // of the predicates that the block's threads brought
@@ -83,13 +79,19 @@ class Block {
   unsigned converge(Location where);
 
   // Lets every other thread that can run go first.
-  void yield();
+  void yield(const char* name, Location where);
+
+  // Waits for all threads of all blocks of one of the groups.
+  void meet(BlockGroup& group, const char* name, Location where);
 
   [[noreturn]] void trap(const std::string& message, Location where);
 
   unsigned char* shared_memory(); // the dynamic shared memory, aligned to 1024 bytes
+  // What lies in block `rank` of the cluster where `address` lies in this block's dynamic shared
+  // memory.
+  unsigned char* shared_memory_of(unsigned rank, const void* address, Location where);
   const LaunchContext& launch() const { return *launch_; }
-  BlockGroup* group() const { return group_; }
+  const Groups& groups() const { return groups_; }
   unsigned lane() const { return current_ % kWarpSize; }
   unsigned thread_rank() const { return current_; }
   unsigned thread_count() const { return count_; }
@@ -123,18 +125,19 @@ class Block {
   };
 
   struct NamedBarrier {
+    unsigned threads = 0; // that the open phase is for
     unsigned arrived = 0;
     std::vector<unsigned> waiting; // thread ranks
   };
 
   static void fresh_stack_entry();
 
-  void prepare(const LaunchContext& launch, uint3 index, BlockGroup* group);
+  void prepare(const LaunchContext& launch, uint3 index, const Groups& groups);
   void order_threads();
   void loop(StackPool::Stack* here);
   void run_thread(unsigned id);
   void thread_exited(unsigned id);
-  void suspend(Wait wait, unsigned detail, const char* name, Location where);
+  static void suspend(Wait wait, unsigned detail, const char* name, Location where);
   Thread* pick();
   unsigned choose();
   const Context* continue_elsewhere();
@@ -152,14 +155,13 @@ class Block {
   std::string where_am_i() const;
 
   const LaunchContext* launch_ = nullptr;
-  BlockGroup* group_ = nullptr;
+  Groups groups_;
   uint3 index_{};
   unsigned current_ = 0;
   unsigned count_ = 0;
   unsigned warps_ = 0;
   unsigned alive_ = 0;
   unsigned started_ = 0;
-  unsigned waiting_ = 0;     // suspended threads
   unsigned ready_warps_ = 0; // warps with a ready lane
   unsigned yielded_ = 0;     // threads that yielded
   bool aborting_ = false;
@@ -183,12 +185,11 @@ class Block {
   unsigned order_count_ = 0;
 
   // Lanes by warp: they exist and have not exited (not yet started ones included); suspended and
-  // able to continue; at the barrier.
+  // able to continue.
   unsigned alive_lanes_[kMaxWarps];
   unsigned ready_[kMaxWarps];
-  unsigned at_barrier_[kMaxWarps];
 
-  Thread threads_[kMaxThreads];
+  Thread threads_[kMaxThreads + 1]; // one more, for pick() to look at
   Warp warp_[kMaxWarps];
   unsigned order_[kMaxThreads];       // start order
   std::vector<unsigned char> shared_; // dynamic shared memory and the guard behind it

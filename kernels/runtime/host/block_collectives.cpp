@@ -18,7 +18,6 @@ void Block::barrier(const char* name, Location where) {
     if (!same_place(barrier_where_, where)) diverge(name, where);
   }
   if (++barrier_arrived_ == alive_) return release_barrier();
-  at_barrier_[current_ / kWarpSize] |= 1u << lane();
   suspend(Wait::barrier, 0, name, where);
 }
 
@@ -31,10 +30,11 @@ Block::Votes Block::vote(bool predicate, const char* name, Location where) {
 void Block::release_barrier() {
   barrier_votes_ = {barrier_true_, barrier_true_ != 0, barrier_true_ == barrier_arrived_};
   barrier_arrived_ = barrier_true_ = 0;
-  for (unsigned w = 0; w < warps_; ++w) {
-    make_ready(w, at_barrier_[w]);
-    at_barrier_[w] = 0;
-  }
+  // Everyone alive is at the barrier; the running thread, which completed it, goes on by itself.
+  for (unsigned w = 0; w < warps_; ++w) make_ready(w, alive_lanes_[w]);
+  const unsigned w = current_ / kWarpSize;
+  ready_[w] &= ~(1u << lane());
+  if (ready_[w] == 0) ready_warps_ &= ~(1u << w);
 }
 
 void Block::named_barrier(unsigned id, unsigned threads, bool wait, Location where) {
@@ -45,6 +45,13 @@ void Block::named_barrier(unsigned id, unsigned threads, bool wait, Location whe
          where);
   }
   NamedBarrier& barrier = named_[id];
+  if (barrier.arrived != 0 && barrier.threads != threads) {
+    trap(fmt::format("named barrier {} for {} threads, but others came for {}; all must give one "
+                     "count",
+                     id, threads, barrier.threads),
+         where);
+  }
+  barrier.threads = threads;
   if (++barrier.arrived == threads) {
     for (unsigned rank : barrier.waiting) make_ready(rank / kWarpSize, 1u << rank % kWarpSize);
     barrier.waiting.clear();
@@ -117,11 +124,58 @@ bool Block::release_converging(unsigned w) {
   return true;
 }
 
-void Block::yield() {
+void Block::yield(const char* name, Location where) {
   Warp& warp = warp_[current_ / kWarpSize];
   warp.yielded |= 1u << lane();
   ++yielded_;
-  suspend(Wait::yield, 0, "yield", {});
+  suspend(Wait::yield, 0, name, where);
+}
+
+// The first thread that is left waits for the other blocks, while its own block waits for it.
+void Block::meet(BlockGroup& group, const char* name, Location where) {
+  barrier(name, where);
+  unsigned w = 0;
+  while (alive_lanes_[w] == 0) ++w;
+  if (current_ == w * kWarpSize + static_cast<unsigned>(std::countr_zero(alive_lanes_[w]))) {
+    if (&group == groups_.grid && current_ != 0) {
+      trap(fmt::format("{} after thread 0 of the block has exited; on a GPU the blocks would not "
+                       "wait for each other",
+                       name),
+           where);
+    }
+    if (const unsigned ended = group.arrive_and_wait()) {
+      trap(fmt::format("deadlock: {} waits for blocks that have ended ({} of {}); every block must "
+                       "reach it",
+                       name, ended, group.size()),
+           where);
+    }
+  }
+  barrier(name, where);
+}
+
+unsigned char* Block::shared_memory_of(unsigned rank, const void* address, Location where) {
+  const std::uintptr_t offset =
+      reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(shared_memory());
+  if (offset >= launch_->shared_bytes) {
+    trap(fmt::format("map_shared_rank: the address is not in the {} bytes of dynamic shared memory "
+                     "of this block; static __shared__ arrays cannot be mapped",
+                     launch_->shared_bytes),
+         where);
+  }
+  const unsigned blocks = groups_.cluster ? groups_.cluster->size() : 1;
+  if (rank >= blocks) {
+    trap(fmt::format("map_shared_rank: rank {} is not one of the {} blocks of the cluster", rank,
+                     blocks),
+         where);
+  }
+  Block* const other = groups_.cluster ? groups_.cluster->block(rank) : this;
+  if (!other) {
+    trap(fmt::format("map_shared_rank: block {} of the cluster is not running; cluster_group::sync "
+                     "before the first and after the last access",
+                     rank),
+         where);
+  }
+  return other->shared_memory() + offset;
 }
 
 // A thread of warp `w` exited: whoever waited only for it may go on.

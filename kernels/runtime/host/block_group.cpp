@@ -4,50 +4,44 @@
 
 #include "runtime/error.h"
 
-#include <string>
-
 namespace kg::host {
 
-void BlockGroup::enter(unsigned rank, Block* block) {
+void BlockGroup::enter(uint3 index, Block* block) {
   std::lock_guard lock(mutex_);
-  blocks_[rank] = block;
+  blocks_[rank(index)] = block;
 }
 
-void BlockGroup::leave() {
+void BlockGroup::leave(uint3 index) {
   std::lock_guard lock(mutex_);
+  blocks_[rank(index)] = nullptr;
   ++left_;
   changed_.notify_all();
 }
 
-void BlockGroup::arrive_and_wait() {
+unsigned BlockGroup::arrive_and_wait() {
   std::unique_lock lock(mutex_);
   const unsigned generation = generation_;
   if (++arrived_ == size()) {
     arrived_ = 0;
     ++generation_;
     changed_.notify_all();
-    return;
+    return 0;
   }
-  changed_.wait(lock, [&] { return generation_ != generation || failed_ || left_ != 0; });
-  if (generation_ != generation) return;
-  const bool another_failed = failed_;
-  failed_ = true;
-  changed_.notify_all();
-  if (another_failed) kg::fail("another block of the grid failed while this one waited for it");
-  kg::fail("deadlock: " + std::to_string(left_) + " of " + std::to_string(size()) +
-           " blocks ended while others wait for them in a grid or cluster barrier; every block "
-           "must reach it");
+  changed_.wait(lock, [&] { return generation_ != generation || failure_ || left_ != 0; });
+  if (generation_ != generation) return 0;
+  if (failure_) kg::fail("another block failed while this one waited for it");
+  return left_;
 }
 
-void BlockGroup::fail() {
+void BlockGroup::fail(const std::exception_ptr& reason) {
   std::lock_guard lock(mutex_);
-  failed_ = true;
+  if (!failure_) failure_ = reason;
   changed_.notify_all();
 }
 
-bool BlockGroup::failed() {
+std::exception_ptr BlockGroup::failure() {
   std::lock_guard lock(mutex_);
-  return failed_;
+  return failure_;
 }
 
 Block* BlockGroup::block(unsigned rank) {

@@ -5,6 +5,7 @@
 #include "runtime/host/vector_types.h"
 
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <vector>
 
@@ -26,21 +27,25 @@ class BlockGroup {
     return {first_.x + rank % extent_.x, first_.y + rank / extent_.x % extent_.y,
             first_.z + rank / (extent_.x * extent_.y)};
   }
+  unsigned rank(uint3 index) const {
+    return index.x - first_.x + extent_.x * (index.y - first_.y + extent_.y * (index.z - first_.z));
+  }
 
-  // Rank `rank` is run by `block` from now on.
-  void enter(unsigned rank, Block* block);
-  // Its block is over. Blocks that wait for it will wait in vain: that is reported.
-  void leave();
+  // The block at `index` is run by `block` from now on.
+  void enter(uint3 index, Block* block);
+  // It is over. Blocks that wait for it wait in vain.
+  void leave(uint3 index);
 
-  // Waits for every block of the group. Called by one thread per block. Throws Error when a block
-  // has ended without arriving or failed.
-  void arrive_and_wait();
+  // Waits for every block of the group. Called by one thread per block. Returns how many blocks
+  // have ended instead of coming: 0 when the wait was not in vain. Throws Error when the group has
+  // failed.
+  unsigned arrive_and_wait();
 
-  // Lets every waiting block give up.
-  void fail();
-  bool failed();
+  // Lets every waiting block give up. The first reason is the group's.
+  void fail(const std::exception_ptr& reason);
+  std::exception_ptr failure(); // null when there is none
 
-  Block* block(unsigned rank); // valid between two arrive_and_wait() while the block runs
+  Block* block(unsigned rank); // null unless it is running
 
  private:
   uint3 first_;
@@ -51,7 +56,19 @@ class BlockGroup {
   unsigned arrived_ = 0;
   unsigned left_ = 0;
   unsigned generation_ = 0;
-  bool failed_ = false;
+  std::exception_ptr failure_;
+};
+
+// The groups that a block belongs to; null where its launch makes none.
+struct Groups {
+  BlockGroup* grid = nullptr;
+  BlockGroup* cluster = nullptr;
+
+  void fail(const std::exception_ptr& reason) const {
+    if (grid) grid->fail(reason);
+    if (cluster) cluster->fail(reason);
+  }
+  bool failed() const { return (grid && grid->failure()) || (cluster && cluster->failure()); }
 };
 
 } // namespace kg::host

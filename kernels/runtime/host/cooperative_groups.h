@@ -7,7 +7,6 @@
 #pragma once
 
 #include "runtime/host/block.h"
-#include "runtime/host/block_group.h"
 #include "runtime/host/warp.h"
 
 #include <bit>
@@ -21,20 +20,6 @@ namespace detail {
 
 inline kg::host::Block& block(Location where = Location::here()) {
   return kg::host::running_block("a cooperative group", where);
-}
-
-// Every thread of the block waits; one of them waits for the other blocks.
-inline void synchronize_blocks(const char* name, Location where) {
-  kg::host::Block& mine = block(where);
-  if (!mine.group()) {
-    mine.trap(std::string(name) +
-                  " needs blocks that run together: launch with .cooperative = true, "
-                  "or with a cluster",
-              where);
-  }
-  mine.barrier(name, where);
-  if (mine.thread_rank() == 0) mine.group()->arrive_and_wait();
-  mine.barrier(name, where);
 }
 
 // The lanes of a warp that form a group, in rank order; what tiles and coalesced groups have in
@@ -132,9 +117,15 @@ inline thread_block this_thread_block() { return {}; }
 
 class coalesced_group : public detail::Lanes {
  public:
-  using Lanes::Lanes;
-  unsigned meta_group_size() const { return 1; }
-  unsigned meta_group_rank() const { return 0; }
+  explicit coalesced_group(unsigned mask, unsigned meta_group_rank = 0,
+                           unsigned meta_group_size = 1)
+      : Lanes(mask), meta_group_rank_(meta_group_rank), meta_group_size_(meta_group_size) {}
+  unsigned meta_group_size() const { return meta_group_size_; }
+  unsigned meta_group_rank() const { return meta_group_rank_; }
+
+ private:
+  unsigned meta_group_rank_;
+  unsigned meta_group_size_;
 };
 inline coalesced_group coalesced_threads(Location where = Location::here()) {
   return coalesced_group(detail::block(where).converge(where));
@@ -180,7 +171,7 @@ inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned s
   for (unsigned rest = parent.mask(); rest != 0; rest &= rest - 1, ++rank) {
     if (rank / size == mine) mask |= rest & (~rest + 1);
   }
-  return coalesced_group(mask);
+  return coalesced_group(mask, mine, (parent.num_threads() + size - 1) / size);
 }
 // The lanes of the parent whose label is the same.
 template <class T>
@@ -196,9 +187,15 @@ inline coalesced_group binary_partition(const detail::Lanes& parent, bool predic
 // All blocks of a cooperative launch.
 class grid_group {
  public:
-  static bool is_valid() { return detail::block().group() != nullptr; }
+  static bool is_valid() { return detail::block().groups().grid != nullptr; }
   static void sync(Location where = Location::here()) {
-    detail::synchronize_blocks("grid_group::sync", where);
+    kg::host::Block& mine = detail::block(where);
+    if (!mine.groups().grid) {
+      mine.trap(
+          "grid_group::sync needs all blocks to run together: launch with .cooperative = true",
+          where);
+    }
+    mine.meet(*mine.groups().grid, "grid_group::sync", where);
   }
   static unsigned long long num_blocks() { return 1ULL * gridDim.x * gridDim.y * gridDim.z; }
   static unsigned long long block_rank() {
@@ -218,38 +215,30 @@ inline grid_group this_grid() { return {}; }
 class cluster_group {
  public:
   static void sync(Location where = Location::here()) {
-    if (detail::block(where).group()) {
-      detail::synchronize_blocks("cluster_group::sync", where);
+    kg::host::Block& mine = detail::block(where);
+    if (mine.groups().cluster) {
+      mine.meet(*mine.groups().cluster, "cluster_group::sync", where);
     } else {
-      detail::block(where).barrier("cluster_group::sync", where); // a cluster of one
+      mine.barrier("cluster_group::sync", where); // a cluster of one
     }
   }
-  static unsigned num_blocks() {
-    return detail::block().group() ? detail::block().group()->size() : 1;
-  }
-  static dim3 dim_blocks() {
-    return detail::block().group() ? detail::block().group()->extent() : dim3(1, 1, 1);
-  }
+  static unsigned num_blocks() { return blocks() ? blocks()->size() : 1; }
+  static dim3 dim_blocks() { return blocks() ? blocks()->extent() : dim3(1, 1, 1); }
   static dim3 block_index() {
-    const kg::host::BlockGroup* group = detail::block().group();
-    if (!group) return {0, 0, 0};
-    const uint3 first = group->first();
+    if (!blocks()) return {0, 0, 0};
+    const uint3 first = blocks()->first();
     return {blockIdx.x - first.x, blockIdx.y - first.y, blockIdx.z - first.z};
   }
-  static unsigned block_rank() {
-    const dim3 extent = dim_blocks();
-    const dim3 index = block_index();
-    return index.x + extent.x * (index.y + extent.y * index.z);
-  }
+  static unsigned block_rank() { return blocks() ? blocks()->rank(blockIdx) : 0; }
   // The address in block `rank` that corresponds to `address` in this block's dynamic shared
   // memory.
   template <class T>
-  static T* map_shared_rank(T* address, unsigned rank) {
-    kg::host::Block& mine = detail::block();
-    kg::host::Block* other = mine.group() ? mine.group()->block(rank) : &mine;
-    const auto offset = reinterpret_cast<const unsigned char*>(address) - mine.shared_memory();
-    return reinterpret_cast<T*>(other->shared_memory() + offset);
+  static T* map_shared_rank(T* address, unsigned rank, Location where = Location::here()) {
+    return reinterpret_cast<T*>(detail::block(where).shared_memory_of(rank, address, where));
   }
+
+ private:
+  static const kg::host::BlockGroup* blocks() { return detail::block().groups().cluster; }
 };
 inline cluster_group this_cluster() { return {}; }
 

@@ -6,12 +6,12 @@
 #include "runtime/launch.h"
 
 #include "runtime/host/block.h"
-#include "runtime/host/block_group.h"
 #include "runtime/host/queue.h"
 #include "runtime/host/virtual_device.h"
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <dlfcn.h>
 #include <exception>
 #include <fmt/format.h>
@@ -29,12 +29,20 @@ using kg::detail::ErasedKernel;
 using kg::detail::kernel_name;
 namespace {
 
-std::string text(dim3 d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
+// An extent may be as large as 2^32 - 1; the largest that is allowed on each axis stays below 2^63.
+std::uint64_t volume(dim3 d) { return std::uint64_t{d.x} * d.y * d.z; }
+
+std::string words(const char* text) { return text; }
+std::string words(dim3 d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }
+template <class Number>
+std::string words(Number number) {
+  return std::to_string(number);
+}
 
 [[noreturn]] void refuse(const LaunchConfig& config, const void* kernel, const std::string& what) {
   fail(fmt::format("launch of {} with grid {}, block {}, {} bytes of shared memory: {}",
-                   kernel_name(kernel), text(config.grid), text(config.block), config.shared_bytes,
-                   what),
+                   kernel_name(kernel), words(config.grid), words(config.block),
+                   config.shared_bytes, what),
        config.where);
 }
 
@@ -42,27 +50,28 @@ void validate(const LaunchConfig& config, const void* kernel) {
   const dim3 g = config.grid;
   const dim3 b = config.block;
   const dim3 c = config.cluster;
-  const auto check = [&](bool ok, const std::string& what) {
-    if (!ok) refuse(config, kernel, what);
+  // The limit is put into words only where it is broken.
+  const auto check = [&](bool ok, auto... what) {
+    if (!ok) [[unlikely]]
+      refuse(config, kernel, (std::string() + ... + words(what)));
   };
+  check(!current_block, "a kernel cannot launch another: dynamic parallelism is not supported");
   check(g.x != 0 && g.y != 0 && g.z != 0, "every grid extent must be at least 1");
   check(b.x != 0 && b.y != 0 && b.z != 0, "every block extent must be at least 1");
-  check(g.x <= unsigned{kMaxGridX}, "grid.x is limited to " + std::to_string(kMaxGridX));
+  check(g.x <= unsigned{kMaxGridX}, "grid.x is limited to ", kMaxGridX);
   check(g.y <= unsigned{kMaxGridYz} && g.z <= unsigned{kMaxGridYz},
-        "grid.y and grid.z are limited to " + std::to_string(kMaxGridYz));
+        "grid.y and grid.z are limited to ", kMaxGridYz);
   check(b.x <= unsigned{kMaxThreadsPerBlock} && b.y <= unsigned{kMaxThreadsPerBlock} &&
-            b.z <= unsigned{kMaxBlockZ} &&
-            std::uint64_t{b.x} * b.y * b.z <= unsigned{kMaxThreadsPerBlock},
-        "a block is limited to " + std::to_string(kMaxThreadsPerBlock) + " threads and " +
-            std::to_string(kMaxBlockZ) + " along z");
-  check(config.shared_bytes <= kSharedBytesOptIn,
-        "dynamic shared memory is limited to " + std::to_string(kSharedBytesOptIn) + " bytes");
-  check(c.x != 0 && c.y != 0 && c.z != 0 && c.x * c.y * c.z <= unsigned{kMaxClusterBlocks},
-        "a cluster has 1 to " + std::to_string(kMaxClusterBlocks) + " blocks");
+            b.z <= unsigned{kMaxBlockZ} && volume(b) <= unsigned{kMaxThreadsPerBlock},
+        "a block is limited to ", kMaxThreadsPerBlock, " threads and ", kMaxBlockZ, " along z");
+  check(config.shared_bytes <= kSharedBytesOptIn, "dynamic shared memory is limited to ",
+        kSharedBytesOptIn, " bytes");
+  check(c.x != 0 && c.y != 0 && c.z != 0 && volume(c) <= unsigned{kMaxClusterBlocks},
+        "a cluster has 1 to ", kMaxClusterBlocks, " blocks");
   check(g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0,
-        "the grid must be a multiple of the cluster " + text(c));
-  check(!config.cooperative || std::uint64_t{g.x} * g.y * g.z <= unsigned{kMaxCooperativeBlocks},
-        "a cooperative grid is limited to " + std::to_string(kMaxCooperativeBlocks) + " blocks");
+        "the grid must be a multiple of the cluster ", c);
+  check(!config.cooperative || volume(g) <= unsigned{kMaxCooperativeBlocks},
+        "a cooperative grid is limited to ", kMaxCooperativeBlocks, " blocks");
 }
 
 // Each OS thread's own executor; its stacks and tables are reused by every block and launch.
@@ -93,7 +102,7 @@ class Failure {
 // Independent blocks: handed out in index order, so that a block may wait for an earlier one
 // (look-back algorithms).
 void run_blocks(const LaunchContext& launch) {
-  const std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  const std::uint64_t blocks = volume(launch.grid);
   std::atomic<std::uint64_t> next = 0;
   Failure failure;
   const auto work = [&] {
@@ -104,7 +113,7 @@ void run_blocks(const LaunchContext& launch) {
                         static_cast<unsigned>(i / launch.grid.x % launch.grid.y),
                         static_cast<unsigned>(i / launch.grid.x / launch.grid.y)};
       try {
-        block.run(launch, index, nullptr);
+        block.run(launch, index, {});
       } catch (...) {
         failure.set(std::current_exception());
       }
@@ -122,27 +131,59 @@ void run_blocks(const LaunchContext& launch) {
   failure.rethrow();
 }
 
-// Blocks that may wait for each other: one OS thread each.
-void run_group(const LaunchContext& launch, uint3 first, dim3 extent) {
-  BlockGroup group(first, extent);
-  Failure failure;
-  std::vector<std::thread> threads;
-  threads.reserve(group.size());
-  for (unsigned rank = 0; rank < group.size(); ++rank) {
-    threads.emplace_back([&, rank] {
-      Block& block = thread_block();
-      group.enter(rank, &block);
-      try {
-        block.run(launch, group.index(rank), &group);
-      } catch (...) {
-        failure.set(std::current_exception());
-        group.fail();
+// Blocks that may wait for each other, one OS thread each: `extent` of them from `first` on, which
+// is one cluster, or (`all_together`) a cooperative grid with the clusters in it.
+void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cluster,
+                  bool all_together) {
+  BlockGroup all(first, extent);
+  std::deque<BlockGroup> clusters;
+  const bool has_clusters = volume(cluster) > 1;
+  if (has_clusters && all_together) {
+    for (unsigned z = 0; z < extent.z; z += cluster.z) {
+      for (unsigned y = 0; y < extent.y; y += cluster.y) {
+        for (unsigned x = 0; x < extent.x; x += cluster.x) {
+          clusters.emplace_back(uint3{first.x + x, first.y + y, first.z + z}, cluster);
+        }
       }
-      group.leave();
-    });
+    }
   }
-  for (std::thread& thread : threads) thread.join();
-  failure.rethrow();
+  const auto groups_of = [&](uint3 index) -> Groups {
+    if (!all_together) return {nullptr, &all};
+    if (!has_clusters) return {&all, nullptr};
+    const BlockGroup cluster_grid({0, 0, 0}, {extent.x / cluster.x, extent.y / cluster.y, 1});
+    return {&all, &clusters[cluster_grid.rank({(index.x - first.x) / cluster.x,
+                                               (index.y - first.y) / cluster.y,
+                                               (index.z - first.z) / cluster.z})]};
+  };
+
+  // They outlive their threads: what one has mapped of another's shared memory stays memory.
+  std::vector<std::unique_ptr<Block>> blocks(all.size());
+  const auto work = [&](unsigned rank) {
+    const uint3 index = all.index(rank);
+    const Groups groups = groups_of(index);
+    all.enter(index, blocks[rank].get());
+    if (groups.cluster != &all && groups.cluster) groups.cluster->enter(index, blocks[rank].get());
+    try {
+      blocks[rank]->run(launch, index, groups);
+    } catch (...) {
+      all.fail(std::current_exception());
+    }
+    all.leave(index);
+    if (groups.cluster != &all && groups.cluster) groups.cluster->leave(index);
+  };
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (unsigned rank = 0; rank < all.size(); ++rank) {
+        blocks[rank] = std::make_unique<Block>();
+        threads.emplace_back(work, rank);
+      }
+    } catch (...) { // no memory or no OS thread for one: the others must not wait for it
+      all.fail(std::current_exception());
+      for (BlockGroup& group : clusters) group.fail(std::current_exception());
+    }
+  }
+  if (all.failure()) std::rethrow_exception(all.failure());
 }
 
 void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arguments) {
@@ -150,11 +191,12 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
                              config.block,   config.shared_bytes, schedule(), kernel_name};
   const dim3 c = config.cluster;
   if (config.cooperative) {
-    run_group(launch, {0, 0, 0}, config.grid);
-  } else if (c.x * c.y * c.z > 1) {
+    run_together(launch, {0, 0, 0}, config.grid, c, true);
+  } else if (volume(c) > 1) {
     for (unsigned z = 0; z < config.grid.z; z += c.z) {
       for (unsigned y = 0; y < config.grid.y; y += c.y) {
-        for (unsigned x = 0; x < config.grid.x; x += c.x) run_group(launch, {x, y, z}, c);
+        for (unsigned x = 0; x < config.grid.x; x += c.x)
+          run_together(launch, {x, y, z}, c, c, false);
       }
     }
   } else {
@@ -170,8 +212,9 @@ namespace detail {
 void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
                    const ErasedArguments& arguments) {
   host::validate(config, kernel.address);
+  host::Queue* const queue = config.stream ? &host::queue_of(*config.stream) : nullptr;
   record_launch(config, kernel.address);
-  if (host::Queue* queue = host::queue_of(config.stream); queue && queue->capturing()) {
+  if (queue && queue->capturing()) {
     auto [owner, pointers] = arguments.clone(arguments.tuple);
     LaunchConfig copy = config;
     copy.stream = nullptr; // the graph runs on whatever stream replays it

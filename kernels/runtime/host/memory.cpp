@@ -26,7 +26,7 @@ std::size_t round_up(std::size_t bytes) {
 std::size_t block_bytes(std::size_t bytes) { return kGuardBytes + round_up(bytes) + kGuardBytes; }
 
 void run_or_record(Stream& stream, host::Queue::Task task) {
-  host::queue_of(&stream)->run(std::move(task));
+  host::queue_of(stream).run(std::move(task));
 }
 
 } // namespace
@@ -57,8 +57,9 @@ Allocation::Allocation(Allocation&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
 Allocation& Allocation::operator=(Allocation&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(bytes_, other.bytes_);
+  Allocation taken(std::move(other)); // frees what this one held
+  std::swap(data_, taken.data_);
+  std::swap(bytes_, taken.bytes_);
   return *this;
 }
 
@@ -81,14 +82,14 @@ void Allocation::check_guards() const {
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
   require(
-      !host::queue_of(&stream)->capturing(),
+      !host::queue_of(stream).capturing(),
       "copy_to_device cannot be captured in a graph: host memory may be reused when it returns");
   std::memcpy(device, host, bytes);
 }
 
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
-  require(!host::queue_of(&stream)->capturing(),
+  require(!host::queue_of(stream).capturing(),
           "copy_to_host cannot be captured in a graph: it waits for the copy");
   std::memcpy(host, device, bytes);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/error.h"
 #include "runtime/stream.h"
 
 #include <functional>
@@ -33,9 +34,10 @@ class Queue {
   std::unique_ptr<std::vector<Task>> recorded_;
 };
 
-// The queue of a stream; null for the default stream.
-inline Queue* queue_of(const Stream* stream) {
-  return stream ? static_cast<Queue*>(stream->handle()) : nullptr;
+// A null handle would pass for the default stream: a moved-from Stream must not.
+inline Queue& queue_of(const Stream& stream) {
+  require(stream.handle() != nullptr, "this Stream was moved from; use its new owner");
+  return *static_cast<Queue*>(stream.handle());
 }
 
 } // namespace kg::host

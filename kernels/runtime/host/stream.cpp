@@ -20,7 +20,10 @@ struct HostEvent {
 
 using Tasks = std::vector<host::Queue::Task>;
 
-HostEvent* event_of(const Event& event) { return static_cast<HostEvent*>(event.handle()); }
+HostEvent& event_of(const Event& event) {
+  require(event.handle() != nullptr, "this Event was moved from; use its new owner");
+  return *static_cast<HostEvent*>(event.handle());
+}
 
 } // namespace
 
@@ -33,7 +36,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
 }
 
 void Stream::synchronize() {
-  require(!host::queue_of(this)->capturing(),
+  require(!host::queue_of(*this).capturing(),
           "Stream::synchronize while a graph is captured on it; synchronise after the capture");
 }
 
@@ -45,24 +48,24 @@ Event& Event::operator=(Event&& other) noexcept {
   return *this;
 }
 
+// In a capture it marks a point of the graph, which has no time (as cudaEventRecord does).
 void Event::record(Stream& stream) {
-  host::queue_of(&stream)->run([event = event_of(*this)] {
-    event->time = Clock::now();
-    event->recorded = true;
-  });
+  HostEvent& event = event_of(*this);
+  event.recorded = !host::queue_of(stream).capturing();
+  event.time = Clock::now();
 }
 
-void Event::synchronize() {}
+void Event::synchronize() { (void)event_of(*this); }
 
 double elapsed_ns(const Event& start, const Event& stop) {
-  require(event_of(start)->recorded && event_of(stop)->recorded,
-          "elapsed_ns: both events must have been recorded");
-  return std::chrono::duration<double, std::nano>(event_of(stop)->time - event_of(start)->time)
+  require(event_of(start).recorded && event_of(stop).recorded,
+          "elapsed_ns: both events must have been recorded, outside a capture");
+  return std::chrono::duration<double, std::nano>(event_of(stop).time - event_of(start).time)
       .count();
 }
 
 Graph Graph::capture(Stream& stream, const std::function<void(Stream&)>& enqueue) {
-  host::Queue& queue = *host::queue_of(&stream);
+  host::Queue& queue = host::queue_of(stream);
   require(!queue.capturing(), "Graph::capture: a graph is already being captured on this stream");
   queue.begin_capture();
   try {
@@ -80,7 +83,8 @@ Graph Graph::capture(Stream& stream, const std::function<void(Stream&)>& enqueue
 
 Graph::~Graph() { delete static_cast<Tasks*>(handle_); }
 Graph::Graph(Graph&& other) noexcept
-    : handle_(std::exchange(other.handle_, nullptr)), node_count_(other.node_count_) {}
+    : handle_(std::exchange(other.handle_, nullptr)),
+      node_count_(std::exchange(other.node_count_, 0)) {}
 Graph& Graph::operator=(Graph&& other) noexcept {
   std::swap(handle_, other.handle_);
   std::swap(node_count_, other.node_count_);
@@ -88,9 +92,9 @@ Graph& Graph::operator=(Graph&& other) noexcept {
 }
 
 void Graph::launch(Stream& stream) {
-  for (const host::Queue::Task& task : *static_cast<Tasks*>(handle_)) {
-    host::queue_of(&stream)->run(task);
-  }
+  require(handle_ != nullptr, "Graph::launch: this graph was moved from; use its new owner");
+  host::Queue& queue = host::queue_of(stream);
+  for (const host::Queue::Task& task : *static_cast<Tasks*>(handle_)) queue.run(task);
 }
 
 } // namespace kg

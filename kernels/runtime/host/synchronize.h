@@ -45,7 +45,7 @@ inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_
 
 // A loop that waits for another thread of its block must contain this: threads are not preempted.
 inline void __nanosleep(unsigned, kg::Location where = kg::Location::here()) {
-  kg::host::running_block("__nanosleep", where).yield();
+  kg::host::running_block("__nanosleep", where).yield("__nanosleep", where);
 }
 
 [[noreturn]] inline void __trap(kg::Location where = kg::Location::here()) {

@@ -43,7 +43,7 @@ T exchange(unsigned mask, T value, unsigned source, const char* name, Location w
   Exchange payload{0, source};
   std::memcpy(&payload.value, &value, sizeof(T));
   running_block(name, where).collective(mask, &payload, &resolve_exchange, name, where);
-  std::memcpy(&value, &payload.value, sizeof(T));
+  std::memcpy(static_cast<void*>(&value), &payload.value, sizeof(T));
   return value;
 }
 
@@ -151,7 +151,7 @@ struct BitXor {
 } // namespace kg::host
 
 // The lane that each shuffle reads, as PTX defines it (shfl.sync): lanes form segments of `width`;
-// a source beyond the segment's end means the lane's own value.
+// a source beyond the segment's end means the lane's own value. Operands count modulo 32.
 
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
@@ -166,6 +166,7 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
                  kg::Location where = kg::Location::here()) {
   const unsigned lane = kg::host::running_block("__shfl_up_sync", where).lane();
   const unsigned first = lane & ~(static_cast<unsigned>(width) - 1);
+  delta %= 32;
   const unsigned source = lane >= first + delta ? lane - delta : lane;
   return kg::host::exchange(mask, value, source, "__shfl_up_sync", where);
 }
@@ -174,6 +175,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
                    kg::Location where = kg::Location::here()) {
   const unsigned lane = kg::host::running_block("__shfl_down_sync", where).lane();
   const unsigned last = lane | (static_cast<unsigned>(width) - 1);
+  delta %= 32;
   const unsigned source = delta <= last - lane ? lane + delta : lane;
   return kg::host::exchange(mask, value, source, "__shfl_down_sync", where);
 }

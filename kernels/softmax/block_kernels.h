@@ -1,0 +1,178 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Softmax with one block per row, for rows of any length.
+//
+// block_in_shared keeps the row in shared memory as f32: one read and one write per element.
+// Expected on an H200: 85 to 90% of a copy's rate up to 28,000 columns, two blocks of which share a
+// multiprocessor; beyond, one block's loads no longer overlap another's arithmetic. block_two_reads
+// is for rows that do not fit: it finds maximum and sum in one pass and reads the row again for the
+// results, the second time from L2 if the rows in flight fit there. Why no cluster with distributed
+// shared memory: it needs compute capability 9. Why not the row in registers, as a warp does it:
+// the length would be a template parameter, and rows beyond 32 elements per thread would spill.
+#pragma once
+
+#include "softmax/row_access.h"
+
+#include <cfloat>
+
+namespace kg::softmax {
+
+inline constexpr int kMaxWarps = 32;
+inline constexpr int kMaxBlockThreads = kMaxWarps * kLanes;
+// At the start of dynamic shared memory, before the row: a maximum and a sum per warp.
+inline constexpr int kScratchFloats = 2 * kMaxWarps;
+// Packs that a thread loads before it uses the first one.
+inline constexpr int kPacksInFlight = 4;
+
+// Reductions over the block, the warps' results in order: the same bits for all threads and each
+// time. A barrier each; `scratch` must not be in use by an earlier reduction.
+__device__ inline float block_max(float value, float* scratch) {
+  value = warp_max(value);
+  if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = value;
+  __syncthreads();
+  float result = scratch[0];
+  for (unsigned w = 1; w < blockDim.x / kLanes; ++w) result = fmaxf(result, scratch[w]);
+  return result;
+}
+__device__ inline float block_sum(float value, float* scratch) {
+  value = warp_sum(value);
+  if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = value;
+  __syncthreads();
+  float result = scratch[0];
+  for (unsigned w = 1; w < blockDim.x / kLanes; ++w) result += scratch[w];
+  return result;
+}
+
+// A thread's packs in shared memory. A pack of 8 floats is two of 4, all first ones before all
+// second ones: neighbouring threads then use neighbouring 16 bytes, without bank conflicts. A
+// thread reads only what it wrote, so no barrier is needed.
+template <int Count>
+class SharedRow {
+ public:
+  __device__ SharedRow(float* data, std::int64_t packs) : data_(data), packs_(packs) {}
+
+  __device__ void put(std::int64_t pack, const Floats<Count>& values) {
+    KG_UNROLL
+    for (int part = 0; part < kParts; ++part) {
+      Pack<float, kWidth> raw;
+      KG_UNROLL
+      for (int e = 0; e < kWidth; ++e) raw.element[e] = values.value[part * kWidth + e];
+      *place(part, pack) = raw;
+    }
+  }
+  __device__ Floats<Count> get(std::int64_t pack) const {
+    Floats<Count> values;
+    KG_UNROLL
+    for (int part = 0; part < kParts; ++part) {
+      const Pack<float, kWidth> raw = *place(part, pack);
+      KG_UNROLL
+      for (int e = 0; e < kWidth; ++e) values.value[part * kWidth + e] = raw.element[e];
+    }
+    return values;
+  }
+
+ private:
+  static constexpr int kWidth = Count < 4 ? Count : 4;
+  static constexpr int kParts = Count / kWidth;
+
+  __device__ Pack<float, kWidth>* place(int part, std::int64_t pack) const {
+    return reinterpret_cast<Pack<float, kWidth>*>(data_) + (part * packs_ + pack);
+  }
+
+  float* data_;
+  std::int64_t packs_;
+};
+
+template <class T, int Count>
+__global__ void __launch_bounds__(kMaxBlockThreads)
+    block_in_shared(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
+                    std::int64_t cols) {
+  float* scratch = dynamic_shared<float>();
+  const std::int64_t packs = (cols + Count - 1) / Count;
+  SharedRow<Count> row(scratch + kScratchFloats, packs);
+  const T* from = x + blockIdx.x * x_stride;
+  T* to = y + blockIdx.x * y_stride;
+
+  float maximum = kPadding; // fmaxf passes over NaN; the sum does not
+  for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
+    Floats<Count> loaded[kPacksInFlight];
+    KG_UNROLL
+    for (int p = 0; p < kPacksInFlight; ++p)
+      loaded[p] = load<T, Count>(from, first + p * blockDim.x, cols);
+    KG_UNROLL
+    for (int p = 0; p < kPacksInFlight; ++p) {
+      maximum = largest(loaded[p], maximum);
+      if (first + p * blockDim.x < packs) row.put(first + p * blockDim.x, loaded[p]);
+    }
+  }
+  maximum = block_max(maximum, scratch);
+
+  // A maximum of -inf or +inf makes NaN of itself here, and so of the row's sum.
+  float sum = 0;
+  for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
+    Floats<Count> values = row.get(p);
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) {
+      values.value[e] = expf(values.value[e] - maximum);
+      sum += values.value[e];
+    }
+    row.put(p, values);
+  }
+  const float scale = 1.0f / block_sum(sum, scratch + kMaxWarps);
+
+  for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
+    Floats<Count> values = row.get(p);
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) values.value[e] *= scale;
+    store<T, Count>(to, p, cols, values);
+  }
+}
+
+// Maximum and sum in one pass: Milakov and Gimelshein, "Online normalizer calculation for softmax",
+// 2018. A thread's sum is one of exp(x - reference), the reference its largest element so far.
+// Rescaling costs an exponential's error each time, so it happens at most once in kPacksInFlight
+// packs: 64 times in a row of a million f32 elements that only rises.
+template <class T, int Count>
+__global__ void __launch_bounds__(kMaxBlockThreads)
+    block_two_reads(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
+                    std::int64_t cols) {
+  float* scratch = dynamic_shared<float>();
+  const std::int64_t packs = (cols + Count - 1) / Count;
+  const T* from = x + blockIdx.x * x_stride;
+  T* to = y + blockIdx.x * y_stride;
+
+  float maximum = kPadding;
+  float reference = -FLT_MAX; // finite: -inf minus it is -inf
+  float sum = 0;
+  for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
+    Floats<Count> loaded[kPacksInFlight];
+    KG_UNROLL
+    for (int p = 0; p < kPacksInFlight; ++p)
+      loaded[p] = load<T, Count>(from, first + p * blockDim.x, cols);
+    KG_UNROLL
+    for (int p = 0; p < kPacksInFlight; ++p) maximum = largest(loaded[p], maximum);
+    if (maximum > reference) {
+      sum *= expf(reference - maximum);
+      reference = maximum;
+    }
+    KG_UNROLL
+    for (int p = 0; p < kPacksInFlight; ++p) {
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e) sum += expf(loaded[p].value[e] - reference);
+    }
+  }
+  maximum = block_max(maximum, scratch);
+  // In a row of nothing but -inf this is 0 times inf: NaN, as it must be.
+  sum *= expf(reference - maximum);
+  const float scale = 1.0f / block_sum(sum, scratch + kMaxWarps);
+
+  for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
+    Floats<Count> values = load<T, Count>(from, p, cols);
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) values.value[e] = expf(values.value[e] - maximum) * scale;
+    store<T, Count>(to, p, cols, values);
+  }
+}
+
+} // namespace kg::softmax

@@ -1,0 +1,204 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which softmax kernel runs. One read and one write per element is the floor (8 bytes for f32, 4
+// for f16 and bf16); the arithmetic, about 15 instructions per element with expf, is a third of
+// what an H200 could do in that time. expf, not exp2f(x log2 e - m log2 e): the rounding of those
+// products would cost accuracy on large logits.
+#include "softmax/softmax.h"
+
+#include "runtime/device.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "softmax/block_kernels.h"
+#include "softmax/warp_kernel.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kg::softmax {
+
+constexpr int kNaiveThreads = 128;
+
+template <class T>
+__global__ void __launch_bounds__(kNaiveThreads)
+    naive(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride, std::int64_t rows,
+          std::int64_t cols) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  const T* from = x + row * x_stride;
+  T* to = y + row * y_stride;
+  float maximum = kPadding; // fmaxf passes over NaN; the sum does not
+  for (std::int64_t j = 0; j < cols; ++j) maximum = fmaxf(maximum, to_float(from[j]));
+  float sum = 0;
+  for (std::int64_t j = 0; j < cols; ++j) sum += expf(to_float(from[j]) - maximum);
+  const float scale = 1.0f / sum;
+  for (std::int64_t j = 0; j < cols; ++j)
+    to[j] = from_float<T>(expf(to_float(from[j]) - maximum) * scale);
+}
+
+namespace {
+
+constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Eight to 32 elements per thread for rows up to 32,768.
+constexpr int block_threads(std::int64_t cols) {
+  return cols <= 4096 ? 256 : cols <= 16384 ? 512 : kMaxBlockThreads;
+}
+
+unsigned checked_grid(std::int64_t blocks) {
+  require(blocks <= device_properties().max_grid_x,
+          "softmax: the rows need " + std::to_string(blocks) +
+              " blocks, and a launch has at most " +
+              std::to_string(device_properties().max_grid_x) + "; split the matrix by rows");
+  return static_cast<unsigned>(blocks);
+}
+
+// Every row starts at a multiple of kPackBytes.
+template <class T>
+bool rows_are_aligned(const MatrixView<T>& matrix) {
+  const auto bytes = static_cast<std::uintptr_t>(matrix.stride[0]) * sizeof(T);
+  return reinterpret_cast<std::uintptr_t>(matrix.data) % kPackBytes == 0 &&
+         (bytes % kPackBytes == 0 || matrix.shape[0] == 1);
+}
+
+template <class T>
+void launch_naive(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
+  const std::int64_t rows = x.shape[0];
+  launch(naive<T>,
+         {.grid = checked_grid(div_up(rows, kNaiveThreads)),
+          .block = kNaiveThreads,
+          .stream = &stream},
+         x.data, x.stride[0], y.data, y.stride[0], rows, x.shape[1]);
+}
+
+// The first of Packs, More... whose registers hold the row.
+template <class T, int Count, int Packs, int... More>
+void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
+  if constexpr (sizeof...(More) > 0) {
+    if (x.shape[1] > Packs * Count * kLanes) return launch_warp<T, Count, More...>(x, y, stream);
+  }
+  static_assert(sizeof...(More) > 0 || Packs * Count * kLanes == kWarpMaxCols);
+  const std::int64_t rows = x.shape[0];
+  launch(warp_per_row<T, Count, Packs>,
+         {.grid = checked_grid(div_up(rows, kRowsPerBlock)),
+          .block = kRowsPerBlock * kLanes,
+          .stream = &stream},
+         x.data, x.stride[0], y.data, y.stride[0], rows, x.shape[1]);
+}
+
+template <class T>
+void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, bool aligned,
+                 Stream& stream) {
+  if (!aligned) return launch_warp<T, 1, 2, 8, 32>(x, y, stream);
+  if constexpr (sizeof(T) == 4)
+    return launch_warp<T, 4, 1, 2, 4, 8>(x, y, stream);
+  else
+    return launch_warp<T, 8, 1, 2, 4>(x, y, stream);
+}
+
+template <class T, int Count>
+void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
+  const std::int64_t cols = x.shape[1];
+  constexpr std::size_t kScratch = kScratchFloats * sizeof(float);
+  const std::size_t row = static_cast<std::size_t>(div_up(cols, Count) * Count) * sizeof(float);
+  const bool fits = kScratch + row <= device_properties().shared_bytes_per_block_optin;
+  launch(fits ? block_in_shared<T, Count> : block_two_reads<T, Count>,
+         {.grid = checked_grid(x.shape[0]),
+          .block = static_cast<unsigned>(block_threads(cols)),
+          .shared_bytes = fits ? kScratch + row : kScratch,
+          .stream = &stream},
+         x.data, x.stride[0], y.data, y.stride[0], cols);
+}
+
+std::string text(const std::array<std::int64_t, 2>& extents) {
+  return std::to_string(extents[0]) + " x " + std::to_string(extents[1]);
+}
+
+template <class T>
+void require_valid(const char* name, const MatrixView<T>& matrix) {
+  const std::string what = std::string("softmax: ") + name;
+  require(matrix.shape[0] >= 0 && matrix.shape[1] >= 0,
+          what + " is " + text(matrix.shape) + "; extents must not be negative");
+  require(matrix.stride[0] >= matrix.shape[1],
+          what + "'s rows are " + std::to_string(matrix.stride[0]) + " apart and " +
+              std::to_string(matrix.shape[1]) + " long; the stride must be at least the length");
+  require(matrix.stride[1] == 1, what + "'s elements are " + std::to_string(matrix.stride[1]) +
+                                     " apart; only contiguous rows are supported");
+  require(matrix.data != nullptr || matrix.size() == 0, what + " is null; pass device memory");
+}
+
+} // namespace
+
+std::string_view name(Variant variant) {
+  switch (variant) {
+  case Variant::automatic: return "automatic";
+  case Variant::naive: return "naive";
+  case Variant::warp: return "warp";
+  case Variant::block: return "block";
+  }
+  return "";
+}
+
+bool supports(Variant variant, std::int64_t cols) {
+  return variant != Variant::warp || cols <= kWarpMaxCols;
+}
+
+template <class T>
+Variant run(MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream) {
+  require_valid("x", x);
+  require_valid("y", y);
+  require(x.shape == y.shape, "softmax: x is " + text(x.shape) + " and y is " + text(y.shape) +
+                                  "; the shapes must be equal");
+  const std::int64_t cols = x.shape[1];
+  if (variant == Variant::automatic)
+    variant = supports(Variant::warp, cols) ? Variant::warp : Variant::block;
+  require(supports(variant, cols), "softmax: variant " + std::string(name(variant)) +
+                                       " holds rows of at most " + std::to_string(kWarpMaxCols) +
+                                       " elements, not " + std::to_string(cols) + "; use block");
+  if (x.size() == 0) return variant;
+
+  const bool aligned = rows_are_aligned(x) && rows_are_aligned(y);
+  switch (variant) {
+  case Variant::automatic: break; // resolved above
+  case Variant::naive: launch_naive(x, y, stream); break;
+  case Variant::warp: launch_warp(x, y, aligned, stream); break;
+  case Variant::block:
+    if (aligned)
+      launch_block<T, kPackElements<T>>(x, y, stream);
+    else
+      launch_block<T, 1>(x, y, stream);
+    break;
+  }
+  return variant;
+}
+
+template Variant run(MatrixView<const float>, MatrixView<float>, Variant, Stream&);
+template Variant run(MatrixView<const f16>, MatrixView<f16>, Variant, Stream&);
+template Variant run(MatrixView<const bf16>, MatrixView<bf16>, Variant, Stream&);
+
+// A lane's or thread's elements one by one, counted for packs of 8, the widest; then five butterfly
+// steps; then the warps.
+std::int64_t chain(Variant variant, std::int64_t cols) {
+  constexpr int kWidest = 8;
+  constexpr int kButterfly = 5;
+  const auto per_thread = [cols](int threads) {
+    return div_up(div_up(cols, kWidest), threads) * kWidest;
+  };
+  switch (variant) {
+  case Variant::automatic:
+    return chain(supports(Variant::warp, cols) ? Variant::warp : Variant::block, cols);
+  case Variant::naive: return cols;
+  case Variant::warp: return per_thread(kLanes) + kButterfly;
+  case Variant::block:
+    return per_thread(block_threads(cols)) + kButterfly + block_threads(cols) / kLanes;
+  }
+  return cols;
+}
+
+Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
+  const double elements = static_cast<double>(rows) * static_cast<double>(cols);
+  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)), .flops = 4 * elements};
+}
+
+} // namespace kg::softmax

@@ -1,0 +1,49 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// softmax: y[i][j] = exp(x[i][j] - m_i) / sum over k of exp(x[i][k] - m_i), with m_i the largest
+// element of row i.
+//
+// Problem: row-major matrices, rows `stride[0]` elements apart, computed in f32 and rounded once to
+// T. y may be x. Special values: a NaN or +inf in a row makes the whole row NaN; -inf gives 0; a
+// row of nothing but -inf is NaN. Every variant adds in a fixed order: repeated runs are
+// bit-identical.
+#pragma once
+
+#include "runtime/device_code.h"
+#include "runtime/stream.h"
+#include "runtime/view.h"
+#include "runtime/work.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace kg::softmax {
+
+// naive: one thread per row, three passes. warp: one warp per row, the row in registers (cols <=
+// kWarpMaxCols), one read and one write per element. block: one block per row, the row in shared
+// memory where it fits, else read again.
+enum class Variant { automatic, naive, warp, block };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
+
+inline constexpr std::int64_t kWarpMaxCols = 1024;
+
+std::string_view name(Variant variant);
+
+// Whether `variant` can do rows of this length.
+bool supports(Variant variant, std::int64_t cols);
+
+// Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
+// Throws Error on negative extents, different shapes, a row stride below cols, an element stride
+// other than 1, or a variant that does not support cols.
+template <class T>
+Variant run(MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream);
+
+// Longest sequential chain of additions in a row's sum: what the error bound grows with.
+std::int64_t chain(Variant variant, std::int64_t cols);
+
+// One read and one write per element; about 4 operations (maximum, subtract and exponential, add,
+// scale).
+Work work(Dtype dtype, std::int64_t rows, std::int64_t cols);
+
+} // namespace kg::softmax

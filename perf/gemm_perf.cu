@@ -1,0 +1,158 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of square matrices, of matrices no multiple of a tile, and of long ones; all four
+// transpositions.
+#include "perf/measure/random_data.h"
+#include "perf/measure/suite.h"
+#include "runtime/backend.h"
+#include "tests/support/compare.h"
+#include "tests/support/oracle.h"
+#include "tests/support/strided.h"
+#include "tests/support/tolerance.h"
+#include "vendor/vendor.h"
+
+#include "gemm/gemm.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kg::perf {
+namespace {
+
+struct Extents {
+  std::int64_t m, n, k;
+  bool transpose_a, transpose_b;
+};
+
+struct Matrices {
+  Matrices(const Extents& e, Stream& stream)
+      : e(e), a(e.m * e.k, test::Tensor::a, stream), b(e.k * e.n, test::Tensor::b, stream),
+        c(static_cast<std::size_t>(e.m * e.n)) {}
+  Extents e;
+  RandomData<float> a, b;
+  DeviceBuffer<float> c;
+
+  vendor::Gemm product() const {
+    return {e.transpose_a,
+            e.transpose_b,
+            e.m,
+            e.n,
+            e.k,
+            1,
+            a.data(),
+            e.transpose_a ? e.m : e.k,
+            b.data(),
+            e.transpose_b ? e.k : e.n,
+            0,
+            c.data(),
+            e.n};
+  }
+};
+
+gemm::Transpose transpose(bool yes) { return yes ? gemm::Transpose::yes : gemm::Transpose::no; }
+
+gemm::Problem problem(const vendor::Gemm& g) {
+  return {transpose(g.transpose_a),
+          transpose(g.transpose_b),
+          g.m,
+          g.n,
+          g.k,
+          g.alpha,
+          g.a,
+          g.lda,
+          g.b,
+          g.ldb,
+          g.beta,
+          g.c,
+          g.ldc};
+}
+
+// The first and last elements of C and some between, O(k) each. The bound is that of gemm_test.cu.
+std::string verify(const Matrices& m, Stream& stream) {
+  constexpr std::int64_t kElements = 512;
+  const Extents& e = m.e;
+  const test::GemmProblem dot{test::contiguous({1, e.k}), test::contiguous({e.k, 1}),
+                              test::contiguous({1, 1})};
+  for (const Window window : windows(e.m * e.n, kElements)) {
+    std::vector<double> expected, tolerance;
+    for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
+      const std::int64_t row = i / e.n;
+      const std::int64_t column = i % e.n;
+      std::vector<double> a, b;
+      for (std::int64_t k = 0; k < e.k; ++k) {
+        a.push_back(static_cast<double>(m.a.at(e.transpose_a ? k * e.m + row : row * e.k + k)));
+        b.push_back(
+            static_cast<double>(m.b.at(e.transpose_b ? column * e.k + k : k * e.n + column)));
+      }
+      const test::GemmOracle oracle = test::gemm_oracle(dot, a, b, {});
+      expected.push_back(oracle.value[0]);
+      tolerance.push_back(test::gemm_f32_tolerance(e.k, oracle.condition[0]));
+    }
+    const auto comparison = test::compare(observe(m.c, window, stream),
+                                          {Dtype::f32, {window.count}, expected, tolerance});
+    if (!comparison.passed()) return comparison.text();
+  }
+  return "";
+}
+
+template <class Run>
+Workload workload(std::string variant, const Extents& extents, Run run) {
+  Stream stream;
+  auto matrices = std::make_shared<Matrices>(extents, stream);
+  return {[=](Stream& s) { run(*matrices, s); }, [=](Stream& s) { matrices->c.poison(s); },
+          [=](Stream& s) { return verify(*matrices, s); }, std::move(variant)};
+}
+
+// The naive variant is not timed where one launch would take longer than a few milliseconds.
+bool is_timed(gemm::Variant variant, const Extents& e) {
+  constexpr std::int64_t kMostNaive = std::int64_t{1} << (backend == Backend::host ? 21 : 33);
+  return variant != gemm::Variant::naive || e.m * e.n * e.k <= kMostNaive;
+}
+
+Case make_case(const Extents& e) {
+  Case result{Kind::compute, gemm::work({.m = e.m, .n = e.n, .k = e.k}), {}};
+  for (const gemm::Variant variant : gemm::kVariants) {
+    if (!is_timed(variant, e)) continue;
+    const std::string name(gemm::name(variant));
+    result.variants.push_back({name, false, [=] {
+                                 return workload(name, e, [=](const Matrices& m, Stream& s) {
+                                   gemm::run(problem(m.product()), variant, s);
+                                 });
+                               }});
+  }
+  for (const std::string_view variant : vendor::gemm_variants()) {
+    const std::string name(variant);
+    result.variants.push_back({name, true, [=] {
+                                 return workload(name, e, [=](const Matrices& m, Stream& s) {
+                                   vendor::gemm(name, m.product(), vendor::Math::fastest, s);
+                                 });
+                               }});
+  }
+  return result;
+}
+
+} // namespace
+
+Operation gemm_operation() {
+  Operation operation{"gemm", "matmul", {Dtype::f32}, {}, {}};
+  if (backend == Backend::host)
+    operation.shapes = {{"m256_n256_k256_nn", true},
+                        {"m128_n128_k128_tt"},
+                        {"m250_n270_k230_nt"},
+                        {"m64_n512_k512_tn"}};
+  else
+    operation.shapes = {{"m256_n256_k256_nn"},          {"m1024_n1024_k1024_nn"},
+                        {"m4096_n4096_k4096_nn", true}, {"m4096_n4096_k4096_nt"},
+                        {"m4096_n4096_k4096_tn"},       {"m4095_n4097_k4099_tt"},
+                        {"m8192_n8192_k8192_nn"},       {"m8192_n128_k8192_nn"}};
+  operation.make = [](Dtype, const Shape& shape) {
+    const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
+    return make_case({shape.number("m"), shape.number("n"), shape.number("k"),
+                      transposition / 2 == 1, transposition % 2 == 1});
+  };
+  return operation;
+}
+
+} // namespace kg::perf

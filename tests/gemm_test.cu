@@ -1,0 +1,277 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// gemm against exact fills, the fp64 oracle and each vendor, on every transposition and at the
+// edges of the tiles.
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/backend.h"
+#include "runtime/buffer.h"
+#include "runtime/launch.h"
+#include "runtime/schedule.h"
+#include "tests/gemm_fixture.h"
+#include "tests/support/device_types.h"
+#include "tests/support/tolerance.h"
+#include "tests/support/vacuity.h"
+#include "tests/support/vendor.h"
+
+namespace kg::test {
+namespace {
+
+using namespace gemm_case;
+
+// The type parameter names the dtype in the test's name, by which CTest selects.
+template <typename T>
+class Gemm : public testing::Test {
+ protected:
+  void SetUp() override { this->RecordProperty("backend", std::string(name(backend))); }
+};
+TYPED_TEST_SUITE(Gemm, testing::Types<float>, DtypeNames);
+
+TYPED_TEST(Gemm, ExactFills) {
+  for (const Variant variant : gemm::kVariants)
+    for (const Transpose a : kTransposes)
+      for (const Transpose b : kTransposes)
+        for (const auto range : {ProductRange::r1, ProductRange::r1w_a, ProductRange::r1w_b}) {
+          const Setup s{.m = 70,
+                        .n = 132,
+                        .k = 100,
+                        .transpose_a = a,
+                        .transpose_b = b,
+                        .alpha = 2,
+                        .beta = -3};
+          const Data data = exact_data(s, range);
+          expect_exact(s, data, variant);
+          const GemmOracle expected = oracle(s, data);
+          EXPECT_TRUE(not_vacuous(exactly(Dtype::f32, s.shape(), expected.value)));
+        }
+}
+
+// Around the tile (64), the slice of k (16), a warp and a quad, and in one dimension far beyond
+// 65535 blocks of one row.
+TYPED_TEST(Gemm, EdgeSizes) {
+  constexpr ProductShape kShapes[] = {{1, 1, 1},      {1, 1, 4099},  {1, 65, 17},  {65, 1, 16},
+                                      {2, 3, 7},      {15, 17, 1},   {31, 33, 15}, {63, 63, 16},
+                                      {64, 64, 64},   {64, 64, 17},  {65, 65, 16}, {64, 68, 65},
+                                      {63, 65, 33},   {97, 64, 31},  {64, 97, 32}, {127, 129, 48},
+                                      {128, 128, 15}, {1, 255, 256}, {70001, 1, 2}};
+  for (const Variant variant : gemm::kVariants)
+    for (const auto& [m, n, k] : kShapes)
+      for (const Transpose a : kTransposes)
+        for (const Transpose b : kTransposes) {
+          const Setup s{.m = m, .n = n, .k = k, .transpose_a = a, .transpose_b = b};
+          expect_exact(s, exact_data(s, ProductRange::r1), variant);
+        }
+}
+
+// 16-byte accesses need a base and rows that are multiples of 4 elements: here one of them is not,
+// or both are.
+TYPED_TEST(Gemm, GapsAndUnalignedBases) {
+  for (const Variant variant : gemm::kVariants)
+    for (const Transpose a : kTransposes)
+      for (const Transpose b : kTransposes)
+        for (const std::int64_t gap : {0, 1, 4})
+          for (const std::int64_t offset : {0, 1, 3, 8}) {
+            const Setup s{.m = 68,
+                          .n = 128,
+                          .k = 36,
+                          .transpose_a = a,
+                          .transpose_b = b,
+                          .alpha = -1,
+                          .beta = 2,
+                          .gap = gap,
+                          .offset = offset};
+            expect_exact(s, exact_data(s, ProductRange::r1w_a), variant);
+          }
+}
+
+TYPED_TEST(Gemm, RandomAgainstOracleAndVendor) {
+  const auto vendors = vendor::gemm_variants();
+  if (vendors.empty()) report_no_vendor("gemm", Dtype::f32);
+  for (const Variant variant : gemm::kVariants)
+    for (const Transpose a : kTransposes)
+      for (const Transpose b : kTransposes)
+        for (const auto& [m, n, k] : {ProductShape{97, 131, 251}, {64, 128, 1000}}) {
+          const Setup s{.m = m,
+                        .n = n,
+                        .k = k,
+                        .transpose_a = a,
+                        .transpose_b = b,
+                        .alpha = 0.7f,
+                        .beta = 1.3f,
+                        .gap = 3};
+          const Data data = normal_data(s);
+          const Observed ours = observe(run(s, data, variant));
+          const GemmOracle expected = oracle(s, data);
+          const std::vector<double> tolerance = gemm_f32_tolerances(expected, s.k);
+          const std::vector<double> unit = error_units(Dtype::f32, expected.condition);
+          const Expectation e{Dtype::f32, s.shape(), expected.value, tolerance, unit};
+          EXPECT_TRUE(verdict(compare(ours, e), context(s, data, gemm::name(variant))));
+          EXPECT_TRUE(not_vacuous(e));
+          for (const std::string_view vendor : vendors) {
+            Stream stream;
+            const Matrices matrices(s, data, stream);
+            vendor::gemm(vendor, matrices.vendor_problem(), vendor::Math::pedantic, stream);
+            const Observed theirs = observe(matrices.result(stream));
+            EXPECT_TRUE(verdict(compare_with_vendor(ours, theirs, e),
+                                context(s, data, gemm::name(variant))))
+                << "vendor " << vendor;
+          }
+        }
+}
+
+// One sign: partial sums grow, and so does the bound. The longest chain of both variants is k.
+TYPED_TEST(Gemm, PositiveData) {
+  for (const Variant variant : gemm::kVariants) {
+    const Setup s{.m = 66, .n = 70, .k = 1500};
+    const Data data = positive_data(s);
+    const GemmOracle expected = oracle(s, data);
+    std::vector<double> tolerance;
+    for (const double condition : expected.condition)
+      tolerance.push_back(gemm_f32_positive_tolerance(s.k, condition));
+    const Expectation e{Dtype::f32, s.shape(), expected.value, tolerance};
+    EXPECT_TRUE(not_vacuous(e));
+    EXPECT_TRUE(
+        verdict(compare(observe(run(s, data, variant)), e), context(s, data, gemm::name(variant))));
+  }
+}
+
+TYPED_TEST(Gemm, AlphaAndBeta) {
+  for (const Variant variant : gemm::kVariants)
+    for (const float alpha : {0.0f, 1.0f, -1.0f, 0.7f})
+      for (const float beta : {0.0f, 1.0f, -1.0f, 0.7f})
+        for (const std::int64_t k : {0, 40}) {
+          const Setup s{.m = 65, .n = 68, .k = k, .alpha = alpha, .beta = beta};
+          const Data data = normal_data(s);
+          const GemmOracle expected = oracle(s, data);
+          const std::vector<double> tolerance = gemm_f32_tolerances(expected, k);
+          const Expectation e{Dtype::f32, s.shape(), expected.value, tolerance};
+          const bool zero = beta == 0 && (alpha == 0 || k == 0);
+          EXPECT_TRUE(not_vacuous(e, zero ? Degenerate::zero : Degenerate::no));
+          EXPECT_TRUE(verdict(compare(observe(run(s, data, variant)), e),
+                              context(s, data, gemm::name(variant))))
+              << "alpha " << alpha << ", beta " << beta;
+        }
+}
+
+// BLAS: what a zero factor multiplies is not read, so its NaN does not spread. Fresh buffers are
+// NaN throughout.
+TYPED_TEST(Gemm, ZeroFactorsReadNothing) {
+  constexpr std::int64_t kM = 65, kN = 66, kK = 40;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const Variant variant : gemm::kVariants) {
+    Stream stream;
+    const DeviceBuffer<float> a(kM * kK);
+    const DeviceBuffer<float> b(kK * kN);
+    const auto c = DeviceBuffer<float>::from_host(std::vector<float>(kM * kN, 3.0f), stream);
+    const auto c_after = [&](float alpha, std::int64_t k, float beta) {
+      const gemm::Problem p{.m = kM,
+                            .n = kN,
+                            .k = k,
+                            .alpha = alpha,
+                            .a = a.data(),
+                            .lda = kK,
+                            .b = b.data(),
+                            .ldb = kN,
+                            .beta = beta,
+                            .c = c.data(),
+                            .ldc = kN};
+      EXPECT_EQ(gemm::run(p, variant, stream), variant);
+      return c.to_host(stream);
+    };
+    EXPECT_EQ(c_after(0, kK, 2), std::vector<float>(kM * kN, 6.0f));
+    EXPECT_EQ(c_after(nan, 0, 2), std::vector<float>(kM * kN, 12.0f));
+    EXPECT_EQ(c_after(nan, 0, 0), std::vector<float>(kM * kN, 0.0f));
+    const LaunchRecorder recorder;
+    EXPECT_EQ(c_after(0, kK, 1), std::vector<float>(kM * kN, 0.0f));
+    EXPECT_TRUE(recorder.launches().empty()) << "C = 0 A B + C";
+  }
+}
+
+// A NaN or infinity of A reaches its row of C and nothing else, padding included.
+TYPED_TEST(Gemm, SpecialValuesStayInTheirRow) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  for (const Variant variant : gemm::kVariants)
+    for (const double special : {kNan, kInf}) {
+      const Setup s{.m = 67, .n = 70, .k = 21};
+      Data data = positive_data(s);
+      data.fill = "positive with " + std::to_string(special) + " at (66, 20)";
+      data.a.back() = special;
+      const std::vector<float> c = run(s, data, variant);
+      for (std::size_t i = 0; i < c.size(); ++i) {
+        const bool last_row = i / 70 == 66;
+        ASSERT_EQ(std::isnan(c[i]), last_row && std::isnan(special)) << i;
+        ASSERT_EQ(std::isinf(c[i]), last_row && std::isinf(special)) << i;
+      }
+    }
+}
+
+TYPED_TEST(Gemm, EveryThreadOrderAndEveryRunGivesTheSameBits) {
+  const Setup s{.m = 130, .n = 67, .k = 77, .alpha = 0.7f, .beta = 1.3f};
+  const Data data = normal_data(s);
+  for (const Variant variant : gemm::kVariants) {
+    const std::vector<float> first = run(s, data, variant);
+    for (const Schedule& schedule : thread_orders()) {
+      const ScopedSchedule scope(schedule);
+      EXPECT_EQ(run(s, data, variant), first) << to_string(schedule);
+      EXPECT_EQ(run(s, data, variant), first) << to_string(schedule) << ", again";
+    }
+  }
+}
+
+TYPED_TEST(Gemm, NothingToDoLaunchesNothing) {
+  Stream stream;
+  for (const Variant variant : gemm::kVariants)
+    for (const auto& [m, n, k] : {ProductShape{0, 5, 3}, {5, 0, 3}, {0, 0, 0}}) {
+      const LaunchRecorder recorder;
+      EXPECT_EQ(gemm::run({.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n}, variant, stream),
+                variant);
+      EXPECT_TRUE(recorder.launches().empty());
+    }
+}
+
+TYPED_TEST(Gemm, AutomaticAvoidsTilesThatAreMostlyPadding) {
+  const auto chosen = [](std::int64_t m, std::int64_t n) {
+    Stream stream;
+    const Setup s{.m = m, .n = n, .k = 3};
+    const Matrices matrices(s, normal_data(s), stream);
+    return gemm::run(matrices.problem(), Variant::automatic, stream);
+  };
+  EXPECT_EQ(chosen(3, 5), Variant::naive);
+  EXPECT_EQ(chosen(16, 16), Variant::tiled);
+}
+
+TYPED_TEST(Gemm, RefusesWrongExtents) {
+  const auto message = [](const gemm::Problem& problem) -> std::string {
+    Stream stream;
+    try {
+      gemm::run(problem, Variant::automatic, stream);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const gemm::Problem valid{
+      .transpose_a = Transpose::yes, .m = 4, .n = 5, .k = 6, .lda = 4, .ldb = 5, .ldc = 5};
+  const auto with = [&valid](std::int64_t gemm::Problem::*field, std::int64_t value) {
+    gemm::Problem p = valid;
+    p.*field = value;
+    return p;
+  };
+  using gemm::Problem;
+  EXPECT_NE(message(with(&Problem::m, -1)).find("m is -1"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::n, -1)).find("n is -1"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::k, -1)).find("k is -1"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::lda, 3)).find("lda is 3"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::ldb, 4)).find("ldb is 4"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::ldc, 4)).find("ldc is 4"), std::string::npos);
+}
+
+} // namespace
+} // namespace kg::test

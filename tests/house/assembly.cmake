@@ -1,0 +1,28 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Inline assembly stands in kernels/ptx/, one thin wrapper per instruction family, where each has its twin for the host; and in the
+# host's switch of stacks. Nowhere else: a kernel with assembly of its own does not run on the host.
+cmake_minimum_required(VERSION 3.25)
+set(allowed "^kernels/(ptx/|runtime/host/fiber[.]h$)")
+
+set(files "")
+foreach(folder IN ITEMS kernels tests perf)
+  file(GLOB_RECURSE more RELATIVE ${SOURCE} ${SOURCE}/${folder}/*.h ${SOURCE}/${folder}/*.cpp ${SOURCE}/${folder}/*.cu)
+  list(APPEND files ${more})
+endforeach()
+if(NOT files)
+  message(FATAL_ERROR "${SOURCE}: there are no sources")
+endif()
+foreach(file IN LISTS files)
+  file(STRINGS ${SOURCE}/${file} lines REGEX "(^|[^a-zA-Z0-9_])(asm|__asm|__asm__)([ \t]+(volatile|__volatile__|goto|inline))*[ \t]*(\\(|$)")
+  foreach(line IN LISTS lines)
+    string(STRIP "${line}" line)
+    # A comment may speak of it.
+    if(NOT file MATCHES "${allowed}" AND NOT line MATCHES "^//")
+      message(SEND_ERROR "${file}: ${line}: put the instruction into kernels/ptx/")
+    endif()
+  endforeach()
+endforeach()
+list(LENGTH files number)
+message("${number} files looked at")

@@ -1,0 +1,40 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# A kernel that calls the library it is compared with would be compared with itself: no kernel library of BUILD has a vendor's
+# symbol. Every folder of kernels has its library, so that none is left out.
+cmake_minimum_required(VERSION 3.25)
+# C functions begin with a vendor's name; Thrust and CUB are templates in namespaces of that name.
+set(vendors "(^|[^a-zA-Z0-9_])(cublas[A-Z]|cudnn[A-Z]|cblas_|openblas_|dnnl_|dnnl::|thrust::|cub::)")
+
+file(GLOB headers ${SOURCE}/kernels/*/*.h)
+set(ops "")
+foreach(header IN LISTS headers)
+  # kernels/<op>/<op>.h declares an op.
+  cmake_path(GET header STEM name)
+  cmake_path(GET header PARENT_PATH folder)
+  cmake_path(GET folder FILENAME folder)
+  if(name STREQUAL folder AND NOT name MATCHES "^(runtime|vendor|ptx)$")
+    list(APPEND ops ${name})
+  endif()
+endforeach()
+if(NOT ops)
+  message(FATAL_ERROR "${SOURCE}/kernels: there are no operations")
+endif()
+
+foreach(op IN LISTS ops)
+  file(GLOB libraries ${BUILD}/libkernelgrade_${op}.a ${BUILD}/libkernelgrade_${op}_checked.a)
+  if(NOT EXISTS ${BUILD}/libkernelgrade_${op}.a)
+    message(SEND_ERROR "${BUILD}/libkernelgrade_${op}.a is missing: build it; is kernelgrade_add_op(${op} ...) there?")
+  endif()
+  foreach(library IN LISTS libraries)
+    execute_process(COMMAND ${NM} -C --format=posix ${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+    string(REPLACE ";" "," symbols "${symbols}")
+    string(REPLACE "\n" ";" symbols "${symbols}")
+    list(FILTER symbols INCLUDE REGEX "${vendors}")
+    foreach(symbol IN LISTS symbols)
+      message(SEND_ERROR "${library}: ${symbol}")
+    endforeach()
+  endforeach()
+endforeach()
+message("looked at the libraries of: ${ops}")

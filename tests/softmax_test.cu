@@ -1,0 +1,285 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// softmax against the oracle and every vendor; tolerances and their derivation in
+// tests/support/tolerance.h.
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/softmax_fixture.h"
+#include "tests/support/vendor.h"
+#include "vendor/vendor.h"
+
+namespace kg::test {
+namespace {
+
+using softmax::kVariants;
+using softmax::Variant;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+TYPED_TEST_SUITE(Softmax, FloatTypes, DtypeNames);
+
+TYPED_TEST(Softmax, ExactPlateaus) {
+  for (const Size size : {Size{40, 64}, Size{60, 1000}, Size{21, 1024}, Size{14, 4099},
+                          Size{3, this->beyond_shared()}}) {
+    const SoftmaxFill fill = softmax_plateaus(this->kDtype, size.rows, size.cols);
+    const auto x = elements<TypeParam>(fill.input.values);
+    const Expectation expected = exactly(this->kDtype, {size.rows, size.cols}, fill.expected);
+    // Where there are fewer rows than powers of two, no row fills all tiles.
+    EXPECT_TRUE(not_vacuous(expected, size.rows < 10 ? Degenerate::sparse : Degenerate::no));
+    for (const Variant variant : kVariants) {
+      if (!softmax::supports(variant, size.cols)) continue;
+      const Observed y = observe(this->run(variant, x, size));
+      EXPECT_TRUE(verdict(compare(y, expected), this->context(variant, fill.input.name, size)));
+    }
+  }
+}
+
+TYPED_TEST(Softmax, RandomAgainstOracle) {
+  for (const Size size :
+       {Size{65, 96}, Size{33, 1000}, Size{9, 1536}, Size{5, 8200}, Size{2, this->beyond_shared()}})
+    this->check("normal", this->normals(size), size);
+}
+
+// Logits far apart: exponentials that are subnormal, zero, and nearly one.
+TYPED_TEST(Softmax, WideRange) {
+  for (const Size size : {Size{30, 300}, Size{6, 2100}, Size{1, this->beyond_shared()}}) {
+    auto x = outliers(this->kDtype, size.rows * size.cols, 7, 32, Tensor::a).values;
+    for (std::int64_t i = 0; i < size.rows * size.cols; ++i) // the last tile's results are all zero
+      if (i % size.cols >= size.cols - 16)
+        x[static_cast<std::size_t>(i)] = -max_finite(this->kDtype);
+    this->check("outliers", x, size, {}, Degenerate::sparse);
+  }
+}
+
+// Maxima that come late and often: what rescaling a running sum is most sensitive to.
+TYPED_TEST(Softmax, RisingRows) {
+  for (const double slope : {1e-4, 3e-3}) {
+    const Size size{2, this->beyond_shared()};
+    std::vector<double> x;
+    for (std::int64_t i = 0; i < size.rows * size.cols; ++i)
+      x.push_back(round_to(this->kDtype, slope * static_cast<double>(i % size.cols)));
+    // At the steeper slope all but the last columns are as good as zero.
+    this->check("rising", x, size, {}, slope < 1e-3 ? Degenerate::no : Degenerate::sparse);
+  }
+}
+
+TYPED_TEST(Softmax, Lengths) {
+  for (const std::int64_t cols :
+       {1,    2,    3,    7,    8,    9,    15,   16,   17,   31,    32,   33,
+        63,   64,   65,   127,  128,  129,  255,  256,  257,  511,   512,  513,
+        1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16384, 16385}) {
+    const Size size{cols > 4000 ? 1 : 3, cols};
+    this->check("normal", this->normals(size), size, {},
+                cols == 1 ? Degenerate::constant : Degenerate::no);
+  }
+}
+
+TYPED_TEST(Softmax, RowCounts) {
+  for (const std::int64_t rows : {1, 3, 4, 5, 127, 128, 129, 1025, 4099}) {
+    const Size size{rows, 12};
+    this->check("normal", this->normals(size), size);
+  }
+}
+
+// More rows than a grid's y extent could count; without the blocks, whose emulation is slow.
+TYPED_TEST(Softmax, ManyRows) {
+  const Size size{65539, 3};
+  const auto x = elements<TypeParam>(this->normals(size));
+  const auto right = this->reference(x, size);
+  for (const Variant variant : {Variant::naive, Variant::warp}) {
+    const auto tolerance =
+        softmax_tolerances(right.oracle, this->kDtype, softmax::chain(variant, size.cols));
+    const Expectation expected{this->kDtype, {size.rows, size.cols}, right.oracle.value, tolerance};
+    const Observed y = observe(this->run(variant, x, size));
+    EXPECT_TRUE(verdict(compare(y, expected), this->context(variant, "normal", size)));
+  }
+}
+
+TYPED_TEST(Softmax, EmptyMatrices) {
+  for (const Size size : {Size{0, 5}, Size{5, 0}, Size{0, 0}})
+    for (const Variant variant : kVariants) EXPECT_TRUE(this->run(variant, {}, size).empty());
+}
+
+// Rows that are padded, unaligned, or aligned only at their first element.
+TYPED_TEST(Softmax, LayoutsAndAlignment) {
+  const std::int64_t pack = this->kPack;
+  for (const std::int64_t cols : {5 * pack, 64 * pack + 3, 300 * pack}) {
+    const std::int64_t fill_up = (pack - cols % pack) % pack; // the gap that aligns every row
+    const Size size{5, cols};
+    for (const Layout layout :
+         {Layout{fill_up, fill_up, 0, 0}, Layout{fill_up + pack, fill_up, 0, pack},
+          Layout{fill_up, fill_up, 1, 1}, Layout{fill_up, fill_up, 0, 3},
+          Layout{fill_up + 1, fill_up, 0, 0}, Layout{fill_up, fill_up + 1, 2, 0}})
+      this->check("normal", this->normals(size), size, layout);
+  }
+  const Size size{2, this->beyond_shared()};
+  this->check("normal", this->normals(size), size, {1, 2, 1, 0});
+}
+
+// One special value in each place that a thread, a pack or a row could lose; the other rows stay as
+// they are.
+TYPED_TEST(Softmax, SpecialValues) {
+  const double largest = max_finite(this->kDtype);
+  for (const std::int64_t cols : {std::int64_t{1}, std::int64_t{2}, std::int64_t{67},
+                                  std::int64_t{1024}, std::int64_t{2051}, this->beyond_shared()}) {
+    std::vector<double> x;
+    std::int64_t rows = 0;
+    const auto add_row = [&](double everywhere,
+                             std::vector<std::pair<std::int64_t, double>> special) {
+      std::vector<double> row = normal(this->kDtype, cols, Tensor::b).values;
+      if (everywhere != 0) std::fill(row.begin(), row.end(), everywhere);
+      for (const auto& [place, value] : special) row[static_cast<std::size_t>(place)] = value;
+      x.insert(x.end(), row.begin(), row.end());
+      ++rows;
+    };
+    for (const double special : {kNan, kInfinity, -kInfinity}) {
+      add_row(0, {{cols - 1, special}});
+      if (cols < 4096) add_row(0, {{0, special}});
+      if (cols < 4096) add_row(0, {{cols / 2, special}});
+      add_row(special, {});
+    }
+    add_row(-kInfinity, {{cols - 1, -3}});
+    add_row(-kInfinity, {{0, kNan}});
+    add_row(-kInfinity, {{cols / 2, kInfinity}});
+    add_row(kNan, {{cols - 1, kInfinity}});
+    add_row(-largest, {});
+    add_row(largest, {});
+    add_row(-largest, {{cols / 2, largest}});
+    add_row(largest, {{cols - 1, -kInfinity}});
+    this->check("special", x, {rows, cols});
+  }
+}
+
+TYPED_TEST(Softmax, RandomAgainstVendors) {
+  using T = TypeParam;
+  const auto vendors = vendor::softmax_variants(this->kDtype);
+  if (vendors.empty()) report_no_vendor("softmax", this->kDtype);
+  for (const Size size :
+       {Size{64, 200}, Size{17, 1024}, Size{8, 3001}, Size{2, this->beyond_shared()}}) {
+    const auto x = elements<T>(this->normals(size));
+    const auto right = this->reference(x, size);
+    for (const Variant variant : kVariants) {
+      if (!softmax::supports(variant, size.cols)) continue;
+      const auto tolerance =
+          softmax_tolerances(right.oracle, this->kDtype, softmax::chain(variant, size.cols));
+      // A library may add its row up one by one.
+      const auto vendor_tolerance = softmax_tolerances(right.oracle, this->kDtype, size.cols);
+      Expectation expected{this->kDtype, {size.rows, size.cols}, right.oracle.value, tolerance};
+      // naive adds a row up one by one: within its bound, though no library is so inaccurate.
+      if (variant != Variant::naive) expected.unit = {right.unit.data(), right.unit.size()};
+      const Observed ours =
+          observe(this->run(variant, x, size)); // before the vendor writes the same values
+      EXPECT_TRUE(verdict(compare(ours, expected), this->context(variant, "normal", size)));
+      for (const std::string_view vendor : vendors) {
+        const auto device_x = DeviceBuffer<T>::from_host(x, this->stream_);
+        const DeviceBuffer<T> device_y(x.size());
+        vendor::softmax(vendor, this->kDtype, device_x.data(), device_y.data(), size.rows,
+                        size.cols, this->stream_);
+        const Observed theirs = observe(device_y.to_host(this->stream_));
+        EXPECT_TRUE(verdict(compare_with_vendor(ours, theirs, expected, vendor_tolerance),
+                            this->context(variant, "normal beside " + std::string(vendor), size)));
+      }
+    }
+  }
+}
+
+// Whole numbers moved by a whole number: every difference is exact, so not a bit may change.
+TYPED_TEST(Softmax, ShiftInvariance) {
+  for (const Size size : {Size{20, 500}, Size{3, 2500}, Size{1, this->beyond_shared()}}) {
+    const std::vector<double> x =
+        integers(this->kDtype, size.rows * size.cols, 20, Tensor::a).values;
+    std::vector<double> moved = x;
+    for (double& value : moved) value -= 100;
+    for (const Variant variant : kVariants) {
+      if (!softmax::supports(variant, size.cols)) continue;
+      EXPECT_EQ(fnv1a64(this->run(variant, elements<TypeParam>(moved), size)),
+                fnv1a64(this->run(variant, elements<TypeParam>(x), size)))
+          << softmax::name(variant);
+    }
+  }
+}
+
+TYPED_TEST(Softmax, InPlace) {
+  using T = TypeParam;
+  for (const Size size : {Size{9, 700}, Size{3, 2048}, Size{2, this->beyond_shared()}}) {
+    const auto x = elements<T>(this->normals(size));
+    for (const Variant variant : kVariants) {
+      if (!softmax::supports(variant, size.cols)) continue;
+      const auto device = DeviceBuffer<T>::from_host(x, this->stream_);
+      softmax::run<T>(kg::matrix<const T>(device.data(), size.rows, size.cols),
+                      kg::matrix<T>(device.data(), size.rows, size.cols), variant, this->stream_);
+      EXPECT_EQ(fnv1a64(device.to_host(this->stream_)), fnv1a64(this->run(variant, x, size)))
+          << softmax::name(variant);
+      EXPECT_NO_THROW(device.check_guards());
+    }
+  }
+}
+
+// The same bits in every order of threads, and each time.
+TYPED_TEST(Softmax, ThreadOrdersAndRepeats) {
+  for (const Size size : {Size{10, 777}, Size{4, 1500}, Size{1, this->beyond_shared()}}) {
+    const auto x = elements<TypeParam>(this->normals(size));
+    for (const Variant variant : kVariants) {
+      if (!softmax::supports(variant, size.cols)) continue;
+      const auto first = fnv1a64(this->run(variant, x, size));
+      for (const Schedule& schedule : thread_orders()) {
+        const ScopedSchedule scope(schedule);
+        for (int repeat = 0; repeat < 2; ++repeat)
+          EXPECT_EQ(fnv1a64(this->run(variant, x, size)), first)
+              << softmax::name(variant) << ", " << to_string(schedule);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Softmax, AutomaticReportsWhatRan) {
+  using T = TypeParam;
+  for (const std::int64_t cols : {softmax::kWarpMaxCols, softmax::kWarpMaxCols + 1}) {
+    const DeviceBuffer<T> data(static_cast<std::size_t>(cols));
+    LaunchRecorder recorder;
+    const Variant ran =
+        softmax::run<T>(kg::matrix<const T>(data.data(), 1, cols),
+                        kg::matrix<T>(data.data(), 1, cols), Variant::automatic, this->stream_);
+    EXPECT_EQ(ran, cols <= softmax::kWarpMaxCols ? Variant::warp : Variant::block);
+    ASSERT_EQ(recorder.launches().size(), 1u);
+    EXPECT_NE(recorder.launches()[0].kernel_name.find(softmax::name(ran)), std::string::npos);
+    EXPECT_EQ(softmax::chain(Variant::automatic, cols), softmax::chain(ran, cols));
+  }
+}
+
+TYPED_TEST(Softmax, RefusesWrongArguments) {
+  using T = TypeParam;
+  const DeviceBuffer<T> data(4096);
+  T* const p = data.data();
+  const auto run = [&](MatrixView<const T> x, MatrixView<T> y,
+                       Variant variant = Variant::automatic) {
+    softmax::run<T>(x, y, variant, this->stream_);
+  };
+  LaunchRecorder recorder;
+  EXPECT_THROW(run({p, {-1, 4}, {4, 1}}, {p, {-1, 4}, {4, 1}}), Error);
+  EXPECT_THROW(run({p, {4, -1}, {4, 1}}, {p, {4, -1}, {4, 1}}), Error);
+  EXPECT_THROW(run({p, {4, 8}, {8, 1}}, {p, {4, 7}, {8, 1}}), Error);
+  EXPECT_THROW(run({p, {4, 8}, {7, 1}}, {p, {4, 8}, {8, 1}}), Error);
+  EXPECT_THROW(run({p, {4, 8}, {8, 1}}, {p, {4, 8}, {7, 1}}), Error);
+  EXPECT_THROW(run({p, {4, 8}, {16, 2}}, {p, {4, 8}, {8, 1}}), Error);
+  EXPECT_THROW(run({nullptr, {4, 8}, {8, 1}}, {p, {4, 8}, {8, 1}}), Error);
+  EXPECT_THROW(run({p, {4, 8}, {8, 1}}, {nullptr, {4, 8}, {8, 1}}), Error);
+  EXPECT_THROW(run({p, {1, 1025}, {1025, 1}}, {p, {1, 1025}, {1025, 1}}, Variant::warp), Error);
+  EXPECT_TRUE(recorder.launches().empty());
+}
+
+TYPED_TEST(Softmax, WorkIsOneReadAndOneWrite) {
+  const Work work = softmax::work(this->kDtype, 10, 100);
+  EXPECT_EQ(work.bytes, 2000.0 * sizeof(TypeParam));
+  EXPECT_EQ(work.flops, 4000.0);
+}
+
+} // namespace
+} // namespace kg::test

@@ -1,0 +1,239 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// transpose moves bits, so every comparison is bitwise, NaN payloads included.
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "runtime/buffer.h"
+#include "runtime/device.h"
+#include "runtime/launch.h"
+#include "tests/support/case.h"
+#include "tests/support/compare.h"
+#include "tests/support/device_types.h"
+#include "tests/support/fills.h"
+#include "tests/support/hygiene.h"
+#include "tests/support/oracle.h"
+#include "tests/support/strided.h"
+#include "tests/support/vacuity.h"
+#include "tests/support/vendor.h"
+#include "vendor/vendor.h"
+
+#include "transpose/transpose.h"
+
+namespace kg::test {
+namespace {
+
+using transpose::kVariants;
+using transpose::Variant;
+
+// Of x.
+struct Size {
+  std::int64_t rows;
+  std::int64_t cols;
+};
+
+// Elements from row to row beyond their length, and before the first row.
+struct Layout {
+  std::int64_t x_gap = 0;
+  std::int64_t y_gap = 0;
+  std::int64_t x_offset = 0;
+  std::int64_t y_offset = 0;
+};
+
+template <typename T>
+class Transpose : public testing::Test {
+ protected:
+  static constexpr Dtype kDtype = DtypeOf<T>::value;
+
+  void SetUp() override { this->RecordProperty("backend", std::string(name(backend))); }
+
+  static CaseContext context(Variant variant, std::string fill, Size size, Layout layout = {}) {
+    return {CaseId("transpose." + std::string(name(kDtype)) + ".rows" + std::to_string(size.rows) +
+                   "_cols" + std::to_string(size.cols)),
+            std::string(transpose::name(variant)),
+            std::move(fill),
+            {size.cols, size.rows},
+            {size.rows + layout.y_gap, 1}};
+  }
+
+  // Ours, with everything checked but the values.
+  std::vector<T> run(Variant variant, const std::vector<T>& x, Size size, Layout layout = {}) {
+    Strided x_view = matrix(size.rows, size.cols, size.cols + layout.x_gap);
+    Strided y_view = matrix(size.cols, size.rows, size.rows + layout.y_gap);
+    x_view.offset = layout.x_offset;
+    y_view.offset = layout.y_offset;
+    constexpr std::int64_t kBehind = 5;
+    const std::vector<T> stored_x = scatter(x, x_view);
+    InputGuard inputs;
+    inputs.watch("x", stored_x);
+    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
+    const auto device_y =
+        DeviceBuffer<T>::from_host(poisoned<T>(y_view.storage_size() + kBehind), stream_);
+
+    LaunchRecorder recorder;
+    const Variant ran =
+        transpose::run(kg::matrix<const T>(device_x.data() + layout.x_offset, size.rows, size.cols,
+                                           size.cols + layout.x_gap),
+                       kg::matrix<T>(device_y.data() + layout.y_offset, size.cols, size.rows,
+                                     size.rows + layout.y_gap),
+                       variant, stream_);
+    stream_.synchronize();
+    EXPECT_EQ(ran, variant);
+    EXPECT_EQ(recorder.launches().size(), x.empty() ? 0u : 1u);
+    for (const LaunchRecord& launch : recorder.launches())
+      EXPECT_NE(launch.kernel_name.find("transpose::" + std::string(transpose::name(variant))),
+                std::string::npos)
+          << launch.kernel_name;
+    EXPECT_TRUE(inputs.unchanged("x", device_x.to_host(stream_)));
+    EXPECT_NO_THROW(device_x.check_guards());
+    EXPECT_NO_THROW(device_y.check_guards());
+    const std::vector<T> stored = device_y.to_host(stream_);
+    EXPECT_TRUE(gaps_intact(stored, y_view));
+    return gather(stored, y_view);
+  }
+
+  // Every variant on bit patterns of all kinds, no two of them equal (the first is 0).
+  void check(Size size, Layout layout = {}) {
+    const std::vector<std::uint64_t> bits = unique_bits(kDtype, size.rows * size.cols);
+    const std::vector<std::uint64_t> expected = transpose_oracle(bits, size.rows, size.cols);
+    const std::vector<std::int64_t> shape = {size.cols, size.rows};
+    EXPECT_TRUE(not_vacuous_bits(kDtype, shape, expected,
+                                 bits.size() == 1 ? Degenerate::zero : Degenerate::no));
+    const auto x = elements_of_bits<T>(bits);
+    for (const Variant variant : kVariants) {
+      const Observed y = observe(run(variant, x, size, layout));
+      EXPECT_TRUE(
+          verdict(compare_bits(y, shape, expected), context(variant, "unique_bits", size, layout)));
+    }
+  }
+
+  Stream stream_;
+};
+
+TYPED_TEST_SUITE(Transpose, testing::Types<float>, DtypeNames);
+
+TYPED_TEST(Transpose, Sizes) {
+  // Around a tile of 32 by 32 and the 8 rows that its block takes at once.
+  for (const std::int64_t rows : {1, 2, 7, 8, 9, 31, 32, 33, 64, 97})
+    for (const std::int64_t cols : {1, 3, 8, 31, 32, 33, 63, 65, 251}) this->check({rows, cols});
+  for (const Size size : {Size{1, 4099}, Size{4099, 1}, Size{1025, 257}, Size{300, 1000}})
+    this->check(size);
+}
+
+TYPED_TEST(Transpose, EmptyMatrices) {
+  for (const Size size : {Size{0, 5}, Size{5, 0}, Size{0, 0}})
+    for (const Variant variant : kVariants) EXPECT_TRUE(this->run(variant, {}, size).empty());
+}
+
+TYPED_TEST(Transpose, LayoutsAndAlignment) {
+  for (const Size size : {Size{33, 47}, Size{70, 64}, Size{5, 129}, Size{1, 40}})
+    for (const Layout layout : {Layout{1, 0, 0, 0}, Layout{0, 1, 0, 0}, Layout{3, 5, 1, 3},
+                                Layout{32, 64, 2, 0}, Layout{100, 31, 0, 7}})
+      this->check(size, layout);
+}
+
+// More rows of tiles than a grid's y extent can count.
+TYPED_TEST(Transpose, BeyondOneGrid) {
+  this->check({std::int64_t{device_properties().max_grid_yz} * 32 + 45, 1});
+}
+
+TYPED_TEST(Transpose, TwiceIsTheOriginal) {
+  const Size size{300, 131};
+  const auto x = elements_of_bits<TypeParam>(unique_bits(this->kDtype, size.rows * size.cols));
+  for (const Variant variant : kVariants) {
+    const auto back = this->run(variant, this->run(variant, x, size), {size.cols, size.rows});
+    EXPECT_EQ(fnv1a64(back), fnv1a64(x)) << transpose::name(variant);
+  }
+}
+
+// Numbers: a library may move elements through its arithmetic, which keeps no NaN payload.
+TYPED_TEST(Transpose, RandomAgainstVendors) {
+  using T = TypeParam;
+  const auto vendors = vendor::transpose_variants();
+  if (vendors.empty()) report_no_vendor("transpose", this->kDtype);
+  for (const Size size : {Size{200, 333}, Size{65, 64}}) {
+    for (const Layout layout : {Layout{}, Layout{3, 7, 0, 0}}) {
+      const auto values = normal(this->kDtype, size.rows * size.cols, Tensor::a).values;
+      const auto expected_values = transpose_oracle(values, size.rows, size.cols);
+      const Expectation expected = exactly(this->kDtype, {size.cols, size.rows}, expected_values);
+      EXPECT_TRUE(not_vacuous(expected));
+      const auto x = elements<T>(values);
+      const Strided x_view = matrix(size.rows, size.cols, size.cols + layout.x_gap);
+      const Strided y_view = matrix(size.cols, size.rows, size.rows + layout.y_gap);
+      for (const Variant variant : kVariants) {
+        const Observed ours = observe(
+            this->run(variant, x, size, layout)); // before the vendor writes the same values
+        EXPECT_TRUE(
+            verdict(compare(ours, expected), this->context(variant, "normal", size, layout)));
+        for (const std::string_view vendor : vendors) {
+          const auto device_x = DeviceBuffer<T>::from_host(scatter(x, x_view), this->stream_);
+          const DeviceBuffer<T> device_y(static_cast<std::size_t>(y_view.storage_size()));
+          vendor::transpose(vendor, device_x.data(), size.rows, size.cols, x_view.strides[0],
+                            device_y.data(), y_view.strides[0], this->stream_);
+          const Observed theirs = observe(gather(device_y.to_host(this->stream_), y_view));
+          EXPECT_TRUE(verdict(
+              compare_with_vendor(ours, theirs, expected),
+              this->context(variant, "normal beside " + std::string(vendor), size, layout)));
+        }
+      }
+    }
+  }
+}
+
+// The same bits in every order of threads, and each time.
+TYPED_TEST(Transpose, ThreadOrdersAndRepeats) {
+  const Size size{131, 70};
+  const auto x = elements_of_bits<TypeParam>(unique_bits(this->kDtype, size.rows * size.cols));
+  const auto expected = fnv1a64(transpose_oracle(x, size.rows, size.cols));
+  for (const Variant variant : kVariants) {
+    for (const Schedule& schedule : thread_orders()) {
+      const ScopedSchedule scope(schedule);
+      for (int repeat = 0; repeat < 3; ++repeat)
+        EXPECT_EQ(fnv1a64(this->run(variant, x, size)), expected)
+            << transpose::name(variant) << ", " << to_string(schedule);
+    }
+  }
+}
+
+TYPED_TEST(Transpose, AutomaticReportsWhatRan) {
+  const DeviceBuffer<TypeParam> x(6);
+  const DeviceBuffer<TypeParam> y(6);
+  LaunchRecorder recorder;
+  const Variant ran = transpose::run(kg::matrix<const TypeParam>(x.data(), 2, 3),
+                                     kg::matrix(y.data(), 3, 2), Variant::automatic, this->stream_);
+  EXPECT_EQ(ran, Variant::tiled);
+  ASSERT_EQ(recorder.launches().size(), 1u);
+  EXPECT_NE(recorder.launches()[0].kernel_name.find("transpose::tiled"), std::string::npos);
+}
+
+TYPED_TEST(Transpose, RefusesWrongArguments) {
+  using T = TypeParam;
+  const DeviceBuffer<T> x(64);
+  const DeviceBuffer<T> y(64);
+  const auto run = [&](MatrixView<const T> from, MatrixView<T> to) {
+    transpose::run(from, to, Variant::automatic, this->stream_);
+  };
+  LaunchRecorder recorder;
+  EXPECT_THROW(run({x.data(), {-1, 4}, {4, 1}}, {y.data(), {4, -1}, {1, 1}}), Error);
+  EXPECT_THROW(run({x.data(), {4, 8}, {8, 1}}, {y.data(), {4, 8}, {8, 1}}), Error);
+  EXPECT_THROW(run({x.data(), {4, 8}, {8, 1}}, {y.data(), {7, 4}, {4, 1}}), Error);
+  EXPECT_THROW(run({x.data(), {4, 8}, {8, 1}}, {y.data(), {8, 3}, {4, 1}}), Error);
+  EXPECT_THROW(run({x.data(), {4, 8}, {7, 1}}, {y.data(), {8, 4}, {4, 1}}), Error);
+  EXPECT_THROW(run({x.data(), {4, 8}, {8, 1}}, {y.data(), {8, 4}, {3, 1}}), Error);
+  EXPECT_THROW(run({x.data(), {4, 8}, {8, 2}}, {y.data(), {8, 4}, {4, 1}}), Error);
+  EXPECT_THROW(run({nullptr, {4, 8}, {8, 1}}, {y.data(), {8, 4}, {4, 1}}), Error);
+  EXPECT_THROW(run({x.data(), {4, 8}, {8, 1}}, {nullptr, {8, 4}, {4, 1}}), Error);
+  EXPECT_TRUE(recorder.launches().empty());
+}
+
+TYPED_TEST(Transpose, WorkIsOneReadAndOneWrite) {
+  const Work work = transpose::work(this->kDtype, 10, 100);
+  EXPECT_EQ(work.bytes, 2000.0 * sizeof(TypeParam));
+  EXPECT_EQ(work.flops, 0.0);
+}
+
+} // namespace
+} // namespace kg::test
