@@ -3,9 +3,10 @@
 //
 // gemm: C = alpha op(A) op(B) + beta C in f32, op(X) = X or its transpose.
 //
-// Problem: row-major matrices; op(A) is m x k, op(B) is k x n, C is m x n. lda, ldb, ldc are the distances between stored rows.
-// BLAS semantics: beta = 0 never reads C (NaN in it does not spread), alpha = 0 or k = 0 never reads A and B. Every product is
-// accumulated by one f32 fused multiply-add, in a fixed order: repeated runs are bit-identical.
+// Problem: row-major matrices; op(A) is m x k, op(B) is k x n, C is m x n. lda, ldb, ldc are the
+// distances between stored rows. BLAS semantics: beta = 0 never reads C (NaN in it does not
+// spread), alpha = 0 or k = 0 never reads A and B. Every product is accumulated by one f32 fused
+// multiply-add, in a fixed order: repeated runs are bit-identical.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -19,8 +20,8 @@ namespace kg::gemm {
 
 enum class Transpose { no, yes };
 
-// naive: one thread per element of C. tiled: 64x64 tiles of C per block, operands through shared memory, 8x8 (or the tile's own)
-// elements per thread in registers.
+// naive: one thread per element of C. tiled: 64x64 tiles of C per block, operands through shared
+// memory, 8x8 (or the tile's own) elements per thread in registers.
 enum class Variant { automatic, naive, tiled };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
 
@@ -45,8 +46,8 @@ std::string_view name(Variant variant);
 // "nn", "nt", "tn" or "tt", as used in case ids.
 std::string_view transposition_name(Transpose a, Transpose b);
 
-// Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error naming the field on a negative extent
-// or a leading dimension that is too small.
+// Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error naming
+// the field on a negative extent or a leading dimension that is too small.
 Variant run(const Problem& problem, Variant variant, Stream& stream);
 
 // A and B read once, C written once (and read once unless beta = 0); 2 m n k operations.

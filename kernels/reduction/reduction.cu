@@ -29,6 +29,8 @@ constexpr int kBlocksPerSm = 4;  // resident on every device of compute capabili
 constexpr int kLanesPerLoad = 4; // floats in a 16-byte access
 constexpr int kLoads = 2;        // such accesses under way per thread
 constexpr int kMinRowsPerChunk = 64;
+// Up to here a warp sums a row by itself: 16 loads of 16 bytes per lane, and no barrier.
+constexpr int kWarpMaxCols = 2048;
 
 // The sum over the block in a fixed order; every thread of the block must call. Valid in thread 0.
 __device__ inline float block_sum(float value) {
@@ -225,7 +227,7 @@ void run_rows(MatrixView<const float> x, float* out, Variant variant, Stream& st
     launch(naive_rows,
            {.grid = grid_for(rows, kThreads, "rows"), .block = kThreads, .stream = &stream}, x.data,
            rows, cols, leading, out);
-  } else if (cols < 2 * kThreads && div_up(rows, kWarps) <= device_properties().max_grid_x) {
+  } else if (cols <= kWarpMaxCols && div_up(rows, kWarps) <= device_properties().max_grid_x) {
     launch(warp_rows,
            {.grid = grid_for(rows, kWarps, "rows"), .block = kThreads, .stream = &stream}, x.data,
            rows, cols, leading, out);
@@ -364,7 +366,7 @@ std::int64_t chain(Axis axis, std::int64_t rows, std::int64_t cols, Variant vari
   constexpr std::int64_t kBlockTree = 8; // log2 of kThreads
   if (variant == Variant::automatic) variant = Variant::tiled;
   const std::int64_t naive_all_chain = rows * div_up(cols, kThreads) + kBlockTree;
-  const std::int64_t tiled_row_chain = cols < 2 * kThreads
+  const std::int64_t tiled_row_chain = cols <= kWarpMaxCols
                                            ? strided_chain(cols, 32) + 5
                                            : strided_chain(cols, kThreads) + kBlockTree;
   switch (axis) {

@@ -1,14 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which of the two backends this build has: `cuda` (a GPU, compiled by nvcc) or `host` (the SIMT executor on the CPU, plain
-// C++). The build defines KG_BACKEND_CUDA as 1 or 0; there is no third state and no switch at run time.
+// Which of the two backends this build has: `cuda` (a GPU, compiled by nvcc) or `host` (the SIMT
+// executor on the CPU, plain C++). The build defines KG_BACKEND_CUDA as 1 or 0; there is no third
+// state and no switch at run time.
 #pragma once
 
 #include <string_view>
 
 #ifndef KG_BACKEND_CUDA
-#error "KG_BACKEND_CUDA is not defined: link the target kernelgrade::runtime, which defines it for its users"
+#error                                                                                             \
+    "KG_BACKEND_CUDA is not defined: link the target kernelgrade::runtime, which defines it for its users"
 #endif
 
 namespace kg {

@@ -10,30 +10,31 @@
 namespace kg {
 
 struct DeviceProperties {
-  std::string name;                            // as the vendor spells it; "host" on the host backend
-  int compute_major = 0;                       // compute capability
-  int compute_minor = 0;                       //
-  int sm_count = 0;                            // multiprocessors
-  int warp_size = 32;                          // lanes
-  int max_threads_per_block = 0;               //
-  int max_threads_per_sm = 0;                  //
-  std::size_t shared_bytes_per_block = 0;      // without opting in (48 KiB)
+  std::string name;                       // as the vendor spells it; "host" on the host backend
+  int compute_major = 0;                  // compute capability
+  int compute_minor = 0;                  //
+  int sm_count = 0;                       // multiprocessors
+  int warp_size = 32;                     // lanes
+  int max_threads_per_block = 0;          //
+  int max_threads_per_sm = 0;             //
+  std::size_t shared_bytes_per_block = 0; // without opting in (48 KiB)
   std::size_t shared_bytes_per_block_optin = 0; // the most a launch may ask for
-  std::size_t shared_bytes_per_sm = 0;         //
-  std::size_t l2_bytes = 0;                    //
-  std::size_t global_bytes = 0;                // total device memory
-  int max_grid_x = 0;                          // blocks
-  int max_grid_yz = 0;                         //
+  std::size_t shared_bytes_per_sm = 0;          //
+  std::size_t l2_bytes = 0;                     //
+  std::size_t global_bytes = 0;                 // total device memory
+  int max_grid_x = 0;                           // blocks
+  int max_grid_yz = 0;                          //
 };
 
-// The device's name as it appears in paths and rows: lower case, every character but letters and digits turned into '-', runs
-// and ends trimmed ("NVIDIA H200" -> "nvidia-h200").
+// The device's name as it appears in paths and rows: lower case, every character but letters and
+// digits turned into '-', runs and ends trimmed ("NVIDIA H200" -> "nvidia-h200").
 std::string device_slug(const std::string& name);
 
 // Properties of the current device, read once. Throws Error when there is none.
 const DeviceProperties& device_properties();
 
-// Empty when a kernel can run here; otherwise the reason in words (no driver, no device, ...). Never throws.
+// Empty when a kernel can run here; otherwise the reason in words (no driver, no device, ...).
+// Never throws.
 std::string device_unavailable_reason();
 
 // Bytes that can still be allocated. Host: physical memory available.

@@ -1,9 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a kernel source includes to be CUDA C++ under nvcc and plain C++20 on the host backend: keywords, built-in variables,
-// intrinsics, vector types, half, bfloat16 and cooperative groups. Two rules for kernels: launch through kg::launch (launch.h), and
-// take dynamic shared memory from kg::dynamic_shared<T>() instead of `extern __shared__`.
+// What a kernel source includes to be CUDA C++ under nvcc and plain C++20 on the host backend:
+// keywords, built-in variables, intrinsics, vector types, half, bfloat16 and cooperative groups.
+// Two rules for kernels: launch through kg::launch (launch.h), and take dynamic shared memory from
+// kg::dynamic_shared<T>() instead of `extern __shared__`.
 #pragma once
 
 #include "runtime/backend.h"
@@ -15,7 +16,8 @@
 #include "runtime/host/device_code.h"
 #endif
 
-// Unrolls the following loop completely (its trip count is a compile-time constant). g++ ignores nvcc's spelling.
+// Unrolls the following loop completely (its trip count is a compile-time constant). g++ ignores
+// nvcc's spelling.
 #if defined(__CUDACC__) || defined(__clang__)
 #define KG_UNROLL _Pragma("unroll")
 #else

@@ -1,7 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The element types, by name. Plain C++: files that must not see the device's vector types include only this.
+// The element types, by name. Plain C++: files that must not see the device's vector types include
+// only this.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +37,8 @@ constexpr std::size_t size_of(Dtype dtype) {
   return 0;
 }
 
-// Unit roundoff u = half the distance from 1 to the next number (IEEE 754 binary32, binary16, binary64; bfloat16 has 8
-// significant bits); 0 for integers, whose arithmetic is exact.
+// Unit roundoff u = half the distance from 1 to the next number (IEEE 754 binary32, binary16,
+// binary64; bfloat16 has 8 significant bits); 0 for integers, whose arithmetic is exact.
 constexpr double unit_roundoff(Dtype dtype) {
   switch (dtype) {
   case Dtype::f32: return 0x1p-24;

@@ -1,8 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Errors of the runtime and of the libraries below it: one exception type, one macro for status codes, one function for
-// preconditions. Every message names where it happened and, for a library, the library's own words.
+// Errors of the runtime and of the libraries below it: one exception type, one macro for status
+// codes, one function for preconditions. Every message names where it happened and, for a library,
+// the library's own words.
 #pragma once
 
 #include <stdexcept>
@@ -10,8 +11,8 @@
 
 namespace kg {
 
-// Where a call was made. A parameter `Location where = Location::here()` captures the caller's position; it stands in for
-// std::source_location, which clang 14 lacks.
+// Where a call was made. A parameter `Location where = Location::here()` captures the caller's
+// position; it stands in for std::source_location, which clang 14 lacks.
 struct Location {
   const char* file = "";
   int line = 0;
@@ -23,7 +24,7 @@ struct Location {
 
 // The one exception that Kernelgrade throws on purpose.
 class Error : public std::runtime_error {
-public:
+ public:
   using std::runtime_error::runtime_error;
 };
 
@@ -38,8 +39,9 @@ inline void require(bool condition, const std::string& message, Location where =
   if (!condition) fail(message, where);
 }
 
-// A status code of a library, turned into words: `ok` or the name, the text and the number that the library gives. Each library
-// adds an overload `Status describe(LibraryStatus)` beside its own wrapper.
+// A status code of a library, turned into words: `ok` or the name, the text and the number that the
+// library gives. Each library adds an overload `Status describe(LibraryStatus)` beside its own
+// wrapper.
 struct Status {
   bool ok;
   std::string text;
@@ -50,6 +52,7 @@ void check_status(const Status& status, const char* expression, Location where);
 
 } // namespace kg
 
-// Checks the status that a library call returns. A macro, because the failing expression belongs in the message.
+// Checks the status that a library call returns. A macro, because the failing expression belongs in
+// the message.
 #define KG_CHECK(expression)                                                                       \
   ::kg::check_status(describe(expression), #expression, ::kg::Location::here())

@@ -18,15 +18,15 @@
 
 namespace kg {
 
-// Where and how a kernel runs. Blocks and threads as in CUDA; `shared_bytes` of dynamic shared memory (beyond 48 KiB the
-// backend opts in); `stream` null is the default stream.
+// Where and how a kernel runs. Blocks and threads as in CUDA; `shared_bytes` of dynamic shared
+// memory (beyond 48 KiB the backend opts in); `stream` null is the default stream.
 struct LaunchConfig {
   dim3 grid;
   dim3 block;
   std::size_t shared_bytes = 0;
   Stream* stream = nullptr;
-  dim3 cluster = {1, 1, 1}; // blocks per cluster; {1, 1, 1} is no cluster
-  bool cooperative = false; // all blocks resident at once: needed for grid synchronisation
+  dim3 cluster = {1, 1, 1};          // blocks per cluster; {1, 1, 1} is no cluster
+  bool cooperative = false;          // all blocks resident at once: needed for grid synchronisation
   Location where = Location::here(); // the launch site, for error messages
 };
 
@@ -41,19 +41,21 @@ struct LaunchRecord {
   bool cooperative = false;
 };
 
-// Adds a launch to this thread's innermost recorder, if there is one: called by the backend when it has accepted the launch.
+// Adds a launch to this thread's innermost recorder, if there is one: called by the backend when it
+// has accepted the launch.
 void record_launch(const LaunchConfig& config, const void* kernel);
 
-// Collects the launches that this thread makes while it lives; recorders nest, the innermost one records.
+// Collects the launches that this thread makes while it lives; recorders nest, the innermost one
+// records.
 class LaunchRecorder {
-public:
+ public:
   LaunchRecorder();
   ~LaunchRecorder();
   LaunchRecorder(const LaunchRecorder&) = delete;
   LaunchRecorder& operator=(const LaunchRecorder&) = delete;
   const std::vector<LaunchRecord>& launches() const { return launches_; }
 
-private:
+ private:
   friend void record_launch(const LaunchConfig& config, const void* kernel);
   std::vector<LaunchRecord> launches_;
   LaunchRecorder* outer_ = nullptr;
@@ -61,8 +63,9 @@ private:
 
 namespace detail {
 
-// A kernel without its type. `invoke` calls it with arguments taken from `arguments` (the host backend; a GPU needs only the
-// address). `clone` copies the argument tuple, for a graph that outlives the call.
+// A kernel without its type. `invoke` calls it with arguments taken from `arguments` (the host
+// backend; a GPU needs only the address). `clone` copies the argument tuple, for a graph that
+// outlives the call.
 struct ErasedKernel {
   const void* address;
   void (*invoke)(const void* kernel, void** arguments);
@@ -71,16 +74,18 @@ struct ErasedKernel {
 struct ErasedArguments {
   void** pointers; // one per parameter
   std::size_t count;
-  const void* tuple;                                       // where they live
+  const void* tuple; // where they live
   std::pair<std::shared_ptr<void>, std::vector<void*>> (*clone)(const void* tuple);
 };
 
-// Throws Error when the configuration is not valid for the device (naming the field, the value and the limit) or the launch
-// fails. On the host the kernel has run when it returns, and a fault in it (deadlock, trap, exception) is thrown from here.
+// Throws Error when the configuration is not valid for the device (naming the field, the value and
+// the limit) or the launch fails. On the host the kernel has run when it returns, and a fault in it
+// (deadlock, trap, exception) is thrown from here.
 void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
                    const ErasedArguments& arguments);
 
-// The kernel's name for records and messages, from the backend: demangled, without return type and parameter list.
+// The kernel's name for records and messages, from the backend: demangled, without return type and
+// parameter list.
 std::string kernel_name(const void* kernel);
 
 // What kernel_name makes of a mangled name: "_Z5scaleifPf" -> "scale".
@@ -117,7 +122,8 @@ struct KernelType {
 
 } // namespace detail
 
-// Runs `kernel` on config.grid x config.block threads with the arguments converted to its parameter types.
+// Runs `kernel` on config.grid x config.block threads with the arguments converted to its parameter
+// types.
 //   kg::launch(scale, {.grid = 16, .block = 256, .stream = &stream}, n, factor, data);
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const LaunchConfig& config, Arguments&&... arguments) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Device memory without types: allocation between guard bands, copies and fills. DeviceBuffer<T> (buffer.h) is what most code
-// uses.
+// Device memory without types: allocation between guard bands, copies and fills. DeviceBuffer<T>
+// (buffer.h) is what most code uses.
 #pragma once
 
 #include "runtime/stream.h"
@@ -11,15 +11,18 @@
 
 namespace kg {
 
-// Bytes of guard on each side of an allocation, filled with kGuardByte. A multiple of every alignment that kernels rely on.
+// Bytes of guard on each side of an allocation, filled with kGuardByte. A multiple of every
+// alignment that kernels rely on.
 inline constexpr std::size_t kGuardBytes = 4096;
 inline constexpr unsigned char kGuardByte = 0xA5;
-// Fresh memory is filled with this byte: it makes NaN of every floating-point type, so an unwritten output cannot pass.
+// Fresh memory is filled with this byte: it makes NaN of every floating-point type, so an unwritten
+// output cannot pass.
 inline constexpr unsigned char kPoisonByte = 0xFF;
 
-// One allocation: [guard][bytes][guard], the middle part aligned to 256 bytes and poisoned. bytes may be 0.
+// One allocation: [guard][bytes][guard], the middle part aligned to 256 bytes and poisoned. bytes
+// may be 0.
 class Allocation {
-public:
+ public:
   Allocation() = default;
   explicit Allocation(std::size_t bytes);
   ~Allocation();
@@ -31,21 +34,25 @@ public:
   void* data() const { return data_; }
   std::size_t bytes() const { return bytes_; }
 
-  // Throws Error naming the side and the distance of the first damaged guard byte. Waits for the device.
+  // Throws Error naming the side and the distance of the first damaged guard byte. Waits for the
+  // device.
   void check_guards() const;
 
-private:
+ private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
 
-// Enqueue on `stream`; host memory may be reused when the call returns. Device pointers may point anywhere into an allocation.
+// Enqueue on `stream`; host memory may be reused when the call returns. Device pointers may point
+// anywhere into an allocation.
 void copy_to_device(void* device, const void* host, std::size_t bytes, Stream& stream);
-void copy_to_host(void* host, const void* device, std::size_t bytes, Stream& stream); // waits for the copy
+void copy_to_host(void* host, const void* device, std::size_t bytes,
+                  Stream& stream); // waits for the copy
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream& stream);
 void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& stream);
 
-// Device memory held by Allocations: now, and the most since the last reset. Bytes, guards included.
+// Device memory held by Allocations: now, and the most since the last reset. Bytes, guards
+// included.
 std::size_t allocated_bytes();
 std::size_t peak_allocated_bytes();
 void reset_peak_allocated_bytes();

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which order the host backend runs the threads of a block. A kernel whose result depends on it has a race: tests run under
-// all three. A GPU chooses for itself; there the setting has no effect.
+// In which order the host backend runs the threads of a block. A kernel whose result depends on it
+// has a race: tests run under all three. A GPU chooses for itself; there the setting has no effect.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct Schedule {
 // "forward", "reverse" or "random:<seed>".
 std::string to_string(const Schedule& schedule);
 
-// What the next launch of this process uses. The start value comes from KERNELGRADE_THREAD_ORDER (forward, reverse,
-// random:<seed>); text that is none of these is an Error at the first launch.
+// What the next launch of this process uses. The start value comes from KERNELGRADE_THREAD_ORDER
+// (forward, reverse, random:<seed>); text that is none of these is an Error at the first launch.
 Schedule schedule();
 void set_schedule(const Schedule& schedule);
 
 // Sets a schedule for a scope.
 class ScopedSchedule {
-public:
+ public:
   explicit ScopedSchedule(const Schedule& schedule) : before_(kg::schedule()) {
     set_schedule(schedule);
   }
@@ -36,7 +36,7 @@ public:
   ScopedSchedule(const ScopedSchedule&) = delete;
   ScopedSchedule& operator=(const ScopedSchedule&) = delete;
 
-private:
+ private:
   Schedule before_;
 };
 

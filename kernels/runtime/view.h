@@ -9,8 +9,10 @@
 
 namespace kg {
 
-// A tensor of `Rank` dimensions somewhere in device memory. Element (i0, i1, ...) lies at data[i0*stride[0] + i1*stride[1] +
-// ...]; strides count elements and may exceed the packed ones (padding) or be 0 (broadcast, read-only views).
+// A tensor of `Rank` dimensions somewhere in device memory. Element (i0, i1, ...) lies at
+// data[i0*stride[0] + i1*stride[1] +
+// ...]; strides count elements and may exceed the packed ones (padding) or be 0 (broadcast,
+// read-only views).
 template <class T, int Rank>
 struct View {
   T* data = nullptr;
@@ -26,7 +28,8 @@ struct View {
 
 // Row-major strides without gaps: the last dimension is contiguous.
 template <int Rank>
-constexpr std::array<std::int64_t, Rank> packed_strides(const std::array<std::int64_t, Rank>& shape) {
+constexpr std::array<std::int64_t, Rank>
+packed_strides(const std::array<std::int64_t, Rank>& shape) {
   std::array<std::int64_t, Rank> stride{};
   std::int64_t step = 1;
   for (int d = Rank - 1; d >= 0; --d) {
@@ -41,7 +44,8 @@ using MatrixView = View<T, 2>;
 
 // A row-major matrix whose rows start `leading` elements apart.
 template <class T>
-constexpr MatrixView<T> matrix(T* data, std::int64_t rows, std::int64_t cols, std::int64_t leading) {
+constexpr MatrixView<T> matrix(T* data, std::int64_t rows, std::int64_t cols,
+                               std::int64_t leading) {
   return {data, {rows, cols}, {leading, 1}};
 }
 template <class T>

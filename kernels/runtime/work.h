@@ -4,8 +4,9 @@
 
 namespace kg {
 
-// What an operation must do at the least, whatever the kernel: each input read once, each output written once, and the
-// arithmetic of its definition. Rates and shares of a roof are this divided by a time.
+// What an operation must do at the least, whatever the kernel: each input read once, each output
+// written once, and the arithmetic of its definition. Rates and shares of a roof are this divided
+// by a time.
 struct Work {
   double bytes = 0; // global memory
   double flops = 0; // floating-point operations; a fused multiply-add counts 2

@@ -63,26 +63,19 @@ void require_leading(const std::string& what, const char* name, std::int64_t val
 
 std::string_view name(Binary op) {
   switch (op) {
-  case Binary::add:
-    return "add";
-  case Binary::sub:
-    return "sub";
-  case Binary::mul:
-    return "mul";
-  case Binary::div:
-    return "div";
+  case Binary::add: return "add";
+  case Binary::sub: return "sub";
+  case Binary::mul: return "mul";
+  case Binary::div: return "div";
   }
   return "";
 }
 
 std::string_view name(SumAxis axis) {
   switch (axis) {
-  case SumAxis::all:
-    return "all";
-  case SumAxis::rows:
-    return "rows";
-  case SumAxis::columns:
-    return "columns";
+  case SumAxis::all: return "all";
+  case SumAxis::rows: return "rows";
+  case SumAxis::columns: return "columns";
   }
   return "";
 }

@@ -40,8 +40,11 @@ int gate(const Options& options, World& world) {
   }
   const judge::GateResult result = judge_run(options, selection, baselines, run, no_device);
   if (!options.json.empty() && no_device.empty()) judge::save_results(options.json, run);
-  if (!options.quiet) world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";
+  if (!options.quiet && no_device.empty())
+    world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";
   world.out << judge::plain_text(judge::summarise(result), result);
+  if (result.exit_code == judge::kExitFail)
+    world.out << "kernelgrade is " << world.executable.string() << "\n";
   return result.exit_code;
 }
 

@@ -32,16 +32,11 @@ constexpr Grade grade(double ratio) {
 
 constexpr std::string_view name(Grade grade) {
   switch (grade) {
-  case Grade::excellent:
-    return "excellent";
-  case Grade::good:
-    return "good";
-  case Grade::fair:
-    return "fair";
-  case Grade::poor:
-    return "poor";
-  case Grade::critical:
-    return "critical";
+  case Grade::excellent: return "excellent";
+  case Grade::good: return "good";
+  case Grade::fair: return "fair";
+  case Grade::poor: return "poor";
+  case Grade::critical: return "critical";
   }
   return "";
 }

@@ -123,16 +123,11 @@ void remove_orphans(std::map<RowKey, TimingRow>& rows, const std::set<RowKey>& r
 
 std::string_view name(BlessAction action) {
   switch (action) {
-  case BlessAction::added:
-    return "added";
-  case BlessAction::changed:
-    return "changed";
-  case BlessAction::unchanged:
-    return "unchanged";
-  case BlessAction::removed:
-    return "removed";
-  case BlessAction::refused:
-    return "refused";
+  case BlessAction::added: return "added";
+  case BlessAction::changed: return "changed";
+  case BlessAction::unchanged: return "unchanged";
+  case BlessAction::removed: return "removed";
+  case BlessAction::refused: return "refused";
   }
   return "";
 }

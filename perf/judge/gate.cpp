@@ -23,16 +23,13 @@ const TimingRow* find(const TimingFile& file, const RowKey& key) {
 int usual_exit(Verdict verdict) {
   switch (verdict) {
   case Verdict::pass:
-  case Verdict::improved:
-    return kExitPass;
+  case Verdict::improved: return kExitPass;
   case Verdict::regressed:
-  case Verdict::invalid:
-    return kExitFail;
+  case Verdict::invalid: return kExitFail;
   case Verdict::inconclusive:
   case Verdict::unblessed:
   case Verdict::env:
-  case Verdict::skipped:
-    return kExitSkip;
+  case Verdict::skipped: return kExitSkip;
   }
   return kExitFail;
 }
@@ -51,6 +48,7 @@ void conclude(RowResult& result, Verdict verdict, const std::string& reason,
               std::string_view command = "gate") {
   result.verdict = verdict;
   result.exit_code = usual_exit(verdict);
+  result.reason = reason;
   result.message = fmt::format("{}: {}: {}; {}: {}", text(result.key), name(verdict), reason,
                                command == "bless" ? "bless" : "again",
                                row_command(command, result.op, result.dtype, result.key));
@@ -181,22 +179,14 @@ std::map<RowKey, const Measured*> by_key(const std::vector<Measured>& measured,
 
 std::string_view name(Verdict verdict) {
   switch (verdict) {
-  case Verdict::pass:
-    return "pass";
-  case Verdict::improved:
-    return "improved";
-  case Verdict::regressed:
-    return "regressed";
-  case Verdict::inconclusive:
-    return "inconclusive";
-  case Verdict::invalid:
-    return "invalid";
-  case Verdict::unblessed:
-    return "unblessed";
-  case Verdict::env:
-    return "env";
-  case Verdict::skipped:
-    return "skipped";
+  case Verdict::pass: return "pass";
+  case Verdict::improved: return "improved";
+  case Verdict::regressed: return "regressed";
+  case Verdict::inconclusive: return "inconclusive";
+  case Verdict::invalid: return "invalid";
+  case Verdict::unblessed: return "unblessed";
+  case Verdict::env: return "env";
+  case Verdict::skipped: return "skipped";
   }
   return "";
 }

@@ -73,7 +73,8 @@ struct RowResult {
   double measured_ns = 0; // 0: not measured
   double baseline_ns = 0; // 0: no baseline
   int exit_code = kExitFail;
-  // Reason, ratio, interval, samples, and the command that measures the row again.
+  std::string reason; // ratio, interval, samples: without the row's name and command
+  // The row, its verdict, the reason, and the command that measures it again.
   std::string message;
 };
 

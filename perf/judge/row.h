@@ -32,26 +32,19 @@ constexpr std::string_view name(Device device) { return device == Device::host ?
 
 constexpr std::string_view name(Mode mode) {
   switch (mode) {
-  case Mode::cold:
-    return "cold";
-  case Mode::hot:
-    return "hot";
-  case Mode::graph:
-    return "graph";
-  case Mode::real:
-    return "real";
+  case Mode::cold: return "cold";
+  case Mode::hot: return "hot";
+  case Mode::graph: return "graph";
+  case Mode::real: return "real";
   }
   return "";
 }
 
 constexpr std::string_view name(Status status) {
   switch (status) {
-  case Status::gate:
-    return "gate";
-  case Status::info:
-    return "info";
-  case Status::xfail:
-    return "xfail";
+  case Status::gate: return "gate";
+  case Status::info: return "info";
+  case Status::xfail: return "xfail";
   }
   return "";
 }
@@ -60,14 +53,10 @@ constexpr std::string_view name(Kind kind) { return kind == Kind::ours ? "ours" 
 
 constexpr std::string_view name(CanaryKind kind) {
   switch (kind) {
-  case CanaryKind::memory:
-    return "memory";
-  case CanaryKind::compute:
-    return "compute";
-  case CanaryKind::sync:
-    return "sync";
-  case CanaryKind::launch:
-    return "launch";
+  case CanaryKind::memory: return "memory";
+  case CanaryKind::compute: return "compute";
+  case CanaryKind::sync: return "sync";
+  case CanaryKind::launch: return "launch";
   }
   return "";
 }

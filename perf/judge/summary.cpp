@@ -44,6 +44,27 @@ std::string counts_of_verdicts(const Summary& summary) {
   return parts.empty() ? "no rows" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// One line per row, or one for all rows that have the same thing to say.
+std::vector<std::string> lines_of(const std::vector<const RowResult*>& rows) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto same = [&](const RowResult* row) {
+      return row->verdict == rows[i]->verdict && row->reason == rows[i]->reason &&
+             row->exit_code == rows[i]->exit_code && !row->reason.empty();
+    };
+    const auto begin = rows.begin();
+    const auto here = begin + static_cast<std::ptrdiff_t>(i);
+    if (std::any_of(begin, here, same)) continue;
+    const auto alike = std::count_if(here, rows.end(), same);
+    lines.push_back(
+        alike < 2 ? rows[i]->message
+                  : fmt::format("{} rows {}: {}; the first: {}", alike, name(rows[i]->verdict),
+                                rows[i]->reason,
+                                row_command("gate", rows[i]->op, rows[i]->dtype, rows[i]->key)));
+  }
+  return lines;
+}
+
 } // namespace
 
 GroupGrade grade_group(std::span<const RowResult* const> rows) {
@@ -106,9 +127,9 @@ std::string plain_text(const Summary& summary, const GateResult& result) {
   if (!summary.worst.empty()) out += "\n" + worst_of(summary).plain();
   out += "\n";
   for (const std::string& note : result.notes) out += fmt::format("note: {}\n", note);
-  for (const RowResult* row : summary.to_know) out += fmt::format("note: {}\n", row->message);
+  for (const std::string& line : lines_of(summary.to_know)) out += fmt::format("note: {}\n", line);
   for (const std::string& fault : result.faults) out += fmt::format("FAIL: {}\n", fault);
-  for (const RowResult* row : summary.to_fix) out += fmt::format("FAIL: {}\n", row->message);
+  for (const std::string& line : lines_of(summary.to_fix)) out += fmt::format("FAIL: {}\n", line);
   return out + exit_line(summary, result) + "\n";
 }
 
@@ -119,10 +140,10 @@ std::string markdown(const Summary& summary, const GateResult& result) {
   if (!summary.worst.empty()) out += "\n" + worst_of(summary).markdown();
   if (!result.faults.empty() || !summary.to_fix.empty()) out += "\n### Failures\n\n";
   for (const std::string& fault : result.faults) out += fmt::format("- {}\n", fault);
-  for (const RowResult* row : summary.to_fix) out += fmt::format("- {}\n", row->message);
+  for (const std::string& line : lines_of(summary.to_fix)) out += fmt::format("- {}\n", line);
   if (!result.notes.empty() || !summary.to_know.empty()) out += "\n### Worth knowing\n\n";
   for (const std::string& note : result.notes) out += fmt::format("- {}\n", note);
-  for (const RowResult* row : summary.to_know) out += fmt::format("- {}\n", row->message);
+  for (const std::string& line : lines_of(summary.to_know)) out += fmt::format("- {}\n", line);
   return out;
 }
 

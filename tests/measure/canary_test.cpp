@@ -12,13 +12,7 @@
 namespace kg::perf {
 namespace {
 
-class CanaryTest : public testing::TestWithParam<Kind> {
- protected:
-  void SetUp() override {
-    if (const std::string reason = device_unavailable_reason(); !reason.empty())
-      GTEST_SKIP() << reason;
-  }
-};
+class CanaryTest : public testing::TestWithParam<Kind> {};
 
 TEST_P(CanaryTest, LeavesWhatItMust) {
   Stream stream;
@@ -37,15 +31,7 @@ TEST_P(CanaryTest, LeavesWhatItMust) {
 INSTANTIATE_TEST_SUITE_P(Kinds, CanaryTest, testing::ValuesIn(kKinds),
                          [](const auto& about) { return std::string(name(about.param)); });
 
-class BenchTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = device_unavailable_reason(); !reason.empty())
-      GTEST_SKIP() << reason;
-  }
-};
-
-TEST_F(BenchTest, TimesEveryCanary) {
+TEST(Bench, TimesEveryCanary) {
   Bench bench;
   for (const Kind kind : kKinds) {
     const double ns = bench.instruments.canary_ns(kind);
@@ -53,7 +39,7 @@ TEST_F(BenchTest, TimesEveryCanary) {
   }
 }
 
-TEST_F(BenchTest, FlushRunsAndItsProbeGivesTimes) {
+TEST(Bench, FlushRunsAndItsProbeGivesTimes) {
   Stream stream;
   Flush flush(device_properties().l2_bytes, stream);
   const Flush::Proof proof = flush.prove(stream);
@@ -62,7 +48,7 @@ TEST_F(BenchTest, FlushRunsAndItsProbeGivesTimes) {
   EXPECT_DOUBLE_EQ((Flush::Proof{300, 100}).ratio(), 3);
 }
 
-TEST_F(BenchTest, FlushRefusesACacheOfNothing) {
+TEST(Bench, FlushRefusesACacheOfNothing) {
   Stream stream;
   EXPECT_THROW(Flush(0, stream), Error);
 }

@@ -22,14 +22,10 @@ std::string hex(int byte) {
 
 const char* name(cudaMemcpyKind kind) {
   switch (kind) {
-  case cudaMemcpyHostToDevice:
-    return "HostToDevice";
-  case cudaMemcpyDeviceToHost:
-    return "DeviceToHost";
-  case cudaMemcpyDeviceToDevice:
-    return "DeviceToDevice";
-  default:
-    return "another kind";
+  case cudaMemcpyHostToDevice: return "HostToDevice";
+  case cudaMemcpyDeviceToHost: return "DeviceToHost";
+  case cudaMemcpyDeviceToDevice: return "DeviceToDevice";
+  default: return "another kind";
   }
 }
 

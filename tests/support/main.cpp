@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main of an operation's correctness test: says which backend and device it runs on, and skips (or, where a GPU was
-// promised, fails) when there is none.
+// The main of an operation's correctness test: says which backend and device it runs on, and skips
+// (or, where a GPU was promised, fails) when there is none.
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "tests/support/run_tests.h"
@@ -40,10 +40,10 @@ int main(int argc, char** argv) {
   const std::string reason = kg::device_unavailable_reason();
   if (!reason.empty() && !wants_only_a_list(argc, argv)) {
     const bool promised = is_set("KERNELGRADE_REQUIRE_GPU") || is_set("KERNELGRADE_STRICT");
-    std::printf("%s: %s\n", promised ? "FAILED, a GPU was promised" : "skipped, no GPU", reason.c_str());
+    std::printf("%s: %s\n", promised ? "FAILED, a GPU was promised" : "skipped, no GPU",
+                reason.c_str());
     return promised ? 1 : kg::test::kExitSkipped;
   }
-  return kg::test::run_tests(argc, argv, [&] {
-    return reason.empty() ? describe_device() : "no device: " + reason;
-  });
+  return kg::test::run_tests(
+      argc, argv, [&] { return reason.empty() ? describe_device() : "no device: " + reason; });
 }

@@ -45,16 +45,11 @@ std::uint64_t encode_f16(double value) {
 
 std::uint64_t quiet_nan_bits(Dtype dtype) {
   switch (dtype) {
-  case Dtype::f32:
-    return 0x7FC00000;
-  case Dtype::f16:
-    return 0x7E00;
-  case Dtype::bf16:
-    return 0x7FC0;
-  case Dtype::f64:
-    return 0x7FF8000000000000;
-  case Dtype::i32:
-    break;
+  case Dtype::f32: return 0x7FC00000;
+  case Dtype::f16: return 0x7E00;
+  case Dtype::bf16: return 0x7FC0;
+  case Dtype::f64: return 0x7FF8000000000000;
+  case Dtype::i32: break;
   }
   fail("i32 holds no NaN: give an integer");
 }
@@ -63,16 +58,11 @@ std::uint64_t quiet_nan_bits(Dtype dtype) {
 
 FloatFormat float_format(Dtype dtype) {
   switch (dtype) {
-  case Dtype::f32:
-    return {24, -126, 127};
-  case Dtype::f16:
-    return {11, -14, 15};
-  case Dtype::bf16:
-    return {8, -126, 127};
-  case Dtype::f64:
-    return {53, -1022, 1023};
-  case Dtype::i32:
-    break;
+  case Dtype::f32: return {24, -126, 127};
+  case Dtype::f16: return {11, -14, 15};
+  case Dtype::bf16: return {8, -126, 127};
+  case Dtype::f64: return {53, -1022, 1023};
+  case Dtype::i32: break;
   }
   fail("i32 is not a floating-point format: give f32, f16, bf16 or f64");
 }
@@ -130,16 +120,11 @@ double next_away(Dtype dtype, double value) {
 
 double decode(Dtype dtype, std::uint64_t bits) {
   switch (dtype) {
-  case Dtype::f32:
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-  case Dtype::f16:
-    return decode_f16(bits);
-  case Dtype::bf16:
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-  case Dtype::f64:
-    return std::bit_cast<double>(bits);
-  case Dtype::i32:
-    return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+  case Dtype::f32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  case Dtype::f16: return decode_f16(bits);
+  case Dtype::bf16: return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  case Dtype::f64: return std::bit_cast<double>(bits);
+  case Dtype::i32: return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
   }
   fail("decode: unknown dtype");
 }
@@ -150,16 +135,11 @@ std::uint64_t encode(Dtype dtype, double value) {
     fail(fmt::format("{:a} = {} is not a number of {}: round it with round_to first", value, value,
                      name(dtype)));
   switch (dtype) {
-  case Dtype::f32:
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  case Dtype::f16:
-    return encode_f16(value);
-  case Dtype::bf16:
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
-  case Dtype::f64:
-    return std::bit_cast<std::uint64_t>(value);
-  case Dtype::i32:
-    return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  case Dtype::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  case Dtype::f16: return encode_f16(value);
+  case Dtype::bf16: return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
+  case Dtype::f64: return std::bit_cast<std::uint64_t>(value);
+  case Dtype::i32: return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
   }
   fail("encode: unknown dtype");
 }

@@ -108,18 +108,10 @@ std::vector<double> elementwise_oracle(BinaryOp op, Dtype dtype, std::span<const
   for (std::size_t i = 0; i < a.size(); ++i) {
     double exact = 0;
     switch (op) {
-    case BinaryOp::add:
-      exact = a[i] + b[i];
-      break;
-    case BinaryOp::sub:
-      exact = a[i] - b[i];
-      break;
-    case BinaryOp::mul:
-      exact = a[i] * b[i];
-      break;
-    case BinaryOp::div:
-      exact = a[i] / b[i];
-      break;
+    case BinaryOp::add: exact = a[i] + b[i]; break;
+    case BinaryOp::sub: exact = a[i] - b[i]; break;
+    case BinaryOp::mul: exact = a[i] * b[i]; break;
+    case BinaryOp::div: exact = a[i] / b[i]; break;
     }
     result.push_back(round_to(dtype, exact));
   }

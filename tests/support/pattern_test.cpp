@@ -74,6 +74,8 @@ TEST(Pattern, batches_of_higher_rank) {
 }
 
 TEST(Pattern, strays_have_none) {
+  EXPECT_EQ(hint_1d(1000, [](auto i) { return i == 17 || i == 500 || i == 999; }),
+            "no common row, column, tile or period");
   EXPECT_EQ(hint_1d(1000, [](auto i) { return i == 17 || i == 500 || i == 733; }),
             "no common row, column, tile or period");
   EXPECT_EQ(hint_2d(200, 200, [](auto i, auto j) { return (i * 7919 + j * 104729) % 101 == 0; }),

@@ -72,18 +72,14 @@ class Examination {
     const auto& e = subject_.expected;
     const bool holds = [&] {
       switch (claim) {
-      case Degenerate::no:
-        return true;
-      case Degenerate::empty:
-        return e.empty();
-      case Degenerate::single_element:
-        return e.size() == 1;
+      case Degenerate::no: return true;
+      case Degenerate::empty: return e.empty();
+      case Degenerate::single_element: return e.size() == 1;
       case Degenerate::constant:
         return std::all_of(e.begin(), e.end(), [&](Element x) { return subject_.same(x, e[0]); });
       case Degenerate::zero:
         return std::all_of(e.begin(), e.end(), [&](Element x) { return x == Element{}; });
-      case Degenerate::sparse:
-        return hidden_tile() != nullptr;
+      case Degenerate::sparse: return hidden_tile() != nullptr;
       }
       return false;
     }();
@@ -216,18 +212,12 @@ double moved_value(const Expectation& expected, std::size_t i) {
 
 std::string_view reason(Degenerate degenerate) {
   switch (degenerate) {
-  case Degenerate::no:
-    return "not degenerate";
-  case Degenerate::empty:
-    return "no elements";
-  case Degenerate::single_element:
-    return "a single element";
-  case Degenerate::constant:
-    return "all elements equal";
-  case Degenerate::zero:
-    return "all elements zero";
-  case Degenerate::sparse:
-    return "tiles of zeros";
+  case Degenerate::no: return "not degenerate";
+  case Degenerate::empty: return "no elements";
+  case Degenerate::single_element: return "a single element";
+  case Degenerate::constant: return "all elements equal";
+  case Degenerate::zero: return "all elements zero";
+  case Degenerate::sparse: return "tiles of zeros";
   }
   return "";
 }

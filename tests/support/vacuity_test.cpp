@@ -78,6 +78,8 @@ TEST(Vacuity, each_check_has_teeth_of_its_own) {
   const Values huge = {0x1p60, -0x1p61, 0x1p62};
   EXPECT_TRUE(complains(examine(huge, {3}, 0.25), "3 of 3 elements may move by 1.5 tolerances"));
   EXPECT_TRUE(complains(examine(huge, {3}, 0.25), "element 1 alone may move"));
+  const Values one_huge = {1, 2, 0x1p62};
+  EXPECT_TRUE(complains(examine(one_huge, {3}, 0.25), "1 of 3 elements may move"));
 }
 
 TEST(Vacuity, expectations_with_nan_infinity_and_zero_are_examined) {

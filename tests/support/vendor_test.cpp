@@ -84,6 +84,9 @@ TEST_F(Vendor, an_inaccurate_vendor_is_reported_and_changes_nothing_for_ours) {
   EXPECT_EQ(right.text().find("vendor_inaccurate"), 0u);
   // Sharing the vendor's error does not help.
   EXPECT_FALSE(compare_with_vendor(off_by(0, 400), off_by(0, 400), expectation_).passed());
+  // Were this vendor a yardstick, its RMS error of 1.7 would allow 2.55.
+  EXPECT_TRUE(compare_with_vendor(off_by(3, 3), off_by(0, 17), expectation_).passed());
+  EXPECT_FALSE(compare_with_vendor(off_by(3, 3), off_by(0, 15), expectation_).passed());
   // A NaN from the vendor is inaccurate, not contagious.
   EXPECT_TRUE(compare_with_vendor(off_by(0, 1), off_by(0, kNaN), expectation_).passed());
 }

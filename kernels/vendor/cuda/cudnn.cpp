@@ -89,14 +89,10 @@ class Tensor {
 
 std::optional<cudnnDataType_t> type_of(Dtype dtype) {
   switch (dtype) {
-  case Dtype::f32:
-    return CUDNN_DATA_FLOAT;
-  case Dtype::f16:
-    return CUDNN_DATA_HALF;
-  case Dtype::bf16:
-    return CUDNN_DATA_BFLOAT16;
-  default:
-    return std::nullopt;
+  case Dtype::f32: return CUDNN_DATA_FLOAT;
+  case Dtype::f16: return CUDNN_DATA_HALF;
+  case Dtype::bf16: return CUDNN_DATA_BFLOAT16;
+  default: return std::nullopt;
   }
 }
 

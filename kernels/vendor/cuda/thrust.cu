@@ -76,14 +76,10 @@ template <class T>
 void elementwise(Binary op, const void* a, const void* b, void* out, std::int64_t n,
                  Stream& stream) {
   switch (op) {
-  case Binary::add:
-    return transform<Binary::add, T>(a, b, out, n, stream);
-  case Binary::sub:
-    return transform<Binary::sub, T>(a, b, out, n, stream);
-  case Binary::mul:
-    return transform<Binary::mul, T>(a, b, out, n, stream);
-  case Binary::div:
-    return transform<Binary::div, T>(a, b, out, n, stream);
+  case Binary::add: return transform<Binary::add, T>(a, b, out, n, stream);
+  case Binary::sub: return transform<Binary::sub, T>(a, b, out, n, stream);
+  case Binary::mul: return transform<Binary::mul, T>(a, b, out, n, stream);
+  case Binary::div: return transform<Binary::div, T>(a, b, out, n, stream);
   }
 }
 

@@ -60,27 +60,19 @@ bool creatable(Make make) {
 
 std::optional<memory::data_type> type_of(Dtype dtype) {
   switch (dtype) {
-  case Dtype::f32:
-    return memory::data_type::f32;
-  case Dtype::f16:
-    return memory::data_type::f16;
-  case Dtype::bf16:
-    return memory::data_type::bf16;
-  default:
-    return std::nullopt;
+  case Dtype::f32: return memory::data_type::f32;
+  case Dtype::f16: return memory::data_type::f16;
+  case Dtype::bf16: return memory::data_type::bf16;
+  default: return std::nullopt;
   }
 }
 
 algorithm algorithm_of(Binary op) {
   switch (op) {
-  case Binary::add:
-    return algorithm::binary_add;
-  case Binary::sub:
-    return algorithm::binary_sub;
-  case Binary::mul:
-    return algorithm::binary_mul;
-  case Binary::div:
-    return algorithm::binary_div;
+  case Binary::add: return algorithm::binary_add;
+  case Binary::sub: return algorithm::binary_sub;
+  case Binary::mul: return algorithm::binary_mul;
+  case Binary::div: return algorithm::binary_div;
   }
   return algorithm::undef;
 }

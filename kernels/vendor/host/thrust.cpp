@@ -69,26 +69,18 @@ void elementwise(Binary op, Dtype, const void* a, const void* b, void* out, std:
                       static_cast<float*>(out), function);
   };
   switch (op) {
-  case Binary::add:
-    return run(thrust::plus<float>());
-  case Binary::sub:
-    return run(thrust::minus<float>());
-  case Binary::mul:
-    return run(thrust::multiplies<float>());
-  case Binary::div:
-    return run(thrust::divides<float>());
+  case Binary::add: return run(thrust::plus<float>());
+  case Binary::sub: return run(thrust::minus<float>());
+  case Binary::mul: return run(thrust::multiplies<float>());
+  case Binary::div: return run(thrust::divides<float>());
   }
 }
 
 void reduction(SumAxis axis, const float* x, std::int64_t rows, std::int64_t cols, float* out,
                Stream&) {
   switch (axis) {
-  case SumAxis::all:
-    *out = thrust::reduce(thrust::device, x, x + rows * cols, 0.0F);
-    return;
-  case SumAxis::rows:
-    thrust::tabulate(thrust::device, out, out + rows, RowSum{x, cols});
-    return;
+  case SumAxis::all: *out = thrust::reduce(thrust::device, x, x + rows * cols, 0.0F); return;
+  case SumAxis::rows: thrust::tabulate(thrust::device, out, out + rows, RowSum{x, cols}); return;
   case SumAxis::columns:
     thrust::tabulate(thrust::device, out, out + cols, ColumnSum{x, rows, cols});
     return;
