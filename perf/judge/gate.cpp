@@ -127,10 +127,9 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
   } else {
     result.measured_ns = row->median_ns;
     conclude(result, Verdict::unblessed,
-             fmt::format("{} now, {} samples, but {}", time_text(row->median_ns),
-                         row->samples_ns.size(),
-                         file.exists ? fmt::format("{} has no such row", file.path)
-                                     : fmt::format("this device has no baseline {}", file.path)),
+             fmt::format("{} {}", file.path,
+                         file.exists ? "has no such row"
+                                     : "does not exist: this device has no baseline"),
              "bless");
     // A device that nobody has blessed is nobody's fault; a file that lacks a row lets that row go
     // unjudged for ever.

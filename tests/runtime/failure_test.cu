@@ -229,7 +229,7 @@ TEST(SharedMemoryGuard, ReportsAWriteBehindTheEnd) {
 
 // In a process of its own, whose address space ends just above what is mapped.
 TEST(StackExhaustionDeathTest, IsAnErrorNotACrash) {
-#if defined(__SANITIZE_ADDRESS__)
+#if KG_ASAN_FIBERS
   GTEST_SKIP() << "AddressSanitizer needs the address space that this test takes away";
 #endif
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -17,11 +17,8 @@ using testing::Each;
 using testing::HasSubstr;
 
 constexpr unsigned kFull = 0xffffffffu;
-constexpr int kWidths[] = {1, 2, 4, 8, 16, 32};
-constexpr int kOperands[] = {0, 1, 2, 5, 15, 16, 31, 32, 33, 40, -1};
 
 enum class Shuffle { index, up, down, exclusive_or };
-constexpr Shuffle kShuffles[] = {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive_or};
 
 // --- Shuffles ---
 
@@ -66,10 +63,19 @@ __device__ T shuffled(Shuffle kind, unsigned mask, T value, int operand, int wid
   return __shfl_sync(mask, value, operand, width);
 }
 
+// Every kind with every width and every operand: the results of the block's threads, one call after
+// the other.
 template <class T>
-__global__ void shuffle(Shuffle kind, int operand, int width, T* out) {
-  out[threadIdx.x] =
-      shuffled(kind, kFull, value_of<T>(static_cast<int>(threadIdx.x % 32)), operand, width);
+__global__ void shuffle_all(const int* widths, int width_count, const int* operands,
+                            int operand_count, T* out) {
+  for (const Shuffle kind : {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive_or}) {
+    for (int w = 0; w < width_count; ++w) {
+      for (int o = 0; o < operand_count; ++o, out += blockDim.x) {
+        out[threadIdx.x] = shuffled(kind, kFull, value_of<T>(static_cast<int>(threadIdx.x % 32)),
+                                    operands[o], widths[w]);
+      }
+    }
+  }
 }
 
 template <class T>
@@ -79,17 +85,22 @@ using ShuffledTypes =
 TYPED_TEST_SUITE(TypedWarpShuffle, ShuffledTypes);
 
 TYPED_TEST(TypedWarpShuffle, ReadsTheLaneThatPtxDefines) {
-  under_every_order([] {
-    for (const Shuffle kind : kShuffles) {
-      for (const int width : kWidths) {
-        for (const int operand : kOperands) {
-          const auto out = filled<TypeParam>(64, [&](TypeParam* data, Stream& stream) {
-            launch(shuffle<TypeParam>, {.grid = 1, .block = 64, .stream = &stream}, kind, operand,
-                   width, data);
-          });
-          for (int i = 0; i < 64; ++i) {
+  const std::vector<int> widths = {1, 2, 4, 8, 16, 32};
+  const std::vector<int> operands = {0, 1, 2, 5, 15, 16, 31, 32, 33, 40, -1};
+  under_every_order([&] {
+    const auto out = filled<TypeParam>(
+        4 * widths.size() * operands.size() * 64, [&](TypeParam* data, Stream& stream) {
+          launch(shuffle_all<TypeParam>, {.grid = 1, .block = 64, .stream = &stream}, widths.data(),
+                 static_cast<int>(widths.size()), operands.data(),
+                 static_cast<int>(operands.size()), data);
+        });
+    const TypeParam* actual = out.data();
+    for (const Shuffle kind : {Shuffle::index, Shuffle::up, Shuffle::down, Shuffle::exclusive_or}) {
+      for (const int width : widths) {
+        for (const int operand : operands) {
+          for (int i = 0; i < 64; ++i, ++actual) {
             const auto expected = value_of<TypeParam>(source_lane(kind, i % 32, operand, width));
-            ASSERT_EQ(std::memcmp(&out[static_cast<std::size_t>(i)], &expected, sizeof expected), 0)
+            ASSERT_EQ(std::memcmp(actual, &expected, sizeof expected), 0)
                 << "shuffle " << static_cast<int>(kind) << " operand " << operand << " width "
                 << width << " lane " << i;
           }

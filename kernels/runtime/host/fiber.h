@@ -21,6 +21,7 @@
 #endif
 
 #if KG_ASAN_FIBERS
+#include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -76,11 +77,34 @@ inline void jump(void** from, void* to) {
 }
 #endif
 
+#if KG_ASAN_FIBERS
+struct StackBounds {
+  const void* bottom;
+  std::size_t size;
+};
+// Of the stack that this OS thread runs on; unknown until the first switch away from its own.
+inline thread_local StackBounds running_stack{nullptr, 0};
+
+inline StackBounds stack_of_this_thread() {
+  pthread_attr_t attributes;
+  void* bottom = nullptr;
+  std::size_t size = 0;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstack(&attributes, &bottom, &size);
+  pthread_attr_destroy(&attributes);
+  return {bottom, size};
+}
+#endif
+
 // Suspends the running flow in `from` and continues `to`. Returns when something switches back to
 // `from`. `leaving` says that `from` will never be continued.
 inline void switch_context(Context& from, const Context& to,
                            [[maybe_unused]] bool leaving = false) {
 #if KG_ASAN_FIBERS
+  if (!running_stack.bottom) running_stack = stack_of_this_thread();
+  from.stack_bottom = running_stack.bottom;
+  from.stack_size = running_stack.size;
+  running_stack = {to.stack_bottom, to.stack_size};
   void* fake_stack = nullptr;
   __sanitizer_start_switch_fiber(leaving ? nullptr : &fake_stack, to.stack_bottom, to.stack_size);
 #endif
