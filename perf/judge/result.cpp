@@ -34,7 +34,14 @@ void require_same(bool same, const Measured& row, std::string_view what) {
 // All rows have one key, and there is at least one.
 Measured pooled(const std::vector<const Measured*>& parts) {
   Measured row = *parts.front();
+  row.process_medians_ns.clear();
   std::vector<double> canaries;
+  std::vector<double> canary_widths;
+  for (const Measured* part : parts) {
+    if (!part->canary) continue;
+    canaries.push_back(part->canary->median_ns);
+    canary_widths.push_back(part->canary->half_width);
+  }
   for (const Measured* part : parts) {
     require_same(part->op == row.op && part->dtype == row.dtype, row, "op or dtype");
     require_same(part->category == row.category && part->kind == row.kind, row, "category or kind");
@@ -46,20 +53,21 @@ Measured pooled(const std::vector<const Measured*>& parts) {
                  row, "canary");
     if (row.verified.empty()) row.verified = part->verified; // one wrong output is enough
     if (row.note.empty()) row.note = part->note;
-    if (part->canary) {
-      canaries.push_back(part->canary->median_ns);
-      row.canary->half_width = std::max(row.canary->half_width, part->canary->half_width);
-    }
+    // Where a process's pages and threads came to lie moves its row and its canary alike: in units
+    // of the canary processes agree several times better.
+    const double speed = part->canary ? median(canaries) / part->canary->median_ns : 1;
+    for (const double ns : part->process_medians_ns) row.process_medians_ns.push_back(ns * speed);
     if (part == parts.front()) continue;
     row.samples_ns.insert(row.samples_ns.end(), part->samples_ns.begin(), part->samples_ns.end());
-    row.process_medians_ns.insert(row.process_medians_ns.end(), part->process_medians_ns.begin(),
-                                  part->process_medians_ns.end());
     for (const auto& [tag, value] : part->tags) // all that was seen, not only what was seen first
       if (const auto [at, is_new] = row.tags.emplace(tag, value); !is_new && at->second != value)
         at->second += "; " + value;
   }
   if (parts.size() == 1) return row;
-  if (row.canary) row.canary->median_ns = median(canaries);
+  if (row.canary) {
+    row.canary->median_ns = median(canaries);
+    row.canary->half_width = median(canary_widths);
+  }
   if (!row.process_medians_ns.empty()) settle(row);
   return row;
 }

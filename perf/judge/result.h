@@ -64,9 +64,9 @@ struct Results {
 };
 
 // One run of many. Rows with the same key were measured by fresh processes: their samples are
-// pooled, their process medians set side by side, and the row's median is the median of those,
-// since samples of one process are no replicates of it. Throws kg::Error when environments or
-// descriptions of a row contradict each other.
+// pooled, their process medians set side by side (scaled to the median of their canaries), and the
+// row's median is the median of those, since samples of one process are no replicates of it. Throws
+// kg::Error when environments or descriptions of a row contradict each other.
 Results merge(std::span<const Results> runs);
 
 std::string to_json(const Results& run);
