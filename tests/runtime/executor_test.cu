@@ -46,7 +46,9 @@ TEST(ExecutorBuiltins, HoldEachThreadsPlace) {
       {1, 1},   {3, 33}, {{4, 3}, {7, 5}}, {{2, 3, 2}, {4, 3, 5}}, {{1, 1, 3}, {1, 1, 64}},
       {2, 1024}};
   under_every_order([&] {
-    for (const auto& [grid, block] : shapes) {
+    for (const Shape& shape : shapes) {
+      const dim3 grid = shape.grid; // clang 14 does not let lambdas capture structured bindings
+      const dim3 block = shape.block;
       const unsigned threads = block.x * block.y * block.z;
       const unsigned blocks = grid.x * grid.y * grid.z;
       const auto out = filled<Seen>(threads * blocks, [&](Seen* data, Stream& stream) {

@@ -124,7 +124,8 @@ TEST(ScheduleSetting, IsSetForAScope) {
     EXPECT_EQ(schedule().workers, 3);
     EXPECT_EQ(to_string(schedule()), "random:42");
   }
-  EXPECT_EQ(schedule().order, before.order);
+  EXPECT_EQ(to_string(schedule()), to_string(before));
+  EXPECT_EQ(schedule().workers, before.workers);
   EXPECT_EQ(to_string({ThreadOrder::forward}), "forward");
   EXPECT_EQ(to_string({ThreadOrder::reverse}), "reverse");
 }
