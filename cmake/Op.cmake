@@ -9,8 +9,9 @@
 #   perf/<op>_perf.cu                                               the cases that are timed
 # it makes
 #   kernelgrade_<op>           the kernels as users link them
-#   kernelgrade_<op>_checked   the same sources for the checkers (host backend only)
+#   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
+#   <op>_checked_test          the same tests under the checkers, checked.<op>.<dtype>, label checked
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
 
@@ -48,11 +49,14 @@ function(kernelgrade_add_op op)
     kernelgrade_warnings(kernelgrade_${op}_checked)
   endif()
 
-  add_executable(${op}_test)
-  kernelgrade_device_sources(${op}_test ${test})
-  target_link_libraries(${op}_test PRIVATE kernelgrade_${op} kernelgrade::vendor kernelgrade_test_main)
-  set_target_properties(${op}_test PROPERTIES ENABLE_EXPORTS ON) # kernel names in messages
-  kernelgrade_warnings(${op}_test)
+  add_library(kernelgrade_${op}_tests OBJECT)
+  kernelgrade_device_sources(kernelgrade_${op}_tests ${test})
+  target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade::vendor kernelgrade_test_main)
+  kernelgrade_warnings(kernelgrade_${op}_tests)
+  kernelgrade_op_test_program(${op}_test kernelgrade_${op} kernelgrade_${op}_tests)
+  if(TARGET kernelgrade_${op}_checked)
+    kernelgrade_op_test_program(${op}_checked_test kernelgrade_${op}_checked kernelgrade_${op}_tests kernelgrade::checkers)
+  endif()
 
   add_library(kernelgrade_${op}_perf OBJECT)
   kernelgrade_device_sources(kernelgrade_${op}_perf ${perf})
@@ -64,6 +68,11 @@ function(kernelgrade_add_op op)
     add_test(NAME correctness.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
     set_tests_properties(correctness.${op}.${dtype} PROPERTIES
       LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+    if(TARGET ${op}_checked_test)
+      add_test(NAME checked.${op}.${dtype} COMMAND ${op}_checked_test --dtype ${dtype})
+      set_tests_properties(checked.${op}.${dtype} PROPERTIES
+        LABELS "checked;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77)
+    endif()
     # What it measured stays for `kernelgrade report`.
     add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}
       --json ${PROJECT_BINARY_DIR}/results/${op}.${dtype}.json)
@@ -73,6 +82,18 @@ function(kernelgrade_add_op op)
       set_tests_properties(correctness.${op}.${dtype} perf.${op}.${dtype} PROPERTIES RESOURCE_LOCK gpu)
     endif()
   endforeach()
+endfunction()
+
+# kernelgrade_op_test_program(<program> <library>...): an op's tests, linked with one of the builds of its kernels.
+function(kernelgrade_op_test_program program)
+  add_executable(${program})
+  target_link_libraries(${program} PRIVATE ${ARGN})
+  set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON) # kernel names in messages
+  if(KERNELGRADE_BACKEND STREQUAL "cuda")
+    set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CUDA)
+  else()
+    set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
+  endif()
 endfunction()
 
 # The command with every op that was added, and the target that blesses what it measures.
@@ -105,10 +126,13 @@ function(kernelgrade_kernel_options target)
   endif()
 endfunction()
 
-# How kernels are compiled for the checkers: -O1 keeps one instruction per access, and without scalar replacement a 16-byte access
-# stays one.
+# How kernels are compiled for the checkers: each access to memory and each arithmetic fault calls a function, which
+# kernelgrade::checkers has. Without scalar replacement a 16-byte access stays one.
 function(kernelgrade_checked_options target)
-  target_compile_options(${target} PRIVATE -O1 -g1 -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
+  target_compile_options(${target} PRIVATE -O2 -g -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
+    -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
+    -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
+  target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
 endfunction()
 
 # kernelgrade_unit_test(<name>): the GoogleTest program <name>_test as CTest test unit.<name>.

@@ -323,7 +323,7 @@ TYPED_TEST(Elementwise, ThreadOrdersAndRepeats) {
 }
 
 TYPED_TEST(Elementwise, AutomaticReportsWhatRan) {
-  const DeviceBuffer<TypeParam> data(64);
+  const auto data = DeviceBuffer<TypeParam>::from_host(std::vector<TypeParam>(64), this->stream_);
   LaunchRecorder recorder;
   const Variant ran = elementwise::run(Op::add, data.data(), data.data(), data.data(), 64,
                                        Variant::automatic, this->stream_);

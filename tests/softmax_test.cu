@@ -242,7 +242,8 @@ TYPED_TEST(Softmax, ThreadOrdersAndRepeats) {
 TYPED_TEST(Softmax, AutomaticReportsWhatRan) {
   using T = TypeParam;
   for (const std::int64_t cols : {softmax::kWarpMaxCols, softmax::kWarpMaxCols + 1}) {
-    const DeviceBuffer<T> data(static_cast<std::size_t>(cols));
+    const auto data =
+        DeviceBuffer<T>::from_host(std::vector<T>(static_cast<std::size_t>(cols)), this->stream_);
     LaunchRecorder recorder;
     const Variant ran =
         softmax::run<T>(kg::matrix<const T>(data.data(), 1, cols),

@@ -199,7 +199,7 @@ TYPED_TEST(Transpose, ThreadOrdersAndRepeats) {
 }
 
 TYPED_TEST(Transpose, AutomaticReportsWhatRan) {
-  const DeviceBuffer<TypeParam> x(6);
+  const auto x = DeviceBuffer<TypeParam>::from_host(std::vector<TypeParam>(6), this->stream_);
   const DeviceBuffer<TypeParam> y(6);
   LaunchRecorder recorder;
   const Variant ran = transpose::run(kg::matrix<const TypeParam>(x.data(), 2, 3),

@@ -50,7 +50,7 @@ class DeviceBuffer {
     return values;
   }
 
-  void poison(Stream& stream) { fill_bytes(data(), kPoisonByte, bytes(), stream); }
+  void poison(Stream& stream) { kg::poison(data(), bytes(), stream); }
   void check_guards() const { allocation_.check_guards(); }
 
  private:

@@ -72,7 +72,8 @@ struct ErasedKernel {
 };
 
 struct ErasedArguments {
-  void** pointers; // one per parameter
+  void** pointers;          // one per parameter
+  const std::size_t* sizes; // in bytes
   std::size_t count;
   const void* tuple; // where they live
   std::pair<std::shared_ptr<void>, std::vector<void*>> (*clone)(const void* tuple);
@@ -103,6 +104,7 @@ std::vector<void*> pointers_into(Tuple& tuple) {
 template <class... Parameters>
 struct KernelType {
   using Tuple = std::tuple<Parameters...>;
+  static constexpr std::array<std::size_t, sizeof...(Parameters) + 1> sizes{sizeof(Parameters)...};
 
   static void invoke(const void* kernel, void** arguments) {
     invoke(reinterpret_cast<void (*)(Parameters...)>(const_cast<void*>(kernel)), arguments,
@@ -138,8 +140,9 @@ void launch(void (*kernel)(Parameters...), const LaunchConfig& config, Arguments
         ((pointers[i++] = const_cast<void*>(static_cast<const void*>(&element))), ...);
       },
       values);
-  detail::launch_erased(config, {reinterpret_cast<const void*>(kernel), &Type::invoke},
-                        {pointers.data(), sizeof...(Parameters), &values, &Type::clone});
+  detail::launch_erased(
+      config, {reinterpret_cast<const void*>(kernel), &Type::invoke},
+      {pointers.data(), Type::sizes.data(), sizeof...(Parameters), &values, &Type::clone});
 }
 
 } // namespace kg

@@ -50,6 +50,8 @@ void copy_to_host(void* host, const void* device, std::size_t bytes,
                   Stream& stream); // waits for the copy
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream& stream);
 void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& stream);
+// Fills with kPoisonByte what nobody may read before it is written again.
+void poison(void* device, std::size_t bytes, Stream& stream);
 
 // Device memory held by Allocations: now, and the most since the last reset. Bytes, guards
 // included.

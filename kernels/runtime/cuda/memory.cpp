@@ -164,6 +164,10 @@ void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& st
   KG_CHECK(cudaMemsetAsync(device, value, bytes, cuda::native(stream)));
 }
 
+void poison(void* device, std::size_t bytes, Stream& stream) {
+  fill_bytes(device, kPoisonByte, bytes, stream);
+}
+
 std::size_t allocated_bytes() { return allocated.load(); }
 std::size_t peak_allocated_bytes() { return peak.load(); }
 void reset_peak_allocated_bytes() { peak.store(allocated.load()); }

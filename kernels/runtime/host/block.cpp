@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/block.h"
 
+#include "runtime/host/observer.h"
 #include "runtime/host/virtual_device.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ constinit thread_local dim3 gridDim{1, 1, 1};
 namespace kg::host {
 
 constinit thread_local Block* current_block = nullptr;
+constinit Observer* observer = nullptr;
 
 namespace {
 
@@ -63,7 +65,9 @@ void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) 
   prepare(launch, index, groups);
   std::memset(shared_memory() + launch.shared_bytes, kSharedGuard, kSharedGuardBytes);
   current_block = this;
+  if (observer) observer->block_began(*this);
   loop(nullptr);
+  if (observer) observer->block_ended(*this);
   current_block = nullptr;
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   const unsigned char* guard = shared_memory() + launch.shared_bytes;
@@ -164,12 +168,27 @@ void Block::run_thread(unsigned id) {
   current_ = id;
   threadIdx = threads_[id].index;
   try {
-    launch_->invoke(launch_->kernel, launch_->arguments);
+    if (observer) [[unlikely]] {
+      run_observed_thread();
+    } else {
+      launch_->invoke(launch_->kernel, launch_->arguments);
+    }
   } catch (const Aborted&) {
   } catch (...) {
     abort(std::current_exception());
   }
   thread_exited(id);
+}
+
+[[gnu::noinline]] void Block::run_observed_thread() {
+  void* escape[5]; // as __builtin_setjmp wants it
+  escape_[current_] = escape;
+  if (__builtin_setjmp(escape) == 0) launch_->invoke(launch_->kernel, launch_->arguments);
+}
+
+void Block::stop(std::exception_ptr reason) {
+  abort(std::move(reason));
+  __builtin_longjmp(escape_[current_], 1);
 }
 
 void Block::thread_exited(unsigned id) {

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ inline constexpr unsigned kNobody = ~0u; // no thread
 // indexed by lane.
 using Resolve = void (*)(void* const* payload, unsigned lanes);
 
+// The collective that exchanges nothing is __syncwarp: the only one that orders memory.
+void resolve_nothing(void* const* payload, unsigned lanes);
+
 // What the blocks of one launch share.
 struct LaunchContext {
   const void* kernel;
@@ -44,6 +48,7 @@ struct LaunchContext {
   std::size_t shared_bytes;
   Schedule schedule;
   std::string (*kernel_name)(const void* kernel);
+  std::span<const std::size_t> argument_sizes;
 };
 
 // File names are literals: the same source line gives the same pointer, but one header in two
@@ -86,6 +91,10 @@ class Block {
 
   [[noreturn]] void trap(const std::string& message, Location where);
 
+  // Gives the block up for `reason` from within a call that the compiler takes for one that cannot
+  // throw: the running thread's frames are left without being unwound. Only while somebody watches.
+  [[noreturn]] void stop(std::exception_ptr reason);
+
   unsigned char* shared_memory(); // the dynamic shared memory, aligned to 1024 bytes
   // What lies in block `rank` of the cluster where `address` lies in this block's dynamic shared
   // memory.
@@ -95,6 +104,10 @@ class Block {
   unsigned lane() const { return current_ % kWarpSize; }
   unsigned thread_rank() const { return current_; }
   unsigned thread_count() const { return count_; }
+  unsigned alive_lanes(unsigned warp) const { return alive_lanes_[warp]; }
+  bool owns_stack(std::uintptr_t address) const { return stacks_.contains(address); }
+
+  void* observed = nullptr; // what the observer keeps of this block
 
  private:
   enum class Wait : unsigned char { none, barrier, named_barrier, collective, converge, yield };
@@ -136,6 +149,7 @@ class Block {
   void order_threads();
   void loop(StackPool::Stack* here);
   void run_thread(unsigned id);
+  void run_observed_thread();
   void thread_exited(unsigned id);
   static void suspend(Wait wait, unsigned detail, const char* name, Location where);
   Thread* pick();
@@ -192,6 +206,7 @@ class Block {
   Thread threads_[kMaxThreads + 1]; // one more, for pick() to look at
   Warp warp_[kMaxWarps];
   unsigned order_[kMaxThreads];       // start order
+  void** escape_[kMaxThreads];        // where stop() leaves a thread to
   std::vector<unsigned char> shared_; // dynamic shared memory and the guard behind it
 };
 

@@ -5,10 +5,14 @@
 // convergence.
 #include "runtime/host/block.h"
 
+#include "runtime/host/observer.h"
+
 #include <bit>
 #include <fmt/format.h>
 
 namespace kg::host {
+
+void resolve_nothing(void* const*, unsigned) {}
 
 // Ends in tail calls: a frame less for every thread that waits.
 void Block::barrier(const char* name, Location where) {
@@ -30,6 +34,8 @@ Block::Votes Block::vote(bool predicate, const char* name, Location where) {
 void Block::release_barrier() {
   barrier_votes_ = {barrier_true_, barrier_true_ != 0, barrier_true_ == barrier_arrived_};
   barrier_arrived_ = barrier_true_ = 0;
+  if (observer) [[unlikely]]
+    observer->block_synchronised(*this);
   // Everyone alive is at the barrier; the running thread, which completed it, goes on by itself.
   for (unsigned w = 0; w < warps_; ++w) make_ready(w, alive_lanes_[w]);
   const unsigned w = current_ / kWarpSize;
@@ -52,7 +58,9 @@ void Block::named_barrier(unsigned id, unsigned threads, bool wait, Location whe
          where);
   }
   barrier.threads = threads;
+  if (observer) observer->barrier_arrived(&barrier);
   if (++barrier.arrived == threads) {
+    if (observer) observer->barrier_completed(&barrier);
     for (unsigned rank : barrier.waiting) make_ready(rank / kWarpSize, 1u << rank % kWarpSize);
     barrier.waiting.clear();
     barrier.arrived = 0;
@@ -60,6 +68,7 @@ void Block::named_barrier(unsigned id, unsigned threads, bool wait, Location whe
     barrier.waiting.push_back(current_);
     suspend(Wait::named_barrier, id, "named barrier", where);
   }
+  if (observer && wait) observer->barrier_passed(&barrier);
 }
 
 void Block::collective(unsigned mask, void* payload, Resolve resolve, const char* name,
@@ -86,6 +95,7 @@ void Block::collective(unsigned mask, void* payload, Resolve resolve, const char
     const unsigned lanes = group.arrived;
     group = warp.collectives[--warp.groups];
     resolve(warp.payload, lanes);
+    if (observer && resolve == &resolve_nothing) observer->warp_synchronised(*this, w, lanes);
     make_ready(w, lanes & ~bit);
     return;
   }
@@ -143,7 +153,10 @@ void Block::meet(BlockGroup& group, const char* name, Location where) {
                        name),
            where);
     }
-    if (const unsigned ended = group.arrive_and_wait()) {
+    if (observer) observer->barrier_arrived(&group);
+    const unsigned ended = group.arrive_and_wait();
+    if (observer) observer->barrier_passed(&group);
+    if (ended != 0) {
       trap(fmt::format("deadlock: {} waits for blocks that have ended ({} of {}); every block must "
                        "reach it",
                        name, ended, group.size()),
@@ -192,6 +205,8 @@ bool Block::complete_after_exit(unsigned w) {
       const Collective done = group;
       group = warp.collectives[--warp.groups];
       done.resolve(warp.payload, done.arrived);
+      if (observer && done.resolve == &resolve_nothing)
+        observer->warp_synchronised(*this, w, done.arrived);
       make_ready(w, done.arrived);
       any = true;
     } else {

@@ -3,6 +3,7 @@
 #include "runtime/host/block_group.h"
 
 #include "runtime/error.h"
+#include "runtime/host/observer.h"
 
 namespace kg::host {
 
@@ -22,6 +23,7 @@ unsigned BlockGroup::arrive_and_wait() {
   std::unique_lock lock(mutex_);
   const unsigned generation = generation_;
   if (++arrived_ == size()) {
+    if (observer) observer->barrier_completed(this);
     arrived_ = 0;
     ++generation_;
     changed_.notify_all();

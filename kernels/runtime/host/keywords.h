@@ -5,6 +5,12 @@
 // attributes with it.
 #pragma once
 
+namespace kg::host {
+struct alignas(16) SharedGuard {
+  unsigned char bytes[256];
+};
+} // namespace kg::host
+
 #define __global__
 #define __device__
 #define __host__
@@ -15,4 +21,14 @@
 #define __constant__
 #define __managed__
 // One copy per OS thread, and an OS thread runs one block at a time.
+#if KG_CHECKED
+// In front of each variable lies a space that nothing may touch: running over the end of the one
+// before ends here.
+#define KG_GUARD_NAME(number) KG_GUARD_NAMED(number)
+#define KG_GUARD_NAMED(number) kg_shared_guard_##number
+#define __shared__                                                                                 \
+  static thread_local ::kg::host::SharedGuard KG_GUARD_NAME(__COUNTER__) __attribute__((used));    \
+  static thread_local
+#else
 #define __shared__ static thread_local
+#endif

@@ -6,6 +6,7 @@
 #include "runtime/launch.h"
 
 #include "runtime/host/block.h"
+#include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 #include "runtime/host/virtual_device.h"
 
@@ -119,7 +120,7 @@ void run_blocks(const LaunchContext& launch) {
       }
     }
   };
-  int workers = launch.schedule.workers;
+  int workers = observer ? 1 : launch.schedule.workers;
   if (workers == 0) workers = tbb::this_task_arena::max_concurrency();
   workers = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(workers), blocks));
   if (workers <= 1) {
@@ -186,9 +187,7 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
   if (all.failure()) std::rethrow_exception(all.failure());
 }
 
-void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arguments) {
-  const LaunchContext launch{kernel.address, kernel.invoke,       arguments,  config.grid,
-                             config.block,   config.shared_bytes, schedule(), kernel_name};
+void run_blocks_of(const LaunchConfig& config, const LaunchContext& launch) {
   const dim3 c = config.cluster;
   if (config.cooperative) {
     run_together(launch, {0, 0, 0}, config.grid, c, true);
@@ -204,6 +203,22 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
   }
 }
 
+void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arguments,
+              std::span<const std::size_t> argument_sizes) {
+  const LaunchContext launch{kernel.address, kernel.invoke, arguments,
+                             config.grid,    config.block,  config.shared_bytes,
+                             schedule(),     kernel_name,   argument_sizes};
+  if (!observer) return run_blocks_of(config, launch);
+  observer->launch_began(launch);
+  try {
+    run_blocks_of(config, launch);
+  } catch (...) {
+    observer->launch_ended(launch, std::current_exception());
+    throw;
+  }
+  observer->launch_ended(launch, nullptr);
+}
+
 } // namespace
 } // namespace host
 
@@ -212,6 +227,7 @@ namespace detail {
 void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
                    const ErasedArguments& arguments) {
   host::validate(config, kernel.address);
+  const std::span<const std::size_t> sizes(arguments.sizes, arguments.count);
   host::Queue* const queue = config.stream ? &host::queue_of(*config.stream) : nullptr;
   record_launch(config, kernel.address);
   if (queue && queue->capturing()) {
@@ -219,12 +235,12 @@ void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
     LaunchConfig copy = config;
     copy.stream = nullptr; // the graph runs on whatever stream replays it
     queue->record(
-        [copy, kernel, owner = std::move(owner), pointers = std::move(pointers)]() mutable {
-          host::run_grid(copy, kernel, pointers.data());
+        [copy, kernel, sizes, owner = std::move(owner), pointers = std::move(pointers)]() mutable {
+          host::run_grid(copy, kernel, pointers.data(), sizes);
         });
     return;
   }
-  host::run_grid(config, kernel, arguments.pointers);
+  host::run_grid(config, kernel, arguments.pointers, sizes);
 }
 
 std::string kernel_name(const void* kernel) {

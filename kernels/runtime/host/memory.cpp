@@ -3,6 +3,7 @@
 #include "runtime/memory.h"
 
 #include "runtime/error.h"
+#include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 
 #include <atomic>
@@ -41,6 +42,7 @@ Allocation::Allocation(std::size_t bytes) : bytes_(bytes) {
   std::memset(block + kGuardBytes, kPoisonByte, bytes);
   std::memset(block + kGuardBytes + bytes, kGuardByte, block_bytes(bytes) - kGuardBytes - bytes);
   data_ = block + kGuardBytes;
+  if (host::observer) host::observer->allocated(block, block_bytes(bytes), bytes);
   const std::size_t now = allocated += block_bytes(bytes);
   std::size_t before = peak;
   while (before < now && !peak.compare_exchange_weak(before, now)) {
@@ -49,7 +51,8 @@ Allocation::Allocation(std::size_t bytes) : bytes_(bytes) {
 
 Allocation::~Allocation() {
   if (!data_) return;
-  std::free(static_cast<unsigned char*>(data_) - kGuardBytes);
+  void* const block = static_cast<unsigned char*>(data_) - kGuardBytes;
+  if (!host::observer || !host::observer->freed(block)) std::free(block);
   allocated -= block_bytes(bytes_);
 }
 
@@ -85,6 +88,7 @@ void copy_to_device(void* device, const void* host, std::size_t bytes, Stream& s
       !host::queue_of(stream).capturing(),
       "copy_to_device cannot be captured in a graph: host memory may be reused when it returns");
   std::memcpy(device, host, bytes);
+  if (host::observer) host::observer->written(device, bytes);
 }
 
 void copy_to_host(void* host, const void* device, std::size_t bytes, Stream& stream) {
@@ -96,12 +100,26 @@ void copy_to_host(void* host, const void* device, std::size_t bytes, Stream& str
 
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
-  run_or_record(stream, [=] { std::memmove(to, from, bytes); });
+  run_or_record(stream, [=] {
+    std::memmove(to, from, bytes);
+    if (host::observer) host::observer->copied(to, from, bytes);
+  });
 }
 
 void fill_bytes(void* device, unsigned char value, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
-  run_or_record(stream, [=] { std::memset(device, value, bytes); });
+  run_or_record(stream, [=] {
+    std::memset(device, value, bytes);
+    if (host::observer) host::observer->written(device, bytes);
+  });
+}
+
+void poison(void* device, std::size_t bytes, Stream& stream) {
+  if (bytes == 0) return;
+  run_or_record(stream, [=] {
+    std::memset(device, kPoisonByte, bytes);
+    if (host::observer) host::observer->poisoned(device, bytes);
+  });
 }
 
 std::size_t allocated_bytes() { return allocated; }

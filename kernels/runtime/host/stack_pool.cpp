@@ -33,6 +33,13 @@ StackPool::Stack* StackPool::take() {
   return stack;
 }
 
+bool StackPool::contains(std::uintptr_t address) const {
+  for (const void* chunk : chunks_)
+    if (address - reinterpret_cast<std::uintptr_t>(chunk) < kStacksPerChunk * kSlotBytes)
+      return true;
+  return false;
+}
+
 void StackPool::grow() {
   void* chunk = mmap(nullptr, kStacksPerChunk * kSlotBytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace kg::host {
@@ -27,6 +28,7 @@ class StackPool {
 
   Stack* take();
   void give_back(Stack* stack) { free_.push_back(stack); }
+  bool contains(std::uintptr_t address) const;
 
  private:
   void grow();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/observer.h"
 
 #include <atomic>
 #include <chrono>
@@ -39,9 +40,16 @@ inline int __syncthreads_or(int predicate, kg::Location where = kg::Location::he
   return static_cast<int>(block.vote(predicate != 0, "__syncthreads_or", where).any);
 }
 
-inline void __threadfence_block() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
-inline void __threadfence_system() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+namespace kg::host {
+inline void fence(bool block_scope) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (observer && current_block) observer->fence(*current_block, block_scope);
+}
+} // namespace kg::host
+
+inline void __threadfence_block() { kg::host::fence(true); }
+inline void __threadfence() { kg::host::fence(false); }
+inline void __threadfence_system() { kg::host::fence(false); }
 
 // A loop that waits for another thread of its block must contain this: threads are not preempted.
 inline void __nanosleep(unsigned, kg::Location where = kg::Location::here()) {

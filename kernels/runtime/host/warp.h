@@ -66,8 +66,6 @@ T reduce(unsigned mask, T value, const char* name, Location where) {
   return value;
 }
 
-inline void resolve_nothing(void* const*, unsigned) {}
-
 // Turns a lane's predicate (0 or 1) into the ballot of all.
 inline void resolve_ballot(void* const* payload, unsigned lanes) {
   unsigned ballot = 0;

@@ -1,0 +1,62 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is remembered of an access: who made it, when, and at which instruction.
+#pragma once
+
+#include <cstdint>
+
+namespace kg::check {
+
+// Counts synchronisations. The first values are states of a word rather than moments.
+using Time = std::uint32_t;
+enum : Time {
+  kGuard = 0, // next to an allocation or a variable
+  kFreed = 1,
+  kNotShadowed = 2, // the runtime's own
+  kUninitialised = 3,
+  kHostWrote = 4,
+  kFirstMoment = 16,
+  kInFlight = 0x3FFFFFFF, // an asynchronous copy is on its way here
+};
+
+// Thread and block: 10 bits of rank within the block, 19 of the block's number in the grid.
+using Who = std::uint32_t;
+inline constexpr Who kThreadMask = 0x3FF;
+inline constexpr Who kBlockMask = 0x1FFFFC00;
+inline constexpr Who kVolatile = 0x20000000; // beside kAtomic
+inline constexpr Who kAtomic = 0x40000000;
+inline constexpr Who kWrite = 0x80000000; // set in History::others for atomic writes
+
+inline bool same_warp(Who a, Who b) { return ((a ^ b) & (kBlockMask | (kThreadMask & ~31u))) == 0; }
+
+// The address of an instruction, shortened (source_line.h).
+using Site = std::uint32_t;
+
+struct Access {
+  Time time = 0;
+  Who who = 0;
+  Site site = 0;
+};
+
+// Volatile accesses hand over between warps and blocks as atomic ones do (PTX ISA, "Volatile
+// Operation": relaxed, of system scope). Between lanes of one warp they are taken for plain ones:
+// there they stand in older code that trusts lanes to run in step.
+enum class Kind : unsigned char {
+  read,
+  write,
+  atomic_read,
+  atomic_write,
+  volatile_read,
+  volatile_write
+};
+inline constexpr bool is_write(Kind kind) {
+  return kind == Kind::write || kind == Kind::atomic_write || kind == Kind::volatile_write;
+}
+inline constexpr bool is_atomic(Kind kind) { return kind != Kind::read && kind != Kind::write; }
+inline constexpr Who flags(Kind kind) {
+  if (kind == Kind::volatile_read || kind == Kind::volatile_write) return kAtomic | kVolatile;
+  return is_atomic(kind) ? kAtomic : 0;
+}
+
+} // namespace kg::check

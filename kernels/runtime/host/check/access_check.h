@@ -1,0 +1,229 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The path of every access, for hooks.cpp to inline.
+#pragma once
+
+#include "runtime/host/check/checker.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace kg::check {
+
+// Judges an access to one cell by the cell's whole history, and enters it there.
+template <Kind kind>
+[[gnu::noinline]] void Checker::cell_accessed(Page& page, std::size_t cell,
+                                              const Passage& passage) {
+  const BlockOrder& order = passage.state.order;
+  const unsigned thread = passage.thread;
+  const bool shared = page.space != Space::global;
+  Times& times = page.times[cell];
+  if (times.written < kFirstMoment || (shared && times.written <= order.started())) {
+    if (!usable<kind>(page, cell, passage)) return;
+  }
+  History& history = page.history[cell];
+  Access& first = history.others[0];
+  Access& second = history.others[1];
+  if (times.reads == 0) first = second = {};
+  const Access write{times.written, history.writer, history.write_site};
+  const Access me{now_, order.block() | thread | flags(kind), site_of(passage.instruction)};
+  // Two atomic accesses do not conflict.
+  const auto excused = [&](const Access& other) {
+    return is_atomic(kind) && (other.who & kAtomic) &&
+           !(((me.who | other.who) & kVolatile) && same_warp(me.who, other.who));
+  };
+
+  const bool write_ordered = order.before(write, thread);
+  if (!write_ordered && !excused(write)) conflict<kind>(write, passage, true);
+  for (Access* other : {&first, &second}) {
+    if (!(is_write(kind) || (other->who & kWrite)) || excused(*other)) continue;
+    if (!order.before(*other, thread)) conflict<kind>(*other, passage, (other->who & kWrite) != 0);
+  }
+  if constexpr (is_write(kind)) {
+    for (Access* other : {&first, &second})
+      if (!is_atomic(kind) || order.before(*other, thread)) *other = {};
+    if (is_atomic(kind) && !write_ordered && (write.who & kAtomic))
+      (first.time == 0 ? first : second) = {write.time, write.who | kWrite, write.site};
+    times = {me.time, 2 * std::max(first.time, second.time)};
+    history.writer = me.who;
+    history.write_site = me.site;
+  } else {
+    if (first.who == me.who || order.before(first, thread)) {
+      first = me;
+    } else if (second.who == me.who || order.before(second, thread) ||
+               (same_warp(first.who, second.who) && !(second.who & kWrite))) {
+      second = me; // where it was of the same warp, the first stands for what is given up
+    }
+    // With two readers of different warps, both of this moment, or of two blocks, no third one adds
+    // anything.
+    const bool in_launch = first.time > launch_floor_ && second.time > launch_floor_;
+    if (in_launch && ((first.who ^ second.who) & kBlockMask) != 0) {
+      times.reads = read_enough_;
+    } else {
+      const bool now = first.time == now_ && second.time == now_;
+      times.reads = 2 * now_ + (now && !same_warp(first.who, second.who));
+    }
+  }
+}
+
+// Reports memory that is not to be used so. False where nothing is to be remembered of it.
+template <Kind kind>
+bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
+  const Time state = page.times[cell].written;
+  if (state == kHostWrote) return true;
+  if (state == kNotShadowed) return false;
+  if (state == kGuard || state == kFreed) {
+    stop(state == kFreed ? Fault::freed : Fault::out_of_bounds, passage, is_write(kind),
+         state == kFreed ? "keep the buffer until the work that uses it has finished"
+                         : "guard the access by the size, or mend the index");
+  }
+  // Uninitialised, or shared memory that an earlier block wrote.
+  if (!is_write(kind)) uninitialised(passage);
+  page.set(cell, kUninitialised);
+  return true;
+}
+
+// An access that the fast path could not settle, or that is not a whole number of cells.
+template <Kind kind>
+[[gnu::noinline]] void Checker::access_slowly(std::uintptr_t address, std::size_t bytes,
+                                              std::size_t alignment, const void* instruction) {
+  host::Block* const block = host::current_block;
+  BlockState& state = state_of(*block);
+  if (pending_.bytes != 0) resolve_pending();
+  Page* page = shadow_.find(address);
+  if (!page) page = unknown_page(address, *block);
+  if (page && page->space == Space::local) return;
+  if (state.until_preemption != 0 && --state.until_preemption == 0) preempt(state, *block);
+  Passage passage{*block, state, page, address, bytes, instruction, block->thread_rank()};
+  if (!page)
+    stop(Fault::out_of_bounds, passage, is_write(kind),
+         "pass a pointer to device memory, and look at what the index is");
+  if ((address & (alignment - 1)) != 0)
+    stop(Fault::misaligned, passage, is_write(kind),
+         "align the pointer, or use the wide access only where it is aligned");
+  if (page->space == Space::dynamic_shared &&
+      address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)
+    stop(Fault::out_of_bounds, passage, is_write(kind),
+         "raise shared_bytes of the launch, or mend the index");
+
+  for (const std::uintptr_t end = address + bytes; address != end;) {
+    passage.page = page = shadow_.find(address);
+    passage.address = address;
+    if (!page) // the range runs out of all that is known
+      stop(Fault::out_of_bounds, passage, is_write(kind), "mend the index");
+    const std::size_t offset = address % kPageBytes;
+    const std::size_t part = std::min<std::size_t>(end - address, kPageBytes - offset);
+    const unsigned misfit = static_cast<unsigned>(offset | part) & ((1u << page->shift) - 1);
+    if (misfit != 0) page->split(static_cast<unsigned char>(std::countr_zero(misfit)));
+    page->make_cells();
+    const std::size_t last = page->cell_of(offset + part - 1);
+    for (std::size_t cell = page->cell_of(offset); cell <= last; ++cell) {
+      passage.address = (page->number << kPageBits) + (cell << page->shift);
+      cell_accessed<kind>(*page, cell, passage);
+    }
+    address += part;
+  }
+}
+
+// Enters a read whose cell needs no judgement, because it was last written before `to` or by the
+// host. False if it is not as simple as that.
+inline bool Checker::entered(Times& times, History& history, Time to, const Access& me) const {
+  if (times.reads == 2 * now_ + 1 || times.reads == read_enough_) return true;
+  Access& first = history.others[0];
+  Access& second = history.others[1];
+  if (times.reads <= 2 * to + 1) {
+    first = me;
+    second = {};
+    times.reads = 2 * now_;
+    return true;
+  }
+  if (first.time != now_ || (first.who | second.who) >= kVolatile) return false;
+  if (first.who == me.who) return true;
+  if (second.time <= to || (second.time == now_ && same_warp(first.who, second.who))) {
+    // A third reader of one warp in one moment adds nothing; one of another warp adds all there is.
+    const bool other_warp = !same_warp(first.who, me.who);
+    if (second.time <= to || other_warp) second = me;
+    times.reads = 2 * now_ + other_warp;
+    return true;
+  }
+  return false;
+}
+
+template <Kind kind>
+inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
+                            const void* instruction) {
+  host::Block* const block = host::current_block;
+  if (!block) return;
+  BlockState& state = state_of(*block);
+  if (address - state.builtins < state.builtins_bytes) return;
+  const unsigned thread = block->thread_rank();
+  Memo& memo = state.memo_of(address, thread);
+  if constexpr (kind == Kind::read) {
+    if (memo.address == address && memo.bytes == bytes && memo.warp == thread / 32 &&
+        memo.time == now_)
+      return;
+  }
+  Page* const page = shadow_.recent(address);
+  if (page && page->space == Space::local) return;
+  // What the fast path knows: a page with cells, an aligned access of whole ones, and nothing else
+  // to be seen to.
+  if (!page || !page->has_cells() || (address & (alignment - 1)) != 0 || alignment != bytes ||
+      bytes >> page->shift == 0 || pending_.bytes != 0 || state.until_preemption != 0 ||
+      (page->space == Space::dynamic_shared &&
+       address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)) [[unlikely]]
+    return access_slowly<kind>(address, bytes, alignment, instruction);
+
+  const auto [from, to] = state.settled(*page, kind);
+  const std::size_t cell = page->cell_of(address % kPageBytes);
+  const std::size_t cells = bytes >> page->shift;
+  const Access me{now_, state.order.block() | thread, site_of(instruction)};
+  Times* const times = &page->times[cell];
+  History* const history = &page->history[cell];
+  bool enough = true; // for this warp in this moment
+  for (std::size_t i = 0; i < cells; ++i) {
+    const bool simple = times[i].written - from <= to - from;
+    if constexpr (kind == Kind::read) {
+      if (simple && entered(times[i], history[i], to, me)) {
+        enough = enough && history[i].others[1].time == now_;
+        continue;
+      }
+    }
+    if constexpr (kind == Kind::write) {
+      if (simple && times[i].reads <= 2 * to + 1) {
+        times[i] = {now_, 0};
+        history[i].writer = me.who;
+        history[i].write_site = me.site;
+        continue;
+      }
+    }
+    enough = false;
+    const Passage passage{*block, state,       page,  address + (i << page->shift),
+                          bytes,  instruction, thread};
+    cell_accessed<kind>(*page, cell + i, passage);
+  }
+  if (kind == Kind::read && enough)
+    memo = {address, now_, static_cast<unsigned char>(bytes),
+            static_cast<unsigned char>(thread / 32)};
+}
+
+template <Kind kind>
+inline void Checker::atomic_access(std::uintptr_t address, std::size_t bytes,
+                                   const void* instruction) {
+  access<kind>(address, bytes, bytes, instruction);
+  host::Block* const block = host::current_block;
+  if (!block) return;
+  BlockState& state = state_of(*block);
+  BlockOrder& order = state.order;
+  SyncObjects& objects = objects_of(reinterpret_cast<const void*>(address), state);
+  const unsigned thread = block->thread_rank();
+  // What is written atomically is mostly read as well; a mere store gains nothing that it could
+  // use.
+  if (const auto object = objects.find(address); object != objects.end())
+    order.acquire_atomic(thread, object->second);
+  if constexpr (is_write(kind)) {
+    if (order.has_fence(thread)) order.release_fenced(thread, objects[address]);
+  }
+}
+
+} // namespace kg::check

@@ -1,0 +1,86 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions that -fsanitize=bounds, signed-integer-overflow, shift and integer-divide-by-zero
+// call where something has happened (layouts as in LLVM's compiler-rt, ubsan_handlers.h).
+#include "runtime/host/check/checker.h"
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <string>
+
+namespace {
+
+struct Place {
+  const char* file;
+  std::uint32_t line;
+  std::uint32_t column;
+};
+struct Type {
+  std::uint16_t kind; // 0: integer
+  std::uint16_t info; // of an integer: lowest bit set if signed, the others log2 of its bits
+  char name[1];       // in quotes
+};
+struct IndexData {
+  Place place;
+  const Type* array;
+  const Type* index;
+};
+struct OverflowData {
+  Place place;
+  const Type* type;
+};
+struct ShiftData {
+  Place place;
+  const Type* left;
+  const Type* right;
+};
+
+// A value of up to 64 bits is handed over itself, a wider one by address.
+std::string text(const Type& type, std::uintptr_t value) {
+  const unsigned bits = 1u << (type.info >> 1);
+  if (bits > 64) return "a 128-bit number";
+  if ((type.info & 1) == 0) return std::to_string(value);
+  const unsigned unused = 64 - bits;
+  return std::to_string(static_cast<std::int64_t>(value << unused) >> unused);
+}
+
+void overflow(const OverflowData& data, const std::string& expression, const void* instruction) {
+  kg::check::the_checker->arithmetic(
+      fmt::format("signed overflow: {} does not fit into {}", expression, data.type->name),
+      instruction);
+}
+
+} // namespace
+
+extern "C" {
+
+void __ubsan_handle_out_of_bounds(IndexData* data, std::uintptr_t index) {
+  kg::check::the_checker->index_out_of_bounds(
+      fmt::format("index {} of an array {}", text(*data->index, index), data->array->name),
+      __builtin_return_address(0));
+}
+void __ubsan_handle_add_overflow(OverflowData* data, std::uintptr_t a, std::uintptr_t b) {
+  overflow(*data, text(*data->type, a) + " + " + text(*data->type, b), __builtin_return_address(0));
+}
+void __ubsan_handle_sub_overflow(OverflowData* data, std::uintptr_t a, std::uintptr_t b) {
+  overflow(*data, text(*data->type, a) + " - " + text(*data->type, b), __builtin_return_address(0));
+}
+void __ubsan_handle_mul_overflow(OverflowData* data, std::uintptr_t a, std::uintptr_t b) {
+  overflow(*data, text(*data->type, a) + " * " + text(*data->type, b), __builtin_return_address(0));
+}
+void __ubsan_handle_negate_overflow(OverflowData* data, std::uintptr_t a) {
+  overflow(*data, "-(" + text(*data->type, a) + ")", __builtin_return_address(0));
+}
+void __ubsan_handle_divrem_overflow(OverflowData* data, std::uintptr_t a, std::uintptr_t b) {
+  kg::check::the_checker->arithmetic("division: " + text(*data->type, a) + " / " +
+                                         text(*data->type, b),
+                                     __builtin_return_address(0));
+}
+void __ubsan_handle_shift_out_of_bounds(ShiftData* data, std::uintptr_t a, std::uintptr_t b) {
+  kg::check::the_checker->arithmetic(fmt::format("shift: {} of type {} by {}", text(*data->left, a),
+                                                 data->left->name, text(*data->right, b)),
+                                     __builtin_return_address(0));
+}
+
+} // extern "C"

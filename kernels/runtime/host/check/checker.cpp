@@ -1,0 +1,249 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the checkers learn from the executor.
+#include "runtime/host/check/access_check.h"
+
+#include "runtime/host/virtual_device.h"
+#include "runtime/memory.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <initializer_list>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace kg::check {
+namespace {
+
+// On the average, accesses between two preemptions in random order.
+constexpr unsigned kPreemptionDistance = 64;
+
+std::uintptr_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+Who block_number(const host::LaunchContext& launch, uint3 index) {
+  const std::uint64_t number =
+      index.x + std::uint64_t{launch.grid.x} * (index.y + std::uint64_t{launch.grid.y} * index.z);
+  return static_cast<Who>(number << 10) & kBlockMask;
+}
+
+unsigned next_distance(std::uint64_t& random) {
+  random = random * 6364136223846793005ULL + 1442695040888963407ULL; // Knuth's MMIX generator
+  return 1 + static_cast<unsigned>(random >> 33) % (2 * kPreemptionDistance);
+}
+
+bool on_this_stack(std::uintptr_t address) {
+  pthread_attr_t attributes;
+  void* bottom = nullptr;
+  std::size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  pthread_attr_getstack(&attributes, &bottom, &size);
+  pthread_attr_destroy(&attributes);
+  return address - address_of(bottom) < size;
+}
+
+} // namespace
+
+namespace {
+// Made before main, so that no allocation is missed, and by the first call from a constructor that
+// runs even earlier.
+Checker& instance() {
+  static Checker checker;
+  return checker;
+}
+} // namespace
+Checker* the_checker = &instance();
+
+Checker::Checker() {
+  for (const DataSegment& segment : data_segments()) {
+    shadow_.add(segment.begin, segment.bytes, segment.writable ? Space::global : Space::local,
+                kHostWrote);
+  }
+  host::observer = this;
+}
+
+Checker::~Checker() {
+  host::observer = nullptr;
+  if (memory_.live_count() == 0) return;
+  std::fflush(stdout);
+  fmt::print(stderr, "[leak] {}; free what was allocated before the program ends\n",
+             memory_.describe_live());
+  std::fflush(stderr);
+  _exit(1);
+}
+
+void Checker::allocated(void* block, std::size_t block_bytes, std::size_t bytes) {
+  memory_.add(block, block_bytes, bytes);
+}
+bool Checker::freed(void* block) {
+  memory_.release(block);
+  return true;
+}
+void Checker::written(void* to, std::size_t bytes) {
+  shadow_.mark(address_of(to), bytes, kHostWrote);
+}
+void Checker::poisoned(void* to, std::size_t bytes) {
+  shadow_.mark(address_of(to), bytes, kUninitialised);
+}
+void Checker::copied(void* to, const void* from, std::size_t bytes) {
+  if (shadow_.find(address_of(from)) && shadow_.find(address_of(to))) {
+    shadow_.copy(address_of(to), address_of(from), bytes);
+  } else {
+    written(to, bytes);
+  }
+}
+
+void Checker::launch_began(const host::LaunchContext&) {
+  launching_.lock();
+  if (now_ > kInFlight / 4) { // the next launch may be long
+    shadow_.forget_moments();
+    now_ = kFirstMoment;
+  }
+  launch_floor_ = now_++;
+  read_enough_ = kReadEnough | (read_enough_ + 1);
+  objects_.clear();
+}
+
+void Checker::launch_ended(const host::LaunchContext&, const std::exception_ptr& failure) {
+  if (pending_.bytes != 0) resolve_pending();
+  const std::string found = findings_.text();
+  findings_.clear();
+  launching_.unlock();
+  if (found.empty()) return;
+  try {
+    if (failure) std::rethrow_exception(failure);
+  } catch (const Stopped&) { // said so itself
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("{}\n{}", error.what(), found));
+  }
+  throw Error(found);
+}
+
+void Checker::block_began(host::Block& block) {
+  auto& state = blocks_[&block];
+  if (!state) state = std::make_unique<BlockState>();
+  block.observed = state.get();
+  const host::LaunchContext& launch = block.launch();
+  state->order.begin(block_number(launch, blockIdx), launch_floor_, now_++);
+  state->objects.clear();
+  state->together = block.groups().grid || block.groups().cluster;
+
+  const auto address = address_of(block.shared_memory());
+  if (state->dynamic_shared != address) {
+    shadow_.add(address, host::kSharedBytesOptIn, Space::dynamic_shared, kUninitialised);
+    state->dynamic_shared = address;
+  }
+  state->dynamic_shared_bytes = launch.shared_bytes;
+
+  const auto builtins = {address_of(&threadIdx), address_of(&blockIdx), address_of(&blockDim),
+                         address_of(&gridDim)};
+  if (state->builtins != std::min(builtins)) add_thread_local_storage();
+  state->builtins = std::min(builtins);
+  state->builtins_bytes = std::max(builtins) + sizeof(dim3) - state->builtins;
+
+  state->random = launch.schedule.seed + state->order.block();
+  state->until_preemption =
+      launch.schedule.order == ThreadOrder::random ? next_distance(state->random) : 0;
+}
+
+void Checker::block_ended(host::Block& block) {
+  if (pending_.bytes != 0) resolve_pending();
+  block.observed = nullptr;
+}
+
+void Checker::add_thread_local_storage() {
+  for (SharedModule& module : shared_modules()) {
+    shadow_.add(module.begin, module.bytes, Space::static_shared, kNotShadowed);
+    for (const SharedVariable& variable : module.variables) {
+      shadow_.mark(module.begin + variable.offset, variable.bytes,
+                   variable.guard ? kGuard : kUninitialised);
+    }
+    std::erase_if(modules_, [&](const auto& known) { return known.begin == module.begin; });
+    modules_.push_back(std::move(module));
+  }
+}
+
+// An address that was never seen: of a stack, of a module that was loaded late, or wild (null).
+Page* Checker::unknown_page(std::uintptr_t address, host::Block& block) {
+  const bool executor =
+      address - address_of(&block) < sizeof(block); // what it inlines into kernels
+  if (executor || block.owns_stack(address) || on_this_stack(address)) {
+    shadow_.add(address, 1, Space::local, kNotShadowed);
+    return shadow_.find(address);
+  }
+  for (const DataSegment& segment : data_segments()) {
+    if (address - segment.begin >= segment.bytes) continue;
+    shadow_.add(segment.begin, segment.bytes, segment.writable ? Space::global : Space::local,
+                kHostWrote);
+    return shadow_.find(address);
+  }
+  return nullptr;
+}
+
+void Checker::preempt(BlockState& state, host::Block& block) {
+  state.until_preemption = next_distance(state.random);
+  block.yield("the scheduler (preempted)", Location::here());
+}
+
+SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
+  const Page* const page = shadow_.find(address_of(object));
+  const bool shared =
+      page && (page->space == Space::dynamic_shared || page->space == Space::static_shared);
+  return shared && !state.together ? state.objects : objects_;
+}
+
+void Checker::block_synchronised(host::Block& block) {
+  if (pending_.bytes != 0) resolve_pending();
+  state_of(block).order.block_synchronised(now_++);
+}
+
+void Checker::warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) {
+  if (pending_.bytes != 0) resolve_pending();
+  const bool all = lanes == block.alive_lanes(warp);
+  state_of(block).order.warp_synchronised(warp, lanes, all, now_++);
+}
+
+void Checker::fence(host::Block& block, bool block_scope) {
+  state_of(block).order.fence(block.thread_rank(), block_scope, now_++);
+}
+
+void Checker::barrier_arrived(const void* object) {
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  state.order.release(block.thread_rank(), objects_of(object, state)[address_of(object)], now_++);
+}
+
+void Checker::barrier_completed(const void* object) {
+  SyncObject& sync = objects_of(object, state_of(*host::current_block))[address_of(object)];
+  sync.completed = std::make_shared<Clock>(sync.gathered);
+}
+
+void Checker::barrier_passed(const void* object) {
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  state.order.acquire(block.thread_rank(), objects_of(object, state)[address_of(object)].completed);
+}
+
+void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes, Location where) {
+  const Location* const site = &remembered(where);
+  access<Kind::read>(address_of(from), bytes, bytes, site);
+  access<Kind::write>(address_of(to), bytes, bytes, site);
+  pending_.bytes = 0; // nothing is written yet
+  set_write_time(address_of(to), bytes, kInFlight);
+}
+
+void Checker::async_copy_waited(void* to, std::size_t bytes) {
+  set_write_time(address_of(to), bytes, now_);
+}
+
+void Checker::set_write_time(std::uintptr_t address, std::size_t bytes, Time time) {
+  for (std::uintptr_t at = address; at < address + bytes;) {
+    Page* const page = shadow_.find(at);
+    if (!page || !page->has_cells()) return;
+    page->times[page->cell_of(at % kPageBytes)].written = time;
+    at += std::size_t{1} << page->shift;
+  }
+}
+
+} // namespace kg::check

@@ -1,0 +1,180 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The checkers: every access of a kernel to memory that threads share passes through access(),
+// which asks four questions of each word it touches: is it the launch's to touch, is it aligned,
+// has it been written, and is it ordered after whatever it conflicts with. Kernels are compiled
+// with -fsanitize=thread, which puts a call in front of each access; hooks.cpp receives the calls.
+//
+// While a program is linked with the checkers, launches run one at a time and their blocks one
+// after the other, so that the same seed gives the same findings.
+#pragma once
+
+#include "runtime/host/block.h"
+#include "runtime/host/check/findings.h"
+#include "runtime/host/check/memory_map.h"
+#include "runtime/host/check/order.h"
+#include "runtime/host/check/shadow.h"
+#include "runtime/host/check/shared_variables.h"
+#include "runtime/host/check/source_line.h"
+#include "runtime/host/observer.h"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace kg::check {
+
+using SyncObjects = std::unordered_map<std::uintptr_t, SyncObject>; // by address
+
+// A read that two threads of a warp have made in the same moment: no further one of that warp tells
+// anything, as any write that conflicts with it conflicts with one of the two.
+struct Memo {
+  std::uintptr_t address = 0;
+  Time time = 0;
+  unsigned char bytes = 0;
+  unsigned char warp = 0;
+};
+
+// What the checkers keep of a block while it runs.
+struct BlockState {
+  BlockOrder order;
+  std::uintptr_t builtins = 0; // threadIdx and its like, which every kernel reads all the time
+  std::size_t builtins_bytes = 0;
+  std::uintptr_t dynamic_shared = 0;
+  std::size_t dynamic_shared_bytes = 0;
+  SyncObjects objects;           // in its shared memory
+  unsigned until_preemption = 0; // accesses; 0: never
+  std::uint64_t random = 0;
+  bool together = false; // other blocks run at the same time
+
+  std::array<Memo, 1024> memos;
+  Memo& memo_of(std::uintptr_t address, unsigned thread) {
+    return memos[(address / 4 + thread / 32 * 67) % memos.size()];
+  }
+
+  // The times of writes to `page` that need no further look: in global memory all before this
+  // launch, in shared memory all of this block before its last barrier. What is written itself need
+  // not have been.
+  struct Span {
+    Time from, to;
+  };
+  Span settled(const Page& page, Kind kind) const {
+    const bool global = page.space == Space::global;
+    const Time to = global ? order.launch_floor() : order.block_floor();
+    if (is_write(kind)) return {kUninitialised, to};
+    return {global ? Time{kHostWrote} : order.started() + 1, to};
+  }
+};
+
+// Thrown by a block whose fault is among the findings.
+struct Stopped {};
+
+class Checker final : public host::Observer {
+ public:
+  Checker();
+  ~Checker() override; // reports leaks, and ends the program with code 1 if there are any
+
+  // Before each access of instrumented code, which must be aligned to `alignment` bytes. Does
+  // nothing outside of kernels.
+  template <Kind kind>
+  void access(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
+              const void* instruction);
+  // Before an atomic or volatile one: also what it hands over and takes over.
+  template <Kind kind>
+  void atomic_access(std::uintptr_t address, std::size_t bytes, const void* instruction);
+
+  // A fault in arithmetic at `line`; the second one makes the thread go no further.
+  void arithmetic(const std::string& what, const void* instruction);
+  [[noreturn]] void index_out_of_bounds(const std::string& what, const void* instruction);
+
+  void allocated(void* block, std::size_t block_bytes, std::size_t bytes) override;
+  bool freed(void* block) override;
+  void written(void* to, std::size_t bytes) override;
+  void poisoned(void* to, std::size_t bytes) override;
+  void copied(void* to, const void* from, std::size_t bytes) override;
+  void launch_began(const host::LaunchContext& launch) override;
+  void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
+  void block_began(host::Block& block) override;
+  void block_ended(host::Block& block) override;
+  void block_synchronised(host::Block& block) override;
+  void warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) override;
+  void fence(host::Block& block, bool block_scope) override;
+  void barrier_arrived(const void* object) override;
+  void barrier_completed(const void* object) override;
+  void barrier_passed(const void* object) override;
+  void async_copy_issued(void* to, const void* from, std::size_t bytes, Location where) override;
+  void async_copy_waited(void* to, std::size_t bytes) override;
+
+ private:
+  // An access on its way through its cells.
+  struct Passage {
+    host::Block& block;
+    BlockState& state;
+    Page* page; // null: nobody knows the address
+    std::uintptr_t address;
+    std::size_t bytes;
+    const void* instruction;
+    unsigned thread;
+  };
+  // A write that overtakes another one: a fault only if it changes what is there, which shows once
+  // it has been made.
+  struct Pending {
+    std::uintptr_t address = 0;
+    std::size_t bytes = 0;
+    unsigned char before[16];
+    std::string text;
+    Site site = 0;
+    Site other = 0;
+  };
+
+  static BlockState& state_of(host::Block& block) {
+    return *static_cast<BlockState*>(block.observed);
+  }
+  bool entered(Times& times, History& history, Time to, const Access& me) const;
+  template <Kind kind>
+  void access_slowly(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
+                     const void* instruction);
+  template <Kind kind>
+  void cell_accessed(Page& page, std::size_t cell, const Passage& passage);
+  template <Kind kind>
+  bool usable(Page& page, std::size_t cell, const Passage& passage);
+  Page* unknown_page(std::uintptr_t address, host::Block& block);
+  void preempt(BlockState& state, host::Block& block);
+  void add_thread_local_storage();
+  SyncObjects& objects_of(const void* object, BlockState& state);
+
+  void uninitialised(const Passage& passage);
+  template <Kind kind>
+  void conflict(const Access& other, const Passage& passage, bool other_writes);
+  [[noreturn]] void stop(Fault fault, const Passage& passage, bool writes, const char* hint);
+  [[noreturn]] void stop(Fault fault, Site site, std::string text);
+  void resolve_pending();
+  void set_write_time(std::uintptr_t address, std::size_t bytes, Time time);
+
+  std::string who_and_where(const host::Block& block) const;
+  std::string variable(std::uintptr_t address, const BlockState& state,
+                       const host::LaunchContext& launch) const;
+  std::string shared_variable(std::uintptr_t address) const;
+  std::string accesses(const char* verb, const Passage& passage) const;
+  std::string other_thread(Who who, const Passage& passage) const;
+
+  Time now_ = kFirstMoment;
+  Time launch_floor_ = 0;
+  Reads read_enough_ = kReadEnough; // and the number of the launch
+  Shadow shadow_;
+  MemoryMap memory_{shadow_};
+  Findings findings_;
+  Pending pending_;
+  std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
+  SyncObjects objects_;               // in global memory, or of several blocks
+  std::vector<SharedModule> modules_; // of the OS threads seen so far
+  std::mutex launching_;
+};
+
+// The one of this program: the calls that a compiler inserts carry no context.
+extern Checker* the_checker;
+
+} // namespace kg::check

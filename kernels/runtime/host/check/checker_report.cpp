@@ -1,0 +1,185 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the checkers say.
+#include "runtime/host/check/checker.h"
+
+#include "runtime/host/virtual_device.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+namespace kg::check {
+
+std::string Checker::who_and_where(const host::Block& block) const {
+  const host::LaunchContext& launch = block.launch();
+  return fmt::format("kernel {}, block ({},{},{}), thread ({},{},{})",
+                     launch.kernel_name(launch.kernel), blockIdx.x, blockIdx.y, blockIdx.z,
+                     threadIdx.x, threadIdx.y, threadIdx.z);
+}
+
+std::string Checker::shared_variable(std::uintptr_t address) const {
+  for (const SharedModule& module : modules_) {
+    if (address - module.begin >= module.bytes) continue;
+    const std::uintptr_t offset = address - module.begin;
+    const SharedVariable* before = nullptr;
+    const SharedVariable* after = nullptr;
+    for (const SharedVariable& variable : module.variables) {
+      if (variable.guard) continue;
+      if (variable.offset <= offset) before = &variable;
+      if (variable.offset > offset && !after) after = &variable;
+    }
+    if (before && offset < before->offset + before->bytes)
+      return fmt::format("byte {} of __shared__ {}", offset - before->offset, before->name);
+    const std::uintptr_t behind = before ? offset - before->offset - before->bytes : ~0ull;
+    if (after && after->offset - offset < behind)
+      return fmt::format("{} bytes before __shared__ {}", after->offset - offset, after->name);
+    if (before)
+      return fmt::format("{} bytes behind the end of __shared__ {}, {} bytes long", behind,
+                         before->name, before->bytes);
+  }
+  return "static shared memory";
+}
+
+std::string Checker::variable(std::uintptr_t address, const BlockState& state,
+                              const host::LaunchContext& launch) const {
+  const std::uintptr_t in_dynamic = address - state.dynamic_shared;
+  if (in_dynamic < host::kSharedBytesOptIn + kPageBytes) {
+    return in_dynamic < state.dynamic_shared_bytes
+               ? fmt::format("byte {} of the {} bytes of dynamic shared memory", in_dynamic,
+                             state.dynamic_shared_bytes)
+               : fmt::format("{} bytes behind the end of the {} bytes of dynamic shared memory",
+                             in_dynamic - state.dynamic_shared_bytes, state.dynamic_shared_bytes);
+  }
+  if (const std::string buffer = memory_.describe(address, launch); !buffer.empty()) return buffer;
+  for (const SharedModule& module : modules_)
+    if (address - module.begin < module.bytes) return shared_variable(address);
+  if (const std::string name = data_symbol(address); !name.empty()) return name;
+  if (address < kPageBytes) return fmt::format("the null pointer + {}", address);
+  return fmt::format("0x{:x}, which is no memory of the device", address);
+}
+
+std::string Checker::accesses(const char* verb, const Passage& passage) const {
+  return fmt::format("{} {} {} bytes at {}", who_and_where(passage.block), verb, passage.bytes,
+                     source_line(site_of(passage.instruction)));
+}
+
+std::string Checker::other_thread(Who who, const Passage& passage) const {
+  const host::LaunchContext& launch = passage.block.launch();
+  const unsigned rank = who & kThreadMask;
+  const dim3 b = launch.block;
+  std::string text =
+      fmt::format("thread ({},{},{})", rank % b.x, rank / b.x % b.y, rank / (b.x * b.y));
+  if ((who & kBlockMask) != passage.state.order.block()) {
+    const unsigned number = (who & kBlockMask) >> 10;
+    const dim3 g = launch.grid;
+    text +=
+        fmt::format(" of block ({},{},{})", number % g.x, number / g.x % g.y, number / (g.x * g.y));
+  }
+  return text;
+}
+
+void Checker::uninitialised(const Passage& passage) {
+  if (!findings_.is_new(Fault::uninitialised, site_of(passage.instruction), 0)) return;
+  const bool shared = passage.page->space != Space::global;
+  findings_.add(
+      Fault::uninitialised, site_of(passage.instruction), 0,
+      fmt::format("{}: {}, which nothing has written\n  hint: {}", accesses("reads", passage),
+                  variable(passage.address, passage.state, passage.block.launch()),
+                  shared ? "shared memory begins with arbitrary values in every block; write all "
+                           "that is read, a barrier in between"
+                         : "fill the buffer first, or guard the access by the size"));
+}
+
+template <Kind kind>
+void Checker::conflict(const Access& other, const Passage& passage, bool other_writes) {
+  if (other.time == 0) return;
+  const bool in_flight = other.time == kInFlight;
+  const bool may_be_equal = kind == Kind::write && other_writes && !in_flight &&
+                            !(other.who & kAtomic) && passage.bytes <= sizeof(pending_.before);
+  if (may_be_equal && pending_.bytes != 0) return; // an earlier word of the same access
+  if (!findings_.is_new(Fault::race, site_of(passage.instruction), other.site)) return;
+  const Who me = passage.state.order.block() | passage.thread;
+  const Who difference = other.who ^ me;
+  const bool other_block = (difference & kBlockMask) != 0;
+  const bool one_warp = same_warp(other.who, me);
+  const char* hint = "put __syncthreads() between the two";
+  if (in_flight) {
+    hint = "wait for the asynchronous copy (wait_group, then a barrier) before its destination is "
+           "used";
+  } else if (is_atomic(kind) != ((other.who & kAtomic) != 0)) {
+    hint = "only one of the two is atomic: make both atomic, or order them by a barrier or a fence";
+  } else if (other_block) {
+    hint = "blocks of a launch run in any order: use atomics, give each block its own memory, or "
+           "make two launches of it";
+  } else if (one_warp) {
+    hint = "the lanes of a warp do not run in step: put __syncwarp() between the two";
+  }
+  const char* verb = kind == Kind::read    ? "reads"
+                     : kind == Kind::write ? "writes"
+                     : is_write(kind)      ? "updates atomically"
+                                           : "reads atomically";
+  const char* other_verb = in_flight                    ? "is still copying to"
+                           : !other_writes              ? "read"
+                           : (other.who & kAtomic) != 0 ? "updated atomically"
+                                                        : "wrote";
+  std::string text = fmt::format(
+      "{}: {}, which {} {} at {}; nothing orders the two\n  hint: {}", accesses(verb, passage),
+      variable(passage.address, passage.state, passage.block.launch()),
+      other_thread(other.who, passage), other_verb, source_line(other.site), hint);
+  if (!may_be_equal)
+    return findings_.add(Fault::race, site_of(passage.instruction), other.site, std::move(text));
+  pending_.address = passage.address;
+  pending_.bytes = passage.bytes;
+  std::memcpy(pending_.before, reinterpret_cast<const void*>(passage.address), passage.bytes);
+  pending_.text = std::move(text);
+  pending_.site = site_of(passage.instruction);
+  pending_.other = other.site;
+}
+
+template void Checker::conflict<Kind::read>(const Access&, const Passage&, bool);
+template void Checker::conflict<Kind::write>(const Access&, const Passage&, bool);
+template void Checker::conflict<Kind::atomic_read>(const Access&, const Passage&, bool);
+template void Checker::conflict<Kind::atomic_write>(const Access&, const Passage&, bool);
+template void Checker::conflict<Kind::volatile_read>(const Access&, const Passage&, bool);
+template void Checker::conflict<Kind::volatile_write>(const Access&, const Passage&, bool);
+
+void Checker::resolve_pending() {
+  const bool changed = std::memcmp(pending_.before, reinterpret_cast<const void*>(pending_.address),
+                                   pending_.bytes) != 0;
+  pending_.bytes = 0;
+  if (changed && findings_.is_new(Fault::race, pending_.site, pending_.other))
+    findings_.add(Fault::race, pending_.site, pending_.other, std::move(pending_.text));
+}
+
+void Checker::stop(Fault fault, const Passage& passage, bool writes, const char* hint) {
+  stop(fault, site_of(passage.instruction),
+       fmt::format("{}: {}\n  hint: {}", accesses(writes ? "writes" : "reads", passage),
+                   variable(passage.address, passage.state, passage.block.launch()), hint));
+}
+
+void Checker::stop(Fault fault, Site site, std::string text) {
+  if (findings_.is_new(fault, site, 0)) findings_.add(fault, site, 0, std::move(text));
+  host::current_block->stop(std::make_exception_ptr(Stopped()));
+}
+
+void Checker::arithmetic(const std::string& what, const void* instruction) {
+  const Site site = site_of(instruction);
+  if (!host::current_block || !findings_.is_new(Fault::arithmetic, site, 0)) return;
+  findings_.add(Fault::arithmetic, site, 0,
+                fmt::format("{} at {}: {}\n  hint: use a wider or unsigned type, or guard the "
+                            "operands",
+                            who_and_where(*host::current_block), source_line(site), what));
+}
+
+void Checker::index_out_of_bounds(const std::string& what, const void* instruction) {
+  const Site site = site_of(instruction);
+  if (!host::current_block) throw Error(fmt::format("{}: {}", source_line(site), what));
+  stop(
+      Fault::out_of_bounds, site,
+      fmt::format("{} at {}: {}\n  hint: mend the index, or index a pointer to the whole where the "
+                  "rows of an array are meant to run on",
+                  who_and_where(*host::current_block), source_line(site), what));
+}
+
+} // namespace kg::check

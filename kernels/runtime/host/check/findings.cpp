@@ -1,0 +1,50 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/host/check/findings.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <vector>
+
+namespace kg::check {
+
+const char* name(Fault fault) {
+  switch (fault) {
+  case Fault::out_of_bounds: return "out-of-bounds";
+  case Fault::misaligned: return "misaligned";
+  case Fault::freed: return "freed";
+  case Fault::uninitialised: return "uninitialised";
+  case Fault::race: return "race";
+  case Fault::arithmetic: return "arithmetic";
+  }
+  return "";
+}
+
+bool Findings::is_new(Fault fault, Site site, Site other) {
+  const auto found = findings_.find({fault, site, other});
+  if (found == findings_.end()) return true;
+  ++found->second.count;
+  return false;
+}
+
+void Findings::add(Fault fault, Site site, Site other, std::string text) {
+  const std::size_t order = findings_.size();
+  findings_[{fault, site, other}] = {1, order, std::move(text)};
+}
+
+std::string Findings::text() const {
+  std::vector<std::pair<Fault, const Finding*>> ordered;
+  for (const auto& [key, finding] : findings_) ordered.emplace_back(std::get<0>(key), &finding);
+  std::sort(ordered.begin(), ordered.end(),
+            [](const auto& a, const auto& b) { return a.second->order < b.second->order; });
+  std::string text;
+  for (std::size_t i = 0; i < ordered.size() && i < kShown; ++i) {
+    const auto& [fault, finding] = ordered[i];
+    text += fmt::format("{}[{}] {}", i == 0 ? "" : "\n", name(fault), finding->text);
+    if (finding->count > 1) text += fmt::format("\n  {} times at these lines", finding->count);
+  }
+  if (ordered.size() > kShown) text += fmt::format("\nand {} more", ordered.size() - kShown);
+  return text;
+}
+
+} // namespace kg::check

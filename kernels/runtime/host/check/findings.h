@@ -1,0 +1,42 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the checkers found in one launch: each pair of lines once, however often it happened.
+#pragma once
+
+#include "runtime/host/check/access.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace kg::check {
+
+// The word in brackets with which a finding begins.
+enum class Fault { out_of_bounds, misaligned, freed, uninitialised, race, arithmetic };
+const char* name(Fault fault); // "out-of-bounds"
+
+class Findings {
+ public:
+  // True for the first of its kind at this pair of instructions: the caller then sets its text.
+  bool is_new(Fault fault, Site site, Site other);
+  void add(Fault fault, Site site, Site other, std::string text);
+
+  bool empty() const { return findings_.empty(); }
+  void clear() { findings_.clear(); }
+  // All of them, the first in full, with how often each happened; ends without a newline.
+  std::string text() const;
+
+ private:
+  static constexpr std::size_t kShown = 8;
+
+  struct Finding {
+    std::uint64_t count = 0;
+    std::size_t order = 0;
+    std::string text;
+  };
+  std::map<std::tuple<Fault, Site, Site>, Finding> findings_;
+};
+
+} // namespace kg::check

@@ -1,0 +1,54 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The allocations of device memory, live and lately freed, so that an address can be put into
+// words.
+#pragma once
+
+#include "runtime/host/check/shadow.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+namespace kg::host {
+struct LaunchContext;
+}
+
+namespace kg::check {
+
+class MemoryMap {
+ public:
+  explicit MemoryMap(Shadow& shadow) : shadow_(shadow) {}
+
+  void add(void* block, std::size_t block_bytes, std::size_t bytes);
+  // Keeps the block from use for a while; frees the oldest ones beyond kKeptBytes.
+  void release(void* block);
+
+  // "byte 4100 of the 4096-byte buffer that is argument 2, 5 bytes behind its end"; "" if the
+  // address is in no allocation nor beside one.
+  std::string describe(std::uintptr_t address, const host::LaunchContext& launch) const;
+
+  std::size_t live_count() const { return live_; }
+  std::string describe_live() const; // "3 allocations, 4096 + 12 + 4 bytes"
+
+ private:
+  struct Block {
+    std::size_t block_bytes;
+    std::uintptr_t data;
+    std::size_t bytes;
+    bool freed;
+  };
+
+  static constexpr std::size_t kKeptBytes = std::size_t{256} << 20;
+
+  Shadow& shadow_;
+  std::map<std::uintptr_t, Block> blocks_; // by address
+  std::deque<std::uintptr_t> kept_;        // freed, oldest first
+  std::size_t kept_bytes_ = 0;
+  std::size_t live_ = 0;
+};
+
+} // namespace kg::check

@@ -1,0 +1,123 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/host/check/order.h"
+
+#include <bit>
+
+namespace kg::check {
+namespace {
+
+constexpr unsigned kMaxThreads = kThreadMask + 1;
+
+ClockPointer joined(const ClockPointer& a, const ClockPointer& b) {
+  if (!a || a == b) return b;
+  Clock both = *a;
+  both.learn(*b);
+  return std::make_shared<Clock>(std::move(both));
+}
+
+} // namespace
+
+void BlockOrder::begin(Who block, Time launch_floor, Time now) {
+  block_ = block & kBlockMask;
+  launch_floor_ = launch_floor;
+  started_ = block_floor_ = now;
+  warp_floor_.fill(now);
+  irregular_ = false;
+  block_clock_ = nullptr;
+  thread_clock_.clear();
+  device_fences_.clear();
+  block_fences_.clear();
+}
+
+bool BlockOrder::knows(const Access& access, unsigned thread) const {
+  return (!thread_clock_.empty() && thread_clock_[thread] &&
+          thread_clock_[thread]->knows(access)) ||
+         (block_clock_ && block_clock_->knows(access));
+}
+
+void BlockOrder::block_synchronised(Time now) {
+  block_floor_ = now;
+  if (thread_clock_.empty()) return;
+  // The floor says all of this block; what a thread knew of others, all know now.
+  Clock foreign = block_clock_ ? *block_clock_ : Clock();
+  const Clock* last = nullptr;
+  for (const ClockPointer& clock : thread_clock_) {
+    if (clock && clock.get() != last) foreign.learn(clock->except(block_));
+    last = clock.get();
+  }
+  thread_clock_.clear();
+  block_clock_ = foreign.empty() ? nullptr : std::make_shared<Clock>(std::move(foreign));
+  irregular_ = block_clock_ != nullptr;
+}
+
+void BlockOrder::warp_synchronised(unsigned warp, unsigned lanes, bool all_lanes, Time now) {
+  if (all_lanes) warp_floor_[warp] = now;
+  if (all_lanes && thread_clock_.empty()) return;
+  Clock together;
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    const unsigned thread = warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
+    together.learn(Clock::thread_key(block_ | thread), now);
+    if (!thread_clock_.empty() && thread_clock_[thread]) together.learn(*thread_clock_[thread]);
+  }
+  thread_clock_.resize(kMaxThreads);
+  const auto shared = std::make_shared<const Clock>(std::move(together));
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    thread_clock_[warp * 32 + static_cast<unsigned>(std::countr_zero(rest))] = shared;
+  }
+  irregular_ = true;
+}
+
+BlockOrder::Fence BlockOrder::state_of(unsigned thread, Time now) const {
+  return {now, block_floor_, warp_floor_[thread / 32],
+          thread_clock_.empty() ? nullptr : thread_clock_[thread], block_clock_};
+}
+
+void BlockOrder::fence(unsigned thread, bool block_scope, Time now) {
+  (block_scope ? block_fences_ : device_fences_)[thread] = state_of(thread, now);
+}
+
+// Into `clock`: what `thread` knew in that state, itself included.
+void BlockOrder::tell(Clock& clock, unsigned thread, const Fence& state) const {
+  const Who who = block_ | thread;
+  clock.learn(Clock::thread_key(who), state.time);
+  if (state.block_floor > started_) clock.learn(Clock::block_key(who), state.block_floor);
+  if (state.warp_floor > started_) clock.learn(Clock::warp_key(who), state.warp_floor);
+  if (state.thread_clock) clock.learn(*state.thread_clock);
+  if (state.block_clock) clock.learn(*state.block_clock);
+}
+
+void BlockOrder::release(unsigned thread, SyncObject& object, Time now) const {
+  Fence state = state_of(thread, now);
+  if (state.thread_clock == object.last) {
+    state.thread_clock = nullptr;
+  } else {
+    object.last = state.thread_clock;
+  }
+  tell(object.gathered, thread, state);
+}
+
+void BlockOrder::release_fenced(unsigned thread, SyncObject& object) const {
+  if (const auto fence = device_fences_.find(thread); fence != device_fences_.end())
+    tell(object.gathered, thread, fence->second);
+  if (const auto fence = block_fences_.find(thread); fence != block_fences_.end()) {
+    if (object.block != block_) object.block_gathered = {};
+    object.block = block_;
+    tell(object.block_gathered, thread, fence->second);
+  }
+}
+
+void BlockOrder::acquire(unsigned thread, ClockPointer clock) {
+  if (!clock || clock->empty()) return;
+  thread_clock_.resize(kMaxThreads);
+  thread_clock_[thread] = joined(thread_clock_[thread], clock);
+  irregular_ = true;
+}
+
+void BlockOrder::acquire_atomic(unsigned thread, const SyncObject& object) {
+  if (!object.gathered.empty()) acquire(thread, std::make_shared<Clock>(object.gathered));
+  if (object.block == block_ && !object.block_gathered.empty())
+    acquire(thread, std::make_shared<Clock>(object.block_gathered));
+}
+
+} // namespace kg::check

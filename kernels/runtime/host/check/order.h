@@ -1,0 +1,88 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which accesses happen before which (Lamport's relation, kept by vector clocks: Fidge 1988,
+// Mattern 1989; FastTrack, Flanagan and Freund 2009). The rules are CUDA's: __syncthreads orders
+// all threads of a block, __syncwarp the lanes of its mask, a launch everything; shuffles and votes
+// order nothing; an atomic or volatile write that follows a __threadfence() hands over what came
+// before the fence to whoever reads it atomically (CUDA C++ Programming Guide, "Memory Fence
+// Functions").
+#pragma once
+
+#include "runtime/host/check/clock.h"
+
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+namespace kg::check {
+
+// An object through which threads hand over: an atomic variable, a named barrier, an mbarrier.
+struct SyncObject {
+  Clock gathered;         // from those who arrived
+  ClockPointer last;      // the thread clock that it learned last: many share one
+  ClockPointer completed; // what those who pass get
+  Clock block_gathered;   // by fences of block scope: for threads of `block` only
+  Who block = 0;
+};
+
+class BlockOrder {
+ public:
+  // A new block; `now` is the moment it starts.
+  void begin(Who block, Time launch_floor, Time now);
+
+  Who block() const { return block_; }
+  Time started() const { return started_; }
+  Time launch_floor() const { return launch_floor_; }
+  Time block_floor() const { return block_floor_; }
+
+  // Does `access` happen before what `thread` (its rank in the block) does now?
+  bool before(const Access& access, unsigned thread) const {
+    if (access.time <= launch_floor_) return true;
+    if (((access.who ^ block_) & kBlockMask) == 0) {
+      if (access.time <= block_floor_) return true;
+      const unsigned other = access.who & kThreadMask;
+      if (other == thread) return true;
+      if (other / 32 == thread / 32 && access.time <= warp_floor_[thread / 32]) return true;
+    }
+    return irregular_ && knows(access, thread);
+  }
+
+  // Each ends the moment `now`: accesses made from then on are of the next one.
+  void block_synchronised(Time now);
+  void warp_synchronised(unsigned warp, unsigned lanes, bool all_lanes, Time now);
+  void fence(unsigned thread, bool block_scope, Time now);
+  bool has_fence(unsigned thread) const {
+    return device_fences_.contains(thread) || block_fences_.contains(thread);
+  }
+  void release(unsigned thread, SyncObject& object, Time now) const;
+  void release_fenced(unsigned thread, SyncObject& object) const; // what its last fence covers
+  void acquire(unsigned thread, ClockPointer clock);
+  void acquire_atomic(unsigned thread, const SyncObject& object);
+
+ private:
+  struct Fence {
+    Time time = 0;
+    Time block_floor = 0;
+    Time warp_floor = 0;
+    ClockPointer thread_clock;
+    ClockPointer block_clock;
+  };
+
+  bool knows(const Access& access, unsigned thread) const;
+  void tell(Clock& clock, unsigned thread, const Fence& state) const;
+  Fence state_of(unsigned thread, Time now) const;
+
+  Who block_ = 0;
+  Time launch_floor_ = 0;
+  Time started_ = 0;
+  Time block_floor_ = 0;
+  std::array<Time, 32> warp_floor_{};
+  bool irregular_ = false;                 // somebody knows more than the floors say
+  ClockPointer block_clock_;               // what every thread of the block knows of other blocks
+  std::vector<ClockPointer> thread_clock_; // by rank; empty while nobody has one
+  std::unordered_map<unsigned, Fence> device_fences_;
+  std::unordered_map<unsigned, Fence> block_fences_;
+};
+
+} // namespace kg::check

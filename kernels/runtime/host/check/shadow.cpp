@@ -1,0 +1,124 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/host/check/shadow.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace kg::check {
+namespace {
+
+// The finest cells that a range needs to begin and end on a cell.
+unsigned char shift_for(std::uintptr_t address, std::size_t bytes) {
+  return static_cast<unsigned char>(std::min(2, std::countr_zero(address | bytes | 4)));
+}
+
+} // namespace
+
+void Page::make_cells() {
+  if (has_cells()) return;
+  times = std::make_unique<Times[]>(cell_count());
+  history = std::make_unique<History[]>(cell_count());
+  std::fill_n(times.get(), cell_count(), Times{fill, 0});
+}
+
+void Page::drop_cells(Time state) {
+  times = nullptr;
+  history = nullptr;
+  shift = 2;
+  fill = state;
+}
+
+void Page::set(std::size_t cell, Time state) {
+  times[cell] = {state, 0};
+  history[cell] = {};
+}
+
+void Page::split(unsigned char finer) {
+  if (finer >= shift) return;
+  const unsigned by = shift - finer;
+  shift = finer;
+  if (!has_cells()) return;
+  const auto old_times = std::move(times);
+  const auto old_history = std::move(history);
+  make_cells();
+  for (std::size_t i = 0; i < cell_count(); ++i) {
+    times[i] = old_times[i >> by];
+    history[i] = old_history[i >> by];
+  }
+}
+
+Page* Shadow::find_slowly(std::uintptr_t number) {
+  const auto found = pages_.find(number);
+  if (found == pages_.end()) return nullptr;
+  return recent_[number % kRecent] = found->second.get();
+}
+
+void Shadow::add(std::uintptr_t address, std::size_t bytes, Space space, Time fill) {
+  if (bytes == 0) return;
+  const std::uintptr_t last = (address + bytes - 1) >> kPageBits;
+  for (std::uintptr_t number = address >> kPageBits; number <= last; ++number) {
+    auto& page = pages_[number];
+    if (page && page->space != Space::local) continue;
+    if (!page) page = std::make_unique<Page>();
+    page->number = number;
+    page->space = space;
+    page->fill = fill;
+  }
+}
+
+void Shadow::remove(std::uintptr_t address, std::size_t bytes) {
+  const std::uintptr_t end = (address + bytes) >> kPageBits;
+  for (std::uintptr_t number = (address + kPageBytes - 1) >> kPageBits; number < end; ++number) {
+    recent_[number % kRecent] = nullptr;
+    pages_.erase(number);
+  }
+}
+
+void Shadow::mark(std::uintptr_t address, std::size_t bytes, Time state) {
+  while (bytes > 0) {
+    const std::size_t offset = address % kPageBytes;
+    const std::size_t part = std::min(bytes, kPageBytes - offset);
+    if (Page* const page = find(address)) {
+      if (part == kPageBytes) {
+        page->drop_cells(state);
+      } else {
+        page->split(shift_for(address, part));
+        page->make_cells();
+        for (std::size_t at = offset; at < offset + part; at += std::size_t{1} << page->shift)
+          page->set(page->cell_of(at), state);
+      }
+    }
+    address += part;
+    bytes -= part;
+  }
+}
+
+Time Shadow::state(std::uintptr_t address) {
+  Page* const page = find(address);
+  return page->has_cells() ? page->times[page->cell_of(address % kPageBytes)].written : page->fill;
+}
+
+void Shadow::copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {
+  const auto initialised = [this](std::uintptr_t address) {
+    const Time time = state(address);
+    return time == kHostWrote || time >= kFirstMoment;
+  };
+  for (std::size_t i = 0; i < bytes;) { // in runs of one state
+    const bool first = initialised(from + i);
+    std::size_t end = i + 1;
+    while (end < bytes && initialised(from + end) == first) ++end;
+    mark(to + i, end - i, first ? kHostWrote : kUninitialised);
+    i = end;
+  }
+}
+
+void Shadow::forget_moments() {
+  for (auto& [number, page] : pages_) {
+    if (!page->has_cells()) continue;
+    for (std::size_t i = 0; i < page->cell_count(); ++i)
+      page->set(i, std::min<Time>(page->times[i].written, kHostWrote));
+  }
+}
+
+} // namespace kg::check

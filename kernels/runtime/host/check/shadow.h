@@ -1,0 +1,98 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The history of all memory that kernels can reach, by pages of 4 KiB: one Cell per four bytes, and
+// finer where a page is accessed in smaller pieces. A page that no kernel has touched yet needs no
+// cells. Of a cell, two times are kept apart from the rest, because they settle almost every access
+// by themselves.
+#pragma once
+
+#include "runtime/host/check/access.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+namespace kg::check {
+
+inline constexpr unsigned kPageBits = 12;
+inline constexpr std::size_t kPageBytes = std::size_t{1} << kPageBits;
+
+enum class Space : unsigned char { local, global, static_shared, dynamic_shared };
+
+// What is known of a cell beside the time of its last write: who wrote, and two further accesses
+// that later ones can still conflict with (reads, or atomic writes that the last write is not
+// ordered after). Two readers of different warps are enough: any later writer differs from one.
+struct History {
+  Who writer = 0;
+  Site write_site = 0;
+  Access others[2];
+};
+
+// When a cell was last read: twice the moment of the latest of History::others, plus one if further
+// reads in the same moment would add nothing; or kReadEnough plus the number of the launch in which
+// they would add nothing at all. 0: never since the last write.
+using Reads = std::uint32_t;
+inline constexpr Reads kReadEnough = 0x80000000;
+
+struct Times {
+  Time written;
+  Reads reads;
+};
+
+struct Page {
+  std::uintptr_t number = 0; // address >> kPageBits
+  Space space = Space::local;
+  unsigned char shift = 2;  // log2 of the bytes per cell
+  Time fill = kNotShadowed; // state of all cells while there are none
+  std::unique_ptr<Times[]> times;
+  std::unique_ptr<History[]> history;
+
+  bool has_cells() const { return times != nullptr; }
+  std::size_t cell_count() const { return kPageBytes >> shift; }
+  std::size_t cell_of(std::size_t offset) const { return offset >> shift; }
+  void make_cells();
+  void drop_cells(Time state);
+  void set(std::size_t cell, Time state); // forgets its accesses
+  void split(unsigned char shift);        // makes cells of 1 << shift bytes
+};
+
+class Shadow {
+ public:
+  // The page of an address, or null when nothing of it was ever added.
+  Page* find(std::uintptr_t address) {
+    Page* const page = recent(address);
+    return page ? page : find_slowly(address >> kPageBits);
+  }
+  // The same, if it is among those found lately.
+  Page* recent(std::uintptr_t address) {
+    const std::uintptr_t number = address >> kPageBits;
+    Page* const page = recent_[number % kRecent];
+    return page && page->number == number ? page : nullptr;
+  }
+
+  // Adds the pages of a range where they are missing, or were local; they are in state `fill`.
+  void add(std::uintptr_t address, std::size_t bytes, Space space, Time fill);
+  // Drops every page that lies wholly in a range.
+  void remove(std::uintptr_t address, std::size_t bytes);
+  // Sets the state of every byte of a range whose pages exist.
+  void mark(std::uintptr_t address, std::size_t bytes, Time state);
+  // The state of one byte: one of the values below kFirstMoment, or a moment. Its page exists.
+  Time state(std::uintptr_t address);
+  // Copies which bytes are initialised. Both ranges exist.
+  void copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes);
+  // Forgets moments, not states: before the clock starts anew.
+  void forget_moments();
+
+ private:
+  static constexpr std::size_t kRecent = 1024;
+
+  Page* find_slowly(std::uintptr_t number);
+
+  std::array<Page*, kRecent> recent_{};
+  std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
+};
+
+} // namespace kg::check

@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Instructions and variables by the names that a programmer knows.
+#pragma once
+
+#include "runtime/error.h"
+#include "runtime/host/check/access.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kg::check {
+
+// An instruction address in 32 bits: its distance from this program's first instruction, or a
+// number given on first sight where a shared library is further away.
+extern "C" const char __executable_start; // the linker's
+inline constexpr Site kInterned = 0x80000000;
+Site intern(std::uintptr_t instruction);
+inline Site site_of(const void* instruction) {
+  const auto address = reinterpret_cast<std::uintptr_t>(instruction);
+  const std::uintptr_t distance = address - reinterpret_cast<std::uintptr_t>(&__executable_start);
+  return distance < kInterned ? static_cast<Site>(distance) : intern(address);
+}
+// For a call that knows its line: an address that source_line() knows, in place of an
+// instruction's.
+const Location& remembered(Location where);
+
+// "softmax.cu:52": the innermost line that is not the runtime's own, from the debug information
+// (libbacktrace); the address where there is none.
+std::string source_line(Site site);
+
+// The variable of a loaded module that an address lies in: "retirement_count"; "" where unknown.
+std::string data_symbol(std::uintptr_t address);
+
+} // namespace kg::check

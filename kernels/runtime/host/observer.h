@@ -1,0 +1,56 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the executor tells whoever watches it: the checkers (check/), when a program is linked with
+// them. Nobody watches otherwise, and each call site costs one test of a pointer.
+#pragma once
+
+#include "runtime/error.h"
+
+#include <cstddef>
+#include <exception>
+
+namespace kg::host {
+
+class Block;
+struct LaunchContext;
+
+// Called by the OS thread that runs the block; while somebody watches, only one does at a time.
+struct Observer {
+  virtual ~Observer() = default;
+
+  // --- Device memory: `block` is [guard_bytes][bytes][guard], `block_bytes` long.
+  virtual void allocated(void* /*block*/, std::size_t /*block_bytes*/, std::size_t /*bytes*/) {}
+  // True if the observer keeps the memory, to see whether it is used once more, and frees it later.
+  virtual bool freed(void* /*block*/) { return false; }
+  virtual void written(void* /*to*/, std::size_t /*bytes*/) {}  // by the host
+  virtual void poisoned(void* /*to*/, std::size_t /*bytes*/) {} // not to be read before written
+  virtual void copied(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/) {}
+
+  // --- Launches and blocks
+  virtual void launch_began(const LaunchContext&) {}
+  // `failure` is null when all blocks have run to their end. Throws what the launch is to throw, if
+  // that is something else.
+  virtual void launch_ended(const LaunchContext&, const std::exception_ptr& /*failure*/) {}
+  virtual void block_began(Block&) {}
+  virtual void block_ended(Block&) {}
+
+  // --- What orders the accesses of the running thread's block
+  virtual void block_synchronised(Block&) {} // all its threads
+  virtual void warp_synchronised(Block&, unsigned /*warp*/, unsigned /*lanes*/) {}
+  virtual void fence(Block&, bool /*block_scope*/) {}
+  // The running thread releases to, or acquires from, an object that others wait for. A phase of it
+  // is complete when nobody else can arrive in it any more.
+  virtual void barrier_arrived(const void* /*object*/) {}
+  virtual void barrier_completed(const void* /*object*/) {}
+  virtual void barrier_passed(const void* /*object*/) {}
+
+  // --- Asynchronous copies of the running thread: the destination is its own again after the wait.
+  virtual void async_copy_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
+                                 Location) {}
+  virtual void async_copy_waited(void* /*to*/, std::size_t /*bytes*/) {}
+};
+
+extern Observer* observer; // null when nothing watches
+
+} // namespace kg::host
