@@ -30,7 +30,6 @@ struct Aborted {};
 // them has run over its end.
 constexpr std::size_t kSharedGuardBytes = 256;
 constexpr unsigned char kSharedGuard = 0xC3;
-constexpr std::size_t kSharedAlignment = 1024; // what swizzled tiles of later architectures ask for
 
 std::uint64_t next_random(std::uint64_t& state) { // xorshift64*, Vigna 2016
   state ^= state >> 12;
@@ -53,12 +52,16 @@ unsigned choose_bit(unsigned mask, ThreadOrder order, std::uint64_t& random) {
 
 } // namespace
 
-Block::Block() : shared_(kSharedBytesOptIn + kSharedGuardBytes + kSharedAlignment) {}
-Block::~Block() = default;
+Block::Block() {
+  constexpr std::size_t kBytes = kSharedBytesOptIn + kSharedGuardBytes;
+  constexpr std::size_t kPages = (kBytes + kSharedAlignment - 1) / kSharedAlignment;
+  shared_.reset(
+      static_cast<unsigned char*>(std::aligned_alloc(kSharedAlignment, kPages * kSharedAlignment)));
+  require(shared_ != nullptr, "no memory for the shared memory of a block; use fewer workers");
+}
 
-unsigned char* Block::shared_memory() {
-  const auto address = reinterpret_cast<std::uintptr_t>(shared_.data());
-  return shared_.data() + (kSharedAlignment - address % kSharedAlignment) % kSharedAlignment;
+Block::~Block() {
+  if (observer) observer->block_destroyed(*this);
 }
 
 void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) {
@@ -293,6 +296,7 @@ bool Block::unblock() {
   for (unsigned w = 0; w < warps_; ++w) any |= release_converging(w);
   if (any || yielded_ == 0) return any;
   std::this_thread::yield(); // what they wait for may be another block's to do
+  groups_.turn.yield();
   if (groups_.failed()) return false;
   for (unsigned w = 0; w < warps_; ++w) {
     make_ready(w, warp_[w].yielded);

@@ -18,7 +18,9 @@
 #include "runtime/schedule.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +32,9 @@ inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr unsigned kMaxWarps = kMaxThreads / kWarpSize;
 inline constexpr unsigned kNamedBarriers = 16;
 inline constexpr unsigned kNobody = ~0u; // no thread
+// At least 1024, what swizzled tiles of later architectures ask for; a page, so that nothing else
+// is in the same.
+inline constexpr std::size_t kSharedAlignment = 4096;
 
 // Completes a warp collective: reads and writes what the lanes in `lanes` brought; `payload` is
 // indexed by lane.
@@ -95,7 +100,7 @@ class Block {
   // throw: the running thread's frames are left without being unwound. Only while somebody watches.
   [[noreturn]] void stop(std::exception_ptr reason);
 
-  unsigned char* shared_memory(); // the dynamic shared memory, aligned to 1024 bytes
+  unsigned char* shared_memory() { return shared_.get(); } // aligned to kSharedAlignment
   // What lies in block `rank` of the cluster where `address` lies in this block's dynamic shared
   // memory.
   unsigned char* shared_memory_of(unsigned rank, const void* address, Location where);
@@ -205,13 +210,21 @@ class Block {
 
   Thread threads_[kMaxThreads + 1]; // one more, for pick() to look at
   Warp warp_[kMaxWarps];
-  unsigned order_[kMaxThreads];       // start order
-  void** escape_[kMaxThreads];        // where stop() leaves a thread to
-  std::vector<unsigned char> shared_; // dynamic shared memory and the guard behind it
+  unsigned order_[kMaxThreads]; // start order
+  void** escape_[kMaxThreads];  // where stop() leaves a thread to
+
+  // Dynamic shared memory and the guard behind it, in pages of their own.
+  struct Free {
+    void operator()(unsigned char* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<unsigned char, Free> shared_;
 };
 
 // The block that this OS thread runs; null outside kernels.
 extern constinit thread_local Block* current_block;
+
+// __threadfence and __threadfence_block.
+void fence(bool block_scope);
 
 [[noreturn]] void no_running_block(const char* what, Location where);
 

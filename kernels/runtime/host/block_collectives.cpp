@@ -7,12 +7,18 @@
 
 #include "runtime/host/observer.h"
 
+#include <atomic>
 #include <bit>
 #include <fmt/format.h>
 
 namespace kg::host {
 
 void resolve_nothing(void* const*, unsigned) {}
+
+void fence(bool block_scope) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (observer && current_block) observer->fence(*current_block, block_scope);
+}
 
 // Ends in tail calls: a frame less for every thread that waits.
 void Block::barrier(const char* name, Location where) {
@@ -154,7 +160,7 @@ void Block::meet(BlockGroup& group, const char* name, Location where) {
            where);
     }
     if (observer) observer->barrier_arrived(&group);
-    const unsigned ended = group.arrive_and_wait();
+    const unsigned ended = group.arrive_and_wait(groups_.turn);
     if (observer) observer->barrier_passed(&group);
     if (ended != 0) {
       trap(fmt::format("deadlock: {} waits for blocks that have ended ({} of {}); every block must "

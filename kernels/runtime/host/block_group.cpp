@@ -19,7 +19,7 @@ void BlockGroup::leave(uint3 index) {
   changed_.notify_all();
 }
 
-unsigned BlockGroup::arrive_and_wait() {
+unsigned BlockGroup::arrive_and_wait(const Turn& turn) {
   std::unique_lock lock(mutex_);
   const unsigned generation = generation_;
   if (++arrived_ == size()) {
@@ -29,7 +29,13 @@ unsigned BlockGroup::arrive_and_wait() {
     changed_.notify_all();
     return 0;
   }
-  changed_.wait(lock, [&] { return generation_ != generation || failure_ || left_ != 0; });
+  const auto over = [&] { return generation_ != generation || failure_ || left_ != 0; };
+  while (turn.turns && !over()) {
+    lock.unlock();
+    turn.yield();
+    lock.lock();
+  }
+  changed_.wait(lock, over);
   if (generation_ != generation) return 0;
   if (failure_) kg::fail("another block failed while this one waited for it");
   return left_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/host/turns.h"
 #include "runtime/host/vector_types.h"
 
 #include <condition_variable>
@@ -39,7 +40,7 @@ class BlockGroup {
   // Waits for every block of the group. Called by one thread per block. Returns how many blocks
   // have ended instead of coming: 0 when the wait was not in vain. Throws Error when the group has
   // failed.
-  unsigned arrive_and_wait();
+  unsigned arrive_and_wait(const Turn& turn);
 
   // Lets every waiting block give up. The first reason is the group's.
   void fail(const std::exception_ptr& reason);
@@ -63,6 +64,7 @@ class BlockGroup {
 struct Groups {
   BlockGroup* grid = nullptr;
   BlockGroup* cluster = nullptr;
+  Turn turn; // under an observer: the block's place among those that run together
 
   void fail(const std::exception_ptr& reason) const {
     if (grid) grid->fail(reason);

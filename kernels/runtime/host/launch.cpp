@@ -149,19 +149,24 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
     }
   }
   const auto groups_of = [&](uint3 index) -> Groups {
-    if (!all_together) return {nullptr, &all};
-    if (!has_clusters) return {&all, nullptr};
+    if (!all_together) return {nullptr, &all, {}};
+    if (!has_clusters) return {&all, nullptr, {}};
     const BlockGroup cluster_grid({0, 0, 0}, {extent.x / cluster.x, extent.y / cluster.y, 1});
-    return {&all, &clusters[cluster_grid.rank({(index.x - first.x) / cluster.x,
-                                               (index.y - first.y) / cluster.y,
-                                               (index.z - first.z) / cluster.z})]};
+    return {&all,
+            &clusters[cluster_grid.rank({(index.x - first.x) / cluster.x,
+                                         (index.y - first.y) / cluster.y,
+                                         (index.z - first.z) / cluster.z})],
+            {}};
   };
 
   // They outlive their threads: what one has mapped of another's shared memory stays memory.
   std::vector<std::unique_ptr<Block>> blocks(all.size());
+  Turns turns(all.size());
   const auto work = [&](unsigned rank) {
     const uint3 index = all.index(rank);
-    const Groups groups = groups_of(index);
+    Groups groups = groups_of(index);
+    if (observer) groups.turn = {&turns, rank};
+    groups.turn.begin();
     all.enter(index, blocks[rank].get());
     if (groups.cluster != &all && groups.cluster) groups.cluster->enter(index, blocks[rank].get());
     try {
@@ -171,6 +176,7 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
     }
     all.leave(index);
     if (groups.cluster != &all && groups.cluster) groups.cluster->leave(index);
+    groups.turn.end();
   };
   {
     std::vector<std::jthread> threads;
@@ -182,6 +188,8 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
     } catch (...) { // no memory or no OS thread for one: the others must not wait for it
       all.fail(std::current_exception());
       for (BlockGroup& group : clusters) group.fail(std::current_exception());
+      for (auto rank = static_cast<unsigned>(threads.size()); rank < all.size(); ++rank)
+        turns.end(rank);
     }
   }
   if (all.failure()) std::rethrow_exception(all.failure());

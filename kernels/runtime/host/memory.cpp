@@ -17,14 +17,16 @@ namespace kg {
 namespace {
 
 constexpr std::size_t kAlignment = 256; // what cudaMalloc promises at the least
+constexpr std::size_t kPage = 4096;     // for an observer, whose memory must not share one
 
 std::atomic<std::size_t> allocated = 0;
 std::atomic<std::size_t> peak = 0;
 
-std::size_t round_up(std::size_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+std::size_t alignment() { return host::observer ? kPage : kAlignment; }
+std::size_t block_bytes(std::size_t bytes) {
+  const std::size_t unit = alignment();
+  return kGuardBytes + (bytes + unit - 1) / unit * unit + kGuardBytes;
 }
-std::size_t block_bytes(std::size_t bytes) { return kGuardBytes + round_up(bytes) + kGuardBytes; }
 
 void run_or_record(Stream& stream, host::Queue::Task task) {
   host::queue_of(stream).run(std::move(task));
@@ -35,7 +37,7 @@ void run_or_record(Stream& stream, host::Queue::Task task) {
 Allocation::Allocation(std::size_t bytes) : bytes_(bytes) {
   require(bytes < std::numeric_limits<std::size_t>::max() / 2,
           "Allocation: " + std::to_string(bytes) + " bytes is not a size; an extent was negative");
-  auto* block = static_cast<unsigned char*>(std::aligned_alloc(kAlignment, block_bytes(bytes)));
+  auto* block = static_cast<unsigned char*>(std::aligned_alloc(alignment(), block_bytes(bytes)));
   require(block != nullptr, "out of memory: " + std::to_string(bytes) + " bytes asked, " +
                                 std::to_string(allocated.load()) + " bytes held");
   std::memset(block, kGuardByte, kGuardBytes);

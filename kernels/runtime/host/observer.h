@@ -34,6 +34,7 @@ struct Observer {
   virtual void launch_ended(const LaunchContext&, const std::exception_ptr& /*failure*/) {}
   virtual void block_began(Block&) {}
   virtual void block_ended(Block&) {}
+  virtual void block_destroyed(Block&) {} // the executor of one, with its shared memory
 
   // --- What orders the accesses of the running thread's block
   virtual void block_synchronised(Block&) {} // all its threads

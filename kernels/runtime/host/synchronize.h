@@ -5,9 +5,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
-#include "runtime/host/observer.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -39,13 +37,6 @@ inline int __syncthreads_or(int predicate, kg::Location where = kg::Location::he
   auto& block = kg::host::running_block("__syncthreads_or", where);
   return static_cast<int>(block.vote(predicate != 0, "__syncthreads_or", where).any);
 }
-
-namespace kg::host {
-inline void fence(bool block_scope) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (observer && current_block) observer->fence(*current_block, block_scope);
-}
-} // namespace kg::host
 
 inline void __threadfence_block() { kg::host::fence(true); }
 inline void __threadfence() { kg::host::fence(false); }

@@ -19,7 +19,7 @@ template <Kind kind>
   const unsigned thread = passage.thread;
   const bool shared = page.space != Space::global;
   Times& times = page.times[cell];
-  if (times.written < kFirstMoment || (shared && times.written <= order.started())) {
+  if (times.written < kFirstMoment || (shared && times.written <= passage.owner.order.started())) {
     if (!usable<kind>(page, cell, passage)) return;
   }
   History& history = page.history[cell];
@@ -43,7 +43,8 @@ template <Kind kind>
   if constexpr (is_write(kind)) {
     for (Access* other : {&first, &second})
       if (!is_atomic(kind) || order.before(*other, thread)) *other = {};
-    if (is_atomic(kind) && !write_ordered && (write.who & kAtomic))
+    // What comes next is compared with this write, which may be excused where the last was not.
+    if (is_atomic(kind) && !order.known_to_all(write) && !(write_ordered && (write.who & kAtomic)))
       (first.time == 0 ? first : second) = {write.time, write.who | kWrite, write.site};
     times = {me.time, 2 * std::max(first.time, second.time)};
     history.writer = me.who;
@@ -58,7 +59,7 @@ template <Kind kind>
     // With two readers of different warps, both of this moment, or of two blocks, no third one adds
     // anything.
     const bool in_launch = first.time > launch_floor_ && second.time > launch_floor_;
-    if (in_launch && ((first.who ^ second.who) & kBlockMask) != 0) {
+    if (!shared && in_launch && ((first.who ^ second.who) & kBlockMask) != 0) {
       times.reads = read_enough_;
     } else {
       const bool now = first.time == now_ && second.time == now_;
@@ -77,10 +78,13 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
     stop(state == kFreed ? Fault::freed : Fault::out_of_bounds, passage, is_write(kind),
          state == kFreed ? "keep the buffer until the work that uses it has finished"
                          : "guard the access by the size, or mend the index");
+    return false;
   }
   // Uninitialised, or shared memory that an earlier block wrote.
   if (!is_write(kind)) uninitialised(passage);
-  page.set(cell, kUninitialised);
+  if (page.space != Space::global && page.times[cell].reads / 2 <= passage.owner.order.started())
+    page.set(cell, kUninitialised);
+  page.times[cell].written = kUninitialised;
   return true;
 }
 
@@ -95,23 +99,24 @@ template <Kind kind>
   if (!page) page = unknown_page(address, *block);
   if (page && page->space == Space::local) return;
   if (state.until_preemption != 0 && --state.until_preemption == 0) preempt(state, *block);
-  Passage passage{*block, state, page, address, bytes, instruction, block->thread_rank()};
+  BlockState& owner = owner_of(address, page, state);
+  Passage passage{*block, state, owner, page, address, bytes, instruction, block->thread_rank()};
   if (!page)
-    stop(Fault::out_of_bounds, passage, is_write(kind),
-         "pass a pointer to device memory, and look at what the index is");
+    return stop(Fault::out_of_bounds, passage, is_write(kind),
+                "pass a pointer to device memory, and look at what the index is");
   if ((address & (alignment - 1)) != 0)
-    stop(Fault::misaligned, passage, is_write(kind),
-         "align the pointer, or use the wide access only where it is aligned");
+    return stop(Fault::misaligned, passage, is_write(kind),
+                "align the pointer, or use the wide access only where it is aligned");
   if (page->space == Space::dynamic_shared &&
-      address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)
-    stop(Fault::out_of_bounds, passage, is_write(kind),
-         "raise shared_bytes of the launch, or mend the index");
+      address + bytes - owner.dynamic_shared > owner.dynamic_shared_bytes)
+    return stop(Fault::out_of_bounds, passage, is_write(kind),
+                "raise shared_bytes of the launch, or mend the index");
 
   for (const std::uintptr_t end = address + bytes; address != end;) {
     passage.page = page = shadow_.find(address);
     passage.address = address;
     if (!page) // the range runs out of all that is known
-      stop(Fault::out_of_bounds, passage, is_write(kind), "mend the index");
+      return stop(Fault::out_of_bounds, passage, is_write(kind), "mend the index");
     const std::size_t offset = address % kPageBytes;
     const std::size_t part = std::min<std::size_t>(end - address, kPageBytes - offset);
     const unsigned misfit = static_cast<unsigned>(offset | part) & ((1u << page->shift) - 1);
@@ -124,6 +129,14 @@ template <Kind kind>
     }
     address += part;
   }
+}
+
+// threadIdx and its like, which every kernel reads all the time.
+inline bool is_built_in(std::uintptr_t address) {
+  const auto within = [address](const auto& variable) {
+    return address - reinterpret_cast<std::uintptr_t>(&variable) < sizeof(variable);
+  };
+  return within(threadIdx) || within(blockIdx) || within(blockDim) || within(gridDim);
 }
 
 // Enters a read whose cell needs no judgement, because it was last written before `to` or by the
@@ -156,7 +169,7 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
   host::Block* const block = host::current_block;
   if (!block) return;
   BlockState& state = state_of(*block);
-  if (address - state.builtins < state.builtins_bytes) return;
+  if (is_built_in(address)) return;
   const unsigned thread = block->thread_rank();
   Memo& memo = state.memo_of(address, thread);
   if constexpr (kind == Kind::read) {
@@ -170,6 +183,7 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
   // to be seen to.
   if (!page || !page->has_cells() || (address & (alignment - 1)) != 0 || alignment != bytes ||
       bytes >> page->shift == 0 || pending_.bytes != 0 || state.until_preemption != 0 ||
+      (state.together && page->space != Space::global) ||
       (page->space == Space::dynamic_shared &&
        address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)) [[unlikely]]
     return access_slowly<kind>(address, bytes, alignment, instruction);
@@ -182,7 +196,7 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
   History* const history = &page->history[cell];
   bool enough = true; // for this warp in this moment
   for (std::size_t i = 0; i < cells; ++i) {
-    const bool simple = times[i].written - from <= to - from;
+    const bool simple = times[i].written - from < to + 1 - from; // which may be none
     if constexpr (kind == Kind::read) {
       if (simple && entered(times[i], history[i], to, me)) {
         enough = enough && history[i].others[1].time == now_;
@@ -197,10 +211,11 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
         continue;
       }
     }
-    enough = false;
-    const Passage passage{*block, state,       page,  address + (i << page->shift),
-                          bytes,  instruction, thread};
-    cell_accessed<kind>(*page, cell + i, passage);
+    Passage passage{*block, state,       state, page, address + (i << page->shift),
+                    bytes,  instruction, thread};
+    for (; i < cells; ++i, passage.address += std::size_t{1} << page->shift)
+      cell_accessed<kind>(*page, cell + i, passage);
+    return;
   }
   if (kind == Kind::read && enough)
     memo = {address, now_, static_cast<unsigned char>(bytes),

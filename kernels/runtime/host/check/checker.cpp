@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <initializer_list>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -33,14 +32,14 @@ unsigned next_distance(std::uint64_t& random) {
   return 1 + static_cast<unsigned>(random >> 33) % (2 * kPreemptionDistance);
 }
 
-bool on_this_stack(std::uintptr_t address) {
+Span this_stack() {
   pthread_attr_t attributes;
   void* bottom = nullptr;
   std::size_t size = 0;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return false;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
   pthread_attr_getstack(&attributes, &bottom, &size);
   pthread_attr_destroy(&attributes);
-  return address - address_of(bottom) < size;
+  return {address_of(bottom), size};
 }
 
 } // namespace
@@ -100,6 +99,7 @@ void Checker::launch_began(const host::LaunchContext&) {
     shadow_.forget_moments();
     now_ = kFirstMoment;
   }
+  launching_stack_ = this_stack();
   launch_floor_ = now_++;
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
@@ -130,17 +130,14 @@ void Checker::block_began(host::Block& block) {
   state->together = block.groups().grid || block.groups().cluster;
 
   const auto address = address_of(block.shared_memory());
-  if (state->dynamic_shared != address) {
+  if (state->dynamic_shared != address) { // a new executor of blocks
     shadow_.add(address, host::kSharedBytesOptIn, Space::dynamic_shared, kUninitialised);
     state->dynamic_shared = address;
   }
   state->dynamic_shared_bytes = launch.shared_bytes;
 
-  const auto builtins = {address_of(&threadIdx), address_of(&blockIdx), address_of(&blockDim),
-                         address_of(&gridDim)};
-  if (state->builtins != std::min(builtins)) add_thread_local_storage();
-  state->builtins = std::min(builtins);
-  state->builtins_bytes = std::max(builtins) + sizeof(dim3) - state->builtins;
+  if (state->built_in_variables != &threadIdx) add_thread_local_storage();
+  state->built_in_variables = &threadIdx;
 
   state->random = launch.schedule.seed + state->order.block();
   state->until_preemption =
@@ -150,6 +147,11 @@ void Checker::block_began(host::Block& block) {
 void Checker::block_ended(host::Block& block) {
   if (pending_.bytes != 0) resolve_pending();
   block.observed = nullptr;
+}
+
+void Checker::block_destroyed(host::Block& block) {
+  shadow_.remove(address_of(block.shared_memory()), host::kSharedBytesOptIn + kPageBytes);
+  blocks_.erase(&block);
 }
 
 void Checker::add_thread_local_storage() {
@@ -168,7 +170,8 @@ void Checker::add_thread_local_storage() {
 Page* Checker::unknown_page(std::uintptr_t address, host::Block& block) {
   const bool executor =
       address - address_of(&block) < sizeof(block); // what it inlines into kernels
-  if (executor || block.owns_stack(address) || on_this_stack(address)) {
+  if (executor || block.owns_stack(address) || launching_stack_.contains(address) ||
+      this_stack().contains(address)) {
     shadow_.add(address, 1, Space::local, kNotShadowed);
     return shadow_.find(address);
   }
@@ -184,6 +187,13 @@ Page* Checker::unknown_page(std::uintptr_t address, host::Block& block) {
 void Checker::preempt(BlockState& state, host::Block& block) {
   state.until_preemption = next_distance(state.random);
   block.yield("the scheduler (preempted)", Location::here());
+}
+
+BlockState& Checker::owner_of(std::uintptr_t address, const Page* page, BlockState& state) {
+  if (!state.together || !page || page->space != Space::dynamic_shared) return state;
+  for (auto& [block, other] : blocks_)
+    if (address - other->dynamic_shared < host::kSharedBytesOptIn) return *other;
+  return state;
 }
 
 SyncObjects& Checker::objects_of(const void* object, BlockState& state) {

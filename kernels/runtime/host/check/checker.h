@@ -41,8 +41,7 @@ struct Memo {
 // What the checkers keep of a block while it runs.
 struct BlockState {
   BlockOrder order;
-  std::uintptr_t builtins = 0; // threadIdx and its like, which every kernel reads all the time
-  std::size_t builtins_bytes = 0;
+  const void* built_in_variables = nullptr; // whose OS thread this is
   std::uintptr_t dynamic_shared = 0;
   std::size_t dynamic_shared_bytes = 0;
   SyncObjects objects;           // in its shared memory
@@ -58,15 +57,22 @@ struct BlockState {
   // The times of writes to `page` that need no further look: in global memory all before this
   // launch, in shared memory all of this block before its last barrier. What is written itself need
   // not have been.
-  struct Span {
+  struct Moments {
     Time from, to;
   };
-  Span settled(const Page& page, Kind kind) const {
+  Moments settled(const Page& page, Kind kind) const {
     const bool global = page.space == Space::global;
     const Time to = global ? order.launch_floor() : order.block_floor();
     if (is_write(kind)) return {kUninitialised, to};
     return {global ? Time{kHostWrote} : order.started() + 1, to};
   }
+};
+
+// A range of addresses.
+struct Span {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  bool contains(std::uintptr_t address) const { return address - begin < bytes; }
 };
 
 // Thrown by a block whose fault is among the findings.
@@ -99,6 +105,7 @@ class Checker final : public host::Observer {
   void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
   void block_began(host::Block& block) override;
   void block_ended(host::Block& block) override;
+  void block_destroyed(host::Block& block) override;
   void block_synchronised(host::Block& block) override;
   void warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) override;
   void fence(host::Block& block, bool block_scope) override;
@@ -113,11 +120,13 @@ class Checker final : public host::Observer {
   struct Passage {
     host::Block& block;
     BlockState& state;
-    Page* page; // null: nobody knows the address
+    BlockState& owner; // of the shared memory: another block's in a cluster, at times
+    Page* page;        // null: nobody knows the address
     std::uintptr_t address;
     std::size_t bytes;
     const void* instruction;
     unsigned thread;
+    mutable bool counted = false; // among the findings, which count accesses
   };
   // A write that overtakes another one: a fault only if it changes what is there, which shows once
   // it has been made.
@@ -144,12 +153,15 @@ class Checker final : public host::Observer {
   Page* unknown_page(std::uintptr_t address, host::Block& block);
   void preempt(BlockState& state, host::Block& block);
   void add_thread_local_storage();
+  BlockState& owner_of(std::uintptr_t address, const Page* page, BlockState& state);
   SyncObjects& objects_of(const void* object, BlockState& state);
 
   void uninitialised(const Passage& passage);
   template <Kind kind>
   void conflict(const Access& other, const Passage& passage, bool other_writes);
-  [[noreturn]] void stop(Fault fault, const Passage& passage, bool writes, const char* hint);
+  // Does nothing where the access is not the kernel's own.
+  void stop(Fault fault, const Passage& passage, bool writes, const char* hint);
+  bool is_kernel_code(Site site);
   [[noreturn]] void stop(Fault fault, Site site, std::string text);
   void resolve_pending();
   void set_write_time(std::uintptr_t address, std::size_t bytes, Time time);
@@ -163,14 +175,16 @@ class Checker final : public host::Observer {
 
   Time now_ = kFirstMoment;
   Time launch_floor_ = 0;
+  Span launching_stack_{};
   Reads read_enough_ = kReadEnough; // and the number of the launch
   Shadow shadow_;
   MemoryMap memory_{shadow_};
   Findings findings_;
   Pending pending_;
   std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
-  SyncObjects objects_;               // in global memory, or of several blocks
-  std::vector<SharedModule> modules_; // of the OS threads seen so far
+  SyncObjects objects_;                        // in global memory, or of several blocks
+  std::vector<SharedModule> modules_;          // of the OS threads seen so far
+  std::unordered_map<Site, bool> kernel_code_; // by instructions that were asked about
   std::mutex launching_;
 };
 

@@ -8,14 +8,14 @@
 
 #include <cstring>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kg::check {
 
 std::string Checker::who_and_where(const host::Block& block) const {
   const host::LaunchContext& launch = block.launch();
-  return fmt::format("kernel {}, block ({},{},{}), thread ({},{},{})",
-                     launch.kernel_name(launch.kernel), blockIdx.x, blockIdx.y, blockIdx.z,
-                     threadIdx.x, threadIdx.y, threadIdx.z);
+  return fmt::format("kernel {}, block ({},{},{}), thread ({},{},{})", kernel_name(launch.kernel),
+                     blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
 }
 
 std::string Checker::shared_variable(std::uintptr_t address) const {
@@ -80,12 +80,14 @@ std::string Checker::other_thread(Who who, const Passage& passage) const {
 }
 
 void Checker::uninitialised(const Passage& passage) {
-  if (!findings_.is_new(Fault::uninitialised, site_of(passage.instruction), 0)) return;
+  const Site site = site_of(passage.instruction);
+  if (std::exchange(passage.counted, true)) return;
+  if (!findings_.is_new(Fault::uninitialised, site, 0) || !is_kernel_code(site)) return;
   const bool shared = passage.page->space != Space::global;
   findings_.add(
       Fault::uninitialised, site_of(passage.instruction), 0,
       fmt::format("{}: {}, which nothing has written\n  hint: {}", accesses("reads", passage),
-                  variable(passage.address, passage.state, passage.block.launch()),
+                  variable(passage.address, passage.owner, passage.block.launch()),
                   shared ? "shared memory begins with arbitrary values in every block; write all "
                            "that is read, a barrier in between"
                          : "fill the buffer first, or guard the access by the size"));
@@ -97,8 +99,10 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
   const bool in_flight = other.time == kInFlight;
   const bool may_be_equal = kind == Kind::write && other_writes && !in_flight &&
                             !(other.who & kAtomic) && passage.bytes <= sizeof(pending_.before);
-  if (may_be_equal && pending_.bytes != 0) return; // an earlier word of the same access
-  if (!findings_.is_new(Fault::race, site_of(passage.instruction), other.site)) return;
+  const Site site = site_of(passage.instruction);
+  if (std::exchange(passage.counted, true) || !findings_.is_new(Fault::race, site, other.site))
+    return;
+  if (!is_kernel_code(site) || !is_kernel_code(other.site)) return;
   const Who me = passage.state.order.block() | passage.thread;
   const Who difference = other.who ^ me;
   const bool other_block = (difference & kBlockMask) != 0;
@@ -125,7 +129,7 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
                                                         : "wrote";
   std::string text = fmt::format(
       "{}: {}, which {} {} at {}; nothing orders the two\n  hint: {}", accesses(verb, passage),
-      variable(passage.address, passage.state, passage.block.launch()),
+      variable(passage.address, passage.owner, passage.block.launch()),
       other_thread(other.who, passage), other_verb, source_line(other.site), hint);
   if (!may_be_equal)
     return findings_.add(Fault::race, site_of(passage.instruction), other.site, std::move(text));
@@ -152,10 +156,18 @@ void Checker::resolve_pending() {
     findings_.add(Fault::race, pending_.site, pending_.other, std::move(pending_.text));
 }
 
+bool Checker::is_kernel_code(Site site) {
+  const auto [at, is_new] = kernel_code_.try_emplace(site, false);
+  if (is_new) at->second = !is_library_code(site);
+  return at->second;
+}
+
 void Checker::stop(Fault fault, const Passage& passage, bool writes, const char* hint) {
+  const Site site = site_of(passage.instruction);
+  if (!is_kernel_code(site) || (!passage.page && is_executor_code(site))) return;
   stop(fault, site_of(passage.instruction),
        fmt::format("{}: {}\n  hint: {}", accesses(writes ? "writes" : "reads", passage),
-                   variable(passage.address, passage.state, passage.block.launch()), hint));
+                   variable(passage.address, passage.owner, passage.block.launch()), hint));
 }
 
 void Checker::stop(Fault fault, Site site, std::string text) {

@@ -48,6 +48,12 @@ class BlockOrder {
     return irregular_ && knows(access, thread);
   }
 
+  // Does every thread of the block know of it?
+  bool known_to_all(const Access& access) const {
+    return access.time <= launch_floor_ ||
+           (((access.who ^ block_) & kBlockMask) == 0 && access.time <= block_floor_);
+  }
+
   // Each ends the moment `now`: accesses made from then on are of the next one.
   void block_synchronised(Time now);
   void warp_synchronised(unsigned warp, unsigned lanes, bool all_lanes, Time now);

@@ -5,15 +5,14 @@
 // in "ELF Handling For Thread-Local Storage" (Drepper 2005).
 #include "runtime/host/check/shared_variables.h"
 
+#include "runtime/host/check/source_line.h"
+
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
 #include <elf.h>
 #include <fstream>
 #include <iterator>
 #include <link.h>
-#include <memory>
 #include <string_view>
 
 namespace kg::check {
@@ -22,13 +21,6 @@ namespace {
 std::vector<char> file_contents(const char* path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string readable(const char* symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
-  return name ? name.get() : symbol;
 }
 
 // Kernels declare __shared__ variables in functions, so their names are local ones; the runtime and
@@ -66,7 +58,7 @@ std::vector<SharedVariable> thread_local_symbols(const char* path) {
         continue;
       const char* name = text + symbols[s].st_name;
       if (!is_shared_variable(name)) continue;
-      variables.push_back({symbols[s].st_value, symbols[s].st_size, readable(name),
+      variables.push_back({symbols[s].st_value, symbols[s].st_size, demangled(name),
                            std::strstr(name, "kg_shared_guard") != nullptr});
     }
   }

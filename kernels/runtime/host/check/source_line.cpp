@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/check/source_line.h"
 
+#include "runtime/launch.h"
+
+#include <algorithm>
 #include <backtrace.h>
 #include <cxxabi.h>
 #include <deque>
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <memory>
 #include <string>
@@ -46,10 +48,27 @@ bool is_runtime(std::string_view file) {
          file.find("/kernels/ptx/") != std::string_view::npos;
 }
 
+bool is_library(std::string_view file) {
+  return is_runtime(file) || file.starts_with("/usr/include/") || file.starts_with("/usr/lib/");
+}
+
 struct Line {
   std::string file;
   int number = 0;
 };
+
+// The lines of an instruction: where it stands, and where that is inlined, innermost first.
+std::vector<Line> lines_of(std::uintptr_t instruction) {
+  std::vector<Line> frames;
+  backtrace_pcinfo(
+      state(), instruction,
+      [](void* data, std::uintptr_t, const char* file, int line, const char*) {
+        if (file) static_cast<std::vector<Line>*>(data)->push_back({file, line});
+        return 0;
+      },
+      [](void*, const char*, int) {}, &frames);
+  return frames;
+}
 
 } // namespace
 
@@ -72,33 +91,54 @@ std::string source_line(Site site) {
       return fmt::format("{}:{}", place.file, place.line);
   }
   const std::uintptr_t call = address_of(site) - 1; // a return address is behind the call
-  std::vector<Line> frames;                         // innermost first
-  backtrace_pcinfo(
-      state(), call,
-      [](void* data, std::uintptr_t, const char* file, int line, const char*) {
-        if (file) static_cast<std::vector<Line>*>(data)->push_back({file, line});
-        return 0;
-      },
-      [](void*, const char*, int) {}, &frames);
+  const std::vector<Line> frames = lines_of(call);
   for (const Line& frame : frames)
     if (!is_runtime(frame.file)) return fmt::format("{}:{}", frame.file, frame.number);
   if (!frames.empty()) return fmt::format("{}:{}", frames.back().file, frames.back().number);
   return fmt::format("instruction 0x{:x} (compile with -g for its line)", call);
 }
 
-std::string data_symbol(std::uintptr_t address) {
+bool is_library_code(Site site) {
+  const std::vector<Line> frames = lines_of(address_of(site) - 1);
+  return !frames.empty() && std::all_of(frames.begin(), frames.end(),
+                                        [](const Line& frame) { return is_library(frame.file); });
+}
+
+bool is_executor_code(Site site) {
+  const std::vector<Line> frames = lines_of(address_of(site) - 1);
+  if (frames.empty()) return false;
+  const std::string_view file = frames.front().file;
+  for (const char* name : {"/block.h", "/block_group.h", "/cooperative_groups.h", "/warp.h",
+                           "/synchronize.h", "/async_copy.h", "/mbarrier.h"})
+    if (is_runtime(file) && file.ends_with(name)) return true;
+  return false;
+}
+
+std::string demangled(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  return name ? name.get() : symbol;
+}
+
+namespace {
+std::string symbol(std::uintptr_t address) {
   std::string name;
   backtrace_syminfo(
       state(), address,
       [](void* data, std::uintptr_t, const char* symbol, std::uintptr_t, std::uintptr_t) {
-        if (!symbol) return;
-        int status = 0;
-        const std::unique_ptr<char, decltype(&std::free)> readable(
-            abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
-        *static_cast<std::string*>(data) = readable ? readable.get() : symbol;
+        if (symbol) *static_cast<std::string*>(data) = symbol;
       },
       [](void*, const char*, int) {}, &name);
   return name;
 }
+
+} // namespace
+
+std::string kernel_name(const void* kernel) {
+  return detail::readable_kernel_name(symbol(reinterpret_cast<std::uintptr_t>(kernel)).c_str());
+}
+
+std::string data_symbol(std::uintptr_t address) { return demangled(symbol(address).c_str()); }
 
 } // namespace kg::check

@@ -30,6 +30,20 @@ const Location& remembered(Location where);
 // (libbacktrace); the address where there is none.
 std::string source_line(Site site);
 
+// Whether an instruction is the runtime's or the standard library's own, not inlined into anything
+// else: the linker merges instrumented copies of inline functions with those that the executor
+// calls.
+bool is_library_code(Site site);
+
+// Whether an instruction is of the executor's headers, inlined into a kernel or not.
+bool is_executor_code(Site site);
+
+// The C++ name of a symbol.
+std::string demangled(const char* symbol);
+
+// A kernel's name, also where it is visible in one file only.
+std::string kernel_name(const void* kernel);
+
 // The variable of a loaded module that an address lies in: "retirement_count"; "" where unknown.
 std::string data_symbol(std::uintptr_t address);
 
