@@ -59,6 +59,8 @@ unsigned char* Block::shared_memory() {
   return shared_.data() + (kSharedAlignment - address % kSharedAlignment) % kSharedAlignment;
 }
 
+std::uint64_t Block::random_bits() { return next_random(random_); }
+
 void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) {
   prepare(launch, index, groups);
   std::memset(shared_memory() + launch.shared_bytes, kSharedGuard, kSharedGuardBytes);
@@ -81,7 +83,7 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
   count_ = launch.block.x * launch.block.y * launch.block.z;
   warps_ = (count_ + kWarpSize - 1) / kWarpSize;
   alive_ = count_;
-  started_ = ready_warps_ = yielded_ = 0;
+  started_ = ready_warps_ = yielded_ = polling_ = idle_rounds_ = 0;
   barrier_arrived_ = barrier_true_ = 0;
   aborting_ = home_parked_ = false;
   for (unsigned w = 0; w < warps_; ++w) {
@@ -94,6 +96,8 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
     barrier.arrived = 0;
     barrier.waiting.clear();
   }
+  polls_.clear();
+  async_copies_.reset();
   random_ = launch.schedule.seed * 0x9E3779B97F4A7C15ULL + index.x + 1;
   random_ += (std::uint64_t{index.y} << 20) + (std::uint64_t{index.z} << 40);
   order_threads();
@@ -272,14 +276,22 @@ void Block::unwind() { throw Aborted{}; }
 bool Block::unblock() {
   bool any = false;
   for (unsigned w = 0; w < warps_; ++w) any |= release_converging(w);
-  if (any || yielded_ == 0) return any;
+  try {
+    any |= async_copies_.deliver();
+  } catch (...) {
+    abort(std::current_exception());
+    return true;
+  }
+  any |= wake_polls();
+  const bool hopeless = yielded_ == 0 && (polls_.empty() || !groups_.others_run());
+  if (any || hopeless || only_looks()) return any;
   std::this_thread::yield(); // what they wait for may be another block's to do
   if (groups_.failed()) return false;
   for (unsigned w = 0; w < warps_; ++w) {
     make_ready(w, warp_[w].yielded);
     warp_[w].yielded = 0;
   }
-  yielded_ = 0;
+  yielded_ = polling_ = 0;
   return true;
 }
 
@@ -293,6 +305,7 @@ void Block::abort(std::exception_ptr reason) {
   aborting_ = true;
   groups_.fail(failure_);
   ready_warps_ = 0;
+  polls_.clear();
   for (unsigned w = 0; w < warps_; ++w) {
     unsigned waiting = 0;
     for (unsigned lane = 0; lane < kWarpSize; ++lane) {

@@ -49,4 +49,9 @@ Block* BlockGroup::block(unsigned rank) {
   return blocks_[rank];
 }
 
+bool BlockGroup::others_run() {
+  std::lock_guard lock(mutex_);
+  return left_ + 1 < size();
+}
+
 } // namespace kg::host

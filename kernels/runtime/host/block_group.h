@@ -46,6 +46,7 @@ class BlockGroup {
   std::exception_ptr failure(); // null when there is none
 
   Block* block(unsigned rank); // null unless it is running
+  bool others_run();           // besides the one that asks
 
  private:
   uint3 first_;
@@ -68,6 +69,8 @@ struct Groups {
     if (grid) grid->fail(reason);
     if (cluster) cluster->fail(reason);
   }
+  // Whether another block of the cluster could still change this one's shared memory.
+  bool others_run() const { return cluster && cluster->others_run(); }
   bool failed() const { return (grid && grid->failure()) || (cluster && cluster->failure()); }
 };
 
