@@ -198,6 +198,7 @@ __global__ void count_under_lock(int* lock, volatile int* pair) {
   for (int i = 0; i < 3; ++i) {
     const SpinLock guard(lock);
     const int before = pair[0];
+    __nanosleep(1); // time for others to come in
     pair[1] = pair[1] + before;
     pair[0] = before + 1;
   }

@@ -125,6 +125,7 @@ __device__ void pass_around(int* out) {
   const unsigned rank = cluster.block_rank();
   const unsigned size = cluster.num_blocks();
   int value = static_cast<int>(10 + blockIdx.x);
+  cluster.sync(); // all blocks have begun
   for (unsigned step = 0; step + 1 < size; ++step) {
     if (threadIdx.x == 0) cluster.map_shared_rank(box, (rank + 1) % size)[step % 2] = value;
     cluster.sync();

@@ -96,6 +96,45 @@ __global__ void least_of_eight(const int* in, int* least, int* place) {
   }
 }
 
+// One function for groups of any kind and size, in shared memory.
+__device__ int sum_of_group(cg::thread_group group, int* memory, int value) {
+  const unsigned rank = group.thread_rank();
+  for (unsigned step = group.size() / 2; step > 0; step /= 2) {
+    memory[rank] = value;
+    group.sync();
+    if (rank < step) value += memory[rank + step];
+    group.sync();
+  }
+  return value; // of rank 0
+}
+
+__global__ void sums_of_groups(const int* in, int* of_block, int* of_fours) {
+  __shared__ int memory[256];
+  const cg::thread_block block = cg::this_thread_block();
+  const int value = in[block.thread_rank()];
+  const int total = sum_of_group(block, memory, value);
+  const cg::thread_group four = cg::tiled_partition(block, 4);
+  block.sync();
+  const int sum = sum_of_group(four, memory + threadIdx.x / 4 * 4, value);
+  if (block.thread_rank() == 0) *of_block = total;
+  if (four.thread_rank() == 0) of_fours[threadIdx.x / 4] = sum;
+}
+
+TEST(GroupReduction, OfAnyGroup) {
+  under_thread_orders([](Stream& stream) {
+    const auto values = integers<int>(256, -1000, 1000);
+    const auto in = on_device(values, stream);
+    DeviceBuffer<int> of_block(1), of_fours(64);
+    launch(sums_of_groups, {.grid = 1, .block = 256, .stream = &stream}, in.data(), of_block.data(),
+           of_fours.data());
+    EXPECT_EQ(on_host(of_block, stream)[0], std::accumulate(values.begin(), values.end(), 0));
+    const auto fours = on_host(of_fours, stream);
+    for (std::size_t i = 0; i < 64; ++i)
+      EXPECT_EQ(fours[i],
+                values[4 * i] + values[4 * i + 1] + values[4 * i + 2] + values[4 * i + 3]);
+  });
+}
+
 TEST(GroupReduction, SumsTheGrid) {
   under_thread_orders([](Stream& stream) {
     const auto values = integers<int>(5000, -1000, 1000);

@@ -233,6 +233,33 @@ TEST(Mbarrier, IsArrivedAtFromTheCluster) {
   });
 }
 
+// One block arrives nowhere; the others wait for it, each in its own shared memory or for all.
+__global__ void one_does_not_arrive(bool sync_at_the_end) {
+  namespace cg = cooperative_groups;
+  const cg::cluster_group cluster = cg::this_cluster();
+  auto* barrier = dynamic_shared<std::uint64_t>();
+  if (threadIdx.x == 0) ptx::mbarrier_init(barrier, cluster.num_blocks());
+  cluster.sync();
+  if (cluster.block_rank() != 1 && threadIdx.x < cluster.num_blocks())
+    ptx::mbarrier_arrive_cluster(barrier, threadIdx.x);
+  if (cluster.block_rank() != 1 || !sync_at_the_end) ptx::mbarrier_wait_parity(barrier, 0);
+  if (sync_at_the_end) cluster.sync();
+}
+
+TEST(Mbarrier, MissingArrivalFromTheClusterIsADeadlock) {
+  under_every_order([] {
+    for (bool sync_at_the_end : {true, false}) {
+      EXPECT_THAT(
+          error_of([&] {
+            launch(one_does_not_arrive,
+                   {.grid = 3, .block = 32, .shared_bytes = 64, .cluster = {3, 1, 1}},
+                   sync_at_the_end);
+          }),
+          AllOf(HasSubstr("deadlock in kernel"), HasSubstr("threads 0..31 wait in mbarrier_wait")));
+    }
+  });
+}
+
 // --- Misuse ---
 
 enum class Misuse {

@@ -274,6 +274,8 @@ void Block::unwind() { throw Aborted{}; }
 // Nothing is ready and everything has started: lets go what waits for exactly that. False if it is
 // a deadlock.
 bool Block::unblock() {
+  BlockGroup* const cluster = groups_.cluster;
+  const std::uint64_t changes = cluster ? cluster->changes() : 0;
   bool any = false;
   for (unsigned w = 0; w < warps_; ++w) any |= release_converging(w);
   try {
@@ -283,8 +285,10 @@ bool Block::unblock() {
     return true;
   }
   any |= wake_polls();
-  const bool hopeless = yielded_ == 0 && (polls_.empty() || !groups_.others_run());
-  if (any || hopeless || only_looks()) return any;
+  if (any && cluster) cluster->resumed(index_);
+  if (any || only_looks()) return any;
+  if (yielded_ == 0 && (polls_.empty() || !cluster || cluster->stalled(index_, changes)))
+    return false;
   std::this_thread::yield(); // what they wait for may be another block's to do
   if (groups_.failed()) return false;
   for (unsigned w = 0; w < warps_; ++w) {

@@ -75,6 +75,7 @@ std::uint64_t update(Block& block, std::uint64_t* barrier, const char* name, Loc
     std::uint64_t word = pack(before);
     if (__atomic_compare_exchange_n(barrier, &word, pack(after), false, __ATOMIC_SEQ_CST,
                                     __ATOMIC_SEQ_CST)) {
+      block.groups().changed(); // the mbarrier may be another block's
       if (ends) block.state_changed();
       return word;
     }
