@@ -52,8 +52,8 @@ endif()
 function(kernelgrade_device_sources target)
   target_sources(${target} PRIVATE ${ARGN})
   if(KERNELGRADE_BACKEND STREQUAL "host")
-    # The compiler goes by the ending of a name; -x says what the file is.
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+    # The compiler goes by the ending of a name; -x says what the file is. CUDA code reads floats as int4 and the like.
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-fno-strict-aliasing")
   endif()
 endfunction()
 

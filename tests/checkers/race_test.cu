@@ -179,6 +179,22 @@ TEST_P(Races, PlainWriteToAnAtomicCounter) {
               HasSubstr("[race]"));
 }
 
+// The guess with which a loop around atomicCAS begins needs no order: the swap confirms it.
+__global__ void multiply_by_swap(unsigned* product) {
+  unsigned old = *product;
+  unsigned assumed;
+  do {
+    assumed = old;
+    old = atomicCAS(product, assumed, assumed * 3);
+  } while (old != assumed);
+}
+
+TEST_P(Races, GuessThatASwapConfirms) {
+  const auto product = filled<unsigned>(1, 1);
+  EXPECT_THAT(finding(multiply_by_swap, {2, 5}, product.data()), IsEmpty());
+  EXPECT_EQ(product.to_host(stream_)[0], 59049u);
+}
+
 // Lanes that trust to run in step, as older code does.
 __global__ void in_step(float* out) {
   __shared__ volatile float values[64];

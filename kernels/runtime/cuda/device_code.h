@@ -4,11 +4,20 @@
 // Device code under nvcc: the toolkit's own headers, plus the accessor of dynamic shared memory.
 #pragma once
 
+#include "runtime/cuda/status.h"
+
 #include <cooperative_groups.h>
 #include <cstddef>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+
+#ifdef __CUDACC__
+#include <cooperative_groups/memcpy_async.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
+#include <cuda_pipeline.h>
+#endif
 
 namespace kg {
 
@@ -19,6 +28,21 @@ template <class T>
 __device__ inline T* dynamic_shared(std::size_t byte_offset = 0) {
   extern __shared__ __align__(128) unsigned char dynamic_shared_bytes[];
   return reinterpret_cast<T*>(dynamic_shared_bytes + byte_offset);
+}
+
+// Where a __device__ or __constant__ variable lies, for copies to and from it; of an array, where
+// its first element does.
+template <class T>
+T* symbol_address(T& symbol) {
+  void* address = nullptr;
+  KG_CHECK(cudaGetSymbolAddress(&address, symbol));
+  return static_cast<T*>(address);
+}
+template <class T, std::size_t N>
+T* symbol_address(T (&symbol)[N]) {
+  void* address = nullptr;
+  KG_CHECK(cudaGetSymbolAddress(&address, symbol));
+  return static_cast<T*>(address);
 }
 #endif
 

@@ -19,7 +19,6 @@ constinit thread_local dim3 gridDim{1, 1, 1};
 namespace kg::host {
 
 constinit thread_local Block* current_block = nullptr;
-constinit Observer* observer = nullptr;
 
 namespace {
 
@@ -64,6 +63,8 @@ Block::~Block() {
   if (observer) observer->block_destroyed(*this);
 }
 
+std::uint64_t Block::random_bits() { return next_random(random_); }
+
 void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) {
   prepare(launch, index, groups);
   std::memset(shared_memory() + launch.shared_bytes, kSharedGuard, kSharedGuardBytes);
@@ -88,7 +89,7 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
   count_ = launch.block.x * launch.block.y * launch.block.z;
   warps_ = (count_ + kWarpSize - 1) / kWarpSize;
   alive_ = count_;
-  started_ = ready_warps_ = yielded_ = 0;
+  started_ = ready_warps_ = yielded_ = polling_ = idle_rounds_ = 0;
   barrier_arrived_ = barrier_true_ = 0;
   aborting_ = home_parked_ = false;
   for (unsigned w = 0; w < warps_; ++w) {
@@ -101,6 +102,8 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
     barrier.arrived = 0;
     barrier.waiting.clear();
   }
+  polls_.clear();
+  async_copies_.reset();
   random_ = launch.schedule.seed * 0x9E3779B97F4A7C15ULL + index.x + 1;
   random_ += (std::uint64_t{index.y} << 20) + (std::uint64_t{index.z} << 40);
   order_threads();
@@ -292,9 +295,21 @@ void Block::unwind() { throw Aborted{}; }
 // Nothing is ready and everything has started: lets go what waits for exactly that. False if it is
 // a deadlock.
 bool Block::unblock() {
+  BlockGroup* const cluster = groups_.cluster;
+  const std::uint64_t changes = cluster ? cluster->changes() : 0;
   bool any = false;
   for (unsigned w = 0; w < warps_; ++w) any |= release_converging(w);
-  if (any || yielded_ == 0) return any;
+  try {
+    any |= async_copies_.deliver();
+  } catch (...) {
+    abort(std::current_exception());
+    return true;
+  }
+  any |= wake_polls();
+  if (any && cluster) cluster->resumed(index_);
+  if (any || only_looks()) return any;
+  if (yielded_ == 0 && (polls_.empty() || !cluster || cluster->stalled(index_, changes)))
+    return false;
   std::this_thread::yield(); // what they wait for may be another block's to do
   groups_.turn.yield();
   if (groups_.failed()) return false;
@@ -302,7 +317,7 @@ bool Block::unblock() {
     make_ready(w, warp_[w].yielded);
     warp_[w].yielded = 0;
   }
-  yielded_ = 0;
+  yielded_ = polling_ = 0;
   return true;
 }
 
@@ -316,6 +331,7 @@ void Block::abort(std::exception_ptr reason) {
   aborting_ = true;
   groups_.fail(failure_);
   ready_warps_ = 0;
+  polls_.clear();
   for (unsigned w = 0; w < warps_; ++w) {
     unsigned waiting = 0;
     for (unsigned lane = 0; lane < kWarpSize; ++lane) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/error.h"
+#include "runtime/host/async_copy.h"
 #include "runtime/host/block_group.h"
 #include "runtime/host/fiber.h"
 #include "runtime/host/stack_pool.h"
@@ -91,6 +92,24 @@ class Block {
   // Lets every other thread that can run go first.
   void yield(const char* name, Location where);
 
+  // Lets some or all others go first, by chance, in random order: called where a GPU's warps often
+  // overtake each other.
+  void perturb(const char* name, Location where);
+
+  // Waits until ready(what, detail). Whoever changes what it looks at then calls state_changed();
+  // what another block changes is found when nothing else can run. A wait that nobody can end is a
+  // deadlock.
+  using Ready = bool (*)(const void* what, unsigned detail);
+  void wait_until(Ready ready, const void* what, unsigned detail, const char* name, Location where);
+  void state_changed();
+  // A yield between two looks at something. When a block does nothing but look, for very long, it
+  // is a deadlock.
+  void poll_once(const char* name, Location where);
+
+  AsyncCopies& async_copies() { return async_copies_; }
+  std::uint64_t random_bits(); // from the schedule's seed
+  bool coin() { return random_bits() >> 63 != 0; }
+
   // Waits for all threads of all blocks of one of the groups.
   void meet(BlockGroup& group, const char* name, Location where);
 
@@ -115,7 +134,15 @@ class Block {
   void* observed = nullptr; // what the observer keeps of this block
 
  private:
-  enum class Wait : unsigned char { none, barrier, named_barrier, collective, converge, yield };
+  enum class Wait : unsigned char {
+    none,
+    barrier,
+    named_barrier,
+    collective,
+    converge,
+    yield,
+    poll
+  };
 
   // One cache line: every wait touches it.
   struct alignas(64) Thread {
@@ -148,6 +175,13 @@ class Block {
     std::vector<unsigned> waiting; // thread ranks
   };
 
+  struct Poll {
+    unsigned rank; // of the thread
+    Ready ready;
+    const void* what;
+    unsigned detail;
+  };
+
   static void fresh_stack_entry();
 
   void prepare(const LaunchContext& launch, uint3 index, const Groups& groups);
@@ -162,6 +196,8 @@ class Block {
   const Context* continue_elsewhere();
   void make_ready(unsigned warp, unsigned lanes);
   bool unblock();
+  bool wake_polls();
+  bool only_looks();
   bool release_converging(unsigned warp);
   bool complete_after_exit(unsigned warp);
   void release_barrier();
@@ -192,6 +228,10 @@ class Block {
   Votes barrier_votes_{};
   Location barrier_where_;
   NamedBarrier named_[kNamedBarriers];
+  std::vector<Poll> polls_;
+  unsigned polling_ = 0;     // threads that yielded in poll_once()
+  unsigned idle_rounds_ = 0; // of nothing but that
+  AsyncCopies async_copies_{*this};
 
   Context home_;  // the OS thread's own stack, parked in loop()
   Context fresh_; // a stack that nothing has run on yet

@@ -147,6 +147,45 @@ void Block::yield(const char* name, Location where) {
   suspend(Wait::yield, 0, name, where);
 }
 
+void Block::perturb(const char* name, Location where) {
+  if (thread_order_ == ThreadOrder::random && coin()) yield(name, where);
+}
+
+void Block::wait_until(Ready ready, const void* what, unsigned detail, const char* name,
+                       Location where) {
+  if (ready(what, detail)) return;
+  polls_.push_back({current_, ready, what, detail});
+  suspend(Wait::poll, detail, name, where);
+}
+
+void Block::state_changed() {
+  idle_rounds_ = 0;
+  wake_polls();
+}
+
+bool Block::wake_polls() {
+  const std::size_t before = polls_.size();
+  std::erase_if(polls_, [&](const Poll& poll) {
+    if (!poll.ready(poll.what, poll.detail)) return false;
+    make_ready(poll.rank / kWarpSize, 1u << poll.rank % kWarpSize);
+    return true;
+  });
+  return polls_.size() != before;
+}
+
+void Block::poll_once(const char* name, Location where) {
+  ++polling_;
+  yield(name, where);
+}
+
+// Whether every thread that could go on has for long done nothing but look, in vain, at what only
+// this block can change.
+bool Block::only_looks() {
+  constexpr unsigned kPatience = 100'000;
+  if (polling_ < yielded_ || groups_.others_run()) return false;
+  return ++idle_rounds_ > kPatience;
+}
+
 // The first thread that is left waits for the other blocks, while its own block waits for it.
 void Block::meet(BlockGroup& group, const char* name, Location where) {
   barrier(name, where);

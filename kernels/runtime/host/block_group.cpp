@@ -5,6 +5,8 @@
 #include "runtime/error.h"
 #include "runtime/host/observer.h"
 
+#include <algorithm>
+
 namespace kg::host {
 
 void BlockGroup::enter(uint3 index, Block* block) {
@@ -15,6 +17,7 @@ void BlockGroup::enter(uint3 index, Block* block) {
 void BlockGroup::leave(uint3 index) {
   std::lock_guard lock(mutex_);
   blocks_[rank(index)] = nullptr;
+  looked_at_[rank(index)] = kNotStalled;
   ++left_;
   changed_.notify_all();
 }
@@ -55,6 +58,33 @@ std::exception_ptr BlockGroup::failure() {
 Block* BlockGroup::block(unsigned rank) {
   std::lock_guard lock(mutex_);
   return blocks_[rank];
+}
+
+void BlockGroup::changed() {
+  std::lock_guard lock(mutex_);
+  ++changes_;
+}
+
+std::uint64_t BlockGroup::changes() {
+  std::lock_guard lock(mutex_);
+  return changes_;
+}
+
+bool BlockGroup::stalled(uint3 index, std::uint64_t changes) {
+  std::lock_guard lock(mutex_);
+  looked_at_[rank(index)] = changes;
+  const auto idle = std::count(looked_at_.begin(), looked_at_.end(), changes_);
+  return static_cast<unsigned>(idle) + arrived_ + left_ == size();
+}
+
+void BlockGroup::resumed(uint3 index) {
+  std::lock_guard lock(mutex_);
+  looked_at_[rank(index)] = kNotStalled;
+}
+
+bool BlockGroup::others_run() {
+  std::lock_guard lock(mutex_);
+  return left_ + 1 < size();
 }
 
 } // namespace kg::host

@@ -6,6 +6,7 @@
 #include "runtime/host/vector_types.h"
 
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <mutex>
 #include <vector>
@@ -19,7 +20,8 @@ class Block;
 class BlockGroup {
  public:
   // `first` is the grid index of the first block and `extent` the number of blocks along each axis.
-  BlockGroup(uint3 first, dim3 extent) : first_(first), extent_(extent), blocks_(size(), nullptr) {}
+  BlockGroup(uint3 first, dim3 extent)
+      : first_(first), extent_(extent), blocks_(size(), nullptr), looked_at_(size(), kNotStalled) {}
 
   uint3 first() const { return first_; }
   dim3 extent() const { return extent_; }
@@ -47,6 +49,15 @@ class BlockGroup {
   std::exception_ptr failure(); // null when there is none
 
   Block* block(unsigned rank); // null unless it is running
+  bool others_run();           // besides the one that asks
+
+  // For blocks that wait for what others write into their shared memory. A block that has written
+  // calls changed(). One that looks in vain takes changes() before it looks, and calls stalled()
+  // with it; true when no block of the group can go on. It calls resumed() before it goes on.
+  void changed();
+  std::uint64_t changes();
+  bool stalled(uint3 index, std::uint64_t changes);
+  void resumed(uint3 index);
 
  private:
   uint3 first_;
@@ -54,6 +65,9 @@ class BlockGroup {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Block*> blocks_;
+  static constexpr std::uint64_t kNotStalled = ~std::uint64_t{0};
+  std::vector<std::uint64_t> looked_at_; // for each stalled block, the changes that it knows of
+  std::uint64_t changes_ = 0;
   unsigned arrived_ = 0;
   unsigned left_ = 0;
   unsigned generation_ = 0;
@@ -70,6 +84,11 @@ struct Groups {
     if (grid) grid->fail(reason);
     if (cluster) cluster->fail(reason);
   }
+  void changed() const {
+    if (cluster) cluster->changed();
+  }
+  // Whether another block of the cluster could still change this one's shared memory.
+  bool others_run() const { return cluster && cluster->others_run(); }
   bool failed() const { return (grid && grid->failure()) || (cluster && cluster->failure()); }
 };
 

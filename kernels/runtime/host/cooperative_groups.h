@@ -173,6 +173,37 @@ inline coalesced_group tiled_partition(const coalesced_group& parent, unsigned s
   }
   return coalesced_group(mask, mine, (parent.num_threads() + size - 1) / size);
 }
+
+// Any of the groups within a block, chosen at run time.
+class thread_group {
+ public:
+  thread_group(const thread_block&) : mask_(0) {}
+  thread_group(const detail::Lanes& lanes) : mask_(lanes.mask()) {}
+  unsigned thread_rank() const {
+    return mask_ == 0 ? thread_block::thread_rank() : detail::Lanes(mask_).thread_rank();
+  }
+  unsigned num_threads() const {
+    return mask_ == 0 ? thread_block::num_threads() : detail::Lanes(mask_).num_threads();
+  }
+  unsigned size() const { return num_threads(); }
+  void sync(Location where = Location::here()) const {
+    if (mask_ == 0) {
+      thread_block::sync(where);
+    } else {
+      __syncwarp(mask_, where);
+    }
+  }
+  unsigned mask() const { return mask_; } // of lanes; 0 is the block
+
+ private:
+  unsigned mask_;
+};
+// `size` is a power of two up to 32.
+inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  const unsigned all = parent.mask() == 0 ? ~0u : parent.mask();
+  return tiled_partition(coalesced_group(all), size);
+}
+
 // The lanes of the parent whose label is the same.
 template <class T>
 coalesced_group labeled_partition(const detail::Lanes& parent, T label,
@@ -230,6 +261,11 @@ class cluster_group {
     return {blockIdx.x - first.x, blockIdx.y - first.y, blockIdx.z - first.z};
   }
   static unsigned block_rank() { return blocks() ? blocks()->rank(blockIdx) : 0; }
+  static unsigned num_threads() { return num_blocks() * detail::block().thread_count(); }
+  static unsigned size() { return num_threads(); }
+  static unsigned thread_rank() {
+    return block_rank() * detail::block().thread_count() + detail::block().thread_rank();
+  }
   // The address in block `rank` that corresponds to `address` in this block's dynamic shared
   // memory.
   template <class T>

@@ -14,6 +14,9 @@
 #include "runtime/host/warp.h"
 
 #include "runtime/host/cooperative_groups.h"
+#include "runtime/host/cooperative_groups_async.h"
+#include "runtime/host/mbarrier.h"
+#include "runtime/host/pipeline.h"
 
 // Last: after this line the keywords are macros.
 #include "runtime/host/keywords.h"

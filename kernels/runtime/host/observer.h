@@ -46,10 +46,12 @@ struct Observer {
   virtual void barrier_completed(const void* /*object*/) {}
   virtual void barrier_passed(const void* /*object*/) {}
 
-  // --- Asynchronous copies of the running thread: the destination is its own again after the wait.
+  // --- Asynchronous copies. The running thread issues one; from the wait on its destination
+  // belongs to that thread again, or (`handed_over`) to whoever passes the mbarrier on which it
+  // arrives.
   virtual void async_copy_issued(void* /*to*/, const void* /*from*/, std::size_t /*bytes*/,
-                                 Location) {}
-  virtual void async_copy_waited(void* /*to*/, std::size_t /*bytes*/) {}
+                                 std::size_t /*source_bytes*/, Location) {}
+  virtual void async_copy_arrived(void* /*to*/, std::size_t /*bytes*/, bool /*handed_over*/) {}
 };
 
 extern Observer* observer; // null when nothing watches

@@ -20,6 +20,17 @@ inline T* dynamic_shared(std::size_t byte_offset = 0, Location where = Location:
   return reinterpret_cast<T*>(base + byte_offset);
 }
 
+// Where a __device__ or __constant__ variable lies, for copies to and from it; of an array, where
+// its first element does.
+template <class T>
+T* symbol_address(T& symbol) {
+  return &symbol;
+}
+template <class T, std::size_t N>
+T* symbol_address(T (&symbol)[N]) {
+  return symbol;
+}
+
 } // namespace kg
 
 inline void __syncthreads(kg::Location where = kg::Location::here()) {

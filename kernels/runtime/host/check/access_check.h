@@ -38,6 +38,8 @@ template <Kind kind>
   if (!write_ordered && !excused(write)) conflict<kind>(write, passage, true);
   for (Access* other : {&first, &second}) {
     if (!(is_write(kind) || (other->who & kWrite)) || excused(*other)) continue;
+    // Atomic operations on one word come one after the other: who knows of the last knows of all.
+    if (write_ordered && (other->who & kWrite) && (write.who & other->who & kAtomic)) continue;
     if (!order.before(*other, thread)) conflict<kind>(*other, passage, (other->who & kWrite) != 0);
   }
   if constexpr (is_write(kind)) {
@@ -45,7 +47,7 @@ template <Kind kind>
       if (!is_atomic(kind) || order.before(*other, thread)) *other = {};
     // What comes next is compared with this write, which may be excused where the last was not.
     if (is_atomic(kind) && !order.known_to_all(write) && !(write_ordered && (write.who & kAtomic)))
-      (first.time == 0 ? first : second) = {write.time, write.who | kWrite, write.site};
+      second = {write.time, write.who | kWrite, write.site};
     times = {me.time, 2 * std::max(first.time, second.time)};
     history.writer = me.who;
     history.write_site = me.site;
@@ -53,8 +55,10 @@ template <Kind kind>
     if (first.who == me.who || order.before(first, thread)) {
       first = me;
     } else if (second.who == me.who || order.before(second, thread) ||
-               (same_warp(first.who, second.who) && !(second.who & kWrite))) {
-      second = me; // where it was of the same warp, the first stands for what is given up
+               same_warp(first.who, second.who) || (second.who & kWrite)) {
+      // Where it was of the same warp, the first stands for what is given up, and the last write
+      // for an atomic one before it.
+      second = me;
     }
     // With two readers of different warps, both of this moment, or of two blocks, no third one adds
     // anything.
@@ -232,6 +236,7 @@ inline void Checker::atomic_access(std::uintptr_t address, std::size_t bytes,
   BlockOrder& order = state.order;
   SyncObjects& objects = objects_of(reinterpret_cast<const void*>(address), state);
   const unsigned thread = block->thread_rank();
+  if (is_write(kind) && !guesses_.empty()) confirm_guess(order.block() | thread, address, bytes);
   // What is written atomically is mostly read as well; a mere store gains nothing that it could
   // use.
   if (const auto object = objects.find(address); object != objects.end())

@@ -103,6 +103,7 @@ void Checker::launch_began(const host::LaunchContext&) {
   launch_floor_ = now_++;
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
+  copies_.clear();
 }
 
 void Checker::launch_ended(const host::LaunchContext&, const std::exception_ptr& failure) {
@@ -145,7 +146,9 @@ void Checker::block_began(host::Block& block) {
 }
 
 void Checker::block_ended(host::Block& block) {
+  resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
+  resolve_guesses();
   block.observed = nullptr;
 }
 
@@ -204,7 +207,9 @@ SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
 }
 
 void Checker::block_synchronised(host::Block& block) {
+  resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
+  resolve_guesses();
   state_of(block).order.block_synchronised(now_++);
 }
 
@@ -235,16 +240,24 @@ void Checker::barrier_passed(const void* object) {
   state.order.acquire(block.thread_rank(), objects_of(object, state)[address_of(object)].completed);
 }
 
-void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes, Location where) {
+// The copy reads and writes as if its thread did, but nobody may look at the destination before it
+// has arrived.
+void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes,
+                                std::size_t source_bytes, Location where) {
   const Location* const site = &remembered(where);
-  access<Kind::read>(address_of(from), bytes, bytes, site);
-  access<Kind::write>(address_of(to), bytes, bytes, site);
+  access<Kind::read>(address_of(from), source_bytes, 1, site);
+  access<Kind::write>(address_of(to), bytes, 1, site);
   pending_.bytes = 0; // nothing is written yet
+  copies_[address_of(to)] = now_;
   set_write_time(address_of(to), bytes, kInFlight);
 }
 
-void Checker::async_copy_waited(void* to, std::size_t bytes) {
-  set_write_time(address_of(to), bytes, now_);
+void Checker::async_copy_arrived(void* to, std::size_t bytes, bool handed_over) {
+  const auto copy = copies_.find(address_of(to));
+  // Its thread released to the mbarrier what it had issued before.
+  const Time time = handed_over && copy != copies_.end() ? copy->second : now_;
+  if (copy != copies_.end()) copies_.erase(copy);
+  set_write_time(address_of(to), bytes, time);
 }
 
 void Checker::set_write_time(std::uintptr_t address, std::size_t bytes, Time time) {

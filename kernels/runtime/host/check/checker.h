@@ -112,8 +112,9 @@ class Checker final : public host::Observer {
   void barrier_arrived(const void* object) override;
   void barrier_completed(const void* object) override;
   void barrier_passed(const void* object) override;
-  void async_copy_issued(void* to, const void* from, std::size_t bytes, Location where) override;
-  void async_copy_waited(void* to, std::size_t bytes) override;
+  void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
+                         Location where) override;
+  void async_copy_arrived(void* to, std::size_t bytes, bool handed_over) override;
 
  private:
   // An access on its way through its cells.
@@ -137,6 +138,16 @@ class Checker final : public host::Observer {
     std::string text;
     Site site = 0;
     Site other = 0;
+  };
+
+  // A plain read of what others update atomically: no fault if its thread takes it for a guess
+  // only, which an atomic operation of its own then confirms (the usual loop around atomicCAS).
+  struct Guess {
+    Who who;
+    std::uintptr_t address;
+    Site site;
+    Site other;
+    std::string text;
   };
 
   static BlockState& state_of(host::Block& block) {
@@ -164,6 +175,8 @@ class Checker final : public host::Observer {
   bool is_kernel_code(Site site);
   [[noreturn]] void stop(Fault fault, Site site, std::string text);
   void resolve_pending();
+  void confirm_guess(Who who, std::uintptr_t address, std::size_t bytes);
+  void resolve_guesses(); // those that nothing confirmed
   void set_write_time(std::uintptr_t address, std::size_t bytes, Time time);
 
   std::string who_and_where(const host::Block& block) const;
@@ -181,10 +194,12 @@ class Checker final : public host::Observer {
   MemoryMap memory_{shadow_};
   Findings findings_;
   Pending pending_;
+  std::vector<Guess> guesses_;
   std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
-  SyncObjects objects_;                        // in global memory, or of several blocks
-  std::vector<SharedModule> modules_;          // of the OS threads seen so far
-  std::unordered_map<Site, bool> kernel_code_; // by instructions that were asked about
+  std::unordered_map<std::uintptr_t, Time> copies_; // in flight, by destination: when issued
+  SyncObjects objects_;                             // in global memory, or of several blocks
+  std::vector<SharedModule> modules_;               // of the OS threads seen so far
+  std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
   std::mutex launching_;
 };
 

@@ -131,13 +131,20 @@ void Checker::conflict(const Access& other, const Passage& passage, bool other_w
       "{}: {}, which {} {} at {}; nothing orders the two\n  hint: {}", accesses(verb, passage),
       variable(passage.address, passage.owner, passage.block.launch()),
       other_thread(other.who, passage), other_verb, source_line(other.site), hint);
-  if (!may_be_equal)
-    return findings_.add(Fault::race, site_of(passage.instruction), other.site, std::move(text));
+  if (kind == Kind::read && (other.who & kAtomic) && !in_flight) {
+    guesses_.push_back({me, passage.address, site, other.site, std::move(text)});
+    return;
+  }
+  if (kind == Kind::atomic_write && !other_writes && !(other.who & kAtomic)) {
+    guesses_.push_back({other.who, passage.address, site, other.site, std::move(text)});
+    return;
+  }
+  if (!may_be_equal) return findings_.add(Fault::race, site, other.site, std::move(text));
   pending_.address = passage.address;
   pending_.bytes = passage.bytes;
   std::memcpy(pending_.before, reinterpret_cast<const void*>(passage.address), passage.bytes);
   pending_.text = std::move(text);
-  pending_.site = site_of(passage.instruction);
+  pending_.site = site;
   pending_.other = other.site;
 }
 
@@ -160,6 +167,20 @@ bool Checker::is_kernel_code(Site site) {
   const auto [at, is_new] = kernel_code_.try_emplace(site, false);
   if (is_new) at->second = !is_library_code(site);
   return at->second;
+}
+
+void Checker::confirm_guess(Who who, std::uintptr_t address, std::size_t bytes) {
+  std::erase_if(guesses_, [&](const Guess& guess) {
+    return guess.who == who && guess.address - address < bytes;
+  });
+}
+
+void Checker::resolve_guesses() {
+  for (Guess& guess : guesses_) {
+    if (findings_.is_new(Fault::race, guess.site, guess.other))
+      findings_.add(Fault::race, guess.site, guess.other, std::move(guess.text));
+  }
+  guesses_.clear();
 }
 
 void Checker::stop(Fault fault, const Passage& passage, bool writes, const char* hint) {
