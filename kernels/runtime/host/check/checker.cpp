@@ -137,7 +137,7 @@ void Checker::block_began(host::Block& block) {
   }
   state->dynamic_shared_bytes = launch.shared_bytes;
 
-  if (state->built_in_variables != &threadIdx) add_thread_local_storage();
+  if (state->built_in_variables != &threadIdx) add_thread_local_storage(*state);
   state->built_in_variables = &threadIdx;
 
   state->random = launch.schedule.seed + state->order.block();
@@ -154,19 +154,33 @@ void Checker::block_ended(host::Block& block) {
 
 void Checker::block_destroyed(host::Block& block) {
   shadow_.remove(address_of(block.shared_memory()), host::kSharedBytesOptIn + kPageBytes);
-  blocks_.erase(&block);
+  if (const auto state = blocks_.find(&block); state != blocks_.end()) {
+    remove_thread_local_storage(*state->second);
+    blocks_.erase(state);
+  }
 }
 
-void Checker::add_thread_local_storage() {
+void Checker::add_thread_local_storage(BlockState& state) {
+  remove_thread_local_storage(state);
   for (SharedModule& module : shared_modules()) {
     shadow_.add(module.begin, module.bytes, Space::static_shared, kNotShadowed);
     for (const SharedVariable& variable : module.variables) {
       shadow_.mark(module.begin + variable.offset, variable.bytes,
                    variable.guard ? kGuard : kUninitialised);
     }
-    std::erase_if(modules_, [&](const auto& known) { return known.begin == module.begin; });
+    state.thread_local_storage.push_back({module.begin, module.bytes});
     modules_.push_back(std::move(module));
   }
+}
+
+// An OS thread has ended, or is about to: what lay in its storage will be something else.
+void Checker::remove_thread_local_storage(BlockState& state) {
+  for (const Span& storage : state.thread_local_storage) {
+    const std::uintptr_t begin = storage.begin / kPageBytes * kPageBytes;
+    shadow_.remove(begin, storage.begin + storage.bytes + kPageBytes - begin);
+    std::erase_if(modules_, [&](const auto& module) { return module.begin == storage.begin; });
+  }
+  state.thread_local_storage.clear();
 }
 
 // An address that was never seen: of a stack, of a module that was loaded late, or wild (null).

@@ -38,10 +38,18 @@ struct Memo {
   unsigned char warp = 0;
 };
 
+// A range of addresses.
+struct Span {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  bool contains(std::uintptr_t address) const { return address - begin < bytes; }
+};
+
 // What the checkers keep of a block while it runs.
 struct BlockState {
   BlockOrder order;
   const void* built_in_variables = nullptr; // whose OS thread this is
+  std::vector<Span> thread_local_storage;   // of that thread
   std::uintptr_t dynamic_shared = 0;
   std::size_t dynamic_shared_bytes = 0;
   SyncObjects objects;           // in its shared memory
@@ -66,13 +74,6 @@ struct BlockState {
     if (is_write(kind)) return {kUninitialised, to};
     return {global ? Time{kHostWrote} : order.started() + 1, to};
   }
-};
-
-// A range of addresses.
-struct Span {
-  std::uintptr_t begin = 0;
-  std::size_t bytes = 0;
-  bool contains(std::uintptr_t address) const { return address - begin < bytes; }
 };
 
 // Thrown by a block whose fault is among the findings.
@@ -163,7 +164,8 @@ class Checker final : public host::Observer {
   bool usable(Page& page, std::size_t cell, const Passage& passage);
   Page* unknown_page(std::uintptr_t address, host::Block& block);
   void preempt(BlockState& state, host::Block& block);
-  void add_thread_local_storage();
+  void add_thread_local_storage(BlockState& state);
+  void remove_thread_local_storage(BlockState& state);
   BlockState& owner_of(std::uintptr_t address, const Page* page, BlockState& state);
   SyncObjects& objects_of(const void* object, BlockState& state);
 

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <link.h>
+#include <map>
 #include <string_view>
 
 namespace kg::check {
@@ -38,7 +39,7 @@ const T* at(const std::vector<char>& file, std::size_t offset, std::size_t count
   return reinterpret_cast<const T*>(file.data() + offset);
 }
 
-std::vector<SharedVariable> thread_local_symbols(const char* path) {
+std::vector<SharedVariable> read_thread_local_symbols(const char* path) {
   std::vector<SharedVariable> variables;
   const std::vector<char> file = file_contents(path);
   const auto* header = at<ElfW(Ehdr)>(file, 0);
@@ -65,6 +66,14 @@ std::vector<SharedVariable> thread_local_symbols(const char* path) {
   std::sort(variables.begin(), variables.end(),
             [](const auto& a, const auto& b) { return a.offset < b.offset; });
   return variables;
+}
+
+// Every OS thread has variables of its own, but a file has them only once.
+const std::vector<SharedVariable>& thread_local_symbols(const char* path) {
+  static std::map<std::string, std::vector<SharedVariable>> known;
+  const auto [at, is_new] = known.try_emplace(path);
+  if (is_new) at->second = read_thread_local_symbols(path);
+  return at->second;
 }
 
 } // namespace
