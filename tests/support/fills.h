@@ -77,6 +77,10 @@ Fill integers(Dtype dtype, std::int64_t count, std::int64_t max_abs, Tensor tens
 FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count,
                            std::uint64_t seed = test::seed());
 
+// n x n. A times it is A: the sums are exact in every order, and an A of full significands shows
+// any rounding of the inputs in nearly every element.
+std::vector<double> identity(std::int64_t n);
+
 // --- Random values, rounded to the dtype, full significands.
 
 Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed = test::seed());
