@@ -127,6 +127,10 @@ struct BitPairs {
 // Each special value against each.
 BitPairs special_pairs(Dtype dtype);
 
+// Every bit pattern of a 16-bit type, in an order that puts neighbours in memory far apart: what an
+// operation of one argument is tested on exhaustively.
+std::vector<std::uint64_t> all_bits(Dtype dtype);
+
 // Patterns for data movement: distinct within each aligned run of 2^32 (32-bit types) or 2^16
 // (16-bit types) elements, and passing through all kinds of numbers, NaN payloads included.
 std::vector<std::uint64_t> unique_bits(Dtype dtype, std::int64_t count);

@@ -34,6 +34,7 @@ std::vector<Bound> bounds() {
       {"gemm_k14_meets_16", Dtype::f32, 1.5, gemm_f32_tolerance(14, 1), 16 * kU},
       {"gemm_long_sum", Dtype::f32, -2, gemm_f32_tolerance(4096, 2607), 16 * kU * 2607},
       {"gemm_positive", Dtype::f32, 900, gemm_f32_positive_tolerance(1024, 900), 72 * kU * 900},
+      {"gemm_tf32", Dtype::f32, 3, gemm_matrix_unit_tolerance(64, 10), 18 * kU * 10},
       {"gemm_f16_out", Dtype::f16, 3, gemm_xf16_tolerance(Dtype::f16, 3, 64, 10),
        0.51 * 0x1p-9 + 18 * kU * 10},
       // L = 10 + 1024 / 512 = 12
@@ -129,6 +130,28 @@ TEST(Tolerances, gemm_separates_sequential_f32_from_tf32_and_from_lost_terms) {
     EXPECT_GT(tf32.max_error, 10 * 16) << k;
     EXPECT_FALSE(tf32.passed());
     EXPECT_FALSE(judged([](float x) { return x; }, k - 1).passed()) << k;
+  }
+}
+
+// A kernel that declares TF32 is judged on inputs rounded so; bf16 inputs are outside.
+TEST(Tolerances, declared_tf32_separates_tf32_from_bf16) {
+  constexpr std::int64_t kM = 32;
+  for (const std::int64_t k : {64, 1024}) {
+    const Values a = tf32_rounded(normal(Dtype::f32, kM * k, Tensor::a).values);
+    const Values b = tf32_rounded(normal(Dtype::f32, k * kM, Tensor::b).values);
+    const GemmOracle oracle =
+        gemm_oracle({matrix(kM, k, k), matrix(k, kM, kM), matrix(kM, kM, kM)}, a, b, {});
+    Values tolerance;
+    for (const double condition : oracle.condition)
+      tolerance.push_back(gemm_matrix_unit_tolerance(k, condition));
+    const Expectation expected{Dtype::f32, {kM, kM}, oracle.value, tolerance};
+    const auto accepts = [&](int dropped_bits) {
+      const Values c = products(
+          a, b, kM, kM, k, [=](float x) { return cut(x, dropped_bits); }, k);
+      return compare({Dtype::f32, c, {}}, expected).passed();
+    };
+    EXPECT_TRUE(accepts(13)) << k; // nothing left to drop
+    EXPECT_FALSE(accepts(16)) << k;
   }
 }
 
