@@ -12,6 +12,7 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/elementwise_fixture.h"
+#include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
 #include "tests/support/vendor.h"
@@ -74,6 +75,16 @@ TYPED_TEST(Elementwise, SpecialValues) {
                 elements_of_bits<TypeParam>(pairs.b));
 }
 
+// Every pattern of a 16-bit type, and as many of f32 spread over all kinds, as either operand
+// beside one of another kind.
+TYPED_TEST(Elementwise, AllPatterns) {
+  using T = TypeParam;
+  const auto a = sizeof(T) == 2 ? all_bits(this->kDtype) : unique_bits(this->kDtype, 1 << 16);
+  const auto b = permuted_rows(a, permutation(static_cast<std::int64_t>(a.size())));
+  for (const Op op : kOps)
+    this->check(op, "all_bits", elements_of_bits<T>(a), elements_of_bits<T>(b));
+}
+
 // Results in the subnormal range, which must neither be flushed nor rounded twice.
 TYPED_TEST(Elementwise, SubnormalResults) {
   const FloatFormat format = float_format(this->kDtype);
@@ -117,6 +128,34 @@ TYPED_TEST(Elementwise, BeyondOneGrid) {
   const std::int64_t n =
       std::int64_t{device.sm_count} * device.max_threads_per_sm * 2 * this->kPack + kOdd;
   this->check(Op::add, "normal", this->normals(n, Tensor::a), this->normals(n, Tensor::b));
+}
+
+// Indices beyond 32 bits, in place: x + x.
+TYPED_TEST(Elementwise, MoreThan2To31Elements) {
+  using T = TypeParam;
+  constexpr std::int64_t kHalf = std::int64_t{1} << 31;
+  constexpr std::int64_t kN = kHalf + 4099;
+  const std::string reason = too_huge_reason(kN * sizeof(T));
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  constexpr unsigned char kByte = 0x3C; // a normal number of each type
+  const T everywhere = from_raw_bits<T>(0x3C3C3C3Cu & poison_bits(this->kDtype));
+  const auto value = [](double x) { return elements<T>(std::vector<double>{x})[0]; };
+  for (const Variant variant : kVariants) {
+    const DeviceBuffer<T> x(kN);
+    fill_bytes(x.data(), kByte, x.bytes(), this->stream_);
+    Marks<T> before, after;
+    double next = 3;
+    for (const std::int64_t index : {std::int64_t{0}, kHalf - 1, kHalf, kHalf + 1, kN - 1}) {
+      before[index] = value(next);
+      after[index] = value(2 * next);
+      ++next;
+    }
+    put(before, x, this->stream_);
+    elementwise::run<T>(Op::add, x.data(), x.data(), x.data(), kN, variant, this->stream_);
+    EXPECT_TRUE(holds(x, value(2 * to_double(everywhere)), after, this->stream_))
+        << elementwise::name(variant);
+    EXPECT_NO_THROW(x.check_guards());
+  }
 }
 
 TYPED_TEST(Elementwise, Misaligned) {

@@ -17,6 +17,7 @@
 #include "tests/support/fills.h"
 #include "tests/support/hygiene.h"
 #include "tests/support/oracle.h"
+#include "tests/support/slice_hint.h"
 #include "tests/support/strided.h"
 #include "vendor/vendor.h"
 
@@ -170,11 +171,30 @@ inline std::vector<float> run(const Setup& s, const Data& data, Variant variant)
   return matrices.result(gemm::name(variant), stream);
 }
 
+// What of k the wrong elements lack.
+inline std::string hint(const Setup& s, const Data& data, const Comparison& comparison) {
+  std::vector<WrongSum> wrong;
+  for (const Mismatch& mismatch : comparison.first) {
+    WrongSum& sum = wrong.emplace_back();
+    const std::int64_t row = mismatch.index / s.n;
+    const std::int64_t column = mismatch.index % s.n;
+    for (std::int64_t l = 0; l < s.k; ++l)
+      sum.terms.push_back(s.alpha * data.a[static_cast<std::size_t>(row * s.k + l)] *
+                          data.b[static_cast<std::size_t>(l * s.n + column)]);
+    sum.expected = mismatch.expected;
+    sum.actual = mismatch.actual;
+    sum.tolerance = mismatch.tolerance;
+  }
+  const std::string slice = slice_hint(wrong);
+  return slice.empty() ? "" : "of k, " + slice;
+}
+
 inline void expect_exact(const Setup& s, const Data& data, Variant variant) {
   const Observed actual = observe(run(s, data, variant));
   const GemmOracle expected = oracle(s, data);
-  EXPECT_TRUE(verdict(compare(actual, exactly(Dtype::f32, s.shape(), expected.value)),
-                      context(s, data, gemm::name(variant))));
+  const Comparison comparison = compare(actual, exactly(Dtype::f32, s.shape(), expected.value));
+  EXPECT_TRUE(verdict(comparison, context(s, data, gemm::name(variant))))
+      << hint(s, data, comparison);
 }
 
 } // namespace kg::test::gemm_case

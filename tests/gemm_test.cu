@@ -116,7 +116,9 @@ TYPED_TEST(Gemm, RandomAgainstOracleAndVendor) {
           const std::vector<double> tolerance = gemm_f32_tolerances(expected, s.k);
           const std::vector<double> unit = error_units(Dtype::f32, expected.condition);
           const Expectation e{Dtype::f32, s.shape(), expected.value, tolerance, unit};
-          EXPECT_TRUE(verdict(compare(ours, e), context(s, data, gemm::name(variant))));
+          const Comparison comparison = compare(ours, e);
+          EXPECT_TRUE(verdict(comparison, context(s, data, gemm::name(variant))))
+              << hint(s, data, comparison);
           EXPECT_TRUE(not_vacuous(e));
           for (const std::string_view vendor : vendors) {
             Stream stream;

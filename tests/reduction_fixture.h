@@ -20,6 +20,7 @@
 #include "tests/support/fills.h"
 #include "tests/support/hygiene.h"
 #include "tests/support/oracle.h"
+#include "tests/support/slice_hint.h"
 #include "tests/support/strided.h"
 #include "tests/support/tolerance.h"
 #include "tests/support/vacuity.h"
@@ -161,10 +162,28 @@ class Reduction : public testing::Test {
         exactly(kDtype, {static_cast<std::int64_t>(oracle.value.size())}, oracle.value);
     EXPECT_TRUE(not_vacuous(expected, degenerate_of(oracle.value.size()))) << fill;
     for (const Variant variant : kVariants) {
-      EXPECT_TRUE(
-          verdict(compare(observe(run(axis, variant, elements<T>(values), size, layout)), expected),
-                  context(axis, variant, fill, size)));
+      const Comparison comparison =
+          compare(observe(run(axis, variant, elements<T>(values), size, layout)), expected);
+      EXPECT_TRUE(verdict(comparison, context(axis, variant, fill, size)))
+          << hint(axis, values, size, comparison);
     }
+  }
+
+  // What of the summed dimension the wrong sums lack.
+  static std::string hint(Axis axis, const std::vector<double>& x, Size size,
+                          const Comparison& comparison) {
+    const std::int64_t length = summed_length(axis, size);
+    std::vector<WrongSum> wrong;
+    for (const Mismatch& mismatch : comparison.first) {
+      WrongSum& sum = wrong.emplace_back();
+      for (std::int64_t l = 0; l < length; ++l)
+        sum.terms.push_back(x[static_cast<std::size_t>(
+            axis == Axis::columns ? l * size.cols + mismatch.index : mismatch.index * length + l)]);
+      sum.expected = mismatch.expected;
+      sum.actual = mismatch.actual;
+    }
+    const std::string slice = slice_hint(wrong);
+    return slice.empty() ? "" : "along axis " + std::string(reduction::name(axis)) + ", " + slice;
   }
 
   // Integers whose sums along `axis` are exact in every order.

@@ -14,6 +14,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/device_types.h"
 #include "tests/support/fills.h"
+#include "tests/support/huge.h"
 #include "tests/support/hygiene.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/oracle.h"
@@ -143,6 +144,37 @@ TYPED_TEST(Transpose, LayoutsAndAlignment) {
 // More rows of tiles than a grid's y extent can count.
 TYPED_TEST(Transpose, BeyondOneGrid) {
   this->check({std::int64_t{device_properties().max_grid_yz} * 32 + 45, 1});
+}
+
+// Indices beyond 32 bits on both sides.
+TYPED_TEST(Transpose, MoreThan2To31Elements) {
+  using T = TypeParam;
+  const Size size{46349, 46351};
+  const auto count = static_cast<std::size_t>(size.rows * size.cols);
+  static_assert(std::int64_t{46349} * 46351 > std::int64_t{1} << 31);
+  const std::string reason = too_huge_reason(2 * count * sizeof(T));
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  constexpr unsigned char kByte = 0x3C;
+  const T everywhere = from_raw_bits<T>(0x3C3C3C3C);
+  const DeviceBuffer<T> x(count);
+  fill_bytes(x.data(), kByte, x.bytes(), this->stream_);
+  Marks<T> before, after;
+  std::uint64_t bits = 1;
+  for (const std::int64_t row : {std::int64_t{0}, size.rows / 2, size.rows - 2, size.rows - 1})
+    for (const std::int64_t col : {std::int64_t{0}, std::int64_t{33}, size.cols - 1}) {
+      before[row * size.cols + col] = from_raw_bits<T>(bits);
+      after[col * size.rows + row] = from_raw_bits<T>(bits);
+      ++bits;
+    }
+  put(before, x, this->stream_);
+  for (const Variant variant : kVariants) {
+    const DeviceBuffer<T> y(count);
+    transpose::run(kg::matrix<const T>(x.data(), size.rows, size.cols),
+                   kg::matrix<T>(y.data(), size.cols, size.rows), variant, this->stream_);
+    EXPECT_TRUE(holds(y, everywhere, after, this->stream_)) << transpose::name(variant);
+    EXPECT_NO_THROW(y.check_guards());
+  }
+  EXPECT_TRUE(holds(x, everywhere, before, this->stream_)) << "the kernel changed its input";
 }
 
 TYPED_TEST(Transpose, TwiceIsTheOriginal) {
