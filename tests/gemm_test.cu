@@ -81,10 +81,10 @@ TYPED_TEST(Gemm, GapsAndUnalignedBases) {
     for (const Transpose a : kTransposes)
       for (const Transpose b : kTransposes)
         for (const std::int64_t gap : {0, 1, 4})
-          for (const std::int64_t offset : {0, 1, 3, 8}) {
+          for (const std::int64_t offset : {0, 1, 3, 4, 7, 8, 12}) {
             const Setup s{.m = 68,
-                          .n = 128,
-                          .k = 36,
+                          .n = 104,
+                          .k = 24,
                           .transpose_a = a,
                           .transpose_b = b,
                           .alpha = -1,

@@ -84,7 +84,7 @@ TYPED_TEST(Softmax, Lengths) {
 }
 
 TYPED_TEST(Softmax, RowCounts) {
-  for (const std::int64_t rows : {1, 3, 4, 5, 127, 128, 129, 1025, 4099}) {
+  for (const std::int64_t rows : {1, 3, 4, 5, 127, 128, 129, 1025}) {
     const Size size{rows, 12};
     this->check("normal", this->normals(size), size);
   }
@@ -118,7 +118,8 @@ TYPED_TEST(Softmax, LayoutsAndAlignment) {
     for (const Layout layout :
          {Layout{fill_up, fill_up, 0, 0}, Layout{fill_up + pack, fill_up, 0, pack},
           Layout{fill_up, fill_up, 1, 1}, Layout{fill_up, fill_up, 0, 3},
-          Layout{fill_up + 1, fill_up, 0, 0}, Layout{fill_up, fill_up + 1, 2, 0}})
+          Layout{fill_up + 1, fill_up, 0, 0}, Layout{fill_up, fill_up + 1, 2, 0},
+          Layout{fill_up, fill_up, 4, 8}, Layout{fill_up, fill_up, 7, 12}})
       this->check("normal", this->normals(size), size, layout);
   }
   const Size size{2, this->beyond_shared()};
