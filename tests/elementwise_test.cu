@@ -259,13 +259,10 @@ TYPED_TEST(Elementwise, WaitsForItsStream) {
   constexpr std::int64_t kN = 3001;
   const std::vector<T> a = this->normals(kN, Tensor::a);
   const std::vector<T> b = this->normals(kN, Tensor::b);
-  const auto early = DeviceBuffer<T>::from_host(a, this->stream_);
   const auto device_b = DeviceBuffer<T>::from_host(b, this->stream_);
   for (const Variant variant : kVariants) {
-    const DeviceBuffer<T> late(a.size());
     const DeviceBuffer<T> out(a.size());
-    this->stream_.synchronize();
-    copy_behind_slow_kernel(early, late, this->stream_);
+    const LateInput<T> late(a, this->stream_);
     elementwise::run<T>(Op::add, late.data(), device_b.data(), out.data(), kN, variant,
                         this->stream_);
     EXPECT_TRUE(same_bits("behind a slow kernel", out.to_host(this->stream_),

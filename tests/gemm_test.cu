@@ -303,11 +303,8 @@ TYPED_TEST(Gemm, WaitsForItsStream) {
     Stream stream;
     const Matrices matrices(s, data, stream);
     gemm::Problem problem = matrices.problem();
-    const auto early = DeviceBuffer<float>::from_host(elements<float>(data.a), stream);
-    const DeviceBuffer<float> late(early.size());
+    const LateInput<float> late(elements<float>(data.a), stream);
     problem.a = late.data();
-    stream.synchronize();
-    copy_behind_slow_kernel(early, late, stream);
     EXPECT_EQ(gemm::run(problem, variant, stream), variant);
     EXPECT_TRUE(same_bits("behind a slow kernel", matrices.result(gemm::name(variant), stream),
                           run(s, data, variant)));

@@ -213,17 +213,14 @@ TYPED_TEST(Reduction, WaitsForItsStream) {
   using T = TypeParam;
   const Size size{33, 200};
   const auto x = elements<T>(this->normals(size));
-  const auto early = DeviceBuffer<T>::from_host(x, this->stream_);
   for (const Axis axis : kAxes) {
     for (const Variant variant : kVariants) {
       const auto results =
           static_cast<std::size_t>(reduction::result_count(axis, size.rows, size.cols));
-      const DeviceBuffer<T> late(x.size());
       const DeviceBuffer<T> out(results);
       const DeviceBuffer<unsigned char> workspace(
           reduction::workspace_bytes(axis, size.rows, size.cols, variant));
-      this->stream_.synchronize();
-      copy_behind_slow_kernel(early, late, this->stream_);
+      const LateInput<T> late(x, this->stream_);
       reduction::run(axis, kg::matrix<const float>(late.data(), size.rows, size.cols), out.data(),
                      workspace.size() > 0 ? workspace.data() : nullptr, variant, this->stream_);
       EXPECT_TRUE(same_bits("behind a slow kernel", out.to_host(this->stream_),

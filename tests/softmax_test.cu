@@ -268,13 +268,10 @@ TYPED_TEST(Softmax, WaitsForItsStream) {
   using T = TypeParam;
   for (const Size size : {Size{5, 200}, Size{3, 1500}}) {
     const auto x = elements<T>(this->normals(size));
-    const auto early = DeviceBuffer<T>::from_host(x, this->stream_);
     for (const Variant variant : kVariants) {
       if (!softmax::supports(variant, size.cols)) continue;
-      const DeviceBuffer<T> late(x.size());
       const DeviceBuffer<T> y(x.size());
-      this->stream_.synchronize();
-      copy_behind_slow_kernel(early, late, this->stream_);
+      const LateInput<T> late(x, this->stream_);
       softmax::run<T>(kg::matrix<const T>(late.data(), size.rows, size.cols),
                       kg::matrix<T>(y.data(), size.rows, size.cols), variant, this->stream_);
       EXPECT_TRUE(

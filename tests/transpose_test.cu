@@ -245,12 +245,9 @@ TYPED_TEST(Transpose, WaitsForItsStream) {
   using T = TypeParam;
   const Size size{70, 45};
   const auto x = elements_of_bits<T>(unique_bits(this->kDtype, size.rows * size.cols));
-  const auto early = DeviceBuffer<T>::from_host(x, this->stream_);
   for (const Variant variant : kVariants) {
-    const DeviceBuffer<T> late(x.size());
     const DeviceBuffer<T> y(x.size());
-    this->stream_.synchronize();
-    copy_behind_slow_kernel(early, late, this->stream_);
+    const LateInput<T> late(x, this->stream_);
     transpose::run(kg::matrix<const T>(late.data(), size.rows, size.cols),
                    kg::matrix<T>(y.data(), size.cols, size.rows), variant, this->stream_);
     EXPECT_TRUE(

@@ -9,9 +9,9 @@
 // accumulated by one f32 fused multiply-add, in a fixed order: repeated runs are bit-identical.
 //
 // Special values: IEEE 754. A NaN or infinity of A reaches its row of C alone, one of B its column;
-// infinities of both signs in a sum, or an infinity times 0, give NaN. A sum starts from +0, so
-// that a zero result is -0 only by a negative alpha, or by beta C = -0 beside it. Subnormals are
-// kept.
+// infinities of both signs in a sum, or an infinity times 0, give NaN. A sum starts from +0 and
+// becomes alpha sum + beta C: zeros have the signs that IEEE gives that (-0 for a negative alpha
+// and beta = 0). Subnormals are kept.
 #pragma once
 
 #include "runtime/device_code.h"

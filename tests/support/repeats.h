@@ -55,15 +55,27 @@ __global__ void copy_late(const Byte* from, Byte* to, std::int64_t bytes, unsign
   for (std::int64_t i = 0; i < bytes; ++i) to[i] = from[i];
 }
 
-// Enqueues it: `to`, poison until then, becomes `from` tens of milliseconds later on a GPU.
+// An input that is poison until a slow kernel on `stream` has written `values`: tens of
+// milliseconds on a GPU. Whoever reads it earlier reads NaN.
 template <typename T>
-void copy_behind_slow_kernel(const DeviceBuffer<T>& from, const DeviceBuffer<T>& to,
-                             Stream& stream) {
-  constexpr unsigned kSpins = backend == Backend::cuda ? 1u << 22 : 1u;
-  launch(copy_late<unsigned char>, {.grid = 1, .block = 1, .stream = &stream},
-         reinterpret_cast<const unsigned char*>(from.data()),
-         reinterpret_cast<unsigned char*>(to.data()), static_cast<std::int64_t>(from.bytes()),
-         kSpins, 0u);
-}
+class LateInput {
+ public:
+  LateInput(const std::vector<T>& values, Stream& stream)
+      : early_(DeviceBuffer<T>::from_host(values, stream)),
+        late_(DeviceBuffer<T>::from_host(poisoned<T>(static_cast<std::int64_t>(values.size())),
+                                         stream)) {
+    constexpr unsigned kSpins = backend == Backend::cuda ? 1u << 22 : 1u;
+    launch(copy_late<unsigned char>, {.grid = 1, .block = 1, .stream = &stream},
+           reinterpret_cast<const unsigned char*>(early_.data()),
+           reinterpret_cast<unsigned char*>(late_.data()),
+           static_cast<std::int64_t>(early_.bytes()), kSpins, 0u);
+  }
+
+  const T* data() const { return late_.data(); }
+
+ private:
+  DeviceBuffer<T> early_;
+  DeviceBuffer<T> late_;
+};
 
 } // namespace kg::test
