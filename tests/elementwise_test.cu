@@ -3,152 +3,23 @@
 //
 // elementwise against the oracle and every vendor. Each result has one right value, so every
 // comparison is exact; only a NaN's payload is free.
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "runtime/buffer.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
-#include "tests/support/case.h"
-#include "tests/support/compare.h"
-#include "tests/support/device_types.h"
-#include "tests/support/fills.h"
-#include "tests/support/hygiene.h"
-#include "tests/support/oracle.h"
-#include "tests/support/strided.h"
-#include "tests/support/vacuity.h"
+#include "tests/elementwise_fixture.h"
+#include "tests/support/huge.h"
+#include "tests/support/metamorphic.h"
+#include "tests/support/repeats.h"
 #include "tests/support/vendor.h"
 #include "vendor/vendor.h"
 
-#include "elementwise/elementwise.h"
-
 namespace kg::test {
 namespace {
-
-using elementwise::kOps;
-using elementwise::kVariants;
-using elementwise::Op;
-using elementwise::Variant;
-
-BinaryOp oracle_op(Op op) {
-  switch (op) {
-  case Op::add: return BinaryOp::add;
-  case Op::sub: return BinaryOp::sub;
-  case Op::mul: return BinaryOp::mul;
-  case Op::div: return BinaryOp::div;
-  }
-  return BinaryOp::add;
-}
-
-vendor::Binary vendor_op(Op op) {
-  switch (op) {
-  case Op::add: return vendor::Binary::add;
-  case Op::sub: return vendor::Binary::sub;
-  case Op::mul: return vendor::Binary::mul;
-  case Op::div: return vendor::Binary::div;
-  }
-  return vendor::Binary::add;
-}
-
-// Elements between the start of each array's storage, which is aligned to 256 bytes, and the array.
-struct Offsets {
-  std::int64_t a = 0;
-  std::int64_t b = 0;
-  std::int64_t out = 0;
-};
-
-Degenerate degenerate_of(std::size_t n) {
-  return n == 0 ? Degenerate::empty : n == 1 ? Degenerate::single_element : Degenerate::no;
-}
-
-template <typename T>
-class Elementwise : public testing::Test {
- protected:
-  static constexpr Dtype kDtype = DtypeOf<T>::value;
-  static constexpr std::int64_t kPack = 16 / static_cast<std::int64_t>(sizeof(T));
-
-  void SetUp() override { this->RecordProperty("backend", std::string(name(backend))); }
-
-  // The kernel that must run: packs where one shift aligns all three arrays.
-  static std::string kernel_of(Variant variant, Offsets offsets) {
-    if (variant == Variant::naive) return "elementwise::naive";
-    const bool together =
-        offsets.a % kPack == offsets.b % kPack && offsets.b % kPack == offsets.out % kPack;
-    return together ? "elementwise::vectorized" : "elementwise::misaligned";
-  }
-
-  static CaseContext context(Op op, Variant variant, std::string fill, std::size_t n) {
-    return {CaseId("elementwise." + std::string(name(kDtype)) + "." +
-                   std::string(elementwise::name(op)) + "_n" + std::to_string(n)),
-            std::string(elementwise::name(variant)),
-            std::move(fill),
-            {static_cast<std::int64_t>(n)},
-            {}};
-  }
-
-  // Ours, with everything checked but the values.
-  std::vector<T> run(Op op, Variant variant, const std::vector<T>& a, const std::vector<T>& b,
-                     Offsets offsets = {}) {
-    const auto n = static_cast<std::int64_t>(a.size());
-    constexpr std::int64_t kBehind = 5;
-    const std::vector<T> stored_a = scatter(a, contiguous({n}, offsets.a));
-    const std::vector<T> stored_b = scatter(b, contiguous({n}, offsets.b));
-    InputGuard inputs;
-    inputs.watch("a", stored_a);
-    inputs.watch("b", stored_b);
-    const auto device_a = DeviceBuffer<T>::from_host(stored_a, stream_);
-    const auto device_b = DeviceBuffer<T>::from_host(stored_b, stream_);
-    const auto device_out =
-        DeviceBuffer<T>::from_host(poisoned<T>(offsets.out + n + kBehind), stream_);
-
-    LaunchRecorder recorder;
-    const Variant ran =
-        elementwise::run(op, device_a.data() + offsets.a, device_b.data() + offsets.b,
-                         device_out.data() + offsets.out, n, variant, stream_);
-    stream_.synchronize();
-    EXPECT_EQ(ran, variant);
-    EXPECT_EQ(recorder.launches().size(), n > 0 ? 1u : 0u);
-    for (const LaunchRecord& launch : recorder.launches())
-      EXPECT_NE(launch.kernel_name.find(kernel_of(variant, offsets)), std::string::npos)
-          << launch.kernel_name;
-    EXPECT_TRUE(inputs.unchanged("a", device_a.to_host(stream_)));
-    EXPECT_TRUE(inputs.unchanged("b", device_b.to_host(stream_)));
-    for (const DeviceBuffer<T>* buffer : {&device_a, &device_b, &device_out})
-      EXPECT_NO_THROW(buffer->check_guards());
-    const std::vector<T> stored = device_out.to_host(stream_);
-    const Strided view = contiguous({n}, offsets.out);
-    EXPECT_TRUE(gaps_intact(stored, view));
-    return gather(stored, view);
-  }
-
-  // Every variant on these values, against the oracle.
-  void check(Op op, const std::string& fill, const std::vector<T>& a, const std::vector<T>& b,
-             Offsets offsets = {}, Degenerate degenerate = Degenerate::no) {
-    const std::vector<double> expected = oracle(op, a, b);
-    const Expectation expectation =
-        exactly(kDtype, {static_cast<std::int64_t>(a.size())}, expected);
-    EXPECT_TRUE(not_vacuous(expectation, degenerate)) << fill;
-    for (const Variant variant : kVariants) {
-      const std::vector<T> result = run(op, variant, a, b, offsets);
-      EXPECT_TRUE(
-          verdict(compare(observe(result), expectation), context(op, variant, fill, a.size())));
-    }
-  }
-
-  static std::vector<double> oracle(Op op, const std::vector<T>& a, const std::vector<T>& b) {
-    return elementwise_oracle(oracle_op(op), kDtype, observe(a).values, observe(b).values);
-  }
-
-  static std::vector<T> normals(std::int64_t n, Tensor tensor) {
-    return elements<T>(normal(kDtype, n, tensor).values);
-  }
-
-  Stream stream_;
-};
 
 TYPED_TEST_SUITE(Elementwise, FloatTypes, DtypeNames);
 
@@ -175,7 +46,7 @@ TYPED_TEST(Elementwise, RandomAgainstVendors) {
     const std::vector<double> expected = this->oracle(op, a, b);
     const Expectation expectation = exactly(this->kDtype, {kOdd}, expected);
     const auto vendors = vendor::elementwise_variants(vendor_op(op), this->kDtype);
-    if (vendors.empty()) report_no_vendor("elementwise " + std::string(name(op)), this->kDtype);
+    if (vendors.empty()) report_no_vendor("elementwise", this->kDtype, name(op));
     for (const Variant variant : kVariants) {
       const Observed ours =
           observe(this->run(op, variant, a, b)); // before the vendor writes the same values
@@ -202,6 +73,16 @@ TYPED_TEST(Elementwise, SpecialValues) {
   for (const Op op : kOps)
     this->check(op, "special", elements_of_bits<TypeParam>(pairs.a),
                 elements_of_bits<TypeParam>(pairs.b));
+}
+
+// Every pattern of a 16-bit type, and as many of f32 spread over all kinds, as either operand
+// beside one of another kind.
+TYPED_TEST(Elementwise, AllPatterns) {
+  using T = TypeParam;
+  const auto a = sizeof(T) == 2 ? all_bits(this->kDtype) : unique_bits(this->kDtype, 1 << 16);
+  const auto b = permuted_rows(a, permutation(static_cast<std::int64_t>(a.size())));
+  for (const Op op : kOps)
+    this->check(op, "all_bits", elements_of_bits<T>(a), elements_of_bits<T>(b));
 }
 
 // Results in the subnormal range, which must neither be flushed nor rounded twice.
@@ -247,6 +128,34 @@ TYPED_TEST(Elementwise, BeyondOneGrid) {
   const std::int64_t n =
       std::int64_t{device.sm_count} * device.max_threads_per_sm * 2 * this->kPack + kOdd;
   this->check(Op::add, "normal", this->normals(n, Tensor::a), this->normals(n, Tensor::b));
+}
+
+// Indices beyond 32 bits, in place: x + x.
+TYPED_TEST(Elementwise, MoreThan2To31Elements) {
+  using T = TypeParam;
+  constexpr std::int64_t kHalf = std::int64_t{1} << 31;
+  constexpr std::int64_t kN = kHalf + 4099;
+  const std::string reason = too_huge_reason(kN * sizeof(T));
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  constexpr unsigned char kByte = 0x3C; // a normal number of each type
+  const T everywhere = from_raw_bits<T>(0x3C3C3C3Cu & poison_bits(this->kDtype));
+  const auto value = [](double x) { return elements<T>(std::vector<double>{x})[0]; };
+  for (const Variant variant : kVariants) {
+    const DeviceBuffer<T> x(kN);
+    fill_bytes(x.data(), kByte, x.bytes(), this->stream_);
+    Marks<T> before, after;
+    double next = 3;
+    for (const std::int64_t index : {std::int64_t{0}, kHalf - 1, kHalf, kHalf + 1, kN - 1}) {
+      before[index] = value(next);
+      after[index] = value(2 * next);
+      ++next;
+    }
+    put(before, x, this->stream_);
+    elementwise::run<T>(Op::add, x.data(), x.data(), x.data(), kN, variant, this->stream_);
+    EXPECT_TRUE(holds(x, value(2 * to_double(everywhere)), after, this->stream_))
+        << elementwise::name(variant);
+    EXPECT_NO_THROW(x.check_guards());
+  }
 }
 
 TYPED_TEST(Elementwise, Misaligned) {
@@ -300,25 +209,64 @@ TYPED_TEST(Elementwise, InPlace) {
   }
 }
 
-// The same bits in every order of threads, and each time.
-TYPED_TEST(Elementwise, ThreadOrdersAndRepeats) {
+TYPED_TEST(Elementwise, SameBitsEveryTime) {
   using T = TypeParam;
   const std::vector<T> a = this->normals(kOdd, Tensor::a);
   const std::vector<T> b = this->normals(kOdd, Tensor::b);
-  for (const Op op : kOps) {
-    const std::vector<double> expected = this->oracle(op, a, b);
+  for (const Op op : kOps)
     for (const Variant variant : kVariants) {
-      const auto first = fnv1a64(this->run(op, variant, a, b));
-      for (const Schedule& schedule : thread_orders()) {
-        const ScopedSchedule scope(schedule);
-        for (int repeat = 0; repeat < 2; ++repeat) {
-          const std::vector<T> result = this->run(op, variant, a, b);
-          EXPECT_EQ(fnv1a64(result), first) << to_string(schedule);
-          EXPECT_TRUE(verdict(compare(observe(result), exactly(this->kDtype, {kOdd}, expected)),
-                              this->context(op, variant, to_string(schedule), a.size())));
-        }
+      static_assert(elementwise::deterministic(Variant::automatic));
+      EXPECT_TRUE(same_bits_every_time(this->id(variant), [&] {
+        return this->run(op, variant, a, b);
+      })) << elementwise::name(op);
+    }
+}
+
+// Exchanged, scaled and permuted operands.
+TYPED_TEST(Elementwise, Relations) {
+  using T = TypeParam;
+  constexpr std::int64_t kN = 4999;
+  const std::vector<double> a = normal(this->kDtype, kN, Tensor::a).values;
+  const std::vector<double> b = normal(this->kDtype, kN, Tensor::b).values;
+  const std::vector<std::int64_t> order = permutation(kN);
+  for (const Variant variant : kVariants) {
+    const auto of = [&](Op op, const std::vector<double>& x, const std::vector<double>& y) {
+      return this->run(op, variant, elements<T>(x), elements<T>(y));
+    };
+    for (const Op op : kOps) {
+      const std::vector<T> result = of(op, a, b);
+      EXPECT_TRUE(same_bits("P a op P b = P (a op b)",
+                            of(op, permuted_rows(a, order), permuted_rows(b, order)),
+                            permuted_rows(result, order)))
+          << elementwise::name(op);
+      if (op == Op::add || op == Op::mul) {
+        EXPECT_TRUE(same_bits("a op b = b op a", of(op, b, a), result));
+      }
+      std::vector<double> negative;
+      for (const double value : a) negative.push_back(-value);
+      if (op == Op::mul || op == Op::div) {
+        std::vector<double> expected = observe(result).values;
+        for (double& value : expected) value = -value;
+        EXPECT_TRUE(same_bits("(-a) op b = -(a op b)", of(op, negative, b), elements<T>(expected)));
       }
     }
+  }
+}
+
+// On a stream whose earlier work still writes a.
+TYPED_TEST(Elementwise, WaitsForItsStream) {
+  using T = TypeParam;
+  constexpr std::int64_t kN = 3001;
+  const std::vector<T> a = this->normals(kN, Tensor::a);
+  const std::vector<T> b = this->normals(kN, Tensor::b);
+  const auto device_b = DeviceBuffer<T>::from_host(b, this->stream_);
+  for (const Variant variant : kVariants) {
+    const DeviceBuffer<T> out(a.size());
+    const LateInput<T> late(a, this->stream_);
+    elementwise::run<T>(Op::add, late.data(), device_b.data(), out.data(), kN, variant,
+                        this->stream_);
+    EXPECT_TRUE(same_bits("behind a slow kernel", out.to_host(this->stream_),
+                          this->run(Op::add, variant, a, b)));
   }
 }
 

@@ -12,10 +12,12 @@
 
 #include "runtime/backend.h"
 #include "runtime/buffer.h"
+#include "runtime/error.h"
 #include "runtime/launch.h"
-#include "runtime/schedule.h"
 #include "tests/gemm_fixture.h"
 #include "tests/support/device_types.h"
+#include "tests/support/metamorphic.h"
+#include "tests/support/repeats.h"
 #include "tests/support/tolerance.h"
 #include "tests/support/vacuity.h"
 #include "tests/support/vendor.h"
@@ -29,7 +31,10 @@ using namespace gemm_case;
 template <typename T>
 class Gemm : public testing::Test {
  protected:
-  void SetUp() override { this->RecordProperty("backend", std::string(name(backend))); }
+  void SetUp() override {
+    this->RecordProperty("backend", std::string(name(backend)));
+    require_evidence("gemm", DtypeOf<T>::value, gemm::kVariants, kRoundedOperation);
+  }
 };
 TYPED_TEST_SUITE(Gemm, testing::Types<float>, DtypeNames);
 
@@ -76,10 +81,10 @@ TYPED_TEST(Gemm, GapsAndUnalignedBases) {
     for (const Transpose a : kTransposes)
       for (const Transpose b : kTransposes)
         for (const std::int64_t gap : {0, 1, 4})
-          for (const std::int64_t offset : {0, 1, 3, 8}) {
+          for (const std::int64_t offset : {0, 1, 3, 4, 7, 8, 12}) {
             const Setup s{.m = 68,
-                          .n = 128,
-                          .k = 36,
+                          .n = 104,
+                          .k = 24,
                           .transpose_a = a,
                           .transpose_b = b,
                           .alpha = -1,
@@ -111,13 +116,15 @@ TYPED_TEST(Gemm, RandomAgainstOracleAndVendor) {
           const std::vector<double> tolerance = gemm_f32_tolerances(expected, s.k);
           const std::vector<double> unit = error_units(Dtype::f32, expected.condition);
           const Expectation e{Dtype::f32, s.shape(), expected.value, tolerance, unit};
-          EXPECT_TRUE(verdict(compare(ours, e), context(s, data, gemm::name(variant))));
+          const Comparison comparison = compare(ours, e);
+          EXPECT_TRUE(verdict(comparison, context(s, data, gemm::name(variant))))
+              << hint(s, data, comparison);
           EXPECT_TRUE(not_vacuous(e));
           for (const std::string_view vendor : vendors) {
             Stream stream;
             const Matrices matrices(s, data, stream);
             vendor::gemm(vendor, matrices.vendor_problem(), vendor::Math::pedantic, stream);
-            const Observed theirs = observe(matrices.result(stream));
+            const Observed theirs = observe(matrices.result(vendor, stream));
             EXPECT_TRUE(verdict(compare_with_vendor(ours, theirs, e),
                                 context(s, data, gemm::name(variant))))
                 << "vendor " << vendor;
@@ -193,45 +200,123 @@ TYPED_TEST(Gemm, ZeroFactorsReadNothing) {
   }
 }
 
-// A NaN or infinity of A reaches its row of C and nothing else, padding included.
+// A NaN or infinity of A reaches its row of C and nothing else, padding included; infinities of
+// both signs in one sum make NaN.
 TYPED_TEST(Gemm, SpecialValuesStayInTheirRow) {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (const Variant variant : gemm::kVariants)
-    for (const double special : {kNan, kInf}) {
-      const Setup s{.m = 67, .n = 70, .k = 21};
-      Data data = positive_data(s);
-      data.fill = "positive with " + std::to_string(special) + " at (66, 20)";
-      data.a.back() = special;
-      const std::vector<float> c = run(s, data, variant);
-      for (std::size_t i = 0; i < c.size(); ++i) {
-        const bool last_row = i / 70 == 66;
-        ASSERT_EQ(std::isnan(c[i]), last_row && std::isnan(special)) << i;
-        ASSERT_EQ(std::isinf(c[i]), last_row && std::isinf(special)) << i;
+  const Setup s{.m = 67, .n = 70, .k = 21};
+  for (const Variant variant : gemm::kVariants) {
+    const Data plain = positive_data(s);
+    const std::vector<float> before = run(s, plain, variant);
+    for (const double special : {kNan, kInf, -kInf})
+      for (const bool both_signs : {false, true}) {
+        Data data = plain;
+        data.fill = "positive with special values at the end of row 66 of A";
+        data.a.back() = special;
+        if (both_signs) data.a[data.a.size() - 2] = -special;
+        const std::vector<float> c = run(s, data, variant);
+        EXPECT_TRUE(only_row_differs(before, c, s.n, 66)) << gemm::name(variant);
+        const GemmOracle expected = oracle(s, data);
+        std::vector<double> tolerance;
+        for (const double condition : expected.condition)
+          tolerance.push_back(std::isfinite(condition) ? gemm_f32_positive_tolerance(s.k, condition)
+                                                       : 0);
+        EXPECT_TRUE(verdict(compare(observe(c), {Dtype::f32, s.shape(), expected.value, tolerance}),
+                            context(s, data, gemm::name(variant))));
       }
+  }
+}
+
+// The sum starts from +0, so that only alpha and beta C decide the sign of a zero.
+TYPED_TEST(Gemm, SignsOfZeros) {
+  for (const Variant variant : gemm::kVariants)
+    for (const float alpha : {1.0f, -1.0f})
+      for (const float beta : {0.0f, 1.0f})
+        for (const double zero : {0.0, -0.0}) {
+          const Setup s{.m = 5, .n = 6, .k = 3, .alpha = alpha, .beta = beta};
+          const Data data{"zeros", std::vector<double>(15, -1), std::vector<double>(18, 0.0),
+                          std::vector<double>(30, zero)};
+          const std::vector<double> expected(30, beta == 0 ? alpha * 0.0 : alpha * 0.0 + zero);
+          EXPECT_TRUE(verdict(
+              compare(observe(run(s, data, variant)), exactly(Dtype::f32, s.shape(), expected)),
+              context(s, data, gemm::name(variant))))
+              << "alpha " << alpha << ", beta " << beta << ", C " << zero;
+        }
+}
+
+// A I = A in every bit: a kernel that rounds its inputs to TF32 changes nearly every element.
+TYPED_TEST(Gemm, TimesIdentityIsUnchanged) {
+  for (const Variant variant : gemm::kVariants)
+    for (const Transpose transpose : kTransposes) {
+      const Setup s{.m = 70, .n = 97, .k = 97, .transpose_a = transpose, .transpose_b = transpose};
+      Data data = normal_data(s);
+      data.b = identity(s.k);
+      EXPECT_TRUE(same_bits("A I = A", run(s, data, variant), elements<float>(data.a)))
+          << gemm::name(variant);
     }
 }
 
-TYPED_TEST(Gemm, EveryThreadOrderAndEveryRunGivesTheSameBits) {
-  const Setup s{.m = 130, .n = 67, .k = 77, .alpha = 0.7f, .beta = 1.3f};
+// What becomes of C when the operands are scaled, permuted or exchanged.
+TYPED_TEST(Gemm, Relations) {
+  const Setup s{.m = 70, .n = 67, .k = 45};
+  const Setup turned{.m = s.n, .n = s.m, .k = s.k};
   const Data data = normal_data(s);
+  const std::vector<std::int64_t> rows = permutation(s.m);
+  const std::vector<std::int64_t> columns = permutation(s.n);
   for (const Variant variant : gemm::kVariants) {
-    const std::vector<float> first = run(s, data, variant);
-    for (const Schedule& schedule : thread_orders()) {
-      const ScopedSchedule scope(schedule);
-      EXPECT_EQ(run(s, data, variant), first) << to_string(schedule);
-      EXPECT_EQ(run(s, data, variant), first) << to_string(schedule) << ", again";
-    }
+    const auto of = [&](const std::vector<double>& a, const std::vector<double>& b) {
+      return run(s, {"normal", a, b, data.c}, variant);
+    };
+    const std::vector<float> c = of(data.a, data.b);
+    std::vector<float> doubled;
+    for (const float value : c) doubled.push_back(value * 0x1p-5f);
+    EXPECT_TRUE(same_bits("(2^3 A)(2^-8 B) = 2^-5 A B", of(scaled(data.a, 3), scaled(data.b, -8)),
+                          doubled));
+    EXPECT_TRUE(same_bits("(P A) B = P (A B)", of(permuted_rows(data.a, rows), data.b),
+                          permuted_rows(c, rows)));
+    EXPECT_TRUE(same_bits("A (B P) = (A B) P", of(data.a, permuted_columns(data.b, columns)),
+                          permuted_columns(c, columns)));
+    // Products commute, and each sum has its terms in the same order.
+    const Data exchanged{"normal", transpose_oracle(data.b, s.k, s.n),
+                         transpose_oracle(data.a, s.m, s.k), std::vector<double>(data.c)};
+    EXPECT_TRUE(same_bits("B^T A^T = (A B)^T", run(turned, exchanged, variant),
+                          transpose_oracle(c, s.m, s.n)));
+  }
+}
+
+TYPED_TEST(Gemm, SameBitsEveryTime) {
+  const Setup s{.m = 130, .n = 67, .k = 77, .alpha = 0.7f, .beta = 1.3f};
+  for (const Variant variant : gemm::kVariants) {
+    const Data data =
+        gemm::deterministic(variant) ? normal_data(s) : exact_data(s, ProductRange::r1);
+    EXPECT_TRUE(same_bits_every_time(variant_id(gemm::name(variant)),
+                                     [&] { return run(s, data, variant); }));
+  }
+}
+
+// On a stream whose earlier work still writes A.
+TYPED_TEST(Gemm, WaitsForItsStream) {
+  const Setup s{.m = 66, .n = 68, .k = 40};
+  const Data data = exact_data(s, ProductRange::r1);
+  for (const Variant variant : gemm::kVariants) {
+    Stream stream;
+    const Matrices matrices(s, data, stream);
+    gemm::Problem problem = matrices.problem();
+    const LateInput<float> late(elements<float>(data.a), stream);
+    problem.a = late.data();
+    EXPECT_EQ(gemm::run(problem, variant, stream), variant);
+    EXPECT_TRUE(same_bits("behind a slow kernel", matrices.result(gemm::name(variant), stream),
+                          run(s, data, variant)));
   }
 }
 
 TYPED_TEST(Gemm, NothingToDoLaunchesNothing) {
-  Stream stream;
   for (const Variant variant : gemm::kVariants)
     for (const auto& [m, n, k] : {ProductShape{0, 5, 3}, {5, 0, 3}, {0, 0, 0}}) {
       const LaunchRecorder recorder;
-      EXPECT_EQ(gemm::run({.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n}, variant, stream),
-                variant);
+      const Setup s{.m = m, .n = n, .k = k};
+      EXPECT_TRUE(run(s, normal_data(s), variant).empty());
       EXPECT_TRUE(recorder.launches().empty());
     }
 }

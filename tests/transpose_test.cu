@@ -14,8 +14,11 @@
 #include "tests/support/compare.h"
 #include "tests/support/device_types.h"
 #include "tests/support/fills.h"
+#include "tests/support/huge.h"
 #include "tests/support/hygiene.h"
+#include "tests/support/metamorphic.h"
 #include "tests/support/oracle.h"
+#include "tests/support/repeats.h"
 #include "tests/support/strided.h"
 #include "tests/support/vacuity.h"
 #include "tests/support/vendor.h"
@@ -48,7 +51,14 @@ class Transpose : public testing::Test {
  protected:
   static constexpr Dtype kDtype = DtypeOf<T>::value;
 
-  void SetUp() override { this->RecordProperty("backend", std::string(name(backend))); }
+  void SetUp() override {
+    this->RecordProperty("backend", std::string(name(backend)));
+    require_evidence("transpose", kDtype, kVariants, kExactOperation);
+  }
+
+  static VariantId id(Variant variant) {
+    return {"transpose", std::string(name(kDtype)), std::string(transpose::name(variant))};
+  }
 
   static CaseContext context(Variant variant, std::string fill, Size size, Layout layout = {}) {
     return {CaseId("transpose." + std::string(name(kDtype)) + ".rows" + std::to_string(size.rows) +
@@ -67,12 +77,12 @@ class Transpose : public testing::Test {
     y_view.offset = layout.y_offset;
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored_x = scatter(x, x_view);
-    InputGuard inputs;
-    inputs.watch("x", stored_x);
     const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
     const auto device_y =
         DeviceBuffer<T>::from_host(poisoned<T>(y_view.storage_size() + kBehind), stream_);
 
+    Hygiene hygiene(id(variant));
+    hygiene.input("x", stored_x, device_x, stream_);
     LaunchRecorder recorder;
     const Variant ran =
         transpose::run(kg::matrix<const T>(device_x.data() + layout.x_offset, size.rows, size.cols,
@@ -87,12 +97,7 @@ class Transpose : public testing::Test {
       EXPECT_NE(launch.kernel_name.find("transpose::" + std::string(transpose::name(variant))),
                 std::string::npos)
           << launch.kernel_name;
-    EXPECT_TRUE(inputs.unchanged("x", device_x.to_host(stream_)));
-    EXPECT_NO_THROW(device_x.check_guards());
-    EXPECT_NO_THROW(device_y.check_guards());
-    const std::vector<T> stored = device_y.to_host(stream_);
-    EXPECT_TRUE(gaps_intact(stored, y_view));
-    return gather(stored, y_view);
+    return hygiene.output(device_y, y_view, stream_);
   }
 
   // Every variant on bit patterns of all kinds, no two of them equal (the first is 0).
@@ -130,14 +135,46 @@ TYPED_TEST(Transpose, EmptyMatrices) {
 
 TYPED_TEST(Transpose, LayoutsAndAlignment) {
   for (const Size size : {Size{33, 47}, Size{70, 64}, Size{5, 129}, Size{1, 40}})
-    for (const Layout layout : {Layout{1, 0, 0, 0}, Layout{0, 1, 0, 0}, Layout{3, 5, 1, 3},
-                                Layout{32, 64, 2, 0}, Layout{100, 31, 0, 7}})
+    for (const Layout layout :
+         {Layout{1, 0, 0, 0}, Layout{0, 1, 0, 0}, Layout{3, 5, 1, 3}, Layout{32, 64, 2, 0},
+          Layout{100, 31, 0, 7}, Layout{0, 0, 4, 8}, Layout{0, 2, 7, 12}, Layout{2, 0, 12, 4}})
       this->check(size, layout);
 }
 
 // More rows of tiles than a grid's y extent can count.
 TYPED_TEST(Transpose, BeyondOneGrid) {
   this->check({std::int64_t{device_properties().max_grid_yz} * 32 + 45, 1});
+}
+
+// Indices beyond 32 bits on both sides.
+TYPED_TEST(Transpose, MoreThan2To31Elements) {
+  using T = TypeParam;
+  const Size size{46349, 46351};
+  const auto count = static_cast<std::size_t>(size.rows * size.cols);
+  static_assert(std::int64_t{46349} * 46351 > std::int64_t{1} << 31);
+  const std::string reason = too_huge_reason(2 * count * sizeof(T));
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  constexpr unsigned char kByte = 0x3C;
+  const T everywhere = from_raw_bits<T>(0x3C3C3C3C);
+  const DeviceBuffer<T> x(count);
+  fill_bytes(x.data(), kByte, x.bytes(), this->stream_);
+  Marks<T> before, after;
+  std::uint64_t bits = 1;
+  for (const std::int64_t row : {std::int64_t{0}, size.rows / 2, size.rows - 2, size.rows - 1})
+    for (const std::int64_t col : {std::int64_t{0}, std::int64_t{33}, size.cols - 1}) {
+      before[row * size.cols + col] = from_raw_bits<T>(bits);
+      after[col * size.rows + row] = from_raw_bits<T>(bits);
+      ++bits;
+    }
+  put(before, x, this->stream_);
+  for (const Variant variant : kVariants) {
+    const DeviceBuffer<T> y(count);
+    transpose::run(kg::matrix<const T>(x.data(), size.rows, size.cols),
+                   kg::matrix<T>(y.data(), size.cols, size.rows), variant, this->stream_);
+    EXPECT_TRUE(holds(y, everywhere, after, this->stream_)) << transpose::name(variant);
+    EXPECT_NO_THROW(y.check_guards());
+  }
+  EXPECT_TRUE(holds(x, everywhere, before, this->stream_)) << "the kernel changed its input";
 }
 
 TYPED_TEST(Transpose, TwiceIsTheOriginal) {
@@ -183,18 +220,38 @@ TYPED_TEST(Transpose, RandomAgainstVendors) {
   }
 }
 
-// The same bits in every order of threads, and each time.
-TYPED_TEST(Transpose, ThreadOrdersAndRepeats) {
+TYPED_TEST(Transpose, SameBitsEveryTime) {
   const Size size{131, 70};
   const auto x = elements_of_bits<TypeParam>(unique_bits(this->kDtype, size.rows * size.cols));
-  const auto expected = fnv1a64(transpose_oracle(x, size.rows, size.cols));
   for (const Variant variant : kVariants) {
-    for (const Schedule& schedule : thread_orders()) {
-      const ScopedSchedule scope(schedule);
-      for (int repeat = 0; repeat < 3; ++repeat)
-        EXPECT_EQ(fnv1a64(this->run(variant, x, size)), expected)
-            << transpose::name(variant) << ", " << to_string(schedule);
-    }
+    static_assert(transpose::deterministic(Variant::automatic));
+    EXPECT_TRUE(
+        same_bits_every_time(this->id(variant), [&] { return this->run(variant, x, size); }));
+  }
+}
+
+// Columns of y are rows of x.
+TYPED_TEST(Transpose, PermutedRowsArePermutedColumns) {
+  const Size size{75, 41};
+  const auto x = elements_of_bits<TypeParam>(unique_bits(this->kDtype, size.rows * size.cols));
+  const std::vector<std::int64_t> order = permutation(size.rows);
+  for (const Variant variant : kVariants)
+    EXPECT_TRUE(same_bits("(P x)^T = x^T P^T", this->run(variant, permuted_rows(x, order), size),
+                          permuted_columns(this->run(variant, x, size), order)));
+}
+
+// On a stream whose earlier work still writes x.
+TYPED_TEST(Transpose, WaitsForItsStream) {
+  using T = TypeParam;
+  const Size size{70, 45};
+  const auto x = elements_of_bits<T>(unique_bits(this->kDtype, size.rows * size.cols));
+  for (const Variant variant : kVariants) {
+    const DeviceBuffer<T> y(x.size());
+    const LateInput<T> late(x, this->stream_);
+    transpose::run(kg::matrix<const T>(late.data(), size.rows, size.cols),
+                   kg::matrix<T>(y.data(), size.cols, size.rows), variant, this->stream_);
+    EXPECT_TRUE(
+        same_bits("behind a slow kernel", y.to_host(this->stream_), this->run(variant, x, size)));
   }
 }
 

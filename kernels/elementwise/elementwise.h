@@ -5,7 +5,8 @@
 //
 // Problem: contiguous arrays of n elements. Layout: any alignment of T itself; out may be a or b,
 // other overlap is not allowed. Special values: IEEE 754 throughout (x/0 = inf, 0/0 = NaN, NaN
-// propagates, subnormals are kept). f16 and bf16 compute in f32 and round once, which is correctly
+// propagates with any payload, zeros have their signs, subnormals are kept). Repeated runs are
+// bit-identical. f16 and bf16 compute in f32 and round once, which is correctly
 // rounded (24 >= 2*11 + 2 bits; Figueroa, "When is double rounding innocuous?", 1995). bf16
 // shares f32's exponents: its subnormal results are subnormal in f32, too, where the theorem does
 // not apply. There sums are exact, and all products and quotients below 2^-125 were compared
@@ -28,6 +29,9 @@ inline constexpr Op kOps[] = {Op::add, Op::sub, Op::mul, Op::div};
 // to fill the device.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
+
+// Whether repeated runs give the same bits.
+constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Op op);
 std::string_view name(Variant variant);

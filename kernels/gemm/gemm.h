@@ -5,8 +5,13 @@
 //
 // Problem: row-major matrices; op(A) is m x k, op(B) is k x n, C is m x n. lda, ldb, ldc are the
 // distances between stored rows. BLAS semantics: beta = 0 never reads C (NaN in it does not
-// spread), alpha = 0 or k = 0 never reads A and B. Every product is accumulated by one f32 fused
-// multiply-add, in a fixed order: repeated runs are bit-identical.
+// spread), alpha = 0 or k = 0 never reads A and B. C overlaps neither A nor B. Every product is
+// accumulated by one f32 fused multiply-add, in a fixed order: repeated runs are bit-identical.
+//
+// Special values: IEEE 754. A NaN or infinity of A reaches its row of C alone, one of B its column;
+// infinities of both signs in a sum, or an infinity times 0, give NaN. A sum starts from +0 and
+// becomes alpha sum + beta C: zeros have the signs that IEEE gives that (-0 for a negative alpha
+// and beta = 0). Subnormals are kept.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -40,6 +45,9 @@ struct Problem {
   float* c = nullptr;
   std::int64_t ldc = 0; // >= n
 };
+
+// Whether repeated runs give the same bits.
+constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
 

@@ -5,8 +5,11 @@
 //
 // Problem: x is rows x cols, rows `leading` elements apart. axis all: out[0] = sum of every
 // element; rows: out[i] = sum over j of x[i][j] (rows results); columns: out[j] = sum over i of
-// x[i][j] (cols results). An empty sum is 0. Special values: IEEE 754 (inf and -inf together give
-// NaN, NaN propagates). Every variant adds in a fixed order: repeated runs are bit-identical.
+// x[i][j] (cols results). An empty sum is 0. out overlaps neither x nor the workspace. Every
+// variant adds in a fixed order: repeated runs are bit-identical.
+//
+// Special values: IEEE 754. A NaN makes its sums NaN, infinities of both signs in one sum too; no
+// other sum changes. A sum starts from +0: zeros of either sign sum to +0. Subnormals are kept.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -28,6 +31,9 @@ inline constexpr Axis kAxes[] = {Axis::all, Axis::rows, Axis::columns};
 // enough.
 enum class Variant { automatic, naive, tiled };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
+
+// Whether repeated runs give the same bits.
+constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Axis axis);
 std::string_view name(Variant variant);

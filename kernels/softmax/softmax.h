@@ -5,9 +5,11 @@
 // element of row i.
 //
 // Problem: row-major matrices, rows `stride[0]` elements apart, computed in f32 and rounded once to
-// T. y may be x. Special values: a NaN or +inf in a row makes the whole row NaN; -inf gives 0; a
-// row of nothing but -inf is NaN. Every variant adds in a fixed order: repeated runs are
-// bit-identical.
+// T. y may be x, with the same row stride; other overlap is not allowed. Every variant adds in a
+// fixed order: repeated runs are bit-identical.
+//
+// Special values: a NaN or +inf in a row makes the whole row NaN; -inf gives 0; a row of nothing
+// but -inf is NaN; other rows do not change. A result of zero is +0. Subnormal results are kept.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -27,6 +29,9 @@ enum class Variant { automatic, naive, warp, block };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
+
+// Whether repeated runs give the same bits.
+constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
 

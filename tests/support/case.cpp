@@ -22,6 +22,11 @@ CaseId::CaseId(std::string text) : text_(std::move(text)) {
           fmt::format("case id '{}': use letters, digits, '_' and '.' only", text_));
 }
 
+std::string CaseId::dtype() const {
+  const std::size_t start = op().size() + 1;
+  return start > text_.size() ? "" : text_.substr(start, text_.find('.', start) - start);
+}
+
 std::string failure_context(const CaseContext& context) {
   const std::string strides = context.strides.empty()
                                   ? std::string("dense")
@@ -51,12 +56,27 @@ std::string reproduction_command() {
   return command;
 }
 
+namespace {
+
+void enter(const Comparison& comparison, const CaseContext& context) {
+  if (comparison.compared == 0) return;
+  const VariantId id{context.id.op(), context.id.dtype(), context.variant};
+  record(id, comparison.exact ? Evidence::exact : Evidence::oracle);
+  if (comparison.special > 0) record(id, Evidence::special);
+}
+
+} // namespace
+
 testing::AssertionResult verdict(const Comparison& comparison, const CaseContext& context) {
+  enter(comparison, context);
   if (comparison.passed()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << comparison.text() << failure_context(context);
 }
 
 testing::AssertionResult verdict(const VendorComparison& comparison, const CaseContext& context) {
+  enter(comparison.ours, context);
+  if (comparison.direct.compared > 0)
+    record({context.id.op(), context.id.dtype(), context.variant}, Evidence::vendor);
   if (!comparison.passed())
     return testing::AssertionFailure() << comparison.text() << failure_context(context);
   if (comparison.vendor_inaccurate) {

@@ -14,16 +14,19 @@
 
 #include "runtime/dtype.h"
 #include "tests/support/compare.h"
+#include "tests/support/ledger.h"
 #include "tests/support/vendor.h"
 
 namespace kg::test {
 
-// Letters, digits, '_' and '.', for example gemm.f32.m96_n128_k64_nn. Throws kg::Error for anything
-// else.
+// <op>.<dtype>.<parameters> of letters, digits, '_' and '.', for example gemm.f32.m96_n128_k64_nn.
+// Throws kg::Error for anything else.
 class CaseId {
  public:
   explicit CaseId(std::string text);
   const std::string& text() const { return text_; }
+  std::string op() const { return text_.substr(0, text_.find('.')); }
+  std::string dtype() const; // what stands between the first two dots
 
  private:
   std::string text_;
@@ -49,7 +52,8 @@ std::string reproduction_command();
 // on, as ./build/...; any other path is left as it is.
 std::string from_project_root(std::string_view program);
 
-// The comparison's verdict as a GoogleTest assertion, with the whole failure text.
+// The comparison's verdict as a GoogleTest assertion, with the whole failure text. What was
+// compared goes into the ledger.
 testing::AssertionResult verdict(const Comparison& comparison, const CaseContext& context);
 
 // The same; an inaccurate vendor is printed and recorded as the test's property vendor_inaccurate,

@@ -37,6 +37,7 @@ TEST(Case, failures_tell_everything_that_is_needed) {
   const Comparison wrong =
       compare({Dtype::f32, {1, 2, 3, 5}, {}}, exactly(Dtype::f32, {2, 2}, expected));
   const CaseContext context{CaseId("sum.f32.rows_2"), "tree", "exact_R1", {2, 2}, {8, 1}};
+  require_evidence({"sum", "f32", "tree"}, {Evidence::exact});
   const testing::AssertionResult result = verdict(wrong, context);
   ASSERT_FALSE(result);
   const std::string text = result.message();

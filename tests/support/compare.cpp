@@ -113,7 +113,7 @@ std::string Comparison::text() const {
   text += fmt::format("\n  where  {}\n  worst  {}\n", pattern, show(*this, worst));
   for (const Mismatch& mismatch : first)
     text += fmt::format("  first  {}\n", show(*this, mismatch));
-  if (!bitwise)
+  if (!exact)
     text += fmt::format("  error  max {:.3g}, rms {:.3g} units\n", max_error, rms_error);
   return text;
 }
@@ -129,7 +129,7 @@ Comparison compare(const Observed& actual, const Expectation& expected) {
           fmt::format("compare: the result is {}, the expectation {}", name(actual.dtype),
                       name(expected.dtype)));
 
-  Comparison result{expected.dtype, expected.shape};
+  Comparison result{expected.dtype, expected.shape, false, expected.tolerance.empty()};
   Failures failures(result);
   const std::uint64_t poison = poison_bits(expected.dtype);
   const bool has_poison = expected.dtype != Dtype::i32;
@@ -151,6 +151,8 @@ Comparison compare(const Observed& actual, const Expectation& expected) {
       result.max_error = std::fmax(result.max_error, error);
       squares += error * error;
       ++measured;
+    } else {
+      ++result.special;
     }
     if (!verdict.accepted)
       failures.add({static_cast<std::int64_t>(i), actual.values[i], value, verdict.error, tolerance,
@@ -165,11 +167,12 @@ Comparison compare_bits(const Observed& actual, std::vector<std::int64_t> shape,
                         std::span<const std::uint64_t> expected) {
   require_size("the result's bits", actual.bits.size(), shape);
   require_size("the expectation", expected.size(), shape);
-  Comparison result{actual.dtype, std::move(shape), true};
+  Comparison result{actual.dtype, std::move(shape), true, true};
   Failures failures(result);
   const std::uint64_t poison = poison_bits(actual.dtype);
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ++result.compared;
+    if (!std::isfinite(decode(actual.dtype, expected[i]))) ++result.special;
     if (actual.bits[i] == expected[i]) continue;
     failures.add({static_cast<std::int64_t>(i), decode(actual.dtype, actual.bits[i]),
                   decode(actual.dtype, expected[i]), kInfinity, 0, actual.bits[i], expected[i],

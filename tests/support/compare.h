@@ -57,9 +57,11 @@ struct Comparison {
   Dtype dtype;
   std::vector<std::int64_t> shape;
   bool bitwise = false;
+  bool exact = false; // no element had a tolerance
   std::int64_t compared = 0;
   std::int64_t failed = 0;
   std::int64_t unwritten = 0;
+  std::int64_t special = 0;                // elements that should be NaN or infinite
   Mismatch worst = {};                     // the failure with the largest error / tolerance
   std::vector<Mismatch> first = {};        // the first eight failures
   std::vector<std::int64_t> failures = {}; // the row-major numbers of all failures, ascending

@@ -6,7 +6,6 @@
 // are all headers that tests in .cu files see: nvcc 13 does not compile fmt 9 in C++20.
 #pragma once
 
-#include <iostream>
 #include <string>
 #include <vector>
 
@@ -47,13 +46,6 @@ inline std::vector<Schedule> thread_orders() {
   return {{.order = ThreadOrder::forward},
           {.order = ThreadOrder::reverse},
           {.order = ThreadOrder::random, .seed = seed()}};
-}
-
-// A case that no vendor has says so, in the output and as a property of the test, and rests on the
-// oracle.
-inline void report_no_vendor(const std::string& what, Dtype dtype) {
-  std::cout << what << " " << name(dtype) << ": no vendor here, the oracle stands alone\n";
-  testing::Test::RecordProperty("no_vendor", what + " " + std::string(name(dtype)));
 }
 
 } // namespace kg::test

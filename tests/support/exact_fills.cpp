@@ -217,6 +217,12 @@ Fill integers(Dtype dtype, std::int64_t count, std::int64_t max_abs, Tensor tens
   return fill;
 }
 
+std::vector<double> identity(std::int64_t n) {
+  std::vector<double> matrix(static_cast<std::size_t>(n * n), 0.0);
+  for (std::int64_t i = 0; i < n; ++i) matrix[static_cast<std::size_t>(i * n + i)] = 1;
+  return matrix;
+}
+
 FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count, std::uint64_t seed) {
   const int precision = dtype == Dtype::f32 ? 24 : wide_bits(dtype);
   const Random random_a = stream(seed, Tensor::a);

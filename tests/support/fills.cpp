@@ -133,6 +133,14 @@ BitPairs special_pairs(Dtype dtype) {
   return pairs;
 }
 
+std::vector<std::uint64_t> all_bits(Dtype dtype) {
+  require(size_of(dtype) == 2,
+          fmt::format("all_bits: {} has more patterns than a test can hold: give f16 or bf16",
+                      name(dtype)));
+  constexpr std::int64_t kPatterns = 1 << 16;
+  return unique_bits(dtype, kPatterns);
+}
+
 std::vector<std::uint64_t> unique_bits(Dtype dtype, std::int64_t count) {
   // An odd multiplier (the golden ratio) makes index -> bits a bijection modulo 2^width that
   // scatters neighbours over all exponents. 16-bit types repeat after 65536; the period's number,

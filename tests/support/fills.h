@@ -77,6 +77,10 @@ Fill integers(Dtype dtype, std::int64_t count, std::int64_t max_abs, Tensor tens
 FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count,
                            std::uint64_t seed = test::seed());
 
+// n x n. A times it is A: the sums are exact in every order, and an A of full significands shows
+// any rounding of the inputs in nearly every element.
+std::vector<double> identity(std::int64_t n);
+
 // --- Random values, rounded to the dtype, full significands.
 
 Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed = test::seed());
@@ -122,6 +126,10 @@ struct BitPairs {
 
 // Each special value against each.
 BitPairs special_pairs(Dtype dtype);
+
+// Every bit pattern of a 16-bit type, in an order that puts neighbours in memory far apart: what an
+// operation of one argument is tested on exhaustively.
+std::vector<std::uint64_t> all_bits(Dtype dtype);
 
 // Patterns for data movement: distinct within each aligned run of 2^32 (32-bit types) or 2^16
 // (16-bit types) elements, and passing through all kinds of numbers, NaN payloads included.

@@ -322,5 +322,26 @@ TEST(Fills, unique_bits_are_unique) {
                           [](std::uint64_t b) { return std::isnan(decode(Dtype::f32, b)); }));
 }
 
+TEST(Fills, all_bits_of_a_16_bit_type_are_each_there_once) {
+  for (const Dtype dtype : {Dtype::f16, Dtype::bf16}) {
+    std::vector<std::uint64_t> bits = all_bits(dtype);
+    std::sort(bits.begin(), bits.end());
+    ASSERT_EQ(bits.size(), 65536u);
+    for (std::uint64_t i = 0; i < 65536; ++i) ASSERT_EQ(bits[i], i);
+  }
+  EXPECT_THROW(all_bits(Dtype::f32), Error);
+}
+
+// What makes A I = A a probe: nearly no normal number survives a rounding to TF32.
+TEST(Fills, identity_times_normals_exposes_tf32) {
+  const std::vector<double> eye = identity(3);
+  EXPECT_EQ(eye, (std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
+  const std::vector<double> a = normal(Dtype::f32, 10000, Tensor::a).values;
+  const std::vector<double> rounded = tf32_rounded(a);
+  std::int64_t unchanged = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) unchanged += a[i] == rounded[i] ? 1 : 0;
+  EXPECT_LT(unchanged, 30);
+}
+
 } // namespace
 } // namespace kg::test

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -16,6 +17,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/buffer.h"
+#include "tests/support/ledger.h"
 #include "tests/support/numbers.h"
 #include "tests/support/strided.h"
 
@@ -95,5 +98,49 @@ testing::AssertionResult gaps_intact(const std::vector<T>& storage, const Stride
          << touched << " elements outside the view were written, the first at element " << first
          << " of the storage (bits " << bits.str() << ")";
 }
+
+// The memory around one run of a variant: its inputs stay as they are, and guard bands and gaps
+// untouched. Buffers, vectors and stream are named before the run and must live until output().
+class Hygiene {
+ public:
+  explicit Hygiene(VariantId id) : id_(std::move(id)) {}
+
+  // `device` holds `stored`.
+  template <typename T>
+  void input(const std::string& name, const std::vector<T>& stored, const DeviceBuffer<T>& device,
+             Stream& stream) {
+    inputs_.watch(name, stored);
+    checks_.emplace_back([this, name, &device, &stream] {
+      EXPECT_TRUE(inputs_.unchanged(name, device.to_host(stream)));
+      EXPECT_NO_THROW(device.check_guards()) << "around input " << name;
+    });
+  }
+
+  template <typename T>
+  void workspace(const DeviceBuffer<T>& device) {
+    checks_.emplace_back(
+        [&device] { EXPECT_NO_THROW(device.check_guards()) << "around the workspace"; });
+  }
+
+  // The elements of `view`, once all that the run must not touch was checked. What `device` holds
+  // beside the view was poison before the run.
+  template <typename T>
+  std::vector<T> output(const DeviceBuffer<T>& device, const Strided& view, Stream& stream) const {
+    const testing::ScopedTrace trace(
+        __FILE__, __LINE__, "memory around " + id_.op + "." + id_.dtype + " " + id_.variant);
+    EXPECT_FALSE(checks_.empty()) << "name the inputs before the run";
+    for (const auto& check : checks_) check();
+    EXPECT_NO_THROW(device.check_guards()) << "around the output";
+    const std::vector<T> stored = device.to_host(stream);
+    EXPECT_TRUE(gaps_intact(stored, view));
+    record(id_, view.size() > 0 ? Evidence::hygiene : Evidence::empty);
+    return gather(stored, view);
+  }
+
+ private:
+  VariantId id_;
+  InputGuard inputs_;
+  std::vector<std::function<void()>> checks_;
+};
 
 } // namespace kg::test

@@ -85,6 +85,22 @@ double round_to(Dtype dtype, double value) {
   return std::fabs(rounded) > max_finite(dtype) ? std::copysign(kInfinity, value) : rounded;
 }
 
+std::vector<double> tf32_rounded(std::span<const double> values) {
+  constexpr int kPrecision = 11;
+  std::vector<double> rounded;
+  rounded.reserve(values.size());
+  for (const double value : values) {
+    if (value == 0 || !std::isfinite(value)) {
+      rounded.push_back(value);
+      continue;
+    }
+    const int exponent =
+        std::max(std::ilogb(value), float_format(Dtype::f32).min_exponent) - kPrecision + 1;
+    rounded.push_back(std::ldexp(std::round(std::ldexp(value, -exponent)), exponent));
+  }
+  return rounded;
+}
+
 bool is_representable(Dtype dtype, double value) {
   if (dtype == Dtype::i32)
     return value >= -0x1p31 && value < 0x1p31 && std::nearbyint(value) == value;

@@ -31,6 +31,10 @@ FloatFormat float_format(Dtype dtype);
 // sign of zero kept; NaN stays NaN. For i32 the nearest integer; throws where it does not fit.
 double round_to(Dtype dtype, double value);
 
+// What cvt.rna.tf32.f32 makes of f32 numbers: 11 significant bits, ties away from zero (PTX ISA,
+// cvt). NaN and infinities stay.
+std::vector<double> tf32_rounded(std::span<const double> values);
+
 bool is_representable(Dtype dtype, double value);
 
 double min_subnormal(Dtype dtype);

@@ -154,5 +154,15 @@ TEST(Numbers, a_foreign_half_type_needs_only_its_dtype) {
   EXPECT_TRUE(std::isnan(to_double(MyHalf{0xFFFF})));
 }
 
+TEST(Numbers, tf32_keeps_eleven_bits_and_rounds_ties_away) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> x = {1 + 0x1p-10, 1 + 0x1p-11, -1 - 0x1p-11, 1 + 0x1.8p-12,
+                                 0x1p-126,    0.0,         -0.0,         inf};
+  const std::vector<double> expected = {1 + 0x1p-10, 1 + 0x1p-10, -1 - 0x1p-10, 1,
+                                        0x1p-126,    0.0,         -0.0,         inf};
+  EXPECT_EQ(tf32_rounded(x), expected);
+  EXPECT_TRUE(std::isnan(tf32_rounded(std::vector<double>{std::nan("")})[0]));
+}
+
 } // namespace
 } // namespace kg::test

@@ -14,6 +14,7 @@
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "tests/support/case.h"
+#include "tests/support/ledger.h"
 #include "tests/support/random.h"
 
 namespace kg::test {
@@ -60,6 +61,18 @@ bool is_strict() {
   return strict != nullptr && std::string_view(strict) == "1";
 }
 
+// Whether no test was left out, so that evidence which is missing is missing from the program.
+bool is_whole_run() {
+  return GTEST_FLAG_GET(filter) == "*" && std::getenv("GTEST_TOTAL_SHARDS") == nullptr;
+}
+
+// Prints what is missing; true if nothing is.
+bool evidence_complete(const testing::UnitTest& run) {
+  const std::vector<std::string> missing = ledger_of(run).missing();
+  for (const std::string& line : missing) fmt::print("missing evidence: {}\n", line);
+  return missing.empty();
+}
+
 } // namespace
 
 int exit_code(const TestCounts& counts, bool strict) {
@@ -71,6 +84,7 @@ int exit_code(const TestCounts& counts, bool strict) {
 
 int run_tests(int argc, char** argv, const std::function<std::string()>& describe_device) {
   testing::InitGoogleTest(&argc, argv);
+  const bool whole = is_whole_run();
   try {
     if (const std::optional<std::string> dtype = parse_dtype(argc, argv)) {
       if (GTEST_FLAG_GET(filter) != "*")
@@ -95,6 +109,7 @@ int run_tests(int argc, char** argv, const std::function<std::string()>& describ
   int code = exit_code(counts, is_strict());
   // Failures outside of tests, in an environment or a suite's set-up, are in no count.
   if (code != EXIT_FAILURE && gtest_code != 0) code = EXIT_FAILURE;
+  if (whole && code == EXIT_SUCCESS && !evidence_complete(unit_test)) code = EXIT_FAILURE;
   fmt::print("{} passed, {} failed, {} skipped\n", counts.passed, counts.failed, counts.skipped);
   return code;
 }

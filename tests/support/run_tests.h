@@ -25,6 +25,7 @@ int exit_code(const TestCounts& counts, bool strict);
 // Runs the program's tests. Prints the device line and the seed first, the reproduction command
 // after each failed test, and last "N passed, N failed, N skipped". `--dtype X` selects the tests
 // whose name contains "/X." (it excludes --gtest_filter); all of GoogleTest's own options work.
+// A run of all tests, or of all of one dtype, that passes must have the ledger's evidence complete.
 // Returns exit_code, or 2 for an unknown option, dtype or seed.
 int run_tests(int argc, char** argv, const std::function<std::string()>& describe_device);
 

@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/ledger.h"
+
 namespace kg::test {
 namespace {
 
@@ -33,6 +35,23 @@ struct TypeName {
 using Types = testing::Types<float, int>;
 TYPED_TEST_SUITE(RunTestsTyped, Types, TypeName);
 TYPED_TEST(RunTestsTyped, DISABLED_passes) {}
+
+// f64 lacks the oracle's evidence.
+template <typename T>
+class RunTestsLedgered : public testing::Test {};
+struct LedgeredName {
+  template <typename T>
+  static std::string GetName(int) {
+    return std::is_same_v<T, float> ? "f64" : "i32";
+  }
+};
+TYPED_TEST_SUITE(RunTestsLedgered, Types, LedgeredName);
+TYPED_TEST(RunTestsLedgered, DISABLED_compares) {
+  const VariantId id{"gemm", std::is_same_v<TypeParam, float> ? "f64" : "i32", "tiled"};
+  require_evidence(id, {Evidence::exact, Evidence::oracle});
+  record(id, Evidence::exact);
+  if (id.dtype == "i32") record(id, Evidence::oracle);
+}
 
 struct Ended {
   int code;
@@ -106,7 +125,24 @@ TEST(RunTests, dtype_selects_its_tests) {
     EXPECT_TRUE(has(ended, "RunTestsTyped/f32.DISABLED_passes"));
     EXPECT_EQ(last_line(ended.output), "1 passed, 0 failed, 0 skipped");
   }
-  EXPECT_EQ(run("--dtype f64").code, 1); // known, without tests here
+  EXPECT_EQ(run("--dtype f16").code, 1); // known, without tests here
+}
+
+TEST(RunTests, a_whole_run_needs_all_its_evidence) {
+  const Ended incomplete = run("--dtype f64");
+  EXPECT_EQ(incomplete.code, 1) << incomplete.output;
+  EXPECT_TRUE(has(incomplete, "missing evidence: gemm.f64, variant tiled: no comparison with the "
+                              "oracle within bounds\n"));
+  EXPECT_EQ(last_line(incomplete.output), "1 passed, 0 failed, 0 skipped");
+  const Ended complete = run("--dtype i32");
+  EXPECT_EQ(complete.code, 0) << complete.output;
+  EXPECT_FALSE(has(complete, "missing evidence"));
+}
+
+TEST(RunTests, a_filtered_run_does_not) {
+  const Ended filtered = run("--gtest_filter=RunTestsLedgered/f64.*");
+  EXPECT_EQ(filtered.code, 0) << filtered.output;
+  EXPECT_FALSE(has(filtered, "missing evidence"));
 }
 
 TEST(RunTests, wrong_usage_is_2) {

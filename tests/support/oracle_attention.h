@@ -1,0 +1,50 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Attention of one head, and the rotary positions that go before it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace kg::test {
+
+// softmax(scale Q K^T) V. Dense, row-major: Q is queries x depth, K keys x depth, V keys x
+// value_depth. `causal`: query i sees keys up to i + keys - queries (the last query sees all, as in
+// decoding). A query that sees no key gives zeros.
+struct AttentionProblem {
+  std::int64_t queries, keys, depth, value_depth;
+  double scale = 1;
+  bool causal = false;
+};
+
+struct AttentionOracle {
+  std::vector<double> value;           // queries x value_depth
+  std::vector<double> weighted_abs;    // sum_j p_j |v_j|, per element
+  std::vector<double> score_condition; // max_j scale sum |q| |k_j|, per element: its query's
+};
+AttentionOracle attention_oracle(const AttentionProblem& problem, std::span<const double> q,
+                                 std::span<const double> k, std::span<const double> v);
+
+// Rotary positions (Su et al., arXiv 2104.09864): each pair (x1, x2) of a row is turned by
+// position x frequency[pair]. half_split: x2 stands `depth / 2` after x1 (as in GPT-NeoX);
+// interleaved: right behind it.
+enum class RopeLayout { half_split, interleaved };
+
+// base^(-2 pair / depth), rounded to f32: the specification of the table that a kernel uses, too.
+std::vector<double> rope_frequencies(std::int64_t depth, double base);
+
+struct RopeOracle {
+  std::vector<double> value;
+  std::vector<double> turned;    // |x1 cos| + |x2 sin|, what the element is made of
+  std::vector<double> angle;     // |position x frequency|, per element
+  std::vector<double> magnitude; // |x1| + |x2|
+};
+
+// `x` has one row of `depth` (even) elements per position.
+RopeOracle rope_oracle(RopeLayout layout, std::span<const double> x,
+                       std::span<const std::int64_t> positions,
+                       std::span<const double> frequencies);
+
+} // namespace kg::test

@@ -1,0 +1,150 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activations: the oracle's known answers, and bounds between arithmetic that is legal in f32 and
+// arithmetic that is not.
+#include "tests/support/oracle_unary.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/bounds_check.h"
+#include "tests/support/fills.h"
+#include "tests/support/tolerance.h"
+#include "tests/support/tolerance_unary.h"
+
+namespace kg::test {
+namespace {
+
+using Values = std::vector<double>;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::array kAll = {UnaryOp::relu, UnaryOp::sigmoid, UnaryOp::silu,
+                             UnaryOp::tanh, UnaryOp::gelu,    UnaryOp::gelu_tanh};
+
+double at(UnaryOp op, double x) { return unary_oracle(op, Values{x})[0]; }
+
+TEST(UnaryOracle, known_answers) {
+  EXPECT_EQ(at(UnaryOp::relu, -3), 0);
+  EXPECT_EQ(at(UnaryOp::relu, 2.5), 2.5);
+  EXPECT_DOUBLE_EQ(at(UnaryOp::sigmoid, std::log(3)), 0.75);
+  EXPECT_DOUBLE_EQ(at(UnaryOp::sigmoid, -std::log(3)), 0.25);
+  EXPECT_DOUBLE_EQ(at(UnaryOp::silu, -std::log(3)), -std::log(3) / 4);
+  EXPECT_DOUBLE_EQ(at(UnaryOp::tanh, std::log(2)), 0.6);
+  // Phi(1) and Phi(-1), Abramowitz and Stegun, table 26.1.
+  EXPECT_NEAR(at(UnaryOp::gelu, 1), 0.841344746068543, 1e-15);
+  EXPECT_NEAR(at(UnaryOp::gelu, -1), -0.158655253931457, 1e-15);
+  EXPECT_NEAR(at(UnaryOp::gelu_tanh, 1), 0.8411920, 1e-7);
+  for (const double x : {-8.0, -2.0, -0.1, 0.3, 1.0, 4.0}) // the approximation is one
+    EXPECT_NEAR(at(UnaryOp::gelu_tanh, x), at(UnaryOp::gelu, x), 5e-4) << x;
+}
+
+TEST(UnaryOracle, tails_keep_their_relative_accuracy) {
+  EXPECT_DOUBLE_EQ(at(UnaryOp::sigmoid, -100), std::exp(-100));
+  EXPECT_DOUBLE_EQ(at(UnaryOp::silu, -100), -100 * std::exp(-100));
+  // -x Phi(x) / phi(x) -> 1 from below: 1 - 1/x^2 + ...
+  const double density = std::exp(-200) / std::sqrt(2 * 3.14159265358979323846);
+  EXPECT_NEAR(-at(UnaryOp::gelu, -20) / density, 1 - 1.0 / 400, 1e-4);
+}
+
+TEST(UnaryOracle, special_values) {
+  for (const UnaryOp op : kAll) {
+    EXPECT_TRUE(std::isnan(at(op, std::nan(""))));
+    EXPECT_EQ(at(op, kInfinity), op == UnaryOp::sigmoid || op == UnaryOp::tanh ? 1 : kInfinity);
+    EXPECT_EQ(at(op, -kInfinity), op == UnaryOp::tanh ? -1 : 0);
+    EXPECT_EQ(at(op, 0), op == UnaryOp::sigmoid ? 0.5 : 0);
+  }
+}
+
+TEST(UnaryTolerance, is_what_its_formula_says) {
+  expect_bound(Dtype::f32, 0.75, unary_f32_tolerance(UnaryOp::sigmoid, 1, 0.75),
+               6 * kU32 + 2.5 * 0x1p-149);
+  expect_bound(Dtype::f32, -0.5, unary_f32_tolerance(UnaryOp::silu, -3, -0.5),
+               4 * kU32 + 7.5 * 0x1p-149);
+  expect_bound(Dtype::f32, -0.01, unary_f32_tolerance(UnaryOp::gelu, -3, -0.01),
+               12 * kU32 + 0x1p-149);
+  expect_bound(Dtype::f32, 4, unary_f32_tolerance(UnaryOp::gelu_tanh, 3, 4), 16 * kU32 + 0x1p-149);
+  expect_bound(Dtype::f16, 0.75,
+               stored_tolerance(Dtype::f16, 0.75, unary_f32_tolerance(UnaryOp::tanh, 1, 0.75)),
+               0.51 * 0x1p-11 + 6 * kU32 + 2.5 * 0x1p-149);
+  EXPECT_EQ(unary_f32_tolerance(UnaryOp::relu, 3, 3), 0);
+  for (const UnaryOp op : kAll)
+    for (const double x : {kInfinity, -kInfinity, std::nan("")})
+      EXPECT_TRUE(std::isfinite(unary_f32_tolerance(op, x, at(op, x)))) << x;
+}
+
+// Arguments of every size that the activations tell apart.
+Values arguments() {
+  Values x = outliers(Dtype::f32, 20000, 3, 16, Tensor::a).values;
+  for (int i = -1040; i <= 1040; ++i) x.push_back(round_to(Dtype::f32, i / 10.0));
+  return x;
+}
+
+using F32Function = float (*)(float);
+
+Comparison judged(UnaryOp op, F32Function function) {
+  const Values x = arguments();
+  const Values expected = unary_oracle(op, x);
+  Values actual, tolerance;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    actual.push_back(function(static_cast<float>(x[i])));
+    tolerance.push_back(unary_f32_tolerance(op, x[i], expected[i]));
+  }
+  return judge(Dtype::f32, actual, expected, tolerance);
+}
+
+float sigmoid_f32(float x) {
+  const float e = std::exp(-std::fabs(x));
+  return (x >= 0 ? 1.0F : e) / (1.0F + e);
+}
+// What __expf does: one rounding of x log2(e), then a power of two.
+float fast_exp(float x) {
+  return static_cast<float>(std::exp2(static_cast<double>(x * 1.442695F)));
+}
+float coarse(float y) { return y * (1 + 0x1p-11F); } // tanh.approx
+
+TEST(UnaryTolerance, accepts_f32_forms) {
+  const auto expect_legal = [](UnaryOp op, F32Function function) {
+    const Comparison legal = judged(op, function);
+    EXPECT_TRUE(legal.passed()) << static_cast<int>(op) << legal.text();
+  };
+  expect_legal(UnaryOp::relu, [](float x) { return x < 0 ? 0.0F : x; });
+  expect_legal(UnaryOp::sigmoid, sigmoid_f32);
+  expect_legal(UnaryOp::silu, [](float x) { return x * sigmoid_f32(x); });
+  expect_legal(UnaryOp::tanh, [](float x) { return std::tanh(x); });
+  expect_legal(UnaryOp::gelu, [](float x) { return 0.5F * x * (1 + std::erf(x * 0.70710678F)); });
+  expect_legal(UnaryOp::gelu_tanh, [](float x) {
+    return 0.5F * x * (1 + std::tanh(0.79788456F * (x + 0.044715F * x * x * x)));
+  });
+}
+
+TEST(UnaryTolerance, rejects_approximations_and_overflow) {
+  const auto rejects = [](UnaryOp op, F32Function function) {
+    return !judged(op, function).passed();
+  };
+  EXPECT_TRUE(rejects(UnaryOp::tanh, [](float x) { return coarse(std::tanh(x)); }));
+  EXPECT_TRUE(rejects(UnaryOp::sigmoid, [](float x) { return coarse(sigmoid_f32(x)); }));
+  EXPECT_TRUE(rejects(UnaryOp::sigmoid, [](float x) {
+    const float e = fast_exp(-std::fabs(x));
+    return (x >= 0 ? 1.0F : e) / (1.0F + e);
+  }));
+  // e^-x overflows where silu is still a normal number.
+  EXPECT_TRUE(rejects(UnaryOp::silu, [](float x) { return x / (1 + std::exp(-x)); }));
+  EXPECT_TRUE(rejects(UnaryOp::gelu,
+                      [](float x) { return 0.5F * x * (1 + coarse(std::erf(x * 0.70710678F))); }));
+  // One formula for the other: 5 10^-4 apart.
+  EXPECT_TRUE(rejects(UnaryOp::gelu,
+                      [](float x) { return static_cast<float>(at(UnaryOp::gelu_tanh, x)); }));
+  EXPECT_TRUE(rejects(UnaryOp::relu, [](float x) { return std::fabs(x); }));
+}
+
+TEST(UnaryTolerance, gelu_has_the_sign_of_its_argument) {
+  EXPECT_TRUE(gelu_sign(-3, -1e-9));
+  EXPECT_TRUE(gelu_sign(-3, 0));
+  EXPECT_FALSE(gelu_sign(-3, 1e-9));
+}
+
+} // namespace
+} // namespace kg::test
