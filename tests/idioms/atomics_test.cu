@@ -51,16 +51,17 @@ __global__ void add_pairs(__half2* halves, __nv_bfloat162* brains) {
 
 TEST(AtomicSum, OfPairs) {
   under_thread_orders([](Stream& stream) {
-    const auto halves = zeros<__half2>(1, stream);
-    const auto brains = zeros<__nv_bfloat162>(1, stream);
-    launch(add_pairs, {.grid = 1, .block = kAdders, .stream = &stream}, halves.data(),
-           brains.data());
-    const float2 h = __half22float2(on_host(halves, stream)[0]);
-    const float2 b = __bfloat1622float2(on_host(brains, stream)[0]);
-    EXPECT_EQ(h.x, 96);
-    EXPECT_EQ(h.y, -192);
-    EXPECT_EQ(b.x, 96);
-    EXPECT_EQ(b.y, 96);
+    const auto halves = zeros<f16>(2, stream);
+    const auto brains = zeros<bf16>(2, stream);
+    launch(add_pairs, {.grid = 1, .block = kAdders, .stream = &stream},
+           reinterpret_cast<__half2*>(halves.data()),
+           reinterpret_cast<__nv_bfloat162*>(brains.data()));
+    const auto h = on_host(halves, stream);
+    const auto b = on_host(brains, stream);
+    EXPECT_EQ(to_float(h[0]), 96);
+    EXPECT_EQ(to_float(h[1]), -192);
+    EXPECT_EQ(to_float(b[0]), 96);
+    EXPECT_EQ(to_float(b[1]), 96);
   });
 }
 
@@ -240,7 +241,7 @@ TEST(Flags, PassDataFromBlockToBlock) {
 
 // An index is inserted where a linear probe finds a free or equal slot.
 constexpr unsigned kEmpty = 0xffffffffu;
-constexpr unsigned kSlots = 256;
+constexpr unsigned kSlots = 1024;
 
 __global__ void insert_keys(const unsigned* keys, unsigned* table, unsigned* counts) {
   const unsigned key = keys[blockIdx.x * blockDim.x + threadIdx.x];

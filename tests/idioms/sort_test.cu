@@ -137,8 +137,7 @@ __global__ void radix_block(unsigned* data, unsigned bits) {
     for (unsigned w = 0; w < t / 32; ++w) before += zeros_by_warp[w];
     keys[one ? total + t - before : before] = key;
     __syncthreads();
-    key = keys[t];
-    __syncthreads();
+    key = keys[t]; // read before the next bit's count, which is a barrier
   }
   data[t] = key;
 }
