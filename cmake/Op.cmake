@@ -11,6 +11,7 @@
 #   kernelgrade_<op>           the kernels as users link them
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
+#   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
 
@@ -48,11 +49,19 @@ function(kernelgrade_add_op op)
     kernelgrade_warnings(kernelgrade_${op}_checked)
   endif()
 
+  # Compiled once, linked with each build of the kernels.
+  add_library(kernelgrade_${op}_test OBJECT)
+  kernelgrade_device_sources(kernelgrade_${op}_test ${test})
+  target_link_libraries(kernelgrade_${op}_test PUBLIC kernelgrade::runtime kernelgrade::vendor kernelgrade_test_main)
+  kernelgrade_warnings(kernelgrade_${op}_test)
+
   add_executable(${op}_test)
-  kernelgrade_device_sources(${op}_test ${test})
-  target_link_libraries(${op}_test PRIVATE kernelgrade_${op} kernelgrade::vendor kernelgrade_test_main)
-  set_target_properties(${op}_test PROPERTIES ENABLE_EXPORTS ON) # kernel names in messages
-  kernelgrade_warnings(${op}_test)
+  target_link_libraries(${op}_test PRIVATE kernelgrade_${op}_test kernelgrade_${op})
+  set_target_properties(${op}_test PROPERTIES ENABLE_EXPORTS ON LINKER_LANGUAGE CXX) # kernel names in messages
+
+  if(KERNELGRADE_BACKEND STREQUAL "host" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES})
+  endif()
 
   add_library(kernelgrade_${op}_perf OBJECT)
   kernelgrade_device_sources(kernelgrade_${op}_perf ${perf})
