@@ -31,7 +31,7 @@ constexpr std::array kSigns = {
     Sign{"outside the view were written", "hygiene"},
     Sign{"changed its input", "hygiene"},
     Sign{"check_guards", "hygiene"},
-    Sign{"of them never written", "unwritten"},
+    Sign{"of them never written", "poison"},
     Sign{"must be exact", "exact"},
     Sign{"actual 0x", "exact"},
     Sign{"x tolerance", "oracle"},

@@ -19,7 +19,7 @@ namespace kg::mutants {
 //   deadlock       no thread can go on
 //   mask           a warp function's mask that does not fit its callers
 //   hygiene        a write to an input, a gap or a guard band
-//   unwritten      an output element that was not written
+//   poison         an output element that was not written, or is made of what was not
 //   exact          a result that must be exact, bit for bit
 //   oracle         a result outside its tolerance of the oracle, or a row that does not sum to 1
 //   special        NaN or infinity where a number belongs, or the reverse

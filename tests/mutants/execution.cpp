@@ -82,39 +82,42 @@ Outcome Executor::run_until_spoken(const std::string& mutant, const std::string&
   for (;;) {
     Outcome outcome = run_once(mutant, filter_of(chosen, aside));
     outcome.seconds += std::exchange(speechless.seconds, 0);
+    outcome.tests += std::exchange(speechless.tests, 0);
     if (outcome.end == End::killed) return outcome;
     if (outcome.end == End::survived) {
       speechless.seconds = outcome.seconds;
+      speechless.tests = outcome.tests;
       return speechless;
     }
     aside += (aside.empty() ? "" : ":") + outcome.test;
     if (speechless.end == End::survived) speechless = outcome;
     speechless.seconds = outcome.seconds;
+    speechless.tests = outcome.tests;
   }
 }
 
 Outcome Executor::hunt(const Mutant& mutant) {
   const std::string expected = mutant.tests.empty() ? "*" : mutant.tests;
-  require_clean(expected);
   Outcome outcome = run_until_spoken(mutant.name, expected, "");
-  if (outcome.end == End::killed || expected == "*") return outcome;
-  require_clean("*");
-  const double seconds = outcome.seconds;
-  Outcome rest = run_until_spoken(mutant.name, "*", expected);
-  rest.seconds += seconds;
-  if (rest.end != End::survived) outcome = rest;
-  outcome.seconds = rest.seconds;
+  require(outcome.tests > 0, fmt::format("mutant \"{}\": no test of {} fits \"tests\": {}",
+                                         mutant.name, program_, expected));
+  if (outcome.end != End::killed && expected != "*") {
+    Outcome rest = run_until_spoken(mutant.name, "*", expected);
+    rest.seconds += outcome.seconds;
+    outcome.seconds = rest.seconds;
+    if (rest.end != End::survived) outcome = rest;
+  }
+  if (outcome.end == End::killed) require_clean(outcome.test);
   return outcome;
 }
 
-void Executor::require_clean(const std::string& filter) {
-  if (!clean_.insert(filter).second) return;
-  const Outcome outcome = run_once("none", filter);
+void Executor::require_clean(const std::string& test) {
+  if (!clean_.insert(test).second) return;
+  const Outcome outcome = run_once("none", test);
   clean_seconds_ += outcome.seconds;
-  require(outcome.tests > 0, fmt::format("{}: no test fits the filter '{}'", program_, filter));
   require(outcome.end == End::survived,
-          fmt::format("{} fails without any mutant, in {}: {}\n  again: {} --gtest_filter='{}'",
-                      program_, outcome.test, outcome.message, program_, filter));
+          fmt::format("{} fails without any mutant, too: {}\n  again: {} --gtest_filter={}", test,
+                      outcome.message, program_, test));
 }
 
 } // namespace kg::mutants

@@ -29,7 +29,7 @@ class Executor {
 
   // Runs the tests that are expected to find the mutant and, if none of them does, all others. A
   // test that crashes or does not end is put aside, since another may still say what is wrong. A
-  // kill counts only if the same tests pass without a mutant: throws kg::Error if they do not.
+  // kill counts only if the same test passes without a mutant: throws kg::Error if it does not.
   Outcome hunt(const Mutant& mutant);
 
   // Time spent on running tests without a mutant.
@@ -39,11 +39,11 @@ class Executor {
   Outcome run_once(const std::string& mutant, const std::string& filter) const;
   Outcome run_until_spoken(const std::string& mutant, const std::string& chosen,
                            const std::string& excluded) const;
-  void require_clean(const std::string& filter);
+  void require_clean(const std::string& test);
 
   std::string program_;
   int limit_;
-  std::set<std::string> clean_; // filters whose tests pass without a mutant
+  std::set<std::string> clean_; // tests that pass without a mutant
   double clean_seconds_ = 0;
 };
 

@@ -83,7 +83,7 @@ std::string count_checks(const std::vector<Row>& rows) {
 
 struct Options {
   std::string op, spec, kernels, program, results, only;
-  int limit = 120;
+  int limit = 300;
 };
 
 int run(const Options& options) {

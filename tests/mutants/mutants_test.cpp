@@ -176,7 +176,7 @@ TEST(Spec, OfAnOpMustBeThereAndLongEnough) {
 
 TEST(Classify, TellsTheChecksApart) {
   EXPECT_EQ(check_of("C++ exception with description \"a.cu:7: [race] two threads\""), "race");
-  EXPECT_EQ(check_of("3 of 9 elements are wrong, 3 of them never written"), "unwritten");
+  EXPECT_EQ(check_of("3 of 9 elements are wrong, 3 of them never written"), "poison");
   EXPECT_EQ(check_of("3 of 9 elements are wrong\n actual 1, expected 2, error 1, must be exact"),
             "exact");
   EXPECT_EQ(check_of("1 of 9 elements are wrong\n error 0.1 = 2 x tolerance 0.05"), "oracle");
