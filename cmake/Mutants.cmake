@@ -70,13 +70,11 @@ function(kernelgrade_add_mutants op)
   kernelgrade_checked_options(kernelgrade_${op}_mutants)
   target_compile_options(kernelgrade_${op}_mutants PRIVATE -w) # bugs are what warnings are about
 
-  add_executable(${op}_mutants_test)
-  target_link_libraries(${op}_mutants_test PRIVATE
-    kernelgrade_${op}_test kernelgrade_${op}_mutants kernelgrade_mutants_main)
   if(TARGET kernelgrade::checkers)
-    target_link_libraries(${op}_mutants_test PRIVATE kernelgrade::checkers)
+    set(checkers kernelgrade::checkers)
   endif()
-  set_target_properties(${op}_mutants_test PROPERTIES ENABLE_EXPORTS ON LINKER_LANGUAGE CXX) # kernel names in messages
+  kernelgrade_op_test_program(${op}_mutants_test
+    kernelgrade_${op}_mutants kernelgrade_${op}_tests kernelgrade_mutants_main ${checkers})
 
   add_test(NAME mutants.${op} COMMAND kill_matrix --op ${op} --spec ${spec} --kernels ${kernels}
     --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.${op}.json)

@@ -49,17 +49,12 @@ function(kernelgrade_add_op op)
     kernelgrade_warnings(kernelgrade_${op}_checked)
   endif()
 
-  # Compiled once, linked with each build of the kernels.
-  add_library(kernelgrade_${op}_test OBJECT)
-  kernelgrade_device_sources(kernelgrade_${op}_test ${test})
-  target_link_libraries(kernelgrade_${op}_test PUBLIC kernelgrade::runtime kernelgrade::vendor kernelgrade_test_main)
-  kernelgrade_warnings(kernelgrade_${op}_test)
-
-  add_executable(${op}_test)
-  target_link_libraries(${op}_test PRIVATE kernelgrade_${op}_test kernelgrade_${op})
-  set_target_properties(${op}_test PROPERTIES ENABLE_EXPORTS ON LINKER_LANGUAGE CXX) # kernel names in messages
-
-  if(KERNELGRADE_BACKEND STREQUAL "host" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_library(kernelgrade_${op}_tests OBJECT)
+  kernelgrade_device_sources(kernelgrade_${op}_tests ${test})
+  target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade::vendor kernelgrade_test_main)
+  kernelgrade_warnings(kernelgrade_${op}_tests)
+  kernelgrade_op_test_program(${op}_test kernelgrade_${op} kernelgrade_${op}_tests)
+  if(TARGET kernelgrade_${op}_checked)
     kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES})
   endif()
 
@@ -82,6 +77,18 @@ function(kernelgrade_add_op op)
       set_tests_properties(correctness.${op}.${dtype} perf.${op}.${dtype} PROPERTIES RESOURCE_LOCK gpu)
     endif()
   endforeach()
+endfunction()
+
+# kernelgrade_op_test_program(<program> <library>...): an op's tests, linked with one of the builds of its kernels.
+function(kernelgrade_op_test_program program)
+  add_executable(${program})
+  target_link_libraries(${program} PRIVATE ${ARGN})
+  set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON) # kernel names in messages
+  if(KERNELGRADE_BACKEND STREQUAL "cuda")
+    set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CUDA)
+  else()
+    set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX)
+  endif()
 endfunction()
 
 # The command with every op that was added, and the target that blesses what it measures.
