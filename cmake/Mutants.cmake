@@ -7,7 +7,8 @@
 # switch that is read at run time (tests/mutants/mutate.h), it makes
 #   kernelgrade_<op>_mutants   the kernels, compiled for the checkers
 #   <op>_mutants_test          the op's own tests on those kernels; KERNELGRADE_MUTANT=<name> chooses the bug
-#   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutants/kill_matrix.cpp)
+#   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutants/kill_matrix.cpp); the matrix of
+#                              what found it is mutants/<op>/matrix.json, too
 # Fails the configuration where the op has no list, or too short a one.
 set(KERNELGRADE_LEAST_MUTANTS 8) # as in tests/mutants/spec.h
 
@@ -77,6 +78,6 @@ function(kernelgrade_add_mutants op)
     kernelgrade_${op}_mutants kernelgrade_${op}_tests kernelgrade_mutants_main ${checkers})
 
   add_test(NAME mutants.${op} COMMAND kill_matrix --op ${op} --spec ${spec} --kernels ${kernels}
-    --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.${op}.json)
+    --program $<TARGET_FILE:${op}_mutants_test> --results ${out}/matrix.json)
   set_tests_properties(mutants.${op} PROPERTIES LABELS "mutants;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900)
 endfunction()

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs an op's mutants and says which test found each, and by which check. Exit code 1 if one
-// survives, or if nothing but a crash or a time-out speaks of it.
+// survives, or if nothing but a crash or a time-out speaks of it. Another check than the expected
+// one is noted and no failure: which of several right checks speaks first depends on the order of a
+// test's cases.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -91,7 +93,8 @@ int run(const Options& options) {
   Executor executor(options.program, options.limit);
   std::size_t name_width = 0;
   for (const Mutant& mutant : mutants) name_width = std::max(name_width, mutant.name.size());
-  fmt::print("mutants of {}, found by {}\n", options.op, options.program);
+  fmt::print("{:<{}}  {:<32}  {:<13}  {:<45} seconds\n", "mutant", name_width, "place", "check",
+             "test");
 
   std::vector<Row> rows;
   double seconds = 0;

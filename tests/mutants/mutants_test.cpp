@@ -176,6 +176,8 @@ TEST(Spec, OfAnOpMustBeThereAndLongEnough) {
 
 TEST(Classify, TellsTheChecksApart) {
   EXPECT_EQ(check_of("C++ exception with description \"a.cu:7: [race] two threads\""), "race");
+  EXPECT_EQ(check_of("[uninitialised] a read\n[race] two threads\n[out-of-bounds] a write"),
+            "uninitialised");
   EXPECT_EQ(check_of("3 of 9 elements are wrong, 3 of them never written"), "poison");
   EXPECT_EQ(check_of("3 of 9 elements are wrong\n actual 1, expected 2, error 1, must be exact"),
             "exact");
