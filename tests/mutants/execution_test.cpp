@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How mutants are hunted, on a shell script that stands for an op's tests A.one, A.two and A.three.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include <gmock/gmock.h>

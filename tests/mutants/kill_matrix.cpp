@@ -6,7 +6,11 @@
 // one is noted and no failure: which of several right checks speaks first depends on the order of a
 // test's cases.
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 

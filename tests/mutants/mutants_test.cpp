@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // That mutants are made as they are written down, and judged by what a test program says.
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -69,6 +73,13 @@ TEST(Mutate, MutantsNestAndShareAPlace) {
                  {expression("sum", "a + b", "a - b"), all, expression("again", "a + b", "b")}),
             "{if (kg::mutant(1)) {} else {f((kg::mutant(0) ? (a - b) : ((kg::mutant(2) ? (b) : "
             "(a + b)))));}}");
+}
+
+TEST(Mutate, OuterComesBeforeInnerWhereBothBegin) {
+  Mutant all = expression("all", "a = b;", "");
+  all.kind = Kind::statement;
+  EXPECT_EQ(body("a = b;", {expression("left", "a", "c"), all}),
+            "{if (kg::mutant(1)) {} else {(kg::mutant(0) ? (c) : (a)) = b;}}");
 }
 
 TEST(Mutate, NeighboursDoNotNest) {
@@ -172,12 +183,18 @@ TEST(Spec, ErrorsNameFileMutantAndField) {
 TEST(Spec, OfAnOpMustBeThereAndLongEnough) {
   EXPECT_THAT(message_of([] { read_spec("/nowhere/op.json"); }),
               HasSubstr("/nowhere/op.json is missing"));
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("spec-" + std::to_string(getpid()) + ".json");
+  std::ofstream(path) << spec();
+  EXPECT_THAT(message_of([&] { read_spec(path); }),
+              HasSubstr(".json: 1 mutants; an op has at least 8"));
+  std::filesystem::remove(path);
 }
 
 TEST(Classify, TellsTheChecksApart) {
   EXPECT_EQ(check_of("C++ exception with description \"a.cu:7: [race] two threads\""), "race");
-  EXPECT_EQ(check_of("[uninitialised] a read\n[race] two threads\n[out-of-bounds] a write"),
-            "uninitialised");
+  EXPECT_EQ(check_of("[race] two threads\n[uninitialised] a read\n[out-of-bounds] a write"),
+            "race");
   EXPECT_EQ(check_of("3 of 9 elements are wrong, 3 of them never written"), "poison");
   EXPECT_EQ(check_of("3 of 9 elements are wrong\n actual 1, expected 2, error 1, must be exact"),
             "exact");
