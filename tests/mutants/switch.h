@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The switch in front of every mutant of a mutated kernel source. Without the standard library: it
-// stands before the first line of a kernel.
+// The switch in front of every mutant of a mutated kernel source. Includes little, as it stands
+// before the source's first line.
 #pragma once
 
 #include <initializer_list>
