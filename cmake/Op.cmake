@@ -12,6 +12,7 @@
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
 #   <op>_checked_test          the same tests under the checkers, checked.<op>.<dtype>, label checked
+#   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
 
@@ -56,6 +57,7 @@ function(kernelgrade_add_op op)
   kernelgrade_op_test_program(${op}_test kernelgrade_${op} kernelgrade_${op}_tests)
   if(TARGET kernelgrade_${op}_checked)
     kernelgrade_op_test_program(${op}_checked_test kernelgrade_${op}_checked kernelgrade_${op}_tests kernelgrade::checkers)
+    kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES})
   endif()
 
   add_library(kernelgrade_${op}_perf OBJECT)

@@ -110,6 +110,9 @@ TYPED_TEST(Reduction, BeyondOneGrid) {
   const Size rows{resident * 3 + 1, 515};
   const Fill by_row = this->exact_fill(Axis::rows, SumRange::dense, rows);
   this->check_exact(by_row.name, Axis::rows, by_row.values, rows);
+  const Size long_rows{resident + 1, 2051}; // a block for each, and more rows than blocks
+  const Fill by_block = this->exact_fill(Axis::rows, SumRange::dense, long_rows);
+  this->check_exact(by_block.name, Axis::rows, by_block.values, long_rows);
   const Size cols{130, resident * 256 + 77};
   const Fill by_column = this->exact_fill(Axis::columns, SumRange::dense, cols);
   this->check_exact(by_column.name, Axis::columns, by_column.values, cols);

@@ -1,0 +1,83 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# kernelgrade_add_mutants(<op> CATEGORY <category> SOURCES <file>...)
+#
+# Adds the op's seeded bugs, which tests/mutants/<op>.json lists. From copies of the kernels' sources that hold them all, each behind a
+# switch that is read at run time (tests/mutants/mutate.h), it makes
+#   kernelgrade_<op>_mutants   the kernels, compiled for the checkers
+#   <op>_mutants_test          the op's own tests on those kernels; KERNELGRADE_MUTANT=<name> chooses the bug
+#   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutants/kill_matrix.cpp); the matrix of
+#                              what found it is mutants/<op>/matrix.json, too
+# Fails the configuration where the op has no list, or too short a one.
+set(KERNELGRADE_LEAST_MUTANTS 8) # as in tests/mutants/spec.h
+
+# The files that a list names, relative to kernels/, into <files>.
+function(kernelgrade_mutated_files op spec files)
+  if(NOT EXISTS ${spec})
+    message(FATAL_ERROR "kernelgrade_add_op(${op}): ${spec} is missing; an op has at least ${KERNELGRADE_LEAST_MUTANTS} mutants "
+      "(tests/mutants/spec.h says how to write them)")
+  endif()
+  file(READ ${spec} json)
+  string(JSON count ERROR_VARIABLE error LENGTH "${json}")
+  if(error)
+    message(FATAL_ERROR "${spec}: ${error}")
+  endif()
+  if(count LESS KERNELGRADE_LEAST_MUTANTS)
+    message(FATAL_ERROR "${spec}: ${count} mutants; an op has at least ${KERNELGRADE_LEAST_MUTANTS}")
+  endif()
+  math(EXPR last "${count} - 1")
+  set(found "")
+  foreach(i RANGE ${last})
+    string(JSON file ERROR_VARIABLE error GET "${json}" ${i} file)
+    if(error)
+      math(EXPR number "${i} + 1")
+      message(FATAL_ERROR "${spec}: mutant ${number} has no \"file\"")
+    endif()
+    list(APPEND found ${file})
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  set(${files} ${found} PARENT_SCOPE)
+endfunction()
+
+function(kernelgrade_add_mutants op)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "SOURCES")
+  set(spec ${PROJECT_SOURCE_DIR}/tests/mutants/${op}.json)
+  set(kernels ${PROJECT_SOURCE_DIR}/kernels)
+  set(out ${PROJECT_BINARY_DIR}/mutants/${op})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${spec})
+  kernelgrade_mutated_files(${op} ${spec} mutated)
+
+  list(TRANSFORM mutated PREPEND ${kernels}/ OUTPUT_VARIABLE originals)
+  list(TRANSFORM mutated PREPEND ${out}/ OUTPUT_VARIABLE copies)
+  add_custom_command(OUTPUT ${copies} ${out}/names.cpp
+    COMMAND mutate ${spec} ${kernels} ${out}
+    DEPENDS mutate ${spec} ${originals}
+    COMMENT "Mutating ${op}" VERBATIM)
+
+  # Sources without a mutant are compiled as they are; headers are found through the include path.
+  set(sources "")
+  foreach(source IN LISTS arg_SOURCES)
+    if(${op}/${source} IN_LIST mutated)
+      list(APPEND sources ${out}/${op}/${source})
+    else()
+      list(APPEND sources ${kernels}/${op}/${source})
+    endif()
+  endforeach()
+  add_library(kernelgrade_${op}_mutants STATIC ${out}/names.cpp ${copies})
+  kernelgrade_device_sources(kernelgrade_${op}_mutants ${sources})
+  target_include_directories(kernelgrade_${op}_mutants BEFORE PRIVATE ${out} ${PROJECT_SOURCE_DIR})
+  target_link_libraries(kernelgrade_${op}_mutants PUBLIC kernelgrade::runtime)
+  kernelgrade_checked_options(kernelgrade_${op}_mutants)
+  target_compile_options(kernelgrade_${op}_mutants PRIVATE -w) # bugs are what warnings are about
+
+  if(TARGET kernelgrade::checkers)
+    set(checkers kernelgrade::checkers)
+  endif()
+  kernelgrade_op_test_program(${op}_mutants_test
+    kernelgrade_${op}_mutants kernelgrade_${op}_tests kernelgrade_mutants_main ${checkers})
+
+  add_test(NAME mutants.${op} COMMAND kill_matrix --op ${op} --spec ${spec} --kernels ${kernels}
+    --program $<TARGET_FILE:${op}_mutants_test> --results ${out}/matrix.json)
+  set_tests_properties(mutants.${op} PROPERTIES LABELS "mutants;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900)
+endfunction()

@@ -1,0 +1,43 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The configuration refuses an op without a list of mutants, or with a short or broken one, and says why. FOLDER holds the lists
+# that are tried; with SPEC the script is one such try.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/Mutants.cmake)
+
+if(DEFINED SPEC)
+  kernelgrade_mutated_files(op ${SPEC} files)
+  message("files: ${files}")
+  return()
+endif()
+
+function(expect spec text)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DSPEC=${FOLDER}/${spec} -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE code)
+  string(REGEX REPLACE "[ \n]+" " " output "${output}")
+  string(FIND "${output}" "${text}" at)
+  if(at EQUAL -1)
+    message(SEND_ERROR "${spec}: \"${text}\" was expected, not: ${output}")
+  endif()
+  if(text MATCHES "^files" AND NOT code EQUAL 0 OR NOT text MATCHES "^files" AND code EQUAL 0)
+    message(SEND_ERROR "${spec}: the configuration ended with ${code}")
+  endif()
+endfunction()
+
+set(one "{\"file\": \"op/op.cu\"}")
+set(seven "${one}")
+foreach(i RANGE 2 7)
+  string(APPEND seven ", ${one}")
+endforeach()
+file(REMOVE_RECURSE ${FOLDER})
+file(WRITE ${FOLDER}/seven.json "[${seven}]")
+file(WRITE ${FOLDER}/eight.json "[${seven}, {\"file\": \"op/other.h\"}]")
+file(WRITE ${FOLDER}/nameless.json "[${seven}, {}]")
+file(WRITE ${FOLDER}/broken.json "[${seven}")
+
+expect(none.json "none.json is missing; an op has at least 8 mutants")
+expect(seven.json "seven.json: 7 mutants; an op has at least 8")
+expect(nameless.json "nameless.json: mutant 8 has no \"file\"")
+expect(broken.json "broken.json: ")
+expect(eight.json "files: op/op.cu;op/other.h")

@@ -1,0 +1,54 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a mutant's test program until something speaks of the mutant.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "tests/mutants/spec.h"
+
+namespace kg::mutants {
+
+enum class End { survived, killed, crashed, timed_out };
+
+struct Outcome {
+  End end = End::survived;
+  std::string test;    // that failed, crashed or did not end
+  std::string check;   // classify.h, where it was killed
+  std::string message; // the failed assertion's
+  int tests = 0;       // that were started
+  double seconds = 0;
+};
+
+class Executor {
+ public:
+  // `program`: <op>_mutants_test; `limit`: seconds for one run of it.
+  Executor(std::string program, int limit);
+
+  // Runs the tests that are expected to find the mutant and, if none of them does, all others. A
+  // test that crashes or does not end is put aside, since another may still say what is wrong. A
+  // kill counts only if the same test passes without a mutant: throws kg::Error if it does not.
+  Outcome hunt(const Mutant& mutant);
+
+  // Time spent on running tests without a mutant.
+  double clean_seconds() const { return clean_seconds_; }
+
+ private:
+  Outcome run_once(const std::string& mutant, const std::string& filter) const;
+  Outcome run_until_spoken(const std::string& mutant, const std::string& chosen,
+                           const std::string& excluded) const;
+  void require_clean(const std::string& test);
+
+  std::string program_;
+  int limit_;
+  std::set<std::string> clean_; // tests that pass without a mutant
+  double clean_seconds_ = 0;
+};
+
+// The outcome of one run, from what it printed (protocol.h) and its exit code as a shell reports
+// it, 124 being that of timeout(1). Throws kg::Error if the program refused to run.
+Outcome outcome_of(const std::string& output, int exit_code);
+
+} // namespace kg::mutants
