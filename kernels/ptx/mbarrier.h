@@ -78,7 +78,7 @@ __device__ inline MbarrierToken mbarrier_arrive(std::uint64_t* barrier, unsigned
 #elif __CUDA_ARCH__ >= 800
   // With a count, 8.0 has only the form that must not end the phase; the last arrival may.
   if (count > 1) {
-    MbarrierToken unused;
+    [[maybe_unused]] MbarrierToken unused;
     asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], %2;"
                  : "=l"(unused)
                  : "r"(detail::mbarrier_address(barrier)), "r"(count - 1)
