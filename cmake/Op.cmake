@@ -97,20 +97,6 @@ function(kernelgrade_finish)
     COMMENT "Measuring and blessing (WHY=... gives the reason)" USES_TERMINAL VERBATIM)
 endfunction()
 
-# How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
-# a compiler chooses to fuse.
-function(kernelgrade_kernel_options target)
-  if(KERNELGRADE_BACKEND STREQUAL "host")
-    target_compile_options(${target} PRIVATE -O3 -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
-  endif()
-endfunction()
-
-# How kernels are compiled for the checkers: -O1 keeps one instruction per access, and without scalar replacement a 16-byte access
-# stays one.
-function(kernelgrade_checked_options target)
-  target_compile_options(${target} PRIVATE -O1 -g1 -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
-endfunction()
-
 # kernelgrade_unit_test(<name>): the GoogleTest program <name>_test as CTest test unit.<name>.
 function(kernelgrade_unit_test name)
   add_test(NAME unit.${name} COMMAND ${name}_test)

@@ -28,6 +28,7 @@ struct LaunchConfig {
   dim3 cluster = {1, 1, 1};          // blocks per cluster; {1, 1, 1} is no cluster
   bool cooperative = false;          // all blocks resident at once: needed for grid synchronisation
   Location where = Location::here(); // the launch site, for error messages
+  const char* name = nullptr;        // the kernel's, where its symbol says nothing
 };
 
 // One launch as it was made: what tests and the identity of a timing row look at.

@@ -41,8 +41,8 @@ std::string words(Number number) {
 
 [[noreturn]] void refuse(const LaunchConfig& config, const void* kernel, const std::string& what) {
   fail(fmt::format("launch of {} with grid {}, block {}, {} bytes of shared memory: {}",
-                   kernel_name(kernel), words(config.grid), words(config.block),
-                   config.shared_bytes, what),
+                   config.name ? config.name : kernel_name(kernel), words(config.grid),
+                   words(config.block), config.shared_bytes, what),
        config.where);
 }
 
@@ -187,8 +187,9 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
 }
 
 void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arguments) {
-  const LaunchContext launch{kernel.address, kernel.invoke,       arguments,  config.grid,
-                             config.block,   config.shared_bytes, schedule(), kernel_name};
+  const LaunchContext launch{kernel.address, kernel.invoke, arguments,
+                             config.grid,    config.block,  config.shared_bytes,
+                             schedule(),     kernel_name,   config.name};
   const dim3 c = config.cluster;
   if (config.cooperative) {
     run_together(launch, {0, 0, 0}, config.grid, c, true);

@@ -1,0 +1,123 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a foreign source's launches become: KG_KERNEL(kernel).at(grid, block, ...)(arguments).
+#pragma once
+
+#include "foreign/api.h"
+#include "runtime/device_code.h"
+#include "runtime/launch.h"
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+namespace kg::foreign {
+
+// Runs the kernel, or notes why it did not: launches have no result.
+cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
+                   const detail::ErasedArguments& arguments);
+
+// A launch whose configuration is known. The arguments are copied once, as a GPU's are.
+template <class Call>
+class ConfiguredKernel {
+ public:
+  ConfiguredKernel(Call call, const LaunchConfig& config, cudaStream_t stream)
+      : call_(call), config_(config), stream_(stream) {}
+
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const {
+    std::tuple<Arguments...> values(std::move(arguments)...);
+    std::vector<void*> pointers = detail::pointers_into(values);
+    pointers.push_back(nullptr); // so that data() points somewhere
+    launch(
+        config_, stream_, {&call_, &invoke<Arguments...>},
+        {pointers.data(), sizeof...(Arguments), &values, &detail::KernelType<Arguments...>::clone});
+  }
+
+ private:
+  template <class... Arguments>
+  static void invoke(const void* call, void** arguments) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (*static_cast<const Call*>(call))(*static_cast<Arguments*>(arguments[I])...);
+    }
+    (std::index_sequence_for<Arguments...>{});
+  }
+
+  Call call_;
+  LaunchConfig config_;
+  cudaStream_t stream_;
+};
+
+// A kernel by how it is called: only a call chooses among overloads and deduces template arguments.
+template <class Call>
+struct Kernel {
+  Call call;
+  const char* name;
+
+  ConfiguredKernel<Call> at(dim3 grid, dim3 block, std::size_t shared_bytes = 0,
+                            cudaStream_t stream = nullptr,
+                            Location where = Location::here()) const {
+    LaunchConfig config{.grid = grid, .block = block, .shared_bytes = shared_bytes};
+    config.where = where;
+    config.name = name;
+    return {call, config, stream};
+  }
+};
+template <class Call>
+Kernel(Call, const char*) -> Kernel<Call>;
+
+// `extern __shared__ T name[]` outside functions: the array of whichever block looks at it.
+template <class T>
+struct DynamicShared {
+  operator T*() const { return dynamic_shared<T>(); }
+  template <class U>
+  explicit operator U*() const {
+    return dynamic_shared<U>();
+  }
+};
+
+} // namespace kg::foreign
+
+// Macros, because the kernel may be a macro's parameter, and its name belongs into messages.
+#define KG_KERNEL(...)                                                                             \
+  ::kg::foreign::Kernel([&](auto&&... kg_arguments) { __VA_ARGS__(kg_arguments...); }, #__VA_ARGS__)
+
+// --- cudaLaunchKernel: the kernel by its address, the arguments by theirs
+
+namespace kg::foreign {
+
+template <class... Parameters>
+cudaError_t launch_with(void (*kernel)(Parameters...), LaunchConfig config, void** arguments,
+                        cudaStream_t stream) {
+  using Type = detail::KernelType<Parameters...>;
+  auto values = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
+  }
+  (std::index_sequence_for<Parameters...>{});
+  std::vector<void*> pointers = detail::pointers_into(values);
+  pointers.push_back(nullptr);
+  return launch(config, stream, {reinterpret_cast<const void*>(kernel), &Type::invoke},
+                {pointers.data(), sizeof...(Parameters), &values, &Type::clone});
+}
+
+} // namespace kg::foreign
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                             kg::Location where = kg::Location::here()) {
+  kg::LaunchConfig config{.grid = grid, .block = block, .shared_bytes = shared_bytes};
+  config.where = where;
+  return kg::foreign::launch_with(kernel, config, arguments, stream);
+}
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                        void** arguments, std::size_t shared_bytes = 0,
+                                        cudaStream_t stream = nullptr,
+                                        kg::Location where = kg::Location::here()) {
+  kg::LaunchConfig config{.grid = grid, .block = block, .shared_bytes = shared_bytes};
+  config.cooperative = true;
+  config.where = where;
+  return kg::foreign::launch_with(kernel, config, arguments, stream);
+}
