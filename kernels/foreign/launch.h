@@ -18,6 +18,12 @@ namespace kg::foreign {
 cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
                    const detail::ErasedArguments& arguments);
 
+// The addresses of a tuple's elements.
+template <class Tuple>
+void point_into(Tuple& values, void** pointers) {
+  std::apply([&](auto&... element) { ((*pointers++ = &element), ...); }, values);
+}
+
 // A launch whose configuration is known. The arguments are copied once, as a GPU's are.
 template <class Call>
 class ConfiguredKernel {
@@ -95,8 +101,8 @@ cudaError_t launch_with(void (*kernel)(Parameters...), LaunchConfig config, void
     return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
   }
   (std::index_sequence_for<Parameters...>{});
-  std::vector<void*> pointers = detail::pointers_into(values);
-  pointers.push_back(nullptr);
+  std::array<void*, sizeof...(Parameters) + 1> pointers{};
+  point_into(values, pointers.data());
   return launch(config, stream, {reinterpret_cast<const void*>(kernel), &Type::invoke},
                 {pointers.data(), sizeof...(Parameters), &values, &Type::clone});
 }

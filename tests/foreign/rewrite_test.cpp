@@ -172,7 +172,9 @@ TEST(Shared, DynamicOutsideFunctions) {
 
 TEST(Shared, Static) {
   expect_unchanged("__global__ void k() { __shared__ float s[32][33]; }");
-  EXPECT_EQ(in_kernel("static __shared__ int s;"), " __shared__ int s;");
+  EXPECT_EQ(in_kernel("static __shared__ int s;"), "__shared__   int s;");
+  EXPECT_EQ(in_kernel("__align__(16) volatile __shared__ char s[4];"),
+            "__shared__ __align__(16) volatile  char s[4];");
   EXPECT_EQ(in_kernel("__shared__ static int s;"), "__shared__  int s;");
 }
 

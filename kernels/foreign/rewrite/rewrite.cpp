@@ -5,6 +5,7 @@
 #include "foreign/rewrite/scopes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kg::rewrite {
 namespace {
@@ -227,9 +228,13 @@ class Rewriter {
       dynamic_shared(first, std::min(semicolon, tokens_.size()), i);
       return;
     }
-    // `__shared__` brings a `static` of its own.
+    // `__shared__` brings a `static` of its own, and stands first: it may become two declarations.
     for (std::size_t k = first; k < semicolon && k <= i + 2; ++k) {
       if (at(k, "static")) replace(k, k, "");
+    }
+    if (first != i) {
+      insert_before(first, "__shared__ ");
+      replace(i, i, "");
     }
   }
 
@@ -338,8 +343,10 @@ Result rewrite(const std::string& file, std::string_view text, const Resolve& re
     const std::string name = resolve ? resolve(include.name) : std::string();
     if (!name.empty()) edits.push_back({include.begin, include.begin + include.name.size(), name});
   }
-  std::stable_sort(edits.begin(), edits.end(),
-                   [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+  // What is inserted at a place comes before what replaces it.
+  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   Result result{{}, changed};
   std::size_t done = 0;
   for (const Edit& edit : edits) {
