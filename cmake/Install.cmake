@@ -27,6 +27,7 @@ foreach(name IN LISTS targets)
 endforeach()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 
+install(DIRECTORY kernels/foreign/include DESTINATION ${headers}/foreign) # <cuda/barrier> has no ending
 install(DIRECTORY kernels/runtime kernels/ptx kernels/foreign DESTINATION ${headers}
   FILES_MATCHING PATTERN "*.h" PATTERN rewrite EXCLUDE)
 install(DIRECTORY tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")

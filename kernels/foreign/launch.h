@@ -71,7 +71,9 @@ struct Kernel {
   }
 };
 template <class Call>
-Kernel(Call, const char*) -> Kernel<Call>;
+Kernel<Call> kernel(Call call, const char* name) {
+  return {call, name};
+}
 
 // `extern __shared__ T name[]` outside functions: the array of whichever block looks at it.
 template <class T>
@@ -87,7 +89,7 @@ struct DynamicShared {
 
 // Macros, because the kernel may be a macro's parameter, and its name belongs into messages.
 #define KG_KERNEL(...)                                                                             \
-  ::kg::foreign::Kernel([&](auto&&... kg_arguments) { __VA_ARGS__(kg_arguments...); }, #__VA_ARGS__)
+  ::kg::foreign::kernel([&](auto&&... kg_arguments) { __VA_ARGS__(kg_arguments...); }, #__VA_ARGS__)
 
 // --- cudaLaunchKernel: the kernel by its address, the arguments by theirs
 
@@ -126,4 +128,49 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
   config.cooperative = true;
   config.where = where;
   return kg::foreign::launch_with(kernel, config, arguments, stream);
+}
+
+// --- cudaLaunchKernelEx: clusters and cooperative launches by attributes
+
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeClusterDimension = 4,
+};
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  union {
+    struct {
+      unsigned x, y, z;
+    } clusterDim;
+    int cooperative;
+  } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim;
+  dim3 blockDim;
+  std::size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* given, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments));
+  kg::LaunchConfig config{.grid = given->gridDim, .block = given->blockDim};
+  config.shared_bytes = given->dynamicSmemBytes;
+  for (unsigned i = 0; i < given->numAttrs; ++i) {
+    const cudaLaunchAttribute& attribute = given->attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative)
+      config.cooperative = attribute.val.cooperative != 0;
+    if (attribute.id == cudaLaunchAttributeClusterDimension)
+      config.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y,
+                        attribute.val.clusterDim.z};
+  }
+  std::tuple<Parameters...> values(static_cast<Parameters>(std::forward<Arguments>(arguments))...);
+  std::array<void*, sizeof...(Parameters) + 1> pointers{};
+  kg::foreign::point_into(values, pointers.data());
+  return kg::foreign::launch_with(kernel, config, pointers.data(), given->stream);
 }

@@ -59,7 +59,7 @@ int run(int count, char** arguments) {
   if (copies.empty()) copies = files[1].string() + ".headers";
 
   kg::rewrite::Project project(root, folders, fs::absolute(copies));
-  project.write(source, files[1]);
+  project.write(source, fs::absolute(files[1]));
   if (!depfile.empty()) {
     std::ofstream out(depfile);
     out << escaped(files[1].string()) << ":";
