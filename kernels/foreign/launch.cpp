@@ -51,7 +51,7 @@ void check(const LaunchConfig& config) {
 cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
                    const detail::ErasedArguments& arguments) {
   if (const cudaError_t broken = fault()) return broken;
-  const std::string name = config.name ? config.name : detail::kernel_name(kernel.address);
+  const std::string name = detail::kernel_name(kernel.address);
   try {
     config.stream = &stream_of(stream);
     check(config);

@@ -28,29 +28,37 @@ void point_into(Tuple& values, void** pointers) {
 template <class Call>
 class ConfiguredKernel {
  public:
-  ConfiguredKernel(Call call, const LaunchConfig& config, cudaStream_t stream)
-      : call_(call), config_(config), stream_(stream) {}
+  ConfiguredKernel(Call call, const char* name, const LaunchConfig& config, cudaStream_t stream)
+      : call_(call), name_(name), config_(config), stream_(stream) {}
 
   template <class... Arguments>
   void operator()(Arguments... arguments) const {
+    // The call is not the kernel, but there is one `invoke` for each launch that is written down.
+    const void* const kernel = reinterpret_cast<const void*>(&invoke<Arguments...>);
+    static const bool named = (detail::name_kernel(kernel, name_), true);
+    static_cast<void>(named);
     std::tuple<Arguments...> values(std::move(arguments)...);
-    std::vector<void*> pointers = detail::pointers_into(values);
-    pointers.push_back(nullptr); // so that data() points somewhere
+    std::array<void*, sizeof...(Arguments) + 1> pointers{};
+    point_into(values, pointers.data());
+    pointers.back() = const_cast<Call*>(&call_);
     launch(
-        config_, stream_, {&call_, &invoke<Arguments...>},
+        config_, stream_, {kernel, &invoke<Arguments...>},
         {pointers.data(), sizeof...(Arguments), &values, &detail::KernelType<Arguments...>::clone});
   }
 
  private:
+  // `arguments` are followed by the call.
   template <class... Arguments>
-  static void invoke(const void* call, void** arguments) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (*static_cast<const Call*>(call))(*static_cast<Arguments*>(arguments[I])...);
-    }
-    (std::index_sequence_for<Arguments...>{});
+  static void invoke(const void*, void** arguments) {
+    invoke_at<Arguments...>(arguments, std::index_sequence_for<Arguments...>{});
+  }
+  template <class... Arguments, std::size_t... I>
+  static void invoke_at(void** arguments, std::index_sequence<I...>) {
+    (*static_cast<const Call*>(arguments[sizeof...(I)]))(*static_cast<Arguments*>(arguments[I])...);
   }
 
   Call call_;
+  const char* name_;
   LaunchConfig config_;
   cudaStream_t stream_;
 };
@@ -66,8 +74,7 @@ struct Kernel {
                             Location where = Location::here()) const {
     LaunchConfig config{.grid = grid, .block = block, .shared_bytes = shared_bytes};
     config.where = where;
-    config.name = name;
-    return {call, config, stream};
+    return {call, name, config, stream};
   }
 };
 template <class Call>

@@ -28,7 +28,6 @@ struct LaunchConfig {
   dim3 cluster = {1, 1, 1};          // blocks per cluster; {1, 1, 1} is no cluster
   bool cooperative = false;          // all blocks resident at once: needed for grid synchronisation
   Location where = Location::here(); // the launch site, for error messages
-  const char* name = nullptr;        // the kernel's, where its symbol says nothing
 };
 
 // One launch as it was made: what tests and the identity of a timing row look at.
@@ -88,6 +87,10 @@ void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
 // The kernel's name for records and messages, from the backend: demangled, without return type and
 // parameter list.
 std::string kernel_name(const void* kernel);
+
+// Gives a kernel whose symbol says nothing (a lambda's, say) the name that kernel_name returns.
+// Host backend only.
+void name_kernel(const void* kernel, const char* name);
 
 // What kernel_name makes of a mangled name: "_Z5scaleifPf" -> "scale".
 std::string readable_kernel_name(const char* mangled);

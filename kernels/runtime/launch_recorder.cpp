@@ -31,9 +31,8 @@ LaunchRecorder::~LaunchRecorder() { innermost = outer_; }
 
 void record_launch(const LaunchConfig& config, const void* kernel) {
   if (!innermost) return; // a name costs a demangling: only where someone listens
-  innermost->launches_.push_back({kernel, config.name ? config.name : detail::kernel_name(kernel),
-                                  config.grid, config.block, config.cluster, config.shared_bytes,
-                                  config.cooperative});
+  innermost->launches_.push_back({kernel, detail::kernel_name(kernel), config.grid, config.block,
+                                  config.cluster, config.shared_bytes, config.cooperative});
 }
 
 std::string detail::readable_kernel_name(const char* mangled) {

@@ -44,7 +44,6 @@ struct LaunchContext {
   std::size_t shared_bytes;
   Schedule schedule;
   std::string (*kernel_name)(const void* kernel);
-  const char* name = nullptr; // instead of that
 };
 
 // File names are literals: the same source line gives the same pointer, but one header in two

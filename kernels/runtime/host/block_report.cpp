@@ -28,9 +28,8 @@ void Block::shared_overrun(std::size_t byte) const {
 }
 
 std::string Block::where_am_i() const {
-  return fmt::format("kernel {}, block ({},{},{})",
-                     launch_->name ? launch_->name : launch_->kernel_name(launch_->kernel),
-                     index_.x, index_.y, index_.z);
+  return fmt::format("kernel {}, block ({},{},{})", launch_->kernel_name(launch_->kernel), index_.x,
+                     index_.y, index_.z);
 }
 
 std::string Block::describe_thread(unsigned id) const {

@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <exception>
 #include <fmt/format.h>
+#include <map>
 #include <mutex>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
@@ -41,8 +42,8 @@ std::string words(Number number) {
 
 [[noreturn]] void refuse(const LaunchConfig& config, const void* kernel, const std::string& what) {
   fail(fmt::format("launch of {} with grid {}, block {}, {} bytes of shared memory: {}",
-                   config.name ? config.name : kernel_name(kernel), words(config.grid),
-                   words(config.block), config.shared_bytes, what),
+                   kernel_name(kernel), words(config.grid), words(config.block),
+                   config.shared_bytes, what),
        config.where);
 }
 
@@ -187,9 +188,8 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
 }
 
 void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arguments) {
-  const LaunchContext launch{kernel.address, kernel.invoke, arguments,
-                             config.grid,    config.block,  config.shared_bytes,
-                             schedule(),     kernel_name,   config.name};
+  const LaunchContext launch{kernel.address, kernel.invoke,       arguments,  config.grid,
+                             config.block,   config.shared_bytes, schedule(), kernel_name};
   const dim3 c = config.cluster;
   if (config.cooperative) {
     run_together(launch, {0, 0, 0}, config.grid, c, true);
@@ -228,7 +228,31 @@ void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
   host::run_grid(config, kernel, arguments.pointers);
 }
 
+namespace {
+
+struct KernelNames {
+  std::mutex mutex;
+  std::map<const void*, const char*> given;
+};
+
+KernelNames& kernel_names() {
+  static KernelNames instance;
+  return instance;
+}
+
+} // namespace
+
+void name_kernel(const void* kernel, const char* name) {
+  std::lock_guard lock(kernel_names().mutex);
+  kernel_names().given[kernel] = name;
+}
+
 std::string kernel_name(const void* kernel) {
+  {
+    std::lock_guard lock(kernel_names().mutex);
+    const auto given = kernel_names().given.find(kernel);
+    if (given != kernel_names().given.end()) return given->second;
+  }
   Dl_info info;
   if (!dladdr(kernel, &info) || !info.dli_sname) return "(kernel without a visible name)";
   return readable_kernel_name(info.dli_sname);
