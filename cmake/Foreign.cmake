@@ -13,9 +13,7 @@ function(kernelgrade_add_cuda_sources target)
     target_sources(${target} PRIVATE ${ARGN})
     return()
   endif()
-  target_link_libraries(${target} PRIVATE kernelgrade::foreign)
-  # Before all others: a CUDA toolkit's headers must not be found first.
-  target_include_directories(${target} BEFORE PRIVATE $<TARGET_PROPERTY:kernelgrade::foreign,INTERFACE_INCLUDE_DIRECTORIES>)
+  kernelgrade_link_cuda(${target})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.cuda)
   foreach(file IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
@@ -43,31 +41,37 @@ function(kernelgrade_add_cuda_sources target)
   endforeach()
 endfunction()
 
-# kernelgrade_add_kernel_test(<name> SOURCES <file>... [LIBRARIES <library>...] [ARGUMENTS <word>...] [LABELS <label>...]
-#                             [TIMEOUT <seconds>] [CHECKED])
+# kernelgrade_add_kernel_test(<name> SOURCES <file>... [LIBRARIES <library>...] [DEFINITIONS <macro>...] [ARGUMENTS <word>...]
+#                             [LABELS <label>...] [TIMEOUT <seconds>] [CHECKED])
 #
 # A test program from CUDA sources (.cu) and C++ sources, one of which has main() or brings it by a library, and CTest tests that
 # run it with ARGUMENTS:
 #   <name>           compiled plainly
 #   <name>.checked   with CHECKED, on the host backend: the CUDA sources are instrumented, and races, memory errors and the like
 #                    fail the test. Needs g++; with another compiler there is a message instead.
-# TIMEOUT (default 300) is for each.
+# DEFINITIONS are for the CUDA sources. TIMEOUT (default 300) is for each test.
 function(kernelgrade_add_kernel_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "TIMEOUT" "SOURCES;LIBRARIES;ARGUMENTS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "TIMEOUT" "SOURCES;LIBRARIES;DEFINITIONS;ARGUMENTS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_kernel_test(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  if(NOT arg_SOURCES)
-    message(FATAL_ERROR "kernelgrade_add_kernel_test(${name}): SOURCES are required")
+  set(cuda_sources ${arg_SOURCES})
+  list(FILTER cuda_sources INCLUDE REGEX "\\.cu$")
+  if(NOT cuda_sources)
+    message(FATAL_ERROR "kernelgrade_add_kernel_test(${name}): SOURCES must name a CUDA source (.cu)")
   endif()
+  list(REMOVE_ITEM arg_SOURCES ${cuda_sources})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
-  set(cuda_sources ${arg_SOURCES})
-  list(FILTER cuda_sources INCLUDE REGEX "\\.cu$")
-  set(sources ${arg_SOURCES})
-  list(FILTER sources EXCLUDE REGEX "\\.cu$")
 
+  # The C++ sources once; the CUDA sources of each program apart, since only they are instrumented.
+  set(objects "")
+  if(arg_SOURCES)
+    add_library(${name}.cpp OBJECT ${arg_SOURCES})
+    kernelgrade_link_cuda(${name}.cpp ${arg_LIBRARIES})
+    set(objects $<TARGET_OBJECTS:${name}.cpp>)
+  endif()
   set(programs ${name})
   if(arg_CHECKED AND KERNELGRADE_BACKEND STREQUAL "host")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND TARGET kernelgrade::checkers)
@@ -77,24 +81,29 @@ function(kernelgrade_add_kernel_test name)
     endif()
   endif()
   foreach(program IN LISTS programs)
-    # The CUDA sources apart: only they are instrumented.
-    add_library(${program}.kernels OBJECT)
-    kernelgrade_add_cuda_sources(${program}.kernels ${cuda_sources})
-    target_link_libraries(${program}.kernels PRIVATE kernelgrade::runtime ${arg_LIBRARIES})
-    add_executable(${program} ${sources} $<TARGET_OBJECTS:${program}.kernels>)
-    target_link_libraries(${program} PRIVATE kernelgrade::runtime ${arg_LIBRARIES})
-    if(KERNELGRADE_BACKEND STREQUAL "host")
-      target_link_libraries(${program} PRIVATE kernelgrade::foreign)
-      target_include_directories(${program} BEFORE PRIVATE
-        $<TARGET_PROPERTY:kernelgrade::foreign,INTERFACE_INCLUDE_DIRECTORIES>)
-    endif()
+    add_library(${program}.cu OBJECT)
+    kernelgrade_add_cuda_sources(${program}.cu ${cuda_sources})
+    kernelgrade_link_cuda(${program}.cu ${arg_LIBRARIES})
+    target_compile_definitions(${program}.cu PRIVATE ${arg_DEFINITIONS})
+    add_executable(${program} ${objects} $<TARGET_OBJECTS:${program}.cu>)
+    set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX ENABLE_EXPORTS ON) # kernel names in messages
+    kernelgrade_link_cuda(${program} ${arg_LIBRARIES})
     if(program STREQUAL "${name}.checked")
-      kernelgrade_checked_options(${program}.kernels)
-      target_compile_options(${program}.kernels PRIVATE -UNDEBUG) # assertions in kernels
+      kernelgrade_checked_options(${program}.cu)
+      target_compile_options(${program}.cu PRIVATE -UNDEBUG) # assertions in kernels
       target_link_libraries(${program} PRIVATE kernelgrade::checkers)
     endif()
-    set_target_properties(${program} PROPERTIES ENABLE_EXPORTS ON) # kernel names in messages
     add_test(NAME ${program} COMMAND ${program} ${arg_ARGUMENTS})
     set_tests_properties(${program} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
   endforeach()
+endfunction()
+
+# kernelgrade_link_cuda(<target> [<library>...]): the runtime, the libraries, and on host our headers in the place of CUDA's.
+function(kernelgrade_link_cuda target)
+  target_link_libraries(${target} PRIVATE kernelgrade::runtime ${ARGN})
+  if(KERNELGRADE_BACKEND STREQUAL "host")
+    target_link_libraries(${target} PRIVATE kernelgrade::foreign)
+    # Before all others: a CUDA toolkit's headers must not be found first.
+    target_include_directories(${target} BEFORE PRIVATE $<TARGET_PROPERTY:kernelgrade::foreign,INTERFACE_INCLUDE_DIRECTORIES>)
+  endif()
 endfunction()
