@@ -122,6 +122,8 @@ TEST(Launch, NotALaunch) {
 
 TEST(Launch, InDeviceCodeIsAMessage) {
   EXPECT_EQ(in_kernel("l<<<1, 2>>>(x);"), "KG_KERNEL_IN_KERNEL(l).at(1, 2)(x);");
+  EXPECT_THAT(rewritten("static __device__ void f() { l<<<1, 2>>>(x); }"),
+              HasSubstr("KG_KERNEL_IN_KERNEL(l)"));
   EXPECT_THAT(rewritten("__host__ __device__ void f() { l<<<1, 2>>>(x); }"),
               HasSubstr("KG_KERNEL(l)"));
 }
@@ -157,6 +159,11 @@ TEST(Shared, DynamicInAKernel) {
             s + "typename U < T > :: type>();");
   EXPECT_EQ(in_kernel("alignas(8) extern __shared__ char s[], t[];"),
             s + "char>(); [[maybe_unused]] auto* const t = ::kg::dynamic_shared<char>();");
+}
+
+TEST(Shared, SeveralLinesStayWhereTheyAre) {
+  EXPECT_EQ(in_kernel("extern __shared__\n  float\n  s[];"),
+            "[[maybe_unused]] auto* const s = ::kg::dynamic_shared<float>()\n\n;");
 }
 
 TEST(Shared, DynamicOutsideFunctions) {

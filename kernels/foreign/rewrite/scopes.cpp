@@ -22,34 +22,22 @@ std::size_t skip_template(const Tokens& tokens, std::size_t i, std::size_t end) 
   return i;
 }
 
-// What the brace after tokens [begin, end) opens, when it stands in `around`.
+// What the brace after tokens [begin, end) opens, when it stands in `around`. A class, or a value
+// in braces, counts as a host function: only what its functions are matters.
 Scope opened(const Tokens& tokens, std::size_t begin, std::size_t end, Scope around) {
-  bool global = false, device = false, host = false, type = false, function = false, value = false;
+  bool global = false, device = false, host = false;
   for (std::size_t i = skip_template(tokens, begin, end); i < end; ++i) {
     const Token& token = tokens[i];
     global |= token.is("__global__");
     device |= token.is("__device__");
     host |= token.is("__host__");
-    if (token.is("namespace")) return around == Scope::outside ? Scope::outside : around;
-    if (token.is("extern") && i + 2 == end && tokens[i + 1].kind == Kind::literal) return around;
-    if (token.is("__align__") || token.is("alignas") || token.is("__attribute__") ||
-        token.is("__launch_bounds__")) {
-      if (i + 1 < end && tokens[i + 1].is("(")) i = closing(tokens, i + 1);
-      continue;
-    }
-    const bool type_word =
-        token.is("class") || token.is("struct") || token.is("union") || token.is("enum");
-    type |= type_word && !function;
-    value |= token.is("=");
-    if (token.is("(")) {
-      function = true;
-      i = closing(tokens, i);
-    }
+    const bool linkage = token.is("extern") && i + 2 == end && tokens[i + 1].kind == Kind::literal;
+    if (token.is("namespace") || linkage) return around;
+    if (token.is("(")) i = closing(tokens, i);
   }
   if (global || (device && !host)) return Scope::device;
   if (device) return Scope::host_device;
-  if (around != Scope::outside) return around;
-  return type && !function && !value ? Scope::outside : Scope::host;
+  return around == Scope::outside ? Scope::host : around;
 }
 
 } // namespace

@@ -11,8 +11,8 @@
 namespace kg::rewrite {
 
 enum class Scope {
-  outside,     // of functions: namespaces and classes
-  host,        // in a function for the host
+  outside,     // of functions and classes: namespaces
+  host,        // in a function for the host, or in a class
   host_device, // in one for both
   device,      // in a kernel or a device function
 };
