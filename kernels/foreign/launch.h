@@ -18,10 +18,11 @@ namespace kg::foreign {
 cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
                    const detail::ErasedArguments& arguments);
 
-// The addresses of a tuple's elements.
-template <class Tuple>
-void point_into(Tuple& values, void** pointers) {
-  std::apply([&](auto&... element) { ((*pointers++ = &element), ...); }, values);
+// The values as a launch takes them. Writes their addresses to `pointers`, which must live as long.
+template <class... Parameters>
+detail::ErasedArguments arguments_at(void** pointers, std::tuple<Parameters...>& values) {
+  std::apply([to = pointers](auto&... element) mutable { ((*to++ = &element), ...); }, values);
+  return {pointers, sizeof...(Parameters), &values, &detail::KernelType<Parameters...>::clone};
 }
 
 // A launch whose configuration is known. The arguments are copied once, as a GPU's are.
@@ -39,11 +40,9 @@ class ConfiguredKernel {
     static_cast<void>(named);
     std::tuple<Arguments...> values(std::move(arguments)...);
     std::array<void*, sizeof...(Arguments) + 1> pointers{};
-    point_into(values, pointers.data());
     pointers.back() = const_cast<Call*>(&call_);
-    launch(
-        config_, stream_, {kernel, &invoke<Arguments...>},
-        {pointers.data(), sizeof...(Arguments), &values, &detail::KernelType<Arguments...>::clone});
+    launch(config_, stream_, {kernel, &invoke<Arguments...>},
+           arguments_at(pointers.data(), values));
   }
 
  private:
@@ -103,17 +102,22 @@ struct DynamicShared {
 namespace kg::foreign {
 
 template <class... Parameters>
-cudaError_t launch_with(void (*kernel)(Parameters...), LaunchConfig config, void** arguments,
+cudaError_t launch_values(void (*kernel)(Parameters...), const LaunchConfig& config,
+                          cudaStream_t stream, std::tuple<Parameters...> values) {
+  std::array<void*, sizeof...(Parameters) + 1> pointers{};
+  return launch(config, stream,
+                {reinterpret_cast<const void*>(kernel), &detail::KernelType<Parameters...>::invoke},
+                arguments_at(pointers.data(), values));
+}
+
+template <class... Parameters>
+cudaError_t launch_with(void (*kernel)(Parameters...), const LaunchConfig& config, void** arguments,
                         cudaStream_t stream) {
-  using Type = detail::KernelType<Parameters...>;
-  auto values = [&]<std::size_t... I>(std::index_sequence<I...>) {
-    return std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...);
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return launch_values(kernel, config, stream,
+                         std::tuple<Parameters...>(*static_cast<Parameters*>(arguments[I])...));
   }
   (std::index_sequence_for<Parameters...>{});
-  std::array<void*, sizeof...(Parameters) + 1> pointers{};
-  point_into(values, pointers.data());
-  return launch(config, stream, {reinterpret_cast<const void*>(kernel), &Type::invoke},
-                {pointers.data(), sizeof...(Parameters), &values, &Type::clone});
 }
 
 } // namespace kg::foreign
@@ -176,8 +180,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* given, void (*kernel)(P
       config.cluster = {attribute.val.clusterDim.x, attribute.val.clusterDim.y,
                         attribute.val.clusterDim.z};
   }
-  std::tuple<Parameters...> values(static_cast<Parameters>(std::forward<Arguments>(arguments))...);
-  std::array<void*, sizeof...(Parameters) + 1> pointers{};
-  kg::foreign::point_into(values, pointers.data());
-  return kg::foreign::launch_with(kernel, config, pointers.data(), given->stream);
+  return kg::foreign::launch_values(
+      kernel, config, given->stream,
+      std::tuple<Parameters...>(static_cast<Parameters>(std::forward<Arguments>(arguments))...));
 }

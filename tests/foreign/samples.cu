@@ -158,12 +158,26 @@ bool samples::filter(std::vector<float>& values, const float (&weights)[3]) {
   return true;
 }
 
-bool samples::grid_sum(const std::vector<int>& values, int* sum) {
+bool samples::grid_sum(const std::vector<int>& values, bool by_attribute, int* sum) {
   int n = (int)values.size();
   int* in;
   CHECK(cudaMalloc(&in, n * sizeof(int)));
   CHECK(cudaMemcpy(in, values.data(), n * sizeof(int), cudaMemcpyHostToDevice));
   Pair offset = {40, 2};
+  if (by_attribute) {
+    cudaLaunchAttribute cooperative;
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cooperative.val.cooperative = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 3;
+    config.blockDim = 64;
+    config.attrs = &cooperative;
+    config.numAttrs = 1;
+    CHECK(cudaLaunchKernelEx(&config, grid_sum_kernel, in, n, offset));
+    CHECK(cudaMemcpyFromSymbol(sum, grid_total, sizeof(int)));
+    CHECK(cudaFree(in));
+    return true;
+  }
   void* arguments[] = {&in, &n, &offset};
   CHECK(cudaLaunchCooperativeKernel((void*)grid_sum_kernel, dim3(3), dim3(64), arguments, 0, 0));
   CHECK(cudaMemcpyFromSymbol(sum, grid_total, sizeof(int)));

@@ -14,7 +14,7 @@ long long sum(const std::vector<long long>& values);
 bool reverse(std::vector<short>& values); // at most 1024
 bool transpose(const std::vector<float>& in, std::vector<float>& out, int rows, int columns);
 bool filter(std::vector<float>& values, const float (&weights)[3]);
-bool grid_sum(const std::vector<int>& values, int* sum);
+bool grid_sum(const std::vector<int>& values, bool by_attribute, int* sum); // + 42
 bool halves(const std::vector<float>& in, std::vector<float>& out);
 bool printed(int number); // "kernel says <number>" on standard output
 float managed_and_timed(int n);

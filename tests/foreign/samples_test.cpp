@@ -45,12 +45,14 @@ TEST(Samples, ConstantMemoryAndALaunchInAMacro) {
   }
 }
 
-TEST(Samples, CooperativeLaunchByAddress) {
+TEST(Samples, CooperativeLaunchByAddressAndByAttribute) {
   std::vector<int> values(500);
   std::iota(values.begin(), values.end(), 1);
-  int sum = 0;
-  ASSERT_TRUE(samples::grid_sum(values, &sum));
-  EXPECT_EQ(sum, 500 * 501 / 2 + 42);
+  for (bool by_attribute : {false, true}) {
+    int sum = 0;
+    ASSERT_TRUE(samples::grid_sum(values, by_attribute, &sum));
+    EXPECT_EQ(sum, 500 * 501 / 2 + 42);
+  }
 }
 
 TEST(Samples, Halves) {
