@@ -7,8 +7,8 @@
 function(kernelgrade_device_sources target)
   target_sources(${target} PRIVATE ${ARGN})
   if(KERNELGRADE_BACKEND STREQUAL "host")
-    # The compiler goes by the ending of a name; -x says what the file is.
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++")
+    # The compiler goes by the ending of a name; -x says what the file is. CUDA code reads floats as int4 and the like.
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-fno-strict-aliasing")
   endif()
 endfunction()
 
@@ -35,8 +35,11 @@ function(kernelgrade_kernel_options target)
   endif()
 endfunction()
 
-# How kernels are compiled for the checkers: -O1 keeps one instruction per access, and without scalar replacement a 16-byte access
-# stays one.
+# How kernels are compiled for the checkers: each access to memory and each arithmetic fault calls a function, which
+# kernelgrade::checkers has. Without scalar replacement a 16-byte access stays one.
 function(kernelgrade_checked_options target)
-  target_compile_options(${target} PRIVATE -O1 -g1 -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
+  target_compile_options(${target} PRIVATE -O2 -g -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
+    -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
+    -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
+  target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
 endfunction()

@@ -36,8 +36,8 @@ function(kernelgrade_add_cuda_sources target)
       DEPFILE ${output}.d
       COMMENT "Rewriting ${name} for the host" COMMAND_EXPAND_LISTS VERBATIM)
     target_sources(${target} PRIVATE ${output})
-    # nvcc knows more pragmas, and `#pragma unroll` is everywhere.
-    set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS -Wno-unknown-pragmas)
+    # nvcc knows more pragmas, and `#pragma unroll` is everywhere; CUDA code reads floats as int4 and the like.
+    set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS "-Wno-unknown-pragmas;-fno-strict-aliasing")
   endforeach()
 endfunction()
 
