@@ -247,12 +247,14 @@ void name_kernel(const void* kernel, const char* name) {
   kernel_names().given[kernel] = name;
 }
 
+const char* given_kernel_name(const void* kernel) {
+  std::lock_guard lock(kernel_names().mutex);
+  const auto given = kernel_names().given.find(kernel);
+  return given == kernel_names().given.end() ? nullptr : given->second;
+}
+
 std::string kernel_name(const void* kernel) {
-  {
-    std::lock_guard lock(kernel_names().mutex);
-    const auto given = kernel_names().given.find(kernel);
-    if (given != kernel_names().given.end()) return given->second;
-  }
+  if (const char* given = given_kernel_name(kernel)) return given;
   Dl_info info;
   if (!dladdr(kernel, &info) || !info.dli_sname) return "(kernel without a visible name)";
   return readable_kernel_name(info.dli_sname);
