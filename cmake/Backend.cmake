@@ -47,27 +47,3 @@ if(KERNELGRADE_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${KERNELGRADE_CCACHE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${KERNELGRADE_CCACHE})
 endif()
-
-# kernelgrade_device_sources(<target> <file>...): adds .cu files to a target, compiled by nvcc on cuda and as C++ on host.
-function(kernelgrade_device_sources target)
-  target_sources(${target} PRIVATE ${ARGN})
-  if(KERNELGRADE_BACKEND STREQUAL "host")
-    # The compiler goes by the ending of a name; -x says what the file is. CUDA code reads floats as int4 and the like.
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-fno-strict-aliasing")
-  endif()
-endfunction()
-
-# kernelgrade_warnings(<target>...): warnings are errors.
-function(kernelgrade_warnings)
-  set(host_flags -Wall -Wextra -Wpedantic -Werror)
-  # g++ 12 warns of impossible overlaps inside std::string's operator+ (GCC bug 105651, mended in 13).
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    list(APPEND host_flags -Wno-restrict)
-  endif()
-  foreach(target IN LISTS ARGN)
-    # nvcc's own generated host code is not pedantic C++.
-    target_compile_options(${target} PRIVATE
-      $<$<COMPILE_LANGUAGE:CXX>:${host_flags}>
-      $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
-  endforeach()
-endfunction()

@@ -11,7 +11,8 @@
 #   kernelgrade_<op>           the kernels as users link them
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
-#   <op>_checked_test          the same tests under the checkers, checked.<op>.<dtype>, label checked
+#   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
+#                              threads in another order; label checked
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
@@ -42,7 +43,7 @@ function(kernelgrade_add_op op)
   kernelgrade_kernel_options(kernelgrade_${op})
   kernelgrade_warnings(kernelgrade_${op})
 
-  if(KERNELGRADE_BACKEND STREQUAL "host" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  if(TARGET kernelgrade::checkers)
     add_library(kernelgrade_${op}_checked STATIC)
     kernelgrade_device_sources(kernelgrade_${op}_checked ${kernels})
     target_link_libraries(kernelgrade_${op}_checked PUBLIC kernelgrade::runtime)
@@ -71,9 +72,13 @@ function(kernelgrade_add_op op)
     set_tests_properties(correctness.${op}.${dtype} PROPERTIES
       LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
     if(TARGET ${op}_checked_test)
-      add_test(NAME checked.${op}.${dtype} COMMAND ${op}_checked_test --dtype ${dtype})
-      set_tests_properties(checked.${op}.${dtype} PROPERTIES
-        LABELS "checked;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77)
+      foreach(order IN ITEMS "" .reverse .random)
+        add_test(NAME checked.${op}.${dtype}${order} COMMAND ${op}_checked_test --dtype ${dtype})
+        set_tests_properties(checked.${op}.${dtype}${order} PROPERTIES
+          LABELS "checked;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77)
+      endforeach()
+      set_tests_properties(checked.${op}.${dtype}.reverse PROPERTIES ENVIRONMENT KERNELGRADE_THREAD_ORDER=reverse)
+      set_tests_properties(checked.${op}.${dtype}.random PROPERTIES ENVIRONMENT KERNELGRADE_THREAD_ORDER=random:20260117)
     endif()
     # What it measured stays for `kernelgrade report`.
     add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}
@@ -118,23 +123,6 @@ function(kernelgrade_finish)
   add_custom_target(update-baselines
     COMMAND sh -c "exec \"$1\" bless --why \"$WHY\"" sh $<TARGET_FILE:kernelgrade>
     COMMENT "Measuring and blessing (WHY=... gives the reason)" USES_TERMINAL VERBATIM)
-endfunction()
-
-# How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
-# a compiler chooses to fuse.
-function(kernelgrade_kernel_options target)
-  if(KERNELGRADE_BACKEND STREQUAL "host")
-    target_compile_options(${target} PRIVATE -O3 -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
-  endif()
-endfunction()
-
-# How kernels are compiled for the checkers: each access to memory and each arithmetic fault calls a function, which
-# kernelgrade::checkers has. Without scalar replacement a 16-byte access stays one.
-function(kernelgrade_checked_options target)
-  target_compile_options(${target} PRIVATE -O2 -g -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
-    -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
-    -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
-  target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
 endfunction()
 
 # kernelgrade_unit_test(<name>): the GoogleTest program <name>_test as CTest test unit.<name>.

@@ -89,6 +89,11 @@ void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
 // parameter list.
 std::string kernel_name(const void* kernel);
 
+// Gives a kernel whose symbol says nothing (a lambda's, say) the name that kernel_name returns.
+// Host backend only.
+void name_kernel(const void* kernel, const char* name);
+const char* given_kernel_name(const void* kernel); // null where none was given
+
 // What kernel_name makes of a mangled name: "_Z5scaleifPf" -> "scale".
 std::string readable_kernel_name(const char* mangled);
 

@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <exception>
 #include <fmt/format.h>
+#include <map>
 #include <mutex>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
@@ -251,7 +252,33 @@ void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
   host::run_grid(config, kernel, arguments.pointers, sizes);
 }
 
+namespace {
+
+struct KernelNames {
+  std::mutex mutex;
+  std::map<const void*, const char*> given;
+};
+
+KernelNames& kernel_names() {
+  static KernelNames instance;
+  return instance;
+}
+
+} // namespace
+
+void name_kernel(const void* kernel, const char* name) {
+  std::lock_guard lock(kernel_names().mutex);
+  kernel_names().given[kernel] = name;
+}
+
+const char* given_kernel_name(const void* kernel) {
+  std::lock_guard lock(kernel_names().mutex);
+  const auto given = kernel_names().given.find(kernel);
+  return given == kernel_names().given.end() ? nullptr : given->second;
+}
+
 std::string kernel_name(const void* kernel) {
+  if (const char* given = given_kernel_name(kernel)) return given;
   Dl_info info;
   if (!dladdr(kernel, &info) || !info.dli_sname) return "(kernel without a visible name)";
   return readable_kernel_name(info.dli_sname);

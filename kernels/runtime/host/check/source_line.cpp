@@ -136,6 +136,7 @@ std::string symbol(std::uintptr_t address) {
 } // namespace
 
 std::string kernel_name(const void* kernel) {
+  if (const char* given = detail::given_kernel_name(kernel)) return given;
   return detail::readable_kernel_name(symbol(reinterpret_cast<std::uintptr_t>(kernel)).c_str());
 }
 

@@ -1,0 +1,45 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# How sources are compiled. Used by the tree and, installed, by the projects of others (find_package(Kernelgrade)).
+
+# kernelgrade_device_sources(<target> <file>...): adds .cu files to a target, compiled by nvcc on cuda and as C++ on host.
+function(kernelgrade_device_sources target)
+  target_sources(${target} PRIVATE ${ARGN})
+  if(KERNELGRADE_BACKEND STREQUAL "host")
+    # The compiler goes by the ending of a name; -x says what the file is. CUDA code reads floats as int4 and the like.
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-fno-strict-aliasing")
+  endif()
+endfunction()
+
+# kernelgrade_warnings(<target>...): warnings are errors.
+function(kernelgrade_warnings)
+  set(host_flags -Wall -Wextra -Wpedantic -Werror)
+  # g++ 12 warns of impossible overlaps inside std::string's operator+ (GCC bug 105651, mended in 13).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    list(APPEND host_flags -Wno-restrict)
+  endif()
+  foreach(target IN LISTS ARGN)
+    # nvcc's own generated host code is not pedantic C++.
+    target_compile_options(${target} PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:${host_flags}>
+      $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
+  endforeach()
+endfunction()
+
+# How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
+# a compiler chooses to fuse.
+function(kernelgrade_kernel_options target)
+  if(KERNELGRADE_BACKEND STREQUAL "host")
+    target_compile_options(${target} PRIVATE -O3 -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
+  endif()
+endfunction()
+
+# How kernels are compiled for the checkers: each access to memory and each arithmetic fault calls a function, which
+# kernelgrade::checkers has. Without scalar replacement a 16-byte access stays one.
+function(kernelgrade_checked_options target)
+  target_compile_options(${target} PRIVATE -O2 -g -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
+    -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
+    -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
+  target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
+endfunction()

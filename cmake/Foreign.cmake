@@ -1,0 +1,109 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Anyone's kernels: ordinary CUDA sources in the tests of either backend (docs/own_kernels.md). Used by the tree and, installed, by
+# the projects of others.
+
+# kernelgrade_add_cuda_sources(<target> <file>...)
+#
+# Adds CUDA sources to a target. On cuda nvcc compiles them as they are. On host they are rewritten at build time (launches and
+# `extern __shared__`; no line moves) and compiled as C++ with CUDA's headers replaced by ours, in all sources of the target.
+function(kernelgrade_add_cuda_sources target)
+  if(KERNELGRADE_BACKEND STREQUAL "cuda")
+    target_sources(${target} PRIVATE ${ARGN})
+    return()
+  endif()
+  kernelgrade_link_cuda(${target})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.cuda)
+  foreach(file IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+    if(NOT EXISTS ${file})
+      message(FATAL_ERROR "kernelgrade_add_cuda_sources(${target}): ${file} is missing")
+    endif()
+    cmake_path(GET file FILENAME name)
+    cmake_path(GET file PARENT_PATH root)
+    cmake_path(IS_PREFIX CMAKE_SOURCE_DIR ${file} NORMALIZE inside)
+    if(inside)
+      set(root ${CMAKE_SOURCE_DIR})
+    endif()
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${root} OUTPUT_VARIABLE output)
+    set(output ${folder}/${output}.cpp)
+    add_custom_command(
+      OUTPUT ${output}
+      COMMAND kernelgrade::rewrite ${file} ${output} --root ${root} --copies ${folder}/headers --depfile ${output}.d
+              "-I$<JOIN:$<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>,;-I>"
+      DEPENDS ${file} kernelgrade::rewrite
+      DEPFILE ${output}.d
+      COMMENT "Rewriting ${name} for the host" COMMAND_EXPAND_LISTS VERBATIM)
+    target_sources(${target} PRIVATE ${output})
+    # nvcc knows more pragmas, and `#pragma unroll` is everywhere; CUDA code reads floats as int4 and the like.
+    set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS "-Wno-unknown-pragmas;-fno-strict-aliasing")
+  endforeach()
+endfunction()
+
+# kernelgrade_add_kernel_test(<name> SOURCES <file>... [LIBRARIES <library>...] [DEFINITIONS <macro>...] [ARGUMENTS <word>...]
+#                             [LABELS <label>...] [TIMEOUT <seconds>] [CHECKED])
+#
+# A test program from CUDA sources (.cu) and C++ sources, one of which has main() or brings it by a library, and CTest tests that
+# run it with ARGUMENTS:
+#   <name>           compiled plainly
+#   <name>.checked   with CHECKED, on the host backend: the CUDA sources are instrumented, and races, memory errors and the like
+#                    fail the test. Needs g++; with another compiler there is a message instead.
+# DEFINITIONS are for the CUDA sources. TIMEOUT (default 300) is for each test.
+function(kernelgrade_add_kernel_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "TIMEOUT" "SOURCES;LIBRARIES;DEFINITIONS;ARGUMENTS;LABELS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kernelgrade_add_kernel_test(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  set(cuda_sources ${arg_SOURCES})
+  list(FILTER cuda_sources INCLUDE REGEX "\\.cu$")
+  if(NOT cuda_sources)
+    message(FATAL_ERROR "kernelgrade_add_kernel_test(${name}): SOURCES must name a CUDA source (.cu)")
+  endif()
+  list(REMOVE_ITEM arg_SOURCES ${cuda_sources})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+
+  # The C++ sources once; the CUDA sources of each program apart, since only they are instrumented.
+  set(objects "")
+  if(arg_SOURCES)
+    add_library(${name}.cpp OBJECT ${arg_SOURCES})
+    kernelgrade_link_cuda(${name}.cpp ${arg_LIBRARIES})
+    set(objects $<TARGET_OBJECTS:${name}.cpp>)
+  endif()
+  set(programs ${name})
+  if(arg_CHECKED AND KERNELGRADE_BACKEND STREQUAL "host")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND TARGET kernelgrade::checkers)
+      list(APPEND programs ${name}.checked)
+    else()
+      message(STATUS "${name}.checked is left out: the checkers need g++ here and where Kernelgrade was built")
+    endif()
+  endif()
+  foreach(program IN LISTS programs)
+    add_library(${program}.cu OBJECT)
+    kernelgrade_add_cuda_sources(${program}.cu ${cuda_sources})
+    kernelgrade_link_cuda(${program}.cu ${arg_LIBRARIES})
+    target_compile_definitions(${program}.cu PRIVATE ${arg_DEFINITIONS})
+    add_executable(${program} ${objects} $<TARGET_OBJECTS:${program}.cu>)
+    set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX ENABLE_EXPORTS ON) # kernel names in messages
+    kernelgrade_link_cuda(${program} ${arg_LIBRARIES})
+    if(program STREQUAL "${name}.checked")
+      kernelgrade_checked_options(${program}.cu)
+      target_compile_options(${program}.cu PRIVATE -UNDEBUG) # assertions in kernels
+      target_link_libraries(${program} PRIVATE kernelgrade::checkers)
+    endif()
+    add_test(NAME ${program} COMMAND ${program} ${arg_ARGUMENTS})
+    set_tests_properties(${program} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  endforeach()
+endfunction()
+
+# kernelgrade_link_cuda(<target> [<library>...]): the runtime, the libraries, and on host our headers in the place of CUDA's.
+function(kernelgrade_link_cuda target)
+  target_link_libraries(${target} PRIVATE kernelgrade::runtime ${ARGN})
+  if(KERNELGRADE_BACKEND STREQUAL "host")
+    target_link_libraries(${target} PRIVATE kernelgrade::foreign)
+    # Before all others: a CUDA toolkit's headers must not be found first.
+    target_include_directories(${target} BEFORE PRIVATE $<TARGET_PROPERTY:kernelgrade::foreign,INTERFACE_INCLUDE_DIRECTORIES>)
+  endif()
+endfunction()

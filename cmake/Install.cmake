@@ -1,0 +1,39 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# `cmake --install`: the runtime, the tests' support and what brings CUDA sources to the host, for find_package(Kernelgrade) in the
+# projects of others (docs/own_kernels.md). The ops, the vendors' wrappers and the command stay here.
+
+if(KERNELGRADE_HEADERS OR KERNELGRADE_GOOGLETEST_SOURCE)
+  message(STATUS "Not installable: fmt and GoogleTest were given as sources, and an installed package could not find them")
+  return()
+endif()
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(headers include/kernelgrade) # as the targets say
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
+
+set(targets runtime test_support test_runner test_main)
+foreach(name IN ITEMS foreign rewrite checkers)
+  if(TARGET kernelgrade_${name})
+    list(APPEND targets ${name})
+  endif()
+endforeach()
+foreach(name IN LISTS targets)
+  set_target_properties(kernelgrade_${name} PROPERTIES EXPORT_NAME ${name})
+  install(TARGETS kernelgrade_${name} EXPORT KernelgradeTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endforeach()
+install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
+
+install(DIRECTORY kernels/foreign/include DESTINATION ${headers}/foreign) # <cuda/barrier> has no ending
+install(DIRECTORY kernels/runtime kernels/ptx kernels/foreign DESTINATION ${headers}
+  FILES_MATCHING PATTERN "*.h" PATTERN rewrite EXCLUDE)
+install(DIRECTORY tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")
+
+configure_package_config_file(cmake/KernelgradeConfig.cmake.in ${PROJECT_BINARY_DIR}/KernelgradeConfig.cmake
+  INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/KernelgradeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/KernelgradeConfig.cmake ${PROJECT_BINARY_DIR}/KernelgradeConfigVersion.cmake
+  cmake/Compile.cmake cmake/Foreign.cmake DESTINATION ${package})

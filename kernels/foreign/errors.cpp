@@ -1,0 +1,165 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/state.h"
+
+#include <array>
+#include <cstdio>
+#include <string_view>
+#include <unistd.h>
+
+namespace kg::foreign {
+namespace {
+
+struct Words {
+  cudaError_t code;
+  const char* name;
+  const char* text;
+};
+
+// The texts are CUDA's, so that what a program prints is what a GPU would make it print.
+constexpr std::array kWords = std::to_array<Words>({
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration",
+     "invalid configuration argument"},
+    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
+    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
+    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection",
+     "invalid copy direction for memcpy"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
+    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
+    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled",
+     "peer access has not been enabled"},
+    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
+    {cudaErrorIllegalInstruction, "cudaErrorIllegalInstruction",
+     "an illegal instruction was encountered"},
+    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge",
+     "too many blocks in cooperative launch"},
+    {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+});
+
+const Words* words_for(cudaError_t code) {
+  for (const Words& words : kWords) {
+    if (words.code == code) return &words;
+  }
+  return nullptr;
+}
+
+// The faults' beginnings, and what a GPU calls them. All that a GPU would not notice (a race, say)
+// is a failed launch.
+cudaError_t code_of(std::string_view fault) {
+  const auto has = [&](std::string_view words) { return fault.find(words) != fault.npos; };
+  if (has("[out-of-bounds]") || has("[freed]")) return cudaErrorIllegalAddress;
+  if (has("[misaligned]")) return cudaErrorMisalignedAddress;
+  if (has("assertion failed")) return cudaErrorAssert;
+  if (has("deadlock in ")) return cudaErrorLaunchTimeout;
+  return cudaErrorLaunchFailure;
+}
+
+// The one state of the device of this process, as a GPU's context is.
+class Errors {
+ public:
+  // A program that ignores a kernel's fault must not pass for one that works.
+  ~Errors() {
+    if (fault_ == cudaSuccess) return;
+    std::fprintf(stderr, "kernelgrade: the program ends after a kernel's fault: exit code 1\n");
+    std::fflush(nullptr);
+    _exit(1);
+  }
+
+  std::mutex mutex;
+  cudaError_t fault_ = cudaSuccess;
+  std::string fault_text;
+  std::string refusal_text;
+};
+
+Errors& errors() {
+  static Errors instance;
+  return instance;
+}
+
+thread_local cudaError_t last = cudaSuccess;
+
+} // namespace
+
+cudaError_t fault() {
+  std::lock_guard lock(errors().mutex);
+  return errors().fault_;
+}
+
+cudaError_t note_fault(const std::string& text) {
+  std::lock_guard lock(errors().mutex);
+  Errors& all = errors();
+  if (all.fault_ == cudaSuccess) {
+    all.fault_ = code_of(text);
+    all.fault_text = text;
+    std::fprintf(stderr, "kernelgrade: %s: %s\n", words_for(all.fault_)->name, text.c_str());
+  }
+  return all.fault_;
+}
+
+cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why) {
+  std::lock_guard lock(errors().mutex);
+  last = code;
+  errors().refusal_text = std::string(what) + ": " + why;
+  std::fprintf(stderr, "kernelgrade: %s: %s\n", cudaGetErrorName(code),
+               errors().refusal_text.c_str());
+  return code;
+}
+
+void forget_errors() {
+  std::lock_guard lock(errors().mutex);
+  errors().fault_ = last = cudaSuccess;
+  errors().fault_text.clear();
+  errors().refusal_text.clear();
+}
+
+std::string report() {
+  std::lock_guard lock(errors().mutex);
+  return errors().fault_ != cudaSuccess ? errors().fault_text : errors().refusal_text;
+}
+
+} // namespace kg::foreign
+
+using namespace kg::foreign;
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t broken = fault();
+  return broken != cudaSuccess ? broken : std::exchange(last, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() {
+  const cudaError_t broken = fault();
+  return broken != cudaSuccess ? broken : last;
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+  const auto* words = words_for(error);
+  return words ? words->name : "unrecognized error code";
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  const auto* words = words_for(error);
+  return words ? words->text : "unrecognized error code";
+}

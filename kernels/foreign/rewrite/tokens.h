@@ -1,0 +1,56 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tokens of a CUDA C++ source, as far as rewriting needs them: comments and preprocessor
+// directives are passed over, literals are whole, punctuators are single characters except where a
+// launch could be mistaken for something else.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::rewrite {
+
+enum class Kind { identifier, literal, punctuator };
+
+struct Token {
+  Kind kind;
+  std::string_view text;
+  std::size_t begin; // offset in the file
+
+  std::size_t end() const { return begin + text.size(); }
+  bool is(std::string_view what) const { return text == what && kind != Kind::literal; }
+};
+
+using Tokens = std::vector<Token>;
+
+// An #include as written: the name with its quotes or angle brackets.
+struct Include {
+  std::string_view name;
+  std::size_t begin;
+};
+
+struct Source {
+  Tokens code;
+  std::vector<Tokens> macros; // bodies of the #defines
+  std::vector<Include> includes;
+};
+
+// What cannot be understood. The message begins with "<file>:<line>: ".
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Throws Error at the line of `offset` in `text`, the content of `file`.
+[[noreturn]] void fail_at(const std::string& file, std::string_view text, std::size_t offset,
+                          const std::string& message);
+
+// The tokens of `text`, which must outlive them. Throws Error where a comment or a literal does not
+// end.
+Source tokenize(const std::string& file, std::string_view text);
+
+} // namespace kg::rewrite

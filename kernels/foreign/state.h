@@ -1,0 +1,79 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the CUDA runtime remembers between calls, and how its functions are written: each runs its
+// body through call(), which turns exceptions into error codes and notes them.
+#pragma once
+
+#include "foreign/api.h"
+#include "runtime/memory.h"
+#include "runtime/stream.h"
+
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+struct CUstream_st {
+  kg::Stream stream;
+};
+
+struct CUevent_st {
+  kg::Event event;
+  bool timed = true;
+  bool recorded = false;
+};
+
+namespace kg::foreign {
+
+// A call that is refused: the code it returns and why.
+struct Refusal : Error {
+  Refusal(cudaError_t code, const std::string& why) : Error(why), code(code) {}
+  cudaError_t code;
+};
+
+// Throws Refusal(code, why) unless `condition` holds.
+inline void demand(bool condition, cudaError_t code, const std::string& why) {
+  if (!condition) throw Refusal(code, why);
+}
+
+// --- Errors (errors.cpp)
+
+cudaError_t fault();                             // of a kernel; success if none
+cudaError_t note_fault(const std::string& text); // for good; returns its code
+cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why);
+void forget_errors();
+
+// Runs `body` as the API function `name`. After a kernel's fault nothing runs any more.
+template <class Body>
+cudaError_t call(const char* name, Body&& body) {
+  if (const cudaError_t broken = fault()) return broken;
+  try {
+    body();
+    return cudaSuccess;
+  } catch (const Refusal& refusal) {
+    return note_refusal(refusal.code, name, refusal.what());
+  } catch (const std::exception& error) {
+    return note_refusal(cudaErrorUnknown, name, error.what());
+  }
+}
+
+// --- Memory (memory.cpp)
+
+void free_all_memory();
+
+// --- Streams (stream.cpp)
+
+// The stream behind a handle; null and the two special handles are the default stream. Refuses
+// what is no stream.
+Stream& stream_of(cudaStream_t handle);
+void destroy_streams();
+
+// Dynamic shared memory that cudaFuncSetAttribute allowed, for any kernel (device.cpp).
+std::size_t allowed_dynamic_shared();
+void forget_attributes();
+
+} // namespace kg::foreign

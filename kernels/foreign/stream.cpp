@@ -1,0 +1,144 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign/state.h"
+
+#include <memory>
+
+namespace kg::foreign {
+namespace {
+
+// Handles are addresses; only what is in here is looked at.
+template <class Handle>
+class Handles {
+ public:
+  Handle* add(std::unique_ptr<Handle> handle) {
+    std::lock_guard lock(mutex_);
+    Handle* const address = handle.get();
+    live_.emplace(address, std::move(handle));
+    return address;
+  }
+  Handle& get(Handle* handle, const char* what) {
+    std::lock_guard lock(mutex_);
+    demand(live_.count(handle) == 1, cudaErrorInvalidResourceHandle,
+           std::string("this is no ") + what + ", or it has been destroyed");
+    return *handle;
+  }
+  void remove(Handle* handle, const char* what) {
+    get(handle, what);
+    std::lock_guard lock(mutex_);
+    live_.erase(handle);
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    live_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Handle*, std::unique_ptr<Handle>> live_;
+};
+
+Handles<CUstream_st>& streams() {
+  static Handles<CUstream_st> instance;
+  return instance;
+}
+Handles<CUevent_st>& events() {
+  static Handles<CUevent_st> instance;
+  return instance;
+}
+CUevent_st& event_of(cudaEvent_t event) { return events().get(event, "event"); }
+
+} // namespace
+
+Stream& stream_of(cudaStream_t handle) {
+  static Stream standard;
+  if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return standard;
+  return streams().get(handle, "stream").stream;
+}
+
+void destroy_streams() {
+  streams().clear();
+  events().clear();
+}
+
+} // namespace kg::foreign
+
+using namespace kg::foreign;
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return call("cudaStreamCreate", [&] {
+    demand(stream != nullptr, cudaErrorInvalidValue, "the pointer to the stream is null");
+    *stream = streams().add(std::make_unique<CUstream_st>());
+  });
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return cudaStreamCreate(stream);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return cudaStreamCreate(stream);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return call("cudaStreamDestroy", [&] { streams().remove(stream, "stream"); });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return call("cudaStreamSynchronize", [&] { stream_of(stream).synchronize(); });
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return call("cudaStreamQuery", [&] { stream_of(stream); });
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  return call("cudaStreamWaitEvent", [&] {
+    stream_of(stream);
+    event_of(event);
+  });
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned) {
+  return call("cudaStreamAddCallback", [&] {
+    stream_of(stream);
+    callback(stream, cudaSuccess, data);
+  });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return call("cudaLaunchHostFunc", [&] {
+    stream_of(stream);
+    function(data);
+  });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
+  return call("cudaEventCreate", [&] {
+    demand(event != nullptr, cudaErrorInvalidValue, "the pointer to the event is null");
+    *event = events().add(std::make_unique<CUevent_st>());
+    (*event)->timed = (flags & cudaEventDisableTiming) == 0;
+  });
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  return cudaEventCreate(event, flags);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return call("cudaEventDestroy", [&] { events().remove(event, "event"); });
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return call("cudaEventRecord", [&] {
+    event_of(event).event.record(stream_of(stream));
+    event->recorded = true;
+  });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return call("cudaEventSynchronize", [&] { event_of(event).event.synchronize(); });
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return call("cudaEventQuery", [&] { event_of(event); });
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+  return call("cudaEventElapsedTime", [&] {
+    const CUevent_st& first = event_of(start);
+    const CUevent_st& second = event_of(stop);
+    demand(first.recorded && second.recorded, cudaErrorInvalidResourceHandle,
+           "an event has not been recorded");
+    demand(first.timed && second.timed, cudaErrorInvalidResourceHandle,
+           "an event was created with cudaEventDisableTiming");
+    *milliseconds = static_cast<float>(kg::elapsed_ns(first.event, second.event) * 1e-6);
+  });
+}

@@ -1,0 +1,107 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a foreign source may name and the host backend does not have: using it is an error that
+// says what to do instead (docs/executor.md).
+#pragma once
+
+#include "foreign/api_types.h"
+
+namespace kg::foreign {
+
+template <class...>
+inline constexpr bool supported = false; // dependent: an error only where it is used
+
+} // namespace kg::foreign
+
+// Prefixes and calls that the rewriter puts where the text itself is the trouble. The lambdas make
+// expressions of them.
+#define KG_NO_INLINE_PTX(...)                                                                      \
+  [] {                                                                                             \
+    static_assert(false, "Kernelgrade: inline PTX does not run on the host backend; put the "      \
+                         "instruction into a function of its own, with #ifdef __CUDA_ARCH__ "      \
+                         "around it and the same in C++ after #else");                             \
+  }()
+#define KG_NO_DEVICE_HEAP                                                                          \
+  [] {                                                                                             \
+    static_assert(false, "Kernelgrade: new, delete, malloc and free in device code do not run on " \
+                         "the host backend; allocate with cudaMalloc and pass the pointer");       \
+    return true;                                                                                   \
+  }()                                                                                              \
+      ? throw 0                                                                                    \
+      :
+#define KG_KERNEL_IN_KERNEL(...)                                                                   \
+  [] {                                                                                             \
+    static_assert(false,                                                                           \
+                  "Kernelgrade: a launch in device code (dynamic parallelism) does not run "       \
+                  "on the host backend; launch the kernel from the host");                         \
+  }();                                                                                             \
+  KG_KERNEL(__VA_ARGS__)
+
+// --- Textures and surfaces
+
+using cudaTextureObject_t = unsigned long long;
+using cudaSurfaceObject_t = unsigned long long;
+using cudaArray_t = struct cudaArray*;
+
+enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
+inline constexpr int cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3;
+
+template <class T, int Dimensions = cudaTextureType1D,
+          cudaTextureReadMode Mode = cudaReadModeElementType>
+struct texture {
+  static_assert(kg::foreign::supported<T>,
+                "Kernelgrade: texture<> does not run on the host backend (and is gone from CUDA "
+                "12); pass a const pointer and read it through __ldg()");
+};
+
+// Macros, because one function for each name would say the same, and a name alone must not do.
+#define KG_UNSUPPORTED(name, instead)                                                              \
+  template <class... T>                                                                            \
+  auto name(T&&...) {                                                                              \
+    static_assert(kg::foreign::supported<T...>,                                                    \
+                  "Kernelgrade: " #name " does not run on the host backend; " instead);            \
+    return cudaErrorNotSupported;                                                                  \
+  }
+#define KG_NO_FETCH(name)                                                                          \
+  KG_UNSUPPORTED_FETCH(name, "pass a const pointer and its pitch, and read through __ldg()")
+#define KG_UNSUPPORTED_FETCH(name, instead)                                                        \
+  template <class Value = float, class... T>                                                       \
+  Value name(T&&...) {                                                                             \
+    static_assert(kg::foreign::supported<T...>,                                                    \
+                  "Kernelgrade: " #name " (textures) does not run on the host backend; " instead); \
+    return {};                                                                                     \
+  }
+
+KG_NO_FETCH(tex1Dfetch)
+KG_NO_FETCH(tex1D)
+KG_NO_FETCH(tex2D)
+KG_NO_FETCH(tex3D)
+KG_NO_FETCH(tex1DLayered)
+KG_NO_FETCH(tex2DLayered)
+KG_NO_FETCH(tex2DLod)
+KG_NO_FETCH(tex2Dgather)
+KG_NO_FETCH(texCubemap)
+KG_NO_FETCH(surf1Dread)
+KG_NO_FETCH(surf2Dread)
+KG_NO_FETCH(surf3Dread)
+KG_NO_FETCH(surf1Dwrite)
+KG_NO_FETCH(surf2Dwrite)
+KG_NO_FETCH(surf3Dwrite)
+#undef KG_NO_FETCH
+#undef KG_UNSUPPORTED_FETCH
+
+KG_UNSUPPORTED(cudaCreateTextureObject, "textures are not emulated: read global memory")
+KG_UNSUPPORTED(cudaCreateSurfaceObject, "surfaces are not emulated: write global memory")
+KG_UNSUPPORTED(cudaBindTexture, "textures are not emulated: read global memory")
+KG_UNSUPPORTED(cudaMallocArray, "arrays serve textures only: use cudaMalloc")
+KG_UNSUPPORTED(cudaMalloc3DArray, "arrays serve textures only: use cudaMalloc")
+
+// --- Graphs
+
+KG_UNSUPPORTED(cudaStreamBeginCapture, "call the launches themselves")
+KG_UNSUPPORTED(cudaStreamEndCapture, "call the launches themselves")
+KG_UNSUPPORTED(cudaGraphCreate, "call the launches themselves")
+KG_UNSUPPORTED(cudaGraphLaunch, "call the launches themselves")
+KG_UNSUPPORTED(cudaGraphInstantiate, "call the launches themselves")
+#undef KG_UNSUPPORTED
