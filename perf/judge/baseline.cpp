@@ -172,4 +172,12 @@ void save_timings(const std::filesystem::path& path, const std::vector<TimingRow
   write_file(path, contents);
 }
 
+bool is_orphan(const TimingRow& row, const std::set<RowKey>& registered) {
+  if (registered.contains(row.key)) return false;
+  return row.status != Status::info ||
+         std::none_of(registered.begin(), registered.end(), [&](const RowKey& key) {
+           return key.case_id == row.key.case_id && key.mode == row.key.mode;
+         });
+}
+
 } // namespace kg::judge

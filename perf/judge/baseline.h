@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,5 +68,10 @@ TimingFile parse_timings(std::string_view contents, const std::string& path, Dev
 void save_timings(const std::filesystem::path& path, const std::vector<TimingRow>& rows,
                   Device device);
 std::string format_timings(const std::vector<TimingRow>& rows);
+
+// Whether a baseline's row belongs to nothing that is `registered`. Rows for information only,
+// which vendors' are, belong to their case: what a library offers depends on the machine (oneDNN
+// has f16 and bf16 only where the processor has instructions for them).
+bool is_orphan(const TimingRow& row, const std::set<RowKey>& registered);
 
 } // namespace kg::judge

@@ -111,7 +111,7 @@ BlessEntry bless_row(std::map<RowKey, TimingRow>& rows, const Measured& measured
 void remove_orphans(std::map<RowKey, TimingRow>& rows, const std::set<RowKey>& registered,
                     std::vector<BlessEntry>& entries) {
   for (auto at = rows.begin(); at != rows.end();) {
-    if (registered.contains(at->first)) {
+    if (!is_orphan(at->second, registered)) {
       ++at;
       continue;
     }

@@ -154,7 +154,7 @@ void find_orphans(GateResult& result, const std::map<std::string, TimingFile>& b
                   const std::set<RowKey>& registered) {
   for (const auto& [op, file] : baselines)
     for (const TimingRow& row : file.rows)
-      if (!registered.contains(row.key))
+      if (is_orphan(row, registered))
         result.faults.push_back(text(
             Problem{file.path, row.line,
                     fmt::format("the row '{}' is an orphan: no such case is "

@@ -119,6 +119,17 @@ TEST(GateRun, OrphansFailUnlessFiltered) {
   EXPECT_EQ(judge({measured(100)}, files, {registered()}, options).exit_code, 0);
 }
 
+// oneDNN, say, has bf16 on some processors only.
+TEST(GateRun, AVendorThatThisMachineLacksIsNoOrphan) {
+  TimingRow vendor = blessed(100, {key().case_id, "onednn", key().mode});
+  vendor.status = Status::info;
+  const Files files = {{"softmax", file_of({blessed(100), vendor})}};
+  EXPECT_EQ(judge({measured(100)}, files, {registered()}, {}).exit_code, 0);
+  vendor.key.case_id = "softmax.f32.gone";
+  const Files gone = {{"softmax", file_of({blessed(100), vendor})}};
+  EXPECT_EQ(judge({measured(100)}, gone, {registered()}, {}).exit_code, 1);
+}
+
 TEST(GateRun, ARowThatIsRegisteredButNotSelectedIsNoOrphan) {
   Registered other = registered(kOther);
   other.selected = false;
