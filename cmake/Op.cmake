@@ -13,6 +13,7 @@
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
 #   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
 #                              threads in another order; label checked
+#   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
@@ -59,6 +60,14 @@ function(kernelgrade_add_op op)
   if(TARGET kernelgrade_${op}_checked)
     kernelgrade_op_test_program(${op}_checked_test kernelgrade_${op}_checked kernelgrade_${op}_tests kernelgrade::checkers)
     kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES})
+  endif()
+
+  if(KERNELGRADE_BACKEND STREQUAL "cuda")
+    foreach(tool IN ITEMS memcheck racecheck initcheck synccheck)
+      add_test(NAME sanitize.${tool}.${op} COMMAND ${PROJECT_SOURCE_DIR}/tests/sanitize.sh ${tool} $<TARGET_FILE:${op}_test>)
+      set_tests_properties(sanitize.${tool}.${op} PROPERTIES
+        LABELS "sanitize;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
+    endforeach()
   endif()
 
   add_library(kernelgrade_${op}_perf OBJECT)
