@@ -113,8 +113,7 @@ std::string Comparison::text() const {
   text += fmt::format("\n  where  {}\n  worst  {}\n", pattern, show(*this, worst));
   for (const Mismatch& mismatch : first)
     text += fmt::format("  first  {}\n", show(*this, mismatch));
-  if (!exact)
-    text += fmt::format("  error  max {:.3g}, rms {:.3g} units\n", max_error, rms_error);
+  if (!exact) text += fmt::format("  error  max {:.3g}, rms {:.3g} units\n", max_error, rms_error);
   return text;
 }
 
