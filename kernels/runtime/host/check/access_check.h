@@ -173,7 +173,6 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
   host::Block* const block = host::current_block;
   if (!block) return;
   BlockState& state = state_of(*block);
-  if (is_built_in(address)) return;
   const unsigned thread = block->thread_rank();
   Memo& memo = state.memo_of(address, thread);
   if constexpr (kind == Kind::read) {
@@ -181,6 +180,7 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
         memo.time == now_)
       return;
   }
+  if (is_built_in(address)) return;
   Page* const page = shadow_.recent(address);
   if (page && page->space == Space::local) return;
   // What the fast path knows: a page with cells, an aligned access of whole ones, and nothing else
