@@ -150,6 +150,18 @@ TEST_P(Races, NeighbouringHalvesAreApart) {
   EXPECT_THAT(finding(write_halves, {1, 64}, out.data(), 2), HasSubstr("[race]"));
 }
 
+__global__ void read_word_write_byte(unsigned* words, unsigned* out) {
+  if (threadIdx.x == 0) *out = *words;
+  if (threadIdx.x == 33) reinterpret_cast<unsigned char*>(words)[2] = 7;
+}
+
+TEST_P(Races, ByteOfAWordThatIsReadWhole) {
+  const auto words = filled<unsigned>(1);
+  const DeviceBuffer<unsigned> out(1);
+  EXPECT_THAT(finding(read_word_write_byte, {1, 64}, words.data(), out.data()),
+              HasSubstr("[race]"));
+}
+
 // --- Atomic and plain
 
 __global__ void count(int* counter, int* out, bool plain_read, bool plain_write) {
