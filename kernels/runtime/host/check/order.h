@@ -42,7 +42,7 @@ class BlockOrder {
     if (((access.who ^ block_) & kBlockMask) == 0) {
       if (access.time <= block_floor_) return true;
       const unsigned other = access.who & kThreadMask;
-      if (other == thread) return true;
+      if (other == thread) return access.time != kInFlight;
       if (other / 32 == thread / 32 && access.time <= warp_floor_[thread / 32]) return true;
     }
     return irregular_ && knows(access, thread);
