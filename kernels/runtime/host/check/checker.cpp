@@ -103,7 +103,7 @@ void Checker::launch_began(const host::LaunchContext&) {
   launch_floor_ = now_++;
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
-  copies_.clear();
+  forget_copies();
 }
 
 void Checker::launch_ended(const host::LaunchContext&, const std::exception_ptr& failure) {
@@ -149,6 +149,7 @@ void Checker::block_ended(host::Block& block) {
   resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
   resolve_guesses();
+  if (!state_of(block).together) forget_copies();
   block.observed = nullptr;
 }
 
@@ -262,16 +263,21 @@ void Checker::async_copy_issued(void* to, const void* from, std::size_t bytes,
   access<Kind::read>(address_of(from), source_bytes, 1, site);
   access<Kind::write>(address_of(to), bytes, 1, site);
   pending_.bytes = 0; // nothing is written yet
-  copies_[address_of(to)] = now_;
+  copies_[address_of(to)] = {bytes, now_};
   set_write_time(address_of(to), bytes, kInFlight);
 }
 
 void Checker::async_copy_arrived(void* to, std::size_t bytes, bool handed_over) {
   const auto copy = copies_.find(address_of(to));
   // Its thread released to the mbarrier what it had issued before.
-  const Time time = handed_over && copy != copies_.end() ? copy->second : now_;
+  const Time time = handed_over && copy != copies_.end() ? copy->second.issued : now_;
   if (copy != copies_.end()) copies_.erase(copy);
   set_write_time(address_of(to), bytes, time);
+}
+
+void Checker::forget_copies() {
+  for (const auto& [to, copy] : copies_) set_write_time(to, copy.bytes, now_);
+  copies_.clear();
 }
 
 void Checker::set_write_time(std::uintptr_t address, std::size_t bytes, Time time) {

@@ -141,6 +141,10 @@ class Checker final : public host::Observer {
     Site other = 0;
   };
 
+  struct Copy {
+    std::size_t bytes;
+    Time issued;
+  };
   // A plain read of what others update atomically: no fault if its thread takes it for a guess
   // only, which an atomic operation of its own then confirms (the usual loop around atomicCAS).
   struct Guess {
@@ -179,6 +183,7 @@ class Checker final : public host::Observer {
   void resolve_pending();
   void confirm_guess(Who who, std::uintptr_t address, std::size_t bytes);
   void resolve_guesses(); // those that nothing confirmed
+  void forget_copies();   // that nothing has waited for
   void set_write_time(std::uintptr_t address, std::size_t bytes, Time time);
 
   std::string who_and_where(const host::Block& block) const;
@@ -198,7 +203,7 @@ class Checker final : public host::Observer {
   Pending pending_;
   std::vector<Guess> guesses_;
   std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
-  std::unordered_map<std::uintptr_t, Time> copies_; // in flight, by destination: when issued
+  std::unordered_map<std::uintptr_t, Copy> copies_; // in flight, by destination
   SyncObjects objects_;                             // in global memory, or of several blocks
   std::vector<SharedModule> modules_;               // of the OS threads seen so far
   std::unordered_map<Site, bool> kernel_code_;      // by instructions that were asked about
