@@ -82,7 +82,7 @@ inline double sum_f32_positive_tolerance(std::int64_t chain, double sum_abs) {
 // like j / n, and an addition errs by up to half an ulp of them, u / sqrt(3) of it as deviation
 // where the partial sum is a power of two and half of that before the next one. Over a chain of n
 // that is u sqrt(0.56 / 3 n / 3) = 0.25 u sqrt(n); measured for exponentials of normal data: 0.24
-// to 0.26 for n = 32 ... 16384. 1.5 is six deviations: the largest of 66000 rows was 1.1, the
+// to 0.26 for n = 32 ... 16384. 1.5 is six deviations: the largest of 46000 rows was 1.1, the
 // largest error 0.6 of the bound. (Three deviations are exceeded by one correct row in about 5000.)
 // The last term: an exponential that is subnormal is 2 ulp of absolute error off, and so may the
 // quotient be by half of one.
