@@ -68,6 +68,21 @@ TEST_P(AsyncCopies, SourcesAreChecked) {
               AllOf(HasSubstr("[out-of-bounds]"), HasSubstr("async_test.cu:")));
 }
 
+// Without bytes to read, a copy writes zeros and may point anywhere: the usual guard of a tail.
+__global__ void zeros(const float* nowhere, float* out) {
+  __shared__ float stage[64];
+  ptx::cp_async_ca<4>(&stage[threadIdx.x], nowhere, 0);
+  ptx::cp_async_wait_all();
+  out[threadIdx.x] = stage[threadIdx.x];
+}
+
+TEST_P(AsyncCopies, SourceOfNoBytes) {
+  const DeviceBuffer<float> out(64);
+  const float* const nowhere = nullptr;
+  EXPECT_THAT(finding(zeros, {1, 64}, nowhere, out.data()), IsEmpty());
+  EXPECT_EQ(out.to_host(stream_), std::vector<float>(64, 0.0f));
+}
+
 // A warp copies, the other uses what has arrived on the mbarrier.
 __global__ void produce_and_consume(const float* in, float* out, bool wait) {
   __shared__ float stage[32];

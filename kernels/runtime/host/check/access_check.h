@@ -96,6 +96,7 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
 template <Kind kind>
 [[gnu::noinline]] void Checker::access_slowly(std::uintptr_t address, std::size_t bytes,
                                               std::size_t alignment, const void* instruction) {
+  if (bytes == 0) return; // wherever it points
   host::Block* const block = host::current_block;
   BlockState& state = state_of(*block);
   if (pending_.bytes != 0) resolve_pending();

@@ -93,7 +93,7 @@ class Checker final : public host::Observer {
   template <Kind kind>
   void atomic_access(std::uintptr_t address, std::size_t bytes, const void* instruction);
 
-  // A fault in arithmetic at `line`; the second one makes the thread go no further.
+  // A fault in arithmetic or in an index at `instruction`; the latter ends its thread.
   void arithmetic(const std::string& what, const void* instruction);
   [[noreturn]] void index_out_of_bounds(const std::string& what, const void* instruction);
 
