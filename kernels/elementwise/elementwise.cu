@@ -15,6 +15,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
+#include "runtime/preconditions.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -123,8 +124,6 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 
 namespace {
 
-constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // All blocks that are resident at once, or as many as there are tiles.
 unsigned grid_of(std::int64_t tiles) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kBlocksPerSm;
@@ -142,13 +141,10 @@ template <Op op, class T>
 void launch_variant(const T* a, const T* b, T* out, std::int64_t n, Variant variant,
                     Stream& stream) {
   if (variant == Variant::naive) {
-    const std::int64_t blocks = div_up(n, kThreads);
-    require(blocks <= device_properties().max_grid_x, "elementwise: n is " + std::to_string(n) +
-                                                          ", too many for one thread each; use " +
-                                                          "Variant::vectorized");
-    launch(naive<op, T>,
-           {.grid = static_cast<unsigned>(blocks), .block = kThreads, .stream = &stream}, a, b, out,
-           n);
+    const unsigned grid = grid_x(div_up(n, kThreads),
+                                 "elementwise: " + std::to_string(n) + " elements, one per thread,",
+                                 "use Variant::vectorized");
+    launch(naive<op, T>, {.grid = grid, .block = kThreads, .stream = &stream}, a, b, out, n);
     return;
   }
   constexpr std::int64_t kTile = kThreads * kPacksPerInput * kPackElements<T>;

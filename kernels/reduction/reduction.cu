@@ -17,6 +17,7 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/memory.h"
+#include "runtime/preconditions.h"
 
 #include <algorithm>
 #include <string>
@@ -182,8 +183,6 @@ __global__ void __launch_bounds__(kThreads)
 
 namespace {
 
-constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 std::int64_t resident_blocks() { return std::int64_t{device_properties().sm_count} * kBlocksPerSm; }
 
 // Axis all, tiled: blocks of the first launch, and elements per block (a multiple of 16 bytes, so
@@ -213,11 +212,8 @@ Chunks chunks_of(std::int64_t rows, std::int64_t cols) {
 }
 
 unsigned grid_for(std::int64_t items, std::int64_t per_block, const char* what) {
-  const std::int64_t blocks = div_up(items, per_block);
-  require(blocks <= device_properties().max_grid_x, "reduction: " + std::to_string(items) + " " +
-                                                        what +
-                                                        " do not fit one grid; use Variant::tiled");
-  return static_cast<unsigned>(blocks);
+  return grid_x(div_up(items, per_block), std::string("reduction: the ") + what,
+                "use Variant::tiled");
 }
 
 void run_rows(MatrixView<const float> x, float* out, Variant variant, Stream& stream) {
@@ -327,12 +323,7 @@ std::size_t workspace_bytes(Axis axis, std::int64_t rows, std::int64_t cols, Var
 Variant run(Axis axis, MatrixView<const float> x, float* out, void* workspace, Variant variant,
             Stream& stream) {
   const auto [rows, cols] = x.shape;
-  require(rows >= 0 && cols >= 0, "reduction: x is " + std::to_string(rows) + " x " +
-                                      std::to_string(cols) + "; extents must not be negative");
-  require(x.stride[1] == 1 && x.stride[0] >= cols,
-          "reduction: rows of " + std::to_string(cols) + " elements are " +
-              std::to_string(x.stride[0]) + " apart, elements " + std::to_string(x.stride[1]) +
-              "; rows must not overlap and elements must be adjacent");
+  require_matrix("reduction: x", x);
   if (variant == Variant::automatic) variant = Variant::tiled;
   const std::int64_t results = result_count(axis, rows, cols);
   if (results == 0) return variant;
@@ -342,7 +333,6 @@ Variant run(Axis axis, MatrixView<const float> x, float* out, void* workspace, V
     fill_bytes(out, 0, static_cast<std::size_t>(results) * sizeof(float), stream);
     return variant;
   }
-  require(x.data != nullptr, "reduction: x is null; pass device memory of rows x cols elements");
   const std::size_t needed = workspace_bytes(axis, rows, cols, variant);
   require(needed == 0 || workspace != nullptr,
           "reduction: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +

@@ -10,6 +10,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
+#include "runtime/preconditions.h"
 #include "softmax/block_kernels.h"
 #include "softmax/warp_kernel.h"
 
@@ -39,19 +40,13 @@ __global__ void __launch_bounds__(kNaiveThreads)
 
 namespace {
 
-constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 // Eight to 32 elements per thread for rows up to 32,768.
 constexpr int block_threads(std::int64_t cols) {
   return cols <= 4096 ? 256 : cols <= 16384 ? 512 : kMaxBlockThreads;
 }
 
-unsigned checked_grid(std::int64_t blocks) {
-  require(blocks <= device_properties().max_grid_x,
-          "softmax: the rows need " + std::to_string(blocks) +
-              " blocks, and a launch has at most " +
-              std::to_string(device_properties().max_grid_x) + "; split the matrix by rows");
-  return static_cast<unsigned>(blocks);
+unsigned grid_for(std::int64_t blocks) {
+  return grid_x(blocks, "softmax: the rows", "split the matrix by rows");
 }
 
 // Every row starts at a multiple of kPackBytes.
@@ -66,9 +61,7 @@ template <class T>
 void launch_naive(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
   const std::int64_t rows = x.shape[0];
   launch(naive<T>,
-         {.grid = checked_grid(div_up(rows, kNaiveThreads)),
-          .block = kNaiveThreads,
-          .stream = &stream},
+         {.grid = grid_for(div_up(rows, kNaiveThreads)), .block = kNaiveThreads, .stream = &stream},
          x.data, x.stride[0], y.data, y.stride[0], rows, x.shape[1]);
 }
 
@@ -81,7 +74,7 @@ void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& s
   static_assert(sizeof...(More) > 0 || Packs * Count * kLanes == kWarpMaxCols);
   const std::int64_t rows = x.shape[0];
   launch(warp_per_row<T, Count, Packs>,
-         {.grid = checked_grid(div_up(rows, kRowsPerBlock)),
+         {.grid = grid_for(div_up(rows, kRowsPerBlock)),
           .block = kRowsPerBlock * kLanes,
           .stream = &stream},
          x.data, x.stride[0], y.data, y.stride[0], rows, x.shape[1]);
@@ -104,28 +97,11 @@ void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& 
   const std::size_t row = static_cast<std::size_t>(div_up(cols, Count) * Count) * sizeof(float);
   const bool fits = kScratch + row <= device_properties().shared_bytes_per_block_optin;
   launch(fits ? block_in_shared<T, Count> : block_two_reads<T, Count>,
-         {.grid = checked_grid(x.shape[0]),
+         {.grid = grid_for(x.shape[0]),
           .block = static_cast<unsigned>(block_threads(cols)),
           .shared_bytes = fits ? kScratch + row : kScratch,
           .stream = &stream},
          x.data, x.stride[0], y.data, y.stride[0], cols);
-}
-
-std::string text(const std::array<std::int64_t, 2>& extents) {
-  return std::to_string(extents[0]) + " x " + std::to_string(extents[1]);
-}
-
-template <class T>
-void require_valid(const char* name, const MatrixView<T>& matrix) {
-  const std::string what = std::string("softmax: ") + name;
-  require(matrix.shape[0] >= 0 && matrix.shape[1] >= 0,
-          what + " is " + text(matrix.shape) + "; extents must not be negative");
-  require(matrix.stride[0] >= matrix.shape[1],
-          what + "'s rows are " + std::to_string(matrix.stride[0]) + " apart and " +
-              std::to_string(matrix.shape[1]) + " long; the stride must be at least the length");
-  require(matrix.stride[1] == 1, what + "'s elements are " + std::to_string(matrix.stride[1]) +
-                                     " apart; only contiguous rows are supported");
-  require(matrix.data != nullptr || matrix.size() == 0, what + " is null; pass device memory");
 }
 
 } // namespace
@@ -146,8 +122,8 @@ bool supports(Variant variant, std::int64_t cols) {
 
 template <class T>
 Variant run(MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream) {
-  require_valid("x", x);
-  require_valid("y", y);
+  require_matrix("softmax: x", x);
+  require_matrix("softmax: y", y);
   require(x.shape == y.shape, "softmax: x is " + text(x.shape) + " and y is " + text(y.shape) +
                                   "; the shapes must be equal");
   const std::int64_t cols = x.shape[1];

@@ -15,6 +15,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
+#include "runtime/preconditions.h"
 
 #include <algorithm>
 #include <array>
@@ -71,28 +72,7 @@ __global__ void __launch_bounds__(kTile* kRowsPerPass)
   }
 }
 
-namespace {
-
-constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-std::string text(const std::array<std::int64_t, 2>& extents) {
-  return std::to_string(extents[0]) + " x " + std::to_string(extents[1]);
-}
-
-template <class T>
-void require_valid(const char* name, const MatrixView<T>& matrix) {
-  const std::string what = std::string("transpose: ") + name;
-  require(matrix.shape[0] >= 0 && matrix.shape[1] >= 0,
-          what + " is " + text(matrix.shape) + "; extents must not be negative");
-  require(matrix.stride[0] >= matrix.shape[1],
-          what + "'s rows are " + std::to_string(matrix.stride[0]) + " apart and " +
-              std::to_string(matrix.shape[1]) + " long; the stride must be at least the length");
-  require(matrix.stride[1] == 1, what + "'s elements are " + std::to_string(matrix.stride[1]) +
-                                     " apart; only contiguous rows are supported");
-  require(matrix.data != nullptr || matrix.size() == 0, what + " is null; pass device memory");
-}
-
-} // namespace
+namespace {} // namespace
 
 std::string_view name(Variant variant) {
   switch (variant) {
@@ -104,8 +84,8 @@ std::string_view name(Variant variant) {
 }
 
 Variant run(MatrixView<const float> x, MatrixView<float> y, Variant variant, Stream& stream) {
-  require_valid("x", x);
-  require_valid("y", y);
+  require_matrix("transpose: x", x);
+  require_matrix("transpose: y", y);
   const auto [rows, cols] = x.shape;
   require(y.shape[0] == cols && y.shape[1] == rows, "transpose: x is " + text(x.shape) +
                                                         " and y is " + text(y.shape) +

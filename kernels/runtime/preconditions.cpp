@@ -1,0 +1,33 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/preconditions.h"
+
+#include "runtime/device.h"
+#include "runtime/error.h"
+
+namespace kg {
+
+std::string text(const std::array<std::int64_t, 2>& extents) {
+  return std::to_string(extents[0]) + " x " + std::to_string(extents[1]);
+}
+
+void require_matrix(const std::string& what, const MatrixView<const void>& matrix) {
+  require(matrix.shape[0] >= 0 && matrix.shape[1] >= 0,
+          what + " is " + text(matrix.shape) + "; extents must not be negative");
+  require(matrix.stride[0] >= matrix.shape[1],
+          what + "'s rows are " + std::to_string(matrix.stride[0]) + " apart and " +
+              std::to_string(matrix.shape[1]) + " long; the stride must be at least the length");
+  require(matrix.stride[1] == 1, what + "'s elements are " + std::to_string(matrix.stride[1]) +
+                                     " apart; only contiguous rows are supported");
+  require(matrix.data != nullptr || matrix.size() == 0, what + " is null; pass device memory");
+}
+
+unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string& mend) {
+  const std::int64_t most = device_properties().max_grid_x;
+  require(blocks <= most, what + " need " + std::to_string(blocks) +
+                              " blocks, and a launch has at most " + std::to_string(most) + "; " +
+                              mend);
+  return static_cast<unsigned>(blocks);
+}
+
+} // namespace kg

@@ -1,0 +1,34 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every operation asks of its arguments before it launches anything, in the same words.
+#pragma once
+
+#include "runtime/view.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace kg {
+
+// a / b rounded up; a >= 0, b > 0, and a + b - 1 must not overflow.
+constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// "128 x 64"
+std::string text(const std::array<std::int64_t, 2>& extents);
+
+// Throws Error unless the matrix has no negative extents, rows that are contiguous and do not
+// overlap, and memory where it has elements. `what` names it in the message: "softmax: x".
+void require_matrix(const std::string& what, const MatrixView<const void>& matrix);
+
+template <class T>
+void require_matrix(const std::string& what, const MatrixView<T>& matrix) {
+  require_matrix(what, MatrixView<const void>{matrix.data, matrix.shape, matrix.stride});
+}
+
+// `blocks` as the x extent of a grid. Throws Error when a launch cannot have so many; `what` says
+// whose blocks they are, `mend` what the caller can do: "softmax: the rows", "split the matrix".
+unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string& mend);
+
+} // namespace kg
