@@ -151,6 +151,32 @@ void add_strict(CLI::App& command, Words& words) {
                    "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
 }
 
+void add_selftest(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* selftest =
+      app.add_subcommand("selftest", "count how often the gate errs, with slow-downs put in");
+  add_rows(*selftest, words);
+  selftest->add_option("experiments", options.experiments,
+                       "aa, inject=3,5,10 (percent), creep, load, bimodal, wild");
+  selftest->add_option("--device", options.device, "a GPU's number, or the device's name");
+  selftest->add_option("--source-id", options.source_id, "name of the source without git");
+  selftest->add_option("--checks", options.checks, "row checks of each experiment");
+  selftest->add_option("--minutes", options.minutes, "begin nothing that would end later")
+      ->check(CLI::PositiveNumber);
+  selftest->add_option("--batches-per-bless", options.batches_per_bless, "of one baseline")
+      ->check(CLI::Range(1, 1000));
+  selftest->add_option("--seed", options.shuffle, "of the orders")->default_val(1);
+  selftest->add_option("--samples", options.samples, "folder for all samples, a file per batch");
+  selftest->add_option("--out", options.calibration, "calibration.csv to write after each batch");
+  CLI::Option* merge = selftest->add_option("--merge", options.pooled,
+                                            "measure nothing: pool these files into --out");
+  CLI::Option* table = selftest->add_option("--table", options.compared,
+                                            "measure nothing: compare rules by these files");
+  merge->excludes(table);
+  selftest->add_option("--load", options.load_processes, "busy processes (default: one per core)");
+  selftest->add_flag("--busy", options.busy, "be one of them")->group("");
+}
+
 void add_commands(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* list = app.add_subcommand("list", "show the cases, variants and modes");
@@ -191,6 +217,8 @@ void add_commands(CLI::App& app, Words& words) {
   add_strict(*report, words);
   report->add_option("files", options.files, "JSON files of run or gate")->required();
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
+
+  add_selftest(app, words);
 
   CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
   merge->add_option("files", options.files, "JSON files of run or gate")->required();

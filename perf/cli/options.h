@@ -53,6 +53,17 @@ struct Options {
   std::optional<judge::Status> status;
   std::optional<double> tol_pct;
 
+  // selftest
+  std::vector<std::string> experiments;
+  std::size_t checks = 0;
+  double minutes = 0;
+  std::size_t batches_per_bless = 4;
+  std::filesystem::path samples;     // folder; empty: not written
+  std::filesystem::path calibration; // the file to write
+  std::vector<std::filesystem::path> pooled, compared;
+  std::size_t load_processes = 0; // 0: one per core
+  bool busy = false;
+
   // report and merge
   std::vector<std::filesystem::path> files;
   std::filesystem::path folder; // of the report
