@@ -39,7 +39,8 @@ void expect(const RowResult& result, Verdict verdict, int exit_code, const std::
 }
 
 TEST(GpuGate, ToleranceIsTheRowsOwn) {
-  expect(judged(measured(101.9), blessed(100)), Verdict::pass, 0, "not slower than its tolerance of 2 %");
+  expect(judged(measured(101.9), blessed(100)), Verdict::pass, 0,
+         "not slower than its tolerance of 2 %");
   expect(judged(measured(102.1), blessed(100)), Verdict::inconclusive, 77, "tolerance of 2 %");
   TimingRow loose = blessed(100);
   loose.tol_pct = 5;

@@ -49,8 +49,10 @@ TEST(HostGate, TheMessageSaysWhatWasSeenAndHowToSeeItAgain) {
   EXPECT_EQ(
       judged(measured(300), blessed(100)).message,
       "softmax.f32.r64_c64 online real: regressed: slower than 0.50 of the baseline beside a "
-      "healthy canary; ratio 0.333 [0.329, 0.338] (poor), 300 ns now, 100 ns blessed, 41 samples in "
-      "1 process, which would find 42.9 %, the memory canary takes 1.00x its blessed time, known to "
+      "healthy canary; ratio 0.333 [0.329, 0.338] (poor), 300 ns now, 100 ns blessed, 41 samples "
+      "in "
+      "1 process, which would find 42.9 %, the memory canary takes 1.00x its blessed time, known "
+      "to "
       "+-1.0 %, whether machine code or launches changed is unknown; again: kernelgrade gate --op "
       "softmax --dtype f32 --case softmax.f32.r64_c64 --variant online --mode real");
 }
