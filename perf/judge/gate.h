@@ -110,6 +110,9 @@ GateResult judge(const std::vector<Measured>& measured,
 // into 1.
 int combined_exit(const std::vector<int>& exits, bool strict);
 
+// Gives the result the exit code of its rows and faults, and a note where only strictness fails it.
+void set_exit(GateResult& result, bool strict);
+
 // "good", or "good..excellent" where the interval straddles a border.
 std::string grade_text(Grade grade, Interval ratio_interval);
 

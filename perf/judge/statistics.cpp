@@ -205,11 +205,12 @@ TrimmedMean trimmed_mean(std::span<const double> samples, std::size_t cut) {
   found.mean = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(cut),
                                values.end() - static_cast<std::ptrdiff_t>(cut), 0.0) /
                kept;
-  double sum = 0, squares = 0; // of the winsorised samples
+  double sum = 0; // of the winsorised samples
   for (double& value : values) sum += value = std::clamp(value, values[cut], values[n - 1 - cut]);
   const double centre = sum / static_cast<double>(n);
-  for (const double value : values) squares += (value - centre) * (value - centre);
-  found.error = std::sqrt(squares / static_cast<double>(n - 1) * static_cast<double>(n)) / kept;
+  for (const double value : values) found.squares += (value - centre) * (value - centre);
+  found.error =
+      std::sqrt(found.squares / static_cast<double>(n - 1) * static_cast<double>(n)) / kept;
   return found;
 }
 

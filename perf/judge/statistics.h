@@ -72,7 +72,8 @@ double student_t_quantile(double p, double dof);
 struct TrimmedMean {
   double mean = 0;
   double error = 0;
-  double dof = 0;
+  double dof = 0;     // the samples kept, less one
+  double squares = 0; // of the winsorised samples about their mean, summed
 };
 TrimmedMean trimmed_mean(std::span<const double> samples, std::size_t cut);
 

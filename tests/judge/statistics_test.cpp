@@ -219,6 +219,7 @@ TEST(Statistics, TrimmedMean) {
     EXPECT_DOUBLE_EQ(trimmed.mean, 3);
     EXPECT_DOUBLE_EQ(trimmed.error, std::sqrt(5.0) / 3);
     EXPECT_EQ(trimmed.dof, 2);
+    EXPECT_DOUBLE_EQ(trimmed.squares, 4);
   }
   EXPECT_THROW(trimmed_mean(Values{1}, 0), Error);
   EXPECT_THROW(trimmed_mean(Values{1, 2, 3}, 1), Error);
