@@ -40,7 +40,7 @@ Measured problem_row(const RowKey& key, int exit_code, unsigned time_limit_s) {
   return row;
 }
 
-// One arm over all rounds: what it runs, and the rows that ended a process of their own.
+// One arm over all rounds: what it runs, and the rows that failed.
 class Runner {
  public:
   Runner(const Arm& arm, const RoundOptions& options, const std::filesystem::path& folder)
@@ -71,7 +71,11 @@ class Runner {
       judge::Results found = judge::load_results(json);
       std::filesystem::remove(json);
       run.environment = found.environment;
-      std::move(found.rows.begin(), found.rows.end(), std::back_inserter(run.rows));
+      for (Measured& row : found.rows)
+        if (row.verified.empty())
+          run.rows.push_back(std::move(row));
+        else
+          failed_.emplace(row.key, row);
     } else if (rows.size() == 1) {
       failed_.emplace(rows.front(), problem_row(rows.front(), exit_code, options_.time_limit_s));
     } else {

@@ -12,6 +12,7 @@ namespace kg::cli {
 
 int list(const Options& options, World& world);
 int run(const Options& options, World& world);
+int ab(const Options& options, World& world);
 int gate(const Options& options, World& world);
 int bless(const Options& options, World& world);
 int doctor(const Options& options, World& world);

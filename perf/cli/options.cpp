@@ -129,16 +129,25 @@ void add_rows(CLI::App& command, Words& words) {
   for (CLI::Option* filter : filters) batch->excludes(filter);
 }
 
-void add_measuring(CLI::App& command, Words& words) {
+void add_device(CLI::App& command, Words& words) {
   Options& options = words.options;
   command.add_option("--device", options.device,
                      "a GPU's number, or the name the device must have (nvidia-h200, host)");
   command.add_option("--json", options.json, "write all samples to this file");
   command.add_option("--source-id", options.source_id, "name of the source where there is no git");
-  command.add_option("--processes", words.processes, "fresh processes to measure in")
-      ->check(CLI::Range(1, 100));
   command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
   command.add_flag("--quiet", options.quiet, "no progress and no table");
+}
+
+void add_measuring(CLI::App& command, Words& words) {
+  add_device(command, words);
+  command.add_option("--processes", words.processes, "fresh processes to measure in")
+      ->check(CLI::Range(1, 100));
+}
+
+void add_tolerance(CLI::App& command, Words& words) {
+  command.add_option("--tol-pct", words.options.tol_pct, "tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber);
 }
 
 void add_baselines(CLI::App& command, Words& words) {
@@ -187,6 +196,16 @@ void add_commands(CLI::App& app, Words& words) {
   add_measuring(*run, words);
   add_strict(*run, words);
 
+  CLI::App* ab = app.add_subcommand("ab", "measure side by side with another commit");
+  add_rows(*ab, words);
+  add_strict(*ab, words);
+  add_device(*ab, words);
+  ab->add_option("--base", options.base, "the commit, branch or tag to compare with")->required();
+  ab->add_option("--pairs", options.pairs, "processes of each build, at most")
+      ->check(CLI::Range(10, 1000))
+      ->capture_default_str();
+  add_tolerance(*ab, words);
+
   CLI::App* gate = app.add_subcommand("gate", "measure and compare with the baselines");
   add_rows(*gate, words);
   add_measuring(*gate, words);
@@ -204,8 +223,7 @@ void add_commands(CLI::App& app, Words& words) {
                   "drop rows that are no cases any more");
   bless->add_option("--status", words.status, "gate, info or xfail")
       ->check(CLI::IsMember({"gate", "info", "xfail"}));
-  bless->add_option("--tol-pct", options.tol_pct, "tolerated slow-down in percent")
-      ->check(CLI::PositiveNumber);
+  add_tolerance(*bless, words);
 
   CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the mend");
   doctor->add_option("--device", options.device, "a GPU's number, or the device's name");

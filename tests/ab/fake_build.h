@@ -5,6 +5,7 @@
 // times for the rows of --batch. What it does to them is set by environment variables, so that one
 // program plays all arms:
 //   FAKE_NS       the median of every row (default 1000)
+//   FAKE_NOISY    a case that takes 6 % longer where --shuffle is even
 //   FAKE_CRASH    a case whose process dies by a signal
 //   FAKE_HANG     a case whose process never ends
 //   FAKE_WRONG    a case whose output is wrong

@@ -133,11 +133,17 @@ TEST(Rounds, AProcessThatDoesNotEndIsEnded) {
 TEST(Rounds, ARowWithoutAResultIsThereWithItsProblem) {
   RoundOptions options;
   options.rows = kFive;
+  const judge::test::Folder folder;
+  const std::string log = folder.path() / "log";
   const auto rounds = run_rounds(
-      {arm("a", {{"FAKE_WRONG", "copy.f32.n1"}, {"FAKE_MISSING", "copy.f32.n2"}})}, 0, 1, options);
+      {arm("a",
+           {{"FAKE_WRONG", "copy.f32.n1"}, {"FAKE_MISSING", "copy.f32.n2"}, {"FAKE_LOG", log}})},
+      0, 2, options);
   EXPECT_EQ(rounds[0][0].rows[0].verified, "element 5 is 1, not 2");
   EXPECT_THAT(rounds[0][0].rows[1].skipped, HasSubstr("no such row"));
   EXPECT_EQ(rounds[0][0].rows[2].median_ns, 1000);
+  EXPECT_EQ(rounds[1][0].rows[0].verified, "element 5 is 1, not 2");
+  EXPECT_EQ(judge::read_file(log).value(), "a 2 5\na 3 4\n") << "what is wrong is not tried again";
 }
 
 TEST(Rounds, AnArmThatCannotBeStartedIsAnError) {
