@@ -172,9 +172,11 @@ void add_selftest(CLI::App& app, Words& words) {
   selftest->add_option("--checks", options.checks, "row checks of each experiment");
   selftest->add_option("--minutes", options.minutes, "begin nothing that would end later")
       ->check(CLI::PositiveNumber);
+  selftest->add_option("--processes", words.processes, "to screen with (default: 5)")
+      ->check(CLI::Range(3, 10));
   selftest->add_option("--batches-per-bless", options.batches_per_bless, "of one baseline")
       ->check(CLI::Range(1, 1000));
-  selftest->add_option("--seed", options.shuffle, "of the orders")->default_val(1);
+  selftest->add_option("--seed", options.shuffle, "of the orders");
   selftest->add_option("--samples", options.samples, "folder for all samples, a file per batch");
   selftest->add_option("--out", options.calibration, "calibration.csv to write after each batch");
   CLI::Option* merge = selftest->add_option("--merge", options.pooled,

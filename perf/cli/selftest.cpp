@@ -74,6 +74,7 @@ selftest::Plan plan_of(const Options& options, World& world, const Selection& se
   plan.device_name = world.device();
   plan.backend = backend == Backend::host ? "host" : "cuda";
   plan.source = source_of(options, world);
+  if (options.processes > 1) plan.screened_processes = static_cast<std::size_t>(options.processes);
   plan.batches_per_bless = options.batches_per_bless;
   plan.seed = options.shuffle;
   plan.run = ab::run_rounds;

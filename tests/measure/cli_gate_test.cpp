@@ -56,6 +56,13 @@ TEST_F(CliGate, AnInjectionSlowsOurRowsAndSaysSo) {
   EXPECT_FALSE(run.rows[1].tags.contains("injected"));
 }
 
+TEST_F(CliGate, SaysThatItsErrorRatesAreNotKnown) {
+  EXPECT_THAT(cli({"gate", "--op", "fill"}).out, Not(HasSubstr("calibration.csv")));
+  bless();
+  EXPECT_THAT(cli({"gate", "--op", "fill"}).out,
+              HasSubstr("calibration.csv does not exist: how often this gate errs here"));
+}
+
 TEST_F(CliGate, InjectedTimesAreNotBlessed) {
   const Setting injection("KERNELGRADE_INJECT", "20");
   const Outcome outcome = cli({"bless", "--op", "fill", "--processes", "1"});
