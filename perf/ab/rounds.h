@@ -28,12 +28,23 @@ struct Arm {
 struct RoundOptions {
   std::vector<judge::RowKey> rows;
   unsigned seed = 1;                               // of the orders
-  std::function<void(std::size_t round)> progress; // may be empty
+  unsigned time_limit_s = 600;                     // of one process
+  std::function<void(std::size_t round)> progress; // before each round; may be empty
 };
 
-// Runs rounds [first, first + count) and returns result[round][arm]. A row that a process could not
-// measure is there with its problem (verified or skipped not empty); one that crashed its process
-// is one with a problem, too. Throws kg::Error where an arm cannot be started at all.
+// The arms in the order in which the round runs them. Rounds 2k and 2k + 1 mirror each other; every
+// order is as likely as any other.
+std::vector<std::size_t> round_order(std::size_t arms, unsigned seed, std::size_t round);
+
+// Runs rounds [first, first + count) and returns result[round - first][arm], with every row in the
+// order of options.rows. A row that a process could not measure is there with its problem:
+// `skipped` is not empty where that build knows no such row, `verified` is not empty where its
+// result was wrong or it ended its process by a crash or the time limit. Such a row is not tried
+// again. Throws kg::Error where an arm cannot be started at all.
+//
+// Each process holds the device's lock while it measures; nothing is held between processes, since
+// a process would then wait for its own parent. Another measurement can so come between two arms:
+// it delays a round, and does not disturb it.
 std::vector<std::vector<judge::Results>> run_rounds(const std::vector<Arm>& arms, std::size_t first,
                                                     std::size_t count, const RoundOptions& options);
 

@@ -12,10 +12,12 @@ namespace kg::cli {
 
 int list(const Options& options, World& world);
 int run(const Options& options, World& world);
+int ab(const Options& options, World& world);
 int gate(const Options& options, World& world);
 int bless(const Options& options, World& world);
 int doctor(const Options& options, World& world);
 int report(const Options& options, World& world);
+int selftest(const Options& options, World& world);
 int merge(const Options& options, World& world);
 
 } // namespace kg::cli

@@ -6,8 +6,11 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/judge/summary.h"
+#include "perf/measure/environment.h"
 #include "perf/report/rows.h"
+#include "perf/selftest/calibration.h"
 
+#include <algorithm>
 #include <ostream>
 
 namespace kg::cli {
@@ -22,6 +25,19 @@ Selection without_malformed(Selection selection,
     --selection.selected;
   }
   return selection;
+}
+
+// What is known of the gate's own errors on this device, where they are not as promised. A device
+// without baselines has no gate.
+void print_calibration_note(const Options& options, World& world,
+                            const std::map<std::string, judge::TimingFile>& baselines) {
+  if (std::none_of(baselines.begin(), baselines.end(),
+                   [](const auto& file) { return file.second.exists; }))
+    return;
+  const std::string note = selftest::calibration_note(
+      selftest::load_calibration(options.baselines / world.device() / "calibration.csv"),
+      perf::utc_now());
+  if (!note.empty()) world.out << note << "\n";
 }
 
 } // namespace
@@ -42,6 +58,7 @@ int gate(const Options& options, World& world) {
   if (!options.json.empty() && no_device.empty()) judge::save_results(options.json, run);
   if (!options.quiet && no_device.empty())
     world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";
+  print_calibration_note(options, world, baselines);
   world.out << judge::plain_text(judge::summarise(result), result);
   if (result.exit_code == judge::kExitFail)
     world.out << "kernelgrade is " << world.executable.string() << "\n";

@@ -9,8 +9,9 @@
 #include <exception>
 #include <iostream>
 
-#ifndef KERNELGRADE_SOURCE_DIR
-#error "KERNELGRADE_SOURCE_DIR is not defined: the build must say where the source tree lies"
+#if !defined(KERNELGRADE_SOURCE_DIR) || !defined(KERNELGRADE_BUILD_DIR)
+#error                                                                                             \
+    "KERNELGRADE_SOURCE_DIR and KERNELGRADE_BUILD_DIR must say where the source and the build lie"
 #endif
 
 int main(int argc, char** argv) {
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
         .modes = kg::perf::available_modes(),
         .baselines = source / "baselines",
         .source = source,
+        .build = KERNELGRADE_BUILD_DIR,
         .executable = kg::perf::this_executable(),
         .no_device = kg::device_unavailable_reason,
         .device = [] { return kg::device_slug(kg::device_properties().name); },

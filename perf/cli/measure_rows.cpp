@@ -9,6 +9,7 @@
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
+#include "perf/measure/injection.h"
 #include "runtime/backend.h"
 
 #include <algorithm>
@@ -87,12 +88,18 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   judge::Results run;
   run.environment = perf::environment(source_of(options, world));
   run.environment["date_utc"] = perf::utc_now();
+  const std::optional<perf::Injection> injection = perf::injection_here();
+  if (injection) // also with --quiet: no such time may be taken for a true one
+    world.err << fmt::format("{}: injecting {} into every timed execution of our rows\n",
+                             perf::kInjectVariable, injection->text);
   const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus();
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);
   for (const Row* row : rows) {
-    const perf::Measurement found =
-        perf::measure(row->make, row->canary, row->registered.key.mode, *apparatus);
+    const bool slowed = injection && row->registered.kind == judge::Kind::ours;
+    const perf::Measurement found = perf::measure(row->make, row->canary, row->registered.key.mode,
+                                                  *apparatus, slowed ? injection->share : 0);
     run.rows.push_back(measured(*row, found));
+    if (slowed) run.rows.back().tags[judge::kInjectedTag] = injection->text;
     if (!options.quiet)
       world.err << progress(run.rows.size(), rows.size(), run.rows.back()) << std::endl;
   }

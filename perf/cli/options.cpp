@@ -129,16 +129,25 @@ void add_rows(CLI::App& command, Words& words) {
   for (CLI::Option* filter : filters) batch->excludes(filter);
 }
 
-void add_measuring(CLI::App& command, Words& words) {
+void add_device(CLI::App& command, Words& words) {
   Options& options = words.options;
   command.add_option("--device", options.device,
                      "a GPU's number, or the name the device must have (nvidia-h200, host)");
   command.add_option("--json", options.json, "write all samples to this file");
   command.add_option("--source-id", options.source_id, "name of the source where there is no git");
-  command.add_option("--processes", words.processes, "fresh processes to measure in")
-      ->check(CLI::Range(1, 100));
   command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
   command.add_flag("--quiet", options.quiet, "no progress and no table");
+}
+
+void add_measuring(CLI::App& command, Words& words) {
+  add_device(command, words);
+  command.add_option("--processes", words.processes, "fresh processes to measure in")
+      ->check(CLI::Range(1, 100));
+}
+
+void add_tolerance(CLI::App& command, Words& words) {
+  command.add_option("--tol-pct", words.options.tol_pct, "tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber);
 }
 
 void add_baselines(CLI::App& command, Words& words) {
@@ -151,6 +160,34 @@ void add_strict(CLI::App& command, Words& words) {
                    "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
 }
 
+void add_selftest(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* selftest =
+      app.add_subcommand("selftest", "count how often the gate errs, with slow-downs put in");
+  add_rows(*selftest, words);
+  selftest->add_option("experiments", options.experiments,
+                       "aa, inject=3,5,10 (percent), creep, load, bimodal, wild");
+  selftest->add_option("--device", options.device, "a GPU's number, or the device's name");
+  selftest->add_option("--source-id", options.source_id, "name of the source without git");
+  selftest->add_option("--checks", options.checks, "row checks of each experiment");
+  selftest->add_option("--minutes", options.minutes, "begin nothing that would end later")
+      ->check(CLI::PositiveNumber);
+  selftest->add_option("--processes", words.processes, "to screen with (default: 5)")
+      ->check(CLI::Range(3, 10));
+  selftest->add_option("--batches-per-bless", options.batches_per_bless, "of one baseline")
+      ->check(CLI::Range(1, 1000));
+  selftest->add_option("--seed", options.shuffle, "of the orders");
+  selftest->add_option("--samples", options.samples, "folder for all samples, a file per batch");
+  selftest->add_option("--out", options.calibration, "calibration.csv to write after each batch");
+  CLI::Option* merge = selftest->add_option("--merge", options.pooled,
+                                            "measure nothing: pool these files into --out");
+  CLI::Option* table = selftest->add_option("--table", options.compared,
+                                            "measure nothing: compare rules by these files");
+  merge->excludes(table);
+  selftest->add_option("--load", options.load_processes, "busy processes (default: one per core)");
+  selftest->add_flag("--busy", options.busy, "be one of them")->group("");
+}
+
 void add_commands(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* list = app.add_subcommand("list", "show the cases, variants and modes");
@@ -160,6 +197,16 @@ void add_commands(CLI::App& app, Words& words) {
   add_rows(*run, words);
   add_measuring(*run, words);
   add_strict(*run, words);
+
+  CLI::App* ab = app.add_subcommand("ab", "measure side by side with another commit");
+  add_rows(*ab, words);
+  add_strict(*ab, words);
+  add_device(*ab, words);
+  ab->add_option("--base", options.base, "the commit, branch or tag to compare with")->required();
+  ab->add_option("--pairs", options.pairs, "processes of each build, at most")
+      ->check(CLI::Range(10, 1000))
+      ->capture_default_str();
+  add_tolerance(*ab, words);
 
   CLI::App* gate = app.add_subcommand("gate", "measure and compare with the baselines");
   add_rows(*gate, words);
@@ -178,8 +225,7 @@ void add_commands(CLI::App& app, Words& words) {
                   "drop rows that are no cases any more");
   bless->add_option("--status", words.status, "gate, info or xfail")
       ->check(CLI::IsMember({"gate", "info", "xfail"}));
-  bless->add_option("--tol-pct", options.tol_pct, "tolerated slow-down in percent")
-      ->check(CLI::PositiveNumber);
+  add_tolerance(*bless, words);
 
   CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the mend");
   doctor->add_option("--device", options.device, "a GPU's number, or the device's name");
@@ -191,6 +237,8 @@ void add_commands(CLI::App& app, Words& words) {
   add_strict(*report, words);
   report->add_option("files", options.files, "JSON files of run or gate")->required();
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
+
+  add_selftest(app, words);
 
   CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
   merge->add_option("files", options.files, "JSON files of run or gate")->required();

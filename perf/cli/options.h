@@ -46,12 +46,29 @@ struct Options {
   unsigned shuffle = 0; // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
 
+  // ab
+  std::string base;       // the reference, as git names it
+  std::size_t pairs = 40; // processes of each build at the second look
+
+  // bless, ab
+  std::optional<double> tol_pct;
+
   // bless
   std::string why;
   bool accept_bimodal = false;
   bool remove_orphans = false;
   std::optional<judge::Status> status;
-  std::optional<double> tol_pct;
+
+  // selftest
+  std::vector<std::string> experiments;
+  std::size_t checks = 0;
+  double minutes = 0;
+  std::size_t batches_per_bless = 4;
+  std::filesystem::path samples;     // folder; empty: not written
+  std::filesystem::path calibration; // the file to write
+  std::vector<std::filesystem::path> pooled, compared;
+  std::size_t load_processes = 0; // 0: one per core
+  bool busy = false;
 
   // report and merge
   std::vector<std::filesystem::path> files;

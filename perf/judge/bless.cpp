@@ -36,6 +36,8 @@ std::optional<std::string> noise(const Measured& row, const Limits& limit) {
 std::optional<std::string> refusal(const Measured& row, const BlessOptions& options) {
   if (!row.skipped.empty()) return "it was not measured: " + row.skipped;
   if (const auto fault = defect(row, options.device)) return fault;
+  if (const auto tag = row.tags.find(kInjectedTag); tag != row.tags.end())
+    return fmt::format("it was slowed down on purpose ({}); unset KERNELGRADE_INJECT", tag->second);
   if (row.kind == Kind::vendor) return std::nullopt; // for information: its noise fails nobody
   const Limits& limit = limits(options.device);
   if (const auto fault = noise(row, limit)) return fault;

@@ -4,6 +4,23 @@
 // Whether B is slower than A, from pairs of fresh processes measured side by side: the only
 // judgement that may call a row regressed by a few percent, since it alone does not depend on how
 // fast the machine happens to be. Pure; perf/ab runs the processes.
+//
+// It looks at d = ln(B / A) of each pair. Two tests, each with probability `alpha` of error, bound
+// d from below and from above: the sign test, which holds for every distribution of d and survives
+// wild processes, and Student's t on the trimmed mean, which finds smaller changes. The bound is
+// the tighter of the two, so a look errs with at most 2 alpha, and the two looks with at most
+// 4 alpha = 0.1 %: so often, at most, is a row called regressed that is slower by exactly the
+// tolerance, and far more seldom one that has not changed. Where `more` is heeded or not changes
+// nothing in that bound: whoever stops at the first look has spent half of it.
+//
+//   regressed     the lower bound of d exceeds ln(1 + tolerance)
+//   improved      the lower bound of -d exceeds ln(1.03)
+//   pass          the upper bound of d is below ln(1 + tolerance), or d's median is below
+//                 half of the tolerance and the upper bound at 2.5 % per test is below all of it
+//                 (a row slower by more than the tolerance passes for that in at most 10 %)
+//   env           control / A is not null: its bounds exclude all within half of the tolerance. So
+//                 what makes two copies of one build differ can forge no more than that half
+//   inconclusive  otherwise
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -33,19 +50,23 @@ struct ConfirmRule {
   double alpha = 0.00025;
 };
 
+// The rule for one of `rows` rows that are confirmed in one run: of more than ten rows, all share
+// the chance of error that ten would have.
+ConfirmRule confirm_rule(double tol_pct, std::size_t rows);
+
 struct Confirmation {
   bool more = false;                       // undecided at the first look: measure up to the second
   Verdict verdict = Verdict::inconclusive; // pass, improved, regressed, inconclusive, env
   double ratio = 0;                        // A / B: below 1 is slower, as everywhere
-  Interval ratio_interval;
-  double detectable_pct =
-      0; // the slow-down that this many pairs, this noisy, would find 9 in 10 times
+  Interval ratio_interval;                 // between the bounds that decided
+  // The slow-down that this many pairs, this noisy, would find 9 in 10 times.
+  double detectable_pct = 0;
   std::size_t pairs = 0;
   std::string reason; // with the figures
 };
 
-// Throws kg::Error unless there are as many of A, B and control, at least rule.first_look, all
-// positive and finite.
+// A look with fewer pairs than rule.second_look is the first. Throws kg::Error unless there are as
+// many of A, B and control, at least rule.first_look, all positive and finite.
 Confirmation confirm(const PairedTimes& times, const ConfirmRule& rule);
 
 } // namespace kg::judge

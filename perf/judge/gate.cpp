@@ -3,8 +3,9 @@
 #include "perf/judge/gate.h"
 
 #include "perf/judge/compare_rows.h"
-#include "perf/judge/limits.h"
-#include "perf/judge/units.h"
+#include "perf/judge/message.h"
+#include "perf/judge/screen.h"
+#include "perf/judge/standing.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -20,20 +21,6 @@ const TimingRow* find(const TimingFile& file, const RowKey& key) {
   return at == file.rows.end() ? nullptr : &*at;
 }
 
-int usual_exit(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::pass:
-  case Verdict::improved: return kExitPass;
-  case Verdict::regressed:
-  case Verdict::invalid: return kExitFail;
-  case Verdict::inconclusive:
-  case Verdict::unblessed:
-  case Verdict::env:
-  case Verdict::skipped: return kExitSkip;
-  }
-  return kExitFail;
-}
-
 RowResult result_for(const Registered& row) {
   RowResult result;
   result.op = row.op;
@@ -42,16 +29,6 @@ RowResult result_for(const Registered& row) {
   result.category = row.category;
   result.kind = row.kind;
   return result;
-}
-
-void conclude(RowResult& result, Verdict verdict, const std::string& reason,
-              std::string_view command = "gate") {
-  result.verdict = verdict;
-  result.exit_code = usual_exit(verdict);
-  result.reason = reason;
-  result.message = fmt::format("{}: {}: {}; {}: {}", text(result.key), name(verdict), reason,
-                               command == "bless" ? "bless" : "again",
-                               row_command(command, result.op, result.dtype, result.key));
 }
 
 // What a baseline row's status makes of the verdict. An info row never fails; an xfail row is
@@ -72,37 +49,59 @@ void apply_status(RowResult& result, const TimingRow& baseline) {
   }
 }
 
-// The figures that every compared row shows, whatever its verdict.
-std::string figures(const RowResult& result, const Measured& row, Device device) {
-  std::string line = fmt::format(
-      "ratio {:.3f} [{:.3f}, {:.3f}] ({}), {} now, {} blessed, {} samples in {} process{}",
-      *result.ratio, result.ratio_interval.low, result.ratio_interval.high,
-      grade_text(*result.grade, result.ratio_interval), time_text(row.median_ns),
-      time_text(result.baseline_ns), row.samples_ns.size(), row.process_medians_ns.size(),
-      row.process_medians_ns.size() == 1 ? "" : "es");
-  if (const Modes found = modes(row.process_medians_ns, limits(device).bimodal_gap);
-      found.count == 2)
-    line += fmt::format(", two modes: {} and {}", time_text(found.low), time_text(found.high));
-  if (!row.note.empty()) line += ", " + row.note;
-  return line;
+// What the screen says, and what overrules it.
+Opinion opinion_of(const Comparison& found, const Measured& row, const TimingRow& baseline,
+                   const std::vector<Measured>& run, const TimingFile& file,
+                   const GateOptions& options) {
+  const bool host = options.device == Device::host;
+  Opinion opinion = screen(found, row, baseline, options.device, !options.other_machine.empty());
+  if (const auto fault = disturbance(row)) {
+    opinion = {Verdict::env, *fault + "; quieten the device and measure again", false, 0,
+               opinion.detectable_pct};
+    return opinion;
+  }
+  if (const auto stands = host ? std::nullopt : standing(row, baseline, run, file);
+      stands && row.kind == Kind::ours && !opinion.suspicious &&
+      opinion.verdict != Verdict::regressed &&
+      stands->now * (1 + baseline.tol_pct / 100) < stands->then)
+    opinion = {Verdict::inconclusive,
+               fmt::format("has lost ground on {} ({:.2f} of its speed, {:.2f} when it was "
+                           "blessed), but is not confirmed",
+                           stands->vendor, stands->now, stands->then),
+               true, opinion.suspicion, opinion.detectable_pct};
+  // Of what runs on the device only: a call's time on a GPU has the host's code in it.
+  const bool all_in_identity = host || row.key.mode != Mode::real;
+  if ((opinion.suspicious || opinion.verdict == Verdict::regressed) && all_in_identity &&
+      same_identity(row, baseline) == Same::yes)
+    opinion = {Verdict::env,
+               "looks slower, but its machine code and launches are those that were blessed: the "
+               "machine is slower, not the kernel",
+               false, 0, opinion.detectable_pct};
+  return opinion;
 }
 
 void compare_with_baseline(RowResult& result, const Measured& row, const TimingRow& baseline,
-                           Device device) {
+                           const std::vector<Measured>& run, const TimingFile& file,
+                           const GateOptions& options) {
   result.baseline_ns = baseline.median_ns;
+  result.tol_pct = baseline.tol_pct;
   if (row.canary && baseline.canary && row.canary->kind != baseline.canary->kind)
     return conclude(result, Verdict::invalid,
                     fmt::format("it was blessed beside a {} canary and is measured beside a {} one",
                                 name(baseline.canary->kind), name(row.canary->kind)),
                     "bless");
-  const Comparison found = compare(row, baseline, device);
-  const Opinion opinion = screen(found, row, baseline, device);
-  result.warning = opinion.warning;
+  const Comparison found = compare(row, baseline, options.device);
+  const Opinion opinion = opinion_of(found, row, baseline, run, file, options);
+  result.suspicious = opinion.suspicious && baseline.status == Status::gate;
+  result.suspicion = opinion.suspicion;
+  result.healthy = found.healthy;
   result.ratio = found.ratio;
   result.ratio_interval = found.interval;
   result.grade = grade(found.ratio);
-  conclude(result, opinion.verdict, opinion.reason + "; " + figures(result, row, device));
-  if (opinion.verdict == Verdict::env) { // the ratio is shown, but it is no grade of the kernel
+  result.figures = figures(result, row, baseline, found, opinion.detectable_pct, options);
+  conclude(result, opinion.verdict, opinion.words);
+  // The ratio is shown, but it is no grade of the kernel.
+  if (opinion.verdict == Verdict::env || (found.canary && !found.healthy && opinion.suspicious)) {
     result.ratio.reset();
     result.grade.reset();
   }
@@ -110,7 +109,7 @@ void compare_with_baseline(RowResult& result, const Measured& row, const TimingR
 
 // `row` is what was measured for `wanted`, or null; `file` is its op's baseline file.
 RowResult judge_row(const Registered& wanted, const Measured* row, const TimingFile& file,
-                    Device device) {
+                    const std::vector<Measured>& run, const GateOptions& options) {
   RowResult result = result_for(wanted);
   const TimingRow* baseline = find(file, wanted.key);
   if (!file.problems.empty()) {
@@ -119,11 +118,11 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
     conclude(result, Verdict::invalid, "it was selected but not measured");
   } else if (!row->skipped.empty()) {
     conclude(result, Verdict::skipped, row->skipped);
-  } else if (const auto fault = defect(*row, device)) {
+  } else if (const auto fault = defect(*row, options.device)) {
     conclude(result, Verdict::invalid, *fault);
   } else if (baseline) {
     result.measured_ns = row->median_ns;
-    compare_with_baseline(result, *row, *baseline, device);
+    compare_with_baseline(result, *row, *baseline, run, file, options);
   } else {
     result.measured_ns = row->median_ns;
     conclude(result, Verdict::unblessed,
@@ -211,6 +210,14 @@ int combined_exit(const std::vector<int>& exits, bool strict) {
   return strict ? kExitFail : kExitSkip;
 }
 
+void set_exit(GateResult& result, bool strict) {
+  constexpr std::string_view kStrict =
+      "strict (KERNELGRADE_STRICT): a test that would be skipped fails";
+  std::erase(result.notes, kStrict);
+  result.exit_code = exit_of(result, strict);
+  if (strict && result.exit_code != exit_of(result, false)) result.notes.emplace_back(kStrict);
+}
+
 GateResult judge(const std::vector<Measured>& measured,
                  const std::map<std::string, TimingFile>& baselines,
                  const std::vector<Registered>& registered, const GateOptions& options) {
@@ -248,17 +255,15 @@ GateResult judge(const std::vector<Measured>& measured,
     const auto file = baselines.find(row.op);
     const auto found = rows.find(row.key);
     result.rows.push_back(judge_row(row, found == rows.end() ? nullptr : found->second,
-                                    file == baselines.end() ? no_file : file->second,
-                                    options.device));
+                                    file == baselines.end() ? no_file : file->second, measured,
+                                    options));
   }
   for (const auto& [key, row] : rows) {
     if (known.contains(key)) continue;
     result.rows.push_back(result_for({row->op, row->dtype, key, row->category, row->kind, true}));
     conclude(result.rows.back(), Verdict::invalid, "it was measured but is not registered");
   }
-  result.exit_code = exit_of(result, options.strict);
-  if (options.strict && result.exit_code != exit_of(result, false))
-    result.notes.push_back("strict (KERNELGRADE_STRICT): a test that would be skipped fails");
+  set_exit(result, options.strict);
   return result;
 }
 

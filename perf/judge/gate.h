@@ -4,6 +4,9 @@
 // The gate: measured rows against committed ones. Pure: everything it looks at is passed in,
 // everything it concludes comes back. It fails closed: a row that cannot be judged is never a pass,
 // and a run that judged nothing is a failure.
+//
+// judge() screens: what it finds slow it calls suspicious, and only what no machine can hide
+// regressed. suspects.h takes it from there.
 #pragma once
 
 #include "perf/judge/bands.h"
@@ -53,6 +56,10 @@ struct GateOptions {
   bool strict = false;      // KERNELGRADE_STRICT: what would be skipped fails
   bool require_gpu = false; // KERNELGRADE_REQUIRE_GPU: having no device fails
   bool filtered = false;    // the run is a part of its ops: orphan rows are not looked for
+  // How this machine differs from the one that device.json describes ("cpu: ..."); empty where it
+  // does not. On another host only coarse lines are drawn.
+  std::string other_machine;
+  std::map<std::string, double> ceilings; // device.json's, for the share of the roof
   // Why nothing can be measured here ("no CUDA driver"); empty where a device is at hand.
   std::string no_device;
 };
@@ -65,6 +72,12 @@ struct RowResult {
   Kind kind = Kind::ours;
   Verdict verdict = Verdict::invalid;
   bool warning = false; // a pass that deserves a look
+  // The screen finds it slower, and only a confirmation can tell whether the code is: until then it
+  // is inconclusive. Rows that cannot fail are never suspicious.
+  bool suspicious = false;
+  double suspicion = 0; // how sure the screen is, in standard errors; ranks the rows
+  double tol_pct = 0;   // the baseline's, in percent
+  bool healthy = false; // its canary can be believed
   // Only where the row could be compared with a baseline: baseline / measured (host: in canary
   // units), the interval that both medians' intervals leave for it, and the band.
   std::optional<double> ratio;
@@ -73,9 +86,10 @@ struct RowResult {
   double measured_ns = 0; // 0: not measured
   double baseline_ns = 0; // 0: no baseline
   int exit_code = kExitFail;
-  std::string reason; // ratio, interval, samples: without the row's name and command
-  // The row, its verdict, the reason, and the command that measures it again.
-  std::string message;
+  std::string words;   // why this verdict
+  std::string figures; // what was seen: ratio, interval, samples, machine (message.h)
+  std::string reason;  // both
+  std::string message; // the row, its verdict, the reason, and the command that measures it again
 };
 
 struct GateResult {
@@ -95,6 +109,9 @@ GateResult judge(const std::vector<Measured>& measured,
 // Of one test's rows: any 1 is 1, else any 0 is 0, else 77. No rows at all: 1. `strict` turns 77
 // into 1.
 int combined_exit(const std::vector<int>& exits, bool strict);
+
+// Gives the result the exit code of its rows and faults, and a note where only strictness fails it.
+void set_exit(GateResult& result, bool strict);
 
 // "good", or "good..excellent" where the interval straddles a border.
 std::string grade_text(Grade grade, Interval ratio_interval);

@@ -22,6 +22,9 @@ namespace kg::judge {
 inline constexpr int kResultsSchema = 1;
 inline constexpr double kConfidence = 0.99; // of every interval of a median
 
+// The tag of a row that was slowed down on purpose. It cannot be blessed.
+inline constexpr const char* kInjectedTag = "injected";
+
 // The canary that ran beside a row, in the same process.
 struct MeasuredCanary {
   CanaryKind kind = CanaryKind::memory;

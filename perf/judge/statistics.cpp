@@ -183,6 +183,37 @@ Interval clopper_pearson(std::size_t hits, std::size_t trials, double confidence
   return {low, high};
 }
 
+double student_t_quantile(double p, double dof) {
+  require(p > 0 && p < 1 && dof > 0, "student_t_quantile(" + std::to_string(p) + ", " +
+                                         std::to_string(dof) +
+                                         "): p must lie between 0 and 1, and dof be positive");
+  if (p < 0.5) return -student_t_quantile(1 - p, dof);
+  // P(T > t) = I_x(dof / 2, 1 / 2) / 2 with x = dof / (dof + t^2), for t >= 0.
+  const double x =
+      crossing([&](double at) { return incomplete_beta(dof / 2, 0.5, at); }, 2 * (1 - p));
+  return std::sqrt(dof * (1 - x) / x);
+}
+
+TrimmedMean trimmed_mean(std::span<const double> samples, std::size_t cut) {
+  std::vector<double> values = sorted(samples);
+  const std::size_t n = values.size();
+  require(n >= 2 * cut + 2, std::to_string(n) + " samples, of which " + std::to_string(2 * cut) +
+                                " are cut; take at least 2 more than that");
+  const auto kept = static_cast<double>(n - 2 * cut);
+  TrimmedMean found;
+  found.dof = kept - 1;
+  found.mean = std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(cut),
+                               values.end() - static_cast<std::ptrdiff_t>(cut), 0.0) /
+               kept;
+  double sum = 0; // of the winsorised samples
+  for (double& value : values) sum += value = std::clamp(value, values[cut], values[n - 1 - cut]);
+  const double centre = sum / static_cast<double>(n);
+  for (const double value : values) found.squares += (value - centre) * (value - centre);
+  found.error =
+      std::sqrt(found.squares / static_cast<double>(n - 1) * static_cast<double>(n)) / kept;
+  return found;
+}
+
 Modes modes(std::span<const double> process_medians, double matters) {
   const std::vector<double> values = sorted(process_medians);
   const double centre = median_of_sorted(values);

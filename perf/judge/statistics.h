@@ -62,6 +62,21 @@ double incomplete_beta(double a, double b, double x);
 Interval clopper_pearson(std::size_t hits, std::size_t trials, double confidence);
 double clopper_pearson_upper(std::size_t hits, std::size_t trials, double confidence);
 
+// The t with P(T <= t) = p, 0 < p < 1, for Student's T of `dof` > 0 degrees of freedom.
+double student_t_quantile(double p, double dof);
+
+// The mean without the least and the greatest `cut` samples, and its standard error from the
+// variance of the winsorised samples (Tukey and McLaughlin, 1963): (mean - mu) / error is close to
+// Student's t with `dof` degrees of freedom, also where a few samples are wild. With cut 0 it is
+// the ordinary t statistic. There must be at least 2 samples more than are cut.
+struct TrimmedMean {
+  double mean = 0;
+  double error = 0;
+  double dof = 0;     // the samples kept, less one
+  double squares = 0; // of the winsorised samples about their mean, summed
+};
+TrimmedMean trimmed_mean(std::span<const double> samples, std::size_t cut);
+
 // Whether process medians fall into two clusters: the widest gap that leaves at least two on either
 // side exceeds four times the spread within the clusters (the median absolute deviation from one's
 // own cluster's median) and exceeds `matters`, as a share of the median. A kernel whose speed

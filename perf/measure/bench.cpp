@@ -27,6 +27,10 @@ Bench::Bench() {
   instruments.canary_ns = [this](Kind kind) { return canary_ns(kind); };
   instruments.flush = [this](Stream& queue) { flush_->run(queue); };
   instruments.cold_problem = [this] { return cold_problem(); };
+  instruments.spin = [this](double ns, Stream& queue) {
+    if (!spin_) spin_ = std::make_unique<Spin>(queue);
+    spin_->run(ns, queue);
+  };
   const double start = instruments.now();
   while (instruments.now() - start < kReadyNs) canary_ns(Kind::compute);
 }

@@ -7,6 +7,7 @@
 
 #include "perf/measure/canary.h"
 #include "perf/measure/flush.h"
+#include "perf/measure/injection.h"
 #include "perf/measure/measure.h"
 
 #include <map>
@@ -32,6 +33,7 @@ class Bench : public Apparatus {
   Event start_;
   Event stop_;
   std::map<Kind, Canary> canaries_;
+  std::unique_ptr<Spin> spin_;   // made when the first slow-down is injected
   std::unique_ptr<Flush> flush_; // made when the first cold row asks for it
   Flush::Proof proof_;
 };

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <exception>
 #include <fmt/format.h>
+#include <utility>
 
 namespace kg::perf {
 namespace {
@@ -120,8 +121,8 @@ class ColdSampler {
   std::vector<Event> stop_;
 };
 
-Sampled sampled(const Workload& workload, Kind kind, Mode mode, Apparatus& apparatus, int& batch) {
-  const Protocol& protocol = apparatus.protocol;
+Sampled sampled(const Workload& workload, Kind kind, Mode mode, const Protocol& protocol,
+                Apparatus& apparatus, int& batch) {
   const Instruments& instruments = apparatus.instruments;
   Stream& stream = apparatus.stream;
   const auto canary = [&] { return instruments.canary_ns(kind); };
@@ -148,6 +149,26 @@ Sampled sampled(const Workload& workload, Kind kind, Mode mode, Apparatus& appar
   fail(fmt::format("mode {} cannot be timed yet", judge::name(mode)));
 }
 
+// The workload, each execution of which takes longer by this share of what it takes in this mode.
+// That share is found out once: each execution then has the same amount added, as a real change
+// would.
+Workload slower(Workload workload, double share, Kind kind, Mode mode, Apparatus& apparatus) {
+  Protocol brief = apparatus.protocol;
+  brief.stop.least = 30;
+  brief.stop.most = 100;
+  brief.stop.budget_ns = 30e6;
+  brief.least_blocks = 1;
+  int batch = 1;
+  const double once =
+      judge::median(sampled(workload, kind, mode, brief, apparatus, batch).samples_ns);
+  workload.run = [run = std::move(workload.run), extra = share * once,
+                  &spin = apparatus.instruments.spin](Stream& stream) {
+    run(stream);
+    spin(extra, stream);
+  };
+  return workload;
+}
+
 // Empty, or why the samples are no times.
 std::string sample_problem(const std::vector<double>& samples_ns) {
   const auto impossible = std::find_if_not(samples_ns.begin(), samples_ns.end(),
@@ -167,20 +188,21 @@ const std::vector<Mode>& available_modes() {
 }
 
 Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
-                    Apparatus& apparatus) {
+                    Apparatus& apparatus, double injected) {
   Measurement result;
   const char* phase = "while setting up";
   try {
     if (mode == Mode::cold) result.problem = apparatus.instruments.cold_problem();
     if (!result.problem.empty()) return result;
 
-    const Workload workload = make();
+    Workload workload = make();
     result.variant = workload.variant;
     phase = "before timing";
     result.problem = run_and_verify(workload, apparatus.stream);
     if (result.problem.empty()) {
       phase = "while timing";
-      Sampled samples = sampled(workload, kind, mode, apparatus, result.batch);
+      if (injected > 0) workload = slower(std::move(workload), injected, kind, mode, apparatus);
+      Sampled samples = sampled(workload, kind, mode, apparatus.protocol, apparatus, result.batch);
       result.samples_ns = std::move(samples.samples_ns);
       result.canaries_ns = std::move(samples.canaries_ns);
       result.stop = samples.stop;

@@ -27,6 +27,7 @@ struct Instruments {
   std::function<void(Stream&)> flush;    // empties the L2; for Mode::cold alone
   std::function<std::string()>
       cold_problem; // empty where the flush is proved, else why cold times would be wrong
+  std::function<void(double ns, Stream&)> spin; // takes that long; for injected slow-downs alone
 };
 
 // A device made ready to measure.
@@ -49,8 +50,9 @@ struct Measurement {
 };
 
 // Never throws for a fault of the workload: that is a problem of its row and must not cost the
-// others theirs.
+// others theirs. `injected` is the share by which each timed execution is made slower
+// (injection.h).
 Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
-                    Apparatus& apparatus);
+                    Apparatus& apparatus, double injected = 0);
 
 } // namespace kg::perf

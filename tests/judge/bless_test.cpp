@@ -53,7 +53,7 @@ TEST(Bless, ANewRowNeedsNoReason) {
   EXPECT_EQ(row.ci_ns, measured(100).ci_ns);
   EXPECT_EQ(row.canary, (Canary{CanaryKind::memory, 1000}));
   EXPECT_EQ(row.status, Status::gate);
-  EXPECT_EQ(row.tol_pct, 100);
+  EXPECT_EQ(row.tol_pct, 3);
   EXPECT_EQ(row.bytes, 32768);
   EXPECT_EQ(row.flops, 20480);
   EXPECT_EQ(row.why, "first measurement");

@@ -192,6 +192,39 @@ TEST(Statistics, ClopperPearson) {
   EXPECT_THROW(clopper_pearson(3, 2, 0.95), Error);
 }
 
+TEST(Statistics, StudentT) {
+  // Closed forms: tan(pi (p - 1/2)) of one degree of freedom, (2p - 1) / sqrt(2p (1 - p)) of two.
+  for (const double p : {0.51, 0.75, 0.9, 0.975, 0.99975}) {
+    EXPECT_NEAR(student_t_quantile(p, 1) / std::tan(3.14159265358979324 * (p - 0.5)), 1, 1e-9);
+    EXPECT_NEAR(student_t_quantile(p, 2) / ((2 * p - 1) / std::sqrt(2 * p * (1 - p))), 1, 1e-9);
+    EXPECT_EQ(student_t_quantile(1 - p, 7), -student_t_quantile(1 - (1 - p), 7));
+  }
+  EXPECT_NEAR(student_t_quantile(0.975, 10), 2.2281388520, 1e-10);
+  EXPECT_NEAR(student_t_quantile(0.975, 1e7), 1.959963984540054, 1e-5) << "the normal quantile";
+  EXPECT_EQ(student_t_quantile(0.5, 3), 0);
+  EXPECT_THROW(student_t_quantile(1, 3), Error);
+  EXPECT_THROW(student_t_quantile(0.5, 0), Error);
+}
+
+TEST(Statistics, TrimmedMean) {
+  // Nothing cut: the mean, and sd / sqrt(n).
+  const TrimmedMean plain = trimmed_mean(Values{1, 2, 3, 4, 5}, 0);
+  EXPECT_DOUBLE_EQ(plain.mean, 3);
+  EXPECT_DOUBLE_EQ(plain.error, std::sqrt(2.5 / 5));
+  EXPECT_EQ(plain.dof, 4);
+  // One cut on either side: {2, 3, 4}, winsorised {2, 2, 3, 4, 4} with variance 1, so the error is
+  // sqrt(1 * 5) / 3. How wild the wild one is does not matter.
+  for (const double wild : {5.0, 1e6}) {
+    const TrimmedMean trimmed = trimmed_mean(Values{wild, 2, 3, 4, 1}, 1);
+    EXPECT_DOUBLE_EQ(trimmed.mean, 3);
+    EXPECT_DOUBLE_EQ(trimmed.error, std::sqrt(5.0) / 3);
+    EXPECT_EQ(trimmed.dof, 2);
+    EXPECT_DOUBLE_EQ(trimmed.squares, 4);
+  }
+  EXPECT_THROW(trimmed_mean(Values{1}, 0), Error);
+  EXPECT_THROW(trimmed_mean(Values{1, 2, 3}, 1), Error);
+}
+
 TEST(Modes, TwoClustersFarApart) {
   const Modes found = modes(Values{100, 107, 101, 106, 100.5, 106.5}, 0.02);
   EXPECT_EQ(found.count, 2);

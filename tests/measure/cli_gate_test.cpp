@@ -40,6 +40,37 @@ class CliGate : public testing::Test {
   Cli cli;
 };
 
+TEST_F(CliGate, AnInjectionSlowsOurRowsAndSaysSo) {
+  const std::string json = cli.folder.path() / "run.json";
+  const Setting injection("KERNELGRADE_INJECT", "20");
+  const Outcome outcome = cli({"run", "--op", "copy", "--dtype", "f32", "--shape", "n64", "--json",
+                               json, "--source-id", "abc", "--quiet"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("KERNELGRADE_INJECT: injecting 20 %"));
+  const judge::Results run = judge::load_results(json);
+  ASSERT_EQ(run.rows.size(), 2u);
+  EXPECT_NEAR(run.rows[0].median_ns, 1.2e5, 1e-3);
+  EXPECT_EQ(run.rows[0].tags.at("injected"), "20 %");
+  EXPECT_EQ(run.rows[1].kind, judge::Kind::vendor);
+  EXPECT_EQ(run.rows[1].median_ns, 1e5);
+  EXPECT_FALSE(run.rows[1].tags.contains("injected"));
+}
+
+TEST_F(CliGate, SaysThatItsErrorRatesAreNotKnown) {
+  EXPECT_THAT(cli({"gate", "--op", "fill"}).out, Not(HasSubstr("calibration.csv")));
+  bless();
+  EXPECT_THAT(cli({"gate", "--op", "fill"}).out,
+              HasSubstr("calibration.csv does not exist: how often this gate errs here"));
+}
+
+TEST_F(CliGate, InjectedTimesAreNotBlessed) {
+  const Setting injection("KERNELGRADE_INJECT", "20");
+  const Outcome outcome = cli({"bless", "--op", "fill", "--processes", "1"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("it was slowed down on purpose (20 %)"));
+  EXPECT_FALSE(std::filesystem::exists(cli.csv("fill")));
+}
+
 TEST_F(CliGate, RunShowsTimesAndWritesThem) {
   const std::string json = cli.folder.path() / "run.json";
   const Outcome outcome = cli({"run", "--op", "copy", "--dtype", "f32", "--shape", "n64", "--json",

@@ -1,9 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tests of the command; called with the arguments of `kernelgrade run` it is the command
-// itself, on the invented operations, so that measuring in fresh processes is tested with real
-// ones.
+// The tests of the command; called with the arguments of `kernelgrade run` or `list` it is the
+// command itself, on the invented operations, so that measuring in fresh processes is tested with
+// real ones. There CLI_TEST_COPY_NS sets how long every row takes, and CLI_TEST_WRONG=1 makes it
+// wrong.
 #include "tests/measure/cli_world.h"
 
 #include <cstdlib>
@@ -13,8 +14,11 @@
 
 int main(int argc, char** argv) {
   using kg::cli::test::Cli;
-  if (argc > 1 && std::string(argv[1]) == "run") {
+  const std::string command = argc > 1 ? argv[1] : "";
+  if (command == "run" || command == "list") {
     Cli cli;
+    if (const char* ns = std::getenv("CLI_TEST_COPY_NS")) cli.behaviour.copy_ns = std::stod(ns);
+    cli.behaviour.wrong = std::getenv("CLI_TEST_WRONG") != nullptr;
     const kg::cli::test::Outcome outcome = cli({argv + 1, argv + argc});
     std::cout << outcome.out;
     std::cerr << outcome.err;

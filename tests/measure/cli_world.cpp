@@ -65,6 +65,7 @@ Outcome Cli::operator()(const std::vector<std::string>& arguments) {
       .modes = modes,
       .baselines = baselines(),
       .source = folder.path(),
+      .build = folder.path() / "build",
       .executable = perf::this_executable(),
       .no_device = [this] { return no_device; },
       .device = [] { return std::string("host"); },

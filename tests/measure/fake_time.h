@@ -33,6 +33,7 @@ inline std::unique_ptr<Apparatus> fake_apparatus(FakeTime& time, double canary_n
     return canary_ns;
   };
   apparatus->instruments.flush = [](Stream&) {};
+  apparatus->instruments.spin = [&time](double ns, Stream&) { time.pass(ns); };
   apparatus->instruments.cold_problem = [] { return std::string(); };
   return apparatus;
 }

@@ -42,9 +42,9 @@ struct Fake {
     return made;
   }
 
-  Measurement measure() {
+  Measurement measure(double injected = 0) {
     return perf::measure([this] { return workload(); }, Kind::memory, Mode::real,
-                         *fake_apparatus(time));
+                         *fake_apparatus(time), injected);
   }
 };
 
@@ -68,6 +68,13 @@ TEST(Measure, ShortWaitsAreTimedInARow) {
   const Measurement found = fake.measure();
   EXPECT_EQ(found.batch, 50);
   for (const double sample : found.samples_ns) EXPECT_NEAR(sample, 100, 1e-6);
+}
+
+TEST(Measure, AnInjectionMakesEachExecutionLonger) {
+  Fake fake;
+  for (const double sample : fake.measure(0.05).samples_ns) EXPECT_NEAR(sample, 1.05e5, 1e-3);
+  fake.ns = 100; // where several executions are timed in a row
+  for (const double sample : fake.measure(0.5).samples_ns) EXPECT_NEAR(sample, 150, 1e-3);
 }
 
 TEST(Measure, WrongBeforeTimingIsNotTimed) {

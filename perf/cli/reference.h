@@ -1,0 +1,26 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// This build against a reference, as `ab` and `gate` compare them.
+#pragma once
+
+#include "perf/ab/compare_builds.h"
+#include "perf/ab/reference_build.h"
+#include "perf/cli/options.h"
+#include "perf/cli/world.h"
+
+#include <vector>
+
+namespace kg::cli {
+
+// Where references are built, and how.
+ab::BuildPlan build_plan(const Options& options, World& world);
+
+// Of the orders: --shuffle, or 1.
+unsigned seed_of(const Options& options);
+
+std::vector<ab::ComparedRow> compare(const Options& options, World& world,
+                                     const ab::ReferenceBuild& reference,
+                                     const std::vector<ab::Candidate>& rows);
+
+} // namespace kg::cli

@@ -1,0 +1,134 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/confirm.h"
+
+#include "perf/judge/limits.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kg::judge {
+namespace {
+
+constexpr double kPassAlpha = 0.025; // of each test, for a pass by the median
+constexpr double kPower = 0.9;       // with which the detectable slow-down is found
+constexpr std::size_t kRowsAtAlpha = 10;
+
+// One in twenty on either side: of 3 % wild processes hardly more fall on one side of 40 pairs, and
+// with normal noise the trimmed t still keeps its level as far out as 0.00025.
+std::size_t cut_of(std::size_t n) { return n / 20; }
+
+void require_times(const std::vector<double>& times, const char* arm, std::size_t pairs) {
+  require(times.size() == pairs, fmt::format("{} times of {}, but {} of a; each round gives one of "
+                                             "each",
+                                             times.size(), arm, pairs));
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (!std::isfinite(times[i]) || times[i] <= 0)
+      fail(fmt::format("{}[{}] is {}; a time is a positive number of nanoseconds", arm, i,
+                       times[i]));
+}
+
+std::vector<double> log_ratios(const std::vector<double>& over, const std::vector<double>& under) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < over.size(); ++i) logs.push_back(std::log(over[i] / under[i]));
+  return logs;
+}
+
+// From below and from above, each with an error of `alpha` for each of the two tests.
+Interval bounds(const std::vector<double>& d, double alpha) {
+  // An interval that misses on either side with probability `alpha` has confidence 1 - 2 alpha.
+  const MedianInterval sign = median_interval(d, 1 - 2 * alpha);
+  const TrimmedMean trimmed = trimmed_mean(d, cut_of(d.size()));
+  const double reach = student_t_quantile(1 - alpha, trimmed.dof) * trimmed.error;
+  Interval found = {trimmed.mean - reach, trimmed.mean + reach};
+  if (median_interval_rank(d.size(), 1 - 2 * alpha) == 0) return found; // too few for a sign test
+  found.low = std::max(found.low, sign.interval.low);
+  found.high = std::min(found.high, sign.interval.high);
+  return found;
+}
+
+// The least shift of d beyond `tolerated` at which one of the tests finds it with kPower. The t
+// test: (t(1 - alpha) + t(power)) standard errors. The sign test, whose lower bound is the l-th
+// least of d: at most l - 1 pairs may lie below, so a share q of the noise with P(B <= l - 1) =
+// kPower, B binomial(n, q), may.
+double detectable(const std::vector<double>& d, double tolerated, double alpha) {
+  const TrimmedMean trimmed = trimmed_mean(d, cut_of(d.size()));
+  const double by_t =
+      (student_t_quantile(1 - alpha, trimmed.dof) + student_t_quantile(kPower, trimmed.dof)) *
+      trimmed.error;
+  const std::size_t rank = median_interval_rank(d.size(), 1 - 2 * alpha);
+  if (rank == 0) return tolerated + by_t;
+  const double share = clopper_pearson_upper(rank - 1, d.size(), 1 - kPower);
+  return tolerated + std::min(by_t, median(d) - quantile(d, share));
+}
+
+double percent(double log_ratio) { return 100 * std::expm1(log_ratio); }
+
+struct Decision {
+  Verdict verdict = Verdict::inconclusive;
+  std::string words;
+};
+
+Decision decide(const std::vector<double>& d, const std::vector<double>& control,
+                const ConfirmRule& rule) {
+  const double tolerated = std::log1p(rule.tol_pct / 100);
+  const double forged = std::log1p(rule.tol_pct / 200);
+  const Interval null = bounds(control, rule.alpha);
+  if (null.low > forged || null.high < -forged)
+    return {Verdict::env, fmt::format("two copies of the same build differ by {:.1f} %: this "
+                                      "machine cannot be judged now",
+                                      std::abs(percent(median(control))))};
+  const Interval found = bounds(d, rule.alpha);
+  if (found.low > tolerated)
+    return {Verdict::regressed,
+            fmt::format("slower than its tolerance of {:g} %, beside the reference", rule.tol_pct)};
+  if (-found.high > std::log(kGpuImproves))
+    return {Verdict::improved, "faster than the reference; consider a bless"};
+  const bool near = median(d) < forged && bounds(d, kPassAlpha).high < tolerated;
+  if (found.high < tolerated || near)
+    return {Verdict::pass,
+            fmt::format("within its tolerance of {:g} % of the reference", rule.tol_pct)};
+  return {Verdict::inconclusive,
+          fmt::format("neither slower than its tolerance of {:g} % nor surely within it",
+                      rule.tol_pct)};
+}
+
+} // namespace
+
+ConfirmRule confirm_rule(double tol_pct, std::size_t rows) {
+  ConfirmRule rule;
+  rule.tol_pct = tol_pct;
+  if (rows > kRowsAtAlpha)
+    rule.alpha *= static_cast<double>(kRowsAtAlpha) / static_cast<double>(rows);
+  return rule;
+}
+
+Confirmation confirm(const PairedTimes& times, const ConfirmRule& rule) {
+  const std::size_t pairs = times.a_ns.size();
+  require(pairs >= rule.first_look && pairs > 0,
+          fmt::format("{} pairs; the first look needs {}", pairs, rule.first_look));
+  require_times(times.a_ns, "a", pairs);
+  require_times(times.b_ns, "b", pairs);
+  require_times(times.control_ns, "control", pairs);
+
+  const std::vector<double> d = log_ratios(times.b_ns, times.a_ns);
+  const Decision decided = decide(d, log_ratios(times.control_ns, times.a_ns), rule);
+  const Interval slower = bounds(d, rule.alpha);
+  Confirmation found;
+  found.pairs = pairs;
+  found.verdict = decided.verdict;
+  found.more = decided.verdict == Verdict::inconclusive && pairs < rule.second_look;
+  found.ratio = std::exp(-median(d));
+  found.ratio_interval = {std::exp(-slower.high), std::exp(-slower.low)};
+  found.detectable_pct = percent(detectable(d, std::log1p(rule.tol_pct / 100), rule.alpha));
+  found.reason =
+      fmt::format("{}: ratio {:.3f} [{:.3f}, {:.3f}] in {} pairs, which would find {:.1f} "
+                  "% 9 in 10 times",
+                  decided.words, found.ratio, found.ratio_interval.low, found.ratio_interval.high,
+                  pairs, found.detectable_pct);
+  return found;
+}
+
+} // namespace kg::judge

@@ -1,0 +1,87 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/message.h"
+
+#include "perf/judge/limits.h"
+#include "perf/judge/roof.h"
+#include "perf/judge/units.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <vector>
+
+namespace kg::judge {
+namespace {
+
+int usual_exit(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::pass:
+  case Verdict::improved: return kExitPass;
+  case Verdict::regressed:
+  case Verdict::invalid: return kExitFail;
+  case Verdict::inconclusive:
+  case Verdict::unblessed:
+  case Verdict::env:
+  case Verdict::skipped: return kExitSkip;
+  }
+  return kExitFail;
+}
+
+std::string_view identity_text(Same same) {
+  switch (same) {
+  case Same::yes: return "machine code and launches unchanged";
+  case Same::no: return "machine code or launches changed";
+  case Same::unknown: break;
+  }
+  return "whether machine code or launches changed is unknown";
+}
+
+} // namespace
+
+std::string machine_text(const std::map<std::string, std::string>& tags) {
+  std::vector<std::string> parts;
+  for (const char* tag :
+       {"sm_mhz", "mem_mhz", "power_w", "temperature_c", "throttled", "foreign_processes"})
+    if (const auto at = tags.find(tag); at != tags.end())
+      parts.push_back(fmt::format("{} {}", tag, at->second));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string figures(const RowResult& row, const Measured& measured, const TimingRow& baseline,
+                    const Comparison& comparison, double detectable_pct,
+                    const GateOptions& options) {
+  const std::size_t processes = measured.process_medians_ns.size();
+  std::vector<std::string> parts = {
+      fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] ({})", *row.ratio, row.ratio_interval.low,
+                  row.ratio_interval.high, grade_text(*row.grade, row.ratio_interval)),
+      time_text(row.measured_ns) + " now", time_text(row.baseline_ns) + " blessed",
+      fmt::format("{} samples in {} process{}, which would find {:.1f} %",
+                  measured.samples_ns.size(), processes, processes == 1 ? "" : "es",
+                  detectable_pct)};
+  if (const Modes found = modes(measured.process_medians_ns, limits(options.device).bimodal_gap);
+      found.count == 2)
+    parts.push_back(
+        fmt::format("two modes: {} and {}", time_text(found.low), time_text(found.high)));
+  parts.push_back(canary_text(comparison, measured));
+  if (!options.other_machine.empty())
+    parts.push_back("not the blessed machine: " + options.other_machine);
+  parts.emplace_back(identity_text(same_identity(measured, baseline)));
+  if (const auto roof = roof_share(measured, options.ceilings))
+    parts.push_back(fmt::format("{:.0f} % of the roof", 100 * *roof));
+  if (std::string machine = machine_text(measured.tags); !machine.empty())
+    parts.push_back(std::move(machine));
+  if (!measured.note.empty()) parts.push_back(measured.note);
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+void conclude(RowResult& row, Verdict verdict, const std::string& words, std::string_view command) {
+  row.verdict = verdict;
+  row.exit_code = usual_exit(verdict);
+  row.words = words;
+  row.reason = row.figures.empty() ? words : words + "; " + row.figures;
+  row.message = fmt::format("{}: {}: {}; {}: {}", text(row.key), name(verdict), row.reason,
+                            command == "bless" ? "bless" : "again",
+                            row_command(command, row.op, row.dtype, row.key));
+}
+
+} // namespace kg::judge

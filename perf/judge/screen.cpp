@@ -1,0 +1,136 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/screen.h"
+
+#include "perf/judge/limits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace kg::judge {
+namespace {
+
+constexpr double kPower = 0.9; // with which the detectable slow-down is found
+
+struct Slowness {
+  bool slow = false;
+  double sureness = 0;   // standard errors
+  double detectable = 0; // logarithm of the slow-down
+};
+
+TrimmedMean log_mean(const std::vector<double>& process_medians) {
+  std::vector<double> logs;
+  for (const double ns : process_medians) logs.push_back(std::log(ns));
+  return trimmed_mean(logs, logs.size() / 5);
+}
+
+// Two trimmed samples of one spread: the winsorised squares of both over the samples that were kept
+// (Yuen and Dixon, 1973).
+Slowness by_processes(const Measured& measured, const TimingRow& baseline, double scale) {
+  const TrimmedMean now = log_mean(measured.process_medians_ns);
+  const TrimmedMean then = log_mean(baseline.process_medians_ns);
+  const double dof = now.dof + then.dof;
+  const double sd = std::max(kLeastScatter, std::sqrt((now.squares + then.squares) / dof));
+  const double error = sd * std::sqrt(1 / (now.dof + 1) + 1 / (then.dof + 1));
+  const double border = std::max(std::log1p(baseline.tol_pct / 200),
+                                 student_t_quantile(1 - kScreenAlpha, dof) * error);
+  const double slower = now.mean - then.mean - std::log(scale);
+  return {slower > border, slower / error, border + student_t_quantile(kPower, dof) * error};
+}
+
+Slowness by_line(const Measured& measured, const TimingRow& baseline, double scale, double line) {
+  const double ratio = scale * baseline.median_ns / measured.median_ns;
+  const double error = std::max(kLeastScatter, half_width(measured.ci_ns, measured.median_ns));
+  return {ratio < line, -std::log(ratio) / error, -std::log(line)};
+}
+
+class Screen {
+ public:
+  Screen(const Comparison& comparison, const Measured& measured, const TimingRow& baseline,
+         Device device, bool other_machine)
+      : found_(comparison), measured_(measured), baseline_(baseline), limit_(limits(device)),
+        host_(device == Device::host), other_machine_(host_ && other_machine),
+        tolerated_(1 / (1 + baseline.tol_pct / 100)),
+        few_(std::min(measured.process_medians_ns.size(), baseline.process_medians_ns.size()) <
+             kScreenProcesses) {}
+
+  // In canary units, or by the plain time.
+  Slowness slowness(double scale) const {
+    if (few_ && !host_) return by_line(measured_, baseline_, scale, tolerated_);
+    Slowness line = by_line(measured_, baseline_, scale, kSuspicious);
+    if (few_ || other_machine_) return line;
+    Slowness processes = by_processes(measured_, baseline_, scale);
+    processes.slow = processes.slow || line.slow;
+    return processes;
+  }
+
+  Opinion opinion(const Slowness& normalised) const {
+    if (found_.canary && !found_.healthy) return beside_sick_canary(normalised);
+    if (found_.healthy && found_.ratio < limit_.fails &&
+        found_.interval.high < (host_ ? limit_.fails : tolerated_))
+      return {
+          Verdict::regressed,
+          fmt::format("slower than {:.2f} of the baseline beside a healthy canary", limit_.fails),
+          other_machine_, normalised.sureness};
+    if (normalised.slow)
+      return {Verdict::inconclusive, "looks slower than " + border() + ", but is not confirmed",
+              true, normalised.sureness};
+    if (improved()) return {Verdict::improved, "faster than the baseline; consider a bless"};
+    return within();
+  }
+
+ private:
+  Opinion beside_sick_canary(const Slowness& normalised) const {
+    const bool slow = slowness(1).slow;
+    if (slow && normalised.slow)
+      return {Verdict::inconclusive,
+              "looks slower than " + border() +
+                  " with and without a canary that cannot be believed, but is not confirmed",
+              true, normalised.sureness};
+    if (!host_ && !slow && !normalised.slow) return within();
+    return {Verdict::env,
+            fmt::format("this machine cannot be compared with the blessed one: beyond a canary's "
+                        "limits of {:g}x and +-{:g} %",
+                        limit_.canary_factor, 100 * limit_.canary_half_width)};
+  }
+
+  bool improved() const {
+    return host_ ? found_.ratio > kHostImproves
+                 : found_.interval.low > std::max(kGpuImproves, 1 / tolerated_);
+  }
+
+  Opinion within() const { return {Verdict::pass, "not slower than " + border()}; }
+
+  std::string border() const {
+    if (host_ && (few_ || other_machine_))
+      return fmt::format("{:.2f} of the baseline", kSuspicious);
+    return fmt::format("{}its tolerance of {:g} %", few_ ? "" : "half of ", baseline_.tol_pct);
+  }
+
+  const Comparison& found_;
+  const Measured& measured_;
+  const TimingRow& baseline_;
+  const Limits& limit_;
+  bool host_;
+  bool other_machine_;
+  double tolerated_;
+  bool few_; // too few processes for a test
+};
+
+} // namespace
+
+Opinion screen(const Comparison& comparison, const Measured& measured, const TimingRow& baseline,
+               Device device, bool other_machine) {
+  if (measured.samples_ns.size() < kFewestSamples)
+    return {
+        Verdict::inconclusive,
+        fmt::format("fewer than {} samples have no 99 % interval; measure longer", kFewestSamples)};
+  const Screen screen(comparison, measured, baseline, device, other_machine);
+  const Slowness normalised = screen.slowness(comparison.scale);
+  Opinion opinion = screen.opinion(normalised);
+  opinion.detectable_pct = 100 * std::expm1(normalised.detectable);
+  return opinion;
+}
+
+} // namespace kg::judge

@@ -1,0 +1,92 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/suspects.h"
+
+#include "perf/judge/limits.h"
+#include "perf/judge/message.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace kg::judge {
+namespace {
+
+// What A was, and the machine beside both arms.
+std::string arms_text(const RowConfirmation& confirmation) {
+  std::string line;
+  if (!confirmation.reference.empty()) line += "; A is " + confirmation.reference;
+  if (const std::string a = machine_text(confirmation.tags_a); !a.empty()) line += "; A: " + a;
+  if (const std::string b = machine_text(confirmation.tags_b); !b.empty()) line += "; B: " + b;
+  return line;
+}
+
+// Both builds are alike, or B is the faster, yet the screen found the row slow.
+void conclude_alike(RowResult& row, const std::string& words, const GateOptions& options) {
+  if (!row.healthy)
+    return conclude(row, Verdict::env, "the machine is slower, not the kernel: " + words, "ab");
+  row.warning = row.grade != Grade::excellent;
+  if (!options.other_machine.empty())
+    return conclude(row, Verdict::pass, "the baseline is another machine's; side by side, " + words,
+                    "ab");
+  if (row.ratio && *row.ratio < limits(options.device).fails) {
+    row.warning = false;
+    return conclude(row, Verdict::regressed,
+                    "an irreproducible baseline, or a regression that both builds share: " + words,
+                    "ab");
+  }
+  conclude(row, Verdict::pass, words, "ab");
+}
+
+void fold_row(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options) {
+  const bool failed = row.verdict == Verdict::regressed; // by a coarse line, on another machine
+  const Verdict unconfirmed = failed ? Verdict::regressed : Verdict::inconclusive;
+  if (!confirmation)
+    return conclude(row, unconfirmed,
+                    fmt::format("{}: beyond the {} most suspicious rows, which alone are "
+                                "confirmed; judge this one by itself",
+                                row.words, kMostConfirmed));
+  if (!confirmation->found)
+    return conclude(row, unconfirmed, fmt::format("{}: {}", row.words, confirmation->unavailable));
+  const Confirmation& found = *confirmation->found;
+  const std::string words = found.reason + arms_text(*confirmation);
+  if (found.verdict == Verdict::pass || found.verdict == Verdict::improved)
+    return conclude_alike(row, words, options);
+  conclude(row, found.verdict, words, "ab");
+}
+
+} // namespace
+
+std::vector<RowKey> suspects(const GateResult& screened, std::size_t most) {
+  std::vector<const RowResult*> rows;
+  for (const RowResult& row : screened.rows)
+    if (row.suspicious) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(), [](const RowResult* a, const RowResult* b) {
+    return a->suspicion > b->suspicion;
+  });
+  rows.resize(std::min(rows.size(), most));
+  std::vector<RowKey> keys;
+  for (const RowResult* row : rows) keys.push_back(row->key);
+  return keys;
+}
+
+Confirmations unconfirmed(const GateResult& screened, const std::string& reason) {
+  Confirmations none;
+  for (const RowResult& row : screened.rows)
+    if (row.suspicious) none[row.key].unavailable = reason;
+  return none;
+}
+
+GateResult fold(GateResult screened, const Confirmations& confirmations,
+                const GateOptions& options) {
+  for (RowResult& row : screened.rows) {
+    if (!row.suspicious) continue;
+    const auto at = confirmations.find(row.key);
+    fold_row(row, at == confirmations.end() ? nullptr : &at->second, options);
+    row.suspicious = false;
+  }
+  set_exit(screened, options.strict);
+  return screened;
+}
+
+} // namespace kg::judge
