@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/baselines.h"
 
+#include "perf/judge/device_file.h"
+#include "perf/measure/environment.h"
+
 #include <fmt/format.h>
 
 namespace kg::cli {
@@ -33,6 +36,11 @@ judge::GateResult judge_run(const Options& options, const Selection& selection,
   how.require_gpu = options.require_gpu;
   how.filtered = selection.partial;
   how.no_device = no_device;
+  if (const auto at = run.environment.find("device"); at != run.environment.end())
+    if (const auto blessed = judge::load_device(options.baselines / at->second / "device.json")) {
+      how.other_machine = judge::difference(*blessed, perf::fingerprint(run.environment));
+      how.ceilings = blessed->ceilings;
+    }
   return judge::judge(run.rows, baselines, registered(selection), how);
 }
 
