@@ -24,16 +24,22 @@ void require_listed(const Selection& selection) {
                       row.registered.key.case_id));
 }
 
-judge::GateResult judge_run(const Options& options, const Selection& selection,
-                            const std::map<std::string, judge::TimingFile>& baselines,
-                            const judge::Results& run, const std::string& no_device) {
+judge::GateOptions gate_options(const Options& options, const Selection& selection,
+                                const std::string& no_device) {
   judge::GateOptions how;
   how.device = kJudged;
   how.strict = options.strict;
   how.require_gpu = options.require_gpu;
   how.filtered = selection.partial;
   how.no_device = no_device;
-  return judge::judge(run.rows, baselines, registered(selection), how);
+  return how;
+}
+
+judge::GateResult judge_run(const Options& options, const Selection& selection,
+                            const std::map<std::string, judge::TimingFile>& baselines,
+                            const judge::Results& run, const std::string& no_device) {
+  return judge::judge(run.rows, baselines, registered(selection),
+                      gate_options(options, selection, no_device));
 }
 
 } // namespace kg::cli

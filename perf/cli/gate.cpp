@@ -1,14 +1,18 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade gate: measures and compares with the committed baselines.
+// kernelgrade gate: measures and compares with the committed baselines; what looks slower is then
+// measured side by side with the commit that blessed it.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
+#include "perf/cli/confirm_rows.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/judge/summary.h"
+#include "perf/judge/suspects.h"
 #include "perf/report/rows.h"
 
 #include <ostream>
+#include <utility>
 
 namespace kg::cli {
 namespace {
@@ -22,6 +26,17 @@ Selection without_malformed(Selection selection,
     --selection.selected;
   }
   return selection;
+}
+
+judge::GateResult confirmed(const Options& options, World& world,
+                            const std::map<std::string, judge::TimingFile>& baselines,
+                            judge::GateResult screened, const judge::GateOptions& how) {
+  const std::vector<judge::RowKey> rows = judge::suspects(screened);
+  if (rows.empty()) return screened;
+  const judge::Confirmations confirmations =
+      options.confirm ? confirm_rows(options, world, baselines, rows)
+                      : judge::unconfirmed(screened, "it is not confirmed (--confirm never)");
+  return judge::fold(std::move(screened), confirmations, how);
 }
 
 } // namespace
@@ -38,7 +53,9 @@ int gate(const Options& options, World& world) {
     const Selection measurable = without_malformed(selection, baselines);
     if (measurable.selected > 0) run = measure_rows(options, world, measurable);
   }
-  const judge::GateResult result = judge_run(options, selection, baselines, run, no_device);
+  const judge::GateResult result =
+      confirmed(options, world, baselines, judge_run(options, selection, baselines, run, no_device),
+                gate_options(options, selection, no_device));
   if (!options.json.empty() && no_device.empty()) judge::save_results(options.json, run);
   if (!options.quiet && no_device.empty())
     world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";
