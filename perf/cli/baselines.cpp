@@ -27,9 +27,8 @@ void require_listed(const Selection& selection) {
                       row.registered.key.case_id));
 }
 
-judge::GateResult judge_run(const Options& options, const Selection& selection,
-                            const std::map<std::string, judge::TimingFile>& baselines,
-                            const judge::Results& run, const std::string& no_device) {
+judge::GateOptions gate_options(const Options& options, const Selection& selection,
+                                const judge::Results& run, const std::string& no_device) {
   judge::GateOptions how;
   how.device = kJudged;
   how.strict = options.strict;
@@ -41,7 +40,14 @@ judge::GateResult judge_run(const Options& options, const Selection& selection,
       how.other_machine = judge::difference(*blessed, perf::fingerprint(run.environment));
       how.ceilings = blessed->ceilings;
     }
-  return judge::judge(run.rows, baselines, registered(selection), how);
+  return how;
+}
+
+judge::GateResult judge_run(const Options& options, const Selection& selection,
+                            const std::map<std::string, judge::TimingFile>& baselines,
+                            const judge::Results& run, const std::string& no_device) {
+  return judge::judge(run.rows, baselines, registered(selection),
+                      gate_options(options, selection, run, no_device));
 }
 
 } // namespace kg::cli

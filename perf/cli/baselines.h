@@ -27,6 +27,11 @@ std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::p
 // Throws UsageError where a row is selected that no baseline can have.
 void require_listed(const Selection& selection);
 
+// What the judge is told beside the rows: how strict it is to be, and how this machine differs from
+// the blessed one. `no_device`: why nothing was measured; empty where something was.
+judge::GateOptions gate_options(const Options& options, const Selection& selection,
+                                const judge::Results& run, const std::string& no_device);
+
 judge::GateResult judge_run(const Options& options, const Selection& selection,
                             const std::map<std::string, judge::TimingFile>& baselines,
                             const judge::Results& run, const std::string& no_device);

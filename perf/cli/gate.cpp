@@ -1,17 +1,21 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade gate: measures and compares with the committed baselines.
+// kernelgrade gate: measures and compares with the committed baselines; what looks slower is then
+// measured side by side with the commit that blessed it.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
+#include "perf/cli/confirm_rows.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/judge/summary.h"
+#include "perf/judge/suspects.h"
 #include "perf/measure/environment.h"
 #include "perf/report/rows.h"
 #include "perf/selftest/calibration.h"
 
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 namespace kg::cli {
 namespace {
@@ -40,6 +44,17 @@ void print_calibration_note(const Options& options, World& world,
   if (!note.empty()) world.out << note << "\n";
 }
 
+judge::GateResult confirmed(const Options& options, World& world,
+                            const std::map<std::string, judge::TimingFile>& baselines,
+                            judge::GateResult screened, const judge::GateOptions& how) {
+  const std::vector<judge::RowKey> rows = judge::suspects(screened);
+  if (rows.empty()) return screened;
+  const judge::Confirmations confirmations =
+      options.confirm ? confirm_rows(options, world, baselines, rows)
+                      : judge::unconfirmed(screened, "it is not confirmed (--confirm never)");
+  return judge::fold(std::move(screened), confirmations, how);
+}
+
 } // namespace
 
 int gate(const Options& options, World& world) {
@@ -54,7 +69,9 @@ int gate(const Options& options, World& world) {
     const Selection measurable = without_malformed(selection, baselines);
     if (measurable.selected > 0) run = measure_rows(options, world, measurable);
   }
-  const judge::GateResult result = judge_run(options, selection, baselines, run, no_device);
+  const judge::GateResult result =
+      confirmed(options, world, baselines, judge_run(options, selection, baselines, run, no_device),
+                gate_options(options, selection, run, no_device));
   if (!options.json.empty() && no_device.empty()) judge::save_results(options.json, run);
   if (!options.quiet && no_device.empty())
     world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";

@@ -20,6 +20,8 @@ constexpr auto kBlessProcesses = static_cast<int>(
     judge::limits(backend == Backend::host ? judge::Device::host : judge::Device::gpu)
         .bless_processes);
 
+constexpr int kGateProcesses = 3; // the fewest with a spread that one of them does not make
+
 constexpr const char* kRows = "Which rows"; // the group of options that choose them
 
 // A filter as it stands on a command line; a case stands for its op, dtype and shape.
@@ -120,6 +122,7 @@ struct Words {
   std::string batch;
   std::string status;
   int processes = 0;
+  std::string confirm = "auto";
 };
 
 void add_rows(CLI::App& command, Words& words) {
@@ -217,6 +220,11 @@ void add_commands(CLI::App& app, Words& words) {
   add_measuring(*gate, words);
   add_baselines(*gate, words);
   add_strict(*gate, words);
+  gate->add_option("--confirm", words.confirm,
+                   "auto: measure what looks slower beside the commit that blessed it; never: only "
+                   "say so (KERNELGRADE_CONFIRM)")
+      ->check(CLI::IsMember({"auto", "never"}))
+      ->envname("KERNELGRADE_CONFIRM");
 
   CLI::App* bless = app.add_subcommand("bless", "measure and make that the baseline");
   add_rows(*bless, words);
@@ -271,8 +279,10 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
   options.processes = words.processes              ? words.processes
                       : options.command == "bless" ? kBlessProcesses
+                      : options.command == "gate"  ? kGateProcesses
                                                    : 1;
   if (!words.status.empty()) options.status = judge::status_named(words.status);
+  options.confirm = words.confirm == "auto";
   options.strict = is_set("KERNELGRADE_STRICT") || options.strict;
   options.require_gpu = is_set("KERNELGRADE_REQUIRE_GPU");
   return {options, std::nullopt};

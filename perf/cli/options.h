@@ -46,6 +46,8 @@ struct Options {
   unsigned shuffle = 0; // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
 
+  bool confirm = true; // gate: suspicious rows are measured beside their reference
+
   // ab
   std::string base;       // the reference, as git names it
   std::size_t pairs = 40; // processes of each build at the second look

@@ -137,5 +137,74 @@ TEST_F(CliAb, WithoutADeviceItSkipsUnlessStrict) {
   EXPECT_EQ(ab({"--strict"}).exit_code, 1);
 }
 
+// Baselines of this commit; afterwards what the gate measures itself takes `screened_ns`, and what
+// this build takes beside the reference is `confirmed_ns`.
+class CliConfirm : public CliAb {
+ protected:
+  void SetUp() override {
+    CliAb::SetUp();
+    ASSERT_EQ(cli({"bless", "--op", "fill", "--processes", "1"}).exit_code, 0);
+    commit(1e5);
+  }
+  void TearDown() override { unsetenv("CLI_TEST_COPY_NS"); }
+
+  Outcome gate(double screened_ns, double confirmed_ns, std::vector<std::string> arguments = {}) {
+    cli.behaviour.copy_ns = screened_ns;
+    setenv("CLI_TEST_COPY_NS", std::to_string(confirmed_ns).c_str(), 1);
+    arguments.insert(arguments.begin(), {"gate", "--op", "fill", "--quiet"});
+    return cli(arguments);
+  }
+};
+
+TEST_F(CliConfirm, ARowThatIsSlowerThanItsCommitFails) {
+  const Outcome outcome = gate(1.6e5, 1.6e5);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("fill.f32.n64 plain real: regressed: slower than"),
+                                 HasSubstr("ratio 0.625"), HasSubstr("A is commit")));
+}
+
+TEST_F(CliConfirm, ARowThatIsAsFastAsItsCommitDoesNot) {
+  const Outcome outcome = gate(1.6e5, 1e5);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("A is commit"), Not(HasSubstr("regressed"))));
+}
+
+TEST_F(CliConfirm, ARowThatIsAsFastAsItsBaselineIsNotMeasuredAgain) {
+  const Outcome outcome = gate(1e5, 9e9);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_FALSE(std::filesystem::exists(file("build/ab"))) << "nothing was built";
+}
+
+TEST_F(CliConfirm, NeverConfirmsWhereItIsTold) {
+  const Outcome outcome = gate(1.6e5, 1.6e5, {"--confirm", "never"});
+  EXPECT_EQ(outcome.exit_code, 77);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("inconclusive"), HasSubstr("--confirm never")));
+  EXPECT_FALSE(std::filesystem::exists(file("build/ab")));
+  setenv("KERNELGRADE_CONFIRM", "never", 1);
+  EXPECT_EQ(gate(1.6e5, 1.6e5, {"--strict"}).exit_code, 1);
+  unsetenv("KERNELGRADE_CONFIRM");
+  EXPECT_EQ(gate(1.6e5, 1.6e5, {"--confirm", "perhaps"}).exit_code, 2);
+}
+
+TEST_F(CliConfirm, WithoutTheCommitItSaysWhy) {
+  cli.edit("fill", "first measurement", "another"); // the row is not committed
+  const Outcome changed = gate(1.6e5, 1.6e5);
+  EXPECT_EQ(changed.exit_code, 77);
+  EXPECT_THAT(changed.out, AllOf(HasSubstr("inconclusive"), HasSubstr("fill.csv:2: the line is not "
+                                                                      "committed yet")));
+  EXPECT_EQ(gate(1.6e5, 1.6e5, {"--strict"}).exit_code, 1);
+}
+
+TEST_F(CliConfirm, ACommitThatCannotBeBuiltIsNoVerdict) {
+  judge::write_file(file("CMakeLists.txt"), "message(FATAL_ERROR \"no such compiler\")\n");
+  cli.edit("fill", "first measurement", "second measurement");
+  commit(1e5);
+  const Outcome outcome = gate(1.6e5, 1.6e5);
+  EXPECT_EQ(outcome.exit_code, 77);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("inconclusive"), HasSubstr("cannot be built"),
+                                 Not(HasSubstr("no such compiler"))));
+  EXPECT_THAT(outcome.err, HasSubstr("no such compiler"));
+}
+
 } // namespace
 } // namespace kg::cli::test

@@ -37,7 +37,7 @@ struct Outcome {
 
 class Cli {
  public:
-  Outcome operator()(const std::vector<std::string>& arguments);
+  Outcome operator()(std::vector<std::string> arguments);
 
   std::filesystem::path baselines() const { return folder.path() / "baselines"; }
   std::filesystem::path csv(const std::string& op) const {
