@@ -195,6 +195,18 @@ void add_commands(CLI::App& app, Words& words) {
   CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
   merge->add_option("files", options.files, "JSON files of run or gate")->required();
   merge->add_option("--json", options.json, "the file to write")->required();
+
+  CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements, A with B");
+  compare->add_option("files", options.files, "JSON files of run, gate or merge: A, B")
+      ->required()
+      ->expected(2);
+  compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber);
+  compare->add_option("--json", options.json, "write the comparison to this file");
+  compare->add_flag("--across-devices", options.across_devices,
+                    "show measurements of different devices side by side, for information only");
+  compare->add_flag("--markdown", options.markdown, "write Markdown");
+  add_strict(*compare, words);
 }
 
 } // namespace

@@ -53,9 +53,13 @@ struct Options {
   std::optional<judge::Status> status;
   std::optional<double> tol_pct;
 
-  // report and merge
+  // report, merge and compare
   std::vector<std::filesystem::path> files;
   std::filesystem::path folder; // of the report
+
+  // compare
+  bool across_devices = false;
+  bool markdown = false;
 };
 
 // Where the command line asks for help: its text.

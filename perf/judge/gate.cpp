@@ -20,20 +20,6 @@ const TimingRow* find(const TimingFile& file, const RowKey& key) {
   return at == file.rows.end() ? nullptr : &*at;
 }
 
-int usual_exit(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::pass:
-  case Verdict::improved: return kExitPass;
-  case Verdict::regressed:
-  case Verdict::invalid: return kExitFail;
-  case Verdict::inconclusive:
-  case Verdict::unblessed:
-  case Verdict::env:
-  case Verdict::skipped: return kExitSkip;
-  }
-  return kExitFail;
-}
-
 RowResult result_for(const Registered& row) {
   RowResult result;
   result.op = row.op;
@@ -188,6 +174,20 @@ std::string_view name(Verdict verdict) {
   case Verdict::skipped: return "skipped";
   }
   return "";
+}
+
+int usual_exit(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::pass:
+  case Verdict::improved: return kExitPass;
+  case Verdict::regressed:
+  case Verdict::invalid: return kExitFail;
+  case Verdict::inconclusive:
+  case Verdict::unblessed:
+  case Verdict::env:
+  case Verdict::skipped: return kExitSkip;
+  }
+  return kExitFail;
 }
 
 std::string row_command(std::string_view command, std::string_view op, std::string_view dtype,
