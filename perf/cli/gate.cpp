@@ -4,6 +4,7 @@
 // kernelgrade gate: measures and compares with the committed baselines.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
+#include "perf/cli/gate_import.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/judge/summary.h"
 #include "perf/report/rows.h"
@@ -27,6 +28,7 @@ Selection without_malformed(Selection selection,
 } // namespace
 
 int gate(const Options& options, World& world) {
+  if (!options.files.empty()) return gate_import(options, world);
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);

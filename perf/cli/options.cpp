@@ -151,6 +151,26 @@ void add_strict(CLI::App& command, Words& words) {
                    "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
 }
 
+// Imported results are all judged and nothing is measured, so that what chooses rows or says how to
+// measure would be ignored.
+void add_import(CLI::App& gate, Words& words) {
+  const std::vector<CLI::Option*> senseless = gate.get_options([](const CLI::Option* option) {
+    const std::string name = option->get_name();
+    return option->get_group() == kRows || name == "--device" || name == "--source-id" ||
+           name == "--processes" || name == "--shuffle";
+  });
+  CLI::Option* import = gate.add_option(
+      "--import", words.options.files,
+      "measure nothing; judge this file of kernelgrade, NVBench, Google Benchmark or CUTLASS");
+  for (CLI::Option* option : senseless) import->excludes(option);
+  gate.add_option("--baseline", words.options.baseline,
+                  "compare with this file of such results instead of the baselines")
+      ->needs(import);
+  gate.add_option("--tol", words.options.tol_pct, "with --baseline: tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber)
+      ->needs("--baseline");
+}
+
 void add_commands(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* list = app.add_subcommand("list", "show the cases, variants and modes");
@@ -166,6 +186,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_measuring(*gate, words);
   add_baselines(*gate, words);
   add_strict(*gate, words);
+  add_import(*gate, words);
 
   CLI::App* bless = app.add_subcommand("bless", "measure and make that the baseline");
   add_rows(*bless, words);
@@ -197,7 +218,7 @@ void add_commands(CLI::App& app, Words& words) {
   merge->add_option("--json", options.json, "the file to write")->required();
 
   CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements, A with B");
-  compare->add_option("files", options.files, "JSON files of run, gate or merge: A, B")
+  compare->add_option("files", options.files, "files of run, gate, merge or another tool: A, B")
       ->required()
       ->expected(2);
   compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")

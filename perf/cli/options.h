@@ -53,9 +53,11 @@ struct Options {
   std::optional<judge::Status> status;
   std::optional<double> tol_pct;
 
-  // report, merge and compare
+  // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
   std::filesystem::path folder; // of the report
+
+  std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
   // compare
   bool across_devices = false;
