@@ -217,6 +217,19 @@ void add_commands(CLI::App& app, Words& words) {
   merge->add_option("files", options.files, "JSON files of run or gate")->required();
   merge->add_option("--json", options.json, "the file to write")->required();
 
+  CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
+  add_rows(*profile, words);
+  profile->add_option("--device", options.device, "a GPU's number, or the device's name");
+  profile->add_option("--runs", options.runs, "timed executions of each row")
+      ->check(CLI::Range(1, 10000))
+      ->default_val(10);
+  profile->add_option("--top", options.top, "kernels to list across all rows")
+      ->check(CLI::Range(0, 10000))
+      ->default_val(10);
+  profile->add_option("--source-id", options.source_id, "name of the source where there is no git");
+  profile->add_option("--json", options.json, "write the profile to this file");
+  add_strict(*profile, words);
+
   CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements, A with B");
   compare->add_option("files", options.files, "files of run, gate, merge or another tool: A, B")
       ->required()

@@ -59,6 +59,10 @@ struct Options {
 
   std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
+  // profile
+  int runs = 0; // timed executions of each row
+  int top = 0;  // kernels listed across rows
+
   // compare
   bool across_devices = false;
   bool markdown = false;

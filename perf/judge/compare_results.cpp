@@ -55,7 +55,7 @@ TimingRow baseline_of(const Measured& a) {
 }
 
 std::string about_canaries(const Comparison& found, const Measured& a, const Measured& b) {
-  return fmt::format("the {} canary takes {:.2f}x as long on the right, known to +-{:.1f} % and "
+  return fmt::format("the {} canary takes {:.2f}x as long for B as for A, known to +-{:.1f} % and "
                      "+-{:.1f} %",
                      name(b.canary->kind), found.drift, 100 * a.canary->half_width,
                      100 * b.canary->half_width);
@@ -63,7 +63,7 @@ std::string about_canaries(const Comparison& found, const Measured& a, const Mea
 
 // Why the two cannot be compared at all, with the verdict that this deserves.
 std::optional<Opinion> obstacle(const Measured& a, const Measured& b) {
-  for (const auto& [row, side] : {std::pair(&a, "left"), std::pair(&b, "right")}) {
+  for (const auto& [row, side] : {std::pair(&a, "A"), std::pair(&b, "B")}) {
     if (!row->skipped.empty())
       return Opinion{Verdict::skipped, false, fmt::format("{}: {}", side, row->skipped)};
     // Not Device::host: results of other tools have no canary, and are compared in time.
@@ -72,7 +72,7 @@ std::optional<Opinion> obstacle(const Measured& a, const Measured& b) {
   }
   if (a.canary && b.canary && a.canary->kind != b.canary->kind)
     return Opinion{Verdict::invalid, false,
-                   fmt::format("a {} canary ran on the left and a {} canary on the right; measure "
+                   fmt::format("a {} canary ran beside A and a {} canary beside B; measure "
                                "both with one program",
                                name(a.canary->kind), name(b.canary->kind))};
   return std::nullopt;
@@ -94,7 +94,7 @@ Opinion opinion(Interval ratio, double tol_pct) {
 
 Opinion few_processes(const ComparedRow& row) {
   return {Verdict::inconclusive, false,
-          fmt::format("{} process{} on the left and {} on the right: different samples, but no "
+          fmt::format("{} process{} of A and {} of B: different samples, but no "
                       "telling builds from processes; measure both with --processes 5, or side by "
                       "side by `kernelgrade ab`",
                       row.a_processes, row.a_processes == 1 ? "" : "es", row.b_processes)};

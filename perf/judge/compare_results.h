@@ -4,7 +4,7 @@
 // Two stored results, row by row. What was measured at different times can be compared, but less
 // surely than what is measured side by side (confirm.h); this says how surely. Pure.
 //
-// With d = mean ln A - mean ln B of the process medians, A left and B right, Welch's t (1947)
+// With d = mean ln A - mean ln B of the process medians, Welch's t (1947)
 // bounds the ratio A / B = exp d from below and from above, each with an error of `alpha`. On the
 // host, and where a GPU's canaries drifted, the ratio is in units of the canaries.
 //

@@ -31,9 +31,9 @@ TextTable rows_of(const ComparedResults& compared) {
     table.add({result.key.case_id, result.key.variant, std::string(judge::name(result.key.mode)),
                side(result.baseline_ns, row.a_processes), side(result.measured_ns, row.b_processes),
                result.ratio ? fmt::format("{:.3f}", *result.ratio) : "-",
-               result.ratio ? fmt::format("{:.3f}..{:.3f}", result.ratio_interval.low,
-                                          result.ratio_interval.high)
-                            : "-",
+               row.detectable_pct ? fmt::format("{:.3f}..{:.3f}", result.ratio_interval.low,
+                                                result.ratio_interval.high)
+                                  : "-",
                row.detectable_pct ? fmt::format("{:.1f} %", *row.detectable_pct) : "-",
                std::string(judge::name(result.verdict))});
   }

@@ -88,7 +88,7 @@ TEST(CompareResults, OneProcessOnASideIsInconclusiveWhateverTheDifference) {
   EXPECT_EQ(row.result.verdict, Verdict::inconclusive);
   EXPECT_NEAR(row.result.ratio.value(), 0.1, 1e-3);
   EXPECT_FALSE(row.detectable_pct.has_value());
-  EXPECT_THAT(row.result.reason, HasSubstr("1 process on the left and 5 on the right"));
+  EXPECT_THAT(row.result.reason, HasSubstr("1 process of A and 5 of B"));
   EXPECT_THAT(row.result.reason, HasSubstr("kernelgrade ab"));
   EXPECT_EQ(row.result.exit_code, kExitSkip);
 }
@@ -124,7 +124,7 @@ TEST(CompareResults, AWrongOutputIsInvalid) {
   wrong.verified = "element 5 is 1, not 2";
   const ComparedRow row = only_row(row_of(kQuiet), wrong);
   EXPECT_EQ(row.result.verdict, Verdict::invalid);
-  EXPECT_THAT(row.result.reason, HasSubstr("right: its output is wrong"));
+  EXPECT_THAT(row.result.reason, HasSubstr("B: its output is wrong"));
   EXPECT_EQ(row.result.exit_code, kExitFail);
 }
 
