@@ -18,6 +18,8 @@ int bless(const Options& options, World& world);
 int doctor(const Options& options, World& world);
 int report(const Options& options, World& world);
 int selftest(const Options& options, World& world);
+int profile(const Options& options, World& world);
+int compare(const Options& options, World& world);
 int merge(const Options& options, World& world);
 
 } // namespace kg::cli

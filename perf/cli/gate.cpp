@@ -6,6 +6,7 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/confirm_rows.h"
+#include "perf/cli/gate_import.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/suspects.h"
@@ -58,6 +59,7 @@ judge::GateResult confirmed(const Options& options, World& world,
 } // namespace
 
 int gate(const Options& options, World& world) {
+  if (!options.files.empty()) return gate_import(options, world);
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);

@@ -195,6 +195,26 @@ void add_selftest(CLI::App& app, Words& words) {
   selftest->add_flag("--busy", options.busy, "be one of them")->group("");
 }
 
+// Imported results are all judged and nothing is measured, so that what chooses rows or says how to
+// measure would be ignored.
+void add_import(CLI::App& gate, Words& words) {
+  const std::vector<CLI::Option*> senseless = gate.get_options([](const CLI::Option* option) {
+    const std::string name = option->get_name();
+    return option->get_group() == kRows || name == "--device" || name == "--source-id" ||
+           name == "--processes" || name == "--shuffle";
+  });
+  CLI::Option* import = gate.add_option(
+      "--import", words.options.files,
+      "measure nothing; judge this file of kernelgrade, NVBench, Google Benchmark or CUTLASS");
+  for (CLI::Option* option : senseless) import->excludes(option);
+  gate.add_option("--baseline", words.options.baseline,
+                  "compare with this file of such results instead of the baselines")
+      ->needs(import);
+  gate.add_option("--tol", words.options.tol_pct, "with --baseline: tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber)
+      ->needs("--baseline");
+}
+
 void add_commands(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* list = app.add_subcommand("list", "show the cases, variants and modes");
@@ -225,6 +245,7 @@ void add_commands(CLI::App& app, Words& words) {
                    "say so (KERNELGRADE_CONFIRM)")
       ->check(CLI::IsMember({"auto", "never"}))
       ->envname("KERNELGRADE_CONFIRM");
+  add_import(*gate, words);
 
   CLI::App* bless = app.add_subcommand("bless", "measure and make that the baseline");
   add_rows(*bless, words);
@@ -255,6 +276,31 @@ void add_commands(CLI::App& app, Words& words) {
   CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
   merge->add_option("files", options.files, "JSON files of run or gate")->required();
   merge->add_option("--json", options.json, "the file to write")->required();
+
+  CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
+  add_rows(*profile, words);
+  profile->add_option("--device", options.device, "a GPU's number, or the device's name");
+  profile->add_option("--runs", options.runs, "timed executions of each row")
+      ->check(CLI::Range(1, 10000))
+      ->default_val(10);
+  profile->add_option("--top", options.top, "kernels to list across all rows")
+      ->check(CLI::Range(0, 10000))
+      ->default_val(10);
+  profile->add_option("--source-id", options.source_id, "name of the source where there is no git");
+  profile->add_option("--json", options.json, "write the profile to this file");
+  add_strict(*profile, words);
+
+  CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements, A with B");
+  compare->add_option("files", options.files, "files of run, gate, merge or another tool: A, B")
+      ->required()
+      ->expected(2);
+  compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber);
+  compare->add_option("--json", options.json, "write the comparison to this file");
+  compare->add_flag("--across-devices", options.across_devices,
+                    "show measurements of different devices side by side, for information only");
+  compare->add_flag("--markdown", options.markdown, "write Markdown");
+  add_strict(*compare, words);
 }
 
 } // namespace

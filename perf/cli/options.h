@@ -72,9 +72,19 @@ struct Options {
   std::size_t load_processes = 0; // 0: one per core
   bool busy = false;
 
-  // report and merge
+  // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
   std::filesystem::path folder; // of the report
+
+  std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
+
+  // profile
+  int runs = 0; // timed executions of each row
+  int top = 0;  // kernels listed across rows
+
+  // compare
+  bool across_devices = false;
+  bool markdown = false;
 };
 
 // Where the command line asks for help: its text.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/stored_runs.h"
 
+#include "perf/import/load.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
@@ -28,7 +30,7 @@ judge::Results load_runs(const std::vector<std::filesystem::path>& files) {
   std::vector<judge::Results> runs;
   std::string latest; // ISO 8601 dates of one zone sort as text
   for (const std::filesystem::path& file : files) {
-    runs.push_back(judge::load_results(file));
+    runs.push_back(imports::load_any(file));
     if (auto date = runs.back().environment.extract(kDate); !date.empty())
       latest = std::max(latest, date.mapped());
   }

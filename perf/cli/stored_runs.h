@@ -9,9 +9,9 @@
 
 namespace kg::cli {
 
-// The files of `run --json` and `gate --json` as one run. A row that failed in any of them has
-// failed, and its times elsewhere count for nothing. Throws Error when they are not of one machine
-// and build; the dates may differ, and the latest stays.
+// The files of `run --json` and `gate --json`, or of other tools (perf/import), as one run. A row
+// that failed in any of them has failed, and its times elsewhere count for nothing. Throws Error
+// when they are not of one machine and build; the dates may differ, and the latest stays.
 judge::Results load_runs(const std::vector<std::filesystem::path>& files);
 
 } // namespace kg::cli

@@ -189,6 +189,20 @@ std::string_view name(Verdict verdict) {
   return "";
 }
 
+int usual_exit(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::pass:
+  case Verdict::improved: return kExitPass;
+  case Verdict::regressed:
+  case Verdict::invalid: return kExitFail;
+  case Verdict::inconclusive:
+  case Verdict::unblessed:
+  case Verdict::env:
+  case Verdict::skipped: return kExitSkip;
+  }
+  return kExitFail;
+}
+
 std::string row_command(std::string_view command, std::string_view op, std::string_view dtype,
                         const RowKey& key) {
   return fmt::format("kernelgrade {} --op {} --dtype {} --case {} --variant {} --mode {}", command,

@@ -41,6 +41,9 @@ inline constexpr int kExitPass = 0;
 inline constexpr int kExitFail = 1;
 inline constexpr int kExitSkip = 77; // CTest's SKIP_RETURN_CODE
 
+// Of a row with that verdict: 0, 1 or 77.
+int usual_exit(Verdict verdict);
+
 // A row that the program knows, measured or not.
 struct Registered {
   std::string op;

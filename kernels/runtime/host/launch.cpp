@@ -6,6 +6,7 @@
 #include "runtime/launch.h"
 
 #include "runtime/host/block.h"
+#include "runtime/host/launch_timer.h"
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 #include "runtime/host/virtual_device.h"
@@ -217,6 +218,7 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
   const LaunchContext launch{kernel.address, kernel.invoke, arguments,
                              config.grid,    config.block,  config.shared_bytes,
                              schedule(),     kernel_name,   argument_sizes};
+  const LaunchTimer::Around timed(kernel.address);
   if (!observer) return run_blocks_of(config, launch);
   observer->launch_began(launch);
   try {

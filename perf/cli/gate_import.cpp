@@ -1,0 +1,71 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade gate --import: the gate for results that are there already, ours or other tools'.
+// Measures nothing and needs no device.
+#include "perf/cli/gate_import.h"
+
+#include "perf/cli/stored_runs.h"
+#include "perf/judge/compare_results.h"
+#include "perf/judge/summary.h"
+#include "perf/report/rows.h"
+
+#include <fmt/format.h>
+#include <ostream>
+
+namespace kg::cli {
+namespace {
+
+judge::GateResult against_results(const Options& options, const judge::Results& run,
+                                  judge::Device device) {
+  const judge::Results baseline = load_runs({options.baseline});
+  const judge::ComparedResults compared =
+      judge::compare(baseline, run, {.device = device, .tol_pct = options.tol_pct});
+  if (compared.across_devices) {
+    const auto& [blessed, now] = compared.environment.at("device");
+    throw UsageError(fmt::format("--baseline {} was measured on {}, the imported results on {}; "
+                                 "import results of {}, or look at both by `kernelgrade compare "
+                                 "--across-devices`",
+                                 options.baseline.string(), blessed, now, blessed));
+  }
+  return judge::as_gate(compared, baseline, run, options.strict);
+}
+
+// Rows are looked for in the committed files by their ids; what those files hold beyond is no
+// matter of this run.
+judge::GateResult against_baselines(const Options& options, const judge::Results& run,
+                                    judge::Device device) {
+  const auto name = run.environment.find("device");
+  require(
+      name != run.environment.end(),
+      "--import: the files do not say on which device they were measured; give --baseline FILE");
+  std::map<std::string, judge::TimingFile> baselines;
+  std::vector<judge::Registered> registered;
+  for (const judge::Measured& row : run.rows) {
+    registered.push_back({row.op, row.dtype, row.key, row.category, row.kind, true});
+    if (!baselines.contains(row.op))
+      baselines[row.op] =
+          judge::load_timings(options.baselines / name->second / (row.op + ".csv"), device);
+  }
+  judge::GateOptions how;
+  how.device = device;
+  how.strict = options.strict;
+  how.filtered = true;
+  return judge::judge(run.rows, baselines, registered, how);
+}
+
+} // namespace
+
+int gate_import(const Options& options, World& world) {
+  const judge::Results run = load_runs(options.files);
+  const judge::Device device = report::device_of(run);
+  const judge::GateResult result = options.baseline.empty()
+                                       ? against_baselines(options, run, device)
+                                       : against_results(options, run, device);
+  if (!options.json.empty()) judge::save_results(options.json, run);
+  if (!options.quiet) world.out << report::judged_table(result, run.rows, device).plain() << "\n";
+  world.out << judge::plain_text(judge::summarise(result), result);
+  return result.exit_code;
+}
+
+} // namespace kg::cli

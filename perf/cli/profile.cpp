@@ -1,0 +1,80 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade profile: where the time of the selected rows goes, kernel by kernel.
+#include "perf/profile/profile.h"
+
+#include "perf/cli/commands.h"
+#include "perf/cli/measure_rows.h"
+#include "perf/judge/atomic_file.h"
+#include "perf/measure/device_lock.h"
+#include "perf/measure/environment.h"
+#include "perf/profile/text.h"
+
+#include <fmt/format.h>
+#include <ostream>
+#include <set>
+#include <utility>
+
+namespace kg::cli {
+namespace {
+
+// Modes time the same work in different ways: each case and variant is profiled once.
+std::vector<const Row*> once_each(const Selection& selection) {
+  std::vector<const Row*> rows;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Row& row : selection.rows) {
+    const judge::RowKey& key = row.registered.key;
+    if (row.registered.selected && seen.emplace(key.case_id, key.variant).second)
+      rows.push_back(&row);
+  }
+  return rows;
+}
+
+// What is wrong with the workload's result, or nothing: where the time of a wrong result goes is
+// nobody's question.
+std::string problem(const perf::Workload& workload, Stream& stream) {
+  workload.poison(stream);
+  workload.run(stream);
+  stream.synchronize();
+  return workload.verify(stream);
+}
+
+} // namespace
+
+int profile(const Options& options, World& world) {
+  const Selection selection = select(world, options.filters);
+  if (selection.selected == 0) throw Error(nothing_selected(world));
+  if (const std::string reason = missing_device(options, world); !reason.empty()) {
+    world.err << "skipped: " << reason << "\n";
+    return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
+  }
+  const std::string device = world.device();
+  const perf::DeviceLock lock(perf::device_lock_path(device), [&] {
+    world.err << "waiting for another process that is measuring on " << device << "\n";
+  });
+  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus();
+  std::vector<profile::RowProfile> profiles;
+  int exit_code = judge::kExitPass;
+  for (const Row* row : once_each(selection)) {
+    const perf::Workload workload = row->make();
+    const std::string wrong = problem(workload, apparatus->stream);
+    if (!wrong.empty()) {
+      world.err << fmt::format("{}: INVALID: {}\n", judge::text(row->registered.key), wrong);
+      exit_code = judge::kExitFail;
+      continue;
+    }
+    profiles.push_back(profile::profile_row(row->registered.key, workload, apparatus->stream,
+                                            apparatus->instruments.now, options.runs));
+    world.out << profile::plain_text(profiles.back()) << std::endl;
+  }
+  const std::vector<profile::Part> top =
+      profile::top_kernels(profiles, static_cast<std::size_t>(options.top));
+  if (!top.empty()) world.out << profile::plain_text(top);
+  if (!options.json.empty())
+    judge::write_file(options.json,
+                      profile::json(profiles, top, perf::environment(source_of(options, world))));
+  return exit_code;
+}
+
+} // namespace kg::cli

@@ -1,0 +1,239 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/compare_results.h"
+
+#include "perf/judge/compare_rows.h"
+#include "perf/judge/limits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <span>
+
+namespace kg::judge {
+namespace {
+
+constexpr double kPower = 0.9; // with which the detectable slow-down is found
+
+// ln (A / B) of two sets of process medians. Bounds and error in the same logarithm.
+struct Welch {
+  double difference = 0;
+  Interval bounds;
+  double detectable = 0; // beyond the tolerance
+};
+
+TrimmedMean log_mean(std::span<const double> medians_ns) {
+  std::vector<double> logs;
+  for (const double ns : medians_ns) logs.push_back(std::log(ns));
+  return trimmed_mean(logs, 0);
+}
+
+// Degrees of freedom by Welch and Satterthwaite.
+Welch welch(std::span<const double> a_ns, std::span<const double> b_ns, double alpha) {
+  const TrimmedMean a = log_mean(a_ns), b = log_mean(b_ns);
+  const double of_a = a.error * a.error, of_b = b.error * b.error;
+  const double error = std::sqrt(of_a + of_b);
+  Welch found;
+  found.difference = a.mean - b.mean;
+  found.bounds = {found.difference, found.difference};
+  if (error == 0) return found; // every process took the same time
+  const double dof = (of_a + of_b) * (of_a + of_b) / (of_a * of_a / a.dof + of_b * of_b / b.dof);
+  const double t = student_t_quantile(1 - alpha, dof);
+  found.bounds = {found.difference - t * error, found.difference + t * error};
+  found.detectable = (t + student_t_quantile(kPower, dof)) * error;
+  return found;
+}
+
+// A as the baseline that compare_rows.h wants: what decides about canaries is the same.
+TimingRow baseline_of(const Measured& a) {
+  TimingRow row;
+  row.key = a.key;
+  row.median_ns = a.median_ns;
+  row.ci_ns = a.ci_ns;
+  if (a.canary) row.canary = Canary{a.canary->kind, a.canary->median_ns};
+  return row;
+}
+
+std::string about_canaries(const Comparison& found, const Measured& a, const Measured& b) {
+  return fmt::format("the {} canary takes {:.2f}x as long for B as for A, known to +-{:.1f} % and "
+                     "+-{:.1f} %",
+                     name(b.canary->kind), found.drift, 100 * a.canary->half_width,
+                     100 * b.canary->half_width);
+}
+
+// Why the two cannot be compared at all, with the verdict that this deserves.
+std::optional<Opinion> obstacle(const Measured& a, const Measured& b) {
+  for (const auto& [row, side] : {std::pair(&a, "A"), std::pair(&b, "B")}) {
+    if (!row->skipped.empty())
+      return Opinion{Verdict::skipped, false, fmt::format("{}: {}", side, row->skipped)};
+    // Not Device::host: results of other tools have no canary, and are compared in time.
+    if (const auto fault = defect(*row, Device::gpu))
+      return Opinion{Verdict::invalid, false, fmt::format("{}: {}", side, *fault)};
+  }
+  if (a.canary && b.canary && a.canary->kind != b.canary->kind)
+    return Opinion{Verdict::invalid, false,
+                   fmt::format("a {} canary ran beside A and a {} canary beside B; measure "
+                               "both with one program",
+                               name(a.canary->kind), name(b.canary->kind))};
+  return std::nullopt;
+}
+
+Opinion opinion(Interval ratio, double tol_pct) {
+  const double tolerated = 1 + tol_pct / 100;
+  if (ratio.high < 1 / tolerated)
+    return {Verdict::regressed, false, fmt::format("slower than its tolerance of {:g} %", tol_pct)};
+  if (ratio.low > tolerated)
+    return {Verdict::improved, false, fmt::format("faster by more than {:g} %", tol_pct)};
+  if (ratio.low > 1 / tolerated)
+    return {Verdict::pass, false, fmt::format("within its tolerance of {:g} %", tol_pct)};
+  return {Verdict::inconclusive, false,
+          fmt::format("neither slower than its tolerance of {:g} % nor surely within it; measure "
+                      "more processes, or side by side by `kernelgrade ab`",
+                      tol_pct)};
+}
+
+Opinion few_processes(const ComparedRow& row) {
+  return {Verdict::inconclusive, false,
+          fmt::format("{} process{} of A and {} of B: different samples, but no "
+                      "telling builds from processes; measure both with --processes 5, or side by "
+                      "side by `kernelgrade ab`",
+                      row.a_processes, row.a_processes == 1 ? "" : "es", row.b_processes)};
+}
+
+Interval exponential(Interval logs, double scale) {
+  return {scale * std::exp(logs.low), scale * std::exp(logs.high)};
+}
+
+// Fills in the figures and says what they amount to.
+Opinion judged(ComparedRow& row, const Measured& a, const Measured& b, const CompareRule& rule,
+               double tol_pct) {
+  const Comparison found = compare(b, baseline_of(a), rule.device);
+  RowResult& result = row.result;
+  result.ratio = found.ratio;
+  result.ratio_interval = found.interval;
+  const bool replicated = std::min(row.a_processes, row.b_processes) > 1;
+  if (replicated) {
+    const Welch test = welch(a.process_medians_ns, b.process_medians_ns, rule.alpha);
+    const double scale = found.ratio * b.median_ns / a.median_ns; // of the canaries, or 1
+    result.ratio = scale * std::exp(test.difference);
+    result.ratio_interval = exponential(test.bounds, scale);
+    row.detectable_pct = 100 * ((1 + tol_pct / 100) * std::exp(test.detectable) - 1);
+  }
+  result.grade = grade(*result.ratio);
+  const bool healthy =
+      found.healthy && a.canary->half_width <= limits(rule.device).canary_half_width;
+  if (found.canary && !healthy &&
+      (rule.device == Device::host || result.ratio_interval.low < 1 / (1 + tol_pct / 100)))
+    return {Verdict::env, false,
+            fmt::format("the machines cannot be compared: {}", about_canaries(found, a, b))};
+  return replicated ? opinion(result.ratio_interval, tol_pct) : few_processes(row);
+}
+
+RowResult result_for(const Measured& row) {
+  RowResult result;
+  result.op = row.op;
+  result.dtype = row.dtype;
+  result.key = row.key;
+  result.category = row.category;
+  result.kind = row.kind;
+  return result;
+}
+
+void conclude(RowResult& result, Verdict verdict, const std::string& reason) {
+  result.verdict = verdict;
+  result.reason = reason;
+  result.message = fmt::format("{}: {}: {}", text(result.key), name(verdict), reason);
+  result.exit_code = usual_exit(verdict);
+}
+
+ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule& rule,
+                        const ComparedResults& whole) {
+  ComparedRow row;
+  row.result = result_for(b);
+  row.a_processes = a.process_medians_ns.size();
+  row.b_processes = b.process_medians_ns.size();
+  row.result.baseline_ns = a.median_ns;
+  row.result.measured_ns = b.median_ns;
+  Opinion found;
+  if (const auto why = obstacle(a, b)) {
+    found = *why;
+  } else if (whole.across_devices) {
+    row.result.ratio = a.median_ns / b.median_ns;
+    row.result.ratio_interval = {a.ci_ns.low / b.ci_ns.high, a.ci_ns.high / b.ci_ns.low};
+    found = {Verdict::env, false, "measured on different devices: for information"};
+  } else {
+    found = judged(row, a, b, rule, whole.tol_pct);
+  }
+  conclude(row.result, found.verdict, found.reason);
+  // A library's time may change with the library: that is no regression of ours.
+  if (whole.across_devices || b.kind == Kind::vendor) row.result.exit_code = kExitPass;
+  return row;
+}
+
+std::map<std::string, std::pair<std::string, std::string>> differences(const Results& a,
+                                                                       const Results& b) {
+  std::map<std::string, std::pair<std::string, std::string>> found;
+  for (const auto& [key, value] : a.environment) found[key].first = value;
+  for (const auto& [key, value] : b.environment) found[key].second = value;
+  std::erase_if(found, [](const auto& entry) {
+    return entry.first == "date_utc" || entry.second.first == entry.second.second;
+  });
+  return found;
+}
+
+const Measured* find(const Results& run, const RowKey& key) {
+  const auto at = std::find_if(run.rows.begin(), run.rows.end(),
+                               [&](const Measured& row) { return row.key == key; });
+  return at == run.rows.end() ? nullptr : &*at;
+}
+
+} // namespace
+
+ComparedResults compare(const Results& a, const Results& b, const CompareRule& rule) {
+  ComparedResults compared;
+  compared.tol_pct = rule.tol_pct.value_or(limits(rule.device).tol_pct);
+  compared.environment = differences(a, b);
+  compared.across_devices = compared.environment.contains("device");
+  for (const Measured& row : a.rows) {
+    if (const Measured* other = find(b, row.key))
+      compared.rows.push_back(compare_row(row, *other, rule, compared));
+    else
+      compared.only_a.push_back(row.key);
+  }
+  for (const Measured& row : b.rows)
+    if (!find(a, row.key)) compared.only_b.push_back(row.key);
+  return compared;
+}
+
+int exit_code(const ComparedResults& compared, bool strict) {
+  std::vector<int> exits;
+  for (const ComparedRow& row : compared.rows) exits.push_back(row.result.exit_code);
+  return combined_exit(exits, strict);
+}
+
+GateResult as_gate(const ComparedResults& compared, const Results& a, const Results& b,
+                   bool strict) {
+  GateResult gate;
+  std::vector<int> exits;
+  for (const ComparedRow& row : compared.rows) {
+    gate.rows.push_back(row.result);
+    if (row.result.verdict != Verdict::env) continue;
+    gate.rows.back().ratio.reset(); // no grade of the kernel
+    gate.rows.back().grade.reset();
+  }
+  for (const RowKey& key : compared.only_a) {
+    gate.rows.push_back(result_for(*find(a, key)));
+    conclude(gate.rows.back(), Verdict::invalid, "the baseline has it, but it was not measured");
+  }
+  for (const RowKey& key : compared.only_b) {
+    gate.rows.push_back(result_for(*find(b, key)));
+    conclude(gate.rows.back(), Verdict::unblessed, "the baseline has no such row");
+    gate.rows.back().exit_code = kExitFail;
+  }
+  for (const RowResult& row : gate.rows) exits.push_back(row.exit_code);
+  if (exits.empty()) gate.faults.emplace_back("no rows: neither file holds any");
+  gate.exit_code = combined_exit(exits, strict);
+  return gate;
+}
+
+} // namespace kg::judge
