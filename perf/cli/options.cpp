@@ -138,6 +138,13 @@ void add_measuring(CLI::App& command, Words& words) {
   command.add_option("--processes", words.processes, "fresh processes to measure in")
       ->check(CLI::Range(1, 100));
   command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
+  command
+      .add_option("--row-timeout", options.row_timeout_s,
+                  "seconds after which a row that is not done is killed")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--in-process", options.in_process,
+                   "measure in this process, for debuggers and profilers: a crash ends it");
+  command.add_option("--journal", options.journal)->group(""); // between this program's processes
   command.add_flag("--quiet", options.quiet, "no progress and no table");
 }
 
@@ -215,11 +222,13 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
     return {{}, Help{commands.empty() ? app.help() : commands.front()->help()}};
   }
   Options& options = words.options;
+  if (options.in_process && words.processes > 1)
+    throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
-  options.processes = words.processes              ? words.processes
-                      : options.command == "bless" ? kBlessProcesses
-                                                   : 1;
+  options.processes = words.processes                                     ? words.processes
+                      : options.command == "bless" && !options.in_process ? kBlessProcesses
+                                                                          : 1;
   if (!words.status.empty()) options.status = judge::status_named(words.status);
   options.strict = is_set("KERNELGRADE_STRICT") || options.strict;
   options.require_gpu = is_set("KERNELGRADE_REQUIRE_GPU");

@@ -45,6 +45,9 @@ struct Options {
   int processes = 1;
   unsigned shuffle = 0; // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
+  double row_timeout_s = 120;    // a row that takes longer is killed with its process
+  bool in_process = false;       // measure in this process, without that protection
+  std::filesystem::path journal; // where a process started by measure_in_processes writes its rows
 
   // bless
   std::string why;

@@ -47,7 +47,7 @@ Measured pooled(const std::vector<const Measured*>& parts) {
     require_same(part->category == row.category && part->kind == row.kind, row, "category or kind");
     require_same(part->bytes == row.bytes && part->flops == row.flops, row, "bytes or flops");
     require_same(part->identity == row.identity, row, "identity");
-    require_same(part->skipped == row.skipped, row, "reason to be skipped");
+    require_same(part->skipped.empty() == row.skipped.empty(), row, "reason to be skipped");
     require_same(part->canary.has_value() == row.canary.has_value() &&
                      (!row.canary || part->canary->kind == row.canary->kind),
                  row, "canary");

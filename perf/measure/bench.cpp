@@ -4,6 +4,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/device.h"
+#include "runtime/error.h"
 
 #include <fmt/format.h>
 #include <utility>
@@ -13,6 +14,15 @@ namespace {
 
 // Long enough for a GPU to leave its idle clocks, and for a host's cores to reach theirs.
 constexpr double kReadyNs = backend == Backend::cuda ? 200e6 : 50e6;
+
+std::string device_problem() {
+  try {
+    synchronize_device();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 } // namespace
 
@@ -27,6 +37,7 @@ Bench::Bench() {
   instruments.canary_ns = [this](Kind kind) { return canary_ns(kind); };
   instruments.flush = [this](Stream& queue) { flush_->run(queue); };
   instruments.cold_problem = [this] { return cold_problem(); };
+  instruments.device_problem = [] { return device_problem(); };
   const double start = instruments.now();
   while (instruments.now() - start < kReadyNs) canary_ns(Kind::compute);
 }

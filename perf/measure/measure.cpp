@@ -10,6 +10,8 @@
 #include <cmath>
 #include <exception>
 #include <fmt/format.h>
+#include <new>
+#include <string_view>
 
 namespace kg::perf {
 namespace {
@@ -157,6 +159,13 @@ std::string sample_problem(const std::vector<double>& samples_ns) {
                      *impossible);
 }
 
+// By its text, since the runtime has one exception for whatever goes wrong; both backends and
+// cudaGetErrorString say it in these words.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         std::string_view(error.what()).find("out of memory") != std::string_view::npos;
+}
+
 } // namespace
 
 const std::vector<Mode>& available_modes() {
@@ -193,6 +202,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     }
   } catch (const std::exception& error) {
     result.problem = error.what();
+    result.out_of_memory = is_out_of_memory(error);
   }
   if (!result.problem.empty()) result.problem = fmt::format("{}: {}", phase, result.problem);
   return result;

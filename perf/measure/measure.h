@@ -27,6 +27,9 @@ struct Instruments {
   std::function<void(Stream&)> flush;    // empties the L2; for Mode::cold alone
   std::function<std::string()>
       cold_problem; // empty where the flush is proved, else why cold times would be wrong
+  // Empty while the device works, else what it says: after some faults of a kernel nothing runs on
+  // it any more in the same process.
+  std::function<std::string()> device_problem;
 };
 
 // A device made ready to measure.
@@ -46,6 +49,7 @@ struct Measurement {
   int batch = 1;       // executions per sample
   std::string problem; // empty: the row is valid. Otherwise why it is not; then nothing may be
                        // called a time
+  bool out_of_memory = false; // that is the problem: the row is too large for this device today
 };
 
 // Never throws for a fault of the workload: that is a problem of its row and must not cost the

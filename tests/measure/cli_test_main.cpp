@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   using kg::cli::test::Cli;
   if (argc > 1 && std::string(argv[1]) == "run") {
     Cli cli;
+    cli.behaviour = kg::cli::test::handed_down();
     const kg::cli::test::Outcome outcome = cli({argv + 1, argv + argc});
     std::cout << outcome.out;
     std::cerr << outcome.err;
