@@ -101,7 +101,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   judge::Results run;
   run.environment = perf::environment(source_of(options, world));
   run.environment["date_utc"] = perf::utc_now();
-  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus();
+  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);
   for (const Row* row : rows) {
     if (journal) journal->begins({run.environment, {unfinished(*row)}});

@@ -183,6 +183,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     if (mode == Mode::cold) result.problem = apparatus.instruments.cold_problem();
     if (!result.problem.empty()) return result;
 
+    apparatus.instruments.canary_ns(kind); // makes it, if it is the first: not between samples
     const Workload workload = make();
     result.variant = workload.variant;
     phase = "before timing";

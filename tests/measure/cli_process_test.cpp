@@ -134,6 +134,18 @@ TEST_F(CliProcess, AnOperationWhoseProcessCannotBeginFailsRowByRow) {
     EXPECT_THAT(row.verified, HasSubstr("with exit code 1 before it measured anything"));
 }
 
+TEST_F(CliProcess, MeasuresBrieflyWhereTheEnvironmentSaysSo) {
+  cli.behaviour.copy_ns = 10e6;
+  measure({"--op", "fill"});
+  ASSERT_EQ(run.rows.size(), 1u);
+  EXPECT_EQ(run.rows[0].samples_ns.size(), 26u) << "a quarter of a second";
+  setenv("KERNELGRADE_BRIEF", "1", 1);
+  measure({"--op", "fill"});
+  unsetenv("KERNELGRADE_BRIEF");
+  ASSERT_EQ(run.rows.size(), 1u);
+  EXPECT_EQ(run.rows[0].samples_ns.size(), 8u) << "the fewest, since the budget is spent by then";
+}
+
 TEST(Journal, KeepsWhatEndedAndNamesWhatDidNot) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "journal";

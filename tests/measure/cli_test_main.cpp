@@ -28,5 +28,6 @@ int main(int argc, char** argv) {
   setenv("TMPDIR", folder.path().c_str(), 1);
   unsetenv("KERNELGRADE_STRICT");
   unsetenv("KERNELGRADE_REQUIRE_GPU");
+  unsetenv("KERNELGRADE_BRIEF");
   return RUN_ALL_TESTS();
 }

@@ -53,11 +53,12 @@ perf::Variant variant(Behaviour& behaviour, const std::string& name, bool vendor
           }};
 }
 
-std::unique_ptr<perf::Apparatus> apparatus(Behaviour& behaviour) {
+std::unique_ptr<perf::Apparatus> apparatus(Behaviour& behaviour, perf::Pace pace) {
   auto made = perf::test::fake_apparatus(behaviour.time, behaviour.canary_ns);
   made->instruments.device_problem = [&behaviour] {
     return std::string(behaviour.loses_device.empty() ? "" : "it answers no more");
   };
+  if (pace == perf::Pace::brief) made->protocol = perf::brief(made->protocol);
   return made;
 }
 
@@ -137,7 +138,7 @@ Outcome Cli::operator()(const std::vector<std::string>& arguments) {
       .executable = executable,
       .no_device = [this] { return no_device; },
       .device = [] { return std::string("host"); },
-      .apparatus = [this] { return apparatus(behaviour); },
+      .apparatus = [this](perf::Pace pace) { return apparatus(behaviour, pace); },
       .out = out,
       .err = err,
   };
