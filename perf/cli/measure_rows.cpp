@@ -52,6 +52,11 @@ judge::Measured measured(const Row& row, const perf::Measurement& found) {
                  {"batch", std::to_string(found.batch)},
                  {"stop", std::string(stop_text(found.stop))},
                  {"warm_up", found.settled ? "settled" : "not settled"}};
+  if (found.oversubscribed) result.tags["oversubscribed"] = "1";
+  result.setup_ns = found.setup_ns;
+  result.first_call_ns = found.first_call_ns;
+  result.jit_ns = found.compile_ns;
+  result.peak_bytes = static_cast<double>(found.peak_bytes);
   if (!found.problem.empty()) return result; // no time of a wrong or failed run may be quoted
   judge::take_samples(result, found.samples_ns);
   const double canary = judge::median(found.canaries_ns);

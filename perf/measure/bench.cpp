@@ -36,6 +36,7 @@ Bench::Bench(Pace pace) {
   instruments.canary_ns = [this](Kind kind) { return canary_ns(kind); };
   instruments.flush = [this](Stream& queue) { flush_->run(queue); };
   instruments.cold_problem = [this] { return cold_problem(); };
+  instruments.device_bytes = device_properties().global_bytes;
   instruments.device_problem = [] { return device_problem(); };
   const double start = instruments.now();
   while (instruments.now() - start < ready_ns(pace)) canary_ns(Kind::compute);
