@@ -136,7 +136,7 @@ int doctor(const Options& options, World& world) {
   check_load(findings);
   const perf::DeviceLock lock(perf::device_lock_path(device),
                               [&] { world.err << "waiting for another measuring process\n"; });
-  check_canaries(world, *world.apparatus(), blessed, findings);
+  check_canaries(world, *world.apparatus(perf::Pace::full), blessed, findings);
 
   for (const Finding& finding : findings)
     world.out << fmt::format("wrong: {}\n  mend: {}\n", finding.what, finding.mend);

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
         .executable = kg::perf::this_executable(),
         .no_device = kg::device_unavailable_reason,
         .device = [] { return kg::device_slug(kg::device_properties().name); },
-        .apparatus = [] { return std::make_unique<kg::perf::Bench>(); },
+        .apparatus = [](kg::perf::Pace pace) { return std::make_unique<kg::perf::Bench>(pace); },
         .out = std::cout,
         .err = std::cerr,
     };

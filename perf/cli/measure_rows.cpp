@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/measure_rows.h"
 
-#include "perf/cli/stored_runs.h"
-#include "perf/cli/temporary_folder.h"
-#include "perf/judge/atomic_file.h"
+#include "perf/cli/journal.h"
+#include "perf/cli/measure_processes.h"
 #include "perf/judge/units.h"
 #include "perf/measure/child_process.h"
-#include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
 #include "perf/measure/injection.h"
 #include "runtime/backend.h"
@@ -15,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <memory>
 #include <ostream>
 #include <random>
 #include <utility>
@@ -43,19 +42,22 @@ std::string_view stop_text(judge::Stop stop) {
 }
 
 judge::Measured measured(const Row& row, const perf::Measurement& found) {
-  judge::Measured result;
-  result.op = row.registered.op;
-  result.dtype = row.registered.dtype;
-  result.key = row.registered.key;
-  result.category = row.registered.category;
-  result.kind = row.registered.kind;
-  result.bytes = row.work.bytes;
-  result.flops = row.work.flops;
+  judge::Measured result = described(row);
+  if (found.out_of_memory) {
+    result.skipped = "there is not enough memory for it: " + found.problem;
+    result.tags["failure"] = "out_of_memory";
+    return result;
+  }
   result.verified = found.problem;
   result.tags = {{"ran", found.variant},
                  {"batch", std::to_string(found.batch)},
                  {"stop", std::string(stop_text(found.stop))},
                  {"warm_up", found.settled ? "settled" : "not settled"}};
+  if (found.oversubscribed) result.tags["oversubscribed"] = "1";
+  result.setup_ns = found.setup_ns;
+  result.first_call_ns = found.first_call_ns;
+  result.jit_ns = found.compile_ns;
+  result.peak_bytes = static_cast<double>(found.peak_bytes);
   if (!found.problem.empty()) return result; // no time of a wrong or failed run may be quoted
   judge::take_samples(result, found.samples_ns);
   const double canary = judge::median(found.canaries_ns);
@@ -63,6 +65,24 @@ judge::Measured measured(const Row& row, const perf::Measurement& found) {
       judge::median_interval(found.canaries_ns, judge::kConfidence).interval;
   result.canary = {canary_kind(row.canary), canary, judge::half_width(interval, canary)};
   return result;
+}
+
+// What stands for a row until it is measured.
+judge::Measured unfinished(const Row& row) {
+  judge::Measured result = described(row);
+  result.verified = "its measurement did not end";
+  return result;
+}
+
+// Rows behind one that left the device unusable.
+void add_unmeasured(judge::Results& run, const std::vector<const Row*>& rows,
+                    const std::string& lost) {
+  for (std::size_t i = run.rows.size(); i < rows.size(); ++i) {
+    run.rows.push_back(described(*rows[i]));
+    run.rows.back().tags["failure"] = "device_lost";
+    run.rows.back().verified =
+        fmt::format("an earlier row left the device unusable ({}); leave out --in-process", lost);
+  }
 }
 
 std::vector<const Row*> in_order(const Selection& selection, unsigned seed) {
@@ -76,15 +96,14 @@ std::vector<const Row*> in_order(const Selection& selection, unsigned seed) {
 std::string progress(std::size_t number, std::size_t all, const judge::Measured& row) {
   const std::string head = fmt::format("[{}/{}] {}", number, all, judge::text(row.key));
   if (!row.verified.empty()) return fmt::format("{}: INVALID: {}", head, row.verified);
+  if (!row.skipped.empty()) return fmt::format("{}: skipped: {}", head, row.skipped);
   return fmt::format("{}: {} +-{:.1f} %", head, judge::time_text(row.median_ns),
                      100 * judge::half_width(row.ci_ns, row.median_ns));
 }
 
-judge::Results in_this_process(const Options& options, World& world, const Selection& selection) {
-  const std::string device = world.device();
-  const perf::DeviceLock lock(perf::device_lock_path(device), [&] {
-    world.err << "waiting for another process that is measuring on " << device << "\n";
-  });
+// `journal` is null where no other process waits for the rows.
+judge::Results in_this_process(const Options& options, World& world, const Selection& selection,
+                               Journal* journal) {
   judge::Results run;
   run.environment = perf::environment(source_of(options, world));
   run.environment["date_utc"] = perf::utc_now();
@@ -92,56 +111,26 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   if (injection) // also with --quiet: no such time may be taken for a true one
     world.err << fmt::format("{}: injecting {} into every timed execution of our rows\n",
                              perf::kInjectVariable, injection->text);
-  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus();
+  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);
   for (const Row* row : rows) {
+    if (journal) journal->begins({run.environment, {unfinished(*row)}});
     const bool slowed = injection && row->registered.kind == judge::Kind::ours;
     const perf::Measurement found = perf::measure(row->make, row->canary, row->registered.key.mode,
                                                   *apparatus, slowed ? injection->share : 0);
     run.rows.push_back(measured(*row, found));
     if (slowed) run.rows.back().tags[judge::kInjectedTag] = injection->text;
+    const std::string lost = found.problem.empty() ? "" : apparatus->instruments.device_problem();
+    if (!lost.empty()) run.rows.back().tags["failure"] = "device_lost";
+    if (journal) journal->ends({run.environment, {run.rows.back()}});
     if (!options.quiet)
       world.err << progress(run.rows.size(), rows.size(), run.rows.back()) << std::endl;
+    if (lost.empty()) continue;
+    // A process that is watched leaves the rows that are left to the next one.
+    if (!journal) add_unmeasured(run, rows, lost);
+    break;
   }
   return run;
-}
-
-// The selected rows, one line each, as --batch reads them.
-std::string batch(const Selection& selection) {
-  std::string lines;
-  for (const Row& row : selection.rows)
-    if (row.registered.selected)
-      lines += fmt::format("--case {} --variant {} --mode {}\n", row.registered.key.case_id,
-                           row.registered.key.variant, judge::name(row.registered.key.mode));
-  return lines;
-}
-
-judge::Results in_fresh_processes(const Options& options, World& world,
-                                  const Selection& selection) {
-  const TemporaryFolder folder;
-  const std::filesystem::path rows = folder.path() / "rows";
-  judge::write_file(rows, batch(selection));
-  std::vector<std::filesystem::path> files;
-  for (int process = 1; process <= options.processes; ++process) {
-    if (!options.quiet)
-      world.err << fmt::format("process {} of {}: {} rows", process, options.processes,
-                               selection.selected)
-                << std::endl;
-    const std::filesystem::path json = folder.path() / fmt::format("{}.json", process);
-    const perf::Finished finished = perf::run_process(
-        {world.executable.string(), "run", "--batch", rows.string(), "--json", json.string(),
-         "--source-id", source_of(options, world), "--shuffle",
-         std::to_string(options.shuffle + static_cast<unsigned>(process)), "--quiet"},
-        perf::Output::to_stderr);
-    // A process that measured a wrong row exits with 1 and says so in its file.
-    if (!std::filesystem::exists(json))
-      fail(
-          fmt::format("measuring process {} of {} ended with exit code {} and wrote no result; run "
-                      "`{} run` on the same rows to see why",
-                      process, options.processes, finished.exit_code, world.executable.string()));
-    files.push_back(json);
-  }
-  return load_runs(files);
 }
 
 bool is_number(const std::string& text) {
@@ -149,6 +138,25 @@ bool is_number(const std::string& text) {
 }
 
 } // namespace
+
+judge::Measured described(const Row& row) {
+  judge::Measured result;
+  result.op = row.registered.op;
+  result.dtype = row.registered.dtype;
+  result.key = row.registered.key;
+  result.category = row.registered.category;
+  result.kind = row.registered.kind;
+  result.bytes = row.work.bytes;
+  result.flops = row.work.flops;
+  return result;
+}
+
+perf::DeviceLock lock_device(World& world) {
+  const std::string device = world.device();
+  return perf::DeviceLock(perf::device_lock_path(device), [&] {
+    world.err << "waiting for another process that is measuring on " << device << "\n";
+  });
+}
 
 std::string source_of(const Options& options, const World& world) {
   return options.source_id.empty() ? perf::source_id(world.source) : options.source_id;
@@ -171,8 +179,16 @@ std::string missing_device(const Options& options, World& world) {
 }
 
 judge::Results measure_rows(const Options& options, World& world, const Selection& selection) {
-  return options.processes > 1 ? in_fresh_processes(options, world, selection)
-                               : in_this_process(options, world, selection);
+  if (!options.journal.empty()) { // started by a process that holds the lock
+    perf::end_with_parent();
+    Journal journal(options.journal);
+    return in_this_process(options, world, selection, &journal);
+  }
+  if (options.in_process) {
+    const perf::DeviceLock lock = lock_device(world);
+    return in_this_process(options, world, selection, nullptr);
+  }
+  return measure_in_processes(options, world, selection, source_of(options, world));
 }
 
 } // namespace kg::cli

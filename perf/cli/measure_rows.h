@@ -1,12 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measuring the selected rows, in this process or in fresh ones.
+// Measuring the selected rows: each operation in a process of its own, which comes here again.
 #pragma once
 
 #include "perf/cli/selection.h"
 #include "perf/cli/world.h"
 #include "perf/judge/result.h"
+#include "perf/measure/device_lock.h"
 
 #include <string>
 #include <vector>
@@ -17,8 +18,13 @@ namespace kg::cli {
 // the device.
 std::string source_of(const Options& options, const World& world);
 
-// Holds the device's lock while it measures. Throws UsageError when the device is not the one asked
-// for, Error when a process fails as a whole; a row that fails is a row of the result.
+// The row with all that is known without measuring it.
+judge::Measured described(const Row& row);
+
+// Waits for another process that is measuring, and says so.
+perf::DeviceLock lock_device(World& world);
+
+// Holds the device's lock while a process measures. A row that fails is a row of the result.
 judge::Results measure_rows(const Options& options, World& world, const Selection& selection);
 
 // Why there is no device for this command, or nothing. Applies --device first.

@@ -143,6 +143,13 @@ void add_device(CLI::App& command, Words& words) {
   command.add_option("--json", options.json, "write all samples to this file");
   command.add_option("--source-id", options.source_id, "name of the source where there is no git");
   command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
+  command
+      .add_option("--row-timeout", options.row_timeout_s,
+                  "seconds after which a row that is not done is killed")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--in-process", options.in_process,
+                   "measure in this process, for debuggers and profilers: a crash ends it");
+  command.add_option("--journal", options.journal)->group(""); // between this program's processes
   command.add_flag("--quiet", options.quiet, "no progress and no table");
 }
 
@@ -321,16 +328,20 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
     return {{}, Help{commands.empty() ? app.help() : commands.front()->help()}};
   }
   Options& options = words.options;
+  if (options.in_process && words.processes > 1)
+    throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
-  options.processes = words.processes              ? words.processes
-                      : options.command == "bless" ? kBlessProcesses
-                      : options.command == "gate"  ? kGateProcesses
-                                                   : 1;
+  const int usual = options.command == "gate"    ? kGateProcesses
+                    : options.command == "bless" ? kBlessProcesses
+                                                 : 1;
+  options.processes = words.processes ? words.processes : options.in_process ? 1 : usual;
   if (!words.status.empty()) options.status = judge::status_named(words.status);
   options.confirm = words.confirm == "auto";
   options.strict = is_set("KERNELGRADE_STRICT") || options.strict;
   options.require_gpu = is_set("KERNELGRADE_REQUIRE_GPU");
+  // Not an option, so that an older build which does not know it measures, too, if longer.
+  if (is_set("KERNELGRADE_BRIEF")) options.pace = perf::Pace::brief;
   return {options, std::nullopt};
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "perf/judge/row.h"
+#include "perf/measure/sampling.h"
 #include "runtime/error.h"
 
 #include <filesystem>
@@ -43,8 +44,12 @@ struct Options {
   std::filesystem::path baselines;
   std::string source_id; // empty: ask git
   int processes = 1;
-  unsigned shuffle = 0; // seed of the order in which rows are measured; 0: as listed
+  perf::Pace pace = perf::Pace::full; // KERNELGRADE_BRIEF=1: brief
+  unsigned shuffle = 0;               // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
+  double row_timeout_s = 120;    // a row that takes longer is killed with its process
+  bool in_process = false;       // measure in this process, without that protection
+  std::filesystem::path journal; // where a process started by measure_in_processes writes its rows
 
   bool confirm = true; // gate: suspicious rows are measured beside their reference
 

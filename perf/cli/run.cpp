@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <ostream>
+#include <vector>
 
 namespace kg::cli {
 
@@ -21,17 +22,23 @@ int run(const Options& options, World& world) {
     return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
   }
   const judge::Results measured = measure_rows(options, world, selection);
+  if (!options.journal.empty()) return judge::kExitPass; // who reads it judges it
   if (!options.json.empty()) judge::save_results(options.json, measured);
   if (!options.quiet) world.out << report::measured_table(measured.rows, kJudged).plain();
 
-  int exit_code = judge::kExitPass;
+  std::vector<int> exits;
   for (const judge::Measured& row : measured.rows) {
+    if (!row.skipped.empty()) {
+      exits.push_back(judge::kExitSkip);
+      world.err << fmt::format("{}: skipped: {}\n", judge::text(row.key), row.skipped);
+      continue;
+    }
+    exits.push_back(row.verified.empty() ? judge::kExitPass : judge::kExitFail);
     if (row.verified.empty()) continue;
-    exit_code = judge::kExitFail;
     world.err << fmt::format("{}: INVALID: {}; again: {}\n", judge::text(row.key), row.verified,
                              judge::row_command("run", row.op, row.dtype, row.key));
   }
-  return exit_code;
+  return judge::combined_exit(exits, options.strict);
 }
 
 } // namespace kg::cli

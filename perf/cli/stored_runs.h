@@ -14,4 +14,7 @@ namespace kg::cli {
 // when they are not of one machine and build; the dates may differ, and the latest stays.
 judge::Results load_runs(const std::vector<std::filesystem::path>& files);
 
+// The same of runs at hand.
+judge::Results join_runs(std::vector<judge::Results> runs);
+
 } // namespace kg::cli

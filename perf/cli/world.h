@@ -26,7 +26,7 @@ struct World {
   std::filesystem::path executable;       // this command, for fresh processes
   std::function<std::string()> no_device; // why nothing can be measured here; empty where it can
   std::function<std::string()> device;    // its name in paths; asked only where there is one
-  std::function<std::unique_ptr<perf::Apparatus>()> apparatus;
+  std::function<std::unique_ptr<perf::Apparatus>(perf::Pace)> apparatus;
   std::ostream& out;
   std::ostream& err;
 };

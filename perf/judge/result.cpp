@@ -31,6 +31,14 @@ void require_same(bool same, const Measured& row, std::string_view what) {
                             text(row.key), what));
 }
 
+// The median of what the parts know.
+double pooled_time(const std::vector<const Measured*>& parts, double Measured::*time) {
+  std::vector<double> known;
+  for (const Measured* part : parts)
+    if (part->*time > 0) known.push_back(part->*time);
+  return known.empty() ? 0 : median(known);
+}
+
 // All rows have one key, and there is at least one.
 Measured pooled(const std::vector<const Measured*>& parts) {
   Measured row = *parts.front();
@@ -47,10 +55,11 @@ Measured pooled(const std::vector<const Measured*>& parts) {
     require_same(part->category == row.category && part->kind == row.kind, row, "category or kind");
     require_same(part->bytes == row.bytes && part->flops == row.flops, row, "bytes or flops");
     require_same(part->identity == row.identity, row, "identity");
-    require_same(part->skipped == row.skipped, row, "reason to be skipped");
+    require_same(part->skipped.empty() == row.skipped.empty(), row, "reason to be skipped");
     require_same(part->canary.has_value() == row.canary.has_value() &&
                      (!row.canary || part->canary->kind == row.canary->kind),
                  row, "canary");
+    row.peak_bytes = std::max(row.peak_bytes, part->peak_bytes);
     if (row.verified.empty()) row.verified = part->verified; // one wrong output is enough
     if (row.note.empty()) row.note = part->note;
     // Where a process's pages and threads came to lie moves its row and its canary alike: in units
@@ -64,6 +73,8 @@ Measured pooled(const std::vector<const Measured*>& parts) {
         at->second += "; " + value;
   }
   if (parts.size() == 1) return row;
+  for (const auto time : {&Measured::setup_ns, &Measured::first_call_ns, &Measured::jit_ns})
+    row.*time = pooled_time(parts, time);
   if (row.canary) {
     row.canary->median_ns = median(canaries);
     row.canary->half_width = median(canary_widths);
@@ -82,6 +93,10 @@ json to_json(const Measured& row) {
                  {"kind", name(row.kind)},
                  {"bytes", row.bytes},
                  {"flops", row.flops},
+                 {"setup_ns", row.setup_ns},
+                 {"first_call_ns", row.first_call_ns},
+                 {"jit_ns", row.jit_ns},
+                 {"peak_bytes", row.peak_bytes},
                  {"identity", row.identity},
                  {"verified", row.verified},
                  {"skipped", row.skipped},
@@ -113,6 +128,14 @@ Measured to_measured(JsonObject object) {
   row.kind = object.known("kind", kind_named(object.text("kind")), "ours or vendor");
   row.bytes = object.from_zero("bytes");
   row.flops = object.from_zero("flops");
+  // Files from before these were measured lack them.
+  const auto if_known = [&](const char* member) {
+    return object.has(member) ? object.from_zero(member) : 0;
+  };
+  row.setup_ns = if_known("setup_ns");
+  row.first_call_ns = if_known("first_call_ns");
+  row.jit_ns = if_known("jit_ns");
+  row.peak_bytes = if_known("peak_bytes");
   row.identity = object.text("identity");
   row.verified = object.text("verified");
   row.skipped = object.text("skipped");

@@ -48,9 +48,16 @@ struct Measured {
   std::optional<MeasuredCanary> canary;
   double bytes = 0;
   double flops = 0;
-  std::string identity; // of the machine code and its launches; empty where it is not known
-  std::string verified; // empty: the output was right. Otherwise what was wrong with it
-  std::string skipped;  // not empty: why it was not measured; then there are no samples
+  // What comes before the steady times: allocating and filling, the first execution in its process,
+  // and of those two the part that compiled at run time. Medians of processes; 0: not known, or for
+  // jit_ns that nothing is compiled.
+  double setup_ns = 0;
+  double first_call_ns = 0;
+  double jit_ns = 0;
+  double peak_bytes = 0; // the most device memory that the row held at once; 0: not known
+  std::string identity;  // of the machine code and its launches; empty where it is not known
+  std::string verified;  // empty: the output was right. Otherwise what was wrong with it
+  std::string skipped;   // not empty: why it was not measured; then there are no samples
   std::string note;
   // Whatever else was seen: clocks, throttling, library versions.
   std::map<std::string, std::string> tags;

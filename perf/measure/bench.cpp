@@ -4,6 +4,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/device.h"
+#include "runtime/error.h"
 
 #include <fmt/format.h>
 #include <utility>
@@ -12,17 +13,25 @@ namespace kg::perf {
 namespace {
 
 // Long enough for a GPU to leave its idle clocks, and for a host's cores to reach theirs.
-constexpr double kReadyNs = backend == Backend::cuda ? 200e6 : 50e6;
+double ready_ns(Pace pace) {
+  if (pace == Pace::brief) return backend == Backend::cuda ? 100e6 : 10e6;
+  return backend == Backend::cuda ? 200e6 : 50e6;
+}
+
+std::string device_problem() {
+  try {
+    synchronize_device();
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
 
 } // namespace
 
-Bench::Bench() {
+Bench::Bench(Pace pace) {
   protocol = backend == Backend::cuda ? gpu_protocol() : host_protocol();
-  for (const Kind kind : kKinds) {
-    Canary& canary = canaries_.try_emplace(kind, kind, stream).first->second;
-    canary.run(stream);
-    canary.check(stream);
-  }
+  if (pace == Pace::brief) protocol = brief(protocol);
   instruments.now = steady_clock();
   instruments.canary_ns = [this](Kind kind) { return canary_ns(kind); };
   instruments.flush = [this](Stream& queue) { flush_->run(queue); };
@@ -31,12 +40,23 @@ Bench::Bench() {
     if (!spin_) spin_ = std::make_unique<Spin>(queue);
     spin_->run(ns, queue);
   };
+  instruments.device_bytes = device_properties().global_bytes;
+  instruments.device_problem = [] { return device_problem(); };
   const double start = instruments.now();
-  while (instruments.now() - start < kReadyNs) canary_ns(Kind::compute);
+  while (instruments.now() - start < ready_ns(pace)) canary_ns(Kind::compute);
+}
+
+Canary& Bench::canary(Kind kind) {
+  const auto [at, is_new] = canaries_.try_emplace(kind, kind, stream);
+  if (is_new) {
+    at->second.run(stream);
+    at->second.check(stream);
+  }
+  return at->second;
 }
 
 double Bench::canary_ns(Kind kind) {
-  Canary& canary = canaries_.at(kind);
+  Canary& canary = this->canary(kind);
   canary.run(stream);
   double elapsed = 0;
   if constexpr (backend == Backend::cuda) {

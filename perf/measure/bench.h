@@ -18,12 +18,15 @@ namespace kg::perf {
 // Tests measure with an Apparatus of their own in its place.
 class Bench : public Apparatus {
  public:
-  // Throws Error when the device does not compute what the canaries must.
-  Bench();
+  explicit Bench(Pace pace);
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
  private:
+  // The canary of that kind, made and checked when a row first asks for it. Throws Error when the
+  // device does not compute what the canary must.
+  Canary& canary(Kind kind);
+
   // One timing of a canary, after one execution that restores its own cache state; ns per launch.
   double canary_ns(Kind kind);
 

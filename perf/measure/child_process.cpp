@@ -6,12 +6,16 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <optional>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 
 extern char** environ;
@@ -65,23 +69,72 @@ class Pipe {
   std::array<int, 2> ends_{-1, -1};
 };
 
-int wait_for(pid_t child) {
+// Nothing while the child runs on, which only WNOHANG finds.
+std::optional<Finished> wait_for(pid_t child, int options) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
+  for (;;) {
+    const pid_t ended = waitpid(child, &status, options);
+    if (ended == child) break;
+    if (ended == 0) return std::nullopt;
     if (errno != EINTR) fail("waitpid failed: " + reason(errno));
+  }
   constexpr int kSignalBase = 128; // as shells report it
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status);
+  Finished finished;
+  if (WIFEXITED(status)) {
+    finished.exit_code = WEXITSTATUS(status);
+  } else {
+    finished.signal = WTERMSIG(status);
+    finished.exit_code = kSignalBase + finished.signal;
+  }
+  return finished;
 }
 
-} // namespace
-
-Finished run_process(const std::vector<std::string>& command, Output output) {
+pid_t start(const std::vector<std::string>& command, FileActions& actions) {
   require(!command.empty(), "run_process: command is empty; name a program");
   std::vector<char*> arguments;
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str())); // posix_spawn does not write to them
   arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int error =
+          posix_spawnp(&child, arguments[0], actions.get(), nullptr, arguments.data(), environ))
+    fail(fmt::format("cannot start '{}': {}", fmt::join(command, " "), reason(error)));
+  return child;
+}
 
+// 0 while there is no such file.
+std::uintmax_t size_of(const std::filesystem::path& file) {
+  std::error_code missing;
+  const std::uintmax_t size = std::filesystem::file_size(file, missing);
+  return missing ? 0 : size;
+}
+
+// "SIGSEGV"; empty for signals that no fault raises.
+std::string_view signal_name(int signal) {
+  switch (signal) {
+  case SIGABRT: return "SIGABRT";
+  case SIGBUS: return "SIGBUS";
+  case SIGFPE: return "SIGFPE";
+  case SIGILL: return "SIGILL";
+  case SIGINT: return "SIGINT";
+  case SIGKILL: return "SIGKILL";
+  case SIGSEGV: return "SIGSEGV";
+  case SIGTERM: return "SIGTERM";
+  case SIGTRAP: return "SIGTRAP";
+  }
+  return "";
+}
+
+} // namespace
+
+std::string ending(const Finished& finished) {
+  if (finished.signal == 0) return fmt::format("with exit code {}", finished.exit_code);
+  const std::string_view name = signal_name(finished.signal);
+  return name.empty() ? fmt::format("by signal {}", finished.signal)
+                      : fmt::format("by signal {} ({})", finished.signal, name);
+}
+
+Finished run_process(const std::vector<std::string>& command, Output output) {
   Pipe pipe;
   FileActions actions;
   if (output == Output::capture) {
@@ -90,17 +143,42 @@ Finished run_process(const std::vector<std::string>& command, Output output) {
   } else {
     posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
   }
-  pid_t child = 0;
-  if (const int error =
-          posix_spawnp(&child, arguments[0], actions.get(), nullptr, arguments.data(), environ))
-    fail(fmt::format("cannot start '{}': {}", fmt::join(command, " "), reason(error)));
+  const pid_t child = start(command, actions);
   pipe.close_writer();
 
-  Finished finished;
-  if (output == Output::capture) finished.output = pipe.read_all();
-  finished.exit_code = wait_for(child);
+  const std::string written = output == Output::capture ? pipe.read_all() : "";
+  Finished finished = *wait_for(child, 0);
+  finished.output = written;
   return finished;
 }
+
+Finished run_watched(const std::vector<std::string>& command, const Watch& watch) {
+  using std::chrono::steady_clock;
+  // Waiting for a process with a time limit takes either a newer kernel (pidfd_open) or a signal
+  // handler of the whole program; looking this often costs nothing that a measurement could see.
+  constexpr std::chrono::milliseconds kLook{10};
+  FileActions actions;
+  posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
+  const pid_t child = start(command, actions);
+  std::uintmax_t size = 0;
+  steady_clock::time_point grown = steady_clock::now();
+  for (;;) {
+    if (const std::optional<Finished> finished = wait_for(child, WNOHANG)) return *finished;
+    const steady_clock::time_point now = steady_clock::now();
+    if (const std::uintmax_t found = size_of(watch.file); found != size) {
+      size = found;
+      grown = now;
+    } else if (now - grown > watch.limit) {
+      kill(child, SIGKILL);
+      Finished finished = *wait_for(child, 0);
+      finished.stalled = finished.signal == SIGKILL; // it may have ended in between
+      return finished;
+    }
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+void end_with_parent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 std::filesystem::path this_executable() { return std::filesystem::read_symlink("/proc/self/exe"); }
 

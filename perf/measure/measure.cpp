@@ -5,11 +5,14 @@
 #include "perf/measure/flush.h"
 #include "runtime/backend.h"
 #include "runtime/error.h"
+#include "runtime/memory.h"
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
 #include <fmt/format.h>
+#include <new>
+#include <string_view>
 #include <utility>
 
 namespace kg::perf {
@@ -21,6 +24,19 @@ std::string run_and_verify(const Workload& workload, Stream& stream) {
   workload.poison(stream);
   workload.run(stream);
   stream.synchronize();
+  return workload.verify(stream);
+}
+
+// Takes the time of the first execution; empty, or why it is wrong.
+std::string first_call(const Workload& workload, Apparatus& apparatus, Measurement& result) {
+  Stream& stream = apparatus.stream;
+  workload.poison(stream);
+  stream.synchronize();
+  const double start = apparatus.instruments.now();
+  workload.run(stream);
+  stream.synchronize();
+  result.first_call_ns = apparatus.instruments.now() - start;
+  if (workload.compile_ns) result.compile_ns = workload.compile_ns();
   return workload.verify(stream);
 }
 
@@ -178,6 +194,13 @@ std::string sample_problem(const std::vector<double>& samples_ns) {
                      *impossible);
 }
 
+// By its text, since the runtime has one exception for whatever goes wrong; both backends and
+// cudaGetErrorString say it in these words.
+bool is_out_of_memory(const std::exception& error) {
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         std::string_view(error.what()).find("out of memory") != std::string_view::npos;
+}
+
 } // namespace
 
 const std::vector<Mode>& available_modes() {
@@ -195,10 +218,15 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     if (mode == Mode::cold) result.problem = apparatus.instruments.cold_problem();
     if (!result.problem.empty()) return result;
 
+    apparatus.instruments.canary_ns(kind);      // makes it, if it is the first: not between samples
+    const std::size_t held = allocated_bytes(); // by the canaries
+    reset_peak_allocated_bytes();
+    const double start = apparatus.instruments.now();
     Workload workload = make();
+    result.setup_ns = apparatus.instruments.now() - start;
     result.variant = workload.variant;
     phase = "before timing";
-    result.problem = run_and_verify(workload, apparatus.stream);
+    result.problem = first_call(workload, apparatus, result);
     if (result.problem.empty()) {
       phase = "while timing";
       if (injected > 0) workload = slower(std::move(workload), injected, kind, mode, apparatus);
@@ -213,8 +241,11 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
       phase = "after timing";
       result.problem = run_and_verify(workload, apparatus.stream);
     }
+    result.peak_bytes = peak_allocated_bytes() - held;
+    result.oversubscribed = peak_allocated_bytes() > apparatus.instruments.device_bytes;
   } catch (const std::exception& error) {
     result.problem = error.what();
+    result.out_of_memory = is_out_of_memory(error);
   }
   if (!result.problem.empty()) result.problem = fmt::format("{}: {}", phase, result.problem);
   return result;

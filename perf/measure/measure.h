@@ -8,6 +8,7 @@
 #include "perf/measure/sampling.h"
 #include "perf/measure/suite.h"
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct Instruments {
   std::function<std::string()>
       cold_problem; // empty where the flush is proved, else why cold times would be wrong
   std::function<void(double ns, Stream&)> spin; // takes that long; for injected slow-downs alone
+  // Empty while the device works, else what it says: after some faults of a kernel nothing runs on
+  // it any more in the same process.
+  std::function<std::string()> device_problem;
+  std::size_t device_bytes = 0; // the device's memory
 };
 
 // A device made ready to measure.
@@ -47,6 +52,13 @@ struct Measurement {
   int batch = 1;       // executions per sample
   std::string problem; // empty: the row is valid. Otherwise why it is not; then nothing may be
                        // called a time
+  // Of the first execution in this process, set-up apart; compiling is part of one or the other.
+  double setup_ns = 0;
+  double first_call_ns = 0;
+  double compile_ns = 0;
+  std::size_t peak_bytes = 0;  // device memory held at once by the row, at most
+  bool oversubscribed = false; // that is more than the device has
+  bool out_of_memory = false;  // that is the problem: the row is too large for this device today
 };
 
 // Never throws for a fault of the workload: that is a problem of its row and must not cost the

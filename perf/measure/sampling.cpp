@@ -59,6 +59,15 @@ Protocol host_protocol() {
   return protocol;
 }
 
+Protocol brief(Protocol protocol) {
+  protocol.stop.budget_ns = 40e6;
+  protocol.warm_up_least_ns = 5e6;
+  protocol.warm_up_most_ns = 15e6;
+  protocol.least_blocks = 5;
+  protocol.block_ns = 8e6;
+  return protocol;
+}
+
 Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFunction& sample,
                      const std::function<double()>& canary) {
   Sampled result;

@@ -62,6 +62,9 @@ struct Workload {
   std::function<std::string(Stream&)>
       verify;          // compares the outputs with the oracle; empty when right, else what is wrong
   std::string variant; // what `automatic` resolved to, or the variant itself
+  // Nanoseconds spent compiling at run time so far, by set-up and executions; empty where nothing
+  // is.
+  std::function<double()> compile_ns = {};
 };
 
 struct Variant {

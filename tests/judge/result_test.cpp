@@ -50,6 +50,10 @@ TEST(Result, RoundTripKeepsEveryDigit) {
   row.note = "note \"1\"";
   row.tags = {{"sm_clock_mhz", "1980"}};
   row.identity = "9f3c";
+  row.setup_ns = 1e6 / 3;
+  row.first_call_ns = 2e6 / 3;
+  row.jit_ns = 4e5 / 3;
+  row.peak_bytes = 12345678;
   row.kind = Kind::vendor;
   Measured skipped;
   skipped.op = "softmax";
@@ -64,6 +68,17 @@ TEST(Result, RoundTripKeepsEveryDigit) {
   EXPECT_EQ(reread.environment, run.environment);
   EXPECT_EQ(reread.rows, run.rows);
   EXPECT_THROW(load_results(folder.path() / "other.json"), Error);
+}
+
+TEST(Result, FilesFromBeforeTheTimesOfSetUpAreRead) {
+  std::string json = to_json(Results{{}, {measured(100)}});
+  for (const std::string member : {"setup_ns", "first_call_ns", "jit_ns", "peak_bytes"}) {
+    const std::string text = "\"" + member + "\":0.0,";
+    const auto at = json.find(text);
+    ASSERT_NE(at, json.npos) << json;
+    json.erase(at, text.size());
+  }
+  EXPECT_EQ(results_from_json(json, "run.json").rows.at(0), measured(100));
 }
 
 TEST(Result, AnEmptyRunIsReadBack) {
@@ -127,6 +142,23 @@ TEST(Merge, ProcessesOfOneRowAreReplicates) {
   EXPECT_EQ(row.canary, (MeasuredCanary{CanaryKind::memory, 1000, 0.01}));
   EXPECT_EQ(row.verified, "wrong after timing");
   EXPECT_EQ(row.tags.at("clock"), "low; high");
+}
+
+TEST(Merge, WhatComesBeforeTheSteadyTimesIsTheMedianAndMemoryTheMost) {
+  std::vector<Results> runs;
+  for (const double factor : {1.0, 5.0, 2.0}) {
+    Measured row = measured(100);
+    row.setup_ns = 10 * factor;
+    row.first_call_ns = 100 * factor;
+    row.peak_bytes = 1000 * factor;
+    runs.push_back({{}, {row}});
+  }
+  runs[1].rows[0].setup_ns = 0; // not known
+  const Measured row = merge(runs).rows.at(0);
+  EXPECT_EQ(row.setup_ns, 15);
+  EXPECT_EQ(row.first_call_ns, 200);
+  EXPECT_EQ(row.jit_ns, 0);
+  EXPECT_EQ(row.peak_bytes, 5000);
 }
 
 TEST(Merge, ContradictionsAreRefused) {

@@ -177,7 +177,7 @@ TEST_F(CliGate, WithoutADeviceItSkipsUnlessOneWasPromised) {
     const Setting promised("KERNELGRADE_REQUIRE_GPU", "1");
     EXPECT_EQ(cli({command}).exit_code, 1) << command;
   }
-  EXPECT_EQ(cli.behaviour.measured, 0);
+  EXPECT_EQ(cli.made(), std::vector<std::string>());
 }
 
 TEST_F(CliGate, AMissingRowFails) {
@@ -216,11 +216,11 @@ class CliDamage : public CliGate, public testing::WithParamInterface<Damage> {};
 TEST_P(CliDamage, FailsWithFileAndLineAndMeasuresNothing) {
   bless();
   cli.edit("fill", GetParam().piece, GetParam().replacement);
-  cli.behaviour.measured = 0;
+  cli.made();
   const Outcome outcome = cli({"gate", "--op", "fill"});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fill.csv:"), HasSubstr(GetParam().message)));
-  EXPECT_EQ(cli.behaviour.measured, 0);
+  EXPECT_EQ(cli.made(), std::vector<std::string>());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -237,7 +237,7 @@ TEST_F(CliGate, FreshProcessesGiveOneMedianEach) {
   const std::string json = cli.folder.path() / "run.json";
   const Outcome outcome = cli({"run", "--processes", "3", "--json", json, "--source-id", "abc"});
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_EQ(cli.behaviour.measured, 0) << "not in this process";
+  EXPECT_EQ(cli.made().size(), 27u);
   const judge::Results run = judge::load_results(json);
   ASSERT_EQ(run.rows.size(), 9u);
   EXPECT_EQ(run.rows.front().process_medians_ns, std::vector<double>(3, 1e5));

@@ -21,7 +21,7 @@ TEST(CliList, ShowsEveryCaseWithItsVariantsAndModes) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("copy.f32.n64"), HasSubstr("copy.f16.n128"),
                                  HasSubstr("fill.f32.n64"), HasSubstr("plain lib*"),
                                  HasSubstr("5 cases, 9 rows")));
-  EXPECT_EQ(cli.behaviour.measured, 0);
+  EXPECT_EQ(cli.made(), std::vector<std::string>());
 }
 
 TEST(CliList, NeedsNoDevice) {
@@ -83,7 +83,7 @@ TEST_P(CliMistake, IsNamedWithWhatThereIs) {
   EXPECT_EQ(outcome.exit_code, GetParam().exit_code) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr(GetParam().message));
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(cli.behaviour.measured, 0);
+  EXPECT_EQ(cli.made(), std::vector<std::string>());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -147,7 +147,7 @@ TEST(CliRun, MeasuresAnUnlistedShapeAdHoc) {
   const Outcome outcome = cli({"run", "--op", "copy", "--dtype", "f32", "--shape", "n77"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("copy.f32.n77"), Not(HasSubstr("f16"))));
-  EXPECT_EQ(cli.behaviour.measured, 2);
+  EXPECT_EQ(cli.made().size(), 2u);
 }
 
 } // namespace

@@ -17,8 +17,9 @@ int main(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "";
   if (command == "run" || command == "list") {
     Cli cli;
+    cli.behaviour = kg::cli::test::handed_down();
     if (const char* ns = std::getenv("CLI_TEST_COPY_NS")) cli.behaviour.copy_ns = std::stod(ns);
-    cli.behaviour.wrong = std::getenv("CLI_TEST_WRONG") != nullptr;
+    if (std::getenv("CLI_TEST_WRONG")) cli.behaviour.wrong = true;
     const kg::cli::test::Outcome outcome = cli({argv + 1, argv + argc});
     std::cout << outcome.out;
     std::cerr << outcome.err;
@@ -31,5 +32,6 @@ int main(int argc, char** argv) {
   setenv("TMPDIR", folder.path().c_str(), 1);
   unsetenv("KERNELGRADE_STRICT");
   unsetenv("KERNELGRADE_REQUIRE_GPU");
+  unsetenv("KERNELGRADE_BRIEF");
   return RUN_ALL_TESTS();
 }

@@ -2,23 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/measure/cli_world.h"
 
-#include "perf/measure/child_process.h"
 #include "runtime/error.h"
 
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace kg::cli::test {
 namespace {
 
-perf::Variant variant(Behaviour& behaviour, const std::string& name, bool vendor) {
-  return {name, vendor, [&behaviour, name] {
-            ++behaviour.measured;
+constexpr const char* kBehaviour = "KERNELGRADE_TEST_BEHAVIOUR";
+
+// A row's name, and what it does to its process while it is timed.
+struct Fate {
+  const Behaviour& behaviour;
+  std::string row;
+
+  void meet() const {
+    if (row == behaviour.crashes) {
+      std::signal(SIGSEGV, SIG_DFL); // a sanitizer would report it first
+      std::raise(SIGSEGV);
+    }
+    if (row == behaviour.loses_device) throw Error("an illegal address was used");
+    if (row == behaviour.exhausts) throw Error("cudaErrorMemoryAllocation: out of memory");
+    while (row == behaviour.hangs) pause();
+  }
+};
+
+perf::Variant variant(Behaviour& behaviour, const std::string& name, bool vendor,
+                      const std::string& case_id) {
+  return {name, vendor, [&behaviour, name, case_id] {
+            const Fate fate{behaviour, case_id + " " + name};
+            std::ofstream(behaviour.made, std::ios::app) << fate.row << "\n";
             const auto fresh = std::make_shared<bool>(false);
             perf::Workload made;
             made.variant = name;
             made.poison = [fresh](Stream&) { *fresh = false; };
-            made.run = [&behaviour, fresh](Stream&) {
+            made.run = [&behaviour, fresh, fate](Stream&) {
+              fate.meet();
               behaviour.time.pass(behaviour.copy_ns);
               *fresh = true;
             };
@@ -29,6 +54,15 @@ perf::Variant variant(Behaviour& behaviour, const std::string& name, bool vendor
           }};
 }
 
+std::unique_ptr<perf::Apparatus> apparatus(Behaviour& behaviour, perf::Pace pace) {
+  auto made = perf::test::fake_apparatus(behaviour.time, behaviour.canary_ns);
+  made->instruments.device_problem = [&behaviour] {
+    return std::string(behaviour.loses_device.empty() ? "" : "it answers no more");
+  };
+  if (pace == perf::Pace::brief) made->protocol = perf::brief(made->protocol);
+  return made;
+}
+
 } // namespace
 
 std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
@@ -37,33 +71,70 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
     shape.require_all_used();
     return Work{8 * n, n};
   };
-  perf::Operation copy = {
-      "copy",
-      "layout",
-      {Dtype::f32, Dtype::f16},
-      {{"n64", true}, {"n128", false}},
-      [&behaviour, one_number](Dtype, const perf::Shape& shape) {
-        return perf::Case{perf::Kind::memory,
-                          one_number(shape),
-                          {variant(behaviour, "plain", false), variant(behaviour, "lib", true)}};
-      }};
+  perf::Operation copy = {"copy",
+                          "layout",
+                          {Dtype::f32, Dtype::f16},
+                          {{"n64", true}, {"n128", false}},
+                          [&behaviour, one_number](Dtype dtype, const perf::Shape& shape) {
+                            const std::string id =
+                                "copy." + std::string(kg::name(dtype)) + "." + shape.text();
+                            return perf::Case{perf::Kind::memory,
+                                              one_number(shape),
+                                              {variant(behaviour, "plain", false, id),
+                                               variant(behaviour, "lib", true, id)}};
+                          }};
   perf::Operation fill = {"fill",
                           "elementwise",
                           {Dtype::f32},
                           {{"n64", true}},
                           [&behaviour, one_number](Dtype, const perf::Shape& shape) {
-                            return perf::Case{perf::Kind::compute,
-                                              one_number(shape),
-                                              {variant(behaviour, "plain", false)}};
+                            return perf::Case{
+                                perf::Kind::compute,
+                                one_number(shape),
+                                {variant(behaviour, "plain", false, "fill.f32." + shape.text())}};
                           }};
   return {copy, fill};
 }
 
+void hand_down(const Behaviour& behaviour) {
+  const nlohmann::json words = {
+      {"copy_ns", behaviour.copy_ns},   {"canary_ns", behaviour.canary_ns},
+      {"wrong", behaviour.wrong},       {"crashes", behaviour.crashes},
+      {"hangs", behaviour.hangs},       {"loses_device", behaviour.loses_device},
+      {"exhausts", behaviour.exhausts}, {"made", behaviour.made.string()}};
+  setenv(kBehaviour, words.dump().c_str(), 1);
+}
+
+Behaviour handed_down() {
+  Behaviour behaviour;
+  const char* text = std::getenv(kBehaviour);
+  if (!text) return behaviour;
+  const auto words = nlohmann::json::parse(text);
+  words.at("copy_ns").get_to(behaviour.copy_ns);
+  words.at("canary_ns").get_to(behaviour.canary_ns);
+  words.at("wrong").get_to(behaviour.wrong);
+  words.at("crashes").get_to(behaviour.crashes);
+  words.at("hangs").get_to(behaviour.hangs);
+  words.at("loses_device").get_to(behaviour.loses_device);
+  words.at("exhausts").get_to(behaviour.exhausts);
+  behaviour.made = words.at("made").get<std::string>();
+  return behaviour;
+}
+
+std::vector<std::string> Cli::made() {
+  std::ifstream file(behaviour.made);
+  std::vector<std::string> rows;
+  for (std::string row; std::getline(file, row);) rows.push_back(row);
+  std::filesystem::remove(behaviour.made);
+  return rows;
+}
+
 Outcome Cli::operator()(std::vector<std::string> arguments) {
-  // In this process, whose behaviour the tests set.
   if (!arguments.empty() && arguments[0] == "gate" &&
       std::find(arguments.begin(), arguments.end(), "--processes") == arguments.end())
     arguments.insert(arguments.end(), {"--processes", "1"});
+  if (behaviour.made.empty()) behaviour.made = folder.path() / "made";
+  hand_down(behaviour);
   std::ostringstream out, err;
   World world{
       .operations = fake_operations(behaviour),
@@ -71,11 +142,10 @@ Outcome Cli::operator()(std::vector<std::string> arguments) {
       .baselines = baselines(),
       .source = folder.path(),
       .build = folder.path() / "build",
-      .executable = perf::this_executable(),
+      .executable = executable,
       .no_device = [this] { return no_device; },
       .device = [] { return std::string("host"); },
-      .apparatus =
-          [this] { return perf::test::fake_apparatus(behaviour.time, behaviour.canary_ns); },
+      .apparatus = [this](perf::Pace pace) { return apparatus(behaviour, pace); },
       .out = out,
       .err = err,
   };

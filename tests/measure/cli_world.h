@@ -7,6 +7,7 @@
 #include "perf/cli/temporary_folder.h"
 #include "perf/cli/world.h"
 #include "perf/judge/atomic_file.h"
+#include "perf/measure/child_process.h"
 #include "tests/measure/fake_time.h"
 
 #include <filesystem>
@@ -16,14 +17,23 @@
 
 namespace kg::cli::test {
 
-// What happens when a row runs; tests change it between commands.
+// What happens when a row runs; tests change it between commands. Rows are named by case and
+// variant, as in "copy.f32.n64 lib"; empty is none.
 struct Behaviour {
   perf::test::FakeTime time;
   double copy_ns = 1e5;
   double canary_ns = 1e6;
-  bool wrong = false; // every output
-  int measured = 0;   // workloads made
+  bool wrong = false;         // every output
+  std::string crashes;        // the row that ends its process
+  std::string hangs;          // the row that never ends
+  std::string loses_device;   // the row behind which nothing runs in its process
+  std::string exhausts;       // the row that finds no memory
+  std::filesystem::path made; // a file that gets a line with its name for each workload
 };
+
+// Measuring happens in other processes: they get the behaviour by an environment variable.
+void hand_down(const Behaviour& behaviour);
+Behaviour handed_down();
 
 // copy: f32 and f16, n64 (fast) and n128, variants plain and lib (a vendor's). fill: f32, n64,
 // variant plain.
@@ -46,10 +56,15 @@ class Cli {
   // Replaces the first `piece` in the op's baselines. A test that finds none fails.
   void edit(const std::string& op, const std::string& piece, const std::string& replacement);
 
+  // The rows whose workloads were made, in that order and in whichever process, since the last
+  // call.
+  std::vector<std::string> made();
+
   TemporaryFolder folder;
   Behaviour behaviour;
   std::vector<judge::Mode> modes = {judge::Mode::real};
-  std::string no_device; // why there is none
+  std::string no_device;                                      // why there is none
+  std::filesystem::path executable = perf::this_executable(); // of the measuring processes
 };
 
 } // namespace kg::cli::test

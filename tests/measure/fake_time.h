@@ -35,6 +35,8 @@ inline std::unique_ptr<Apparatus> fake_apparatus(FakeTime& time, double canary_n
   apparatus->instruments.flush = [](Stream&) {};
   apparatus->instruments.spin = [&time](double ns, Stream&) { time.pass(ns); };
   apparatus->instruments.cold_problem = [] { return std::string(); };
+  apparatus->instruments.device_bytes = std::size_t{1} << 20;
+  apparatus->instruments.device_problem = [] { return std::string(); };
   return apparatus;
 }
 

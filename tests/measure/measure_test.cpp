@@ -3,10 +3,12 @@
 #include "perf/measure/measure.h"
 
 #include "runtime/error.h"
+#include "runtime/memory.h"
 #include "tests/measure/fake_time.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <memory>
 
 namespace kg::perf {
 namespace {
@@ -60,6 +62,49 @@ TEST(Measure, TimesARightWorkload) {
   EXPECT_THAT(found.canaries_ns, Each(1e6));
   EXPECT_GE(found.canaries_ns.size(), 16u);
   EXPECT_EQ(fake.verifications, 2);
+}
+
+TEST(Measure, SetUpFirstCallAndCompilingStandApart) {
+  Fake fake;
+  double compiled = 0;
+  const auto make = [&] {
+    fake.time.pass(7e6);
+    Workload made = fake.workload();
+    made.run = [&, run = made.run](Stream& stream) {
+      if (compiled == 0) fake.time.pass(compiled = 4e6);
+      run(stream);
+    };
+    made.compile_ns = [&] { return compiled; };
+    return made;
+  };
+  const Measurement found = measure(make, Kind::memory, Mode::real, *fake_apparatus(fake.time));
+  EXPECT_EQ(found.problem, "");
+  EXPECT_EQ(found.setup_ns, 7e6);
+  EXPECT_EQ(found.first_call_ns, 4.1e6);
+  EXPECT_EQ(found.compile_ns, 4e6);
+  EXPECT_THAT(found.samples_ns, Each(1e5));
+}
+
+TEST(Measure, CountsTheMemoryThatTheRowHoldsAtOnce) {
+  Fake fake;
+  const auto apparatus = fake_apparatus(fake.time);
+  const Allocation canary(5000);
+  const auto with_bytes = [&](std::size_t bytes) {
+    return measure(
+        [&, bytes] {
+          Allocation(bytes / 2); // freed before the other half is taken
+          Workload made = fake.workload();
+          made.run = [run = made.run, held = std::make_shared<Allocation>(bytes)](Stream& stream) {
+            run(stream);
+          };
+          return made;
+        },
+        Kind::memory, Mode::real, *apparatus);
+  };
+  const Measurement small = with_bytes(1 << 16);
+  EXPECT_EQ(small.peak_bytes, (1u << 16) + 2 * kGuardBytes);
+  EXPECT_FALSE(small.oversubscribed);
+  EXPECT_TRUE(with_bytes(1 << 20).oversubscribed) << "the guards go beyond";
 }
 
 TEST(Measure, ShortWaitsAreTimedInARow) {

@@ -49,6 +49,24 @@ TEST(RunProcess, SaysWhatCannotBeStarted) {
   EXPECT_THROW(run_process({}, Output::capture), Error);
 }
 
+TEST(RunWatched, KillsAProcessThatStandsStill) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "file";
+  const Finished finished = run_watched({"sleep", "1000"}, {file, std::chrono::milliseconds(50)});
+  EXPECT_TRUE(finished.stalled);
+  EXPECT_EQ(ending(finished), "by signal 9 (SIGKILL)");
+}
+
+TEST(RunWatched, LetsAProcessEndByItself) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "file";
+  const Finished finished = run_watched({"sh", "-c", "exit 7"}, {file, std::chrono::hours(1)});
+  EXPECT_FALSE(finished.stalled);
+  EXPECT_EQ(ending(finished), "with exit code 7");
+  EXPECT_EQ(ending(run_watched({"sh", "-c", "kill -11 $$"}, {file, std::chrono::hours(1)})),
+            "by signal 11 (SIGSEGV)");
+}
+
 TEST(DeviceLock, LetsOneHolderThroughAtATime) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "lock";

@@ -119,6 +119,21 @@ TEST(Sampling, KeepsEverySampleOfAGroup) {
   EXPECT_GE(sampled.samples_ns.size(), 30u);
 }
 
+TEST(Sampling, BrieflyARowTakesFortyMilliseconds) {
+  // A noisy row of 100 us beside canaries of 1 ms, as on a host.
+  const Trial trial(brief(host_protocol()), [](int i) { return i % 2 ? 0.8e5 : 1.2e5; });
+  EXPECT_EQ(trial.sampled.stop, judge::Stop::budget);
+  EXPECT_EQ(trial.sampled.canaries_ns.size(), 11u);
+  EXPECT_LE(trial.time.now(), 70e6) << "warm-up and canaries included";
+  EXPECT_GE(trial.time.now(), 50e6);
+}
+
+TEST(Sampling, BrieflyAQuietRowTakesThirtySamplesAndSixCanaries) {
+  const Trial trial(brief(host_protocol()), [](int) { return 1e5; });
+  EXPECT_EQ(trial.sampled.samples_ns.size(), 30u);
+  EXPECT_EQ(trial.sampled.canaries_ns.size(), 6u);
+}
+
 TEST(SteadyClock, CountsNanosecondsForward) {
   const Clock now = steady_clock();
   const double before = now();

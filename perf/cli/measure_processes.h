@@ -1,0 +1,24 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Measuring in other processes, so that a row that crashes, hangs or leaves the device unusable
+// costs itself alone, and so that samples of a row come from several processes.
+#pragma once
+
+#include "perf/cli/options.h"
+#include "perf/cli/selection.h"
+#include "perf/cli/world.h"
+#include "perf/judge/result.h"
+
+#include <string>
+
+namespace kg::cli {
+
+// Measures each operation in a process of its own, options.processes times, one after another. A
+// row that ended its process, or took longer than options.row_timeout_s, is a failed row of the
+// result: `verified` says how its process ended, the tag `failure` is `crash` or `timeout`, it is
+// not tried again, and a new process measures the rows that are left.
+judge::Results measure_in_processes(const Options& options, World& world,
+                                    const Selection& selection, const std::string& source);
+
+} // namespace kg::cli
