@@ -126,6 +126,7 @@ function(kernelgrade_finish)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/operations.cpp.in ${PROJECT_BINARY_DIR}/operations.cpp @ONLY)
   target_sources(kernelgrade PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
   target_link_libraries(kernelgrade PRIVATE ${objects})
+  kernelgrade_know_code(kernelgrade ${ops})
   # What grading needs: the ops' tests and the command, not the tests of the suite itself.
   list(TRANSFORM ops APPEND _test OUTPUT_VARIABLE tests)
   add_custom_target(ops DEPENDS kernelgrade ${tests})

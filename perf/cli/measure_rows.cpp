@@ -41,7 +41,18 @@ std::string_view stop_text(judge::Stop stop) {
   return "";
 }
 
-judge::Measured measured(const Row& row, const perf::Measurement& found) {
+// A library's code is not in this program. A program that cannot read itself measures all the same,
+// and says why its rows have no identity.
+void identify(judge::Measured& result, const perf::Measurement& found, const World& world) {
+  if (!world.identity || result.kind == judge::Kind::vendor) return;
+  try {
+    result.identity = world.identity(result.op, found.launches);
+  } catch (const Error& error) {
+    result.tags["identity"] = error.what();
+  }
+}
+
+judge::Measured measured(const Row& row, const perf::Measurement& found, const World& world) {
   judge::Measured result;
   result.op = row.registered.op;
   result.dtype = row.registered.dtype;
@@ -55,6 +66,7 @@ judge::Measured measured(const Row& row, const perf::Measurement& found) {
                  {"batch", std::to_string(found.batch)},
                  {"stop", std::string(stop_text(found.stop))},
                  {"warm_up", found.settled ? "settled" : "not settled"}};
+  identify(result, found, world);
   if (!found.problem.empty()) return result; // no time of a wrong or failed run may be quoted
   judge::take_samples(result, found.samples_ns);
   const double canary = judge::median(found.canaries_ns);
@@ -92,7 +104,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   for (const Row* row : rows) {
     const perf::Measurement found =
         perf::measure(row->make, row->canary, row->registered.key.mode, *apparatus);
-    run.rows.push_back(measured(*row, found));
+    run.rows.push_back(measured(*row, found, world));
     if (!options.quiet)
       world.err << progress(run.rows.size(), rows.size(), run.rows.back()) << std::endl;
   }

@@ -14,11 +14,16 @@
 namespace kg::perf {
 namespace {
 
-// A fresh execution on outputs that nothing can pass for right; empty, or what is wrong with the
-// result.
-std::string run_and_verify(const Workload& workload, Stream& stream) {
+// A fresh execution on outputs that nothing can pass for right, and the launches that it made;
+// empty, or what is wrong with the result.
+std::string run_and_verify(const Workload& workload, Stream& stream,
+                           std::vector<LaunchRecord>& launches) {
   workload.poison(stream);
-  workload.run(stream);
+  {
+    const LaunchRecorder recorder;
+    workload.run(stream);
+    launches = recorder.launches();
+  }
   stream.synchronize();
   return workload.verify(stream);
 }
@@ -177,7 +182,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     const Workload workload = make();
     result.variant = workload.variant;
     phase = "before timing";
-    result.problem = run_and_verify(workload, apparatus.stream);
+    result.problem = run_and_verify(workload, apparatus.stream, result.launches);
     if (result.problem.empty()) {
       phase = "while timing";
       Sampled samples = sampled(workload, kind, mode, apparatus, result.batch);
@@ -189,7 +194,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     }
     if (result.problem.empty()) {
       phase = "after timing";
-      result.problem = run_and_verify(workload, apparatus.stream);
+      result.problem = run_and_verify(workload, apparatus.stream, result.launches);
     }
   } catch (const std::exception& error) {
     result.problem = error.what();
