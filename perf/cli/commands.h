@@ -16,6 +16,7 @@ int gate(const Options& options, World& world);
 int bless(const Options& options, World& world);
 int doctor(const Options& options, World& world);
 int report(const Options& options, World& world);
+int resources(const Options& options, World& world);
 int merge(const Options& options, World& world);
 
 } // namespace kg::cli

@@ -14,8 +14,8 @@ namespace {
 
 int dispatch(const std::vector<std::string>& arguments, World& world) {
   static const std::map<std::string, int (*)(const Options&, World&)> kCommands = {
-      {"list", list},     {"run", run},       {"gate", gate},  {"bless", bless},
-      {"doctor", doctor}, {"report", report}, {"merge", merge}};
+      {"list", list},     {"run", run},       {"gate", gate},   {"bless", bless},
+      {"doctor", doctor}, {"report", report}, {"merge", merge}, {"resources", resources}};
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
     world.out << parsed.help->text;

@@ -159,6 +159,10 @@ std::string source_of(const Options& options, const World& world) {
   return options.source_id.empty() ? perf::source_id(world.source) : options.source_id;
 }
 
+bool is_dirty(const std::string& source) {
+  return source.ends_with("-dirty"); // as perf::source_id writes it
+}
+
 std::string missing_device(const Options& options, World& world) {
   if (is_number(options.device)) {
     if constexpr (backend == Backend::host)

@@ -17,6 +17,9 @@ namespace kg::cli {
 // the device.
 std::string source_of(const Options& options, const World& world);
 
+// Whether a source so called has uncommitted changes.
+bool is_dirty(const std::string& source);
+
 // Holds the device's lock while it measures. Throws UsageError when the device is not the one asked
 // for, Error when a process fails as a whole; a row that fails is a row of the result.
 judge::Results measure_rows(const Options& options, World& world, const Selection& selection);

@@ -53,6 +53,11 @@ struct Options {
   std::optional<judge::Status> status;
   std::optional<double> tol_pct;
 
+  // resources
+  std::filesystem::path
+      compiled; // the build's folder of compiled kernels; empty: beside the command
+  bool bless = false;
+
   // report and merge
   std::vector<std::filesystem::path> files;
   std::filesystem::path folder; // of the report

@@ -164,6 +164,7 @@ std::string plain_text(const ExactResult& result) {
   std::map<Verdict, std::size_t> counts;
   for (const ExactVerdict& row : result.rows) {
     ++counts[row.verdict];
+    if (row.verdict == Verdict::unblessed && counts[row.verdict] > 1) continue; // much alike
     if (row.verdict != Verdict::pass || row.changed) lines += row.message + "\n";
   }
   for (const std::string& fault : result.faults) lines += fault + "\n";

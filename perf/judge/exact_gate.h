@@ -72,8 +72,8 @@ struct ExactComparison {
 };
 ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now);
 
-// The messages of all rows but those that are as blessed, the faults, a count of verdicts and the
-// exit code, for a terminal.
+// The messages of all rows but those that are as blessed (of unblessed ones the first), the faults,
+// a count of verdicts and the exit code, for a terminal.
 std::string plain_text(const ExactResult& result);
 
 } // namespace kg::judge

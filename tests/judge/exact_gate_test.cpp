@@ -124,6 +124,7 @@ TEST(ExactGate, OrphansMalformedFilesAndNoRowsFail) {
   EXPECT_EQ(unread.exit_code, 1);
 
   EXPECT_EQ(judge_costs({}, file_of({})).exit_code, 1);
+  EXPECT_EQ(judge_costs({}, file_of({})).faults.size(), 1u);
   EXPECT_EQ(judge_costs({}, kNoFile).exit_code, 1);
   EXPECT_EQ(judge_costs({measured(cost(8)), measured(cost(8))}, file_of({cost(8)})).exit_code, 1)
       << "measured twice";
@@ -159,6 +160,11 @@ TEST(ExactGate, TheTextNamesWhatIsNotAsBlessed) {
   EXPECT_FALSE(holds(text, "gemm.f32.m64 tiled barriers"));
   EXPECT_TRUE(holds(text, "gemm.f32.m64 tiled b: regressed"));
   EXPECT_TRUE(holds(text, "1 pass, 1 regressed (exit 1)\n")) << text;
+  const std::string unblessed =
+      plain_text(judge_costs({measured(cost(8)), measured(cost(9, "b"))}, kNoFile));
+  EXPECT_TRUE(holds(unblessed, "barriers: unblessed")) << "the first";
+  EXPECT_FALSE(holds(unblessed, " b: unblessed"));
+  EXPECT_TRUE(holds(unblessed, "2 unblessed (exit 77)\n"));
 }
 
 } // namespace
