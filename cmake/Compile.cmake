@@ -27,11 +27,20 @@ function(kernelgrade_warnings)
   endforeach()
 endfunction()
 
+# kernelgrade_relative_file_names(<target>): source files are named from the project's root in messages, and so in the machine code,
+# which is then the same wherever the project lies. Ninja names sources from the build folder.
+function(kernelgrade_relative_file_names target)
+  file(RELATIVE_PATH root ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${root}/=>)
+endfunction()
+
 # How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
 # a compiler chooses to fuse.
 function(kernelgrade_kernel_options target)
   if(KERNELGRADE_BACKEND STREQUAL "host")
     target_compile_options(${target} PRIVATE -O3 -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
+    kernelgrade_relative_file_names(${target})
   endif()
 endfunction()
 

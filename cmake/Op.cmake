@@ -16,6 +16,7 @@
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
+#   resource.<op>              CTest test that gates registers, spills, shared memory and occupancy (host backend, nvcc), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
 
 function(kernelgrade_add_op op)
@@ -69,6 +70,8 @@ function(kernelgrade_add_op op)
         LABELS "sanitize;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
     endforeach()
   endif()
+
+  kernelgrade_add_resources(${op} CATEGORY ${arg_CATEGORY} SOURCES ${kernels})
 
   add_library(kernelgrade_${op}_perf OBJECT)
   kernelgrade_device_sources(kernelgrade_${op}_perf ${perf})
@@ -127,9 +130,13 @@ function(kernelgrade_finish)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/operations.cpp.in ${PROJECT_BINARY_DIR}/operations.cpp @ONLY)
   target_sources(kernelgrade PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
   target_link_libraries(kernelgrade PRIVATE ${objects})
+  kernelgrade_know_code(kernelgrade ${ops})
   # What grading needs: the ops' tests and the command, not the tests of the suite itself.
   list(TRANSFORM ops APPEND _test OUTPUT_VARIABLE tests)
   add_custom_target(ops DEPENDS kernelgrade ${tests})
+  if(TARGET cubins)
+    add_dependencies(ops cubins)
+  endif()
   add_custom_target(update-baselines
     COMMAND sh -c "exec \"$1\" bless --why \"$WHY\"" sh $<TARGET_FILE:kernelgrade>
     COMMENT "Measuring and blessing (WHY=... gives the reason)" USES_TERMINAL VERBATIM)

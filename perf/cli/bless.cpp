@@ -14,19 +14,16 @@
 #include <fmt/format.h>
 #include <ostream>
 #include <set>
-#include <string_view>
 #include <utility>
 
 namespace kg::cli {
 namespace {
 
 judge::BlessOptions how(const Options& options, const std::string& source) {
-  constexpr std::string_view kDirty = "-dirty"; // as perf::source_id writes it
   judge::BlessOptions result;
   result.device = kJudged;
   result.why = options.why;
-  result.dirty_tree = source.size() >= kDirty.size() &&
-                      source.compare(source.size() - kDirty.size(), kDirty.size(), kDirty) == 0;
+  result.dirty_tree = is_dirty(source);
   result.accept_bimodal = options.accept_bimodal;
   result.status = options.status;
   result.tol_pct = options.tol_pct;

@@ -20,6 +20,7 @@ int report(const Options& options, World& world);
 int selftest(const Options& options, World& world);
 int profile(const Options& options, World& world);
 int compare(const Options& options, World& world);
+int resources(const Options& options, World& world);
 int merge(const Options& options, World& world);
 
 } // namespace kg::cli

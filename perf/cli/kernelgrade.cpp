@@ -14,9 +14,9 @@ namespace {
 
 int dispatch(const std::vector<std::string>& arguments, World& world) {
   static const std::map<std::string, int (*)(const Options&, World&)> kCommands = {
-      {"ab", ab},         {"bless", bless}, {"compare", compare},  {"doctor", doctor},
-      {"gate", gate},     {"list", list},   {"merge", merge},      {"profile", profile},
-      {"report", report}, {"run", run},     {"selftest", selftest}};
+      {"ab", ab},         {"bless", bless},         {"compare", compare}, {"doctor", doctor},
+      {"gate", gate},     {"list", list},           {"merge", merge},     {"profile", profile},
+      {"report", report}, {"resources", resources}, {"run", run},         {"selftest", selftest}};
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
     world.out << parsed.help->text;

@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/world.h"
+#include "perf/identity/row_identity.h"
 #include "perf/measure/bench.h"
 #include "perf/measure/child_process.h"
 #include "runtime/device.h"
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
         .no_device = kg::device_unavailable_reason,
         .device = [] { return kg::device_slug(kg::device_properties().name); },
         .apparatus = [](kg::perf::Pace pace) { return std::make_unique<kg::perf::Bench>(pace); },
+        .identity = kg::identity::this_programs_identity,
         .out = std::cout,
         .err = std::cerr,
     };

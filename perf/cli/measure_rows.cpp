@@ -41,7 +41,18 @@ std::string_view stop_text(judge::Stop stop) {
   return "";
 }
 
-judge::Measured measured(const Row& row, const perf::Measurement& found) {
+// A library's code is not in this program. A program that cannot read itself measures all the same,
+// and says why its rows have no identity.
+void identify(judge::Measured& result, const perf::Measurement& found, const World& world) {
+  if (!world.identity || result.kind == judge::Kind::vendor) return;
+  try {
+    result.identity = world.identity(result.op, found.launches);
+  } catch (const Error& error) {
+    result.tags["identity"] = error.what();
+  }
+}
+
+judge::Measured measured(const Row& row, const perf::Measurement& found, const World& world) {
   judge::Measured result = described(row);
   if (found.out_of_memory) {
     result.skipped = "there is not enough memory for it: " + found.problem;
@@ -58,6 +69,7 @@ judge::Measured measured(const Row& row, const perf::Measurement& found) {
   result.first_call_ns = found.first_call_ns;
   result.jit_ns = found.compile_ns;
   result.peak_bytes = static_cast<double>(found.peak_bytes);
+  identify(result, found, world);
   if (!found.problem.empty()) return result; // no time of a wrong or failed run may be quoted
   judge::take_samples(result, found.samples_ns);
   const double canary = judge::median(found.canaries_ns);
@@ -118,7 +130,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     const bool slowed = injection && row->registered.kind == judge::Kind::ours;
     const perf::Measurement found = perf::measure(row->make, row->canary, row->registered.key.mode,
                                                   *apparatus, slowed ? injection->share : 0);
-    run.rows.push_back(measured(*row, found));
+    run.rows.push_back(measured(*row, found, world));
     if (slowed) run.rows.back().tags[judge::kInjectedTag] = injection->text;
     const std::string lost = found.problem.empty() ? "" : apparatus->instruments.device_problem();
     if (!lost.empty()) run.rows.back().tags["failure"] = "device_lost";
@@ -160,6 +172,10 @@ perf::DeviceLock lock_device(World& world) {
 
 std::string source_of(const Options& options, const World& world) {
   return options.source_id.empty() ? perf::source_id(world.source) : options.source_id;
+}
+
+bool is_dirty(const std::string& source) {
+  return source.ends_with("-dirty"); // as perf::source_id writes it
 }
 
 std::string missing_device(const Options& options, World& world) {

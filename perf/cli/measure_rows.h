@@ -18,6 +18,9 @@ namespace kg::cli {
 // the device.
 std::string source_of(const Options& options, const World& world);
 
+// Whether a source so called has uncommitted changes.
+bool is_dirty(const std::string& source);
+
 // The row with all that is known without measuring it.
 judge::Measured described(const Row& row);
 

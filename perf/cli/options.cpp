@@ -271,6 +271,18 @@ void add_commands(CLI::App& app, Words& words) {
   doctor->add_option("--device", options.device, "a GPU's number, or the device's name");
   add_baselines(*doctor, words);
 
+  CLI::App* resources = app.add_subcommand(
+      "resources", "compare what kernels take (registers, spills, occupancy) with the baselines");
+  resources->add_option("--op", words.filter.filter.ops, "operations: gemm,softmax")
+      ->delimiter(',');
+  resources->add_option("--compiled", options.compiled, "the build's folder of compiled kernels");
+  add_baselines(*resources, words);
+  add_strict(*resources, words);
+  resources->add_flag("--bless", options.bless, "make what they take the baseline");
+  resources->add_option("--why", options.why, "why it may become worse");
+  resources->add_flag("--remove-orphans", options.remove_orphans,
+                      "with --bless: drop kernels that are no more");
+
   CLI::App* report = app.add_subcommand("report", "judge stored measurements and write a report");
   add_rows(*report, words);
   add_baselines(*report, words);

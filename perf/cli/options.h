@@ -77,6 +77,11 @@ struct Options {
   std::size_t load_processes = 0; // 0: one per core
   bool busy = false;
 
+  // resources
+  std::filesystem::path
+      compiled; // the build's folder of compiled kernels; empty: beside the command
+  bool bless = false;
+
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
   std::filesystem::path folder; // of the report

@@ -27,6 +27,9 @@ struct World {
   std::function<std::string()> no_device; // why nothing can be measured here; empty where it can
   std::function<std::string()> device;    // its name in paths; asked only where there is one
   std::function<std::unique_ptr<perf::Apparatus>(perf::Pace)> apparatus;
+  // Of the machine code that an op launched (perf/identity); where it is empty, rows have none.
+  std::function<std::string(const std::string& op, const std::vector<LaunchRecord>&)> identity =
+      nullptr;
   std::ostream& out;
   std::ostream& err;
 };

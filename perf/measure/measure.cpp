@@ -18,11 +18,16 @@
 namespace kg::perf {
 namespace {
 
-// A fresh execution on outputs that nothing can pass for right; empty, or what is wrong with the
-// result.
-std::string run_and_verify(const Workload& workload, Stream& stream) {
+// A fresh execution on outputs that nothing can pass for right, and the launches that it made;
+// empty, or what is wrong with the result.
+std::string run_and_verify(const Workload& workload, Stream& stream,
+                           std::vector<LaunchRecord>& launches) {
   workload.poison(stream);
-  workload.run(stream);
+  {
+    const LaunchRecorder recorder;
+    workload.run(stream);
+    launches = recorder.launches();
+  }
   stream.synchronize();
   return workload.verify(stream);
 }
@@ -239,7 +244,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     }
     if (result.problem.empty()) {
       phase = "after timing";
-      result.problem = run_and_verify(workload, apparatus.stream);
+      result.problem = run_and_verify(workload, apparatus.stream, result.launches);
     }
     result.peak_bytes = peak_allocated_bytes() - held;
     result.oversubscribed = peak_allocated_bytes() > apparatus.instruments.device_bytes;

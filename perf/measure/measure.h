@@ -7,6 +7,7 @@
 #include "perf/judge/row.h"
 #include "perf/measure/sampling.h"
 #include "perf/measure/suite.h"
+#include "runtime/launch.h"
 
 #include <cstddef>
 #include <functional>
@@ -49,7 +50,8 @@ struct Measurement {
   std::vector<double> canaries_ns;
   judge::Stop stop = judge::Stop::no;
   bool settled = false;
-  int batch = 1;       // executions per sample
+  int batch = 1;                      // executions per sample
+  std::vector<LaunchRecord> launches; // of one execution
   std::string problem; // empty: the row is valid. Otherwise why it is not; then nothing may be
                        // called a time
   // Of the first execution in this process, set-up apart; compiling is part of one or the other.

@@ -1,0 +1,52 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# kernelgrade_add_resources(<op> CATEGORY <category> SOURCES <file>...): where there is nvcc, compiles the op's kernels for
+# KERNELGRADE_RESOURCE_ARCHS without linking them, and adds the test resource.<op>, which compares what ptxas says of them with
+# baselines/resources/. Needs no GPU. Host backend: the executor tells how the kernels are launched.
+set(KERNELGRADE_RESOURCE_ARCHS sm_80 sm_90a CACHE STRING "Architectures whose registers, spills, shared memory and occupancy are judged")
+find_program(KERNELGRADE_NVCC nvcc HINTS ENV CUDA_HOME PATH_SUFFIXES bin)
+mark_as_advanced(KERNELGRADE_NVCC)
+
+# The folder of an architecture is named as its baseline file.
+function(kernelgrade_resource_folder arch result)
+  execute_process(COMMAND ${KERNELGRADE_NVCC} --version OUTPUT_VARIABLE text)
+  if(NOT text MATCHES "release ([0-9]+\\.[0-9]+)")
+    message(FATAL_ERROR "${KERNELGRADE_NVCC} --version names no release: ${text}")
+  endif()
+  set(${result} ${PROJECT_BINARY_DIR}/resources/${arch}-cuda${CMAKE_MATCH_1} PARENT_SCOPE)
+endfunction()
+
+function(kernelgrade_add_resources op)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "SOURCES")
+  if(NOT KERNELGRADE_BACKEND STREQUAL "host")
+    return()
+  endif()
+  add_test(NAME resource.${op} COMMAND kernelgrade resources --op ${op} --compiled ${PROJECT_BINARY_DIR}/resources)
+  set_tests_properties(resource.${op} PROPERTIES
+    LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+  if(NOT KERNELGRADE_NVCC)
+    return()
+  endif()
+  set(cubins "")
+  foreach(arch IN LISTS KERNELGRADE_RESOURCE_ARCHS)
+    kernelgrade_resource_folder(${arch} folder)
+    file(MAKE_DIRECTORY ${folder}/${op})
+    foreach(source IN LISTS arg_SOURCES)
+      get_filename_component(stem ${source} NAME_WE)
+      set(base ${folder}/${op}/${stem})
+      add_custom_command(OUTPUT ${base}.cubin BYPRODUCTS ${base}.log
+        # What ptxas says goes to the log; where it fails, to the console.
+        COMMAND sh -c "log=$1; shift; \"$@\" > \"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh ${base}.log
+          ${KERNELGRADE_NVCC} -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR}/kernels
+          -cubin -arch=${arch} -Xptxas=-v -MD -MF ${base}.d -o ${base}.cubin ${source}
+        DEPENDS ${source} DEPFILE ${base}.d COMMENT "Compiling ${op}/${stem} for ${arch}" VERBATIM)
+      list(APPEND cubins ${base}.cubin)
+    endforeach()
+  endforeach()
+  add_custom_target(kernelgrade_${op}_cubins ALL DEPENDS ${cubins})
+  if(NOT TARGET cubins)
+    add_custom_target(cubins)
+  endif()
+  add_dependencies(cubins kernelgrade_${op}_cubins)
+endfunction()

@@ -1,0 +1,129 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade resources: what the compiled kernels take, against baselines/resources/. Needs nvcc
+// when the build is made, and no GPU.
+#include "perf/resources/compiled.h"
+
+#include "perf/cli/commands.h"
+#include "perf/cli/measure_rows.h"
+#include "perf/cli/selection.h"
+#include "perf/judge/exact_bless.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <ostream>
+
+namespace kg::cli {
+namespace {
+
+// One architecture with one toolkit: what its folder and its baseline file are called.
+struct Compiled {
+  std::filesystem::path folder;
+  std::string name; // "sm_90a-cuda13.0"
+  std::string arch() const { return name.substr(0, name.find('-')); }
+};
+
+std::vector<Compiled> compiled_in(const std::filesystem::path& folder) {
+  std::vector<Compiled> found;
+  if (!std::filesystem::is_directory(folder)) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_directory()) found.push_back({entry.path(), entry.path().filename().string()});
+  std::sort(found.begin(), found.end(),
+            [](const Compiled& a, const Compiled& b) { return a.name < b.name; });
+  return found;
+}
+
+// How the executor launches the kernels of each op's timed cases. Each case runs once, unverified.
+std::map<std::string, resources::Launches> launches_of(const Selection& selection) {
+  std::map<std::string, resources::Launches> found;
+  Stream stream;
+  for (const Row& row : selection.rows) {
+    if (!row.listed || row.registered.kind == judge::Kind::vendor) continue;
+    const perf::Workload workload = row.make();
+    const LaunchRecorder recorder;
+    workload.run(stream);
+    stream.synchronize();
+    for (const LaunchRecord& launch : recorder.launches()) {
+      resources::Launched& known = found[row.registered.op][launch.kernel_name];
+      const resources::Launched now{
+          static_cast<int>(launch.block.x * launch.block.y * launch.block.z),
+          static_cast<int>(launch.shared_bytes)};
+      if (std::pair(now.dynamic_shared, now.threads) >
+          std::pair(known.dynamic_shared, known.threads))
+        known = now;
+    }
+  }
+  return found;
+}
+
+std::vector<judge::ExactMeasured> rows_of(const Compiled& compiled, const std::string& op,
+                                          const resources::Launches& launches) {
+  const std::filesystem::path folder = compiled.folder / op;
+  if (!std::filesystem::is_directory(folder))
+    throw Error(fmt::format("{}: op {} was not compiled for {}; build the target cubins",
+                            folder.string(), op, compiled.arch()));
+  return resources::compiled_resources(folder, compiled.arch(), op, launches);
+}
+
+int skip(const Options& options, World& world, const std::filesystem::path& folder) {
+  world.out << fmt::format(
+      "skipped: {} holds no compiled kernels: there was no nvcc when the build "
+      "was configured; install the CUDA toolkit and configure again\n",
+      folder.string());
+  return options.strict ? judge::kExitFail : judge::kExitSkip;
+}
+
+int bless_rows(const Options& options, World& world, const judge::ExactFile& file,
+               const std::vector<judge::ExactMeasured>& rows, const judge::Covers& covers) {
+  const judge::ExactBlessPlan plan = judge::plan_exact_bless(
+      judge::resource_table(), rows, file, covers,
+      {options.why, is_dirty(source_of(options, world)), options.remove_orphans});
+  judge::carry_out(judge::resource_table(), plan, file.path);
+  world.out << file.path << (plan.changes() ? ", written:\n" : ", as it was:\n")
+            << judge::text(plan);
+  return plan.exit_code();
+}
+
+} // namespace
+
+int resources(const Options& options, World& world) {
+  if constexpr (backend == Backend::cuda)
+    throw UsageError("resources: the executor tells how kernels are launched; use the preset host");
+  const Selection selection = select(world, options.filters);
+  const std::filesystem::path folder =
+      options.compiled.empty() ? world.executable.parent_path().parent_path() / "resources"
+                               : options.compiled;
+  const std::vector<Compiled> all = compiled_in(folder);
+  if (all.empty()) return skip(options, world, folder);
+
+  const auto launches = launches_of(selection);
+  const judge::Covers covers = [&](const judge::ExactRow& row) {
+    return selection.ops.contains(std::string(judge::op_of(row.key.front())));
+  };
+  std::vector<int> exits;
+  for (const Compiled& compiled : all) {
+    const auto path = options.baselines / "resources" / (compiled.name + ".csv");
+    const judge::ExactFile file = judge::load_exact(judge::resource_table(), path);
+    std::vector<judge::ExactMeasured> rows;
+    for (const std::string& op : selection.ops) {
+      const auto known = launches.find(op);
+      const auto found = rows_of(
+          compiled, op, known == launches.end() ? kg::resources::Launches() : known->second);
+      rows.insert(rows.end(), found.begin(), found.end());
+    }
+    if (options.bless) {
+      exits.push_back(bless_rows(options, world, file, rows, covers));
+      continue;
+    }
+    const judge::ExactResult result = judge::judge_exact(
+        judge::resource_table(), rows, file, covers,
+        {options.strict, "kernelgrade resources", "kernelgrade resources --bless"});
+    world.out << compiled.name << ": " << judge::plain_text(result);
+    exits.push_back(result.exit_code);
+  }
+  return judge::combined_exit(exits, options.strict);
+}
+
+} // namespace kg::cli

@@ -1,0 +1,74 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/identity/fatbin.h"
+
+#include "perf/identity/bytes.h"
+
+namespace kg::identity {
+namespace {
+
+constexpr std::uint32_t kMagic = 0xBA55ED50;
+constexpr std::uint64_t kCompressed = 0x2000 | 0x8000; // LZ4, zstd
+constexpr std::uint64_t kSpecific = 0x100000;
+
+FatbinEntry::Kind kind_of(std::uint16_t word) {
+  if (word == 1) return FatbinEntry::Kind::ptx;
+  return word == 2 ? FatbinEntry::Kind::elf : FatbinEntry::Kind::other;
+}
+
+// Appends the entries of one container's payload.
+void read_entries(const Bytes& payload, std::vector<FatbinEntry>& entries) {
+  for (std::uint64_t at = 0; at < payload.size();) {
+    FatbinEntry entry;
+    entry.kind = kind_of(payload.number<std::uint16_t>(at, "an entry"));
+    const auto header = payload.number<std::uint32_t>(at + 4, "an entry");
+    const auto size = payload.number<std::uint64_t>(at + 8, "an entry");
+    entry.arch = static_cast<int>(payload.number<std::uint32_t>(at + 28, "an entry"));
+    const auto flags = payload.number<std::uint64_t>(at + 40, "an entry");
+    entry.specific = (flags & kSpecific) != 0;
+    entry.compressed = (flags & kCompressed) != 0;
+    if (header < 64) throw Error(payload.name() + ": an entry's header is too short; it is broken");
+    entry.contents = payload.range(at + header, size, "an entry's code");
+    entries.push_back(entry);
+    at += header + size;
+  }
+}
+
+} // namespace
+
+std::string FatbinEntry::arch_name() const {
+  return "sm_" + std::to_string(arch) + (specific ? "a" : "");
+}
+
+std::string_view FatbinEntry::cubin() const {
+  if (compressed)
+    throw Error("the code for " + arch_name() +
+                " is compressed; compile with nvcc's option --no-compress");
+  if (kind != Kind::elf)
+    throw Error("the code for " + arch_name() +
+                " is no machine code; compile for real architectures (80-real)");
+  return contents;
+}
+
+std::vector<FatbinEntry> read_fatbin(std::string_view section, const std::string& name) {
+  const Bytes bytes(section, name);
+  std::vector<FatbinEntry> entries;
+  for (std::uint64_t at = 0; at < bytes.size();) {
+    const auto magic = bytes.number<std::uint32_t>(at, "a container");
+    if (magic == 0) { // between containers the linker fills up with zeros
+      at += sizeof magic;
+      continue;
+    }
+    if (magic != kMagic)
+      throw Error(name + ": there is no container at " + std::to_string(at) +
+                  "; the file was made by another kind of compiler");
+    const auto header = bytes.number<std::uint16_t>(at + 6, "a container");
+    const auto size = bytes.number<std::uint64_t>(at + 8, "a container");
+    if (header < 16) throw Error(name + ": a container's header is too short; it is broken");
+    read_entries({bytes.range(at + header, size, "a container's entries"), name}, entries);
+    at += header + size;
+  }
+  return entries;
+}
+
+} // namespace kg::identity

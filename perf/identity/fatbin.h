@@ -1,0 +1,33 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The containers in which nvcc embeds device code: section .nv_fatbin of an object or executable,
+// one container per translation unit. NVIDIA does not document the layout; this is what nvcc 13
+// writes, and the tests compare it with the cubins of the same compiler.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::identity {
+
+struct FatbinEntry {
+  enum class Kind { ptx, elf, other };
+  Kind kind = Kind::other;
+  int arch = 0;            // 80, 90
+  bool specific = false;   // the "a" of sm_90a: runs on that architecture alone
+  bool compressed = false; // then its bytes say nothing here
+  std::string_view contents;
+
+  // "sm_90a"
+  std::string arch_name() const;
+
+  // The cubin. Throws Error, with the mend, where it is compressed or no machine code.
+  std::string_view cubin() const;
+};
+
+// All entries of all containers. Throws Error naming `name` and what is broken.
+std::vector<FatbinEntry> read_fatbin(std::string_view section, const std::string& name);
+
+} // namespace kg::identity

@@ -1,0 +1,90 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/identity/object_code.h"
+
+#include "perf/identity/elf.h"
+#include "perf/identity/hash.h"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace kg::identity {
+namespace {
+
+constexpr unsigned kSectionSymbol = 3; // STT_SECTION
+constexpr unsigned kFileSymbol = 4;    // STT_FILE
+
+bool is_code(const ElfSection& section) {
+  return (section.flags & kAlloc) != 0 && section.name != ".eh_frame";
+}
+
+// What a symbol means, wherever the tables put it.
+void add_symbol(Hash& hash, const Elf& elf, const ElfSymbol& symbol) {
+  const bool here = symbol.section > 0 && symbol.section < elf.sections().size();
+  hash.field(here ? elf.sections()[symbol.section].name : std::string_view());
+  if (symbol.type == kSectionSymbol) return;
+  hash.field(symbol.name).number(symbol.binding).number(symbol.value).number(symbol.size);
+}
+
+void add_relocations(Hash& hash, const Elf& elf, const ElfSection& rela,
+                     const std::vector<ElfSymbol>& symbols, const std::string& file) {
+  for (const ElfRelocation& relocation : elf.relocations(rela)) {
+    if (relocation.symbol >= symbols.size())
+      throw Error(file + ": a relocation of " + std::string(rela.name) +
+                  " names no symbol; the file is broken");
+    hash.number(relocation.offset).number(relocation.type);
+    hash.number(static_cast<std::uint64_t>(relocation.addend));
+    add_symbol(hash, elf, symbols[relocation.symbol]);
+  }
+}
+
+} // namespace
+
+std::string hash_object(std::string_view object, const std::string& file) {
+  const Elf elf(object, file);
+  const std::vector<ElfSymbol> symbols = elf.symbols();
+  Hash hash;
+  for (const ElfSection& section : elf.sections()) {
+    if (is_code(section)) hash.field(section.name).number(section.size).field(section.contents);
+    if (section.type == kRelaTable && section.info < elf.sections().size() &&
+        is_code(elf.sections()[section.info]))
+      add_relocations(hash, elf, section, symbols, file);
+  }
+  for (const ElfSymbol& symbol : symbols) {
+    const bool of_code = symbol.section == 0 || symbol.section >= elf.sections().size() ||
+                         is_code(elf.sections()[symbol.section]);
+    if (of_code && symbol.type != kSectionSymbol && symbol.type != kFileSymbol)
+      add_symbol(hash, elf, symbol);
+  }
+  return hash.hex();
+}
+
+// A magic line, then per member a header of 60 bytes, its contents, and a byte to an even address.
+// Members whose names begin with '/' are the archive's own tables, but for "/<number>", a name in
+// one of them.
+std::string hash_archive(std::string_view archive, const std::string& file) {
+  constexpr std::string_view kMagic = "!<arch>\n";
+  constexpr std::uint64_t kHeader = 60;
+  const Bytes bytes(archive, file);
+  if (bytes.range(0, kMagic.size(), "the archive's magic") != kMagic)
+    throw Error(file + ": it is no static library");
+  std::vector<std::string> objects;
+  for (std::uint64_t at = kMagic.size(); at < bytes.size();) {
+    const std::string_view header = bytes.range(at, kHeader, "a member's header");
+    const std::string_view digits = header.substr(48, 10);
+    std::uint64_t size = 0;
+    if (std::from_chars(digits.data(), digits.data() + digits.size(), size).ec != std::errc())
+      throw Error(file + ": a member's size is '" + std::string(digits) + "'; it is broken");
+    const std::string_view contents = bytes.range(at + kHeader, size, "a member");
+    const bool table = header[0] == '/' && !(header[1] >= '0' && header[1] <= '9');
+    if (!table) objects.push_back(hash_object(contents, file));
+    at += kHeader + size + size % 2;
+  }
+  std::sort(objects.begin(), objects.end());
+  Hash hash;
+  for (const std::string& object : objects) hash.field(object);
+  return hash.hex();
+}
+
+} // namespace kg::identity

@@ -1,0 +1,84 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Baselines of what has no noise: costs counted on the executor (baselines/simt/<op>.csv) and the
+// resources that kernels take (baselines/resources/<arch>-cuda<major.minor>.csv). Both are tables
+// of quantities by key, so that one gate and one bless serve both.
+#pragma once
+
+#include "perf/judge/csv.h"
+#include "perf/judge/schema.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::judge {
+
+// What a change of a quantity means. neither: it informs and fails nobody.
+enum class Better { lower, higher, neither };
+
+struct Quantity {
+  std::string_view name; // the column's
+  Better better = Better::lower;
+};
+
+// A kind of table. Its columns: the key, the quantities, `counter_id` if `counted`, and `why`.
+struct ExactTable {
+  Schema schema;
+  std::size_t keys = 1; // so many key columns
+  std::vector<Quantity> quantities;
+  bool counted = false;    // rows name the compiler and flags whose counts they are
+  bool file_is_op = false; // the file's name is the op that the first key column must belong to
+  // The options that choose a row on the command line, from its key.
+  std::string (*filter)(const std::vector<std::string>& key) = nullptr;
+};
+
+// Key: case, variant, metric. Quantities: value, and minimum, the least that the problem itself
+// needs (0 where nothing is known).
+const ExactTable& cost_table();
+
+// Key: kernel, "<op>.<name>". Quantities, in this order: registers, spill_bytes, local_bytes,
+// static_shared, dynamic_shared, threads, occupancy_pct. Bytes per thread, shared memory and
+// threads per block.
+const ExactTable& resource_table();
+
+struct ExactRow {
+  std::vector<std::string> key;
+  std::vector<double> values; // in the order of ExactTable::quantities, >= 0
+  std::string counter_id;     // empty where the table is not counted
+  std::string why;            // the reason given when the row was blessed
+  std::size_t line = 0;       // where it was read; 0 for one that was not
+
+  friend bool operator==(const ExactRow&, const ExactRow&) = default;
+};
+
+// "gemm.f32.m64_n64_k64_nn tiled barriers"
+std::string key_text(const ExactRow& row);
+
+// A whole number in full, since one event more is a regression; other numbers as csv_number.
+std::string exact_number(double value);
+
+// As every value is once it has been written and read: the form in which values are compared.
+double as_written(double value);
+
+// What a file holds. One that is not there is no problem: nothing has been blessed.
+struct ExactFile {
+  std::string path;
+  bool exists = false;
+  std::vector<ExactRow> rows;    // sorted by key; without those that have a problem
+  std::vector<Problem> problems; // any of them makes the file useless as a judge
+};
+
+ExactFile load_exact(const ExactTable& table, const std::filesystem::path& path);
+ExactFile parse_exact(const ExactTable& table, std::string_view contents, const std::string& path);
+
+// Writes the rows sorted and whole. Throws kg::Error, and writes nothing, if load_exact would
+// refuse the result.
+void save_exact(const ExactTable& table, const std::filesystem::path& path,
+                const std::vector<ExactRow>& rows);
+std::string format_exact(const ExactTable& table, const std::vector<ExactRow>& rows);
+
+} // namespace kg::judge

@@ -1,0 +1,90 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/resources/compiled.h"
+
+#include "perf/identity/cubin.h"
+#include "perf/judge/atomic_file.h"
+#include "perf/resources/occupancy.h"
+#include "perf/resources/ptxas_log.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace kg::resources {
+namespace {
+
+constexpr int kMostThreads = 1024; // of a block, on every architecture
+
+std::string contents_of(const std::filesystem::path& path) {
+  const auto contents = judge::read_file(path);
+  if (!contents) throw Error(path.string() + ": there is no such file; build it again");
+  return *contents;
+}
+
+std::vector<std::filesystem::path> cubins_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> cubins;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".cubin") cubins.push_back(entry.path());
+  std::sort(cubins.begin(), cubins.end());
+  return cubins;
+}
+
+// The order of the values is that of judge::resource_table().
+judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kernel,
+                       const PtxasKernel& used, const Launches& launches, const SmLimits& limits) {
+  Launched launched{kernel.max_threads > 0 ? kernel.max_threads : kMostThreads, 0};
+  if (const auto at = launches.find(kernel.name); at != launches.end()) launched = at->second;
+  const double occupancy = occupancy_pct(
+      {used.registers, used.shared_bytes + launched.dynamic_shared, launched.threads}, limits);
+  judge::ExactRow row;
+  row.key = {kernel_key(op, kernel.name)};
+  row.values = {static_cast<double>(used.registers),
+                static_cast<double>(used.spill_bytes),
+                static_cast<double>(used.stack_bytes),
+                static_cast<double>(used.shared_bytes),
+                static_cast<double>(launched.dynamic_shared),
+                static_cast<double>(launched.threads),
+                occupancy};
+  return row;
+}
+
+// What usually mends the first thing that is wrong with a kernel.
+constexpr const char* kHint =
+    "spills and lost occupancy come from more live values or other launch bounds, local memory "
+    "from arrays indexed at run time, shared memory from larger tiles";
+
+} // namespace
+
+std::string kernel_key(const std::string& op, std::string name) {
+  const std::string space = "kg::" + op + "::";
+  for (std::size_t at; (at = name.find(space)) != name.npos;) name.erase(at, space.size());
+  return op + "." + name;
+}
+
+std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path& folder,
+                                                     std::string_view arch, const std::string& op,
+                                                     const Launches& launches) {
+  const SmLimits& limits = sm_limits(arch);
+  std::vector<judge::ExactMeasured> rows;
+  std::set<std::string> seen; // a template's kernel may be in several files
+  for (const std::filesystem::path& path : cubins_in(folder)) {
+    std::filesystem::path log = path;
+    log.replace_extension(".log");
+    const std::vector<PtxasKernel> used = read_ptxas_log(contents_of(log), log.string());
+    for (const identity::CubinKernel& kernel :
+         identity::read_cubin(contents_of(path), path.string())) {
+      const auto at = std::find_if(used.begin(), used.end(), [&](const PtxasKernel& one) {
+        return one.symbol == kernel.symbol;
+      });
+      if (at == used.end() || !seen.insert(kernel.symbol).second) continue; // no entry function
+      rows.push_back({row_of(op, kernel, *at, launches, limits), judge::Gating::always, "", kHint});
+    }
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.row.key < b.row.key; });
+  return rows;
+}
+
+} // namespace kg::resources

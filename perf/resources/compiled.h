@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The resources of an op's kernels as the build compiled them: folders <arch>-cuda<major.minor>/
+// <op>/, one cubin and one log of ptxas per source file (cmake/Resources.cmake).
+#pragma once
+
+#include "perf/judge/exact_gate.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::resources {
+
+// How kernels are launched, where that is known: the launch that takes most shared memory.
+struct Launched {
+  int threads = 0;        // per block
+  int dynamic_shared = 0; // bytes per block
+};
+using Launches = std::map<std::string, Launched>; // by LaunchRecord::kernel_name
+
+// Rows of judge::resource_table(), sorted by kernel, for the architecture ("sm_90a") and the op
+// whose files lie in `folder`. A kernel that `launches` does not hold counts with the threads of
+// its __launch_bounds__ (1024 where it has none) and no dynamic shared memory. Throws Error naming
+// the file that is missing or broken.
+std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path& folder,
+                                                     std::string_view arch, const std::string& op,
+                                                     const Launches& launches);
+
+// "kg::gemm::tiled<true>" -> "gemm.tiled<true>": the op, and the name without the op's namespace.
+std::string kernel_key(const std::string& op, std::string name);
+
+} // namespace kg::resources
