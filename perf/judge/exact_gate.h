@@ -38,6 +38,7 @@ struct ExactVerdict {
   std::vector<std::string> key;
   Verdict verdict = Verdict::invalid; // pass, improved, regressed, unblessed or invalid
   bool informs = false;               // whatever the verdict, the row fails nobody
+  bool changed = false;               // some quantity, if only one that informs
   // baseline / measured of the quantity that is worst off, by the rules of cost_ratio; only where
   // there is a baseline row.
   std::optional<double> ratio;
@@ -71,7 +72,7 @@ struct ExactComparison {
 };
 ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now);
 
-// The messages of all rows but those that pass unchanged, the faults, a count of verdicts and the
+// The messages of all rows but those that are as blessed, the faults, a count of verdicts and the
 // exit code, for a terminal.
 std::string plain_text(const ExactResult& result);
 

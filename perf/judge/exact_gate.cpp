@@ -1,0 +1,177 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/exact_gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <set>
+
+namespace kg::judge {
+namespace {
+
+using Key = std::vector<std::string>;
+
+std::string command(const std::string& start, const ExactTable& table, const Key& key) {
+  return fmt::format("{} {}", start, table.filter(key));
+}
+
+// The commands that follow every message: how to see it again, and where the value may change, how
+// to accept it.
+std::string commands(const ExactTable& table, const Key& key, Verdict verdict,
+                     const ExactOptions& options) {
+  std::string line = "; again: " + command(options.again, table, key);
+  if (verdict == Verdict::unblessed || verdict == Verdict::improved)
+    line += "; bless: " + command(options.bless, table, key);
+  if (verdict == Verdict::regressed)
+    line += "; if it must be: " + command(options.bless, table, key) + " --why \"...\"";
+  return line;
+}
+
+// Why a row that would gate does not, or nothing.
+std::string informing(const ExactMeasured& now, const ExactRow* old) {
+  if (now.gating == Gating::never) return "info";
+  if (now.gating == Gating::same_counter && old && old->counter_id != now.row.counter_id)
+    return fmt::format("info: counted under {}, the baseline under {}, and this quantity depends "
+                       "on the compiler",
+                       now.row.counter_id, old->counter_id);
+  return "";
+}
+
+void conclude(ExactVerdict& result, const ExactTable& table, Verdict verdict,
+              const std::string& reason, const ExactOptions& options) {
+  result.verdict = verdict;
+  result.exit_code = verdict == Verdict::pass || verdict == Verdict::improved ? kExitPass
+                     : verdict == Verdict::unblessed                          ? kExitSkip
+                                                                              : kExitFail;
+  result.message = fmt::format("{}: {}: {}{}", fmt::join(result.key, " "), name(verdict), reason,
+                               commands(table, result.key, verdict, options));
+}
+
+// What the figures are, for a row that has a baseline.
+std::string figures(const ExactTable& table, const ExactMeasured& now,
+                    const ExactComparison& found) {
+  std::string line = found.changes;
+  if (line.empty()) line = "as blessed";
+  if (table.counted && now.row.values.back() > 0)
+    line += fmt::format(" (minimum {})", exact_number(now.row.values.back()));
+  if (!found.worse) return line;
+  if (!now.site.empty()) line += fmt::format("; most of it at {}", now.site);
+  if (!now.hint.empty()) line += "; " + now.hint;
+  return line;
+}
+
+ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const ExactRow* old,
+                       const ExactFile& baseline, const ExactOptions& options) {
+  ExactVerdict result;
+  result.key = now.row.key;
+  const auto& values = now.row.values;
+  if (!std::all_of(values.begin(), values.end(),
+                   [](double value) { return std::isfinite(value) && value >= 0; })) {
+    conclude(result, table, Verdict::invalid, "it holds a value that is no number >= 0", options);
+    return result;
+  }
+  if (!baseline.problems.empty()) {
+    conclude(result, table, Verdict::invalid, fmt::format("{} is malformed", baseline.path),
+             options);
+    return result;
+  }
+  if (!old) {
+    conclude(
+        result, table, Verdict::unblessed,
+        fmt::format("{} {}", baseline.path, baseline.exists ? "has no such row" : "does not exist"),
+        options);
+    // A file that lacks a row lets that row go unjudged for ever.
+    if (baseline.exists) result.exit_code = kExitFail;
+    return result;
+  }
+  const ExactComparison found = compare_exact(table, *old, now.row);
+  result.ratio = found.ratio;
+  result.grade = grade(found.ratio);
+  result.changed = !found.changes.empty();
+  conclude(result, table,
+           found.worse    ? Verdict::regressed
+           : found.better ? Verdict::improved
+                          : Verdict::pass,
+           figures(table, now, found), options);
+  if (const std::string informs = informing(now, old); !informs.empty()) {
+    result.informs = true;
+    result.exit_code = kExitPass;
+    result.message = fmt::format("({}) {}", informs, result.message);
+  }
+  return result;
+}
+
+} // namespace
+
+ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now) {
+  ExactComparison found;
+  bool compared = false;
+  for (std::size_t i = 0; i < table.quantities.size(); ++i) {
+    const Quantity& quantity = table.quantities[i];
+    const double before = as_written(old.values.at(i)), after = as_written(now.values.at(i));
+    if (before != after)
+      found.changes += fmt::format("{}{} {} -> {}", found.changes.empty() ? "" : ", ",
+                                   quantity.name, exact_number(before), exact_number(after));
+    if (quantity.better == Better::neither) continue;
+    const bool lower = quantity.better == Better::lower;
+    found.worse = found.worse || (lower ? after > before : after < before);
+    found.better = found.better || (lower ? after < before : after > before);
+    const double ratio = lower ? cost_ratio(before, after) : cost_ratio(after, before);
+    found.ratio = compared ? std::min(found.ratio, ratio) : ratio;
+    compared = true;
+  }
+  return found;
+}
+
+ExactResult judge_exact(const ExactTable& table, const std::vector<ExactMeasured>& measured,
+                        const ExactFile& baseline, const Covers& covers,
+                        const ExactOptions& options) {
+  ExactResult result;
+  for (const Problem& problem : baseline.problems) result.faults.push_back(text(problem));
+  std::map<Key, const ExactRow*> blessed;
+  for (const ExactRow& row : baseline.rows) blessed.emplace(row.key, &row);
+
+  std::set<Key> seen;
+  for (const ExactMeasured& now : measured) {
+    if (!seen.insert(now.row.key).second)
+      result.faults.push_back(key_text(now.row) + ": measured twice");
+    const auto old = blessed.find(now.row.key);
+    result.rows.push_back(
+        judge_row(table, now, old == blessed.end() ? nullptr : old->second, baseline, options));
+  }
+  for (const ExactRow& row : baseline.rows)
+    if (!seen.contains(row.key) && (!covers || covers(row)))
+      result.faults.push_back(text(Problem{
+          baseline.path, row.line,
+          fmt::format("the row '{}' is an orphan: there is nothing that it measures",
+                      key_text(row)),
+          fmt::format("remove it: {} --remove-orphans", command(options.bless, table, row.key))}));
+  if (measured.empty())
+    result.faults.push_back("no rows: a gate that judges nothing must not pass; check the filters");
+
+  std::vector<int> exits;
+  for (const ExactVerdict& row : result.rows) exits.push_back(row.exit_code);
+  if (!result.faults.empty()) exits.push_back(kExitFail);
+  result.exit_code = combined_exit(exits, options.strict);
+  return result;
+}
+
+std::string plain_text(const ExactResult& result) {
+  std::string lines;
+  std::map<Verdict, std::size_t> counts;
+  for (const ExactVerdict& row : result.rows) {
+    ++counts[row.verdict];
+    if (row.verdict != Verdict::pass || row.changed) lines += row.message + "\n";
+  }
+  for (const std::string& fault : result.faults) lines += fault + "\n";
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : counts)
+    parts.push_back(fmt::format("{} {}", count, name(verdict)));
+  if (!result.faults.empty()) parts.push_back(fmt::format("{} faults", result.faults.size()));
+  return lines + fmt::format("{} (exit {})\n", fmt::join(parts, ", "), result.exit_code);
+}
+
+} // namespace kg::judge

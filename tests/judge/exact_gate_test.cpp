@@ -1,0 +1,165 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/exact_gate.h"
+
+#include "tests/judge/exact_rows.h"
+
+#include <gtest/gtest.h>
+#include <limits>
+
+namespace kg::judge {
+namespace {
+
+using test::cost;
+using test::file_of;
+using test::kernel;
+using test::kernel_with;
+using test::measured;
+
+const ExactFile kNoFile = {"gemm.csv", false, {}, {}};
+const ExactOptions kOptions = {false, "kernelgrade cost", "kernelgrade cost --bless"};
+
+ExactResult judge_costs(const std::vector<ExactMeasured>& rows, const ExactFile& file,
+                        const ExactOptions& options = kOptions) {
+  return judge_exact(cost_table(), rows, file, {}, options);
+}
+
+// The verdict of one cost that was `before` and is `after`.
+ExactVerdict verdict(double before, double after) {
+  const ExactResult result = judge_costs({measured(cost(after))}, file_of({cost(before)}));
+  EXPECT_EQ(result.exit_code, result.rows.at(0).exit_code);
+  return result.rows.at(0);
+}
+
+ExactVerdict resources(const ExactRow& after) {
+  return judge_exact(resource_table(), {measured(after)}, file_of({kernel()}), {}, kOptions)
+      .rows.at(0);
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ExactGate, EqualPassesAnyMoreFailsAnyLessImproves) {
+  EXPECT_EQ(verdict(8, 8).verdict, Verdict::pass);
+  EXPECT_EQ(verdict(8, 8).exit_code, 0);
+  EXPECT_EQ(verdict(100000000, 100000001).verdict, Verdict::regressed) << "one event in 10^8";
+  EXPECT_EQ(verdict(100000000, 100000001).exit_code, 1);
+  EXPECT_EQ(verdict(8, 7).verdict, Verdict::improved);
+  EXPECT_EQ(verdict(8, 7).exit_code, 0);
+  EXPECT_EQ(verdict(as_written(1.0 / 3), 1.0 / 3).verdict, Verdict::pass) << "as it was written";
+}
+
+TEST(ExactGate, TheRulesOfZero) {
+  EXPECT_EQ(verdict(0, 0).ratio, 1.0);
+  EXPECT_EQ(verdict(0, 0).grade, Grade::excellent);
+  EXPECT_EQ(verdict(0, 5).ratio, 0.0);
+  EXPECT_EQ(verdict(0, 5).grade, Grade::critical);
+  EXPECT_EQ(verdict(0, 5).verdict, Verdict::regressed);
+  EXPECT_EQ(verdict(5, 0).verdict, Verdict::improved);
+  EXPECT_EQ(verdict(8, 16).ratio, 0.5);
+  EXPECT_EQ(verdict(8, 16).grade, Grade::fair);
+}
+
+TEST(ExactGate, TheMessageOfARegressionSaysAll) {
+  ExactMeasured now = measured(cost(16));
+  now.site = "kernels/gemm/gemm_tiled.cu:160";
+  now.hint = "one barrier per slice is enough with two buffers";
+  EXPECT_EQ(judge_costs({now}, file_of({cost(8)})).rows[0].message,
+            "gemm.f32.m64 tiled barriers: regressed: value 8 -> 16 (minimum 4); most of it at "
+            "kernels/gemm/gemm_tiled.cu:160; one barrier per slice is enough with two buffers; "
+            "again: kernelgrade cost --case gemm.f32.m64 --variant tiled; if it must be: "
+            "kernelgrade cost --bless --case gemm.f32.m64 --variant tiled --why \"...\"");
+  EXPECT_TRUE(holds(verdict(8, 7).message,
+                    "; bless: kernelgrade cost --bless --case gemm.f32.m64 --variant tiled"));
+}
+
+TEST(ExactGate, WhatOnlyInformsFailsNobody) {
+  const ExactResult result = judge_costs({measured(cost(16), Gating::never)}, file_of({cost(8)}));
+  EXPECT_EQ(result.rows[0].verdict, Verdict::regressed);
+  EXPECT_TRUE(result.rows[0].informs);
+  EXPECT_EQ(result.exit_code, 0);
+}
+
+TEST(ExactGate, CompilerDependentCountsGateUnderTheSameCounterOnly) {
+  ExactMeasured now = measured(cost(16), Gating::same_counter);
+  EXPECT_EQ(judge_costs({now}, file_of({cost(8)})).exit_code, 1);
+  now.row.counter_id = "clang14";
+  const ExactResult other = judge_costs({now}, file_of({cost(8)}));
+  EXPECT_EQ(other.exit_code, 0);
+  EXPECT_TRUE(other.rows[0].informs);
+  EXPECT_TRUE(holds(other.rows[0].message, "counted under clang14, the baseline under g++12"))
+      << other.rows[0].message;
+  now.gating = Gating::always;
+  EXPECT_EQ(judge_costs({now}, file_of({cost(8)})).exit_code, 1) << "it depends on no compiler";
+}
+
+TEST(ExactGate, NoFileIsNobodysFaultButAMissingRowIsOne) {
+  const ExactResult none = judge_costs({measured(cost(8))}, kNoFile);
+  EXPECT_EQ(none.rows[0].verdict, Verdict::unblessed);
+  EXPECT_EQ(none.exit_code, 77);
+  const ExactResult missing =
+      judge_costs({measured(cost(8)), measured(cost(8, "atomics"))}, file_of({cost(8)}));
+  EXPECT_EQ(missing.rows[1].verdict, Verdict::unblessed);
+  EXPECT_EQ(missing.exit_code, 1);
+  ExactOptions strict = kOptions;
+  strict.strict = true;
+  EXPECT_EQ(judge_costs({measured(cost(8))}, kNoFile, strict).exit_code, 1);
+}
+
+TEST(ExactGate, OrphansMalformedFilesAndNoRowsFail) {
+  const ExactFile two = file_of({cost(8), cost(8, "atomics")});
+  const ExactResult orphan = judge_costs({measured(cost(8))}, two);
+  EXPECT_EQ(orphan.exit_code, 1);
+  ASSERT_EQ(orphan.faults.size(), 1u);
+  EXPECT_TRUE(holds(orphan.faults[0], "gemm.csv:2: the row 'gemm.f32.m64 tiled atomics'"));
+  const Covers nothing = [](const ExactRow&) { return false; };
+  EXPECT_EQ(judge_exact(cost_table(), {measured(cost(8))}, two, nothing, kOptions).exit_code, 0);
+
+  ExactFile malformed = file_of({cost(8)});
+  malformed.problems = {{"gemm.csv", 3, "wrong", "mend"}};
+  const ExactResult unread = judge_costs({measured(cost(8))}, malformed);
+  EXPECT_EQ(unread.rows[0].verdict, Verdict::invalid);
+  EXPECT_EQ(unread.faults, (std::vector<std::string>{"gemm.csv:3: wrong; mend"}));
+  EXPECT_EQ(unread.exit_code, 1);
+
+  EXPECT_EQ(judge_costs({}, file_of({})).exit_code, 1);
+  EXPECT_EQ(judge_costs({}, kNoFile).exit_code, 1);
+  EXPECT_EQ(judge_costs({measured(cost(8)), measured(cost(8))}, file_of({cost(8)})).exit_code, 1)
+      << "measured twice";
+  EXPECT_EQ(verdict(8, std::numeric_limits<double>::quiet_NaN()).verdict, Verdict::invalid);
+}
+
+TEST(ExactGate, ResourcesThatCostSpeedFail) {
+  EXPECT_EQ(resources(kernel()).verdict, Verdict::pass);
+  EXPECT_EQ(resources(kernel_with(1, 16)).verdict, Verdict::regressed) << "spills";
+  EXPECT_EQ(resources(kernel_with(2, 16)).verdict, Verdict::regressed) << "local memory";
+  EXPECT_EQ(resources(kernel_with(3, 4096)).verdict, Verdict::regressed) << "static shared memory";
+  EXPECT_EQ(resources(kernel_with(4, 1)).verdict, Verdict::regressed) << "dynamic shared memory";
+  EXPECT_EQ(resources(kernel_with(6, 37.5)).verdict, Verdict::regressed) << "occupancy";
+  EXPECT_EQ(resources(kernel_with(6, 37.5)).ratio, 0.75);
+  EXPECT_EQ(resources(kernel_with(3, 1024)).verdict, Verdict::improved);
+  EXPECT_EQ(resources(kernel_with(6, 62.5)).verdict, Verdict::improved);
+  ExactRow mixed = kernel_with(3, 1024);
+  mixed.values[1] = 4;
+  EXPECT_EQ(resources(mixed).verdict, Verdict::regressed) << "better here does not pay for worse";
+}
+
+TEST(ExactGate, RegistersAndThreadsAloneInform) {
+  const ExactVerdict more = resources(kernel_with(0, 80));
+  EXPECT_EQ(more.verdict, Verdict::pass);
+  EXPECT_TRUE(holds(plain_text({{more}, {}, 0}), "gemm.tiled: pass: registers 64 -> 80"));
+  EXPECT_EQ(resources(kernel_with(5, 128)).verdict, Verdict::pass);
+}
+
+TEST(ExactGate, TheTextNamesWhatIsNotAsBlessed) {
+  const ExactResult result =
+      judge_costs({measured(cost(8)), measured(cost(9, "b"))}, file_of({cost(8), cost(8, "b")}));
+  const std::string text = plain_text(result);
+  EXPECT_FALSE(holds(text, "gemm.f32.m64 tiled barriers"));
+  EXPECT_TRUE(holds(text, "gemm.f32.m64 tiled b: regressed"));
+  EXPECT_TRUE(holds(text, "1 pass, 1 regressed (exit 1)\n")) << text;
+}
+
+} // namespace
+} // namespace kg::judge
