@@ -146,6 +146,11 @@ void add_baselines(CLI::App& command, Words& words) {
                      "folder of the baselines (default: the source tree's)");
 }
 
+CLI::Option* add_cost(CLI::App& command, Words& words) {
+  return command.add_flag("--cost", words.options.cost,
+                          "costs counted without a GPU, not times (host backend, g++)");
+}
+
 void add_strict(CLI::App& command, Words& words) {
   command.add_flag("--strict", words.options.strict,
                    "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
@@ -165,12 +170,14 @@ void add_commands(CLI::App& app, Words& words) {
   add_rows(*gate, words);
   add_measuring(*gate, words);
   add_baselines(*gate, words);
+  add_cost(*gate, words);
   add_strict(*gate, words);
 
   CLI::App* bless = app.add_subcommand("bless", "measure and make that the baseline");
   add_rows(*bless, words);
   add_measuring(*bless, words);
   add_baselines(*bless, words);
+  add_cost(*bless, words);
   add_strict(*bless, words);
   bless->add_option("--why", options.why, "why rows that have a baseline may change");
   bless->add_flag("--accept-bimodal", options.accept_bimodal, "bless rows with two modes");
@@ -180,6 +187,10 @@ void add_commands(CLI::App& app, Words& words) {
       ->check(CLI::IsMember({"gate", "info", "xfail"}));
   bless->add_option("--tol-pct", options.tol_pct, "tolerated slow-down in percent")
       ->check(CLI::PositiveNumber);
+
+  CLI::App* profile = app.add_subcommand("profile", "show what each line of a kernel costs");
+  add_rows(*profile, words);
+  add_cost(*profile, words)->required();
 
   CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the mend");
   doctor->add_option("--device", options.device, "a GPU's number, or the device's name");

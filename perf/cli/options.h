@@ -45,6 +45,7 @@ struct Options {
   int processes = 1;
   unsigned shuffle = 0; // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
+  bool cost = false; // what kernels cost as counted on the executor, not their time
 
   // bless
   std::string why;

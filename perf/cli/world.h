@@ -7,6 +7,7 @@
 
 #include "perf/measure/measure.h"
 #include "perf/measure/suite.h"
+#include "runtime/host/count/counts.h"
 
 #include <filesystem>
 #include <functional>
@@ -26,6 +27,10 @@ struct World {
   std::function<std::string()> no_device; // why nothing can be measured here; empty where it can
   std::function<std::string()> device;    // its name in paths; asked only where there is one
   std::function<std::unique_ptr<perf::Apparatus>()> apparatus;
+  // Where launches are counted (kernelgrade-cost): those since the last call, and under what
+  // compiler and flags. Empty elsewhere.
+  std::function<std::vector<count::Launch>()> take_launches = {};
+  std::string counter_id = {};
   std::ostream& out;
   std::ostream& err;
 };
