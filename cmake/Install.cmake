@@ -15,7 +15,7 @@ set(headers include/kernelgrade) # as the targets say
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
 
 set(targets runtime test_support test_runner test_main)
-foreach(name IN ITEMS foreign rewrite checkers)
+foreach(name IN ITEMS foreign rewrite symbols checkers)
   if(TARGET kernelgrade_${name})
     list(APPEND targets ${name})
   endif()

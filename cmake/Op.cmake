@@ -17,6 +17,7 @@
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
 #   resource.<op>              CTest test that gates registers, spills, shared memory and occupancy (host backend, nvcc), label perf
+#   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
 
 function(kernelgrade_add_op op)
@@ -98,6 +99,11 @@ function(kernelgrade_add_op op)
       --json ${PROJECT_BINARY_DIR}/results/${op}.${dtype}.json)
     set_tests_properties(perf.${op}.${dtype} PROPERTIES
       LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 2400 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+    if(TARGET kernelgrade-cost)
+      add_test(NAME cost.${op}.${dtype} COMMAND kernelgrade-cost gate --cost --op ${op} --dtype ${dtype})
+      set_tests_properties(cost.${op}.${dtype} PROPERTIES
+        LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+    endif()
     if(KERNELGRADE_BACKEND STREQUAL "cuda")
       set_tests_properties(correctness.${op}.${dtype} perf.${op}.${dtype} PROPERTIES RESOURCE_LOCK gpu)
     endif()
@@ -131,6 +137,15 @@ function(kernelgrade_finish)
   target_sources(kernelgrade PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
   target_link_libraries(kernelgrade PRIVATE ${objects})
   kernelgrade_know_code(kernelgrade ${ops})
+  if(TARGET kernelgrade-cost)
+    target_sources(kernelgrade-cost PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
+    # Kernels first: of an inline function that both hold, the linker takes the first, and it must be the instrumented one.
+    foreach(part IN ITEMS checked perf)
+      foreach(op IN LISTS ops)
+        target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_${part}>)
+      endforeach()
+    endforeach()
+  endif()
   # What grading needs: the ops' tests and the command, not the tests of the suite itself.
   list(TRANSFORM ops APPEND _test OUTPUT_VARIABLE tests)
   add_custom_target(ops DEPENDS kernelgrade ${tests})

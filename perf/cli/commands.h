@@ -23,4 +23,12 @@ int compare(const Options& options, World& world);
 int resources(const Options& options, World& world);
 int merge(const Options& options, World& world);
 
+// With --cost.
+int profile_costs(const Options& options, World& world);
+int gate_costs(const Options& options, World& world);
+int bless_costs(const Options& options, World& world);
+// Becomes kernelgrade-cost, which has the counters, with the same arguments. Returns only by an
+// exception.
+int run_counting_program(const std::vector<std::string>& arguments, const World& world);
+
 } // namespace kg::cli

@@ -17,10 +17,16 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
       {"ab", ab},         {"bless", bless},         {"compare", compare}, {"doctor", doctor},
       {"gate", gate},     {"list", list},           {"merge", merge},     {"profile", profile},
       {"report", report}, {"resources", resources}, {"run", run},         {"selftest", selftest}};
+  static const std::map<std::string, int (*)(const Options&, World&)> kCostCommands = {
+      {"profile", profile_costs}, {"gate", gate_costs}, {"bless", bless_costs}};
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
     world.out << parsed.help->text;
     return judge::kExitPass;
+  }
+  if (parsed.options.cost) {
+    if (!world.take_launches) return run_counting_program(arguments, world);
+    return kCostCommands.at(parsed.options.command)(parsed.options, world);
   }
   return kCommands.at(parsed.options.command)(parsed.options, world);
 }

@@ -169,6 +169,11 @@ void add_baselines(CLI::App& command, Words& words) {
                      "folder of the baselines (default: the source tree's)");
 }
 
+CLI::Option* add_cost(CLI::App& command, Words& words) {
+  return command.add_flag("--cost", words.options.cost,
+                          "costs counted without a GPU, not times (host backend, g++)");
+}
+
 void add_strict(CLI::App& command, Words& words) {
   command.add_flag("--strict", words.options.strict,
                    "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
@@ -246,6 +251,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_rows(*gate, words);
   add_measuring(*gate, words);
   add_baselines(*gate, words);
+  add_cost(*gate, words);
   add_strict(*gate, words);
   gate->add_option("--confirm", words.confirm,
                    "auto: measure what looks slower beside the commit that blessed it; never: only "
@@ -258,6 +264,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_rows(*bless, words);
   add_measuring(*bless, words);
   add_baselines(*bless, words);
+  add_cost(*bless, words);
   add_strict(*bless, words);
   bless->add_option("--why", options.why, "why rows that have a baseline may change");
   bless->add_flag("--accept-bimodal", options.accept_bimodal, "bless rows with two modes");
@@ -298,6 +305,7 @@ void add_commands(CLI::App& app, Words& words) {
 
   CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
   add_rows(*profile, words);
+  add_cost(*profile, words);
   profile->add_option("--device", options.device, "a GPU's number, or the device's name");
   profile->add_option("--runs", options.runs, "timed executions of each row")
       ->check(CLI::Range(1, 10000))

@@ -59,6 +59,7 @@ struct Options {
 
   // bless, ab
   std::optional<double> tol_pct;
+  bool cost = false; // what kernels cost as counted on the executor, not their time
 
   // bless
   std::string why;

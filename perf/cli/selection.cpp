@@ -42,7 +42,8 @@ void require_known(const char* option, const std::vector<std::string>& words,
 void add_rows(const World& world, const Operation& operation, Dtype dtype,
               const perf::ListedShape& shape, bool listed, std::vector<Row>& rows) {
   const perf::Case description = operation.make(dtype, perf::Shape::parse(shape.text));
-  for (const perf::Variant& variant : description.variants)
+  for (const perf::Variant& variant : description.variants) {
+    if (!variant.timed && !world.take_launches) continue;
     for (const judge::Mode mode : world.modes) {
       Row row;
       row.registered.op = operation.name;
@@ -58,6 +59,7 @@ void add_rows(const World& world, const Operation& operation, Dtype dtype,
       row.make = variant.make;
       rows.push_back(std::move(row));
     }
+  }
 }
 
 std::vector<Row> listed_rows(const World& world) {

@@ -7,6 +7,7 @@
 
 #include "perf/measure/measure.h"
 #include "perf/measure/suite.h"
+#include "runtime/host/count/counts.h"
 
 #include <filesystem>
 #include <functional>
@@ -30,6 +31,10 @@ struct World {
   // Of the machine code that an op launched (perf/identity); where it is empty, rows have none.
   std::function<std::string(const std::string& op, const std::vector<LaunchRecord>&)> identity =
       nullptr;
+  // Where launches are counted (kernelgrade-cost): those since the last call, and under what
+  // compiler and flags. Empty elsewhere.
+  std::function<std::vector<count::Launch>()> take_launches = {};
+  std::string counter_id = {};
   std::ostream& out;
   std::ostream& err;
 };

@@ -71,6 +71,7 @@ struct Variant {
   std::string name;    // as in the CSV: "naive", "tiled", "cublas", ...
   bool vendor = false; // a library's, the standard that standing is measured against
   std::function<Workload()> make;
+  bool timed = true; // false: one launch takes too long here; its costs are counted all the same
 };
 
 // One case: op, dtype and parameters. Its id is "<op>.<dtype>.<shape>".

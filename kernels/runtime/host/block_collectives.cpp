@@ -13,6 +13,16 @@
 
 namespace kg::host {
 
+namespace {
+
+void report_collective(Block& block, unsigned warp, unsigned lanes, Resolve resolve,
+                       const char* name) {
+  if (resolve == &resolve_nothing) observer->warp_synchronised(block, warp, lanes);
+  observer->warp_met(block, warp, lanes, name);
+}
+
+} // namespace
+
 void resolve_nothing(void* const*, unsigned) {}
 
 void fence(bool block_scope) {
@@ -101,7 +111,8 @@ void Block::collective(unsigned mask, void* payload, Resolve resolve, const char
     const unsigned lanes = group.arrived;
     group = warp.collectives[--warp.groups];
     resolve(warp.payload, lanes);
-    if (observer && resolve == &resolve_nothing) observer->warp_synchronised(*this, w, lanes);
+    if (observer) [[unlikely]]
+      report_collective(*this, w, lanes, resolve, name);
     make_ready(w, lanes & ~bit);
     return;
   }
@@ -250,8 +261,10 @@ bool Block::complete_after_exit(unsigned w) {
       const Collective done = group;
       group = warp.collectives[--warp.groups];
       done.resolve(warp.payload, done.arrived);
-      if (observer && done.resolve == &resolve_nothing)
-        observer->warp_synchronised(*this, w, done.arrived);
+      if (observer) [[unlikely]] {
+        const unsigned one = w * kWarpSize + static_cast<unsigned>(std::countr_zero(done.arrived));
+        report_collective(*this, w, done.arrived, done.resolve, threads_[one].name);
+      }
       make_ready(w, done.arrived);
       any = true;
     } else {

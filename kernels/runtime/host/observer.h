@@ -1,8 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the executor tells whoever watches it: the checkers (check/), when a program is linked with
-// them. Nobody watches otherwise, and each call site costs one test of a pointer.
+// What the executor tells whoever watches it: the checkers (check/) or the counters (count/), when
+// a program is linked with them. Nobody watches otherwise, and each call site costs one test of a
+// pointer.
 #pragma once
 
 #include "runtime/error.h"
@@ -39,6 +40,8 @@ struct Observer {
   // --- What orders the accesses of the running thread's block
   virtual void block_synchronised(Block&) {} // all its threads
   virtual void warp_synchronised(Block&, unsigned /*warp*/, unsigned /*lanes*/) {}
+  // Lanes of a warp met in the collective `name`, __syncwarp included.
+  virtual void warp_met(Block&, unsigned /*warp*/, unsigned /*lanes*/, const char* /*name*/) {}
   virtual void fence(Block&, bool /*block_scope*/) {}
   // The running thread releases to, or acquires from, an object that others wait for. A phase of it
   // is complete when nobody else can arrive in it any more.

@@ -1,0 +1,102 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The functions that -fsanitize=thread calls (names and meaning as in LLVM's compiler-rt,
+// tsan_interface.h). Programs are compiled with that flag and linked without it, so that these are
+// found instead of the sanitizer's own. Macros, because each is a family of C functions that differ
+// in a number.
+//
+// These are definitions: one source file of a library includes this, after it has defined, in its
+// unnamed namespace and to be inlined, what the calls come to:
+//   template <Kind> void accessed(const volatile void* p, std::size_t bytes, std::size_t alignment,
+//                                 const void* instruction);
+//   template <Kind> void accessed_atomically(const volatile void* p, std::size_t bytes,
+//                                            const void* instruction); // or as volatile
+#pragma once
+
+#include "runtime/host/check/access.h"
+
+#include <cstddef>
+
+using kg::check::Kind;
+
+#define KG_HERE __builtin_return_address(0)
+
+#define KG_ACCESS(bytes)                                                                           \
+  void __tsan_read##bytes(void* p) { accessed<Kind::read>(p, bytes, bytes, KG_HERE); }             \
+  void __tsan_write##bytes(void* p) { accessed<Kind::write>(p, bytes, bytes, KG_HERE); }           \
+  void __tsan_unaligned_read##bytes(void* p) { accessed<Kind::read>(p, bytes, 1, KG_HERE); }       \
+  void __tsan_unaligned_write##bytes(void* p) { accessed<Kind::write>(p, bytes, 1, KG_HERE); }     \
+  void __tsan_volatile_read##bytes(void* p) {                                                      \
+    accessed_atomically<Kind::volatile_read>(p, bytes, KG_HERE);                                   \
+  }                                                                                                \
+  void __tsan_volatile_write##bytes(void* p) {                                                     \
+    accessed_atomically<Kind::volatile_write>(p, bytes, KG_HERE);                                  \
+  }                                                                                                \
+  void __tsan_unaligned_volatile_read##bytes(void* p) {                                            \
+    accessed_atomically<Kind::volatile_read>(p, bytes, KG_HERE);                                   \
+  }                                                                                                \
+  void __tsan_unaligned_volatile_write##bytes(void* p) {                                           \
+    accessed_atomically<Kind::volatile_write>(p, bytes, KG_HERE);                                  \
+  }
+
+// Atomic operations become calls that must carry them out. One OS thread runs at a time, so that
+// the strongest order costs nothing and means the same.
+#define KG_UPDATE(bits, Word, operation)                                                           \
+  Word __tsan_atomic##bits##_fetch_##operation(volatile Word* p, Word value, int) {                \
+    accessed_atomically<Kind::atomic_write>(p, sizeof(Word), KG_HERE);                             \
+    return __atomic_fetch_##operation(p, value, __ATOMIC_SEQ_CST);                                 \
+  }
+#define KG_COMPARE(bits, Word, strength)                                                           \
+  int __tsan_atomic##bits##_compare_exchange_##strength(volatile Word* p, Word* expected,          \
+                                                        Word value, int, int) {                    \
+    accessed_atomically<Kind::atomic_write>(p, sizeof(Word), KG_HERE);                             \
+    return __atomic_compare_exchange_n(p, expected, value, false, __ATOMIC_SEQ_CST,                \
+                                       __ATOMIC_SEQ_CST);                                          \
+  }
+#define KG_ATOMIC(bits, Word)                                                                      \
+  Word __tsan_atomic##bits##_load(const volatile Word* p, int) {                                   \
+    accessed_atomically<Kind::atomic_read>(p, sizeof(Word), KG_HERE);                              \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                                   \
+  }                                                                                                \
+  void __tsan_atomic##bits##_store(volatile Word* p, Word value, int) {                            \
+    accessed_atomically<Kind::atomic_write>(p, sizeof(Word), KG_HERE);                             \
+    __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                                  \
+  }                                                                                                \
+  Word __tsan_atomic##bits##_exchange(volatile Word* p, Word value, int) {                         \
+    accessed_atomically<Kind::atomic_write>(p, sizeof(Word), KG_HERE);                             \
+    return __atomic_exchange_n(p, value, __ATOMIC_SEQ_CST);                                        \
+  }                                                                                                \
+  KG_UPDATE(bits, Word, add)                                                                       \
+  KG_UPDATE(bits, Word, sub)                                                                       \
+  KG_UPDATE(bits, Word, and)                                                                       \
+  KG_UPDATE(bits, Word, or)                                                                        \
+  KG_UPDATE(bits, Word, xor)                                                                       \
+  KG_UPDATE(bits, Word, nand)                                                                      \
+  KG_COMPARE(bits, Word, strong)                                                                   \
+  KG_COMPARE(bits, Word, weak)
+
+extern "C" {
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit(void*) {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+void __tsan_atomic_thread_fence(int) {} // __threadfence() reports itself
+void __tsan_atomic_signal_fence(int) {}
+
+KG_ACCESS(1)
+KG_ACCESS(2)
+KG_ACCESS(4)
+KG_ACCESS(8)
+KG_ACCESS(16)
+void __tsan_read_range(void* p, std::size_t bytes) { accessed<Kind::read>(p, bytes, 1, KG_HERE); }
+void __tsan_write_range(void* p, std::size_t bytes) { accessed<Kind::write>(p, bytes, 1, KG_HERE); }
+
+KG_ATOMIC(8, unsigned char)
+KG_ATOMIC(16, unsigned short)
+KG_ATOMIC(32, unsigned int)
+KG_ATOMIC(64, unsigned long)
+
+} // extern "C"

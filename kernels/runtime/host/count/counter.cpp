@@ -1,0 +1,297 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/host/count/counter.h"
+
+#include "runtime/host/check/shared_variables.h"
+#include "runtime/host/check/source_line.h"
+#include "runtime/host/virtual_device.h"
+#include "runtime/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+namespace kg::count {
+namespace {
+
+std::uintptr_t number(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+// All that the warp has begun with: which of them have ended by now depends on the order of
+// threads.
+std::uint32_t lanes_of(const host::Block& block, unsigned warp) {
+  const unsigned lanes = std::min(block.thread_count() - warp * kLanes, kLanes);
+  return ~0u >> (kLanes - lanes);
+}
+
+std::array<unsigned, 3> extents(dim3 d) { return {d.x, d.y, d.z}; }
+
+// Made before main, so that no allocation is missed, and by the first call from a constructor that
+// runs even earlier.
+Counter& instance() {
+  static Counter counter;
+  return counter;
+}
+
+} // namespace
+
+Counter* the_counter = &instance();
+
+std::vector<Launch> take_launches() { return the_counter->take_launches(); }
+
+Counter::Counter() {
+  for (const check::DataSegment& segment : check::data_segments())
+    if (segment.writable) addresses_.add(segment.begin, segment.bytes, Memory::global);
+  host::observer = this;
+}
+
+Counter::~Counter() { host::observer = nullptr; }
+
+std::vector<Launch> Counter::take_launches() {
+  const std::lock_guard lock(launching_);
+  return std::exchange(launches_, {});
+}
+
+void Counter::allocated(void* block, std::size_t, std::size_t bytes) {
+  const std::lock_guard lock(launching_);
+  addresses_.add(number(block) + kGuardBytes, bytes, Memory::global);
+}
+bool Counter::freed(void* block) {
+  const std::lock_guard lock(launching_);
+  addresses_.remove(number(block) + kGuardBytes);
+  return false;
+}
+
+void Counter::launch_began(const host::LaunchContext&) { launching_.lock(); }
+
+void Counter::launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) {
+  if (!failure) launches_.push_back(result(launch));
+  counted_ = {};
+  read_.clear();
+  written_.clear();
+  blocks_.clear();
+  recent_.fill({});
+  by_key_.clear();
+  instructions_.clear();
+  for (const std::uintptr_t begin : of_launch_) addresses_.remove(begin);
+  of_launch_.clear();
+  launching_.unlock();
+}
+
+void Counter::block_began(host::Block& block) {
+  auto& state = blocks_[&block];
+  if (!state) {
+    state = std::make_unique<BlockState>();
+    of_launch_.push_back(number(block.shared_memory()));
+    addresses_.add(of_launch_.back(), host::kSharedBytesOptIn, Memory::shared);
+  }
+  if (state->os_thread != &threadIdx) add_shared_variables();
+  state->os_thread = &threadIdx;
+  state->history.fill(next_meeting(*state));
+  block.observed = state.get();
+}
+
+void Counter::add_shared_variables() {
+  for (const check::SharedModule& module : check::shared_modules()) {
+    for (const check::SharedVariable& variable : module.variables) {
+      if (variable.guard) continue;
+      of_launch_.push_back(module.begin + variable.offset);
+      addresses_.add(of_launch_.back(), variable.bytes, Memory::shared);
+    }
+  }
+}
+
+void Counter::block_ended(host::Block& block) {
+  BlockState& state = state_of(block);
+  for (unsigned warp = 0; warp < host::kMaxWarps; ++warp) close(state, warp);
+  block.observed = nullptr;
+}
+
+void Counter::block_synchronised(host::Block& block) {
+  BlockState& state = state_of(block);
+  for (unsigned warp = 0; warp < host::kMaxWarps; ++warp) close(state, warp);
+  state.history.fill(next_meeting(state));
+  ++counted_.barriers;
+}
+
+void Counter::warp_met(host::Block& block, unsigned warp, unsigned lanes, const char* name) {
+  BlockState& state = state_of(block);
+  History* const history = &state.history[warp * kLanes];
+  if (lanes == lanes_of(block, warp)) {
+    close(state, warp);
+    std::fill_n(history, kLanes, next_meeting(state));
+  } else {
+    for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) ++history[std::countr_zero(rest)];
+  }
+  ++counted_.collectives[name];
+}
+
+void Counter::barrier_completed(const void*) { ++counted_.barrier_phases; }
+
+void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
+                                std::size_t source_bytes, Location where) {
+  const Location* const instruction = &check::remembered(where);
+  if (source_bytes != 0) accessed<Access::load>(number(from), source_bytes, instruction);
+  accessed<Access::store>(number(to), bytes, instruction);
+}
+
+// What no single instruction moves counts as several of the widest that fit its size.
+void Counter::enter(std::uintptr_t address, std::size_t bytes, Access access, Memory memory,
+                    const void* instruction) {
+  const std::size_t width = std::min<std::size_t>(bytes & -bytes, 16);
+  Instruction& known = instruction_of(instruction, static_cast<unsigned>(width), access, memory);
+  for (const std::uintptr_t end = address + bytes; address != end; address += width)
+    enter(address, known);
+}
+
+Counter::Instruction& Counter::instruction_of(const void* address, unsigned width, Access access,
+                                              Memory memory) {
+  const std::uint64_t key = std::uint64_t{number(address)} << 6 |
+                            static_cast<std::uint64_t>(std::countr_zero(width)) << 3 |
+                            static_cast<std::uint64_t>(access) << 1 |
+                            static_cast<std::uint64_t>(memory);
+  auto& recent = recent_[(key ^ key >> 10) % recent_.size()];
+  if (recent.second && recent.first == key) return *recent.second;
+  Instruction*& known = by_key_[key];
+  if (!known) {
+    known = &instructions_.emplace_back(Instruction{instructions_.size(), address, {}});
+    known->counts.memory = memory;
+    known->counts.access = access;
+    known->counts.width = width;
+  }
+  recent = {key, known};
+  return *known;
+}
+
+Counter::InstructionInBlock& Counter::in_block(Instruction& instruction, BlockState& state) {
+  if (state.instructions.size() <= instruction.index)
+    state.instructions.resize(instruction.index + 1);
+  auto& here = state.instructions[instruction.index];
+  if (!here) {
+    here = std::make_unique<InstructionInBlock>();
+    here->instruction = &instruction;
+  }
+  return *here;
+}
+
+Counter::Open& Counter::open_of(InstructionInBlock& instruction, unsigned warp, History history,
+                                BlockState& state) {
+  std::vector<Open>& all = instruction.open[warp];
+  for (auto open = all.rbegin(); open != all.rend(); ++open) // the latest is the likeliest
+    if (open->history == history) return *open;
+  if (all.empty() || all.front().history != 0) {
+    if (all.empty()) state.open[warp].push_back(&instruction);
+    all.emplace_back();
+    all.back().history = history;
+    return all.back();
+  }
+  state.open[warp].push_back(&instruction);
+  all.front().history = history; // closed, its memory kept
+  return all.front();
+}
+
+void Counter::enter(std::uintptr_t address, Instruction& instruction) {
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  const unsigned thread = block.thread_rank();
+  const unsigned lane = thread % kLanes;
+  InstructionInBlock& here = in_block(instruction, state);
+  Executions& executions = here.executions[thread];
+  const History history = state.history[thread];
+  if (executions.history != history) executions = {history, 0};
+  Open& open = open_of(here, thread / kLanes, history, state);
+  const std::size_t at = executions.count++ - open.first;
+  if (at == open.requests.size()) open.requests.emplace_back();
+  Request& request = open.requests[at];
+  request.address[lane] = address;
+  request.lanes |= 1u << lane;
+  if (request.lanes != ~0u) return;
+  count(instruction, request);
+  if (++open.full != open.requests.size()) return;
+  open.first += open.full;
+  open.full = 0;
+  open.requests.clear();
+}
+
+// The lanes of the warp have met, or ended: what they have not reached together by now they never
+// will.
+void Counter::close(BlockState& state, unsigned warp) {
+  for (InstructionInBlock* here : state.open[warp]) {
+    std::vector<Open>& all = here->open[warp];
+    for (Open& open : all) {
+      for (const Request& request : open.requests)
+        if (request.lanes != ~0u) count(*here->instruction, request);
+    }
+    all.resize(1);
+    all.front().requests.clear();
+    all.front().history = 0;
+    all.front().first = all.front().full = 0;
+  }
+  state.open[warp].clear();
+}
+
+void Counter::count(Instruction& instruction, const Request& request) {
+  Site& site = instruction.counts;
+  ++site.requests;
+  site.lanes += static_cast<unsigned>(std::popcount(request.lanes));
+  if (site.memory == Memory::shared) {
+    const Wavefronts passes = wavefronts(request, site.width);
+    site.wavefronts += passes.count;
+    site.least_wavefronts += passes.least;
+    if (site.access != Access::atomic) return;
+  }
+  std::uintptr_t buffer[kLanes];
+  const auto addresses = sorted_addresses(request, buffer);
+  if (site.access == Access::atomic) {
+    std::uint64_t lanes = 0; // on the address
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      lanes = i > 0 && addresses[i] == addresses[i - 1] ? lanes + 1 : 1;
+      site.addresses += lanes == 1;
+      site.most_lanes = std::max(site.most_lanes, lanes);
+    }
+  }
+  if (site.memory == Memory::shared) return;
+  std::uintptr_t last = ~std::uintptr_t{0};
+  for (const std::uintptr_t address : addresses) {
+    for (std::uintptr_t sector = address >> kSectorBits;
+         sector <= (address + site.width - 1) >> kSectorBits; ++sector) {
+      if (last != ~std::uintptr_t{0} && sector <= last) continue;
+      last = sector;
+      ++site.sectors;
+      if (site.access != Access::store) read_.insert(sector);
+      if (site.access != Access::load) written_.insert(sector);
+    }
+  }
+  site.least_sectors += least_sectors(addresses, site.width);
+}
+
+Launch Counter::result(const host::LaunchContext& launch) {
+  counted_.kernel = check::kernel_name(launch.kernel);
+  counted_.grid = extents(launch.grid);
+  counted_.block = extents(launch.block);
+  counted_.shared_bytes = launch.shared_bytes;
+  counted_.unique_read = read_.size();
+  counted_.unique_written = written_.size();
+  using Key = std::tuple<std::string, Memory, Access, unsigned>;
+  std::map<Key, Site> sites; // the instructions of a line together
+  for (const Instruction& instruction : instructions_) {
+    const Site& counts = instruction.counts;
+    const std::string line = check::source_line(check::site_of(instruction.address));
+    Site& site = sites[{line, counts.memory, counts.access, counts.width}];
+    site.line = line;
+    site.memory = counts.memory;
+    site.access = counts.access;
+    site.width = counts.width;
+    site.requests += counts.requests;
+    site.lanes += counts.lanes;
+    site.sectors += counts.sectors;
+    site.least_sectors += counts.least_sectors;
+    site.wavefronts += counts.wavefronts;
+    site.least_wavefronts += counts.least_wavefronts;
+    site.addresses += counts.addresses;
+    site.most_lanes = std::max(site.most_lanes, counts.most_lanes);
+  }
+  for (auto& [key, site] : sites) counted_.sites.push_back(std::move(site));
+  return std::move(counted_);
+}
+
+} // namespace kg::count

@@ -1,0 +1,130 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The counters: what a kernel asks of a GPU's memory, counted while it runs on the executor. The
+// kernels are compiled as for the checkers, whose place the counters take in a program.
+//
+// A GPU executes an instruction for all lanes of a warp that reach it together; here lanes run one
+// after the other. Two lanes are taken to reach an instruction together when both execute it for
+// the k-th time since they last met, in a barrier or in a collective of the warp. So the counts do
+// not depend on the order of threads. Where lanes branch apart and the branches are taken in
+// different rounds of a loop, more lanes seem to be together than a GPU would find.
+#pragma once
+
+#include "runtime/host/block.h"
+#include "runtime/host/count/address_space.h"
+#include "runtime/host/count/counts.h"
+#include "runtime/host/count/sectors.h"
+#include "runtime/host/observer.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace kg::count {
+
+// Launches run one at a time and their blocks one after the other.
+class Counter final : public host::Observer {
+ public:
+  Counter();
+  ~Counter() override;
+
+  // Before each access of instrumented code. Does nothing outside of kernels.
+  template <Access access>
+  void accessed(std::uintptr_t address, std::size_t bytes, const void* instruction) {
+    if (!host::current_block) return;
+    const AddressSpace::Kind kind = addresses_.of(address);
+    if (kind == AddressSpace::Kind::neither) return;
+    enter(address, bytes, access,
+          kind == AddressSpace::Kind::global ? Memory::global : Memory::shared, instruction);
+  }
+
+  std::vector<Launch> take_launches();
+
+  void allocated(void* block, std::size_t block_bytes, std::size_t bytes) override;
+  bool freed(void* block) override;
+  void launch_began(const host::LaunchContext& launch) override;
+  void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
+  void block_began(host::Block& block) override;
+  void block_ended(host::Block& block) override;
+  void block_synchronised(host::Block& block) override;
+  void warp_met(host::Block& block, unsigned warp, unsigned lanes, const char* name) override;
+  void barrier_completed(const void* object) override;
+  void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
+                         Location where) override;
+
+ private:
+  // An instruction that accesses one kind of memory with one width.
+  struct Instruction {
+    std::size_t index; // among those of the launch
+    const void* address;
+    Site counts;
+  };
+
+  // The number of the last meeting of all lanes, of the block or the warp, and, in the lower half,
+  // how often the lane has met some of the others since. Lanes with the same history may be at the
+  // same place: two halves of a warp that each shuffle among themselves go on together.
+  using History = std::uint64_t;
+
+  // The requests of an instruction by one warp that may still gain lanes.
+  struct Open {
+    History history = 0;
+    std::uint32_t first = 0; // execution that requests[0] is
+    std::uint32_t full = 0;  // requests that have all lanes, and are counted
+    std::vector<Request> requests;
+  };
+  struct Executions {
+    History history = 0;
+    std::uint32_t count = 0; // since then
+  };
+  struct InstructionInBlock {
+    Instruction* instruction;
+    std::array<Executions, host::kMaxThreads> executions;
+    std::array<std::vector<Open>, host::kMaxWarps> open;
+  };
+  struct BlockState {
+    std::array<History, host::kMaxThreads> history{};
+    History meetings = 0;
+    std::vector<std::unique_ptr<InstructionInBlock>> instructions;      // by Instruction::index
+    std::array<std::vector<InstructionInBlock*>, host::kMaxWarps> open; // with open requests
+    const void* os_thread = nullptr; // whose shared variables are known
+  };
+
+  static BlockState& state_of(host::Block& block) {
+    return *static_cast<BlockState*>(block.observed);
+  }
+  void enter(std::uintptr_t address, std::size_t bytes, Access access, Memory memory,
+             const void* instruction);
+  void enter(std::uintptr_t address, Instruction& instruction);
+  Instruction& instruction_of(const void* address, unsigned width, Access access, Memory memory);
+  static InstructionInBlock& in_block(Instruction& instruction, BlockState& state);
+  static Open& open_of(InstructionInBlock& instruction, unsigned warp, History history,
+                       BlockState& state);
+  void close(BlockState& state, unsigned warp);
+  static History next_meeting(BlockState& state) { return ++state.meetings << 32; }
+  void count(Instruction& instruction, const Request& request);
+  void add_shared_variables();
+  Launch result(const host::LaunchContext& launch);
+
+  AddressSpace addresses_;
+  std::vector<std::uintptr_t> of_launch_; // shared memory among the addresses, of this launch only
+  Launch counted_;
+  SectorSet read_;
+  SectorSet written_;
+  std::deque<Instruction> instructions_; // which stay where they are
+  std::unordered_map<std::uint64_t, Instruction*> by_key_;
+  std::array<std::pair<std::uint64_t, Instruction*>, 1024> recent_{};
+  std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
+  std::vector<Launch> launches_;
+  std::mutex launching_;
+};
+
+// The one of this program: the calls that a compiler inserts carry no context.
+extern Counter* the_counter;
+
+} // namespace kg::count

@@ -1,0 +1,61 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the counters counted (counter.h): per launch, and per source line that accesses memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kg::count {
+
+enum class Memory { global, shared };
+enum class Access { load, store, atomic };
+
+// One line of a kernel that accesses memory with one width. A request is one execution of the
+// instruction by the lanes of a warp that execute it together.
+struct Site {
+  std::string line; // "softmax.cu:52"
+  Memory memory = Memory::global;
+  Access access = Access::load;
+  unsigned width = 0; // bytes per lane
+
+  std::uint64_t requests = 0;
+  std::uint64_t lanes = 0; // that took part, summed over the requests
+  // Global memory: 32-byte sectors that the requests touch, and the fewest that could hold the
+  // bytes they touch. A byte that several lanes of a request want counts once.
+  std::uint64_t sectors = 0;
+  std::uint64_t least_sectors = 0;
+  // Shared memory: passes through its 32 banks of 4-byte words, and the fewest that the width
+  // allows.
+  std::uint64_t wavefronts = 0;
+  std::uint64_t least_wavefronts = 0;
+  // Atomics: different addresses per request, summed, and the most lanes on one of them.
+  std::uint64_t addresses = 0;
+  std::uint64_t most_lanes = 0;
+};
+
+struct Launch {
+  std::string kernel;
+  std::array<unsigned, 3> grid{1, 1, 1};
+  std::array<unsigned, 3> block{1, 1, 1};
+  std::size_t shared_bytes = 0; // dynamic
+
+  std::vector<Site> sites; // sorted by line, memory, access and width
+  // Different sectors of global memory that the launch reads, and writes: what must come from and
+  // go to memory once, whatever the caches keep.
+  std::uint64_t unique_read = 0;
+  std::uint64_t unique_written = 0;
+  std::uint64_t barriers = 0;                       // of whole blocks
+  std::uint64_t barrier_phases = 0;                 // of named barriers and mbarriers
+  std::map<std::string, std::uint64_t> collectives; // of warps, by name: __shfl_xor_sync
+};
+
+// The launches that have ended since the last call, in order. Of a program that is linked with the
+// counters.
+std::vector<Launch> take_launches();
+
+} // namespace kg::count

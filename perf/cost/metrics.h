@@ -1,0 +1,49 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From what the counters counted to the figures that are graded: of one execution of one variant of
+// a case, all its launches together. Less is better throughout.
+#pragma once
+
+#include "runtime/host/count/counts.h"
+#include "runtime/work.h"
+
+#include <string>
+#include <vector>
+
+namespace kg::cost {
+
+struct Metric {
+  std::string name;
+  double value = 0;
+  double minimum = 0; // what the problem needs at the least; 0 where nothing is known
+  // Counts of requests depend on what a compiler merges, hoists and repeats; the others are the
+  // kernel's own.
+  bool of_compiler = false;
+  std::string site; // the line that costs most; "" where nothing is lost
+  std::string hint; // what usually helps there
+};
+
+// The kernel's own:
+//   sectors_per_request     32-byte sectors per request to global memory; at the least what holds
+//                           the requested bytes
+//   unique_sectors          different sectors read and different ones written, summed over the
+//                           launches; at the least work.bytes / 32
+//   bank_conflict_degree    passes through shared memory over the fewest for the widths; 1 is none
+//   barriers                of whole blocks
+//   barrier_phases          of named barriers and mbarriers
+//   collectives             of warps: shuffles, votes, __syncwarp, ...
+//   atomics                 lanes that update memory atomically
+//   atomic_contention       lanes per address within a request; 1 is none
+// The compiler's, too:
+//   global_requests, sectors, shared_wavefronts
+//   idle_lanes_pct          of 32 per request, to either memory
+std::vector<Metric> metrics(const std::vector<count::Launch>& launches, const Work& work);
+
+// What is wrong with a site and what usually helps, in words; "" where nothing is.
+std::string hint(const count::Site& site);
+
+// 128-byte passes that a site takes beyond the fewest: how much there is to gain.
+double excess(const count::Site& site);
+
+} // namespace kg::cost
