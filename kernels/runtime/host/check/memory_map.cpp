@@ -78,6 +78,18 @@ std::string MemoryMap::describe(std::uintptr_t address, const host::LaunchContex
   return fmt::format("byte {} of {}", address - block.data, name);
 }
 
+std::vector<Span> MemoryMap::buffers_in(std::uintptr_t address, std::size_t bytes) const {
+  std::vector<Span> found;
+  auto at = blocks_.upper_bound(address);
+  if (at != blocks_.begin()) --at; // may reach into the range from the left
+  for (; at != blocks_.end() && at->first < address + bytes; ++at) {
+    const Block& block = at->second;
+    if (!block.freed && block.data < address + bytes && address < block.data + block.bytes)
+      found.push_back({block.data, block.bytes});
+  }
+  return found;
+}
+
 std::string MemoryMap::describe_live() const {
   std::vector<std::size_t> sizes;
   for (const auto& [begin, block] : blocks_)
