@@ -96,20 +96,32 @@ TEST_P(QuietBuffers, ABarrierOrdersWhatWasNoted) {
               HasSubstr("[race]"));
 }
 
-// The same word before and after a barrier: the later read is the one that is not ordered.
-__global__ void read_twice(int* words, int* out) {
+// The same word before and after a barrier, by two instructions in this order or the other: the
+// later read is the one that is not ordered.
+__global__ void read_twice(int* words, bool half_first, int* out) {
   int sum = 0;
-  if (threadIdx.x == 0) sum = words[3];
-  __syncthreads();
-  if (threadIdx.x == 0) sum += words[3];
+  for (int round = 0; round < 2; ++round) {
+    if (threadIdx.x == 0) {
+      if ((round == 0) == half_first) {
+        sum += reinterpret_cast<const short*>(words)[6];
+      } else {
+        sum += words[3];
+      }
+    }
+    if (round == 0) __syncthreads();
+  }
   if (threadIdx.x == 32) words[3] = 2;
   out[threadIdx.x] = sum;
 }
 
 TEST_P(QuietBuffers, TheLastReadCounts) {
-  const auto words = filled<int>(8, 1);
   const DeviceBuffer<int> out(64);
-  EXPECT_THAT(finding(read_twice, {1, 64}, words.data(), out.data()), HasSubstr("[race]"));
+  for (const bool half_first : {false, true}) {
+    const auto words = filled<int>(8, 1);
+    EXPECT_THAT(finding(read_twice, {1, 64}, words.data(), half_first, out.data()),
+                HasSubstr("[race]"))
+        << half_first;
+  }
 }
 
 // Small buffers lie in one page.
