@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <vector>
 
 namespace kg::check {
@@ -78,16 +79,13 @@ std::string MemoryMap::describe(std::uintptr_t address, const host::LaunchContex
   return fmt::format("byte {} of {}", address - block.data, name);
 }
 
-std::vector<Span> MemoryMap::buffers_in(std::uintptr_t address, std::size_t bytes) const {
-  std::vector<Span> found;
-  auto at = blocks_.upper_bound(address);
-  if (at != blocks_.begin()) --at; // may reach into the range from the left
-  for (; at != blocks_.end() && at->first < address + bytes; ++at) {
-    const Block& block = at->second;
-    if (!block.freed && block.data < address + bytes && address < block.data + block.bytes)
-      found.push_back({block.data, block.bytes});
-  }
-  return found;
+Span MemoryMap::buffer_in(std::uintptr_t address, std::size_t bytes) const {
+  static_assert(kGuardBytes >= kPageBytes);
+  const auto next = blocks_.lower_bound(address + bytes);
+  if (next == blocks_.begin()) return {};
+  const Block& block = std::prev(next)->second;
+  const bool meets = block.data < address + bytes && address < block.data + block.bytes;
+  return meets && !block.freed ? Span{block.data, block.bytes} : Span{};
 }
 
 std::string MemoryMap::describe_live() const {

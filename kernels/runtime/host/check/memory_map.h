@@ -12,7 +12,6 @@
 #include <deque>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace kg::host {
 struct LaunchContext;
@@ -39,8 +38,9 @@ class MemoryMap {
   // address is in no allocation nor beside one.
   std::string describe(std::uintptr_t address, const host::LaunchContext& launch) const;
 
-  // The live buffers of which at least one byte lies in a range.
-  std::vector<Span> buffers_in(std::uintptr_t address, std::size_t bytes) const;
+  // The live buffer of which at least one byte lies in a range of at most a page, empty if there is
+  // none. The guards keep buffers more than a page apart.
+  Span buffer_in(std::uintptr_t address, std::size_t bytes) const;
 
   std::size_t live_count() const { return live_; }
   std::string describe_live() const; // "3 allocations, 4096 + 12 + 4 bytes"

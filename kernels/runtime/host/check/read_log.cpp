@@ -36,23 +36,19 @@ std::vector<ReadRun> ReadLog::close() {
 }
 
 std::vector<ReadRun> ReadLog::close(std::uintptr_t address, std::size_t bytes) {
-  std::vector<ReadRun> reads;
-  if (!open_) return reads;
-  for (const Span& buffer : memory_.buffers_in(address, bytes)) {
-    const auto [quiet, is_new] = quiet_.try_emplace(buffer.begin, false);
-    if (!std::exchange(quiet->second, false)) continue;
-    for (Run& run : runs_) {
-      if (!buffer.contains(run.reads.first)) continue;
-      note(run);
-      run = {};
-    }
-    const auto of_buffer =
-        std::stable_partition(noted_.begin(), noted_.end(), [&buffer](const ReadRun& run) {
-          return !buffer.contains(run.first);
-        });
-    reads.insert(reads.end(), of_buffer, noted_.end());
-    noted_.erase(of_buffer, noted_.end());
+  if (!open_) return {};
+  const Span buffer = memory_.buffer_in(address, bytes);
+  if (!std::exchange(quiet_[buffer.begin], false)) return {};
+  for (Run& run : runs_) {
+    if (!buffer.contains(run.reads.first)) continue;
+    note(run);
+    run = {};
   }
+  const auto of_buffer =
+      std::stable_partition(noted_.begin(), noted_.end(),
+                            [&buffer](const ReadRun& run) { return !buffer.contains(run.first); });
+  std::vector<ReadRun> reads(of_buffer, noted_.end());
+  noted_.erase(of_buffer, noted_.end());
   sort_by_time(reads);
   return reads;
 }
@@ -76,19 +72,17 @@ bool ReadLog::begins(std::uintptr_t address, std::size_t bytes, const void* inst
   if (!open_ || noted_.size() >= kMaxNoted || !std::has_single_bit(bytes) || bytes > 16 ||
       address % bytes != 0)
     return false;
-  for (const Span& buffer : memory_.buffers_in(address, bytes)) {
-    if (!buffer.contains(address) || !buffer.contains(address + bytes - 1)) continue;
-    if (!is_quiet(buffer)) return false;
-    Run& run = run_of(instruction);
-    note(run);
-    run.instruction = instruction;
-    run.begin = buffer.begin;
-    run.span = buffer.bytes - bytes + 1;
-    run.reads.bytes = static_cast<std::uint32_t>(bytes);
-    start(run, address, reader);
-    return true;
-  }
-  return false;
+  const Span buffer = memory_.buffer_in(address, bytes);
+  if (!buffer.contains(address) || !buffer.contains(address + bytes - 1) || !is_quiet(buffer))
+    return false;
+  Run& run = run_of(instruction);
+  note(run);
+  run.instruction = instruction;
+  run.begin = buffer.begin;
+  run.span = buffer.bytes - bytes + 1;
+  run.reads.bytes = static_cast<std::uint32_t>(bytes);
+  start(run, address, reader);
+  return true;
 }
 
 bool ReadLog::is_quiet(const Span& buffer) {

@@ -40,7 +40,8 @@ class ReadLog {
   void open(Time launch_floor);
   // Notes nothing more until then, and returns what it has.
   std::vector<ReadRun> close();
-  // The buffers in a range are not quiet any more; returns what was read of them, in order of time.
+  // The buffer in a range of at most a page, if there is one, is not quiet any more; returns what
+  // was read of it, in order of time.
   std::vector<ReadRun> close(std::uintptr_t address, std::size_t bytes);
 
   // Notes a read that goes on with the run of its instruction. False if it is not that simple.
