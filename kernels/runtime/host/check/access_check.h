@@ -7,7 +7,6 @@
 #include "runtime/host/check/checker.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace kg::check {
 
@@ -52,23 +51,32 @@ template <Kind kind>
     history.writer = me.who;
     history.write_site = me.site;
   } else {
-    if (first.who == me.who || order.before(first, thread)) {
-      first = me;
-    } else if (second.who == me.who || order.before(second, thread) ||
-               same_warp(first.who, second.who) || (second.who & kWrite)) {
-      // Where it was of the same warp, the first stands for what is given up, and the last write
-      // for an atomic one before it.
-      second = me;
-    }
-    // With two readers of different warps, both of this moment, or of two blocks, no third one adds
-    // anything.
-    const bool in_launch = first.time > launch_floor_ && second.time > launch_floor_;
-    if (!shared && in_launch && ((first.who ^ second.who) & kBlockMask) != 0) {
-      times.reads = read_enough_;
-    } else {
-      const bool now = first.time == now_ && second.time == now_;
-      times.reads = 2 * now_ + (now && !same_warp(first.who, second.who));
-    }
+    enter_read(times, history, me, order, shared);
+  }
+}
+
+// Enters a read into the history of its cell.
+inline void Checker::enter_read(Times& times, History& history, const Access& me,
+                                const BlockOrder& order, bool shared) const {
+  const unsigned thread = me.who & kThreadMask;
+  Access& first = history.others[0];
+  Access& second = history.others[1];
+  if (first.who == me.who || order.before(first, thread)) {
+    first = me;
+  } else if (second.who == me.who || order.before(second, thread) ||
+             same_warp(first.who, second.who) || (second.who & kWrite)) {
+    // Where it was of the same warp, the first stands for what is given up, and the last write
+    // for an atomic one before it.
+    second = me;
+  }
+  // With two readers of different warps, both of this moment, or of two blocks, no third one adds
+  // anything.
+  const bool in_launch = first.time > launch_floor_ && second.time > launch_floor_;
+  if (!shared && in_launch && ((first.who ^ second.who) & kBlockMask) != 0) {
+    times.reads = read_enough_;
+  } else {
+    const bool now = first.time == me.time && second.time == me.time;
+    times.reads = 2 * me.time + (now && !same_warp(first.who, second.who));
   }
 }
 
@@ -106,6 +114,11 @@ template <Kind kind>
   if (state.until_preemption != 0 && --state.until_preemption == 0) preempt(state, *block);
   BlockState& owner = owner_of(address, page, state);
   Passage passage{*block, state, owner, page, address, bytes, instruction, block->thread_rank()};
+  if constexpr (kind == Kind::read) {
+    const Access me{now_, state.order.block() | passage.thread, site_of(instruction)};
+    if (page && page->judged_in != launch_floor_ && reads_.begins(address, bytes, instruction, me))
+      return;
+  }
   if (!page)
     return stop(Fault::out_of_bounds, passage, is_write(kind),
                 "pass a pointer to device memory, and look at what the index is");
@@ -122,11 +135,10 @@ template <Kind kind>
     passage.address = address;
     if (!page) // the range runs out of all that is known
       return stop(Fault::out_of_bounds, passage, is_write(kind), "mend the index");
+    judge_from_now_on(*page, state.order);
     const std::size_t offset = address % kPageBytes;
     const std::size_t part = std::min<std::size_t>(end - address, kPageBytes - offset);
-    const unsigned misfit = static_cast<unsigned>(offset | part) & ((1u << page->shift) - 1);
-    if (misfit != 0) page->split(static_cast<unsigned char>(std::countr_zero(misfit)));
-    page->make_cells();
+    page->make_cells(offset, part);
     const std::size_t last = page->cell_of(offset + part - 1);
     for (std::size_t cell = page->cell_of(offset); cell <= last; ++cell) {
       passage.address = (page->number << kPageBits) + (cell << page->shift);
@@ -173,21 +185,37 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
                             const void* instruction) {
   host::Block* const block = host::current_block;
   if (!block) return;
-  BlockState& state = state_of(*block);
-  const unsigned thread = block->thread_rank();
-  Memo& memo = state.memo_of(address, thread);
   if constexpr (kind == Kind::read) {
+    const unsigned thread = block->thread_rank();
+    if (reads_.continues(address, bytes, instruction, thread, now_)) return;
+    const Memo& memo = state_of(*block).memo_of(address, thread);
     if (memo.address == address && memo.bytes == bytes && memo.warp == thread / 32 &&
         memo.time == now_)
       return;
   }
-  if (is_built_in(address)) return;
+  access_cells<kind>(*block, address, bytes, alignment, instruction);
+}
+
+// The accesses that a page's cells settle.
+template <Kind kind>
+[[gnu::noinline]] void Checker::access_cells(host::Block& block, std::uintptr_t address,
+                                             std::size_t bytes, std::size_t alignment,
+                                             const void* instruction) {
+  BlockState& state = state_of(block);
+  const unsigned thread = block.thread_rank();
+  const Access me{now_, state.order.block() | thread, site_of(instruction)};
+  if constexpr (kind == Kind::read) {
+    if (reads_.resumes(address, bytes, instruction, me)) return;
+  }
   Page* const page = shadow_.recent(address);
+  // Built-in variables lie in thread-local storage, as static shared memory does.
+  if ((!page || page->space == Space::static_shared) && is_built_in(address)) return;
   if (page && page->space == Space::local) return;
   // What the fast path knows: a page with cells, an aligned access of whole ones, and nothing else
   // to be seen to.
-  if (!page || !page->has_cells() || (address & (alignment - 1)) != 0 || alignment != bytes ||
-      bytes >> page->shift == 0 || pending_.bytes != 0 || state.until_preemption != 0 ||
+  if (!page || page->judged_in != launch_floor_ || !page->has_cells() ||
+      (address & (alignment - 1)) != 0 || alignment != bytes || bytes >> page->shift == 0 ||
+      pending_.bytes != 0 || state.until_preemption != 0 ||
       (state.together && page->space != Space::global) ||
       (page->space == Space::dynamic_shared &&
        address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)) [[unlikely]]
@@ -196,7 +224,6 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
   const auto [from, to] = state.settled(*page, kind);
   const std::size_t cell = page->cell_of(address % kPageBytes);
   const std::size_t cells = bytes >> page->shift;
-  const Access me{now_, state.order.block() | thread, site_of(instruction)};
   Times* const times = &page->times[cell];
   History* const history = &page->history[cell];
   bool enough = true; // for this warp in this moment
@@ -216,15 +243,15 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
         continue;
       }
     }
-    Passage passage{*block, state,       state, page, address + (i << page->shift),
-                    bytes,  instruction, thread};
+    Passage passage{block, state,       state, page, address + (i << page->shift),
+                    bytes, instruction, thread};
     for (; i < cells; ++i, passage.address += std::size_t{1} << page->shift)
       cell_accessed<kind>(*page, cell + i, passage);
     return;
   }
   if (kind == Kind::read && enough)
-    memo = {address, now_, static_cast<unsigned char>(bytes),
-            static_cast<unsigned char>(thread / 32)};
+    state.memo_of(address, thread) = {address, now_, static_cast<unsigned char>(bytes),
+                                      static_cast<unsigned char>(thread / 32)};
 }
 
 template <Kind kind>

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
+#include <utility>
 
 namespace kg::check {
 namespace {
@@ -104,6 +105,7 @@ void Checker::launch_began(const host::LaunchContext&) {
   read_enough_ = kReadEnough | (read_enough_ + 1);
   objects_.clear();
   forget_copies();
+  reads_.open(launch_floor_);
 }
 
 void Checker::launch_ended(const host::LaunchContext&, const std::exception_ptr& failure) {
@@ -143,6 +145,8 @@ void Checker::block_began(host::Block& block) {
   state->random = launch.schedule.seed + state->order.block();
   state->until_preemption =
       launch.schedule.order == ThreadOrder::random ? next_distance(state->random) : 0;
+  // The log holds finished blocks and this one only, and its reads do not count towards preemption.
+  if (state->together || state->until_preemption != 0) judge_from_now_on(state->order);
 }
 
 void Checker::block_ended(host::Block& block) {
@@ -221,6 +225,34 @@ SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
   return shared && !state.together ? state.objects : objects_;
 }
 
+// Into the shadow, from the log.
+void Checker::enter(const std::vector<ReadRun>& reads, const BlockOrder& order) {
+  for (const ReadRun& run : reads) {
+    const std::uint32_t count = run.stride == 0 ? 1 : run.count;
+    std::uintptr_t address = run.first;
+    for (std::uint32_t i = 0; i < count; ++i, address += run.stride) {
+      Page& page = *shadow_.find(address);
+      const std::size_t offset = address % kPageBytes;
+      page.make_cells(offset, run.bytes);
+      const std::size_t last = page.cell_of(offset + run.bytes - 1);
+      for (std::size_t cell = page.cell_of(offset); cell <= last; ++cell) {
+        Times& times = page.times[cell];
+        History& history = page.history[cell];
+        if (times.reads == 2 * run.reader.time + 1 || times.reads == read_enough_) continue;
+        if (times.reads == 0) history.others[0] = history.others[1] = {};
+        enter_read(times, history, run.reader, order, false);
+      }
+    }
+  }
+}
+
+void Checker::judge_from_now_on(Page& page, const BlockOrder& order) {
+  if (std::exchange(page.judged_in, launch_floor_) == launch_floor_) return;
+  if (page.space == Space::global) enter(reads_.close(page.number << kPageBits, kPageBytes), order);
+}
+
+void Checker::judge_from_now_on(const BlockOrder& order) { enter(reads_.close(), order); }
+
 void Checker::block_synchronised(host::Block& block) {
   resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
@@ -231,16 +263,19 @@ void Checker::block_synchronised(host::Block& block) {
 void Checker::warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) {
   if (pending_.bytes != 0) resolve_pending();
   const bool all = lanes == block.alive_lanes(warp);
+  if (!all) judge_from_now_on(state_of(block).order);
   state_of(block).order.warp_synchronised(warp, lanes, all, now_++);
 }
 
 void Checker::fence(host::Block& block, bool block_scope) {
+  judge_from_now_on(state_of(block).order);
   state_of(block).order.fence(block.thread_rank(), block_scope, now_++);
 }
 
 void Checker::barrier_arrived(const void* object) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
+  judge_from_now_on(state.order);
   state.order.release(block.thread_rank(), objects_of(object, state)[address_of(object)], now_++);
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/host/check/findings.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
+#include "runtime/host/check/read_log.h"
 #include "runtime/host/check/shadow.h"
 #include "runtime/host/check/shared_variables.h"
 #include "runtime/host/check/source_line.h"
@@ -38,13 +39,6 @@ struct Memo {
   unsigned char warp = 0;
 };
 
-// A range of addresses.
-struct Span {
-  std::uintptr_t begin = 0;
-  std::size_t bytes = 0;
-  bool contains(std::uintptr_t address) const { return address - begin < bytes; }
-};
-
 // What the checkers keep of a block while it runs.
 struct BlockState {
   BlockOrder order;
@@ -59,7 +53,8 @@ struct BlockState {
 
   std::array<Memo, 1024> memos;
   Memo& memo_of(std::uintptr_t address, unsigned thread) {
-    return memos[(address / 4 + thread / 32 * 67) % memos.size()];
+    // The sum spreads words, pairs and quads alike.
+    return memos[(address / 4 + address / 16 + thread / 32 * 67) % memos.size()];
   }
 
   // The times of writes to `page` that need no further look: in global memory all before this
@@ -158,12 +153,20 @@ class Checker final : public host::Observer {
   static BlockState& state_of(host::Block& block) {
     return *static_cast<BlockState*>(block.observed);
   }
+  template <Kind kind>
+  void access_cells(host::Block& block, std::uintptr_t address, std::size_t bytes,
+                    std::size_t alignment, const void* instruction);
   bool entered(Times& times, History& history, Time to, const Access& me) const;
   template <Kind kind>
   void access_slowly(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
                      const void* instruction);
   template <Kind kind>
   void cell_accessed(Page& page, std::size_t cell, const Passage& passage);
+  void enter_read(Times& times, History& history, const Access& me, const BlockOrder& order,
+                  bool shared) const;
+  void enter(const std::vector<ReadRun>& reads, const BlockOrder& order);
+  void judge_from_now_on(Page& page, const BlockOrder& order); // all accesses to it
+  void judge_from_now_on(const BlockOrder& order);             // all accesses
   template <Kind kind>
   bool usable(Page& page, std::size_t cell, const Passage& passage);
   Page* unknown_page(std::uintptr_t address, host::Block& block);
@@ -199,6 +202,7 @@ class Checker final : public host::Observer {
   Reads read_enough_ = kReadEnough; // and the number of the launch
   Shadow shadow_;
   MemoryMap memory_{shadow_};
+  ReadLog reads_{memory_, shadow_};
   Findings findings_;
   Pending pending_;
   std::vector<Guess> guesses_;

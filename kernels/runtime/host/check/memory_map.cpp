@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <vector>
 
 namespace kg::check {
@@ -76,6 +77,15 @@ std::string MemoryMap::describe(std::uintptr_t address, const host::LaunchContex
                        : fmt::format("{} bytes behind the end of {}", behind, name);
   }
   return fmt::format("byte {} of {}", address - block.data, name);
+}
+
+Span MemoryMap::buffer_in(std::uintptr_t address, std::size_t bytes) const {
+  static_assert(kGuardBytes >= kPageBytes);
+  const auto next = blocks_.lower_bound(address + bytes);
+  if (next == blocks_.begin()) return {};
+  const Block& block = std::prev(next)->second;
+  const bool meets = block.data < address + bytes && address < block.data + block.bytes;
+  return meets && !block.freed ? Span{block.data, block.bytes} : Span{};
 }
 
 std::string MemoryMap::describe_live() const {

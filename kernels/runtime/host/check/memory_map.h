@@ -19,6 +19,13 @@ struct LaunchContext;
 
 namespace kg::check {
 
+// A range of addresses.
+struct Span {
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  bool contains(std::uintptr_t address) const { return address - begin < bytes; }
+};
+
 class MemoryMap {
  public:
   explicit MemoryMap(Shadow& shadow) : shadow_(shadow) {}
@@ -30,6 +37,10 @@ class MemoryMap {
   // "byte 4100 of the 4096-byte buffer that is argument 2, 5 bytes behind its end"; "" if the
   // address is in no allocation nor beside one.
   std::string describe(std::uintptr_t address, const host::LaunchContext& launch) const;
+
+  // The live buffer of which at least one byte lies in a range of at most a page, empty if there is
+  // none. The guards keep buffers more than a page apart.
+  Span buffer_in(std::uintptr_t address, std::size_t bytes) const;
 
   std::size_t live_count() const { return live_; }
   std::string describe_live() const; // "3 allocations, 4096 + 12 + 4 bytes"

@@ -8,6 +8,8 @@
 namespace kg::check {
 namespace {
 
+bool is_initialised(Time state) { return state == kHostWrote || state >= kFirstMoment; }
+
 // The finest cells that a range needs to begin and end on a cell.
 unsigned char shift_for(std::uintptr_t address, std::size_t bytes) {
   return static_cast<unsigned char>(std::min(2, std::countr_zero(address | bytes | 4)));
@@ -20,6 +22,12 @@ void Page::make_cells() {
   times = std::make_unique<Times[]>(cell_count());
   history = std::make_unique<History[]>(cell_count());
   std::fill_n(times.get(), cell_count(), Times{fill, 0});
+}
+
+void Page::make_cells(std::size_t offset, std::size_t bytes) {
+  const unsigned misfit = static_cast<unsigned>(offset | bytes) & ((1u << shift) - 1);
+  if (misfit != 0) split(static_cast<unsigned char>(std::countr_zero(misfit)));
+  make_cells();
 }
 
 void Page::drop_cells(Time state) {
@@ -99,11 +107,28 @@ Time Shadow::state(std::uintptr_t address) {
   return page->has_cells() ? page->times[page->cell_of(address % kPageBytes)].written : page->fill;
 }
 
+bool Shadow::written_by(Time latest, std::uintptr_t address, std::size_t bytes) {
+  const auto by_then = [latest](Time state) { return is_initialised(state) && state <= latest; };
+  while (bytes > 0) {
+    const std::size_t offset = address % kPageBytes;
+    const std::size_t part = std::min(bytes, kPageBytes - offset);
+    const Page* const page = find(address);
+    if (!page->has_cells()) {
+      if (!by_then(page->fill)) return false;
+    } else {
+      const Times* const first = &page->times[page->cell_of(offset)];
+      const Times* const end = &page->times[page->cell_of(offset + part - 1)] + 1;
+      if (!std::all_of(first, end, [&by_then](const Times& cell) { return by_then(cell.written); }))
+        return false;
+    }
+    address += part;
+    bytes -= part;
+  }
+  return true;
+}
+
 void Shadow::copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {
-  const auto initialised = [this](std::uintptr_t address) {
-    const Time time = state(address);
-    return time == kHostWrote || time >= kFirstMoment;
-  };
+  const auto initialised = [this](std::uintptr_t at) { return is_initialised(state(at)); };
   for (std::size_t i = 0; i < bytes;) { // in runs of one state
     const bool first = initialised(from + i);
     std::size_t end = i + 1;
@@ -115,6 +140,7 @@ void Shadow::copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {
 
 void Shadow::forget_moments() {
   for (auto& [number, page] : pages_) {
+    page->judged_in = 0;
     if (!page->has_cells()) continue;
     for (std::size_t i = 0; i < page->cell_count(); ++i)
       page->set(i, std::min<Time>(page->times[i].written, kHostWrote));

@@ -47,6 +47,7 @@ struct Page {
   Space space = Space::local;
   unsigned char shift = 2;  // log2 of the bytes per cell
   Time fill = kNotShadowed; // state of all cells while there are none
+  Time judged_in = 0; // the launch, by its beginning, in which all accesses are judged at once
   std::unique_ptr<Times[]> times;
   std::unique_ptr<History[]> history;
 
@@ -54,6 +55,7 @@ struct Page {
   std::size_t cell_count() const { return kPageBytes >> shift; }
   std::size_t cell_of(std::size_t offset) const { return offset >> shift; }
   void make_cells();
+  void make_cells(std::size_t offset, std::size_t bytes); // that begin and end where a range does
   void drop_cells(Time state);
   void set(std::size_t cell, Time state); // forgets its accesses
   void split(unsigned char shift);        // makes cells of 1 << shift bytes
@@ -81,6 +83,8 @@ class Shadow {
   void mark(std::uintptr_t address, std::size_t bytes, Time state);
   // The state of one byte: one of the values below kFirstMoment, or a moment. Its page exists.
   Time state(std::uintptr_t address);
+  // Whether every byte of a range, whose pages exist, was last written by the host or by `latest`.
+  bool written_by(Time latest, std::uintptr_t address, std::size_t bytes);
   // Copies which bytes are initialised. Both ranges exist.
   void copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes);
   // Forgets moments, not states: before the clock starts anew.
