@@ -4,7 +4,7 @@
 
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/limits.h"
-#include "perf/judge/roof.h"
+#include "perf/judge/roof_share.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 

@@ -3,7 +3,7 @@
 #include "perf/judge/message.h"
 
 #include "perf/judge/limits.h"
-#include "perf/judge/roof.h"
+#include "perf/judge/roof_share.h"
 #include "perf/judge/units.h"
 
 #include <fmt/format.h>
@@ -41,7 +41,7 @@ std::string_view identity_text(Same same) {
 std::string machine_text(const std::map<std::string, std::string>& tags) {
   std::vector<std::string> parts;
   for (const char* tag :
-       {"sm_mhz", "mem_mhz", "power_w", "temperature_c", "throttled", "foreign_processes"})
+       {"sm_mhz", "mem_mhz", "power_w", "temp_c", "throttle", "foreign_processes"})
     if (const auto at = tags.find(tag); at != tags.end())
       parts.push_back(fmt::format("{} {}", tag, at->second));
   return fmt::format("{}", fmt::join(parts, ", "));

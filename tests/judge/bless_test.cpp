@@ -196,10 +196,10 @@ TEST(Bless, RefusesFewProcessesOfARowThatCanFail) {
 
 TEST(Bless, RefusesADisturbedDevice) {
   Measured row = measured(100);
-  row.tags["throttled"] = "power cap";
-  expect_refused(blessing(kNoFile, row, because("x")), "throttled (power cap)");
+  row.tags["throttled"] = "1";
+  expect_refused(blessing(kNoFile, row, because("x")), "throttled");
   row.kind = Kind::vendor;
-  expect_refused(blessing(kNoFile, row, because("x")), "throttled (power cap)");
+  expect_refused(blessing(kNoFile, row, because("x")), "throttled");
   row = measured(100);
   row.tags["foreign_processes"] = "1";
   expect_refused(blessing(kNoFile, row, because("x")), "other processes used the device (1)");

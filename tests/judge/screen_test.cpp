@@ -150,9 +150,9 @@ TEST(Screen, UnchangedMachineCodeCannotHaveRegressed) {
 
 TEST(Screen, ADisturbedDeviceIsNotJudged) {
   Measured row = in_processes(300);
-  row.tags = {{"throttled", "power cap"}, {"sm_mhz", "1200"}};
+  row.tags = {{"throttled", "1"}, {"sm_mhz", "1200"}};
   expect(judged(row, blessed_in_processes(100), Device::gpu), Verdict::env, false,
-         "the device was throttled (power cap)");
+         "the device was throttled");
   EXPECT_NE(judged(row, blessed_in_processes(100), Device::gpu).message.find("sm_mhz 1200"),
             std::string::npos);
   row = in_processes(100);
@@ -193,7 +193,7 @@ TEST(Screen, ARowThatLosesGroundOnItsVendorIsSuspicious) {
   EXPECT_FALSE(beside_vendor(95, 47.5, "cuBLAS 13.0").suspicious);
 }
 
-TEST(Screen, OverTheRoofIsShown) {
+TEST(Screen, TheShareOfTheRoofIsShown) {
   GateOptions options;
   options.device = Device::gpu;
   options.ceilings = {{"dram_bytes_per_s", 32768 / 200e-9}, {"f32_flops_per_s", 20480 / 50e-9}};
@@ -207,6 +207,11 @@ TEST(Screen, OverTheRoofIsShown) {
   EXPECT_NE(judge({row}, {{"softmax", file_of({baseline})}}, {registered(row.key)}, options)
                 .rows[0]
                 .message.find("50 % of the roof"),
+            std::string::npos);
+  options.ceilings["f32_matrix_flops_per_s"] = 20480 / 25e-9;
+  EXPECT_NE(judge({row}, {{"softmax", file_of({baseline})}}, {registered(row.key)}, options)
+                .rows[0]
+                .message.find(" 25 % of the roof"),
             std::string::npos);
 }
 

@@ -17,8 +17,9 @@ namespace kg::judge {
 // that the row is said to need, or of the time.
 inline constexpr double kBelievableRoof = 1.02;
 
-// The greater of the shares of "dram_bytes_per_s" and of "<dtype>_flops_per_s"; nothing where
-// neither is known. Memory bounds cold rows only: the others may find their data in a cache.
+// The greater of the shares of "dram_bytes_per_s" and of "<dtype>_matrix_flops_per_s" or, where
+// there is no such ceiling, "<dtype>_flops_per_s"; nothing where none is known. Memory bounds cold
+// rows only: the others may find their data in a cache.
 inline std::optional<double> roof_share(const Measured& row,
                                         const std::map<std::string, double>& ceilings) {
   const auto share = [&](const std::string& ceiling, double work) -> std::optional<double> {
@@ -28,7 +29,9 @@ inline std::optional<double> roof_share(const Measured& row,
   };
   const auto memory =
       row.key.mode == Mode::cold ? share("dram_bytes_per_s", row.bytes) : std::nullopt;
-  const auto compute = share(row.dtype + "_flops_per_s", row.flops);
+  const std::string matrix = row.dtype + "_matrix_flops_per_s";
+  const auto compute =
+      share(ceilings.contains(matrix) ? matrix : row.dtype + "_flops_per_s", row.flops);
   return std::max(memory, compute); // nothing is less than any share
 }
 
