@@ -21,14 +21,14 @@ using testing::Not;
 
 const judge::RowKey kKey = {"op.f32.n1", "plain", judge::Mode::real};
 
-// Two runs of 100 and 140 ns. In each a kernel `long` and two of `short`, in one of them a fill.
+// Two runs of 100 and 140 ns. In each a kernel `slow` and two of `fast`, in one of them a fill.
 Trace two_runs() {
-  return {{{Kind::kernel, "long", 10, 40},
-           {Kind::kernel, "short", 55, 5},
-           {Kind::kernel, "short", 60, 15},
-           {Kind::kernel, "long", 110, 60},
-           {Kind::kernel, "short", 175, 5},
-           {Kind::kernel, "short", 180, 5},
+  return {{{Kind::kernel, "slow", 10, 40},
+           {Kind::kernel, "fast", 55, 5},
+           {Kind::kernel, "fast", 60, 15},
+           {Kind::kernel, "slow", 110, 60},
+           {Kind::kernel, "fast", 175, 5},
+           {Kind::kernel, "fast", 180, 5},
            {Kind::fill, "fill", 190, 10},
            {Kind::call, "launch", 0, 500},
            {Kind::call, "launch", 500, 100}},
@@ -45,11 +45,11 @@ TEST(Profile, CountsAndTimesPerRun) {
   EXPECT_EQ(row.device_ns, 70); // (40 + 5 + 15 + 60 + 5 + 5 + 10) / 2
   EXPECT_EQ(row.host_ns(), 50);
   ASSERT_EQ(row.device.size(), 3u);
-  EXPECT_EQ(row.device[0].name, "long");
+  EXPECT_EQ(row.device[0].name, "slow");
   EXPECT_EQ(row.device[0].launches, 1);
   EXPECT_EQ(row.device[0].total_ns, 50);
   EXPECT_DOUBLE_EQ(row.device[0].share, 50.0 / 70);
-  EXPECT_EQ(row.device[1].name, "short");
+  EXPECT_EQ(row.device[1].name, "fast");
   EXPECT_EQ(row.device[1].launches, 2);
   EXPECT_EQ(row.device[1].total_ns, 15);
   EXPECT_EQ(row.device[1].mean_ns(), 7.5);
@@ -94,18 +94,19 @@ TEST(Profile, LostActivitiesAreReported) {
 }
 
 TEST(Profile, TopKernelsAddUpAcrossRows) {
-  const Trace other = {{{Kind::kernel, "short", 0, 100}, {Kind::kernel, "rare", 100, 1}}, 0};
+  const Trace other = {{{Kind::kernel, "fast", 0, 100}, {Kind::kernel, "rare", 100, 1}}, 0};
   const std::vector<RowProfile> rows = {aggregate(kKey, kWalls, two_runs()),
                                         aggregate(kKey, std::vector<double>{200}, other)};
   const std::vector<Part> top = top_kernels(rows, 2);
   ASSERT_EQ(top.size(), 2u);
-  EXPECT_EQ(top[0].name, "short");
+  EXPECT_EQ(top[0].name, "fast");
   EXPECT_EQ(top[0].total_ns, 115);
   EXPECT_EQ(top[0].launches, 3);
   EXPECT_EQ(top[0].min_ns, 5);
   EXPECT_EQ(top[0].max_ns, 100);
   EXPECT_DOUBLE_EQ(top[0].share, 115.0 / 171);
-  EXPECT_EQ(top[1].name, "long");
+  EXPECT_EQ(top[1].name, "slow");
+  EXPECT_EQ(top_kernels(rows, 9).size(), 3u); // the fill is none
   EXPECT_TRUE(top_kernels(rows, 0).empty());
 }
 
