@@ -7,12 +7,14 @@
 #include "perf/judge/units.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/environment.h"
+#include "perf/measure/host_load.h"
 #include "runtime/backend.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <utility>
@@ -110,9 +112,14 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);
   for (const Row* row : rows) {
     if (journal) journal->begins({run.environment, {unfinished(*row)}});
+    const std::optional<perf::CpuTime> before = perf::cpu_time();
     const perf::Measurement found =
         perf::measure(row->make, row->canary, row->registered.key.mode, *apparatus);
+    const std::optional<perf::CpuTime> after = perf::cpu_time();
     run.rows.push_back(measured(*row, found));
+    if (before && after)
+      run.rows.back().tags["foreign_load"] =
+          fmt::format("{:.0f}", perf::foreign_load_pct(*before, *after));
     const std::string lost = found.problem.empty() ? "" : apparatus->instruments.device_problem();
     if (!lost.empty()) run.rows.back().tags["failure"] = "device_lost";
     if (journal) journal->ends({run.environment, {run.rows.back()}});
