@@ -8,6 +8,7 @@
 #include "perf/measure/child_process.h"
 #include "perf/measure/environment.h"
 #include "perf/measure/host_load.h"
+#include "perf/measure/nvml.h"
 #include "runtime/backend.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <optional>
 #include <ostream>
 #include <random>
+#include <unistd.h>
 #include <utility>
 
 namespace kg::cli {
@@ -109,10 +111,14 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   run.environment = perf::environment(source_of(options, world));
   run.environment["date_utc"] = perf::utc_now();
   const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
+  const std::unique_ptr<perf::Nvml> nvml = perf::open_nvml();
+  const std::vector<unsigned> own = {static_cast<unsigned>(getpid()),
+                                     static_cast<unsigned>(getppid())};
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);
   for (const Row* row : rows) {
     if (journal) journal->begins({run.environment, {unfinished(*row)}});
     const std::optional<perf::CpuTime> before = perf::cpu_time();
+    const perf::GpuState gpu_before = nvml ? nvml->state() : perf::GpuState{};
     const perf::Measurement found =
         perf::measure(row->make, row->canary, row->registered.key.mode, *apparatus);
     const std::optional<perf::CpuTime> after = perf::cpu_time();
@@ -120,6 +126,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     if (before && after)
       run.rows.back().tags["foreign_load"] =
           fmt::format("{:.0f}", perf::foreign_load_pct(*before, *after));
+    if (nvml) run.rows.back().tags.merge(perf::gpu_tags(gpu_before, nvml->state(), own));
     const std::string lost = found.problem.empty() ? "" : apparatus->instruments.device_problem();
     if (!lost.empty()) run.rows.back().tags["failure"] = "device_lost";
     if (journal) journal->ends({run.environment, {run.rows.back()}});
