@@ -9,6 +9,7 @@
 #include "perf/judge/atomic_file.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
+#include "perf/measure/release_device.h"
 
 #include <algorithm>
 #include <chrono>
@@ -145,6 +146,7 @@ class Processes {
 
 judge::Results measure_in_processes(const Options& options, World& world,
                                     const Selection& selection, const std::string& source) {
+  perf::release_device();
   Processes processes(options, world, source);
   std::vector<Rows> operations = by_operation(selection);
   std::vector<judge::Results> runs;

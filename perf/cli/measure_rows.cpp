@@ -7,15 +7,19 @@
 #include "perf/judge/units.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/environment.h"
+#include "perf/measure/host_load.h"
 #include "perf/measure/injection.h"
+#include "perf/measure/nvml.h"
 #include "runtime/backend.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <random>
+#include <unistd.h>
 #include <utility>
 
 namespace kg::cli {
@@ -124,14 +128,24 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     world.err << fmt::format("{}: injecting {} into every timed execution of our rows\n",
                              perf::kInjectVariable, injection->text);
   const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
+  const std::unique_ptr<perf::Nvml> nvml = perf::open_nvml();
+  const std::vector<unsigned> own = {static_cast<unsigned>(getpid()),
+                                     static_cast<unsigned>(getppid())};
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);
   for (const Row* row : rows) {
     if (journal) journal->begins({run.environment, {unfinished(*row)}});
+    const std::optional<perf::CpuTime> before = perf::cpu_time();
+    const perf::GpuState gpu_before = nvml ? nvml->state() : perf::GpuState{};
     const bool slowed = injection && row->registered.kind == judge::Kind::ours;
     const perf::Measurement found = perf::measure(row->make, row->canary, row->registered.key.mode,
                                                   *apparatus, slowed ? injection->share : 0);
+    const std::optional<perf::CpuTime> after = perf::cpu_time();
     run.rows.push_back(measured(*row, found, world));
     if (slowed) run.rows.back().tags[judge::kInjectedTag] = injection->text;
+    if (before && after)
+      run.rows.back().tags["foreign_load"] =
+          fmt::format("{:.0f}", perf::foreign_load_pct(*before, *after));
+    if (nvml) run.rows.back().tags.merge(perf::gpu_tags(gpu_before, nvml->state(), own));
     const std::string lost = found.problem.empty() ? "" : apparatus->instruments.device_problem();
     if (!lost.empty()) run.rows.back().tags["failure"] = "device_lost";
     if (journal) journal->ends({run.environment, {run.rows.back()}});

@@ -17,7 +17,8 @@ class Flush {
   Flush(std::size_t l2_bytes, Stream& stream);
 
   // Enqueues a write of twice the cache's size: once is not enough, since caches are hashed and not
-  // purely least recently used.
+  // purely least recently used. Then the written lines are dropped (sm_80 and above): the eviction
+  // of a dirty line would be paid by the kernel that is timed next.
   void run(Stream& stream);
 
   // Times a kernel that reads half the cache's size, one dependent load after another, with the
@@ -40,6 +41,10 @@ class Flush {
 // 1; with one, the ratio of the latencies of memory and L2, 2 to 3 on the GPUs since sm_70, less
 // what launching adds.
 inline constexpr double kFlushProved = 1.3;
+
+// Gives up what earlier rows set aside in the L2 (cudaAccessPolicyWindow), which a flush does not
+// reach. Does nothing on the host backend.
+void reset_persisting_l2();
 
 // Enqueues a kernel that occupies the stream for about `ns` and then ends by itself, so that a
 // batch behind it is queued completely before its first launch runs. Does nothing on the host

@@ -223,7 +223,9 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     if (mode == Mode::cold) result.problem = apparatus.instruments.cold_problem();
     if (!result.problem.empty()) return result;
 
-    apparatus.instruments.canary_ns(kind);      // makes it, if it is the first: not between samples
+    reset_persisting_l2();
+    // Makes it, if it is the first of its kind: that must not happen between samples.
+    apparatus.instruments.canary_ns(kind);
     const std::size_t held = allocated_bytes(); // by the canaries
     reset_peak_allocated_bytes();
     const double start = apparatus.instruments.now();

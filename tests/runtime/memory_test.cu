@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Device memory of the host backend: poison, guard bands, copies, counters, moves.
+#include "ptx/discard.h"
 #include "tests/runtime/executor_support.h"
 
 #include <cmath>
@@ -45,6 +46,19 @@ TEST(DeviceMemory, CanBePoisonedAgain) {
   buffer.poison(stream);
   EXPECT_THAT(buffer.to_host(stream), Each(-1));
   EXPECT_NO_THROW(buffer.check_guards()) << "poison went beyond the buffer";
+}
+
+__global__ void discard(unsigned char* line) { ptx::discard_l2(line); }
+
+// A kernel that reads what it discarded finds poison here, where a GPU gives anything.
+TEST(DeviceMemory, DiscardedLinesArePoison) {
+  Stream stream;
+  const std::vector<unsigned char> before(3 * ptx::kDiscardBytes, 7);
+  auto buffer = DeviceBuffer<unsigned char>::from_host(before, stream);
+  launch(discard, {.grid = 1, .block = 1}, buffer.data() + ptx::kDiscardBytes);
+  const std::vector<unsigned char> after = buffer.to_host(stream);
+  for (std::size_t i = 0; i < after.size(); ++i)
+    EXPECT_EQ(after[i], i / ptx::kDiscardBytes == 1 ? kPoisonByte : 7) << i;
 }
 
 TEST(DeviceMemory, MayBeEmpty) {

@@ -1,0 +1,34 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dropping lines of the L2 cache without writing them back (PTX ISA, "discard"). What the line held
+// is lost: reading it before it is written again gives anything. On the host it gives poison.
+//
+// Architecture 8.0 and above; on less the line stays as it is, which is one of the things that may
+// happen to it.
+#pragma once
+
+#include "runtime/device_code.h"
+
+#if !KG_BACKEND_CUDA
+#include "runtime/memory.h"
+
+#include <cstring>
+#endif
+
+namespace kg::ptx {
+
+inline constexpr int kDiscardBytes = 128; // the one size that PTX has
+
+// `line` points to 128 bytes of global memory, aligned to as many.
+__device__ inline void discard_l2(void* line) {
+#if !KG_BACKEND_CUDA
+  std::memset(line, kPoisonByte, kDiscardBytes);
+#elif __CUDA_ARCH__ >= 800
+  asm volatile("discard.global.L2 [%0], 128;" ::"l"(__cvta_generic_to_global(line)) : "memory");
+#else
+  static_cast<void>(line);
+#endif
+}
+
+} // namespace kg::ptx
