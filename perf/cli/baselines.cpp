@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/baselines.h"
 
+#include "perf/judge/device_file.h"
+#include "perf/measure/environment.h"
+
 #include <fmt/format.h>
 
 namespace kg::cli {
@@ -25,13 +28,18 @@ void require_listed(const Selection& selection) {
 }
 
 judge::GateOptions gate_options(const Options& options, const Selection& selection,
-                                const std::string& no_device) {
+                                const judge::Results& run, const std::string& no_device) {
   judge::GateOptions how;
   how.device = kJudged;
   how.strict = options.strict;
   how.require_gpu = options.require_gpu;
   how.filtered = selection.partial;
   how.no_device = no_device;
+  if (const auto at = run.environment.find("device"); at != run.environment.end())
+    if (const auto blessed = judge::load_device(options.baselines / at->second / "device.json")) {
+      how.other_machine = judge::difference(*blessed, perf::fingerprint(run.environment));
+      how.ceilings = blessed->ceilings;
+    }
   return how;
 }
 
@@ -39,7 +47,7 @@ judge::GateResult judge_run(const Options& options, const Selection& selection,
                             const std::map<std::string, judge::TimingFile>& baselines,
                             const judge::Results& run, const std::string& no_device) {
   return judge::judge(run.rows, baselines, registered(selection),
-                      gate_options(options, selection, no_device));
+                      gate_options(options, selection, run, no_device));
 }
 
 } // namespace kg::cli

@@ -28,7 +28,7 @@ std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::p
 void require_listed(const Selection& selection);
 
 judge::GateOptions gate_options(const Options& options, const Selection& selection,
-                                const std::string& no_device);
+                                const judge::Results& run, const std::string& no_device);
 
 judge::GateResult judge_run(const Options& options, const Selection& selection,
                             const std::map<std::string, judge::TimingFile>& baselines,

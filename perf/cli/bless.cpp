@@ -71,6 +71,10 @@ int bless(const Options& options, World& world) {
   if (!options.json.empty()) judge::save_results(options.json, run);
 
   const std::filesystem::path folder = options.baselines / world.device();
+  if (const auto device = judge::load_device(folder / "device.json")) {
+    decide.canaries_ns = device->canaries_ns;
+    decide.ceilings = device->ceilings;
+  }
   int exit_code = judge::kExitPass;
   bool written = false;
   for (const auto& [op, file] : load_baselines(options.baselines, world.device(), selection)) {

@@ -55,7 +55,7 @@ int gate(const Options& options, World& world) {
   }
   const judge::GateResult result =
       confirmed(options, world, baselines, judge_run(options, selection, baselines, run, no_device),
-                gate_options(options, selection, no_device));
+                gate_options(options, selection, run, no_device));
   if (!options.json.empty() && no_device.empty()) judge::save_results(options.json, run);
   if (!options.quiet && no_device.empty())
     world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";

@@ -3,6 +3,8 @@
 #include "perf/cli/options.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/limits.h"
+#include "runtime/backend.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,7 +16,9 @@
 namespace kg::cli {
 namespace {
 
-constexpr int kBlessProcesses = 5; // from this many on an order-statistic interval covers 93 %
+constexpr auto kBlessProcesses = static_cast<int>(
+    judge::limits(backend == Backend::host ? judge::Device::host : judge::Device::gpu)
+        .bless_processes);
 
 constexpr int kGateProcesses = 3; // the fewest with a spread that one of them does not make
 

@@ -4,6 +4,7 @@
 
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/limits.h"
+#include "perf/judge/roof.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 
@@ -32,13 +33,51 @@ std::optional<std::string> noise(const Measured& row, const Limits& limit) {
   return std::nullopt;
 }
 
+// Rows of one file are compared with each other and with what comes later, so they should be of one
+// machine in one state. A reason overrules that: a new driver, say.
+std::optional<std::string> other_speed(const Measured& row, const BlessOptions& options) {
+  if (!row.canary || !options.why.empty()) return std::nullopt;
+  const auto at = options.canaries_ns.find(std::string(name(row.canary->kind)));
+  if (at == options.canaries_ns.end()) return std::nullopt;
+  const double drift = row.canary->median_ns / at->second;
+  const double factor = limits(options.device).canary_factor;
+  if (drift <= factor && drift >= 1 / factor) return std::nullopt;
+  return fmt::format("its {} canary takes {:.3f}x the time in device.json, where {:g}x is allowed; "
+                     "the machine has another speed today: say --why",
+                     at->first, drift, factor);
+}
+
+std::optional<std::string> over_roof(const Measured& row, const BlessOptions& options) {
+  const auto roof = roof_share(row, options.ceilings);
+  if (!roof || *roof <= kBelievableRoof) return std::nullopt;
+  return fmt::format("it reaches {:.0f} % of the device's measured roof: its bytes, its flops or "
+                     "its time are wrong",
+                     100 * *roof);
+}
+
+Status status_of(const Measured& row, const TimingRow* old, const BlessOptions& options) {
+  // A vendor's time may change with its library; that is no regression of ours.
+  const Status first = row.kind == Kind::vendor ? Status::info : Status::gate;
+  return options.status.value_or(old ? old->status : first);
+}
+
 // Why this row cannot become a baseline, or nothing.
-std::optional<std::string> refusal(const Measured& row, const BlessOptions& options) {
+std::optional<std::string> refusal(const Measured& row, const TimingRow* old,
+                                   const BlessOptions& options) {
   if (!row.skipped.empty()) return "it was not measured: " + row.skipped;
   if (const auto fault = defect(row, options.device)) return fault;
+  if (const auto fault = disturbance(row)) return *fault + "; quieten the device";
+  if (const auto fault = over_roof(row, options)) return fault;
   if (row.kind == Kind::vendor) return std::nullopt; // for information: its noise fails nobody
   const Limits& limit = limits(options.device);
   if (const auto fault = noise(row, limit)) return fault;
+  if (const auto fault = other_speed(row, options)) return fault;
+  if (const std::size_t processes = row.process_medians_ns.size();
+      processes < limit.bless_processes && status_of(row, old, options) == Status::gate)
+    return fmt::format("it was measured in {} process{}; a row that can fail takes {}: --processes "
+                       "{}",
+                       processes, processes == 1 ? "" : "es", limit.bless_processes,
+                       limit.bless_processes);
   const Modes found = modes(row.process_medians_ns, limit.bimodal_gap);
   if (found.count == 2 && !options.accept_bimodal)
     return fmt::format("it has two modes, {} and {}; find out why, or --accept-bimodal",
@@ -53,9 +92,7 @@ TimingRow to_timing(const Measured& row, const TimingRow* old, const BlessOption
   blessed.ci_ns = row.ci_ns;
   blessed.process_medians_ns = row.process_medians_ns;
   if (row.canary) blessed.canary = Canary{row.canary->kind, row.canary->median_ns};
-  // A vendor's time may change with its library; that is no regression of ours.
-  const Status first = row.kind == Kind::vendor ? Status::info : Status::gate;
-  blessed.status = options.status.value_or(old ? old->status : first);
+  blessed.status = status_of(row, old, options);
   blessed.tol_pct = options.tol_pct.value_or(old ? old->tol_pct : limits(options.device).tol_pct);
   blessed.bytes = row.bytes;
   blessed.flops = row.flops;
@@ -83,7 +120,7 @@ BlessEntry bless_row(std::map<RowKey, TimingRow>& rows, const Measured& measured
   const TimingRow* old = at == rows.end() ? nullptr : &at->second;
   BlessEntry entry{measured.key,       BlessAction::refused, old ? old->median_ns : 0,
                    measured.median_ns, std::nullopt,         ""};
-  if (const auto reason = refusal(measured, options)) {
+  if (const auto reason = refusal(measured, old, options)) {
     entry.reason = *reason;
     return entry;
   }

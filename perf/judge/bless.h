@@ -9,6 +9,7 @@
 #include "perf/judge/result.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +21,10 @@ struct BlessOptions {
   Device device = Device::host;
   std::string why; // required where a row that exists changes, above all where it becomes slower
   bool dirty_tree = false; // the source tree has uncommitted changes: the times belong to no commit
-  bool accept_bimodal = false;   // bless the median of a row that has two modes
+  bool accept_bimodal = false; // bless the median of a row that has two modes
+  // device.json's: the canaries that the other rows were blessed beside, by kind, and the ceilings.
+  std::map<std::string, double> canaries_ns;
+  std::map<std::string, double> ceilings;
   std::optional<Status> status;  // for the rows given; otherwise a row keeps its own
   std::optional<double> tol_pct; // likewise
   // With these, rows of the file that are not among them are removed. Must be all rows registered

@@ -6,6 +6,7 @@
 #include "perf/judge/json_reader.h"
 #include "perf/judge/row.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace kg::judge {
@@ -26,6 +27,21 @@ std::optional<DeviceFile> load_device(const std::filesystem::path& path) {
   device.calibration = object.number_map("calibration");
   object.done();
   return device;
+}
+
+std::string difference(const DeviceFile& blessed, const std::map<std::string, std::string>& here) {
+  std::string first;
+  std::size_t more = 0;
+  for (const auto& [key, value] : blessed.fingerprint) {
+    const auto at = here.find(key);
+    if (at != here.end() && at->second == value) continue;
+    if (first.empty())
+      first = fmt::format("{}: '{}' blessed, '{}' here", key, value,
+                          at == here.end() ? "unknown" : at->second);
+    else
+      ++more;
+  }
+  return more == 0 ? first : fmt::format("{}, and {} more", first, more);
 }
 
 void save_device(const std::filesystem::path& path, const DeviceFile& device) {

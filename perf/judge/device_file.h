@@ -26,6 +26,10 @@ struct DeviceFile {
 // Nothing when there is no such file; kg::Error with file and JSON pointer when it is malformed.
 std::optional<DeviceFile> load_device(const std::filesystem::path& path);
 
+// How a machine's fingerprint differs from the file's: "cpu: 'AMD EPYC' blessed, 'Xeon' here", the
+// first difference by name and how many more there are. Empty where there is none.
+std::string difference(const DeviceFile& blessed, const std::map<std::string, std::string>& here);
+
 // Writes the file whole or not at all (atomic_file.h).
 void save_device(const std::filesystem::path& path, const DeviceFile& device);
 

@@ -26,7 +26,7 @@ void conclude_alike(RowResult& row, const std::string& words, const GateOptions&
   if (!row.healthy)
     return conclude(row, Verdict::env, "the machine is slower, not the kernel: " + words, "ab");
   row.warning = row.grade != Grade::excellent;
-  if (!options.other_machine.empty())
+  if (options.device == Device::host && !options.other_machine.empty())
     return conclude(row, Verdict::pass, "the baseline is another machine's; side by side, " + words,
                     "ab");
   if (row.ratio && *row.ratio < limits(options.device).fails) {

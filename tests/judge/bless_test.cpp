@@ -17,7 +17,13 @@ using test::blessed;
 using test::file_of;
 using test::Folder;
 using test::key;
-using test::measured;
+
+// In as many processes as either device asks for.
+Measured measured(double median_ns, const RowKey& row_key = key()) {
+  Measured row = test::measured(median_ns, row_key);
+  row.process_medians_ns.assign(10, median_ns);
+  return row;
+}
 
 const RowKey kOther = key("softmax.f32.r2_c2");
 const TimingFile kNoFile = {"softmax.csv", false, {}, {}};
@@ -168,7 +174,62 @@ TEST(Bless, RefusesTwoModesUnlessTold) {
   // 5 % apart matters on a GPU, and is a host's everyday noise.
   row.process_medians_ns = {100, 100, 100, 105, 105};
   EXPECT_EQ(blessing(kNoFile, row, because("x")).action, BlessAction::added);
+  row.process_medians_ns = {100, 100, 100, 100, 100, 105, 105, 105, 105, 105};
   expect_refused(blessing(kNoFile, row, because("x", Device::gpu)), "two modes");
+}
+
+TEST(Bless, RefusesFewProcessesOfARowThatCanFail) {
+  Measured row = measured(100);
+  row.process_medians_ns.resize(5);
+  EXPECT_EQ(blessing(kNoFile, row, because("x")).action, BlessAction::added);
+  expect_refused(blessing(kNoFile, row, because("x", Device::gpu)),
+                 "measured in 5 processes; a row that can fail takes 10: --processes 10");
+  row.process_medians_ns.resize(4);
+  expect_refused(blessing(kNoFile, row, because("x")), "takes 5");
+  BlessOptions options = because("x");
+  options.status = Status::info;
+  EXPECT_EQ(blessing(kNoFile, row, options).action, BlessAction::added);
+  TimingRow info = blessed(100);
+  info.status = Status::info;
+  EXPECT_EQ(blessing(file_of({info}), row, because("x")).action, BlessAction::changed);
+}
+
+TEST(Bless, RefusesADisturbedDevice) {
+  Measured row = measured(100);
+  row.tags["throttled"] = "power cap";
+  expect_refused(blessing(kNoFile, row, because("x")), "throttled (power cap)");
+  row.kind = Kind::vendor;
+  expect_refused(blessing(kNoFile, row, because("x")), "throttled (power cap)");
+  row = measured(100);
+  row.tags["foreign_processes"] = "1";
+  expect_refused(blessing(kNoFile, row, because("x")), "other processes used the device (1)");
+}
+
+TEST(Bless, RefusesAMachineOfAnotherSpeedWithoutAReason) {
+  Measured row = measured(100);
+  BlessOptions options = because("", Device::gpu);
+  options.canaries_ns = {{"memory", 1000}};
+  row.canary->median_ns = 1019;
+  EXPECT_EQ(blessing(kNoFile, row, options).action, BlessAction::added);
+  row.canary->median_ns = 1021;
+  expect_refused(blessing(kNoFile, row, options), "1.021x the time in device.json");
+  row.canary->median_ns = 979;
+  expect_refused(blessing(kNoFile, row, options), "say --why");
+  options.device = Device::host;
+  EXPECT_EQ(blessing(kNoFile, row, options).action, BlessAction::added) << "a factor of 2";
+  row.canary->median_ns = 2100;
+  expect_refused(blessing(kNoFile, row, options), "2.100x");
+  options.why = "a new machine";
+  EXPECT_EQ(blessing(kNoFile, row, options).action, BlessAction::added);
+}
+
+TEST(Bless, RefusesWhatIsTooGoodToBeTrue) {
+  Measured row = measured(100, key(key().case_id, "online", Mode::cold)); // 32768 bytes in 100 ns
+  BlessOptions options = because("x", Device::gpu);
+  options.ceilings = {{"dram_bytes_per_s", 32768 / 101.9e-9}};
+  EXPECT_EQ(blessing(kNoFile, row, options).action, BlessAction::added);
+  options.ceilings = {{"dram_bytes_per_s", 32768 / 103e-9}};
+  expect_refused(blessing(kNoFile, row, options), "103 % of the device's measured roof");
 }
 
 TEST(Bless, NothingIsWrittenFromADirtyTreeOrOverAMalformedFile) {

@@ -82,5 +82,16 @@ TEST(DeviceFile, AFailingWriteLeavesTheOldFile) {
   EXPECT_EQ(folder.count_files(), 0);
 }
 
+TEST(DeviceFile, SaysHowAMachineDiffers) {
+  DeviceFile device;
+  device.fingerprint = {{"compiler", "g++ 12"}, {"cores", "2"}, {"cpu", "EPYC"}};
+  EXPECT_EQ(difference(device, {{"compiler", "g++ 12"}, {"cores", "2"}, {"cpu", "EPYC"}}), "");
+  EXPECT_EQ(difference(device, {{"compiler", "g++ 12"}, {"cores", "2"}, {"cpu", "Xeon"}}),
+            "cpu: 'EPYC' blessed, 'Xeon' here");
+  EXPECT_EQ(difference(device, {{"compiler", "g++ 12"}}),
+            "cores: '2' blessed, 'unknown' here, and 1 more");
+  EXPECT_EQ(difference({}, {{"cpu", "Xeon"}}), "") << "nothing is known of the blessed one";
+}
+
 } // namespace
 } // namespace kg::judge

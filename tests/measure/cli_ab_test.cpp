@@ -143,7 +143,7 @@ class CliConfirm : public CliAb {
  protected:
   void SetUp() override {
     CliAb::SetUp();
-    ASSERT_EQ(cli({"bless", "--op", "fill", "--processes", "1"}).exit_code, 0);
+    ASSERT_EQ(cli({"bless", "--op", "fill"}).exit_code, 0);
     commit(1e5);
   }
   void TearDown() override { unsetenv("CLI_TEST_COPY_NS"); }
