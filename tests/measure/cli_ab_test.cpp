@@ -18,6 +18,7 @@ namespace kg::cli::test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -160,7 +161,8 @@ TEST_F(CliConfirm, ARowThatIsSlowerThanItsCommitFails) {
   const Outcome outcome = gate(1.6e5, 1.6e5);
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fill.f32.n64 plain real: regressed: slower than"),
-                                 HasSubstr("ratio 0.625"), HasSubstr("A is commit")));
+                                 HasSubstr("ratio 0.625"), HasSubstr("A is commit"),
+                                 ContainsRegex("again: kernelgrade ab --base [0-9a-f]{12} --op")));
 }
 
 TEST_F(CliConfirm, ARowThatIsAsFastAsItsCommitDoesNot) {
