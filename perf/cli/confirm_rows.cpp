@@ -29,8 +29,7 @@ void compare_with(const std::string& commit, const std::vector<ab::Candidate>& r
                   const Options& options, World& world, judge::Confirmations& confirmations) {
   const ab::ReferenceBuild reference = ab::reference_build(build_plan(options, world), commit);
   for (const ab::ComparedRow& row : compare(options, world, reference, rows))
-    confirmations[row.key] = {row.found, row.problem, "commit " + commit.substr(0, 12), row.tags_a,
-                              row.tags_b};
+    confirmations[row.key] = {row.found, row.problem, commit.substr(0, 12), row.tags_a, row.tags_b};
 }
 
 } // namespace

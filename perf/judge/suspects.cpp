@@ -15,27 +15,28 @@ namespace {
 // What A was, and the machine beside both arms.
 std::string arms_text(const RowConfirmation& confirmation) {
   std::string line;
-  if (!confirmation.reference.empty()) line += "; A is " + confirmation.reference;
+  if (!confirmation.reference.empty()) line += "; A is commit " + confirmation.reference;
   if (const std::string a = machine_text(confirmation.tags_a); !a.empty()) line += "; A: " + a;
   if (const std::string b = machine_text(confirmation.tags_b); !b.empty()) line += "; B: " + b;
   return line;
 }
 
 // Both builds are alike, or B is the faster, yet the screen found the row slow.
-void conclude_alike(RowResult& row, const std::string& words, const GateOptions& options) {
+void conclude_alike(RowResult& row, const std::string& words, const std::string& again,
+                    const GateOptions& options) {
   if (!row.healthy)
-    return conclude(row, Verdict::env, "the machine is slower, not the kernel: " + words, "ab");
+    return conclude(row, Verdict::env, "the machine is slower, not the kernel: " + words, again);
   row.warning = row.grade != Grade::excellent;
   if (options.device == Device::host && !options.other_machine.empty())
     return conclude(row, Verdict::pass, "the baseline is another machine's; side by side, " + words,
-                    "ab");
+                    again);
   if (row.ratio && *row.ratio < limits(options.device).fails) {
     row.warning = false;
     return conclude(row, Verdict::regressed,
                     "an irreproducible baseline, or a regression that both builds share: " + words,
-                    "ab");
+                    again);
   }
-  conclude(row, Verdict::pass, words, "ab");
+  conclude(row, Verdict::pass, words, again);
 }
 
 void fold_row(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options) {
@@ -50,9 +51,10 @@ void fold_row(RowResult& row, const RowConfirmation* confirmation, const GateOpt
     return conclude(row, unconfirmed, fmt::format("{}: {}", row.words, confirmation->unavailable));
   const Confirmation& found = *confirmation->found;
   const std::string words = found.reason + arms_text(*confirmation);
+  const std::string again = "ab --base " + confirmation->reference;
   if (found.verdict == Verdict::pass || found.verdict == Verdict::improved)
-    return conclude_alike(row, words, options);
-  conclude(row, found.verdict, words, "ab");
+    return conclude_alike(row, words, again, options);
+  conclude(row, found.verdict, words, again);
 }
 
 } // namespace

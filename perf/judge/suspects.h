@@ -29,7 +29,7 @@ std::vector<RowKey> suspects(const GateResult& screened, std::size_t most = kMos
 struct RowConfirmation {
   std::optional<Confirmation> found;
   std::string unavailable; // where there is none: why ("commit 1a2b3c not found", "disabled")
-  std::string reference;   // what A is: "commit 1a2b3c4d5e6f"
+  std::string reference;   // the commit that A is: "1a2b3c4d5e6f"
   // What was seen of the machine beside A and beside B: clocks, power. May be empty.
   std::map<std::string, std::string> tags_a;
   std::map<std::string, std::string> tags_b;

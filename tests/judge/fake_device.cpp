@@ -85,6 +85,7 @@ GateResult gate_on(FakeDevice& device, const Truth& now, const Truth& blessed,
     Confirmation found = confirm(first, rule);
     if (found.more) found = confirm(times, rule);
     confirmations[row].found = found;
+    confirmations[row].reference = "1a2b3c";
   }
   return fold(std::move(result), confirmations, options);
 }

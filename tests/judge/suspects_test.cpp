@@ -36,7 +36,7 @@ RowConfirmation confirmed(Verdict verdict) {
   result.found.emplace();
   result.found->verdict = verdict;
   result.found->reason = "<figures>";
-  result.reference = "commit 1a2b3c";
+  result.reference = "1a2b3c";
   result.tags_a = {{"sm_mhz", "1980"}, {"power_w", "350"}, {"ran", "online"}};
   result.tags_b = {{"sm_mhz", "1755"}};
   return result;
@@ -93,7 +93,8 @@ TEST(Fold, TheMessageHasBothArmsAndTheCommand) {
             "1980, power_w 350; B: sm_mhz 1755; ratio 0.667 [0.657, 0.676] (fair), 150 ns now, 100 "
             "ns blessed, 41 samples in 1 process, which would find 42.9 %, the memory canary takes "
             "1.00x its blessed time, known to +-0.0 %, whether machine code or launches changed is "
-            "unknown; again: kernelgrade ab --op softmax --dtype f32 --case softmax.f32.r64_c64 "
+            "unknown; again: kernelgrade ab --base 1a2b3c --op softmax --dtype f32 --case "
+            "softmax.f32.r64_c64 "
             "--variant online --mode real");
 }
 

@@ -18,6 +18,7 @@ namespace kg::cli::test {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -143,7 +144,7 @@ class CliConfirm : public CliAb {
  protected:
   void SetUp() override {
     CliAb::SetUp();
-    ASSERT_EQ(cli({"bless", "--op", "fill", "--processes", "1"}).exit_code, 0);
+    ASSERT_EQ(cli({"bless", "--op", "fill"}).exit_code, 0);
     commit(1e5);
   }
   void TearDown() override { unsetenv("CLI_TEST_COPY_NS"); }
@@ -160,7 +161,8 @@ TEST_F(CliConfirm, ARowThatIsSlowerThanItsCommitFails) {
   const Outcome outcome = gate(1.6e5, 1.6e5);
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fill.f32.n64 plain real: regressed: slower than"),
-                                 HasSubstr("ratio 0.625"), HasSubstr("A is commit")));
+                                 HasSubstr("ratio 0.625"), HasSubstr("A is commit"),
+                                 ContainsRegex("again: kernelgrade ab --base [0-9a-f]{12} --op")));
 }
 
 TEST_F(CliConfirm, ARowThatIsAsFastAsItsCommitDoesNot) {
