@@ -30,7 +30,8 @@ endfunction()
 # kernelgrade_relative_file_names(<target>): source files are named from the project's root in messages, and so in the machine code,
 # which is then the same wherever the project lies. Ninja names sources from the build folder.
 function(kernelgrade_relative_file_names target)
-  file(RELATIVE_PATH root ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  file(RELATIVE_PATH root ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}) # "../../" of a parent, "../x" of others
+  string(REGEX REPLACE "/$" "" root ${root})
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${root}/=>)
 endfunction()

@@ -59,7 +59,8 @@ std::string figures(const ExactTable& table, const ExactMeasured& now,
     line += fmt::format(" (minimum {})", exact_number(now.row.values.back()));
   if (!found.worse) return line;
   if (!now.site.empty()) line += fmt::format("; most of it at {}", now.site);
-  if (!now.hint.empty()) line += "; " + now.hint;
+  if (const std::string& hint = now.hint.empty() ? found.hint : now.hint; !hint.empty())
+    line += "; " + hint;
   return line;
 }
 
@@ -117,7 +118,9 @@ ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, cons
                                    quantity.name, exact_number(before), exact_number(after));
     if (quantity.better == Better::neither) continue;
     const bool lower = quantity.better == Better::lower;
-    found.worse = found.worse || (lower ? after > before : after < before);
+    const bool worse = lower ? after > before : after < before;
+    if (worse && found.hint.empty()) found.hint = quantity.hint;
+    found.worse = found.worse || worse;
     found.better = found.better || (lower ? after < before : after > before);
     const double ratio = lower ? cost_ratio(before, after) : cost_ratio(after, before);
     found.ratio = compared ? std::min(found.ratio, ratio) : ratio;

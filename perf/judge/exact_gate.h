@@ -68,6 +68,7 @@ struct ExactComparison {
   bool worse = false;
   bool better = false;
   double ratio = 1;    // of the quantity that is worst off
+  std::string hint;    // of the first quantity that is worse
   std::string changes; // "spill_bytes 0 -> 96, occupancy_pct 50 -> 37.5"; empty where none
 };
 ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now);

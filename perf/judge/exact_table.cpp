@@ -50,10 +50,16 @@ ExactTable make_cost_table() {
 
 ExactTable make_resource_table() {
   ExactTable table;
-  table.quantities = {{"registers", Better::neither},    {"spill_bytes", Better::lower},
-                      {"local_bytes", Better::lower},    {"static_shared", Better::lower},
-                      {"dynamic_shared", Better::lower}, {"threads", Better::neither},
-                      {"occupancy_pct", Better::higher}};
+  table.quantities = {
+      {"registers", Better::neither},
+      {"spill_bytes", Better::lower,
+       "it spills where launch bounds leave fewer registers than live values"},
+      {"local_bytes", Better::lower, "arrays indexed at run time go to local memory"},
+      {"static_shared", Better::lower, "a larger tile, or more of them"},
+      {"dynamic_shared", Better::lower, "a larger tile, or more of them"},
+      {"threads", Better::neither},
+      {"occupancy_pct", Better::higher,
+       "fewer warps are resident: see registers, shared memory and threads"}};
   table.schema = {"resource", kResourceSchema, {{"kernel", a_kernel, true}}};
   for (const Quantity& quantity : table.quantities)
     table.schema.columns.push_back({quantity.name, a_number_from_zero});

@@ -23,6 +23,7 @@ enum class Better { lower, higher, neither };
 struct Quantity {
   std::string_view name; // the column's
   Better better = Better::lower;
+  std::string_view hint = {}; // what usually makes it worse, for the message of a regression
 };
 
 // A kind of table. Its columns: the key, the quantities, `counter_id` if `counted`, and `why`.

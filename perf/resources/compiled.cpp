@@ -50,11 +50,6 @@ judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kerne
   return row;
 }
 
-// What usually mends the first thing that is wrong with a kernel.
-constexpr const char* kHint =
-    "spills and lost occupancy come from more live values or other launch bounds, local memory "
-    "from arrays indexed at run time, shared memory from larger tiles";
-
 } // namespace
 
 std::string kernel_key(const std::string& op, std::string name) {
@@ -79,7 +74,7 @@ std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path
         return one.symbol == kernel.symbol;
       });
       if (at == used.end() || !seen.insert(kernel.symbol).second) continue; // no entry function
-      rows.push_back({row_of(op, kernel, *at, launches, limits), judge::Gating::always, "", kHint});
+      rows.push_back({row_of(op, kernel, *at, launches, limits), judge::Gating::always, "", ""});
     }
   }
   std::sort(rows.begin(), rows.end(),

@@ -139,6 +139,9 @@ TEST(ExactGate, ResourcesThatCostSpeedFail) {
   EXPECT_EQ(resources(kernel_with(4, 1)).verdict, Verdict::regressed) << "dynamic shared memory";
   EXPECT_EQ(resources(kernel_with(6, 37.5)).verdict, Verdict::regressed) << "occupancy";
   EXPECT_EQ(resources(kernel_with(6, 37.5)).ratio, 0.75);
+  EXPECT_TRUE(holds(resources(kernel_with(1, 16)).message,
+                    "regressed: spill_bytes 0 -> 16; it spills where launch bounds leave"));
+  EXPECT_FALSE(holds(resources(kernel_with(3, 1024)).message, "a larger tile"));
   EXPECT_EQ(resources(kernel_with(3, 1024)).verdict, Verdict::improved);
   EXPECT_EQ(resources(kernel_with(6, 62.5)).verdict, Verdict::improved);
   ExactRow mixed = kernel_with(3, 1024);

@@ -31,6 +31,8 @@ TEST(Occupancy, RegistersAreGivenToWarpsInUnits) {
   EXPECT_EQ(blocks("sm_80", 129, 0, 128), 3);
   EXPECT_EQ(blocks("sm_80", 255, 0, 256), 1);
   EXPECT_EQ(blocks("sm_80", 255, 0, 1024), 0) << "such a launch fails";
+  // 169: 5632 (22 units), 2 of each part; without units there would be 3.
+  EXPECT_EQ(blocks("sm_80", 169, 0, 64), 4);
   // The f32 gemm: 168 after rounding, 5376 per warp, 3 of each part, 2 warps per block.
   EXPECT_EQ(blocks("sm_90a", 164, 0, 64), 6);
   EXPECT_EQ(occupancy_pct({164, 0, 64}, sm_limits("sm_90a")), 18.75);
@@ -41,6 +43,7 @@ TEST(Occupancy, SharedMemoryCountsWithWhatTheSystemTakes) {
   // much.
   EXPECT_EQ(blocks("sm_80", 16, 40 * 1024, 64), 4);
   EXPECT_EQ(blocks("sm_80", 16, 40 * 1024 + 1, 64), 3);
+  EXPECT_EQ(blocks("sm_80", 16, 32563, 64), 4) << "5 would fit but for the units of 128 bytes";
   EXPECT_EQ(blocks("sm_90a", 16, 227 * 1024, 64), 1);
   EXPECT_EQ(blocks("sm_75", 16, 32 * 1024, 64), 2) << "7.5 takes nothing";
 }
