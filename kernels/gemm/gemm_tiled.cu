@@ -143,8 +143,10 @@ __device__ __forceinline__ void store(const float (&staged)[kSlice.per_thread()]
     const Place at = place<kSlice>(thread, item);
     float* to = slice + at.k * kSlice.pitch() + slot(at.outer);
     if constexpr (kSlice.vector && !kSlice.along_k) {
-      *reinterpret_cast<float4*>(to) = float4{staged[item * kQuad], staged[item * kQuad + 1],
-                                              staged[item * kQuad + 2], staged[item * kQuad + 3]};
+      // With a name: g++ would store the members of float4{...} one by one.
+      const float4 quad{staged[item * kQuad], staged[item * kQuad + 1], staged[item * kQuad + 2],
+                        staged[item * kQuad + 3]};
+      *reinterpret_cast<float4*>(to) = quad;
     } else {
       KG_UNROLL
       for (int i = 0; i < kWidth; ++i) to[i * kSlice.pitch()] = staged[item * kWidth + i];
@@ -296,8 +298,8 @@ __global__ void __launch_bounds__(kTile.threads(), least_blocks<kVector>())
     for (int j = 0; j < kT.thread_n; j += kQuad) {
       // Not make_float4: x86-64 returns that in two halves, and clang would compute the sums in
       // halves.
-      *reinterpret_cast<float4*>(row + j) =
-          float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
+      const float4 quad = float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
+      *reinterpret_cast<float4*>(row + j) = quad;
     }
   }
   __syncthreads();

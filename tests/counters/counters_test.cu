@@ -281,6 +281,21 @@ TEST_P(Counters, BarriersAndCollectives) {
   EXPECT_EQ(total(launch, Memory::global, Access::load).requests, 6u);
 }
 
+// Lanes that have not executed an instruction as often as others are together with them again after
+// they have met: per warp one address in each round.
+TEST_P(Counters, MeetingsRealign) {
+  const auto x = buffer<float>(64);
+  const auto y = buffer<float>(64);
+  for (const bool barrier : {false, true}) {
+    const Launch launch = counted(rounds, {.grid = 1, .block = 64}, x.data(), y.data(), barrier);
+    const Site load = total(launch, Memory::global, Access::load);
+    EXPECT_EQ(load.requests, 4u);
+    EXPECT_EQ(load.lanes, 96u);
+    EXPECT_EQ(load.sectors, 4u);
+    EXPECT_EQ(launch.barriers, barrier ? 2u : 0u);
+  }
+}
+
 // Halves that shuffle among themselves still store together: 4 rounds are 4 requests.
 TEST_P(Counters, HalfWarpsStayTogether) {
   const auto x = buffer<float>(32);

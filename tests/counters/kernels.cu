@@ -96,6 +96,18 @@ __global__ void meetings(float* x) {
   __syncthreads();
 }
 
+__global__ void rounds(const float* x, float* y, bool barrier) {
+  float sum = 0;
+  for (unsigned r = 0; r < 2; ++r) {
+    if (threadIdx.x % 32 < 16 || r == 1) sum += x[32 * r];
+    if (barrier)
+      __syncthreads();
+    else
+      __syncwarp();
+  }
+  y[threadIdx.x] = sum;
+}
+
 __global__ void half_warps(const float* x, float* y) {
   const unsigned mask = threadIdx.x % 32 < 16 ? 0xffffu : 0xffff0000u;
   float value = x[threadIdx.x];

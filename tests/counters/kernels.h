@@ -39,6 +39,9 @@ __global__ void histogram(float* bins, int* total, int count);
 
 // Three barriers, five shuffles and one ballot.
 __global__ void meetings(float* x);
+// In round r of two, x[32 r] is read, in the first by the lower half-warp only. Each round ends in
+// a barrier, or in __syncwarp.
+__global__ void rounds(const float* x, float* y, bool barrier);
 // Half-warps that shuffle among themselves, between accesses of all.
 __global__ void half_warps(const float* x, float* y);
 // The upper half-warp reads, and reads again after a shuffle of its own; the lower one only reads.

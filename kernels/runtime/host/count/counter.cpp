@@ -130,13 +130,14 @@ void Counter::barrier_completed(const void*) { ++counted_.barrier_phases; }
 void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
                                 std::size_t source_bytes, Location where) {
   const Location* const instruction = &check::remembered(where);
-  if (source_bytes != 0) accessed<Access::load>(number(from), source_bytes, instruction);
+  accessed<Access::load>(number(from), source_bytes, instruction);
   accessed<Access::store>(number(to), bytes, instruction);
 }
 
 // What no single instruction moves counts as several of the widest that fit its size.
 void Counter::enter(std::uintptr_t address, std::size_t bytes, Access access, Memory memory,
                     const void* instruction) {
+  if (bytes == 0) return; // a copy of nothing
   const std::size_t width = std::min<std::size_t>(bytes & -bytes, 16);
   Instruction& known = instruction_of(instruction, static_cast<unsigned>(width), access, memory);
   for (const std::uintptr_t end = address + bytes; address != end; address += width)
