@@ -38,7 +38,7 @@ endfunction()
 # How kernels are compiled for the checkers: each access to memory and each arithmetic fault calls a function, which
 # kernelgrade::checkers has. Without scalar replacement a 16-byte access stays one.
 function(kernelgrade_checked_options target)
-  target_compile_options(${target} PRIVATE -O3 -g -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
+  target_compile_options(${target} PRIVATE -O2 -g -fno-tree-sra -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
     -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
     -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
   target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
