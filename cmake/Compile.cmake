@@ -47,7 +47,7 @@ endfunction()
 
 # How kernels are compiled for the checkers and the counters: each access to memory and each arithmetic fault calls a function, which
 # kernelgrade::checkers and kernelgrade::counters have. Without scalar replacement a 16-byte access stays one.
-set(KERNELGRADE_CHECKED_OPTIMISATION -O3 -fno-tree-sra)
+set(KERNELGRADE_CHECKED_OPTIMISATION -O2 -fno-tree-sra)
 function(kernelgrade_checked_options target)
   target_compile_options(${target} PRIVATE ${KERNELGRADE_CHECKED_OPTIMISATION} -g -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
     -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
