@@ -35,7 +35,7 @@ TEST(CliProfile, ProfilesEachVariantOnceWhateverTheModes) {
   Cli cli;
   cli.modes = {judge::Mode::hot, judge::Mode::real};
   EXPECT_EQ(cli({"profile", "--op", "fill"}).exit_code, 0);
-  EXPECT_EQ(cli.behaviour.measured, 1);
+  EXPECT_EQ(cli.made().size(), 1u);
 }
 
 TEST(CliProfile, AWrongResultIsNotProfiled) {
