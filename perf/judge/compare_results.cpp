@@ -54,6 +54,11 @@ TimingRow baseline_of(const Measured& a) {
   return row;
 }
 
+struct Finding {
+  Verdict verdict = Verdict::invalid;
+  std::string words;
+};
+
 std::string about_canaries(const Comparison& found, const Measured& a, const Measured& b) {
   return fmt::format("the {} canary takes {:.2f}x as long for B as for A, known to +-{:.1f} % and "
                      "+-{:.1f} %",
@@ -62,38 +67,38 @@ std::string about_canaries(const Comparison& found, const Measured& a, const Mea
 }
 
 // Why the two cannot be compared at all, with the verdict that this deserves.
-std::optional<Opinion> obstacle(const Measured& a, const Measured& b) {
+std::optional<Finding> obstacle(const Measured& a, const Measured& b) {
   for (const auto& [row, side] : {std::pair(&a, "A"), std::pair(&b, "B")}) {
     if (!row->skipped.empty())
-      return Opinion{Verdict::skipped, false, fmt::format("{}: {}", side, row->skipped)};
+      return Finding{Verdict::skipped, fmt::format("{}: {}", side, row->skipped)};
     // Not Device::host: results of other tools have no canary, and are compared in time.
     if (const auto fault = defect(*row, Device::gpu))
-      return Opinion{Verdict::invalid, false, fmt::format("{}: {}", side, *fault)};
+      return Finding{Verdict::invalid, fmt::format("{}: {}", side, *fault)};
   }
   if (a.canary && b.canary && a.canary->kind != b.canary->kind)
-    return Opinion{Verdict::invalid, false,
+    return Finding{Verdict::invalid,
                    fmt::format("a {} canary ran beside A and a {} canary beside B; measure "
                                "both with one program",
                                name(a.canary->kind), name(b.canary->kind))};
   return std::nullopt;
 }
 
-Opinion opinion(Interval ratio, double tol_pct) {
+Finding opinion(Interval ratio, double tol_pct) {
   const double tolerated = 1 + tol_pct / 100;
   if (ratio.high < 1 / tolerated)
-    return {Verdict::regressed, false, fmt::format("slower than its tolerance of {:g} %", tol_pct)};
+    return {Verdict::regressed, fmt::format("slower than its tolerance of {:g} %", tol_pct)};
   if (ratio.low > tolerated)
-    return {Verdict::improved, false, fmt::format("faster by more than {:g} %", tol_pct)};
+    return {Verdict::improved, fmt::format("faster by more than {:g} %", tol_pct)};
   if (ratio.low > 1 / tolerated)
-    return {Verdict::pass, false, fmt::format("within its tolerance of {:g} %", tol_pct)};
-  return {Verdict::inconclusive, false,
+    return {Verdict::pass, fmt::format("within its tolerance of {:g} %", tol_pct)};
+  return {Verdict::inconclusive,
           fmt::format("neither slower than its tolerance of {:g} % nor surely within it; measure "
                       "more processes, or side by side by `kernelgrade ab`",
                       tol_pct)};
 }
 
-Opinion few_processes(const ComparedRow& row) {
-  return {Verdict::inconclusive, false,
+Finding few_processes(const ComparedRow& row) {
+  return {Verdict::inconclusive,
           fmt::format("{} process{} of A and {} of B: different samples, but no "
                       "telling builds from processes; measure both with --processes 5, or side by "
                       "side by `kernelgrade ab`",
@@ -105,7 +110,7 @@ Interval exponential(Interval logs, double scale) {
 }
 
 // Fills in the figures and says what they amount to.
-Opinion judged(ComparedRow& row, const Measured& a, const Measured& b, const CompareRule& rule,
+Finding judged(ComparedRow& row, const Measured& a, const Measured& b, const CompareRule& rule,
                double tol_pct) {
   const Comparison found = compare(b, baseline_of(a), rule.device);
   RowResult& result = row.result;
@@ -124,7 +129,7 @@ Opinion judged(ComparedRow& row, const Measured& a, const Measured& b, const Com
       found.healthy && a.canary->half_width <= limits(rule.device).canary_half_width;
   if (found.canary && !healthy &&
       (rule.device == Device::host || result.ratio_interval.low < 1 / (1 + tol_pct / 100)))
-    return {Verdict::env, false,
+    return {Verdict::env,
             fmt::format("the machines cannot be compared: {}", about_canaries(found, a, b))};
   return replicated ? opinion(result.ratio_interval, tol_pct) : few_processes(row);
 }
@@ -154,17 +159,17 @@ ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule&
   row.b_processes = b.process_medians_ns.size();
   row.result.baseline_ns = a.median_ns;
   row.result.measured_ns = b.median_ns;
-  Opinion found;
+  Finding found;
   if (const auto why = obstacle(a, b)) {
     found = *why;
   } else if (whole.across_devices) {
     row.result.ratio = a.median_ns / b.median_ns;
     row.result.ratio_interval = {a.ci_ns.low / b.ci_ns.high, a.ci_ns.high / b.ci_ns.low};
-    found = {Verdict::env, false, "measured on different devices: for information"};
+    found = {Verdict::env, "measured on different devices: for information"};
   } else {
     found = judged(row, a, b, rule, whole.tol_pct);
   }
-  conclude(row.result, found.verdict, found.reason);
+  conclude(row.result, found.verdict, found.words);
   // A library's time may change with the library: that is no regression of ours.
   if (whole.across_devices || b.kind == Kind::vendor) row.result.exit_code = kExitPass;
   return row;
