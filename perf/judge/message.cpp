@@ -13,20 +13,6 @@
 namespace kg::judge {
 namespace {
 
-int usual_exit(Verdict verdict) {
-  switch (verdict) {
-  case Verdict::pass:
-  case Verdict::improved: return kExitPass;
-  case Verdict::regressed:
-  case Verdict::invalid: return kExitFail;
-  case Verdict::inconclusive:
-  case Verdict::unblessed:
-  case Verdict::env:
-  case Verdict::skipped: return kExitSkip;
-  }
-  return kExitFail;
-}
-
 std::string_view identity_text(Same same) {
   switch (same) {
   case Same::yes: return "machine code and launches unchanged";
