@@ -53,7 +53,7 @@ int profile(const Options& options, World& world) {
   const perf::DeviceLock lock(perf::device_lock_path(device), [&] {
     world.err << "waiting for another process that is measuring on " << device << "\n";
   });
-  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus();
+  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
   std::vector<profile::RowProfile> profiles;
   int exit_code = judge::kExitPass;
   for (const Row* row : once_each(selection)) {
