@@ -48,6 +48,7 @@ class CostCommands : public testing::Test {
         .modes = {judge::Mode::real},
         .baselines = folder_.path(),
         .source = folder_.path(),
+        .build = folder_.path(),
         .executable = folder_.path() / "kernelgrade",
         .no_device = [] { return std::string("no device"); },
         .device = [] { return std::string("host"); },
