@@ -17,6 +17,26 @@ function(kernelgrade_resource_folder arch result)
   set(${result} ${PROJECT_BINARY_DIR}/resources/${arch}-cuda${CMAKE_MATCH_1} PARENT_SCOPE)
 endfunction()
 
+# One cubin and one log of ptxas per source, in `folder`; their names into <result>.
+function(kernelgrade_compile_cubins arch folder result)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "INCLUDES;SOURCES")
+  file(MAKE_DIRECTORY ${folder})
+  list(TRANSFORM arg_INCLUDES PREPEND -I)
+  set(cubins "")
+  foreach(source IN LISTS arg_SOURCES)
+    get_filename_component(stem ${source} NAME_WE)
+    set(base ${folder}/${stem})
+    add_custom_command(OUTPUT ${base}.cubin BYPRODUCTS ${base}.log
+      # What ptxas says goes to the log; where it fails, to the console.
+      COMMAND sh -c "log=$1; shift; \"$@\" > \"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh ${base}.log
+        ${KERNELGRADE_NVCC} -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr ${arg_INCLUDES}
+        -cubin -arch=${arch} -Xptxas=-v -MD -MF ${base}.d -o ${base}.cubin ${source}
+      DEPENDS ${source} DEPFILE ${base}.d COMMENT "Compiling ${source} for ${arch}" VERBATIM)
+    list(APPEND cubins ${base}.cubin)
+  endforeach()
+  set(${result} ${cubins} PARENT_SCOPE)
+endfunction()
+
 function(kernelgrade_add_resources op)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "SOURCES")
   if(NOT KERNELGRADE_BACKEND STREQUAL "host")
@@ -31,18 +51,8 @@ function(kernelgrade_add_resources op)
   set(cubins "")
   foreach(arch IN LISTS KERNELGRADE_RESOURCE_ARCHS)
     kernelgrade_resource_folder(${arch} folder)
-    file(MAKE_DIRECTORY ${folder}/${op})
-    foreach(source IN LISTS arg_SOURCES)
-      get_filename_component(stem ${source} NAME_WE)
-      set(base ${folder}/${op}/${stem})
-      add_custom_command(OUTPUT ${base}.cubin BYPRODUCTS ${base}.log
-        # What ptxas says goes to the log; where it fails, to the console.
-        COMMAND sh -c "log=$1; shift; \"$@\" > \"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh ${base}.log
-          ${KERNELGRADE_NVCC} -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr -I${PROJECT_SOURCE_DIR}/kernels
-          -cubin -arch=${arch} -Xptxas=-v -MD -MF ${base}.d -o ${base}.cubin ${source}
-        DEPENDS ${source} DEPFILE ${base}.d COMMENT "Compiling ${op}/${stem} for ${arch}" VERBATIM)
-      list(APPEND cubins ${base}.cubin)
-    endforeach()
+    kernelgrade_compile_cubins(${arch} ${folder}/${op} made INCLUDES ${PROJECT_SOURCE_DIR}/kernels SOURCES ${arg_SOURCES})
+    list(APPEND cubins ${made})
   endforeach()
   add_custom_target(kernelgrade_${op}_cubins ALL DEPENDS ${cubins})
   if(NOT TARGET cubins)

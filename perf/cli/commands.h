@@ -27,6 +27,7 @@ int merge(const Options& options, World& world);
 int profile_costs(const Options& options, World& world);
 int gate_costs(const Options& options, World& world);
 int bless_costs(const Options& options, World& world);
+int compare_model(const Options& options, World& world);
 // Becomes kernelgrade-cost, which has the counters, with the same arguments. Returns only by an
 // exception.
 int run_counting_program(const std::vector<std::string>& arguments, const World& world);

@@ -6,6 +6,7 @@
 // kernelgrade-cost, which lies beside kernelgrade and is these commands with counters.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
+#include "perf/cli/cost_model.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
 #include "perf/cost/metrics.h"
@@ -25,32 +26,6 @@
 
 namespace kg::cli {
 namespace {
-
-// The selected rows of kernels of ours: vendors' are compiled by others.
-std::vector<const Row*> countable(const World& world, const Selection& selection) {
-  if (selection.selected == 0) throw Error(nothing_selected(world));
-  std::vector<const Row*> rows;
-  for (const Row& row : selection.rows)
-    if (row.registered.selected && row.registered.kind == judge::Kind::ours) rows.push_back(&row);
-  if (rows.empty())
-    throw Error("no rows: a vendor's variants cannot be counted; choose others by --variant");
-  return rows;
-}
-
-// One execution, without what fills its data.
-std::vector<count::Launch> count_launches(const Row& row, World& world) {
-  Stream stream;
-  const perf::Workload workload = row.make();
-  workload.poison(stream);
-  stream.synchronize();
-  world.take_launches();
-  workload.run(stream);
-  stream.synchronize();
-  std::vector<count::Launch> launches = world.take_launches();
-  if (const std::string wrong = workload.verify(stream); !wrong.empty())
-    throw Error(fmt::format("{}: INVALID: {}", judge::text(row.registered.key), wrong));
-  return launches;
-}
 
 using RowsByOp = std::map<std::string, std::vector<judge::ExactMeasured>>;
 
@@ -117,12 +92,14 @@ std::vector<std::string> variants_with_one_shape(const std::vector<const Row*>& 
 
 int profile_costs(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
+  const CostModel model(world, options.gpu);
   for (const Row* row : countable(world, selection)) {
     const std::vector<count::Launch> launches = count_launches(*row, world);
     world.out << row->registered.key.case_id << " " << row->registered.key.variant << "\n"
               << cost::profile_text(launches, row->work)
               << fmt::format("{:.6g} floating-point operations, by the operation's definition\n\n",
-                             row->work.flops);
+                             row->work.flops)
+              << model.text(*row, launches) << "\n";
   }
   return judge::kExitPass;
 }

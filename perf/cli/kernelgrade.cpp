@@ -18,7 +18,10 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
       {"gate", gate},     {"list", list},           {"merge", merge},     {"profile", profile},
       {"report", report}, {"resources", resources}, {"run", run},         {"selftest", selftest}};
   static const std::map<std::string, int (*)(const Options&, World&)> kCostCommands = {
-      {"profile", profile_costs}, {"gate", gate_costs}, {"bless", bless_costs}};
+      {"profile", profile_costs},
+      {"gate", gate_costs},
+      {"bless", bless_costs},
+      {"compare", compare_model}};
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
     world.out << parsed.help->text;

@@ -305,7 +305,9 @@ void add_commands(CLI::App& app, Words& words) {
 
   CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
   add_rows(*profile, words);
-  add_cost(*profile, words);
+  CLI::Option* cost = add_cost(*profile, words);
+  profile->add_option("--gpu", options.gpu, "the GPU whose time is modelled from the costs")
+      ->needs(cost);
   profile->add_option("--device", options.device, "a GPU's number, or the device's name");
   profile->add_option("--runs", options.runs, "timed executions of each row")
       ->check(CLI::Range(1, 10000))
@@ -318,9 +320,13 @@ void add_commands(CLI::App& app, Words& words) {
   add_strict(*profile, words);
 
   CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements, A with B");
-  compare->add_option("files", options.files, "files of run, gate, merge or another tool: A, B")
-      ->required()
-      ->expected(2);
+  CLI::Option* files =
+      compare->add_option("files", options.files, "files of run, gate, merge or another tool: A, B")
+          ->expected(2);
+  compare
+      ->add_option("--model", options.model,
+                   "compare the model's times with those that this file has of a GPU")
+      ->excludes(files);
   compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")
       ->check(CLI::PositiveNumber);
   compare->add_option("--json", options.json, "write the comparison to this file");
@@ -351,6 +357,9 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   if (options.in_process && words.processes > 1)
     throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
+  if (options.command == "compare" && options.files.empty() && options.model.empty())
+    throw UsageError("compare: name two files, A and B, or --model FILE; see --help");
+  if (!options.model.empty()) options.cost = true; // modelled from what is counted
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
   const int usual = options.command == "gate"    ? kGateProcesses
                     : options.command == "bless" ? kBlessProcesses

@@ -89,6 +89,9 @@ struct Options {
 
   std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
+  std::string gpu;             // profile: that the model is asked about; empty: kModelledGpu
+  std::filesystem::path model; // compare: measured rows to hold the model to; empty: compare files
+
   // profile
   int runs = 0; // timed executions of each row
   int top = 0;  // kernels listed across rows

@@ -6,34 +6,17 @@
 #include "perf/resources/compiled.h"
 
 #include "perf/cli/commands.h"
+#include "perf/cli/cost_model.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
 #include "perf/judge/exact_bless.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <ostream>
 
 namespace kg::cli {
 namespace {
-
-// One architecture with one toolkit: what its folder and its baseline file are called.
-struct Compiled {
-  std::filesystem::path folder;
-  std::string name; // "sm_90a-cuda13.0"
-  std::string arch() const { return name.substr(0, name.find('-')); }
-};
-
-std::vector<Compiled> compiled_in(const std::filesystem::path& folder) {
-  std::vector<Compiled> found;
-  if (!std::filesystem::is_directory(folder)) return found;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.is_directory()) found.push_back({entry.path(), entry.path().filename().string()});
-  std::sort(found.begin(), found.end(),
-            [](const Compiled& a, const Compiled& b) { return a.name < b.name; });
-  return found;
-}
 
 // How the executor launches the kernels of each op's timed cases. Each case runs once, unverified.
 std::map<std::string, resources::Launches> launches_of(const Selection& selection) {
@@ -58,7 +41,8 @@ std::map<std::string, resources::Launches> launches_of(const Selection& selectio
   return found;
 }
 
-std::vector<judge::ExactMeasured> rows_of(const Compiled& compiled, const std::string& op,
+std::vector<judge::ExactMeasured> rows_of(const kg::resources::Compiled& compiled,
+                                          const std::string& op,
                                           const resources::Launches& launches) {
   const std::filesystem::path folder = compiled.folder / op;
   if (!std::filesystem::is_directory(folder))
@@ -93,9 +77,8 @@ int resources(const Options& options, World& world) {
     throw UsageError("resources: the executor tells how kernels are launched; use the preset host");
   const Selection selection = select(world, options.filters);
   const std::filesystem::path folder =
-      options.compiled.empty() ? world.executable.parent_path().parent_path() / "resources"
-                               : options.compiled;
-  const std::vector<Compiled> all = compiled_in(folder);
+      options.compiled.empty() ? compiled_kernels(world) : options.compiled;
+  const std::vector<kg::resources::Compiled> all = kg::resources::compiled_in(folder);
   if (all.empty()) return skip(options, world, folder);
 
   const auto launches = launches_of(selection);
@@ -103,7 +86,7 @@ int resources(const Options& options, World& world) {
     return selection.ops.contains(std::string(judge::op_of(row.key.front())));
   };
   std::vector<int> exits;
-  for (const Compiled& compiled : all) {
+  for (const kg::resources::Compiled& compiled : all) {
     const auto path = options.baselines / "resources" / (compiled.name + ".csv");
     const judge::ExactFile file = judge::load_exact(judge::resource_table(), path);
     std::vector<judge::ExactMeasured> rows;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <map>
 
 namespace kg::cost {
 namespace {
@@ -46,6 +47,15 @@ std::string shared_hint(const Site& site) {
       degree, words == 1 ? "one word" : fmt::format("{} words", words));
 }
 
+// What a site would gain from wider accesses.
+std::string width_hint(const Site& site) {
+  constexpr unsigned kWidest = 16;
+  if (site.memory != Memory::global || site.access == Access::atomic || site.width >= kWidest)
+    return "";
+  return fmt::format("{} bytes per lane; accesses of {} would take {:.3g} of the requests",
+                     site.width, kWidest, static_cast<double>(site.width) / kWidest);
+}
+
 std::string atomic_hint(const Site& site) {
   if (site.access != Access::atomic || site.lanes <= site.addresses) return "";
   return fmt::format("up to {} lanes of a warp update one address, {:.3g} on the average; add up "
@@ -71,13 +81,30 @@ const Site* worst(const std::vector<Launch>& launches,
 double excess_sectors(const Site& site) {
   return number(site.sectors) - number(site.least_sectors);
 }
+double sectors(const Site& site) { return number(site.sectors); }
 double excess_wavefronts(const Site& site) {
   return number(site.wavefronts) - number(site.least_wavefronts);
 }
 double contention(const Site& site) {
   return site.access == Access::atomic ? number(site.lanes) - number(site.addresses) : 0;
 }
+double atomic_lanes(const Site& site) {
+  return site.access == Access::atomic ? number(site.lanes) : 0;
+}
+double global_requests(const Site& site) {
+  return site.memory == Memory::global ? number(site.requests) : 0;
+}
 double idle_lanes(const Site& site) { return kLanes * number(site.requests) - number(site.lanes); }
+
+// The line with most barriers of blocks.
+std::string most_barriers(const std::vector<Launch>& launches) {
+  std::map<std::string, std::uint64_t> at;
+  for (const Launch& launch : launches)
+    for (const auto& [line, count] : launch.barriers_at) at[line] += count;
+  const auto most = std::max_element(
+      at.begin(), at.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == at.end() ? "" : most->first;
+}
 
 struct Sums {
   double requests[2] = {}, lanes = 0; // of both kinds of memory
@@ -127,11 +154,12 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
   const double needed = work.bytes / kSectorBytes;
   std::vector<Metric> all;
   const auto add = [&](const char* name, double value, double minimum, bool of_compiler,
-                       double (*loss)(const Site&) = nullptr) {
+                       double (*loss)(const Site&) = nullptr,
+                       std::string(*mend)(const Site&) = hint) {
     Metric metric{name, value, minimum, of_compiler, "", ""};
     if (const Site* site = loss ? worst(launches, loss) : nullptr) {
       metric.site = site->line;
-      metric.hint = hint(*site);
+      metric.hint = mend(*site);
     }
     all.push_back(std::move(metric));
   };
@@ -141,12 +169,15 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
   add("bank_conflict_degree", ratio(sums.wavefronts, sums.least_wavefronts, 1), 1, false,
       excess_wavefronts);
   add("barriers", sums.barriers, 0, false);
+  all.back().site = most_barriers(launches);
   add("barrier_phases", sums.phases, 0, false);
   add("collectives", sums.collectives, 0, false);
-  add("atomics", sums.atomic_lanes, 0, false);
+  add("atomics", sums.atomic_lanes, 0, false, atomic_lanes);
   add("atomic_contention", ratio(sums.atomic_lanes, sums.addresses, 1), 1, false, contention);
-  add("global_requests", global, 0, true);
-  add("sectors", sums.sectors, needed, true, excess_sectors);
+  add("global_requests", global, 0, true, global_requests, width_hint);
+  // Where no request touches more than it must, there are too many requests.
+  const bool scattered = sums.sectors > sums.least_sectors;
+  add("sectors", sums.sectors, needed, true, scattered ? excess_sectors : sectors);
   add("shared_wavefronts", sums.wavefronts, sums.least_wavefronts, true, excess_wavefronts);
   const double slots = kLanes * (global + sums.requests[static_cast<int>(Memory::shared)]);
   add("idle_lanes_pct", slots > 0 ? 100 * (1 - sums.lanes / slots) : 0, 0, true, idle_lanes);

@@ -20,7 +20,7 @@ struct Metric {
   // Counts of requests depend on what a compiler merges, hoists and repeats; the others are the
   // kernel's own.
   bool of_compiler = false;
-  std::string site; // the line that costs most; "" where nothing is lost
+  std::string site; // the line that loses most, or has most of what cannot be lost; "" where none
   std::string hint; // what usually helps there
 };
 

@@ -52,6 +52,16 @@ judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kerne
 
 } // namespace
 
+std::vector<Compiled> compiled_in(const std::filesystem::path& folder) {
+  std::vector<Compiled> found;
+  if (!std::filesystem::is_directory(folder)) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_directory()) found.push_back({entry.path(), entry.path().filename().string()});
+  std::sort(found.begin(), found.end(),
+            [](const Compiled& a, const Compiled& b) { return a.name < b.name; });
+  return found;
+}
+
 std::string kernel_key(const std::string& op, std::string name) {
   const std::string space = "kg::" + op + "::";
   for (std::size_t at; (at = name.find(space)) != name.npos;) name.erase(at, space.size());

@@ -15,6 +15,16 @@
 
 namespace kg::resources {
 
+// One architecture with one toolkit.
+struct Compiled {
+  std::filesystem::path folder;
+  std::string name; // the folder's, and its baseline file's: "sm_90a-cuda13.0"
+  std::string arch() const { return name.substr(0, name.find('-')); }
+};
+
+// Those in a build's folder of compiled kernels, by name; none where there is no such folder.
+std::vector<Compiled> compiled_in(const std::filesystem::path& folder);
+
 // How kernels are launched, where that is known: the launch that takes most shared memory.
 struct Launched {
   int threads = 0;        // per block

@@ -5,6 +5,7 @@
 #include "perf/cli/temporary_folder.h"
 #include "perf/cli/world.h"
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/result.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,6 +49,7 @@ class CostCommands : public testing::Test {
         .modes = {judge::Mode::real},
         .baselines = folder_.path(),
         .source = folder_.path(),
+        .build = folder_.path(),
         .executable = folder_.path() / "kernelgrade",
         .no_device = [] { return std::string("no device"); },
         .device = [] { return std::string("host"); },
@@ -62,6 +64,8 @@ class CostCommands : public testing::Test {
   }
 
   CostCommands() {
+    judge::write_file(folder_.path() / "perf" / "model" / "gpus.json",
+                      judge::read_file(KERNELGRADE_GPUS).value());
     count::Site site;
     site.line = "copy.cu:12";
     site.width = 4;
@@ -149,7 +153,49 @@ TEST_F(CostCommands, Profile) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("copy.f32.n64 plain"), HasSubstr("kernel copy"),
                                  HasSubstr("copy.cu:12"), Not(HasSubstr("slow"))));
+  EXPECT_THAT(outcome.out, HasSubstr("model, not measured: nvidia-h200"));
+  EXPECT_EQ((*this)({"profile"}).exit_code, 77);                      // times need a device
+  EXPECT_EQ((*this)({"profile", "--gpu", "nvidia-t4"}).exit_code, 2); // no cost, no model
   EXPECT_EQ((*this)({"profile", "--cost", "--variant", "lib"}).exit_code, 1);
+}
+
+TEST_F(CostCommands, ProfileOfAnotherGpu) {
+  EXPECT_THAT((*this)({"profile", "--cost", "--gpu", "nvidia-t4"}).out,
+              HasSubstr("model, not measured: nvidia-t4"));
+  const Outcome unknown = (*this)({"profile", "--cost", "--gpu", "nvidia-t5"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("no GPU 'nvidia-t5'"), HasSubstr(" nvidia-t4")));
+}
+
+// The rows of a GPU that the model is held to: ours, cold, and none that failed.
+TEST_F(CostCommands, CompareModel) {
+  judge::Results run;
+  run.environment = {{"device", "nvidia-h200"}};
+  const auto row = [&](const char* shape, const char* variant, judge::Mode mode) {
+    judge::Measured measured;
+    measured.op = "copy";
+    measured.dtype = "f32";
+    measured.key = {std::string("copy.f32.") + shape, variant, mode};
+    measured.category = "layout";
+    measured.kind = variant == std::string("lib") ? judge::Kind::vendor : judge::Kind::ours;
+    measured.bytes = 640;
+    judge::take_samples(measured, std::vector<double>(10, 4000.0));
+    run.rows.push_back(measured);
+  };
+  row("n64", "plain", judge::Mode::cold);
+  row("n128", "plain", judge::Mode::cold);
+  row("n64", "slow", judge::Mode::real);
+  row("n64", "lib", judge::Mode::cold);
+  const std::filesystem::path file = folder_.path() / "measured.json";
+  judge::save_results(file, run);
+  const Outcome outcome = (*this)({"compare", "--model", file.string()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("2 rows: "), HasSubstr("fewer than 50 rows")));
+  EXPECT_EQ((*this)({"compare"}).exit_code, 2);
+
+  run.environment = {{"device", "host"}};
+  judge::save_results(file, run);
+  EXPECT_THAT((*this)({"compare", "--model", file.string()}).err, HasSubstr("no GPU 'host'"));
 }
 
 TEST_F(CostCommands, WithoutTheCountingProgram) {

@@ -27,6 +27,7 @@ using count::Site;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
+using testing::SizeIs;
 
 template <class... Parameters, class... Arguments>
 Launch counted(void (*kernel)(Parameters...), const LaunchConfig& config,
@@ -276,6 +277,11 @@ TEST_P(Counters, BarriersAndCollectives) {
   const auto x = buffer<float>(3 * 64);
   const Launch launch = counted(meetings, {.grid = 3, .block = 64}, x.data());
   EXPECT_EQ(launch.barriers, 9u);
+  EXPECT_THAT(launch.barriers_at, SizeIs(3));
+  for (const auto& [line, count] : launch.barriers_at) {
+    EXPECT_THAT(line, HasSubstr("kernels.cu:"));
+    EXPECT_EQ(count, 3u);
+  }
   EXPECT_THAT(launch.collectives,
               ElementsAre(Pair("__ballot_sync", 6), Pair("__shfl_xor_sync", 30)));
   EXPECT_EQ(total(launch, Memory::global, Access::load).requests, 6u);

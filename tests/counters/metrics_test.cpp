@@ -95,6 +95,25 @@ TEST(Metrics, SharedMemoryAndAtomics) {
   EXPECT_EQ(metric({launch}, "atomic_contention").site, "a.cu:9");
 }
 
+// Where nothing is lost there may still be too much.
+TEST(Metrics, WhereMostIs) {
+  Launch launch;
+  launch.sites = {global_load("a.cu:1", 8, 32, 32), global_load("a.cu:2", 12, 48, 48),
+                  shared_load("a.cu:3", 4, 99, 99), atomic(32, 1)};
+  launch.barriers_at = {{"a.cu:5", 2}, {"a.cu:6", 7}};
+  EXPECT_EQ(metric({launch}, "sectors").site, "a.cu:2");
+  EXPECT_EQ(metric({launch}, "sectors_per_request").site, "");
+  EXPECT_EQ(metric({launch}, "barriers").site, "a.cu:6");
+  EXPECT_EQ(metric({launch}, "atomics").site, "a.cu:9");
+  EXPECT_EQ(metric({launch}, "global_requests").site, "a.cu:2");
+  EXPECT_THAT(metric({launch}, "global_requests").hint,
+              HasSubstr("accesses of 16 would take 0.25 of the requests"));
+  launch.sites[1].width = 16;
+  EXPECT_THAT(metric({launch}, "global_requests").hint, IsEmpty());
+  launch.sites[0].sectors = 33; // now something is lost
+  EXPECT_EQ(metric({launch}, "sectors").site, "a.cu:1");
+}
+
 TEST(Metrics, IdleLanes) {
   Launch launch;
   launch.sites = {global_load("a.cu:1", 1, 4, 4), global_load("a.cu:2", 1, 1, 1)};

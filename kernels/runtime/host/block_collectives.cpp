@@ -51,7 +51,7 @@ void Block::release_barrier() {
   barrier_votes_ = {barrier_true_, barrier_true_ != 0, barrier_true_ == barrier_arrived_};
   barrier_arrived_ = barrier_true_ = 0;
   if (observer) [[unlikely]]
-    observer->block_synchronised(*this);
+    observer->block_synchronised(*this, barrier_where_);
   // Everyone alive is at the barrier; the running thread, which completed it, goes on by itself.
   for (unsigned w = 0; w < warps_; ++w) make_ready(w, alive_lanes_[w]);
   const unsigned w = current_ / kWarpSize;

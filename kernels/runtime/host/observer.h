@@ -38,7 +38,7 @@ struct Observer {
   virtual void block_destroyed(Block&) {} // the executor of one, with its shared memory
 
   // --- What orders the accesses of the running thread's block
-  virtual void block_synchronised(Block&) {} // all its threads
+  virtual void block_synchronised(Block&, Location) {} // all its threads, in a barrier there
   virtual void warp_synchronised(Block&, unsigned /*warp*/, unsigned /*lanes*/) {}
   // Lanes of a warp met in the collective `name`, __syncwarp included.
   virtual void warp_met(Block&, unsigned /*warp*/, unsigned /*lanes*/, const char* /*name*/) {}

@@ -253,7 +253,7 @@ void Checker::judge_from_now_on(Page& page, const BlockOrder& order) {
 
 void Checker::judge_from_now_on(const BlockOrder& order) { enter(reads_.close(), order); }
 
-void Checker::block_synchronised(host::Block& block) {
+void Checker::block_synchronised(host::Block& block, Location) {
   resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
   resolve_guesses();

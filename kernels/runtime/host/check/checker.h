@@ -102,7 +102,7 @@ class Checker final : public host::Observer {
   void block_began(host::Block& block) override;
   void block_ended(host::Block& block) override;
   void block_destroyed(host::Block& block) override;
-  void block_synchronised(host::Block& block) override;
+  void block_synchronised(host::Block& block, Location where) override;
   void warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) override;
   void fence(host::Block& block, bool block_scope) override;
   void barrier_arrived(const void* object) override;

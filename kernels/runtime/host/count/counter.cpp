@@ -72,6 +72,7 @@ void Counter::launch_ended(const host::LaunchContext& launch, const std::excepti
   recent_.fill({});
   by_key_.clear();
   instructions_.clear();
+  barriers_.clear();
   for (const std::uintptr_t begin : of_launch_) addresses_.remove(begin);
   of_launch_.clear();
   launching_.unlock();
@@ -106,11 +107,12 @@ void Counter::block_ended(host::Block& block) {
   block.observed = nullptr;
 }
 
-void Counter::block_synchronised(host::Block& block) {
+void Counter::block_synchronised(host::Block& block, Location where) {
   BlockState& state = state_of(block);
   for (unsigned warp = 0; warp < host::kMaxWarps; ++warp) close(state, warp);
   state.history.fill(next_meeting(state));
   ++counted_.barriers;
+  ++barriers_[&check::remembered(where)];
 }
 
 void Counter::warp_met(host::Block& block, unsigned warp, unsigned lanes, const char* name) {
@@ -292,6 +294,8 @@ Launch Counter::result(const host::LaunchContext& launch) {
     site.most_lanes = std::max(site.most_lanes, counts.most_lanes);
   }
   for (auto& [key, site] : sites) counted_.sites.push_back(std::move(site));
+  for (const auto& [where, count] : barriers_)
+    counted_.barriers_at[check::source_line(check::site_of(where))] += count;
   return std::move(counted_);
 }
 

@@ -52,7 +52,7 @@ class Counter final : public host::Observer {
   void launch_ended(const host::LaunchContext& launch, const std::exception_ptr& failure) override;
   void block_began(host::Block& block) override;
   void block_ended(host::Block& block) override;
-  void block_synchronised(host::Block& block) override;
+  void block_synchronised(host::Block& block, Location where) override;
   void warp_met(host::Block& block, unsigned warp, unsigned lanes, const char* name) override;
   void barrier_completed(const void* object) override;
   void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
@@ -118,6 +118,7 @@ class Counter final : public host::Observer {
   SectorSet written_;
   std::deque<Instruction> instructions_; // which stay where they are
   std::unordered_map<std::uint64_t, Instruction*> by_key_;
+  std::unordered_map<const Location*, std::uint64_t> barriers_;
   std::array<std::pair<std::uint64_t, Instruction*>, 1024> recent_{};
   std::unordered_map<host::Block*, std::unique_ptr<BlockState>> blocks_;
   std::vector<Launch> launches_;

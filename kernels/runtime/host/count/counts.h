@@ -50,6 +50,7 @@ struct Launch {
   std::uint64_t unique_read = 0;
   std::uint64_t unique_written = 0;
   std::uint64_t barriers = 0;                       // of whole blocks
+  std::map<std::string, std::uint64_t> barriers_at; // by line
   std::uint64_t barrier_phases = 0;                 // of named barriers and mbarriers
   std::map<std::string, std::uint64_t> collectives; // of warps, by name: __shfl_xor_sync
 };

@@ -1,0 +1,78 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# kernelgrade_add_planted(): slower kernels with the right results, which the gates of costs and resources must catch.
+# tests/planted/planted.json lists them:
+#   name, op, why      planted.<name> is the CTest test
+#   file               the source, relative to kernels/, in which "original", which occurs once, becomes "planted"
+#   gate               words that choose the rows for `gate --cost`; or
+#   arch               the architecture for which the op is compiled, for `resources`
+#   metric, at         what the gate's message must name (tests/planted/gate.cmake)
+# Each is a program of its own, kernelgrade-cost with the planted op alone. They are built by the test planted.build, not by `all`;
+# label nightly. Host backend with g++, after the last op.
+
+# The program and, for `resources`, the compiled kernels of entry `index`, of target planted_<name>.
+function(kernelgrade_add_planted_program index name op file arch)
+  set(spec ${PROJECT_SOURCE_DIR}/tests/planted/planted.json)
+  set(kernels ${PROJECT_SOURCE_DIR}/kernels)
+  set(out ${PROJECT_BINARY_DIR}/planted/${name})
+  add_custom_command(OUTPUT ${out}/${file}
+    COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DINDEX=${index} -DKERNELS=${kernels} -DFILE=${file} -DOUT=${out}
+            -P ${PROJECT_SOURCE_DIR}/tests/planted/plant.cmake
+    DEPENDS ${spec} ${kernels}/${file} ${PROJECT_SOURCE_DIR}/tests/planted/plant.cmake
+    COMMENT "Planting ${name}" VERBATIM)
+  get_target_property(sources kernelgrade_${op}_checked SOURCES)
+  list(TRANSFORM sources REPLACE "^${kernels}/${file}$" "${out}/${file}")
+
+  set(program planted_${name})
+  kernelgrade_cost_program(${program})
+  set_target_properties(${program} PROPERTIES EXCLUDE_FROM_ALL ON ENABLE_EXPORTS ON)
+  kernelgrade_list_operations(${out}/operations.cpp ${op})
+  target_sources(${program} PRIVATE ${out}/operations.cpp)
+  # Kernels first, as in kernelgrade_finish.
+  add_library(${program}_kernels OBJECT EXCLUDE_FROM_ALL)
+  kernelgrade_device_sources(${program}_kernels ${sources})
+  target_link_libraries(${program}_kernels PUBLIC kernelgrade::runtime)
+  kernelgrade_checked_options(${program}_kernels)
+  target_sources(${program} PRIVATE $<TARGET_OBJECTS:${program}_kernels> $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
+
+  if(arch)
+    kernelgrade_resource_folder(${arch} folder)
+    cmake_path(GET folder FILENAME folder)
+    kernelgrade_compile_cubins(${arch} ${out}/resources/${folder}/${op} cubins INCLUDES ${kernels} SOURCES ${sources})
+    add_custom_target(${program}_cubins DEPENDS ${cubins})
+    add_dependencies(${program} ${program}_cubins)
+  endif()
+endfunction()
+
+function(kernelgrade_add_planted)
+  if(NOT TARGET kernelgrade-cost)
+    return()
+  endif()
+  set(spec ${PROJECT_SOURCE_DIR}/tests/planted/planted.json)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${spec})
+  file(READ ${spec} list)
+  string(JSON count LENGTH "${list}")
+  math(EXPR last "${count} - 1")
+  add_custom_target(planted)
+  add_test(NAME planted.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target planted)
+  set_tests_properties(planted.build PROPERTIES LABELS nightly FIXTURES_SETUP planted RUN_SERIAL ON TIMEOUT 1800)
+  foreach(index RANGE ${last})
+    foreach(key IN ITEMS name op file)
+      string(JSON ${key} GET "${list}" ${index} ${key})
+    endforeach()
+    string(JSON arch ERROR_VARIABLE none GET "${list}" ${index} arch)
+    if(none)
+      set(arch "")
+    elseif(NOT KERNELGRADE_NVCC)
+      message(STATUS "planted.${name} is left out: there is no nvcc")
+      continue()
+    endif()
+    kernelgrade_add_planted_program(${index} ${name} ${op} ${file} "${arch}")
+    add_dependencies(planted planted_${name})
+    add_test(NAME planted.${name} COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DINDEX=${index}
+      -DPROGRAM=$<TARGET_FILE:planted_${name}> -DOUT=${PROJECT_BINARY_DIR}/planted/${name}
+      -P ${PROJECT_SOURCE_DIR}/tests/planted/gate.cmake)
+    set_tests_properties(planted.${name} PROPERTIES LABELS "nightly;op_${op}" FIXTURES_REQUIRED planted TIMEOUT 300)
+  endforeach()
+endfunction()

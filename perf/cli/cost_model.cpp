@@ -1,0 +1,95 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/cost_model.h"
+
+#include "perf/resources/compiled.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kg::cli {
+// The selected rows of kernels of ours: vendors' are compiled by others.
+std::vector<const Row*> countable(const World& world, const Selection& selection) {
+  if (selection.selected == 0) throw Error(nothing_selected(world));
+  std::vector<const Row*> rows;
+  for (const Row& row : selection.rows)
+    if (row.registered.selected && row.registered.kind == judge::Kind::ours) rows.push_back(&row);
+  if (rows.empty())
+    throw Error("no rows: a vendor's variants cannot be counted; choose others by --variant");
+  return rows;
+}
+
+// One execution, without what fills its data.
+std::vector<count::Launch> count_launches(const Row& row, World& world) {
+  Stream stream;
+  const perf::Workload workload = row.make();
+  workload.poison(stream);
+  stream.synchronize();
+  world.take_launches();
+  workload.run(stream);
+  stream.synchronize();
+  std::vector<count::Launch> launches = world.take_launches();
+  if (const std::string wrong = workload.verify(stream); !wrong.empty())
+    throw Error(fmt::format("{}: INVALID: {}", judge::text(row.registered.key), wrong));
+  return launches;
+}
+
+std::filesystem::path compiled_kernels(const World& world) {
+  return world.executable.parent_path().parent_path() / "resources";
+}
+
+CostModel::CostModel(const World& world, const std::string& gpu)
+    : compiled_(compiled_kernels(world)) {
+  const std::filesystem::path path = world.source / "perf" / "model" / "gpus.json";
+  const std::string wanted = gpu.empty() ? kModelledGpu : gpu;
+  std::string known;
+  for (model::Gpu& one : model::load_gpus(path)) {
+    if (one.name == wanted) {
+      gpu_ = std::move(one);
+      return;
+    }
+    known += " " + one.name;
+  }
+  throw UsageError(fmt::format("{} has no GPU '{}'; it has{}", path.string(), wanted, known));
+}
+
+// Of the kernels that launches name, as compiled for this GPU, where the build has that.
+cost::TakenByKernel CostModel::taken(const Row& row,
+                                     const std::vector<count::Launch>& launches) const {
+  const std::string& op = row.registered.op;
+  cost::TakenByKernel found;
+  for (const resources::Compiled& compiled : resources::compiled_in(compiled_)) {
+    // sm_90a has what sm_90 has, and more.
+    if (!compiled.arch().starts_with(cost::arch_of(gpu_)) || !exists(compiled.folder / op))
+      continue;
+    const std::vector<judge::ExactMeasured> rows =
+        resources::compiled_resources(compiled.folder / op, compiled.arch(), op, {});
+    for (const count::Launch& launch : launches) {
+      const std::string key = resources::kernel_key(op, launch.kernel);
+      const auto at = std::find_if(rows.begin(), rows.end(), [&](const judge::ExactMeasured& one) {
+        return one.row.key.front() == key;
+      });
+      if (at == rows.end()) continue;
+      const std::vector<double>& values = at->row.values; // in judge::resource_table()'s order
+      found[launch.kernel] = {static_cast<int>(values.at(0)), static_cast<int>(values.at(3))};
+    }
+  }
+  return found;
+}
+
+std::string CostModel::text(const Row& row, const std::vector<count::Launch>& launches) const {
+  return cost::modelled_text(launches, row.work, gpu_, taken(row, launches));
+}
+
+std::optional<double> CostModel::seconds(const Row& row,
+                                         const std::vector<count::Launch>& launches) const {
+  double sum = 0;
+  for (const cost::ModelledLaunch& one :
+       cost::modelled(launches, row.work, gpu_, taken(row, launches))) {
+    if (!one.fits) return std::nullopt;
+    sum += one.modelled.seconds;
+  }
+  return sum;
+}
+
+} // namespace kg::cli

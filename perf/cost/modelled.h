@@ -1,0 +1,43 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From what the counters counted to the model's time of each launch (perf/model/model.h).
+#pragma once
+
+#include "perf/model/model.h"
+#include "runtime/host/count/counts.h"
+#include "runtime/work.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kg::cost {
+
+// What a kernel takes when it is compiled for a GPU.
+struct Taken {
+  int registers = 0;     // per thread
+  int static_shared = 0; // bytes per block
+};
+using TakenByKernel = std::map<std::string, Taken>; // by count::Launch::kernel
+
+struct ModelledLaunch {
+  std::string kernel;
+  bool compiled = false; // its registers and static shared memory are known
+  bool fits = false;     // a block is not more than a multiprocessor holds; else there is no time
+  model::Modelled modelled;
+};
+
+// Of each launch. `work` counts only where there is one launch: how several share its operations is
+// not known. Its operations are taken for f32 arithmetic.
+std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches, const Work& work,
+                                     const model::Gpu& gpu, const TakenByKernel& taken);
+
+// A table under a heading that says what it is, and what was not known.
+std::string modelled_text(const std::vector<count::Launch>& launches, const Work& work,
+                          const model::Gpu& gpu, const TakenByKernel& taken);
+
+// "sm_90", from a compute capability of "9.0".
+std::string arch_of(const model::Gpu& gpu);
+
+} // namespace kg::cost
