@@ -58,6 +58,10 @@ void identify(judge::Measured& result, const perf::Measurement& found, const Wor
 
 judge::Measured measured(const Row& row, const perf::Measurement& found, const World& world) {
   judge::Measured result = described(row);
+  if (!found.skipped.empty()) {
+    result.skipped = found.skipped;
+    return result;
+  }
   if (found.out_of_memory) {
     result.skipped = "there is not enough memory for it: " + found.problem;
     result.tags["failure"] = "out_of_memory";
@@ -68,6 +72,8 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
                  {"batch", std::to_string(found.batch)},
                  {"stop", std::string(stop_text(found.stop))},
                  {"warm_up", found.settled ? "settled" : "not settled"}};
+  if (found.empty_node_ns)
+    result.tags["empty_node_ns"] = fmt::format("{:.1f}", *found.empty_node_ns);
   if (found.oversubscribed) result.tags["oversubscribed"] = "1";
   result.setup_ns = found.setup_ns;
   result.first_call_ns = found.first_call_ns;

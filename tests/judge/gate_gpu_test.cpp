@@ -5,8 +5,10 @@
 // not fail.
 #include "perf/judge/gate.h"
 
+#include "perf/judge/compare_rows.h"
 #include "tests/judge/rows.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -15,6 +17,7 @@ namespace {
 
 using test::blessed;
 using test::file_of;
+using test::key;
 using test::measured;
 using test::registered;
 
@@ -90,6 +93,18 @@ TEST(GpuGate, Improved) {
   TimingRow loose = blessed(100);
   loose.tol_pct = 15;
   expect(judged(measured(90), loose), Verdict::pass, 0, "not slower");
+}
+
+TEST(GpuGate, ASingleSlopeOfGraphsMayBeNegative) {
+  const RowKey graph = key(key().case_id, "online", Mode::graph);
+  Measured row = measured(100, graph);
+  row.samples_ns[3] = -1;
+  EXPECT_EQ(defect(row, Device::gpu), std::nullopt);
+  row.samples_ns[3] = std::nan("");
+  EXPECT_EQ(defect(row, Device::gpu), "it has samples that are no times");
+  row = measured(100, graph);
+  row.process_medians_ns[0] = -1;
+  EXPECT_EQ(defect(row, Device::gpu), "it has samples that are no times");
 }
 
 } // namespace
