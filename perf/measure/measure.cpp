@@ -154,24 +154,27 @@ Sampled sampled(const Workload& workload, Kind kind, Mode mode, const Protocol& 
     RealSampler real(workload, instruments.now, stream);
     batch = real.batch();
     return take_samples(
-        protocol, instruments.now, [&] { return std::vector<double>{real.sample()}; }, canary);
+        protocol, instruments.now, [&] { return std::vector<double>{real.sample()}; }, canary,
+        instruments.throttled);
   }
   case Mode::hot: {
     HotSampler hot(workload, stream);
     batch = hot.batch();
     return take_samples(
-        protocol, instruments.now, [&] { return std::vector<double>{hot.sample()}; }, canary);
+        protocol, instruments.now, [&] { return std::vector<double>{hot.sample()}; }, canary,
+        instruments.throttled);
   }
   case Mode::cold: {
     ColdSampler cold(workload, instruments.flush, stream);
     return take_samples(
-        protocol, instruments.now, [&] { return cold.samples(); }, canary);
+        protocol, instruments.now, [&] { return cold.samples(); }, canary, instruments.throttled);
   }
   case Mode::graph: {
     GraphSlope graph(workload.run, stream, instruments.graph_ns);
     batch = graph.more();
     Sampled samples = take_samples(
-        protocol, instruments.now, [&] { return std::vector<double>{graph.sample()}; }, canary);
+        protocol, instruments.now, [&] { return std::vector<double>{graph.sample()}; }, canary,
+        instruments.throttled);
     workload.poison(stream);
     graph.replay();
     stream.synchronize();
@@ -201,6 +204,12 @@ Workload slower(Workload workload, double share, Kind kind, Mode mode, Apparatus
     spin(extra, stream);
   };
   return workload;
+}
+
+bool was_throttled(const Sampled& samples) {
+  constexpr double kTolerated = 0.05; // of the blocks: a spike is no state of the device
+  return static_cast<double>(samples.throttled_blocks) >
+         kTolerated * static_cast<double>(samples.blocks);
 }
 
 // Empty, or why the samples are no times. A slope is a difference of two times: a single one may be
@@ -260,7 +269,13 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
       phase = "while timing";
       if (mode == Mode::graph) result.empty_node_ns = apparatus.instruments.empty_node_ns();
       if (injected > 0) workload = slower(std::move(workload), injected, kind, mode, apparatus);
-      Sampled samples = sampled(workload, kind, mode, apparatus.protocol, apparatus, result.batch);
+      const auto take = [&] {
+        return sampled(workload, kind, mode, apparatus.protocol, apparatus, result.batch);
+      };
+      Sampled samples = take();
+      result.repeated = was_throttled(samples);
+      if (result.repeated) samples = take();
+      result.throttled = was_throttled(samples);
       result.samples_ns = std::move(samples.samples_ns);
       result.canaries_ns = std::move(samples.canaries_ns);
       result.stop = samples.stop;

@@ -188,6 +188,36 @@ TEST(Measure, AColdRowNeedsAProvedFlush) {
   EXPECT_EQ(fake.runs, 0);
 }
 
+// The row on a device that is throttled at the ends of those blocks, counted from 1 over all
+// samples.
+Measurement throttled(const std::function<bool(int block)>& is_throttled, int& blocks) {
+  Fake fake;
+  auto apparatus = fake_apparatus(fake.time);
+  apparatus->protocol.least_blocks = 20;
+  apparatus->protocol.stop.least = 40;
+  blocks = 0;
+  apparatus->instruments.throttled = [&] { return is_throttled(++blocks); };
+  return measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
+}
+
+TEST(Measure, AThrottledRowIsMeasuredOnceMore) {
+  int blocks = 0;
+  const Measurement spike = throttled([](int block) { return block == 7; }, blocks);
+  EXPECT_EQ(blocks, 20);
+  EXPECT_FALSE(spike.repeated || spike.throttled) << "1 block of 20 is tolerated";
+
+  const Measurement passing = throttled([](int block) { return block == 7 || block == 9; }, blocks);
+  EXPECT_EQ(blocks, 40);
+  EXPECT_TRUE(passing.repeated);
+  EXPECT_FALSE(passing.throttled);
+  EXPECT_EQ(passing.samples_ns.size(), 40u) << "of the second time alone";
+
+  const Measurement lasting = throttled([](int) { return true; }, blocks);
+  EXPECT_EQ(blocks, 40) << "not a third time";
+  EXPECT_TRUE(lasting.repeated && lasting.throttled);
+  EXPECT_EQ(lasting.problem, "");
+}
+
 // Fills a buffer with two nodes, of 2 us each (fake_time.h), or with none where it is `idle`.
 struct FakeGraph {
   FakeTime time;
