@@ -107,5 +107,25 @@ TEST(GpuGate, ASingleSlopeOfGraphsMayBeNegative) {
   EXPECT_EQ(defect(row, Device::gpu), "it has samples that are no times");
 }
 
+TEST(GpuGate, WhatIsBeyondTheRoofIsInvalid) {
+  const RowKey cold = key(key().case_id, "online", Mode::cold);
+  GateOptions options;
+  const auto judged_cold = [&](double roof_ns) { // 32768 bytes in 100 ns
+    options.ceilings = {{"dram_bytes_per_s", 32768 / (roof_ns * 1e-9)}};
+    return judge({measured(100, cold)}, {{"softmax", file_of({blessed(100, cold)})}},
+                 {registered(cold)}, options)
+        .rows.at(0);
+  };
+  for (const Device device : {Device::gpu, Device::host}) {
+    options.device = device;
+    expect(judged_cold(101.9), Verdict::pass, 0, "102 % of the roof");
+    expect(judged_cold(103), Verdict::invalid, 1, "103 % of the device's measured roof");
+  }
+  options.other_machine = "cpu: 'a' blessed, 'b' here";
+  expect(judged_cold(103), Verdict::pass, 0, "103 % of the roof");
+  options.device = Device::gpu; // folders of GPUs are by model
+  expect(judged_cold(103), Verdict::invalid, 1, "103 % of the device's measured roof");
+}
+
 } // namespace
 } // namespace kg::judge
