@@ -23,7 +23,7 @@ struct World {
   std::vector<judge::Mode> modes;         // that can be timed here
   std::filesystem::path baselines;        // where --baselines is not given
   std::filesystem::path source;           // the work tree whose commit a measurement names
-  std::filesystem::path build;            // the build tree that made this command
+  std::filesystem::path build = {};       // the build tree that made this command; empty: none
   std::filesystem::path executable;       // this command, for fresh processes
   std::function<std::string()> no_device; // why nothing can be measured here; empty where it can
   std::function<std::string()> device;    // its name in paths; asked only where there is one

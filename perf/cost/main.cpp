@@ -24,7 +24,6 @@ int main(int argc, char** argv) {
         .modes = {kg::judge::Mode::real}, // a count has none, and is taken once
         .baselines = source / "baselines",
         .source = source,
-        .build = {},
         .executable = kg::perf::this_executable(),
         .no_device = [] { return "kernelgrade-cost times nothing; use kernelgrade"; },
         .device = [] { return kg::device_slug(kg::device_properties().name); },

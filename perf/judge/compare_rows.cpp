@@ -16,6 +16,7 @@ bool is_time(double ns) { return std::isfinite(ns) && ns > 0; }
 } // namespace
 
 std::optional<std::string> defect(const Measured& row, Device device) {
+  if (row.tags.contains("failure")) return row.verified; // it never got as far as an output
   if (!row.verified.empty())
     return fmt::format("its output is wrong ({}); a time for a wrong result means nothing",
                        row.verified);

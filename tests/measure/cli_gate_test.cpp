@@ -44,7 +44,7 @@ TEST_F(CliGate, AnInjectionSlowsOurRowsAndSaysSo) {
   const std::string json = cli.folder.path() / "run.json";
   const Setting injection("KERNELGRADE_INJECT", "20");
   const Outcome outcome = cli({"run", "--op", "copy", "--dtype", "f32", "--shape", "n64", "--json",
-                               json, "--source-id", "abc", "--quiet"});
+                               json, "--source-id", "abc", "--quiet", "--in-process"});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.err, HasSubstr("KERNELGRADE_INJECT: injecting 20 %"));
   const judge::Results run = judge::load_results(json);

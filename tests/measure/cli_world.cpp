@@ -130,8 +130,10 @@ std::vector<std::string> Cli::made() {
 }
 
 Outcome Cli::operator()(std::vector<std::string> arguments) {
-  if (!arguments.empty() && arguments[0] == "gate" &&
-      std::find(arguments.begin(), arguments.end(), "--processes") == arguments.end())
+  const auto has = [&](const char* option) {
+    return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
+  };
+  if (!arguments.empty() && arguments[0] == "gate" && !has("--processes") && !has("--import"))
     arguments.insert(arguments.end(), {"--processes", "1"});
   if (behaviour.made.empty()) behaviour.made = folder.path() / "made";
   hand_down(behaviour);
