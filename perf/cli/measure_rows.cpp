@@ -58,6 +58,10 @@ void identify(judge::Measured& result, const perf::Measurement& found, const Wor
 
 judge::Measured measured(const Row& row, const perf::Measurement& found, const World& world) {
   judge::Measured result = described(row);
+  if (!found.skipped.empty()) {
+    result.skipped = found.skipped;
+    return result;
+  }
   if (found.out_of_memory) {
     result.skipped = "there is not enough memory for it: " + found.problem;
     result.tags["failure"] = "out_of_memory";
@@ -68,6 +72,10 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
                  {"batch", std::to_string(found.batch)},
                  {"stop", std::string(stop_text(found.stop))},
                  {"warm_up", found.settled ? "settled" : "not settled"}};
+  if (found.empty_node_ns)
+    result.tags["empty_node_ns"] = fmt::format("{:.1f}", *found.empty_node_ns);
+  if (found.repeated) result.tags["repeated"] = "throttled";
+  if (found.throttled) result.tags["throttled"] = "1";
   if (found.oversubscribed) result.tags["oversubscribed"] = "1";
   result.setup_ns = found.setup_ns;
   result.first_call_ns = found.first_call_ns;
@@ -127,8 +135,12 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   if (injection) // also with --quiet: no such time may be taken for a true one
     world.err << fmt::format("{}: injecting {} into every timed execution of our rows\n",
                              perf::kInjectVariable, injection->text);
-  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
   const std::unique_ptr<perf::Nvml> nvml = perf::open_nvml();
+  const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
+  if (nvml)
+    apparatus->instruments.throttled = [&] {
+      return perf::throttled_by_hardware(nvml->clock_reasons().value_or(0));
+    };
   const std::vector<unsigned> own = {static_cast<unsigned>(getpid()),
                                      static_cast<unsigned>(getppid())};
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);

@@ -41,7 +41,7 @@ void add_filter(CLI::App& app, FilterWords& words) {
   list("--shape", filter.shapes, "parameters as in the case's id; `run` takes unlisted ones, too");
   list("--case", words.cases, "whole ids: softmax.f32.r64_c1024");
   list("--variant", filter.variants, "variants: naive,cublas");
-  list("--mode", filter.modes, "cold, hot or real");
+  list("--mode", filter.modes, "cold, hot, graph or real");
   app.add_flag("--fast", filter.fast, "the pre-merge subset")->group(kRows);
 }
 

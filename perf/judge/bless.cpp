@@ -4,7 +4,7 @@
 
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/limits.h"
-#include "perf/judge/roof_share.h"
+#include "perf/judge/roof.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 
@@ -47,14 +47,6 @@ std::optional<std::string> other_speed(const Measured& row, const BlessOptions& 
                      at->first, drift, factor);
 }
 
-std::optional<std::string> over_roof(const Measured& row, const BlessOptions& options) {
-  const auto roof = roof_share(row, options.ceilings);
-  if (!roof || *roof <= kBelievableRoof) return std::nullopt;
-  return fmt::format("it reaches {:.0f} % of the device's measured roof: its bytes, its flops or "
-                     "its time are wrong",
-                     100 * *roof);
-}
-
 Status status_of(const Measured& row, const TimingRow* old, const BlessOptions& options) {
   // A vendor's time may change with its library; that is no regression of ours.
   const Status first = row.kind == Kind::vendor ? Status::info : Status::gate;
@@ -69,7 +61,7 @@ std::optional<std::string> refusal(const Measured& row, const TimingRow* old,
   if (const auto tag = row.tags.find(kInjectedTag); tag != row.tags.end())
     return fmt::format("it was slowed down on purpose ({}); unset KERNELGRADE_INJECT", tag->second);
   if (const auto fault = disturbance(row)) return *fault + "; quieten the device";
-  if (const auto fault = over_roof(row, options)) return fault;
+  if (const auto fault = beyond_roof(row, options.ceilings)) return fault;
   if (row.kind == Kind::vendor) return std::nullopt; // for information: its noise fails nobody
   const Limits& limit = limits(options.device);
   if (const auto fault = noise(row, limit)) return fault;

@@ -21,7 +21,12 @@ std::optional<std::string> defect(const Measured& row, Device device) {
     return fmt::format("its output is wrong ({}); a time for a wrong result means nothing",
                        row.verified);
   if (row.samples_ns.empty()) return "it has no samples";
-  if (!std::all_of(row.samples_ns.begin(), row.samples_ns.end(), is_time) ||
+  // A slope of two graphs is a difference: a single one may be negative, the median may
+  // not.
+  const auto is_sample = [&](double ns) {
+    return row.key.mode == Mode::graph ? std::isfinite(ns) : is_time(ns);
+  };
+  if (!std::all_of(row.samples_ns.begin(), row.samples_ns.end(), is_sample) ||
       row.process_medians_ns.empty() ||
       !std::all_of(row.process_medians_ns.begin(), row.process_medians_ns.end(), is_time))
     return "it has samples that are no times";

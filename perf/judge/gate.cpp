@@ -4,6 +4,7 @@
 
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/message.h"
+#include "perf/judge/roof.h"
 #include "perf/judge/screen.h"
 #include "perf/judge/standing.h"
 
@@ -107,6 +108,14 @@ void compare_with_baseline(RowResult& result, const Measured& row, const TimingR
   }
 }
 
+// What makes the row impossible to judge, or nothing. Another host may well be faster than the
+// ceilings of the blessed one.
+std::optional<std::string> fault_of(const Measured& row, const GateOptions& options) {
+  if (auto fault = defect(row, options.device)) return fault;
+  if (options.device == Device::host && !options.other_machine.empty()) return std::nullopt;
+  return beyond_roof(row, options.ceilings);
+}
+
 // `row` is what was measured for `wanted`, or null; `file` is its op's baseline file.
 RowResult judge_row(const Registered& wanted, const Measured* row, const TimingFile& file,
                     const std::vector<Measured>& run, const GateOptions& options) {
@@ -118,7 +127,7 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
     conclude(result, Verdict::invalid, "it was selected but not measured");
   } else if (!row->skipped.empty()) {
     conclude(result, Verdict::skipped, row->skipped);
-  } else if (const auto fault = defect(*row, options.device)) {
+  } else if (const auto fault = fault_of(*row, options)) {
     conclude(result, Verdict::invalid, *fault);
   } else if (baseline) {
     result.measured_ns = row->median_ns;

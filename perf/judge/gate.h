@@ -62,7 +62,7 @@ struct GateOptions {
   // How this machine differs from the one that device.json describes ("cpu: ..."); empty where it
   // does not. On another host only coarse lines are drawn.
   std::string other_machine;
-  std::map<std::string, double> ceilings; // device.json's, for the share of the roof
+  std::map<std::string, double> ceilings; // device.json's: no row may be faster (roof.h)
   // Why nothing can be measured here ("no CUDA driver"); empty where a device is at hand.
   std::string no_device;
 };

@@ -100,16 +100,24 @@ double JsonObject::from_zero(const std::string& name) {
   return value;
 }
 
-std::vector<double> JsonObject::positives(const std::string& name) {
+std::vector<double> JsonObject::numbers(const std::string& name) {
   const json& list = member(name);
   if (!list.is_array()) fail(name, "is not an array", "write [...]");
   std::vector<double> values;
   for (const json& value : list) {
-    values.push_back(value.is_number() ? value.get<double>() : 0);
-    if (!(values.back() > 0))
-      fail(name, fmt::format("has as element {} no positive number", values.size() - 1),
-           "measure again");
+    if (!value.is_number())
+      fail(name, fmt::format("has as element {} no number", values.size()), "measure again");
+    values.push_back(value.get<double>());
   }
+  return values;
+}
+
+std::vector<double> JsonObject::positives(const std::string& name) {
+  const std::vector<double> values = numbers(name);
+  const auto found = std::find_if_not(values.begin(), values.end(), [](double v) { return v > 0; });
+  if (found != values.end())
+    fail(name, fmt::format("has as element {} no positive number", found - values.begin()),
+         "measure again");
   return values;
 }
 

@@ -29,6 +29,7 @@ class JsonObject {
   std::string text(const std::string& member);
   double positive(const std::string& member);
   double from_zero(const std::string& member);
+  std::vector<double> numbers(const std::string& member);
   std::vector<double> positives(const std::string& member);
   std::map<std::string, std::string> texts(const std::string& member);
   std::map<std::string, double> positive_map(const std::string& member);

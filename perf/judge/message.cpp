@@ -3,7 +3,7 @@
 #include "perf/judge/message.h"
 
 #include "perf/judge/limits.h"
-#include "perf/judge/roof_share.h"
+#include "perf/judge/roof.h"
 #include "perf/judge/units.h"
 
 #include <fmt/format.h>

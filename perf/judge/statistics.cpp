@@ -240,7 +240,9 @@ Stop should_stop(const StopRule& rule, std::span<const double> samples, double s
   if (n >= rule.most) return Stop::most;
   if (n >= rule.least) {
     const MedianInterval found = median_interval(samples, rule.confidence);
-    const bool precise = half_width(found.interval, median(samples)) <= rule.half_width;
+    const double centre = median(samples);
+    // Differences may have a median of 0 or less, of which no share is small.
+    const bool precise = centre > 0 && half_width(found.interval, centre) <= rule.half_width;
     if (precise && found.coverage >= rule.confidence) return Stop::precise;
   }
   if (n >= kFewestSamples && spent_ns >= rule.budget_ns) return Stop::budget;

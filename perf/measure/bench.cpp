@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/bench.h"
 
+#include "perf/measure/graph_slope.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
 
 #include <fmt/format.h>
 #include <utility>
+#include <vector>
 
 namespace kg::perf {
 namespace {
@@ -36,6 +38,8 @@ Bench::Bench(Pace pace) {
   instruments.canary_ns = [this](Kind kind) { return canary_ns(kind); };
   instruments.flush = [this](Stream& queue) { flush_->run(queue); };
   instruments.cold_problem = [this] { return cold_problem(); };
+  instruments.graph_ns = [this](Graph& graph) { return graph_ns(graph); };
+  instruments.empty_node_ns = [this] { return empty_node_ns(); };
   instruments.spin = [this](double ns, Stream& queue) {
     if (!spin_) spin_ = std::make_unique<Spin>(queue);
     spin_->run(ns, queue);
@@ -73,6 +77,27 @@ double Bench::canary_ns(Kind kind) {
     elapsed = instruments.now() - start;
   }
   return elapsed / canary.launches();
+}
+
+// The delay keeps the GPU busy until all of the graph is queued: what launching a longer one costs
+// the caller is not the device's time.
+double Bench::graph_ns(Graph& graph) {
+  constexpr double kLaunchNs = 20e3, kNodeNs = 200; // upper bounds of that cost
+  delay(kLaunchNs + kNodeNs * graph.node_count(), stream);
+  start_.record(stream);
+  graph.launch(stream);
+  stop_.record(stream);
+  stop_.synchronize();
+  return elapsed_ns(start_, stop_);
+}
+
+double Bench::empty_node_ns() {
+  constexpr int kSamples = 9; // odd, for a median that was observed
+  Canary& empty = canary(Kind::launch);
+  GraphSlope graph([&](Stream& queue) { empty.run(queue); }, stream, instruments.graph_ns);
+  std::vector<double> samples;
+  for (int i = 0; i < kSamples; ++i) samples.push_back(graph.sample());
+  return judge::median(samples) / empty.launches();
 }
 
 std::string Bench::cold_problem() {

@@ -30,6 +30,12 @@ class Bench : public Apparatus {
   // One timing of a canary, after one execution that restores its own cache state; ns per launch.
   double canary_ns(Kind kind);
 
+  // The device time of one launch of the graph.
+  double graph_ns(Graph& graph);
+
+  // The device time of an empty kernel in a graph, by the slope of two graphs.
+  double empty_node_ns();
+
   // Empty, or why a row called cold would not be.
   std::string cold_problem();
 

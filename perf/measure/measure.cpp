@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/measure.h"
 
+#include "perf/judge/result.h"
 #include "perf/measure/flush.h"
+#include "perf/measure/graph_slope.h"
 #include "runtime/backend.h"
 #include "runtime/error.h"
 #include "runtime/memory.h"
@@ -152,22 +154,36 @@ Sampled sampled(const Workload& workload, Kind kind, Mode mode, const Protocol& 
     RealSampler real(workload, instruments.now, stream);
     batch = real.batch();
     return take_samples(
-        protocol, instruments.now, [&] { return std::vector<double>{real.sample()}; }, canary);
+        protocol, instruments.now, [&] { return std::vector<double>{real.sample()}; }, canary,
+        instruments.throttled);
   }
   case Mode::hot: {
     HotSampler hot(workload, stream);
     batch = hot.batch();
     return take_samples(
-        protocol, instruments.now, [&] { return std::vector<double>{hot.sample()}; }, canary);
+        protocol, instruments.now, [&] { return std::vector<double>{hot.sample()}; }, canary,
+        instruments.throttled);
   }
   case Mode::cold: {
     ColdSampler cold(workload, instruments.flush, stream);
     return take_samples(
-        protocol, instruments.now, [&] { return cold.samples(); }, canary);
+        protocol, instruments.now, [&] { return cold.samples(); }, canary, instruments.throttled);
   }
-  case Mode::graph: break;
+  case Mode::graph: {
+    GraphSlope graph(workload.run, stream, instruments.graph_ns);
+    batch = graph.more();
+    Sampled samples = take_samples(
+        protocol, instruments.now, [&] { return std::vector<double>{graph.sample()}; }, canary,
+        instruments.throttled);
+    workload.poison(stream);
+    graph.replay();
+    stream.synchronize();
+    if (const std::string wrong = workload.verify(stream); !wrong.empty())
+      throw Error("replayed from a graph: " + wrong);
+    return samples;
   }
-  fail(fmt::format("mode {} cannot be timed yet", judge::name(mode)));
+  }
+  fail(fmt::format("there is no mode {}", static_cast<int>(mode)));
 }
 
 // The workload, each execution of which takes longer by this share of what it takes in this mode.
@@ -190,13 +206,28 @@ Workload slower(Workload workload, double share, Kind kind, Mode mode, Apparatus
   return workload;
 }
 
-// Empty, or why the samples are no times.
-std::string sample_problem(const std::vector<double>& samples_ns) {
-  const auto impossible = std::find_if_not(samples_ns.begin(), samples_ns.end(),
-                                           [](double t) { return std::isfinite(t) && t > 0; });
-  if (impossible == samples_ns.end()) return "";
-  return fmt::format("a sample of {} ns is no time; the clock is broken, or the run does nothing",
-                     *impossible);
+bool was_throttled(const Sampled& samples) {
+  constexpr double kTolerated = 0.05; // of the blocks: a spike is no state of the device
+  return static_cast<double>(samples.throttled_blocks) >
+         kTolerated * static_cast<double>(samples.blocks);
+}
+
+// Empty, or why the samples are no times. A slope is a difference of two times: a single one may be
+// anything, but their median must be told from 0.
+std::string sample_problem(const std::vector<double>& samples_ns, Mode mode) {
+  const bool slopes = mode == Mode::graph;
+  const auto impossible = std::find_if_not(samples_ns.begin(), samples_ns.end(), [&](double t) {
+    return std::isfinite(t) && (slopes || t > 0);
+  });
+  if (impossible != samples_ns.end())
+    return fmt::format("a sample of {} ns is no time; the clock is broken, or the run does nothing",
+                       *impossible);
+  if (!slopes) return "";
+  const judge::Interval interval = judge::median_interval(samples_ns, judge::kConfidence).interval;
+  if (interval.low > 0) return "";
+  return fmt::format("the median slope of its graphs lies within [{:.3g}, {:.3g}] ns, which is no "
+                     "time; the run takes too little to be told from nothing",
+                     interval.low, interval.high);
 }
 
 // By its text, since the runtime has one exception for whatever goes wrong; both backends and
@@ -209,9 +240,9 @@ bool is_out_of_memory(const std::exception& error) {
 } // namespace
 
 const std::vector<Mode>& available_modes() {
-  static const std::vector<Mode> modes = backend == Backend::cuda
-                                             ? std::vector<Mode>{Mode::cold, Mode::hot, Mode::real}
-                                             : std::vector<Mode>{Mode::real};
+  static const std::vector<Mode> modes =
+      backend == Backend::cuda ? std::vector<Mode>{Mode::cold, Mode::hot, Mode::graph, Mode::real}
+                               : std::vector<Mode>{Mode::real};
   return modes;
 }
 
@@ -236,13 +267,20 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     result.problem = first_call(workload, apparatus, result);
     if (result.problem.empty()) {
       phase = "while timing";
+      if (mode == Mode::graph) result.empty_node_ns = apparatus.instruments.empty_node_ns();
       if (injected > 0) workload = slower(std::move(workload), injected, kind, mode, apparatus);
-      Sampled samples = sampled(workload, kind, mode, apparatus.protocol, apparatus, result.batch);
+      const auto take = [&] {
+        return sampled(workload, kind, mode, apparatus.protocol, apparatus, result.batch);
+      };
+      Sampled samples = take();
+      result.repeated = was_throttled(samples);
+      if (result.repeated) samples = take();
+      result.throttled = was_throttled(samples);
       result.samples_ns = std::move(samples.samples_ns);
       result.canaries_ns = std::move(samples.canaries_ns);
       result.stop = samples.stop;
       result.settled = samples.settled;
-      result.problem = sample_problem(result.samples_ns);
+      result.problem = sample_problem(result.samples_ns, mode);
     }
     if (result.problem.empty()) {
       phase = "after timing";
@@ -250,6 +288,10 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     }
     result.peak_bytes = peak_allocated_bytes() - held;
     result.oversubscribed = peak_allocated_bytes() > apparatus.instruments.device_bytes;
+  } catch (const NotCapturable& error) {
+    // Nothing can be captured either on a device that works no more.
+    const bool works = apparatus.instruments.device_problem().empty();
+    (works ? result.skipped : result.problem) = error.what();
   } catch (const std::exception& error) {
     result.problem = error.what();
     result.out_of_memory = is_out_of_memory(error);

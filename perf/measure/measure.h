@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,14 @@ struct Instruments {
   std::function<void(Stream&)> flush;    // empties the L2; for Mode::cold alone
   std::function<std::string()>
       cold_problem; // empty where the flush is proved, else why cold times would be wrong
+  std::function<double(Graph&)> graph_ns; // device time of one launch of it; for Mode::graph alone
+  std::function<double()> empty_node_ns;  // of a kernel that does nothing; likewise
   std::function<void(double ns, Stream&)> spin; // takes that long; for injected slow-downs alone
   // Empty while the device works, else what it says: after some faults of a kernel nothing runs on
   // it any more in the same process.
   std::function<std::string()> device_problem;
-  std::size_t device_bytes = 0; // the device's memory
+  std::function<bool()> throttled = nullptr; // by the hardware, now; empty where nobody knows
+  std::size_t device_bytes = 0;              // the device's memory
 };
 
 // A device made ready to measure.
@@ -46,14 +50,18 @@ struct Apparatus {
 
 struct Measurement {
   std::string variant;            // what ran
-  std::vector<double> samples_ns; // per execution
+  std::vector<double> samples_ns; // per execution; in Mode::graph noise may make some negative
   std::vector<double> canaries_ns;
   judge::Stop stop = judge::Stop::no;
   bool settled = false;
-  int batch = 1;                      // executions per sample
-  std::vector<LaunchRecord> launches; // of one execution
-  std::string problem; // empty: the row is valid. Otherwise why it is not; then nothing may be
-                       // called a time
+  int batch = 1;                       // executions per sample
+  std::optional<double> empty_node_ns; // beside a row in Mode::graph
+  std::vector<LaunchRecord> launches;  // of one execution
+  bool repeated = false;  // the first time the device was throttled; these are the second samples
+  bool throttled = false; // so it was in more than one in twenty blocks of these samples
+  std::string problem;    // empty: the row is valid. Otherwise why it is not; then nothing may be
+                          // called a time
+  std::string skipped;    // why it cannot be timed in this mode; empty where it can
   // Of the first execution in this process, set-up apart; compiling is part of one or the other.
   double setup_ns = 0;
   double first_call_ns = 0;

@@ -120,9 +120,13 @@ GpuState Nvml::state() const {
   if (const auto milliwatts = Library::ask<unsigned>(nvml.power, nvml.device))
     state.power_w = *milliwatts / 1e3;
   state.temperature_c = Library::ask<unsigned>(nvml.temperature, nvml.device, kTemperatureGpu);
-  state.clock_reasons = Library::ask<unsigned long long>(nvml.clock_reasons, nvml.device);
+  state.clock_reasons = clock_reasons();
   state.compute_pids = nvml.compute_pids();
   return state;
+}
+
+std::optional<std::uint64_t> Nvml::clock_reasons() const {
+  return Library::ask<unsigned long long>(library_->clock_reasons, library_->device);
 }
 
 std::unique_ptr<Nvml> open_nvml() {
@@ -148,7 +152,6 @@ std::map<std::string, std::string> gpu_tags(const GpuState& before, const GpuSta
     const std::uint64_t reasons =
         before.clock_reasons.value_or(0) | after.clock_reasons.value_or(0);
     tags["throttle"] = fmt::format("{:#x}", reasons);
-    if (throttled_by_hardware(reasons)) tags["throttled"] = "1";
   }
   if (after.compute_pids) {
     const std::size_t listed = after.compute_pids->size();

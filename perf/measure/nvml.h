@@ -37,6 +37,9 @@ class Nvml {
 
   GpuState state() const;
 
+  // GpuState's alone, which costs little: for use between samples.
+  std::optional<std::uint64_t> clock_reasons() const;
+
  private:
   struct Library;
   explicit Nvml(std::unique_ptr<Library> library);
@@ -47,11 +50,10 @@ class Nvml {
 std::unique_ptr<Nvml> open_nvml();
 
 // What a row's tags say of its GPU, from its state before and after the row: sm_mhz, mem_mhz,
-// power_w and temp_c as after it, the reasons of both as a mask in `throttle`, and `throttled`
-// where the hardware is among them; `foreign_processes`, how many others compute on it, where there
-// are any. `own` are this process and the one that started it. In a container NVML numbers
-// processes as the machine does, so that none of them is to be found; then one of those listed is
-// this process.
+// power_w and temp_c as after it, the reasons of both as a mask in `throttle`; `foreign_processes`,
+// how many others compute on it, where there are any. `own` are this process and the one that
+// started it. In a container NVML numbers processes as the machine does, so that none of them is to
+// be found; then one of those listed is this process.
 std::map<std::string, std::string> gpu_tags(const GpuState& before, const GpuState& after,
                                             const std::vector<unsigned>& own);
 

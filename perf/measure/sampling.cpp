@@ -69,13 +69,13 @@ Protocol brief(Protocol protocol) {
 }
 
 Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFunction& sample,
-                     const std::function<double()>& canary) {
+                     const std::function<double()>& canary,
+                     const std::function<bool()>& throttled) {
   Sampled result;
   result.settled = warm_up(protocol, now, sample);
   result.canaries_ns.push_back(canary());
 
   double spent = 0; // on samples; canaries are not counted
-  std::size_t blocks = 0;
   const auto finished = [&] {
     result.stop = judge::should_stop(protocol.stop, result.samples_ns, spent);
     return result.stop != judge::Stop::no;
@@ -91,10 +91,12 @@ Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFun
     do {
       append(result.samples_ns, sample());
       block = now() - start;
-      if (blocks < protocol.least_blocks && result.samples_ns.size() - before >= share) break;
+      if (result.blocks < protocol.least_blocks && result.samples_ns.size() - before >= share)
+        break;
     } while (block < protocol.block_ns && result.samples_ns.size() < protocol.stop.most);
     spent += block;
-    ++blocks;
+    ++result.blocks;
+    if (throttled && throttled()) ++result.throttled_blocks;
     result.canaries_ns.push_back(canary());
   } while (!finished());
   return result;

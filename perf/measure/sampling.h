@@ -52,12 +52,16 @@ struct Sampled {
   std::vector<double> canaries_ns;
   judge::Stop stop = judge::Stop::no;
   bool settled = false; // the warm-up ended by agreement
+  std::size_t blocks = 0;
+  std::size_t throttled_blocks = 0; // at whose end `throttled` said so
 };
 
 // `sample` runs the row and returns one or more samples in ns; `canary` runs the canary once and
-// returns its time.
+// returns its time; `throttled`, where it is not empty, says at the end of each block whether the
+// device is held back.
 Sampled take_samples(const Protocol& protocol, const Clock& now,
                      const std::function<std::vector<double>()>& sample,
-                     const std::function<double()>& canary);
+                     const std::function<double()>& canary,
+                     const std::function<bool()>& throttled = nullptr);
 
 } // namespace kg::perf

@@ -5,8 +5,10 @@
 // not fail.
 #include "perf/judge/gate.h"
 
+#include "perf/judge/compare_rows.h"
 #include "tests/judge/rows.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -15,6 +17,7 @@ namespace {
 
 using test::blessed;
 using test::file_of;
+using test::key;
 using test::measured;
 using test::registered;
 
@@ -90,6 +93,38 @@ TEST(GpuGate, Improved) {
   TimingRow loose = blessed(100);
   loose.tol_pct = 15;
   expect(judged(measured(90), loose), Verdict::pass, 0, "not slower");
+}
+
+TEST(GpuGate, ASingleSlopeOfGraphsMayBeNegative) {
+  const RowKey graph = key(key().case_id, "online", Mode::graph);
+  Measured row = measured(100, graph);
+  row.samples_ns[3] = -1;
+  EXPECT_EQ(defect(row, Device::gpu), std::nullopt);
+  row.samples_ns[3] = std::nan("");
+  EXPECT_EQ(defect(row, Device::gpu), "it has samples that are no times");
+  row = measured(100, graph);
+  row.process_medians_ns[0] = -1;
+  EXPECT_EQ(defect(row, Device::gpu), "it has samples that are no times");
+}
+
+TEST(GpuGate, WhatIsBeyondTheRoofIsInvalid) {
+  const RowKey cold = key(key().case_id, "online", Mode::cold);
+  GateOptions options;
+  const auto judged_cold = [&](double roof_ns) { // 32768 bytes in 100 ns
+    options.ceilings = {{"dram_bytes_per_s", 32768 / (roof_ns * 1e-9)}};
+    return judge({measured(100, cold)}, {{"softmax", file_of({blessed(100, cold)})}},
+                 {registered(cold)}, options)
+        .rows.at(0);
+  };
+  for (const Device device : {Device::gpu, Device::host}) {
+    options.device = device;
+    expect(judged_cold(101.9), Verdict::pass, 0, "102 % of the roof");
+    expect(judged_cold(103), Verdict::invalid, 1, "103 % of the device's measured roof");
+  }
+  options.other_machine = "cpu: 'a' blessed, 'b' here";
+  expect(judged_cold(103), Verdict::pass, 0, "103 % of the roof");
+  options.device = Device::gpu; // folders of GPUs are by model
+  expect(judged_cold(103), Verdict::invalid, 1, "103 % of the device's measured roof");
 }
 
 } // namespace

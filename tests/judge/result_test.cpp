@@ -85,6 +85,15 @@ TEST(Result, AnEmptyRunIsReadBack) {
   EXPECT_TRUE(results_from_json(to_json(Results{}), "run.json").rows.empty());
 }
 
+TEST(Result, ASlopeOfGraphsMayBeNegative) {
+  Results run{{}, {measured(100, key(key().case_id, "online", Mode::graph))}};
+  run.rows[0].samples_ns[3] = -1;
+  EXPECT_EQ(results_from_json(to_json(run), "run.json").rows, run.rows);
+  run.rows[0].key.mode = Mode::hot;
+  EXPECT_EQ(error_of(to_json(run)),
+            "run.json: /rows/0/samples_ns has as element 3 no positive number; measure again");
+}
+
 TEST(Result, ErrorsNameFileAndPointer) {
   EXPECT_EQ(error_of(run_with("\"mode\":\"real\"", "\"mode\":\"warm\"")),
             "run.json: /rows/0/mode has an unknown value; use cold, hot, graph or real");

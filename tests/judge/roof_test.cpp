@@ -10,6 +10,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Optional;
 
 // 1000 bytes and 4000 operations in 1 us.
 Measured row(Mode mode) {
@@ -22,39 +23,48 @@ Measured row(Mode mode) {
   return result;
 }
 
-DeviceFile device(std::map<std::string, double> ceilings) {
-  DeviceFile result;
-  result.ceilings = std::move(ceilings);
-  return result;
-}
-
 TEST(Roof, IsTwoPercentAboveTheMeasuredCeiling) {
-  EXPECT_EQ(beyond_roof(row(Mode::cold), device({{"dram_bytes_per_s", 0.981e9}})), "");
-  EXPECT_THAT(beyond_roof(row(Mode::cold), device({{"dram_bytes_per_s", 0.979e9}})),
-              AllOf(HasSubstr("1e+09 bytes per second"), HasSubstr("roof of 9.79e+08"),
-                    HasSubstr("the work was not done")));
+  EXPECT_EQ(beyond_roof(row(Mode::cold), {{"dram_bytes_per_s", 0.981e9}}), std::nullopt);
+  EXPECT_THAT(beyond_roof(row(Mode::cold), {{"dram_bytes_per_s", 0.970e9}}),
+              Optional(AllOf(HasSubstr("1e+09 bytes per second"),
+                             HasSubstr("103 % of the device's measured roof of 9.7e+08"),
+                             HasSubstr("the work was not done"))));
 }
 
 TEST(Roof, OfMemoryIsForColdRowsOnly) {
-  for (const Mode mode : {Mode::hot, Mode::graph, Mode::real})
-    EXPECT_EQ(beyond_roof(row(mode), device({{"dram_bytes_per_s", 1e8}})), "") << name(mode);
+  for (const Mode mode : {Mode::hot, Mode::graph, Mode::real}) {
+    EXPECT_EQ(beyond_roof(row(mode), {{"dram_bytes_per_s", 1e8}}), std::nullopt) << name(mode);
+    EXPECT_EQ(roof_share(row(mode), {{"dram_bytes_per_s", 1e8}}), std::nullopt) << name(mode);
+  }
+  EXPECT_DOUBLE_EQ(*roof_share(row(Mode::cold), {{"dram_bytes_per_s", 4e9}}), 0.25);
 }
 
 TEST(Roof, OfArithmeticIsTheHigherOfTheTypes) {
-  EXPECT_THAT(beyond_roof(row(Mode::hot), device({{"f16_flops_per_s", 3e9}})),
-              HasSubstr("4e+09 floating-point"));
-  EXPECT_EQ(beyond_roof(row(Mode::hot),
-                        device({{"f16_flops_per_s", 3e9}, {"f16_matrix_flops_per_s", 4e9}})),
-            "");
-  EXPECT_EQ(beyond_roof(row(Mode::hot), device({{"f32_flops_per_s", 1}})), "");
+  EXPECT_THAT(beyond_roof(row(Mode::hot), {{"f16_flops_per_s", 3e9}}),
+              Optional(HasSubstr("4e+09 floating-point")));
+  for (const char* higher : {"f16_flops_per_s", "f16_matrix_flops_per_s"}) {
+    Ceilings ceilings = {{"f16_flops_per_s", 3e9}, {"f16_matrix_flops_per_s", 3e9}};
+    ceilings[higher] = 8e9;
+    EXPECT_EQ(beyond_roof(row(Mode::hot), ceilings), std::nullopt) << higher;
+    EXPECT_DOUBLE_EQ(*roof_share(row(Mode::hot), ceilings), 0.5) << higher;
+  }
+  EXPECT_EQ(beyond_roof(row(Mode::hot), {{"f32_flops_per_s", 1}}), std::nullopt);
+}
+
+TEST(Roof, ShareIsThatOfWhatLimits) {
+  EXPECT_DOUBLE_EQ(
+      *roof_share(row(Mode::cold), {{"dram_bytes_per_s", 2e9}, {"f16_flops_per_s", 16e9}}), 0.5);
+  EXPECT_DOUBLE_EQ(
+      *roof_share(row(Mode::cold), {{"dram_bytes_per_s", 4e9}, {"f16_flops_per_s", 5e9}}), 0.8);
 }
 
 TEST(Roof, IsNotCheckedWhereThereIsNoneOrNoTime) {
-  EXPECT_EQ(beyond_roof(row(Mode::cold), {}), "");
-  Measured wrong = row(Mode::cold);
-  wrong.verified = "element 1 is 2";
-  EXPECT_EQ(beyond_roof(wrong, device({{"dram_bytes_per_s", 1}})), "");
-  EXPECT_EQ(beyond_roof(Measured{}, device({{"dram_bytes_per_s", 1}})), "");
+  EXPECT_EQ(beyond_roof(row(Mode::cold), {}), std::nullopt);
+  EXPECT_EQ(roof_share(row(Mode::cold), {}), std::nullopt);
+  Measured untimed = row(Mode::cold);
+  untimed.median_ns = 0;
+  EXPECT_EQ(beyond_roof(untimed, {{"dram_bytes_per_s", 1}}), std::nullopt);
+  EXPECT_EQ(roof_share(untimed, {{"dram_bytes_per_s", 1}}), std::nullopt);
 }
 
 } // namespace

@@ -310,6 +310,7 @@ TEST(Stop, EndsWithoutPrecision) {
   EXPECT_EQ(should_stop({}, Values{1, 2, 3, 4, 5, 6, 7}, 1e9), Stop::no);
   EXPECT_EQ(should_stop({}, Values{1, 2, 3, 4, 5, 6, 7, 8}, 1e9), Stop::budget);
   EXPECT_EQ(should_stop({}, Values{1, 2, 3, 4, 5, 6, 7, 8}, 1e8), Stop::no);
+  EXPECT_EQ(should_stop({}, Values(30, -5.0), 0), Stop::no) << "of a difference that is none";
 }
 
 } // namespace

@@ -119,6 +119,23 @@ TEST(Sampling, KeepsEverySampleOfAGroup) {
   EXPECT_GE(sampled.samples_ns.size(), 30u);
 }
 
+TEST(Sampling, AsksAtTheEndOfEachBlockWhetherTheDeviceIsThrottled) {
+  FakeTime time;
+  int asked = 0;
+  const Sampled sampled = take_samples(
+      protocol(), time.clock(),
+      [&] {
+        time.pass(1e5);
+        return std::vector<double>{1e5};
+      },
+      [] { return 1e6; }, [&] { return ++asked == 2; });
+  EXPECT_EQ(asked, 5);
+  EXPECT_EQ(sampled.blocks, 5u);
+  EXPECT_EQ(sampled.throttled_blocks, 1u);
+  EXPECT_EQ(sampled.samples_ns.size(), 30u) << "kept";
+  EXPECT_EQ(Trial(protocol(), [](int) { return 1e5; }).sampled.throttled_blocks, 0u);
+}
+
 TEST(Sampling, BrieflyARowTakesFortyMilliseconds) {
   // A noisy row of 100 us beside canaries of 1 ms, as on a host.
   const Trial trial(brief(host_protocol()), [](int i) { return i % 2 ? 0.8e5 : 1.2e5; });
