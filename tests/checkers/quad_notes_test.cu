@@ -120,6 +120,46 @@ TEST_P(Quads, AWarpsBarrierOrdersItsLanesOnly) {
   EXPECT_THAT(found(99, 40), HasSubstr("[race]"));
 }
 
+// A lane of warp 1 reads what thread 0 has read, but later by a barrier of its warp, and writes it.
+__global__ void read_later_and_write(float* out) {
+  float4* const quads = prepared();
+  const unsigned thread = threadIdx.x;
+  if (thread == 0) out[0] = sum(&quads[1]);
+  if (thread >= 32) {
+    __nanosleep(100);
+    __syncwarp();
+    if (thread == 33) {
+      out[1] = sum(&quads[1]);
+      quads[1].y = 2;
+    }
+  }
+}
+
+TEST_P(Quads, ALaterReadLosesNoEarlierOne) {
+  const DeviceBuffer<float> out(64);
+  EXPECT_THAT(finding(read_later_and_write, {.grid = 1, .block = 64, .shared_bytes = kWords * 4},
+                      out.data()),
+              HasSubstr("[race]"));
+}
+
+// Words of a quad that nobody reads as one: two writers, or a reader and a writer.
+__global__ void word_by_word(bool read, float* out) {
+  float4* const quads = prepared();
+  const unsigned thread = threadIdx.x;
+  if (thread == 0 && read) out[0] = quads[1].x;
+  if (thread == 0 && !read) quads[1].x = 3;
+  __nanosleep(100);
+  if (thread == 40) quads[1].x = 2;
+}
+
+TEST_P(Quads, AWriteMeetsSingleWords) {
+  const DeviceBuffer<float> out(64);
+  for (const bool read : {false, true})
+    EXPECT_THAT(finding(word_by_word, {.grid = 1, .block = 64, .shared_bytes = kWords * 4}, read,
+                        out.data()),
+                AllOf(HasSubstr("[race]"), HasSubstr(read ? "(0,0,0) read" : "(0,0,0) wrote")));
+}
+
 // What was written since the last barrier is not settled, whether it was read before or not.
 __global__ void write_then_read(bool read_before, bool wide, float* out) {
   float4* const quads = prepared();
