@@ -136,6 +136,7 @@ template <Kind kind>
     if (!page) // the range runs out of all that is known
       return stop(Fault::out_of_bounds, passage, is_write(kind), "mend the index");
     judge_from_now_on(*page, state.order);
+    enter_notes(address, end - address, state);
     const std::size_t offset = address % kPageBytes;
     const std::size_t part = std::min<std::size_t>(end - address, kPageBytes - offset);
     page->make_cells(offset, part);
@@ -180,6 +181,53 @@ inline bool Checker::entered(Times& times, History& history, Time to, const Acce
   return false;
 }
 
+// A read of an aligned quad that is not noted well enough yet.
+[[gnu::noinline]] inline void Checker::read_quad(std::uintptr_t quad, const void* instruction,
+                                                 host::Block& block) {
+  BlockState& state = state_of(block);
+  const Access me{now_, state.order.block() | block.thread_rank(), site_of(instruction)};
+  if (!noted(quad, me, state))
+    access_cells<Kind::read>(block, quad, kQuadBytes, kQuadBytes, instruction);
+}
+
+// Notes a read of a quad. False if it has to be judged.
+inline bool Checker::noted(std::uintptr_t quad, const Access& me, BlockState& state) {
+  if (state.quads.time(quad) == now_) {
+    state.quads.add(quad, me);
+    return true;
+  }
+  enter_notes(quad, kQuadBytes, state);
+  const Page* const page = shadow_.recent(quad);
+  if (!page || !page->has_cells()) return false;
+  const auto [from, to] = state.settled(*page, Kind::read);
+  const Times* const times = &page->times[page->cell_of(quad % kPageBytes)];
+  const std::size_t cells = kQuadBytes >> page->shift;
+  for (std::size_t i = 0; i < cells; ++i)
+    if (times[i].written - from >= to + 1 - from) return false;
+  state.quads.begin(quad, me);
+  return true;
+}
+
+// Enters what is noted of a range and may still conflict, for something else to be judged by it.
+inline void Checker::enter_notes(std::uintptr_t address, std::size_t bytes, BlockState& state) {
+  const std::uintptr_t end = std::min(address + bytes, state.quads.end());
+  for (std::uintptr_t quad = address / kQuadBytes * kQuadBytes;
+       quad < end && state.quads.covers(quad); quad += kQuadBytes)
+    if (state.quads.time(quad) > state.order.block_floor()) enter_note(quad, state);
+}
+
+// The thread's stack, mostly: the pages next to each other that were found lately.
+inline void Checker::found_local(const Page& page) {
+  const std::uintptr_t begin = page.number << kPageBits;
+  if (begin + kPageBytes == local_.begin) {
+    local_ = {begin, local_.bytes + kPageBytes};
+  } else if (begin == local_.begin + local_.bytes) {
+    local_.bytes += kPageBytes;
+  } else {
+    local_ = {begin, kPageBytes};
+  }
+}
+
 template <Kind kind>
 inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
                             const void* instruction) {
@@ -187,13 +235,58 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
   if (!block) return;
   if constexpr (kind == Kind::read) {
     const unsigned thread = block->thread_rank();
+    if (bytes == kQuadBytes) {
+      BlockState& state = state_of(*block);
+      if (state.quads.covers(address) && address % kQuadBytes == 0) {
+        if (state.quads.says_enough(address, thread / 32, now_)) return;
+        return read_quad(address, instruction, *block);
+      }
+    }
     if (reads_.continues(address, bytes, instruction, thread, now_)) return;
+    if (local_.contains(address)) return;
     const Memo& memo = state_of(*block).memo_of(address, thread);
     if (memo.address == address && memo.bytes == bytes && memo.warp == thread / 32 &&
         memo.time == now_)
       return;
   }
+  if constexpr (kind == Kind::write) {
+    if (local_.contains(address)) return;
+    if (state_of(*block).quads.covers(address) && alignment == bytes) {
+      if (bytes == 4) return write_cells<4>(address, instruction, *block);
+      if (bytes == 16) return write_cells<16>(address, instruction, *block);
+    }
+  }
   access_cells<kind>(*block, address, bytes, alignment, instruction);
+}
+
+// A write to dynamic shared memory of which quads are noted: what access_cells() does, for the
+// usual case of it.
+template <std::size_t kBytes>
+[[gnu::noinline]] void Checker::write_cells(std::uintptr_t address, const void* instruction,
+                                            host::Block& block) {
+  constexpr unsigned kShift = 2;
+  constexpr std::size_t kCells = kBytes >> kShift;
+  BlockState& state = state_of(block);
+  Page* const page = shadow_.recent(address);
+  if (page && page->judged_in == launch_floor_ && page->has_cells() && page->shift == kShift &&
+      address % kBytes == 0 && pending_.bytes == 0) {
+    const auto [from, to] = state.settled(*page, Kind::write);
+    const std::size_t cell = page->cell_of(address % kPageBytes);
+    Times* const times = &page->times[cell];
+    bool simple = state.quads.time(address) <= to;
+    for (std::size_t i = 0; i < kCells; ++i)
+      simple = simple && times[i].written - from < to + 1 - from && times[i].reads <= 2 * to + 1;
+    if (simple) [[likely]] {
+      History* const history = &page->history[cell];
+      for (std::size_t i = 0; i < kCells; ++i) {
+        times[i] = {now_, 0};
+        history[i].writer = state.order.block() | block.thread_rank();
+        history[i].write_site = site_of(instruction);
+      }
+      return;
+    }
+  }
+  access_cells<Kind::write>(block, address, kBytes, kBytes, instruction);
 }
 
 // The accesses that a page's cells settle.
@@ -210,7 +303,7 @@ template <Kind kind>
   Page* const page = shadow_.recent(address);
   // Built-in variables lie in thread-local storage, as static shared memory does.
   if ((!page || page->space == Space::static_shared) && is_built_in(address)) return;
-  if (page && page->space == Space::local) return;
+  if (page && page->space == Space::local) return found_local(*page);
   // What the fast path knows: a page with cells, an aligned access of whole ones, and nothing else
   // to be seen to.
   if (!page || page->judged_in != launch_floor_ || !page->has_cells() ||
@@ -221,6 +314,7 @@ template <Kind kind>
        address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)) [[unlikely]]
     return access_slowly<kind>(address, bytes, alignment, instruction);
 
+  enter_notes(address, bytes, state);
   const auto [from, to] = state.settled(*page, kind);
   const std::size_t cell = page->cell_of(address % kPageBytes);
   const std::size_t cells = bytes >> page->shift;

@@ -99,6 +99,7 @@ void Checker::launch_began(const host::LaunchContext&) {
   if (now_ > kInFlight / 4) { // the next launch may be long
     shadow_.forget_moments();
     now_ = kFirstMoment;
+    for (auto& [block, state] : blocks_) state->quads.forget();
   }
   launching_stack_ = this_stack();
   launch_floor_ = now_++;
@@ -145,8 +146,10 @@ void Checker::block_began(host::Block& block) {
   state->random = launch.schedule.seed + state->order.block();
   state->until_preemption =
       launch.schedule.order == ThreadOrder::random ? next_distance(state->random) : 0;
+  state->quads.open(address, launch.shared_bytes);
+  local_ = {}; // what lay there may be gone
   // The log holds finished blocks and this one only, and its reads do not count towards preemption.
-  if (state->together || state->until_preemption != 0) judge_from_now_on(state->order);
+  if (state->together || state->until_preemption != 0) judge_from_now_on(*state);
 }
 
 void Checker::block_ended(host::Block& block) {
@@ -225,25 +228,35 @@ SyncObjects& Checker::objects_of(const void* object, BlockState& state) {
   return shared && !state.together ? state.objects : objects_;
 }
 
-// Into the shadow, from the log.
+// Into the shadow, from the notes: a read that lies within a page.
+void Checker::enter(std::uintptr_t address, std::size_t bytes, const Access& reader,
+                    const BlockOrder& order) {
+  Page& page = *shadow_.find(address);
+  const std::size_t offset = address % kPageBytes;
+  page.make_cells(offset, bytes);
+  const std::size_t last = page.cell_of(offset + bytes - 1);
+  for (std::size_t cell = page.cell_of(offset); cell <= last; ++cell) {
+    Times& times = page.times[cell];
+    History& history = page.history[cell];
+    if (times.reads == 2 * reader.time + 1 || times.reads == read_enough_) continue;
+    if (times.reads == 0) history.others[0] = history.others[1] = {};
+    enter_read(times, history, reader, order, page.space != Space::global);
+  }
+}
+
 void Checker::enter(const std::vector<ReadRun>& reads, const BlockOrder& order) {
   for (const ReadRun& run : reads) {
     const std::uint32_t count = run.stride == 0 ? 1 : run.count;
     std::uintptr_t address = run.first;
-    for (std::uint32_t i = 0; i < count; ++i, address += run.stride) {
-      Page& page = *shadow_.find(address);
-      const std::size_t offset = address % kPageBytes;
-      page.make_cells(offset, run.bytes);
-      const std::size_t last = page.cell_of(offset + run.bytes - 1);
-      for (std::size_t cell = page.cell_of(offset); cell <= last; ++cell) {
-        Times& times = page.times[cell];
-        History& history = page.history[cell];
-        if (times.reads == 2 * run.reader.time + 1 || times.reads == read_enough_) continue;
-        if (times.reads == 0) history.others[0] = history.others[1] = {};
-        enter_read(times, history, run.reader, order, false);
-      }
-    }
+    for (std::uint32_t i = 0; i < count; ++i, address += run.stride)
+      enter(address, run.bytes, run.reader, order);
   }
+}
+
+void Checker::enter_note(std::uintptr_t quad, BlockState& state) {
+  const QuadReaders readers = state.quads.take(quad);
+  enter(quad, kQuadBytes, readers.first, state.order);
+  if (readers.second.time != 0) enter(quad, kQuadBytes, readers.second, state.order);
 }
 
 void Checker::judge_from_now_on(Page& page, const BlockOrder& order) {
@@ -251,7 +264,11 @@ void Checker::judge_from_now_on(Page& page, const BlockOrder& order) {
   if (page.space == Space::global) enter(reads_.close(page.number << kPageBits, kPageBytes), order);
 }
 
-void Checker::judge_from_now_on(const BlockOrder& order) { enter(reads_.close(), order); }
+void Checker::judge_from_now_on(BlockState& state) {
+  enter(reads_.close(), state.order);
+  enter_notes(state.quads.begin(), state.quads.end() - state.quads.begin(), state);
+  state.quads.close();
+}
 
 void Checker::block_synchronised(host::Block& block, Location) {
   resolve_guesses();
@@ -263,19 +280,19 @@ void Checker::block_synchronised(host::Block& block, Location) {
 void Checker::warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) {
   if (pending_.bytes != 0) resolve_pending();
   const bool all = lanes == block.alive_lanes(warp);
-  if (!all) judge_from_now_on(state_of(block).order);
+  if (!all) judge_from_now_on(state_of(block));
   state_of(block).order.warp_synchronised(warp, lanes, all, now_++);
 }
 
 void Checker::fence(host::Block& block, bool block_scope) {
-  judge_from_now_on(state_of(block).order);
+  judge_from_now_on(state_of(block));
   state_of(block).order.fence(block.thread_rank(), block_scope, now_++);
 }
 
 void Checker::barrier_arrived(const void* object) {
   host::Block& block = *host::current_block;
   BlockState& state = state_of(block);
-  judge_from_now_on(state.order);
+  judge_from_now_on(state);
   state.order.release(block.thread_rank(), objects_of(object, state)[address_of(object)], now_++);
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/host/check/findings.h"
 #include "runtime/host/check/memory_map.h"
 #include "runtime/host/check/order.h"
+#include "runtime/host/check/quad_notes.h"
 #include "runtime/host/check/read_log.h"
 #include "runtime/host/check/shadow.h"
 #include "runtime/host/check/shared_variables.h"
@@ -50,6 +51,7 @@ struct BlockState {
   unsigned until_preemption = 0; // accesses; 0: never
   std::uint64_t random = 0;
   bool together = false; // other blocks run at the same time
+  QuadNotes quads;
 
   std::array<Memo, 1024> memos;
   Memo& memo_of(std::uintptr_t address, unsigned thread) {
@@ -156,6 +158,14 @@ class Checker final : public host::Observer {
   template <Kind kind>
   void access_cells(host::Block& block, std::uintptr_t address, std::size_t bytes,
                     std::size_t alignment, const void* instruction);
+  void found_local(const Page& page);
+  // Of dynamic shared memory (quad_notes.h).
+  void read_quad(std::uintptr_t quad, const void* instruction, host::Block& block);
+  bool noted(std::uintptr_t quad, const Access& me, BlockState& state);
+  void enter_notes(std::uintptr_t address, std::size_t bytes, BlockState& state);
+  void enter_note(std::uintptr_t quad, BlockState& state);
+  template <std::size_t kBytes>
+  void write_cells(std::uintptr_t address, const void* instruction, host::Block& block);
   bool entered(Times& times, History& history, Time to, const Access& me) const;
   template <Kind kind>
   void access_slowly(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
@@ -164,9 +174,11 @@ class Checker final : public host::Observer {
   void cell_accessed(Page& page, std::size_t cell, const Passage& passage);
   void enter_read(Times& times, History& history, const Access& me, const BlockOrder& order,
                   bool shared) const;
+  void enter(std::uintptr_t address, std::size_t bytes, const Access& reader,
+             const BlockOrder& order);
   void enter(const std::vector<ReadRun>& reads, const BlockOrder& order);
   void judge_from_now_on(Page& page, const BlockOrder& order); // all accesses to it
-  void judge_from_now_on(const BlockOrder& order);             // all accesses
+  void judge_from_now_on(BlockState& state);                   // all accesses
   template <Kind kind>
   bool usable(Page& page, std::size_t cell, const Passage& passage);
   Page* unknown_page(std::uintptr_t address, host::Block& block);
@@ -199,6 +211,7 @@ class Checker final : public host::Observer {
   Time now_ = kFirstMoment;
   Time launch_floor_ = 0;
   Span launching_stack_{};
+  Span local_{};                    // pages that are Space::local
   Reads read_enough_ = kReadEnough; // and the number of the launch
   Shadow shadow_;
   MemoryMap memory_{shadow_};
