@@ -35,5 +35,7 @@ int main(int argc, char** argv) {
   unsetenv("KERNELGRADE_STRICT");
   unsetenv("KERNELGRADE_REQUIRE_GPU");
   unsetenv("KERNELGRADE_BRIEF");
+  unsetenv("KERNELGRADE_CONFIRM");
+  unsetenv("KERNELGRADE_INJECT");
   return RUN_ALL_TESTS();
 }
