@@ -42,16 +42,18 @@ function(kernelgrade_add_cuda_sources target)
 endfunction()
 
 # kernelgrade_add_kernel_test(<name> SOURCES <file>... [LIBRARIES <library>...] [DEFINITIONS <macro>...] [ARGUMENTS <word>...]
-#                             [LABELS <label>...] [TIMEOUT <seconds>] [CHECKED])
+#                             [LABELS <label>...] [TIMEOUT <seconds>] [CHECKED] [COST_SOURCES <file>...])
 #
 # A test program from CUDA sources (.cu) and C++ sources, one of which has main() or brings it by a library, and CTest tests that
 # run it with ARGUMENTS:
 #   <name>           compiled plainly
 #   <name>.checked   with CHECKED, on the host backend: the CUDA sources are instrumented, and races, memory errors and the like
 #                    fail the test. Needs g++; with another compiler there is a message instead.
+#   <name>.cost      with COST_SOURCES, as above: the instrumented CUDA sources with these C++ sources in the place of the others, and
+#                    with kernelgrade::counters and kernelgrade::cost.
 # DEFINITIONS are for the CUDA sources. TIMEOUT (default 300) is for each test.
 function(kernelgrade_add_kernel_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "TIMEOUT" "SOURCES;LIBRARIES;DEFINITIONS;ARGUMENTS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "TIMEOUT" "SOURCES;COST_SOURCES;LIBRARIES;DEFINITIONS;ARGUMENTS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_kernel_test(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -73,11 +75,19 @@ function(kernelgrade_add_kernel_test name)
     set(objects $<TARGET_OBJECTS:${name}.cpp>)
   endif()
   set(programs ${name})
-  if(arg_CHECKED AND KERNELGRADE_BACKEND STREQUAL "host")
+  set(instrumented "")
+  if(arg_CHECKED)
+    list(APPEND instrumented ${name}.checked)
+  endif()
+  if(arg_COST_SOURCES)
+    list(APPEND instrumented ${name}.cost)
+  endif()
+  if(instrumented AND KERNELGRADE_BACKEND STREQUAL "host")
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND TARGET kernelgrade::checkers)
-      list(APPEND programs ${name}.checked)
+      list(APPEND programs ${instrumented})
     else()
-      message(STATUS "${name}.checked is left out: the checkers need g++ here and where Kernelgrade was built")
+      list(JOIN instrumented " and " left_out)
+      message(STATUS "Left out: ${left_out}. Checkers and counters need g++ here and where Kernelgrade was built")
     endif()
   endif()
   foreach(program IN LISTS programs)
@@ -85,13 +95,21 @@ function(kernelgrade_add_kernel_test name)
     kernelgrade_add_cuda_sources(${program}.cu ${cuda_sources})
     kernelgrade_link_cuda(${program}.cu ${arg_LIBRARIES})
     target_compile_definitions(${program}.cu PRIVATE ${arg_DEFINITIONS})
-    add_executable(${program} ${objects} $<TARGET_OBJECTS:${program}.cu>)
+    if(program STREQUAL "${name}.cost")
+      add_executable(${program} ${arg_COST_SOURCES} $<TARGET_OBJECTS:${program}.cu>)
+    else()
+      add_executable(${program} ${objects} $<TARGET_OBJECTS:${program}.cu>)
+    endif()
     set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX ENABLE_EXPORTS ON) # kernel names in messages
     kernelgrade_link_cuda(${program} ${arg_LIBRARIES})
-    if(program STREQUAL "${name}.checked")
+    if(program IN_LIST instrumented)
       kernelgrade_checked_options(${program}.cu)
+    endif()
+    if(program STREQUAL "${name}.checked")
       target_compile_options(${program}.cu PRIVATE -UNDEBUG) # assertions in kernels
       target_link_libraries(${program} PRIVATE kernelgrade::checkers)
+    elseif(program STREQUAL "${name}.cost")
+      target_link_libraries(${program} PRIVATE kernelgrade::counters kernelgrade::cost)
     endif()
     add_test(NAME ${program} COMMAND ${program} ${arg_ARGUMENTS})
     set_tests_properties(${program} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")

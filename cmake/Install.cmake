@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# `cmake --install`: the runtime, the tests' support and what brings CUDA sources to the host, for find_package(Kernelgrade) in the
-# projects of others (docs/own_kernels.md). The ops, the vendors' wrappers and the command stay here.
+# `cmake --install`: the runtime, the tests' support, the gate of costs and what brings CUDA sources to the host, for
+# find_package(Kernelgrade) in the projects of others (docs/own_kernels.md). The ops, the vendors' wrappers and the command stay here.
 
 if(KERNELGRADE_HEADERS OR KERNELGRADE_GOOGLETEST_SOURCE)
   message(STATUS "Not installable: fmt and GoogleTest were given as sources, and an installed package could not find them")
@@ -15,7 +15,7 @@ set(headers include/kernelgrade) # as the targets say
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
 
 set(targets runtime test_support test_runner test_main)
-foreach(name IN ITEMS foreign rewrite symbols checkers)
+foreach(name IN ITEMS foreign rewrite symbols checkers counters cost)
   if(TARGET kernelgrade_${name})
     list(APPEND targets ${name})
   endif()
@@ -30,6 +30,7 @@ install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package}
 install(DIRECTORY kernels/foreign/include DESTINATION ${headers}/foreign) # <cuda/barrier> has no ending
 install(DIRECTORY kernels/runtime kernels/ptx kernels/foreign DESTINATION ${headers}
   FILES_MATCHING PATTERN "*.h" PATTERN rewrite EXCLUDE)
+install(FILES perf/cost/limits.h perf/cost/metrics.h DESTINATION ${headers}/perf/cost)
 install(DIRECTORY tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")
 
 configure_package_config_file(cmake/KernelgradeConfig.cmake.in ${PROJECT_BINARY_DIR}/KernelgradeConfig.cmake

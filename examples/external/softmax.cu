@@ -25,13 +25,26 @@ __global__ void softmax_kernel(const float* __restrict__ in, float* __restrict__
   const float* row = in + (size_t)blockIdx.x * columns;
 
   float largest = -FLT_MAX;
+#ifdef PLANT_UNCOALESCED // a thread reads neighbouring elements, not a warp
+  const int each = (columns + blockDim.x - 1) / blockDim.x;
+  for (int i = tid * each; i < min((tid + 1) * each, columns); ++i)
+    largest = fmaxf(largest, row[i]);
+#else
   for (int i = tid; i < columns; i += blockDim.x) largest = fmaxf(largest, row[i]);
+#endif
   buffer[tid] = largest;
   __syncthreads();
+#ifdef PLANT_CONFLICT // lanes reach 2, 4, 8... words apart
+  for (int s = 1, i = 2 * tid; s < (int)blockDim.x; s <<= 1, i <<= 1) {
+    if (i < (int)blockDim.x) buffer[i] = fmaxf(buffer[i], buffer[i + s]);
+    __syncthreads();
+  }
+#else
   for (int s = blockDim.x / 2; s > 0; s >>= 1) {
     if (tid < s) buffer[tid] = fmaxf(buffer[tid], buffer[tid + s]);
     __syncthreads();
   }
+#endif
   largest = buffer[0];
 #ifndef PLANT_RACE
   __syncthreads(); // everyone has read the maximum before its place holds a sum

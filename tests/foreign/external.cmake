@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs BUILD into FOLDER, and builds and tests the project at SOURCE against that: as it is, when all must pass, and, where the
-# checkers are (CHECKED), with each planted bug, when the checked test must fail with the report of that kind.
+# checkers and counters are (CHECKED), with each planted bug, when the checked test or that of costs must fail with the report of that
+# kind.
 cmake_minimum_required(VERSION 3.25)
 
 function(run name)
@@ -12,18 +13,25 @@ function(run name)
   set(code ${code} PARENT_SCOPE)
 endfunction()
 
-# The project with a planted bug ("": none), up to and with its tests.
+# The project with a planted bug ("": none), up to and with its tests, or, with names of programs, of those alone.
 function(test_project plant)
+  set(programs all)
+  set(only "")
+  if(ARGN)
+    set(programs ${ARGN})
+    list(JOIN ARGN "|" names)
+    set(only -R "^(${names})$")
+  endif()
   run("configure, PLANT=\"${plant}\"" ${CMAKE_COMMAND} -S ${SOURCE} -B ${FOLDER}/build -G ${GENERATOR} -DPLANT=${plant}
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH=${FOLDER}/installed -DCMAKE_CXX_COMPILER=${COMPILER}
     -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} -DCMAKE_CXX_FLAGS=${FLAGS})
   if(code EQUAL 0)
-    run(build ${CMAKE_COMMAND} --build ${FOLDER}/build)
+    run(build ${CMAKE_COMMAND} --build ${FOLDER}/build --target ${programs})
   endif()
   if(NOT code EQUAL 0)
     message(FATAL_ERROR "the example does not build")
   endif()
-  run(test ${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure --no-tests=error)
+  run(test ${CMAKE_CTEST_COMMAND} --test-dir ${FOLDER}/build --output-on-failure --no-tests=error ${only})
   set(output "${output}" PARENT_SCOPE)
   set(code ${code} PARENT_SCOPE)
 endfunction()
@@ -50,9 +58,10 @@ if(NOT CHECKED)
   return()
 endif()
 expect_match(" softmax[.]checked \\.+ +Passed" "the checked test")
+expect_match(" softmax[.]cost \\.+ +Passed" "the test of costs")
 
 foreach(plant IN ITEMS race bounds)
-  test_project(${plant})
+  test_project(${plant} softmax softmax.checked)
   expect_match(" softmax[.]checked \\.+[*]+Failed" "with PLANT=${plant} the checked test must fail")
   set(kind "${plant}")
   if(plant STREQUAL "bounds")
@@ -61,3 +70,13 @@ foreach(plant IN ITEMS race bounds)
   endif()
   expect_match("\\[${kind}\\][^\n]*softmax[.]cu:[0-9]+" "with PLANT=${plant} the report names kind, file and line")
 endforeach()
+
+# Slower kernels with the right results: only the costs are up.
+function(expect_cost plant metric hint)
+  test_project(${plant} softmax.cost)
+  expect_match(" softmax[.]cost \\.+[*]+Failed" "with PLANT=${plant} the test of costs must fail")
+  expect_match("${metric} [0-9]+ -> [0-9.]+, most of it at [^ ]*softmax[.]cu:[0-9]+: ${hint}"
+    "with PLANT=${plant} the report names metric, values, line and hint")
+endfunction()
+expect_cost(uncoalesced sectors_per_request "uncoalesced read")
+expect_cost(conflict bank_conflict_degree "[^\n]*bank conflict")
