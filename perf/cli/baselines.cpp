@@ -38,7 +38,7 @@ judge::GateOptions gate_options(const Options& options, const Selection& selecti
   if (const auto at = run.environment.find("device"); at != run.environment.end())
     if (const auto blessed = judge::load_device(options.baselines / at->second / "device.json")) {
       how.other_machine = judge::difference(*blessed, perf::fingerprint(run.environment));
-      how.ceilings = blessed->ceilings;
+      how.ceilings = judge::ceilings_of(*blessed);
     }
   return how;
 }

@@ -70,7 +70,7 @@ int bless(const Options& options, World& world) {
   const std::filesystem::path folder = options.baselines / world.device();
   if (const auto device = judge::load_device(folder / "device.json")) {
     decide.canaries_ns = device->canaries_ns;
-    decide.ceilings = device->ceilings;
+    decide.ceilings = judge::ceilings_of(*device);
   }
   int exit_code = judge::kExitPass;
   bool written = false;

@@ -6,6 +6,7 @@
 #include "perf/judge/json_reader.h"
 #include "perf/judge/row.h"
 
+#include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -42,6 +43,14 @@ std::string difference(const DeviceFile& blessed, const std::map<std::string, st
       ++more;
   }
   return more == 0 ? first : fmt::format("{}, and {} more", first, more);
+}
+
+std::map<std::string, double> ceilings_of(const DeviceFile& device) {
+  std::map<std::string, double> ceilings = device.ceilings;
+  const auto cache = device.fingerprint.find("l2_bytes");
+  if (cache != device.fingerprint.end())
+    ceilings["l2_bytes"] = std::strtod(cache->second.c_str(), nullptr);
+  return ceilings;
 }
 
 void save_device(const std::filesystem::path& path, const DeviceFile& device) {

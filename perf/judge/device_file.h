@@ -26,6 +26,9 @@ struct DeviceFile {
 // Nothing when there is no such file; kg::Error with file and JSON pointer when it is malformed.
 std::optional<DeviceFile> load_device(const std::filesystem::path& path);
 
+// The ceilings, and under "l2_bytes" the size of the cache that the fingerprint names (roof.h).
+std::map<std::string, double> ceilings_of(const DeviceFile& device);
+
 // How a machine's fingerprint differs from the file's: "cpu: 'AMD EPYC' blessed, 'Xeon' here", the
 // first difference by name and how many more there are. Empty where there is none.
 std::string difference(const DeviceFile& blessed, const std::map<std::string, std::string>& here);

@@ -31,7 +31,8 @@ Rate limiting_rate(const Measured& row, const Ceilings& ceilings) {
   const double memory = row.key.mode == Mode::cold ? ceiling(ceilings, "dram_bytes_per_s") : 0;
   const double compute = std::max(ceiling(ceilings, row.dtype + "_flops_per_s"),
                                   ceiling(ceilings, row.dtype + "_matrix_flops_per_s"));
-  const Rate bytes = {row.bytes / seconds, memory, "bytes"};
+  const double through_memory = std::max(0.0, row.bytes - ceiling(ceilings, "l2_bytes"));
+  const Rate bytes = {through_memory / seconds, memory, "bytes"};
   const Rate flops = {row.flops / seconds, compute, "floating-point operations"};
   return bytes.share() > flops.share() ? bytes : flops;
 }

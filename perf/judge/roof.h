@@ -16,7 +16,8 @@ namespace kg::judge {
 
 // Per second, as in device.json (device_file.h). Looked at are "dram_bytes_per_s", for rows timed
 // cold (a row whose data is in a cache may well be faster), and the greater of
-// "<dtype>_flops_per_s" and "<dtype>_matrix_flops_per_s".
+// "<dtype>_flops_per_s" and "<dtype>_matrix_flops_per_s". "l2_bytes" is no rate: so much of what a
+// cold row writes may still be in the cache when it ends, and need not have passed the memory.
 using Ceilings = std::map<std::string, double>;
 
 // The greatest share of a ceiling that the row's median reaches; nothing where no ceiling is known

@@ -93,5 +93,14 @@ TEST(DeviceFile, SaysHowAMachineDiffers) {
   EXPECT_EQ(difference({}, {{"cpu", "Xeon"}}), "") << "nothing is known of the blessed one";
 }
 
+TEST(DeviceFile, CeilingsKnowTheCache) {
+  DeviceFile device;
+  device.ceilings = {{"dram_bytes_per_s", 4.1e12}};
+  EXPECT_EQ(ceilings_of(device), device.ceilings);
+  device.fingerprint["l2_bytes"] = "62914560";
+  EXPECT_EQ(ceilings_of(device).at("l2_bytes"), 62914560);
+  EXPECT_EQ(ceilings_of(device).at("dram_bytes_per_s"), 4.1e12);
+}
+
 } // namespace
 } // namespace kg::judge

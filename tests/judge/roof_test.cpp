@@ -39,6 +39,14 @@ TEST(Roof, OfMemoryIsForColdRowsOnly) {
   EXPECT_DOUBLE_EQ(*roof_share(row(Mode::cold), {{"dram_bytes_per_s", 4e9}}), 0.25);
 }
 
+TEST(Roof, WhatTheCacheMayHoldNeedNotPassTheMemory) {
+  const Ceilings ceilings = {{"dram_bytes_per_s", 0.5e9}, {"l2_bytes", 600}};
+  EXPECT_EQ(beyond_roof(row(Mode::cold), ceilings), std::nullopt);
+  EXPECT_DOUBLE_EQ(*roof_share(row(Mode::cold), ceilings), 0.8); // 400 bytes in 1 us
+  EXPECT_EQ(roof_share(row(Mode::cold), {{"dram_bytes_per_s", 0.5e9}, {"l2_bytes", 1001}}),
+            std::nullopt);
+}
+
 TEST(Roof, OfArithmeticIsTheHigherOfTheTypes) {
   EXPECT_THAT(beyond_roof(row(Mode::hot), {{"f16_flops_per_s", 3e9}}),
               Optional(HasSubstr("4e+09 floating-point")));
