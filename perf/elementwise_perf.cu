@@ -7,7 +7,7 @@
 #include "runtime/backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/oracle.h"
-#include "vendor/vendor.h"
+#include "vendor/elementwise/elementwise.h"
 
 #include "elementwise/elementwise.h"
 

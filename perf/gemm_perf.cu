@@ -10,7 +10,7 @@
 #include "tests/support/oracle.h"
 #include "tests/support/strided.h"
 #include "tests/support/tolerance.h"
-#include "vendor/vendor.h"
+#include "vendor/gemm/gemm.h"
 
 #include "gemm/gemm.h"
 

@@ -8,7 +8,7 @@
 #include "tests/support/compare.h"
 #include "tests/support/oracle.h"
 #include "tests/support/tolerance.h"
-#include "vendor/vendor.h"
+#include "vendor/softmax/softmax.h"
 
 #include "softmax/softmax.h"
 

@@ -6,7 +6,7 @@
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/support/compare.h"
-#include "vendor/vendor.h"
+#include "vendor/transpose/transpose.h"
 
 #include "transpose/transpose.h"
 

@@ -21,7 +21,7 @@
 #include "tests/support/oracle.h"
 #include "tests/support/strided.h"
 #include "tests/support/vacuity.h"
-#include "vendor/vendor.h"
+#include "vendor/elementwise/elementwise.h"
 
 #include "elementwise/elementwise.h"
 

@@ -19,7 +19,7 @@
 #include "tests/support/oracle.h"
 #include "tests/support/slice_hint.h"
 #include "tests/support/strided.h"
-#include "vendor/vendor.h"
+#include "vendor/gemm/gemm.h"
 
 #include "gemm/gemm.h"
 

@@ -24,7 +24,7 @@
 #include "tests/support/strided.h"
 #include "tests/support/tolerance.h"
 #include "tests/support/vacuity.h"
-#include "vendor/vendor.h"
+#include "vendor/reduction/reduction.h"
 
 #include "reduction/reduction.h"
 

@@ -16,7 +16,7 @@
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
 #include "tests/support/vendor.h"
-#include "vendor/vendor.h"
+#include "vendor/reduction/reduction.h"
 
 namespace kg::test {
 namespace {

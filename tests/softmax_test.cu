@@ -14,7 +14,7 @@
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
 #include "tests/support/vendor.h"
-#include "vendor/vendor.h"
+#include "vendor/softmax/softmax.h"
 
 namespace kg::test {
 namespace {

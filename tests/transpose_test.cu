@@ -22,7 +22,7 @@
 #include "tests/support/strided.h"
 #include "tests/support/vacuity.h"
 #include "tests/support/vendor.h"
-#include "vendor/vendor.h"
+#include "vendor/transpose/transpose.h"
 
 #include "transpose/transpose.h"
 

@@ -6,7 +6,7 @@
 #include "runtime/backend.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
-#include "vendor/vendor.h"
+#include "vendor/library.h"
 
 #include <array>
 #include <ctime>

@@ -1,24 +1,29 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// What every wrapper of a cuBLAS function uses. cuBLAS stores by columns. A row-major matrix read
+// that way is its transpose, with the same leading dimension; comments call it the column view.
 #pragma once
 
-#include "vendor/vendor.h"
+#include "runtime/error.h"
+#include "runtime/stream.h"
+
+#include <cublas_v2.h>
+
+#include <cstdint>
+
+// In the namespace of cublasStatus_t, where KG_CHECK finds it from everywhere.
+kg::Status describe(cublasStatus_t status);
 
 namespace kg::vendor::cublas {
 
-std::string version();
+// One handle per thread, as cuBLAS advises: handles are not to be shared between threads that set
+// their stream or mode.
+cublasHandle_t handle_on(Stream& stream, cublasMath_t mode);
 
-// cublasSgemm. Math::pedantic is CUBLAS_PEDANTIC_MATH, Math::fastest CUBLAS_DEFAULT_MATH, which
-// uses no TF32: f32 throughout.
-void gemm(const Gemm& problem, Math math, Stream& stream);
+cublasOperation_t transposition(bool transpose);
 
-// cublasSgeam with beta = 0. Multiplies by 1, so the payload of a NaN is not kept.
-void transpose(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx, float* y,
-               std::int64_t ldy, Stream& stream);
-
-// Rows and columns as products with a vector of ones (cublasSgemv).
-bool reduction_supported(SumAxis axis);
-void reduction(SumAxis axis, const float* x, std::int64_t rows, std::int64_t cols, float* out,
-               Stream& stream);
+// A vector of n ones, kept per thread, and like scratch memory never freed before the thread ends.
+const float* ones(std::int64_t n, Stream& stream);
 
 } // namespace kg::vendor::cublas

@@ -1,22 +1,60 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// What every wrapper of a Thrust or CUB algorithm uses. f16 and bf16 compute in f32 and round once.
 #pragma once
 
-#include "vendor/vendor.h"
+#include "runtime/cuda/native.h"
+#include "runtime/cuda/status.h"
+#include "runtime/error.h"
+#include "vendor/cuda/scratch.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <thrust/execution_policy.h>
+#include <thrust/system/system_error.h>
+
+#include <string>
+#include <type_traits>
 
 namespace kg::vendor::thrust_cuda {
 
-std::string version();
+__device__ inline float widen(float value) { return value; }
+__device__ inline float widen(__half value) { return __half2float(value); }
+__device__ inline float widen(__nv_bfloat16 value) { return __bfloat162float(value); }
 
-// f32, f16 and bf16; the latter two compute in f32 and round once.
-bool elementwise_supported(Binary op, Dtype dtype);
-void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
-                 Stream& stream);
+template <class T>
+__device__ T narrow(float value) {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return value;
+  } else if constexpr (std::is_same_v<T, __half>) {
+    return __float2half_rn(value);
+  } else {
+    return __float2bfloat16_rn(value);
+  }
+}
 
-// All of it (thrust::reduce) and rows (thrust::reduce_by_key). Both wait for the stream and
-// allocate.
-bool reduction_supported(SumAxis axis);
-void reduction(SumAxis axis, const float* x, std::int64_t rows, std::int64_t cols, float* out,
-               Stream& stream);
+// Runs `body`; what Thrust throws becomes an Error with its words.
+template <class Body>
+void translate(const char* what, Body body, Location where = Location::here()) {
+  try {
+    body();
+  } catch (const thrust::system_error& error) {
+    fail(std::string("Thrust ") + what + ": " + error.what(), where);
+  }
+}
 
 } // namespace kg::vendor::thrust_cuda
+
+namespace kg::vendor::cub_device {
+
+// CUB's two calls: without storage it says how much it wants, with storage it runs.
+template <class Call>
+void with_storage(Call call, Stream& stream) {
+  std::size_t bytes = 0;
+  call(nullptr, bytes);
+  call(scratch(bytes, stream), bytes);
+}
+
+} // namespace kg::vendor::cub_device

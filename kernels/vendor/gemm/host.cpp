@@ -1,15 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "vendor/host/openblas.h"
+#include "vendor/gemm/gemm.h"
 
 #include "runtime/error.h"
 
 #include <cblas.h>
 
 #include <limits>
-#include <sstream>
+#include <string>
 
-namespace kg::vendor::openblas {
+namespace kg::vendor {
+namespace openblas {
 namespace {
 
 // OpenBLAS counts in blasint, 32 bits in the distributions' usual builds.
@@ -23,16 +24,8 @@ blasint narrow(const char* name, std::int64_t value) {
 
 CBLAS_TRANSPOSE transposition(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 
-} // namespace
-
-// The configuration reads "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ...".
-std::string version() {
-  std::istringstream words(openblas_get_config());
-  std::string library, number;
-  words >> library >> number;
-  return number.empty() ? library : number;
-}
-
+// One arithmetic only, so `math` chooses nothing: f32 products and sums, in an order fixed by
+// shape, CPU and thread count.
 void gemm(const Gemm& problem, Math, Stream&) {
   cblas_sgemm(CblasRowMajor, transposition(problem.transpose_a), transposition(problem.transpose_b),
               narrow("m", problem.m), narrow("n", problem.n), narrow("k", problem.k), problem.alpha,
@@ -40,4 +33,17 @@ void gemm(const Gemm& problem, Math, Stream&) {
               problem.beta, problem.c, narrow("ldc", problem.ldc));
 }
 
-} // namespace kg::vendor::openblas
+} // namespace
+} // namespace openblas
+
+namespace {
+
+constexpr GemmVariant kTable[] = {
+    {"openblas", openblas::gemm},
+};
+
+} // namespace
+
+std::span<const GemmVariant> gemm_table() { return kTable; }
+
+} // namespace kg::vendor

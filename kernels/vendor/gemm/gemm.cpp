@@ -1,0 +1,29 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/gemm/gemm.h"
+
+#include "vendor/dispatch.h"
+
+#include <algorithm>
+
+namespace kg::vendor {
+
+std::vector<std::string_view> gemm_variants() { return names(gemm_table(), kAlways); }
+
+void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream) {
+  const std::string what = "gemm";
+  const auto& entry = find(gemm_table(), variant, what, kAlways);
+  require_extents(what, {{"m", problem.m}, {"n", problem.n}, {"k", problem.k}});
+  require_leading(what, "lda", problem.lda, problem.transpose_a ? problem.m : problem.k);
+  require_leading(what, "ldb", problem.ldb, problem.transpose_b ? problem.k : problem.n);
+  require_leading(what, "ldc", problem.ldc, problem.n);
+  if (problem.m == 0 || problem.n == 0) return;
+  require_pointers(what, {{"c", problem.c}});
+  if (problem.k > 0) require_pointers(what, {{"a", problem.a}, {"b", problem.b}});
+  Gemm checked = problem; // BLAS wants leading dimensions of at least 1 even where k = 0
+  checked.lda = std::max<std::int64_t>(problem.lda, 1);
+  checked.ldb = std::max<std::int64_t>(problem.ldb, 1);
+  entry.run(checked, math, stream);
+}
+
+} // namespace kg::vendor

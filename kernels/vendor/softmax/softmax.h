@@ -1,0 +1,28 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+std::vector<std::string_view> softmax_variants(Dtype dtype);
+void softmax(std::string_view variant, Dtype dtype, const void* x, void* y, std::int64_t rows,
+             std::int64_t cols, Stream& stream); // packed rows
+
+// What a backend brings (host.cpp, cuda.cu): see vendor/dispatch.h.
+struct SoftmaxVariant {
+  std::string_view name;
+  bool (*supports)(Dtype dtype);
+  void (*run)(Dtype dtype, const void* x, void* y, std::int64_t rows, std::int64_t cols,
+              Stream& stream);
+};
+std::span<const SoftmaxVariant> softmax_table();
+
+} // namespace kg::vendor

@@ -1,0 +1,23 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/transpose/transpose.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> transpose_variants() { return names(transpose_table(), kAlways); }
+
+void transpose(std::string_view variant, const float* x, std::int64_t rows, std::int64_t cols,
+               std::int64_t ldx, float* y, std::int64_t ldy, Stream& stream) {
+  const std::string what = "transpose";
+  const auto& entry = find(transpose_table(), variant, what, kAlways);
+  require_extents(what, {{"rows", rows}, {"cols", cols}});
+  require_leading(what, "ldx", ldx, cols);
+  require_leading(what, "ldy", ldy, rows);
+  if (rows == 0 || cols == 0) return;
+  require_pointers(what, {{"x", x}, {"y", y}});
+  entry.run(x, rows, cols, ldx, y, ldy, stream);
+}
+
+} // namespace kg::vendor

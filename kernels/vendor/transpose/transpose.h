@@ -1,0 +1,26 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/stream.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+std::vector<std::string_view> transpose_variants();
+void transpose(std::string_view variant, const float* x, std::int64_t rows, std::int64_t cols,
+               std::int64_t ldx, float* y, std::int64_t ldy, Stream& stream);
+
+// What a backend brings (host.cpp, cuda.cu): see vendor/dispatch.h.
+struct TransposeVariant {
+  std::string_view name;
+  void (*run)(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx, float* y,
+              std::int64_t ldy, Stream& stream);
+};
+std::span<const TransposeVariant> transpose_table();
+
+} // namespace kg::vendor

@@ -1,0 +1,120 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/vendor/data.h"
+#include "vendor/gemm/gemm.h"
+
+#include <fmt/format.h>
+
+namespace kg::vendor {
+namespace {
+
+// One gemm with padded rows everywhere against three loops. With beta = 0, C starts as poison,
+// which must not spread.
+void check_gemm(std::string_view variant, Math math, Gemm problem) {
+  Stream stream;
+  const auto [rows_a, cols_a] =
+      problem.transpose_a ? std::pair(problem.k, problem.m) : std::pair(problem.m, problem.k);
+  const auto [rows_b, cols_b] =
+      problem.transpose_b ? std::pair(problem.n, problem.k) : std::pair(problem.k, problem.n);
+  problem.lda = cols_a + 3;
+  problem.ldb = cols_b + 1;
+  problem.ldc = problem.n + 2;
+  const std::vector<float> a = strided(rows_a, cols_a, problem.lda);
+  const std::vector<float> b = strided(rows_b, cols_b, problem.ldb);
+  const std::vector<float> c = strided(problem.m, problem.n, problem.ldc);
+  const auto device_a = DeviceBuffer<float>::from_host(a, stream);
+  const auto device_b = DeviceBuffer<float>::from_host(b, stream);
+  DeviceBuffer<float> device_c(c.size());
+  if (problem.beta != 0) device_c.copy_from(c, stream);
+  problem.a = device_a.data();
+  problem.b = device_b.data();
+  problem.c = device_c.data();
+  gemm(variant, problem, math, stream);
+
+  const std::vector<float> result = download(device_c, stream);
+  for (std::int64_t i = 0; i < problem.m; ++i)
+    for (std::int64_t j = 0; j < problem.ldc; ++j) {
+      const auto at = static_cast<std::size_t>(i * problem.ldc + j);
+      if (j >= problem.n) { // untouched
+        ASSERT_TRUE(problem.beta != 0 ? result[at] == kGap : is_poison(result[at]))
+            << i << ", " << j;
+        continue;
+      }
+      float sum = 0;
+      for (std::int64_t l = 0; l < problem.k; ++l)
+        sum += a[static_cast<std::size_t>(problem.transpose_a ? l * problem.lda + i
+                                                              : i * problem.lda + l)] *
+               b[static_cast<std::size_t>(problem.transpose_b ? j * problem.ldb + l
+                                                              : l * problem.ldb + j)];
+      const float before = problem.beta != 0 ? problem.beta * c[at] : 0.0F;
+      ASSERT_EQ(result[at], problem.alpha * sum + before) << i << ", " << j;
+    }
+}
+
+TEST(Vendor, GemmHonoursTranspositionsScalarsAndLeadingDimensions) {
+  for (const std::string_view variant : gemm_variants())
+    for (const Math math : {Math::pedantic, Math::fastest})
+      for (const bool transpose_a : {false, true})
+        for (const bool transpose_b : {false, true})
+          for (const std::array<std::int64_t, 3>& mnk :
+               {std::array<std::int64_t, 3>{1, 1, 1}, {2, 3, 5}, {70, 33, 129}, {4, 6, 0}})
+            for (const std::array<float, 2>& scalars :
+                 {std::array<float, 2>{1, 0}, {-2, 0}, {0.5F, 1}, {2, -3}}) {
+              SCOPED_TRACE(fmt::format("{} {}{} {} alpha {} beta {}", variant,
+                                       transpose_a ? 't' : 'n', transpose_b ? 't' : 'n',
+                                       fmt::join(mnk, " "), scalars[0], scalars[1]));
+              check_gemm(variant, math,
+                         {transpose_a, transpose_b, mnk[0], mnk[1], mnk[2], scalars[0], nullptr, 0,
+                          nullptr, 0, scalars[1], nullptr, 0});
+            }
+}
+
+TEST(Vendor, GemmWithAlphaZeroIgnoresItsOperands) {
+  Stream stream;
+  const DeviceBuffer<float> operand(4); // poison
+  for (const std::string_view variant : gemm_variants()) {
+    auto c = DeviceBuffer<float>::from_host(std::vector<float>{1, 2, 3, 4}, stream);
+    gemm(variant, {false, false, 2, 2, 2, 0, operand.data(), 2, operand.data(), 2, 3, c.data(), 2},
+         Math::pedantic, stream);
+    EXPECT_EQ(download(c, stream), (std::vector<float>{3, 6, 9, 12})) << variant;
+  }
+}
+
+// No inner dimension: C = beta C, with operands that may be null and leading dimensions that may be
+// 0. No outer one: nothing.
+TEST(Vendor, GemmTakesEmptyMatrices) {
+  Stream stream;
+  for (const std::string_view variant : gemm_variants()) {
+    auto c = DeviceBuffer<float>::from_host(std::vector<float>{1, 2, 3, 4}, stream);
+    gemm(variant, {false, false, 0, 2, 2, 1, nullptr, 2, nullptr, 2, 0, c.data(), 2},
+         Math::pedantic, stream);
+    gemm(variant, {false, false, 2, 0, 2, 1, nullptr, 2, nullptr, 0, 0, c.data(), 2},
+         Math::pedantic, stream);
+    EXPECT_EQ(download(c, stream), (std::vector<float>{1, 2, 3, 4})) << variant;
+    gemm(variant, {false, true, 2, 2, 0, 1, nullptr, 0, nullptr, 0, 2, c.data(), 2}, Math::pedantic,
+         stream);
+    EXPECT_EQ(download(c, stream), (std::vector<float>{2, 4, 6, 8})) << variant;
+  }
+}
+
+TEST(Vendor, GemmNamesBadArguments) {
+  Stream stream;
+  const DeviceBuffer<float> memory(16);
+  float* const p = memory.data();
+  ASSERT_FALSE(gemm_variants().empty());
+  expect_error([&] { gemm("cufft", {}, Math::pedantic, stream); },
+               "use one of: " + std::string(gemm_variants().front()));
+  const Gemm good = {true, false, 2, 3, 4, 1, p, 2, p, 3, 0, p, 3};
+  const auto with = [&](std::int64_t Gemm::*field, std::int64_t value) {
+    Gemm bad = good;
+    bad.*field = value;
+    return [&stream, bad] { gemm(gemm_variants().front(), bad, Math::pedantic, stream); };
+  };
+  expect_error(with(&Gemm::k, -4), "k is -4");
+  expect_error(with(&Gemm::lda, 1), "lda is 1");
+  expect_error(with(&Gemm::ldb, 2), "ldb is 2");
+  expect_error(with(&Gemm::ldc, 2), "ldc is 2");
+}
+
+} // namespace
+} // namespace kg::vendor
