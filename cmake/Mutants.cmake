@@ -50,6 +50,12 @@ function(kernelgrade_add_mutants op)
 
   list(TRANSFORM mutated PREPEND ${kernels}/ OUTPUT_VARIABLE originals)
   list(TRANSFORM mutated PREPEND ${out}/ OUTPUT_VARIABLE copies)
+  # A copy of a file that the list no longer names would still be found through the include path.
+  file(GLOB_RECURSE stale ${out}/*.h ${out}/*.cu)
+  list(REMOVE_ITEM stale ${copies})
+  if(stale)
+    file(REMOVE ${stale})
+  endif()
   add_custom_command(OUTPUT ${copies} ${out}/names.cpp
     COMMAND mutate ${spec} ${kernels} ${out}
     DEPENDS mutate ${spec} ${originals}

@@ -12,6 +12,7 @@
 // registers, which this kernel has to spare, and exist from compute capability 9 on only.
 #include "elementwise/elementwise.h"
 
+#include "primitives/pack.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -25,17 +26,7 @@ namespace kg::elementwise {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;   // resident on every device of compute capability 7.5 and later
-constexpr int kPackBytes = 16;    // the widest access of one thread
 constexpr int kPacksPerInput = 2; // loaded by a thread before it uses the first one
-
-template <class T>
-constexpr int kPackElements = kPackBytes / static_cast<int>(sizeof(T));
-
-// Count elements that move in one access.
-template <class T, int Count>
-struct alignas(Count * sizeof(T)) Pack {
-  T element[Count];
-};
 
 // Correctly rounded in f32, provided that the compiler does not trade the division for an
 // approximation (nvcc's defaults -prec-div=true and -ftz=false). For f16 and bf16 see
@@ -128,13 +119,6 @@ namespace {
 unsigned grid_of(std::int64_t tiles) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kBlocksPerSm;
   return static_cast<unsigned>(std::clamp<std::int64_t>(tiles, 1, resident));
-}
-
-// Elements from `pointer` to the next address that is a multiple of kPackBytes.
-template <class T>
-int elements_to_boundary(const T* pointer) {
-  const auto past = reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes;
-  return static_cast<int>((kPackBytes - past) % kPackBytes / sizeof(T));
 }
 
 template <Op op, class T>

@@ -12,37 +12,17 @@
 // the length would be a template parameter, and rows beyond 32 elements per thread would spill.
 #pragma once
 
+#include "primitives/block.h"
 #include "softmax/row_access.h"
 
 #include <cfloat>
 
 namespace kg::softmax {
 
-inline constexpr int kMaxWarps = 32;
-inline constexpr int kMaxBlockThreads = kMaxWarps * kLanes;
 // At the start of dynamic shared memory, before the row: a maximum and a sum per warp.
 inline constexpr int kScratchFloats = 2 * kMaxWarps;
 // Packs that a thread loads before it uses the first one.
 inline constexpr int kPacksInFlight = 4;
-
-// Reductions over the block, the warps' results in order: the same bits for all threads and each
-// time. A barrier each; `scratch` must not be in use by an earlier reduction.
-__device__ inline float block_max(float value, float* scratch) {
-  value = warp_max(value);
-  if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = value;
-  __syncthreads();
-  float result = scratch[0];
-  for (unsigned w = 1; w < blockDim.x / kLanes; ++w) result = fmaxf(result, scratch[w]);
-  return result;
-}
-__device__ inline float block_sum(float value, float* scratch) {
-  value = warp_sum(value);
-  if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = value;
-  __syncthreads();
-  float result = scratch[0];
-  for (unsigned w = 1; w < blockDim.x / kLanes; ++w) result += scratch[w];
-  return result;
-}
 
 // A thread's packs in shared memory. A pack of 8 floats is two of 4, all first ones before all
 // second ones: neighbouring threads then use neighbouring 16 bytes, without bank conflicts. A
@@ -125,7 +105,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
     Floats<Count> values = row.get(p);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) values.value[e] *= scale;
-    store<T, Count>(to, p, cols, values);
+    store_pack<T, Count>(to, p, cols, values);
   }
 }
 
@@ -171,7 +151,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
     Floats<Count> values = load<T, Count>(from, p, cols);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) values.value[e] = expf(values.value[e] - maximum) * scale;
-    store<T, Count>(to, p, cols, values);
+    store_pack<T, Count>(to, p, cols, values);
   }
 }
 

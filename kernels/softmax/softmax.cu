@@ -49,14 +49,6 @@ unsigned grid_for(std::int64_t blocks) {
   return grid_x(blocks, "softmax: the rows", "split the matrix by rows");
 }
 
-// Every row starts at a multiple of kPackBytes.
-template <class T>
-bool rows_are_aligned(const MatrixView<T>& matrix) {
-  const auto bytes = static_cast<std::uintptr_t>(matrix.stride[0]) * sizeof(T);
-  return reinterpret_cast<std::uintptr_t>(matrix.data) % kPackBytes == 0 &&
-         (bytes % kPackBytes == 0 || matrix.shape[0] == 1);
-}
-
 template <class T>
 void launch_naive(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
   const std::int64_t rows = x.shape[0];
@@ -157,7 +149,6 @@ template Variant run(MatrixView<const bf16>, MatrixView<bf16>, Variant, Stream&)
 // steps; then the warps.
 std::int64_t chain(Variant variant, std::int64_t cols) {
   constexpr int kWidest = 8;
-  constexpr int kButterfly = 5;
   const auto per_thread = [cols](int threads) {
     return div_up(div_up(cols, kWidest), threads) * kWidest;
   };
@@ -165,9 +156,9 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::automatic:
     return chain(supports(Variant::warp, cols) ? Variant::warp : Variant::block, cols);
   case Variant::naive: return cols;
-  case Variant::warp: return per_thread(kLanes) + kButterfly;
+  case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block:
-    return per_thread(block_threads(cols)) + kButterfly + block_threads(cols) / kLanes;
+    return per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes;
   }
   return cols;
 }

@@ -9,6 +9,7 @@
 // its threads would have nothing to load.
 #pragma once
 
+#include "primitives/warp.h"
 #include "softmax/row_access.h"
 
 namespace kg::softmax {
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes)
   for (int p = 0; p < Packs; ++p) {
     KG_UNROLL
     for (int e = 0; e < Count; ++e) held[p].value[e] *= scale;
-    store<T, Count>(to, p * kLanes + lane, cols, held[p]);
+    store_pack<T, Count>(to, p * kLanes + lane, cols, held[p]);
   }
 }
 

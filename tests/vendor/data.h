@@ -21,10 +21,13 @@ namespace kg::vendor {
 using Bytes = DeviceBuffer<std::byte>;
 
 inline constexpr std::array kFloats = {Dtype::f32, Dtype::f16, Dtype::bf16};
-inline constexpr float kGap = 999; // between the rows of strided inputs: wrong in every result it reaches
+inline constexpr float kGap =
+    999; // between the rows of strided inputs: wrong in every result it reaches
 
 // An integer from -4 to 4 that depends on the index without a short period.
-inline float small_integer(std::size_t i) { return static_cast<float>((i * 7 + i / 9 * 5 + 3) % 9) - 4; }
+inline float small_integer(std::size_t i) {
+  return static_cast<float>((i * 7 + i / 9 * 5 + 3) % 9) - 4;
+}
 
 inline std::vector<float> small_integers(std::size_t count) {
   std::vector<float> values(count);
@@ -42,7 +45,9 @@ inline std::vector<float> strided(std::int64_t rows, std::int64_t cols, std::int
   return values;
 }
 
-inline bool is_poison(float value) { return test::raw_bits(value) == test::poison_bits(Dtype::f32); }
+inline bool is_poison(float value) {
+  return test::raw_bits(value) == test::poison_bits(Dtype::f32);
+}
 
 // Values of any type, to and from the device.
 inline Bytes upload(Dtype dtype, const std::vector<double>& values, Stream& stream) {

@@ -44,12 +44,12 @@ cudnnHandle_t handle_on(Stream& stream) {
 }
 
 Tensor::Tensor(cudnnDataType_t type, std::int64_t outer, std::int64_t inner) {
-    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-    require(outer <= kMost / inner, "kg::vendor: cuDNN takes at most " + std::to_string(kMost) +
-                                        " elements, not " + std::to_string(outer) + " x " +
-                                        std::to_string(inner));
-    KG_CHECK(cudnnSetTensor4dDescriptor(descriptor_.get(), CUDNN_TENSOR_NCHW, type,
-                                        static_cast<int>(outer), static_cast<int>(inner), 1, 1));
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  require(outer <= kMost / inner, "kg::vendor: cuDNN takes at most " + std::to_string(kMost) +
+                                      " elements, not " + std::to_string(outer) + " x " +
+                                      std::to_string(inner));
+  KG_CHECK(cudnnSetTensor4dDescriptor(descriptor_.get(), CUDNN_TENSOR_NCHW, type,
+                                      static_cast<int>(outer), static_cast<int>(inner), 1, 1));
 }
 
 std::optional<cudnnDataType_t> type_of(Dtype dtype) {

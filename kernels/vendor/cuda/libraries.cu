@@ -38,8 +38,7 @@ std::string cudnn_version() {
 std::vector<Library> libraries() {
   return {{"cublas", cublas_version()},
           {"cudnn", cudnn_version()},
-          {"thrust",
-           dotted(THRUST_MAJOR_VERSION, THRUST_MINOR_VERSION, THRUST_SUBMINOR_VERSION)},
+          {"thrust", dotted(THRUST_MAJOR_VERSION, THRUST_MINOR_VERSION, THRUST_SUBMINOR_VERSION)},
           {"cub", dotted(CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION)}};
 }
 

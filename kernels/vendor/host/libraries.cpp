@@ -31,9 +31,8 @@ std::string thrust_version() {
 } // namespace
 
 std::vector<Library> libraries() {
-  return {{"openblas", openblas_version()},
-          {"onednn", onednn_version()},
-          {"thrust", thrust_version()}};
+  return {
+      {"openblas", openblas_version()}, {"onednn", onednn_version()}, {"thrust", thrust_version()}};
 }
 
 } // namespace kg::vendor

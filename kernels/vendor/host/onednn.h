@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every wrapper of a oneDNN primitive uses. oneDNN on the CPU, versions 2 and 3; version 3 gave
-// up the operation descriptors of version 2. Which types a primitive takes depends on the version
-// and on the CPU (2.6 has bf16 only with AVX-512, f16 for reorders alone), so a wrapper's `supports`
-// asks the library by creating the primitive once (`creatable`).
+// What every wrapper of a oneDNN primitive uses. oneDNN on the CPU, versions 2 and 3; version 3
+// gave up the operation descriptors of version 2. Which types a primitive takes depends on the
+// version and on the CPU (2.6 has bf16 only with AVX-512, f16 for reorders alone), so a wrapper's
+// `supports` asks the library by creating the primitive once (`creatable`).
 #pragma once
 
 #include "runtime/dtype.h"

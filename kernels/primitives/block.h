@@ -1,0 +1,34 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions over a block of whole warps, the warps' results in order: the same bits for all
+// threads and each time. One barrier each, so `scratch` (kMaxWarps floats of shared memory) must
+// not be in use by an earlier reduction. All threads must call.
+#pragma once
+
+#include "primitives/warp.h"
+
+namespace kg {
+
+inline constexpr int kMaxWarps = 32;
+inline constexpr int kMaxBlockThreads = kMaxWarps * kLanes;
+
+__device__ inline float block_max(float value, float* scratch) {
+  value = warp_max(value);
+  if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = value;
+  __syncthreads();
+  float result = scratch[0];
+  for (unsigned w = 1; w < blockDim.x / kLanes; ++w) result = fmaxf(result, scratch[w]);
+  return result;
+}
+
+__device__ inline float block_sum(float value, float* scratch) {
+  value = warp_sum(value);
+  if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = value;
+  __syncthreads();
+  float result = scratch[0];
+  for (unsigned w = 1; w < blockDim.x / kLanes; ++w) result += scratch[w];
+  return result;
+}
+
+} // namespace kg

@@ -1,0 +1,53 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a kernel reaches a row of `cols` elements: packs of Count, 16 bytes where the row's alignment
+// permits and single elements where not, seen as f32. A pack that lies partly or wholly behind the
+// row's end is padded when it is loaded and cut when it is stored.
+#pragma once
+
+#include "primitives/pack.h"
+
+namespace kg {
+
+template <int Count>
+struct Floats {
+  float value[Count];
+};
+
+// Pack number `pack` of the row.
+template <class T, int Count>
+__device__ inline Floats<Count> load_pack(const T* row, std::int64_t pack, std::int64_t cols,
+                                          float padding) {
+  Floats<Count> result;
+  const std::int64_t first = pack * Count;
+  if (first + Count <= cols) {
+    const auto raw = *reinterpret_cast<const Pack<T, Count>*>(row + first);
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) result.value[e] = to_float(raw.element[e]);
+  } else {
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e)
+      result.value[e] = first + e < cols ? to_float(row[first + e]) : padding;
+  }
+  return result;
+}
+
+// Rounds once to T.
+template <class T, int Count>
+__device__ inline void store_pack(T* row, std::int64_t pack, std::int64_t cols,
+                                  const Floats<Count>& values) {
+  const std::int64_t first = pack * Count;
+  if (first + Count <= cols) {
+    Pack<T, Count> raw;
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) raw.element[e] = from_float<T>(values.value[e]);
+    *reinterpret_cast<Pack<T, Count>*>(row + first) = raw;
+  } else {
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e)
+      if (first + e < cols) row[first + e] = from_float<T>(values.value[e]);
+  }
+}
+
+} // namespace kg

@@ -1,0 +1,29 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions over a warp by butterflies, so that every lane has the result and its bits are the
+// same each time. All lanes must call.
+#pragma once
+
+#include "runtime/device_code.h"
+
+namespace kg {
+
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+inline constexpr int kLanes = 32;
+inline constexpr int kButterflySteps = 5; // additions on the way of a lane's value to the sum
+
+__device__ inline float warp_max(float value) {
+  KG_UNROLL
+  for (int step = kLanes / 2; step > 0; step /= 2)
+    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+}
+
+__device__ inline float warp_sum(float value) {
+  KG_UNROLL
+  for (int step = kLanes / 2; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
+  return value;
+}
+
+} // namespace kg
