@@ -25,10 +25,11 @@ int report(const Options& options, World& world) {
   require(device != run.environment.end(),
           "the files do not say on which device they were measured; measure again");
   const auto baselines = load_baselines(options.baselines, device->second, selection);
-  const judge::GateResult result = judge_run(options, selection, baselines, run, "");
-  report::write(options.folder, run, result);
+  const judge::GateOptions how = gate_options(options, selection, run, "");
+  const judge::GateResult result = judge::judge(run.rows, baselines, registered(selection), how);
+  report::write(options.folder, run, result, how.ceilings);
   world.out << judge::plain_text(judge::summarise(result), result)
-            << fmt::format("report: {}\n", (options.folder / "report.md").string());
+            << fmt::format("report: {}\n", (options.folder / "report.html").string());
   return result.exit_code;
 }
 

@@ -3,9 +3,14 @@
 #include "perf/report/report.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/roof.h"
+#include "perf/judge/statistics.h"
 #include "perf/judge/summary.h"
+#include "perf/report/faces.h"
+#include "perf/report/html.h"
 #include "perf/report/rows.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,7 +24,19 @@ constexpr const char* kScale =
     "Standing (GPUs) = the vendor's time / ours, on the same scale. Verdict = what the gate makes "
     "of it.";
 
-nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measured) {
+// Of the samples, from the least to the greatest in steps of 5 %: what a histogram needs, at any
+// number of samples. At least one sample.
+std::vector<double> quantiles(std::vector<double> samples) {
+  constexpr int kSteps = 20;
+  std::sort(samples.begin(), samples.end());
+  std::vector<double> result;
+  for (int i = 0; i <= kSteps; ++i)
+    result.push_back(samples[(samples.size() - 1) * static_cast<std::size_t>(i) / kSteps]);
+  return result;
+}
+
+nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measured,
+                       const judge::Ceilings& ceilings) {
   nlohmann::json result = {{"op", row.op},
                            {"dtype", row.dtype},
                            {"case", row.key.case_id},
@@ -44,10 +61,63 @@ nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measu
   result["ci_lo_ns"] = measured->ci_ns.low;
   result["ci_hi_ns"] = measured->ci_ns.high;
   result["samples"] = measured->samples_ns.size();
+  result["quantiles_ns"] = quantiles(measured->samples_ns);
+  result["bytes"] = measured->bytes;
+  result["flops"] = measured->flops;
   result["processes"] = measured->process_medians_ns.size();
   result["gb_per_s"] = measured->bytes / measured->median_ns;
   result["gflop_per_s"] = measured->flops / measured->median_ns;
   if (measured->canary) result["canary_ns"] = measured->canary->median_ns;
+  const auto add = [&](const char* key, double value) {
+    if (value > 0) result[key] = value;
+  };
+  add("setup_ns", measured->setup_ns);
+  add("first_call_ns", measured->first_call_ns);
+  add("jit_ns", measured->jit_ns);
+  add("peak_bytes", measured->peak_bytes);
+  if (!measured->identity.empty()) result["identity"] = measured->identity;
+  if (const auto share = judge::roof_share(*measured, ceilings)) result["share_of_roof"] = *share;
+  return result;
+}
+
+// Of the rows that have one; rows that failed to give a time or a right result have none. How many
+// rows there are stands beside it.
+nlohmann::json to_json(const judge::GroupGrade& group) {
+  nlohmann::json result = {{"rows", group.rows}, {"graded", group.graded}};
+  if (group.geomean) result["geomean"] = *group.geomean;
+  if (group.grade) result["grade"] = judge::name(*group.grade);
+  return result;
+}
+
+// All of ours, as one group, with the median and the ends.
+nlohmann::json all_of(const judge::GateResult& result) {
+  std::vector<const judge::RowResult*> ours;
+  std::vector<double> ratios;
+  for (const judge::RowResult& row : result.rows) {
+    if (row.kind != judge::Kind::ours) continue;
+    ours.push_back(&row);
+    if (row.ratio) ratios.push_back(*row.ratio);
+  }
+  nlohmann::json all = to_json(judge::grade_group(ours));
+  if (ratios.empty()) return all;
+  std::sort(ratios.begin(), ratios.end());
+  all["median"] = judge::median(ratios);
+  all["worst"] = ratios.front();
+  all["best"] = ratios.back();
+  return all;
+}
+
+// Vendor's time / ours over the rows that have it: how often we are as fast, the mean, the ends.
+nlohmann::json against_vendor(const std::map<judge::RowKey, double>& standing) {
+  nlohmann::json result = {{"rows", standing.size()}, {"faster", 0}};
+  if (standing.empty()) return result;
+  std::vector<double> ratios;
+  for (const auto& [key, ratio] : standing) ratios.push_back(ratio);
+  std::sort(ratios.begin(), ratios.end());
+  result["faster"] = std::count_if(ratios.begin(), ratios.end(), [](double r) { return r >= 1; });
+  result["geomean"] = judge::geometric_mean(ratios);
+  result["worst"] = ratios.front();
+  result["best"] = ratios.back();
   return result;
 }
 
@@ -65,7 +135,8 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result)
   return text + environment.markdown();
 }
 
-std::string json(const judge::Results& run, const judge::GateResult& result) {
+std::string json(const judge::Results& run, const judge::GateResult& result,
+                 const judge::Ceilings& ceilings) {
   std::map<judge::RowKey, const judge::Measured*> measured;
   for (const judge::Measured& row : run.rows) measured.emplace(row.key, &row);
   const judge::Summary summary = judge::summarise(result);
@@ -74,15 +145,23 @@ std::string json(const judge::Results& run, const judge::GateResult& result) {
   if (device_of(run) == judge::Device::gpu) standing = standings(run.rows);
   for (const judge::RowResult& row : result.rows) {
     const auto found = measured.find(row.key);
-    rows.push_back(to_json(row, found == measured.end() ? nullptr : found->second));
+    rows.push_back(to_json(row, found == measured.end() ? nullptr : found->second, ceilings));
     if (const auto at = standing.find(row.key); at != standing.end())
       rows.back()["standing"] = at->second;
   }
   for (const auto& [verdict, count] : summary.verdicts)
     verdicts[std::string(judge::name(verdict))] = count;
   for (const auto& [grade, count] : summary.grades) grades[std::string(judge::name(grade))] = count;
+  nlohmann::json categories = nlohmann::json::object();
+  for (const auto& [category, group] : summary.categories) categories[category] = to_json(group);
   const nlohmann::json report = {{"schema", kReportSchema},
                                  {"exit_code", result.exit_code},
+                                 {"line", judge::exit_line(summary, result)},
+                                 {"scale", kScale},
+                                 {"all", all_of(result)},
+                                 {"categories", categories},
+                                 {"vendor", against_vendor(standing)},
+                                 {"ceilings", ceilings},
                                  {"environment", run.environment},
                                  {"verdicts", verdicts},
                                  {"grades", grades},
@@ -93,9 +172,15 @@ std::string json(const judge::Results& run, const judge::GateResult& result) {
 }
 
 void write(const std::filesystem::path& folder, const judge::Results& run,
-           const judge::GateResult& result) {
+           const judge::GateResult& result, const judge::Ceilings& ceilings) {
+  const std::string report = json(run, result, ceilings);
+  judge::write_file(folder / "report.json", report);
+  judge::write_file(folder / "report.html", html(report));
   judge::write_file(folder / "report.md", markdown(run, result));
-  judge::write_file(folder / "report.json", json(run, result));
+  judge::write_file(folder / "summary.md", summary(run, result));
+  judge::write_file(folder / "rows.csv", rows_csv(run, result));
+  judge::write_file(folder / "junit.xml", junit_xml(run, result));
+  judge::write_file(folder / "badge.json", badge_json(result));
   judge::save_results(folder / "samples.json", run);
 }
 

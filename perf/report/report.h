@@ -1,27 +1,32 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A judged run as files for people (report.md) and programs (report.json).
+// A judged run as a folder of files. report.json says everything; the others say the same, or a
+// part of it, in another form: report.html (a page that needs nothing else), report.md, and what
+// faces.h makes.
 #pragma once
 
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
+#include "perf/judge/roof.h"
 
 #include <filesystem>
 #include <string>
 
 namespace kg::report {
 
-inline constexpr int kReportSchema = 1;
+inline constexpr int kReportSchema = 2;
 
 std::string markdown(const judge::Results& run, const judge::GateResult& result);
 
-// Every row with its verdict and its times; the samples lie in samples.json, as `run --json` writes
-// them.
-std::string json(const judge::Results& run, const judge::GateResult& result);
+// Every row with its verdict and its times, and means over rows; the samples lie in samples.json,
+// as `run --json` writes them. `ceilings`: what the device was seen to reach, empty where that is
+// not known.
+std::string json(const judge::Results& run, const judge::GateResult& result,
+                 const judge::Ceilings& ceilings = {});
 
-// Writes report.md, report.json and samples.json into `folder`, each whole or not at all.
+// Writes all of them into `folder`, each whole or not at all.
 void write(const std::filesystem::path& folder, const judge::Results& run,
-           const judge::GateResult& result);
+           const judge::GateResult& result, const judge::Ceilings& ceilings = {});
 
 } // namespace kg::report

@@ -1,0 +1,183 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/faces.h"
+
+#include "perf/judge/csv.h"
+#include "perf/judge/summary.h"
+#include "perf/judge/units.h"
+#include "perf/report/rows.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace kg::report {
+namespace {
+
+using judge::GateResult;
+using judge::Measured;
+using judge::RowResult;
+
+std::map<judge::RowKey, const Measured*> by_key(const judge::Results& run) {
+  std::map<judge::RowKey, const Measured*> rows;
+  for (const Measured& row : run.rows) rows.emplace(row.key, &row);
+  return rows;
+}
+
+const Measured* find(const std::map<judge::RowKey, const Measured*>& rows,
+                     const judge::RowKey& key) {
+  const auto at = rows.find(key);
+  return at == rows.end() || at->second->samples_ns.empty() ? nullptr : at->second;
+}
+
+// For an attribute or text of XML 1.0, which has no way to write other control characters.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+    case '&': result += "&amp;"; break;
+    case '<': result += "&lt;"; break;
+    case '>': result += "&gt;"; break;
+    case '"': result += "&quot;"; break;
+    case '\n': result += "&#10;"; break;
+    default: result += static_cast<unsigned char>(c) < 0x20 && c != '\t' ? ' ' : c;
+    }
+  }
+  return result;
+}
+
+std::string property(std::string_view name, double value) {
+  return fmt::format("   <property name=\"{}\" value=\"{}\"/>\n", name, judge::csv_number(value));
+}
+
+// A part of a text that ends where a line does, with the count of what is missing.
+std::string cut(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const std::size_t end = text.rfind('\n', most) + 1;
+  return text.substr(0, end) +
+         fmt::format("\n{} more characters are in report.md\n", text.size() - end);
+}
+
+} // namespace
+
+std::string summary(const judge::Results& run, const GateResult& result) {
+  const judge::Summary counts = judge::summarise(result);
+  GateResult worst = result;
+  std::erase_if(worst.rows, [](const RowResult& row) {
+    return row.exit_code == judge::kExitPass && !row.warning;
+  });
+  const std::size_t all = worst.rows.size();
+  // Failures first, in their order.
+  std::stable_partition(worst.rows.begin(), worst.rows.end(),
+                        [](const RowResult& row) { return row.exit_code == judge::kExitFail; });
+  if (all > kMostSummaryRows) worst.rows.resize(kMostSummaryRows);
+  std::string text = fmt::format("## Kernelgrade: {}\n\n", judge::exit_line(counts, result));
+  if (!worst.rows.empty()) text += judged_table(worst, run.rows, device_of(run)).markdown() + "\n";
+  if (all > kMostSummaryRows)
+    text += fmt::format("{} more such rows are in report.html.\n\n", all - kMostSummaryRows);
+  text += judge::markdown(counts, result) + "\n";
+  for (const char* key : {"device_name", "cpu", "driver", "source", "date_utc"})
+    if (const auto at = run.environment.find(key); at != run.environment.end())
+      text += fmt::format("{}: {}  \n", key, at->second);
+  return cut(text, kMostSummary);
+}
+
+std::string rows_csv(const judge::Results& run, const GateResult& result) {
+  const auto measured = by_key(run);
+  const auto standing = device_of(run) == judge::Device::gpu ? standings(run.rows)
+                                                             : std::map<judge::RowKey, double>();
+  const std::vector<std::string> header = {
+      "case",     "variant",  "mode",        "kind",       "category", "median_ns",
+      "ci_lo_ns", "ci_hi_ns", "baseline_ns", "ratio",      "standing", "grade",
+      "verdict",  "gb_per_s", "gflop_per_s", "peak_bytes", "message"};
+  std::string text = judge::csv_record(header);
+  for (const RowResult& row : result.rows) {
+    const Measured* const times = find(measured, row.key);
+    const auto number = [](bool known, double value) {
+      return known ? judge::csv_number(value) : std::string();
+    };
+    const auto at = standing.find(row.key);
+    const std::vector<std::string> fields = {
+        row.key.case_id,
+        row.key.variant,
+        std::string(judge::name(row.key.mode)),
+        std::string(judge::name(row.kind)),
+        row.category,
+        times ? judge::csv_number(times->median_ns) : "",
+        times ? judge::csv_number(times->ci_ns.low) : "",
+        times ? judge::csv_number(times->ci_ns.high) : "",
+        number(row.baseline_ns > 0, row.baseline_ns),
+        row.ratio ? judge::csv_number(*row.ratio) : "",
+        at == standing.end() ? "" : judge::csv_number(at->second),
+        row.grade ? std::string(judge::name(*row.grade)) : "",
+        std::string(judge::name(row.verdict)),
+        times ? judge::csv_number(times->bytes / times->median_ns) : "",
+        times ? judge::csv_number(times->flops / times->median_ns) : "",
+        times ? number(times->peak_bytes > 0, times->peak_bytes) : "",
+        row.message};
+    text += judge::csv_record(fields);
+  }
+  return text;
+}
+
+std::string junit_xml(const judge::Results& run, const GateResult& result) {
+  const auto measured = by_key(run);
+  std::string cases;
+  std::size_t failures = result.faults.size();
+  std::size_t skips = 0;
+  for (const RowResult& row : result.rows) {
+    const Measured* const times = find(measured, row.key);
+    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\">\n",
+                         escaped("perf." + row.op + "." + row.dtype), escaped(judge::text(row.key)),
+                         times ? times->median_ns / 1e9 : 0.0);
+    cases += "   <properties>\n";
+    if (times) cases += property("median_ns", times->median_ns);
+    if (row.baseline_ns > 0) cases += property("baseline_ns", row.baseline_ns);
+    if (row.ratio)
+      cases += property("ratio", *row.ratio) + property("ratio_lo", row.ratio_interval.low) +
+               property("ratio_hi", row.ratio_interval.high);
+    cases += fmt::format("   <property name=\"verdict\" value=\"{}\"/>\n   </properties>\n",
+                         judge::name(row.verdict));
+    if (row.exit_code == judge::kExitFail) {
+      ++failures;
+      cases += fmt::format("   <failure type=\"{}\" message=\"{}\"/>\n", judge::name(row.verdict),
+                           escaped(row.message));
+    } else if (row.exit_code == judge::kExitSkip) {
+      ++skips;
+      cases += fmt::format("   <skipped message=\"{}\"/>\n", escaped(row.message));
+    }
+    cases += "  </testcase>\n";
+  }
+  for (const std::string& fault : result.faults)
+    cases += fmt::format("  <testcase classname=\"perf\" name=\"fault\" time=\"0\">\n"
+                         "   <failure type=\"fault\" message=\"{}\"/>\n  </testcase>\n",
+                         escaped(fault));
+  const std::size_t tests = result.rows.size() + result.faults.size();
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+                     "<testsuites name=\"kernelgrade\" tests=\"{0}\" failures=\"{1}\">\n"
+                     " <testsuite name=\"perf\" tests=\"{0}\" failures=\"{1}\" "
+                     "errors=\"0\" skipped=\"{2}\">\n{3} </testsuite>\n</testsuites>\n",
+                     tests, failures, skips, cases);
+}
+
+std::string badge_json(const GateResult& result) {
+  std::size_t passed = 0;
+  for (const RowResult& row : result.rows) passed += row.exit_code == judge::kExitPass;
+  const bool fails = result.exit_code == judge::kExitFail;
+  const bool skips = result.exit_code == judge::kExitSkip;
+  const nlohmann::json badge = {{"schemaVersion", 1},
+                                {"label", "kernels"},
+                                {"message", fmt::format("{}, {} of {} rows",
+                                                        fails   ? "failed"
+                                                        : skips ? "skipped"
+                                                                : "passed",
+                                                        passed, result.rows.size())},
+                                {"color", fails   ? "red"
+                                          : skips ? "lightgrey"
+                                                  : "brightgreen"}};
+  return badge.dump(1) + "\n";
+}
+
+} // namespace kg::report

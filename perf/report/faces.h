@@ -1,0 +1,30 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A judged run in the forms that other programs read.
+#pragma once
+
+#include "perf/judge/gate.h"
+#include "perf/judge/result.h"
+
+#include <string>
+
+namespace kg::report {
+
+// For a pull request's comment or a job's summary: the verdict, the counts, the worst rows, the
+// machine. At most kMostSummary characters, which GitHub's comments (65,536) leave room around.
+inline constexpr std::size_t kMostSummary = 60000;
+inline constexpr std::size_t kMostSummaryRows = 20;
+std::string summary(const judge::Results& run, const judge::GateResult& result);
+
+// One record per row, in the order judged: what report.json says of it, in columns.
+std::string rows_csv(const judge::Results& run, const judge::GateResult& result);
+
+// JUnit's XML as CI systems read it: a test case per row, its numbers as properties, its message
+// with the command that measures it again as failure or skip; faults of the run as test cases.
+std::string junit_xml(const judge::Results& run, const judge::GateResult& result);
+
+// For shields.io's "endpoint" badge (https://shields.io/badges/endpoint-badge).
+std::string badge_json(const judge::GateResult& result);
+
+} // namespace kg::report

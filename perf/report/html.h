@@ -1,0 +1,15 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// report.html: report.json and the page that shows it (perf/report/page/) in one file, which a
+// browser opens without a network and without a server.
+#pragma once
+
+#include <string>
+
+namespace kg::report {
+
+// `report` is the text of report.json.
+std::string html(const std::string& report);
+
+} // namespace kg::report

@@ -1,0 +1,21 @@
+// Shows the page that the address names.
+
+const kPages = [['overview', 'Overview', overviewPage], ['rows', 'Rows', rowsPage], ['roofline', 'Roofline', rooflinePage],
+                ['failures', 'Failures and skips', failuresPage], ['environment', 'Environment', environmentPage]];
+
+const kReport = JSON.parse(document.getElementById('report').textContent);
+
+const kOutcome = {0: ['pass', '✓'], 77: ['skipped', '–']}[kReport.exit_code] || ['regressed', '✗'];
+
+function show() {
+  const page = state().get('page') || 'overview';
+  const [, , build] = kPages.find(([id]) => id === page) || ['row', 'Row', page === 'row' ? rowPage : overviewPage];
+  document.getElementById('pages').replaceChildren(...kPages.map(([id, title]) =>
+    element('li', {}, element('a', {href: pageLink(id), 'aria-current': id === page ? 'page' : undefined}, title))));
+  document.getElementById('content').replaceChildren(...build(kReport));
+}
+
+document.getElementById('banner').replaceChildren(element('span', {class: kOutcome[0]}, `${kOutcome[1]} ${kReport.line}`));
+document.getElementById('footer').textContent = `Report schema ${kReport.schema}; ${kReport.environment.source || ''} ${kReport.environment.date_utc || ''}`;
+window.addEventListener('hashchange', () => { show(); });
+show();

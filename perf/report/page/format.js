@@ -1,0 +1,49 @@
+// Numbers and elements, for all pages.
+
+// Three to four significant digits with the unit that suits.
+function timeText(ns) {
+  if (!(ns > 0)) return '-';
+  for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['us', 1e3]])
+    if (ns >= size) return `${digits(ns / size)} ${unit}`;
+  return `${digits(ns)} ns`;
+}
+function digits(value) { return Number.isFinite(value) ? String(Number(value.toPrecision(4))) : '-'; }
+function ratioText(value) { return value === undefined ? '-' : value.toFixed(3); }
+function percentText(share) { return `${(100 * share).toFixed(1)} %`; }
+
+// What a row does more of per byte; see rows.cpp.
+function rateText(row) {
+  if (!row.median_ns) return '-';
+  const memory = !(row.gflop_per_s > 8 * row.gb_per_s);
+  return memory ? (row.gb_per_s > 0 ? `${digits(row.gb_per_s)} GB/s` : '-') : `${digits(row.gflop_per_s)} GFLOP/s`;
+}
+
+// An element: element('td', {class: 'number'}, 'text', child...). Text is never taken for markup.
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes))
+    if (value !== undefined && value !== false) made.setAttribute(key, value === true ? '' : value);
+  made.append(...children.flat().filter(child => child !== undefined));
+  return made;
+}
+function shape(name, attributes = {}, ...children) {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// Words carry the meaning and a sign stands beside them; colour comes last.
+const kSigns = {pass: '✓', improved: '▲', regressed: '✗', invalid: '✗', inconclusive: '?', unblessed: '○', env: '~', skipped: '–',
+                excellent: '●●●●', good: '●●●', fair: '●●', poor: '●', critical: '✗'};
+function word(name) {
+  if (!name) return element('span', {class: 'none'}, 'n/a');
+  return element('span', {class: name}, `${kSigns[name] || ''} ${name}`);
+}
+
+function plainTable(header, lines, numbers = []) {
+  const kind = i => numbers.includes(i) ? 'number' : undefined;
+  return element('div', {class: 'scroll'}, element('table', {},
+    element('thead', {}, element('tr', {}, header.map((text, i) => element('th', {scope: 'col', class: kind(i)}, text)))),
+    element('tbody', {}, lines.map(cells => element('tr', {}, cells.map((cell, i) => element('td', {class: kind(i)}, cell)))))));
+}

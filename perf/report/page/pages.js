@@ -1,0 +1,111 @@
+// The other pages: one row, the roofline, what failed, the environment.
+
+function rowPage(report) {
+  const id = state().get('row');
+  const row = report.rows.find(each => rowId(each) === id);
+  if (!row) return [element('h2', {}, 'Row'), element('p', {}, `There is no row "${id}" in this report.`)];
+  const facts = [
+    ['verdict', word(row.verdict)], ['grade', word(row.grade)], ['why', row.message],
+    ['median', row.median_ns ? `${timeText(row.median_ns)}, 99 % interval ${timeText(row.ci_lo_ns)} to ${timeText(row.ci_hi_ns)}` : 'not measured'],
+    ['baseline', timeText(row.baseline_ns)],
+    ['baseline / measured', row.ratio === undefined ? '-' : `${ratioText(row.ratio)} [${ratioText(row.ratio_lo)}, ${ratioText(row.ratio_hi)}]`],
+    ['vendor / ours', ratioText(row.standing)], ['rate', rateText(row)],
+    ['samples', row.samples ? `${row.samples} in ${row.processes} processes` : '-'],
+    ['first call', timeText(row.first_call_ns)], ['of it compiled at run time', timeText(row.jit_ns)], ['set-up', timeText(row.setup_ns)],
+    ['device memory', row.peak_bytes ? `${digits(row.peak_bytes / 2 ** 20)} MiB` : '-'], ['machine code and launches', row.identity || 'not known'],
+    ['canary', timeText(row.canary_ns)], ['again', element('code', {}, row.reproduce)],
+  ].filter(([, value]) => value !== '-');
+  const parts = [element('h2', {}, rowId(row)), factTable(facts)];
+  if (row.quantiles_ns) parts.push(element('h3', {}, 'Samples'), sampleHistogram(row.quantiles_ns, row.median_ns));
+  const sweep = sizeSweep(report, row);
+  if (sweep) parts.push(element('h3', {}, `All sizes of ${row.op} ${row.dtype} ${row.mode}`), ...sweep);
+  return parts;
+}
+
+function factTable(facts) {
+  return element('table', {}, element('tbody', {}, facts.map(([name, value]) =>
+    element('tr', {}, element('th', {scope: 'row'}, name), element('td', {class: 'text'}, value)))));
+}
+
+// Time against the bytes that a case must move, a line per variant; where the fastest of ours changes, a line across.
+function sizeSweep(report, row) {
+  const family = report.rows.filter(each => each.op === row.op && each.dtype === row.dtype && each.mode === row.mode && each.median_ns && each.bytes > 0);
+  const sizes = [...new Set(family.map(each => each.bytes))].sort((a, b) => a - b);
+  if (sizes.length < 2) return undefined;
+  const times = family.map(each => each.median_ns);
+  const plot = logPlot('time against size, by variant', {x: [sizes[0], sizes[sizes.length - 1]], y: [Math.min(...times), Math.max(...times)]},
+    'bytes that the case must move', 'median', (value, axis) => axis === 'y' ? timeText(value) : bytesText(value));
+  const variants = [...new Set(family.map(each => each.variant))];
+  const entries = variants.map((variant, i) => [variant, kMarks[i % kMarks.length], kLineColours[i % kLineColours.length]]);
+  for (const [variant, kind, colour] of entries) {
+    const points = family.filter(each => each.variant === variant).sort((a, b) => a.bytes - b.bytes);
+    plot.svg.append(shape('path', {class: 'line', stroke: colour, d: points.map((each, i) => `${i ? 'L' : 'M'}${plot.x(each.bytes)} ${plot.y(each.median_ns)}`).join('')}));
+    for (const each of points) plot.svg.append(mark(kind, plot.x(each.bytes), plot.y(each.median_ns), colour, `${rowId(each)}: ${timeText(each.median_ns)}`));
+  }
+  const best = size => family.filter(each => each.bytes === size && each.kind === 'ours').sort((a, b) => a.median_ns - b.median_ns)[0];
+  const notes = [];
+  for (let i = 1; i < sizes.length; ++i) {
+    const [before, after] = [best(sizes[i - 1]), best(sizes[i])];
+    if (!before || !after || before.variant === after.variant) continue;
+    const between = Math.sqrt(sizes[i - 1] * sizes[i]);
+    plot.svg.append(shape('path', {class: 'ceiling', 'stroke-dasharray': '4 3', d: `M${plot.x(between)} 10V316`}));
+    notes.push(`Between ${bytesText(sizes[i - 1])} and ${bytesText(sizes[i])} the fastest of ours changes from ${before.variant} to ${after.variant}.`);
+  }
+  return [plot.svg, legend(entries), ...notes.map(note => element('p', {}, note))];
+}
+function bytesText(bytes) {
+  for (const [unit, size] of [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]]) if (bytes >= size) return `${digits(bytes / size)} ${unit}`;
+  return `${digits(bytes)} B`;
+}
+
+// Operations per second against operations per byte. Ceilings that were measured on this device are lines; without any, none is drawn.
+function rooflinePage(report) {
+  const rows = report.rows.filter(row => row.median_ns && row.bytes > 0 && row.flops > 0);
+  const heading = element('h2', {}, 'Roofline');
+  if (!rows.length) return [heading, element('p', {}, 'No measured row has both bytes and operations.')];
+  const ceilings = report.ceilings || {};
+  const bandwidths = Object.entries(ceilings).filter(([name]) => name.endsWith('bytes_per_s')).map(([name, value]) => [name, value / 1e9]);
+  const peaks = Object.entries(ceilings).filter(([name]) => name.endsWith('flops_per_s')).map(([name, value]) => [name, value / 1e9]);
+  const intensity = row => row.flops / row.bytes;
+  const all = rows.map(intensity);
+  const speeds = [...rows.map(row => row.gflop_per_s), ...peaks.map(([, value]) => value)];
+  const plot = logPlot('roofline', {x: [Math.min(...all), Math.max(...all)], y: [Math.min(...speeds), Math.max(...speeds)]},
+    'operations per byte', 'GFLOP/s');
+  for (const [name, value] of bandwidths) {
+    const ends = [plot.low, plot.high].map(x => `${plot.x(x)} ${plot.y(value * x)}`);
+    plot.svg.append(shape('path', {class: 'ceiling', d: `M${ends.join('L')}`}, shape('title', {}, `${name}: ${digits(value)} GB/s`)));
+  }
+  for (const [name, value] of peaks)
+    plot.svg.append(shape('path', {class: 'ceiling', d: `M${plot.x(plot.low)} ${plot.y(value)}H${plot.x(plot.high)}`},
+      shape('title', {}, `${name}: ${digits(value)} GFLOP/s`)));
+  for (const row of rows) {
+    const colour = row.share_of_roof > 1 ? 'var(--critical)' : row.kind === 'vendor' ? 'var(--none)' : 'var(--link)';
+    plot.svg.append(mark(row.kind === 'vendor' ? 'diamond' : row.share_of_roof > 1 ? 'cross' : 'circle', plot.x(intensity(row)), plot.y(row.gflop_per_s), colour,
+      `${rowId(row)}: ${rateText(row)}${row.share_of_roof ? `, ${percentText(row.share_of_roof)} of its roof` : ''}`));
+  }
+  const note = bandwidths.length + peaks.length ? 'Lines: ceilings measured on this device. A cross is above its ceiling: its time or its work is wrong.'
+                                                : 'No ceiling has been measured on this device, so none is drawn.';
+  return [heading, plot.svg, legend([['ours', 'circle', 'var(--link)'], ['vendor', 'diamond', 'var(--none)']]), element('p', {}, note)];
+}
+
+function failuresPage(report) {
+  const lists = [['Failures', row => row.exit_code === 1], ['Skipped and undecided', row => row.exit_code === 77], ['Passed, with a warning', row => row.exit_code === 0 && row.warning]];
+  return lists.flatMap(([title, belongs]) => {
+    const rows = report.rows.filter(belongs);
+    const lines = rows.slice(0, 500).map(row => [element('a', {href: pageLink('row', {row: rowId(row)})}, rowId(row)), word(row.verdict), row.message]);
+    return [element('h2', {}, `${title} (${rows.length})`), rows.length ? textTable(['row', 'verdict', 'why, and the command that shows it again'], lines) : element('p', {}, 'None.'),
+            rows.length > 500 ? element('p', {}, `${rows.length - 500} more: see the rows.`) : undefined].filter(Boolean);
+  });
+}
+function textTable(header, lines) {
+  const table = plainTable(header, lines);
+  for (const line of table.querySelectorAll('tbody tr')) line.lastElementChild.className = 'text';
+  return table;
+}
+
+function environmentPage(report) {
+  const parts = [element('h2', {}, 'Environment'), factTable(Object.entries(report.environment))];
+  if (report.ceilings) parts.push(element('h2', {}, 'Measured ceilings'), factTable(Object.entries(report.ceilings).map(([name, value]) => [name, digits(value)])));
+  if (report.theory) parts.push(element('h2', {}, 'Theoretical limits'), factTable(Object.entries(report.theory).map(([name, value]) => [name, String(value)])));
+  return parts;
+}

@@ -1,0 +1,93 @@
+// The page of all rows: filtered, sorted, and a part of them at a time, since thousands of table rows take a browser seconds.
+
+const kFilters = ['op', 'dtype', 'variant', 'mode', 'grade', 'verdict'];
+const kRowsAtOnce = 200;
+const kGradeOrder = ['critical', 'poor', 'fair', 'good', 'excellent'];
+const kVerdictOrder = ['invalid', 'regressed', 'inconclusive', 'unblessed', 'env', 'skipped', 'improved', 'pass'];
+
+const kColumns = [
+  {id: 'case', title: 'case', value: row => row.case, cell: row => element('a', {href: pageLink('row', {row: rowId(row)})}, row.case)},
+  {id: 'variant', title: 'variant', value: row => row.variant, cell: row => row.variant + (row.kind === 'vendor' ? ' (vendor)' : '')},
+  {id: 'mode', title: 'mode', value: row => row.mode, wide: true},
+  {id: 'median', title: 'median', value: row => row.median_ns, cell: row => timeText(row.median_ns), number: true},
+  {id: 'spread', title: '±99 % CI', value: spread, cell: row => row.median_ns ? `±${percentText(spread(row))}` : '-', number: true, wide: true},
+  {id: 'rate', title: 'rate', value: row => row.gb_per_s, cell: rateText, number: true, wide: true},
+  {id: 'standing', title: 'vs vendor', value: row => row.standing, cell: row => ratioText(row.standing), number: true, gpu: true},
+  {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
+  {id: 'grade', title: 'grade', value: row => row.grade && kGradeOrder.indexOf(row.grade), cell: row => word(row.grade)},
+  {id: 'verdict', title: 'verdict', value: row => kVerdictOrder.indexOf(row.verdict), cell: row => word(row.verdict)},
+];
+
+function spread(row) { return row.median_ns ? (row.ci_hi_ns - row.ci_lo_ns) / 2 / row.median_ns : undefined; }
+
+// Rows that every filter lets through; `q` is a part of the id.
+function filtered(rows, view) {
+  const wanted = kFilters.filter(key => view.get(key));
+  const part = (view.get('q') || '').toLowerCase();
+  return rows.filter(row => wanted.every(key => (row[key] || 'n/a') === view.get(key)) &&
+                            (!part || rowId(row).toLowerCase().includes(part)));
+}
+
+// By a column, upwards or (-) downwards; what has no value comes last either way. '': as the report lists them, worst first.
+function sorted(rows, order) {
+  if (!order) return rows;
+  const down = order.startsWith('-');
+  const column = kColumns.find(each => each.id === order.replace('-', ''));
+  if (!column) return rows;
+  const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
+  return [...rows].sort((a, b) => {
+    const [x, y] = [column.value(a), column.value(b)];
+    if (x === undefined || y === undefined) return compare(x === undefined, y === undefined);
+    return down ? compare(y, x) : compare(x, y);
+  });
+}
+
+function filterForm(rows, view) {
+  const form = element('form', {class: 'filters', role: 'search'});
+  const search = element('input', {type: 'search', value: view.get('q') || '', placeholder: 'part of a case'});
+  search.addEventListener('change', () => go({q: search.value, more: ''}));
+  form.append(element('label', {}, 'find', search));
+  for (const key of kFilters) {
+    const values = [...new Set(rows.map(row => row[key] || 'n/a'))].sort();
+    if (values.length < 2 && !view.get(key)) continue;
+    const select = element('select', {}, element('option', {value: ''}, 'all'),
+      values.map(value => element('option', {value, selected: view.get(key) === value}, value)));
+    select.addEventListener('change', () => go({[key]: select.value, more: ''}));
+    form.append(element('label', {}, key, select));
+  }
+  form.addEventListener('submit', event => { event.preventDefault(); go({q: search.value, more: ''}); });
+  return form;
+}
+
+function rowsTable(rows, view, columns) {
+  const order = view.get('sort') || '';
+  const heading = column => {
+    const direction = order === column.id ? 'ascending' : order === `-${column.id}` ? 'descending' : undefined;
+    const button = element('button', {type: 'button'}, column.title,
+      direction ? (direction === 'ascending' ? ' ↑' : ' ↓') : '');
+    button.addEventListener('click', () => go({sort: direction === 'ascending' ? `-${column.id}` : column.id}));
+    return element('th', {scope: 'col', 'aria-sort': direction, class: classes(column)}, button);
+  };
+  const cell = (column, row) => element('td', {class: classes(column)}, column.cell ? column.cell(row) : column.value(row));
+  return element('div', {class: 'scroll'}, element('table', {id: 'rows'},
+    element('thead', {}, element('tr', {}, columns.map(heading))),
+    element('tbody', {}, rows.map(row => element('tr', {}, columns.map(column => cell(column, row)))))));
+}
+function classes(column) { return [column.number && 'number', column.wide && 'wide'].filter(Boolean).join(' ') || undefined; }
+
+function rowsPage(report) {
+  const view = state();
+  const columns = kColumns.filter(column => !column.gpu || report.rows.some(row => row.standing !== undefined));
+  const found = sorted(filtered(report.rows, view), view.get('sort'));
+  const shown = Math.max(kRowsAtOnce, Number(view.get('more')) || 0);
+  const parts = [element('h2', {}, 'Rows'), filterForm(report.rows, view),
+    element('p', {id: 'count', role: 'status'}, `${found.length} of ${report.rows.length} rows` +
+      (found.length > shown ? `, the first ${shown} shown` : '')),
+    rowsTable(found.slice(0, shown), view, columns)];
+  if (found.length > shown) {
+    const more = element('button', {type: 'button', class: 'plain'}, `show ${Math.min(1000, found.length - shown)} more`);
+    more.addEventListener('click', () => go({more: String(shown + 1000)}));
+    parts.push(element('p', {}, more));
+  }
+  return parts;
+}

@@ -1,0 +1,142 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/faces.h"
+
+#include "perf/judge/csv.h"
+#include "perf/report/html.h"
+#include "perf/report/report.h"
+#include "tests/report/run.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace kg::report {
+namespace {
+
+using test::JudgedRun;
+using test::many;
+using test::mixed;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ReportJson, MeansLeaveOutWhatHasNoRatioAndSayHowMuchThatIs) {
+  const JudgedRun run = mixed();
+  const auto report = nlohmann::json::parse(json(run.measured, run.judged));
+  EXPECT_EQ(report["all"]["rows"], 4);
+  EXPECT_EQ(report["all"]["graded"], 2);
+  EXPECT_NEAR(report["all"]["geomean"].get<double>(), std::sqrt(0.95 * 0.3), 1e-12);
+  EXPECT_EQ(report["all"]["worst"], 0.3);
+  EXPECT_FALSE(report["all"].contains("grade")) << "not all of it is known";
+  EXPECT_EQ(report["categories"]["scans"]["graded"], 0);
+  EXPECT_FALSE(report["categories"]["scans"].contains("geomean"));
+}
+
+TEST(ReportJson, TheVendorIsCountedWhereItStandsBesideUs) {
+  const JudgedRun run = mixed();
+  const auto report = nlohmann::json::parse(json(run.measured, run.judged));
+  EXPECT_EQ(report["vendor"]["rows"], 1);
+  EXPECT_EQ(report["vendor"]["faster"], 0);
+  EXPECT_DOUBLE_EQ(report["vendor"]["geomean"].get<double>(), 0.8);
+}
+
+TEST(ReportJson, QuantilesGoFromTheLeastSampleToTheGreatest) {
+  const JudgedRun run = mixed();
+  const auto report = nlohmann::json::parse(json(run.measured, run.judged));
+  const auto quantiles = report["rows"][0]["quantiles_ns"].get<std::vector<double>>();
+  ASSERT_EQ(quantiles.size(), 21u);
+  EXPECT_DOUBLE_EQ(quantiles.front(), 99);
+  EXPECT_DOUBLE_EQ(quantiles[10], 100);
+  EXPECT_DOUBLE_EQ(quantiles.back(), 101);
+}
+
+TEST(ReportJson, ShareOfRoofNeedsACeiling) {
+  JudgedRun run = mixed();
+  for (judge::Measured& row : run.measured.rows) row.key.mode = judge::Mode::cold;
+  for (judge::RowResult& row : run.judged.rows) row.key.mode = judge::Mode::cold;
+  EXPECT_THAT(json(run.measured, run.judged), Not(HasSubstr("share_of_roof")));
+  const judge::Ceilings ceilings = {{"dram_bytes_per_s", 2e12}};
+  const auto report = nlohmann::json::parse(json(run.measured, run.judged, ceilings));
+  EXPECT_DOUBLE_EQ(report["rows"][0]["share_of_roof"].get<double>(), 0.5);
+  EXPECT_EQ(report["ceilings"]["dram_bytes_per_s"], 2e12);
+}
+
+TEST(Summary, SaysTheVerdictAndTheWorstRowsFirst) {
+  const JudgedRun run = mixed();
+  const std::string text = summary(run.measured, run.judged);
+  EXPECT_THAT(text, AllOf(HasSubstr("FAILED"), HasSubstr("NVIDIA H200"), HasSubstr("scan.csv:3")));
+  const std::size_t wrong = text.find("| scan.f32.n64 | broken");
+  const std::size_t fresh = text.find("| scan.f32.n64 | new");
+  EXPECT_LT(wrong, fresh);
+  EXPECT_NE(fresh, std::string::npos);
+  EXPECT_THAT(text, Not(HasSubstr("| copy.f32.n64 | ours"))) << "it passed";
+}
+
+TEST(Summary, StaysWithinWhatACommentTakes) {
+  JudgedRun run = many(5000);
+  for (judge::RowResult& row : run.judged.rows) {
+    row.verdict = judge::Verdict::regressed;
+    row.exit_code = judge::kExitFail;
+    row.reason = row.message; // each its own
+  }
+  run.judged.exit_code = judge::kExitFail;
+  const std::string text = summary(run.measured, run.judged);
+  EXPECT_LE(text.size(), kMostSummary + 100);
+  EXPECT_GT(text.size(), kMostSummary / 2);
+  EXPECT_THAT(text, AllOf(HasSubstr("4980 more such rows"), HasSubstr("more characters are in")));
+}
+
+TEST(RowsCsv, HasEveryRowAndReadsBack) {
+  const JudgedRun run = mixed();
+  const judge::Csv csv = judge::read_csv(rows_csv(run.measured, run.judged), "rows.csv");
+  EXPECT_TRUE(csv.problems.empty());
+  ASSERT_EQ(csv.records.size(), 6u);
+  const auto& header = csv.records[0].fields;
+  const auto at = [&](std::size_t row, const std::string& column) {
+    const auto place = std::find(header.begin(), header.end(), column) - header.begin();
+    return csv.records[row].fields.at(static_cast<std::size_t>(place));
+  };
+  EXPECT_EQ(at(1, "standing"), "0.8");
+  EXPECT_EQ(at(3, "ratio"), "0.3");
+  EXPECT_EQ(at(3, "verdict"), "regressed");
+  EXPECT_EQ(at(4, "median_ns"), "") << "it was not measured";
+  EXPECT_EQ(at(4, "message"), "scan.f32.n64 broken says <why> & \"how\"");
+}
+
+TEST(Junit, CountsAndEscapes) {
+  const JudgedRun run = mixed();
+  const std::string xml = junit_xml(run.measured, run.judged);
+  EXPECT_THAT(xml, AllOf(HasSubstr("tests=\"6\" failures=\"3\""), HasSubstr("skipped=\"1\""),
+                         HasSubstr("says &lt;why&gt; &amp; &quot;how&quot;"),
+                         HasSubstr("<property name=\"ratio\" value=\"0.3\"/>"),
+                         HasSubstr("<failure type=\"regressed\""),
+                         HasSubstr("<failure type=\"fault\"")));
+  EXPECT_THAT(xml, Not(HasSubstr("says <why>")));
+}
+
+TEST(Badge, SaysHowManyPassed) {
+  const auto badge = nlohmann::json::parse(badge_json(mixed().judged));
+  EXPECT_EQ(badge["schemaVersion"], 1);
+  EXPECT_EQ(badge["message"], "failed, 2 of 5 rows");
+  EXPECT_EQ(badge["color"], "red");
+  EXPECT_EQ(nlohmann::json::parse(badge_json(many(3).judged))["message"], "passed, 3 of 3 rows");
+}
+
+TEST(Html, HoldsTheReportAndNothingThatEndsItsScript) {
+  const JudgedRun run = mixed();
+  const std::string report = json(run.measured, run.judged);
+  const std::string page = html(report);
+  const std::string begin = "id=\"report\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  const std::size_t to = page.find("</script>", from);
+  EXPECT_EQ(nlohmann::json::parse(page.substr(from, to - from)), nlohmann::json::parse(report));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("@REPORT@")), Not(HasSubstr("@STYLE@")),
+                          Not(HasSubstr("@SCRIPTS@")), Not(HasSubstr("src=")),
+                          Not(HasSubstr("href=\"http"))))
+      << "one file, without a network";
+}
+
+} // namespace
+} // namespace kg::report

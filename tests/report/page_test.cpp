@@ -1,0 +1,131 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// report.html in a real browser: Chromium without a window, which prints the page as its scripts
+// leave it.
+#include "perf/report/html.h"
+#include "perf/report/report.h"
+#include "tests/report/run.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <regex>
+
+namespace kg::report {
+namespace {
+
+using test::JudgedRun;
+using test::many;
+using test::mixed;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// The output of a shell command, standard error included.
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
+  std::array<char, 4096> part;
+  while (const std::size_t bytes = fread(part.data(), 1, part.size(), pipe))
+    text.append(part.data(), bytes);
+  pclose(pipe);
+  return text;
+}
+
+class Page : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
+      if (std::system(("command -v " + std::string(name) + " >/dev/null").c_str()) == 0)
+        browser_ = name;
+    if (browser_.empty()) GTEST_SKIP() << "no Chromium is on PATH; apt install chromium";
+    folder_ =
+        std::filesystem::temp_directory_path() / ("kernelgrade-page-" + std::to_string(getpid()));
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+
+  // The page of `run` at the address #view; a fault of a script fails the test.
+  std::string shown(const JudgedRun& run, const std::string& view) {
+    std::ofstream(folder_ / "report.html") << html(json(run.measured, run.judged));
+    const std::string text =
+        output_of(browser_ + " --headless --no-sandbox --disable-gpu --enable-logging=stderr" +
+                  " --user-data-dir='" + (folder_ / "profile").string() + "' --dump-dom 'file://" +
+                  (folder_ / "report.html").string() + "#" + view + "'");
+    EXPECT_THAT(text, AllOf(Not(HasSubstr("CONSOLE")), HasSubstr("</html>")));
+    // What the scripts made, not their text.
+    const std::size_t begin = text.find("<body>");
+    return text.substr(begin, text.find("id=\"report\"", begin) - begin);
+  }
+
+  static std::vector<std::string> cases(const std::string& page) {
+    std::vector<std::string> found;
+    const std::regex cell("<td><a href=\"[^\"]*\">([^<]*)</a></td>");
+    for (std::sregex_iterator at(page.begin(), page.end(), cell), end; at != end; ++at)
+      found.push_back((*at)[1]);
+    return found;
+  }
+
+  std::string browser_;
+  std::filesystem::path folder_;
+};
+
+TEST_F(Page, TheOverviewGivesOneVerdictAndWhatToDo) {
+  const std::string page = shown(mixed(), "");
+  EXPECT_THAT(page, AllOf(HasSubstr("FAILED"), HasSubstr("2 of 4"), HasSubstr("scan.csv:3"),
+                          HasSubstr("gave a wrong or no result"), HasSubstr("times as slow")));
+  EXPECT_LT(page.find("gave a wrong or no result"), page.find("times as slow"));
+}
+
+TEST_F(Page, RowsAreFilteredAndSorted) {
+  EXPECT_THAT(cases(shown(mixed(), "page=rows&sort=median")),
+              testing::ElementsAre("scan.f32.n64", "copy.f32.n64", "copy.f32.n64", "copy.f32.n128",
+                                   "scan.f32.n64"));
+  EXPECT_THAT(cases(shown(mixed(), "page=rows&sort=-median")),
+              testing::ElementsAre("copy.f32.n128", "copy.f32.n64", "copy.f32.n64", "scan.f32.n64",
+                                   "scan.f32.n64"))
+      << "what has no value comes last";
+  EXPECT_THAT(cases(shown(mixed(), "page=rows&verdict=regressed")),
+              testing::ElementsAre("copy.f32.n128"));
+  EXPECT_THAT(cases(shown(mixed(), "page=rows&q=SCAN")),
+              testing::ElementsAre("scan.f32.n64", "scan.f32.n64"));
+}
+
+TEST_F(Page, ARowTellsItsStory) {
+  const std::string page = shown(mixed(), "page=row&row=copy.f32.n128%20ours%20real");
+  EXPECT_THAT(page, AllOf(HasSubstr("✗ regressed"), HasSubstr("says &lt;why&gt; &amp;"),
+                          HasSubstr("400 ns"), HasSubstr("0.300"),
+                          HasSubstr("distribution of the samples"), HasSubstr("time against size"),
+                          HasSubstr("kernelgrade gate --op copy")));
+  EXPECT_THAT(shown(mixed(), "page=row&row=none"), HasSubstr("There is no row"));
+}
+
+TEST_F(Page, FailuresAndSkipsAreListedWithTheirReasons) {
+  const std::string page = shown(mixed(), "page=failures");
+  EXPECT_THAT(page, AllOf(HasSubstr("Failures (2)"), HasSubstr("Skipped and undecided (1)")));
+}
+
+TEST_F(Page, RooflineDrawsEveryMeasuredRow) {
+  const std::string page = shown(mixed(), "page=roofline");
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("copy.f32.n64 library real"), HasSubstr("scan.f32.n64 new real"),
+                    Not(HasSubstr("scan.f32.n64 broken")), HasSubstr("No ceiling")));
+}
+
+TEST_F(Page, ThousandsOfRowsAreShownInParts) {
+  const std::string page = shown(many(5000), "page=rows&sort=-ratio");
+  EXPECT_THAT(page, AllOf(HasSubstr("5000 of 5000 rows, the first 200 shown"),
+                          HasSubstr("show 1000 more")));
+  EXPECT_EQ(cases(page).size(), 200u);
+  EXPECT_EQ(cases(page).front(), "op19.f32.n249");
+}
+
+} // namespace
+} // namespace kg::report
