@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Sourced by grade, .ci/run and .ci/gpu: named steps with their times, packages, and what CTest printed.
+# Sourced by grade and the scripts in .ci/: named steps with their times, packages, and what CTest printed.
 
 step_names=() step_seconds=() step_results=()
 
@@ -89,6 +89,20 @@ gpu_works() {
 # only the architecture itself has.
 gpu_architectures() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader | tr -d '. ' | sort -u | sed 's/^90$/90a/; s/$/-real/' | paste -sd';'
+}
+
+# build_command BACKEND: installs what is missing, builds `kernelgrade` in build/BACKEND, and makes the folder report/.
+build_command() {
+  # shellcheck disable=SC2046 # one word per package
+  install $(packages build) </dev/null
+  find_nvcc || true
+  if [[ $1 == cuda ]]; then
+    cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES="$(gpu_architectures)"
+  else
+    cmake --preset "$1"
+  fi
+  cmake --build --preset "$1" --target kernelgrade
+  mkdir -p report
 }
 
 # failed_tests LOG: names, from what CTest printed.

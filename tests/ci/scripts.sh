@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The scripts that workflows run beside .ci/run and .ci/gpu, with a repository, a remote and a `gh` of their own:
+#   scripts.sh SOURCE_DIR BUILT_KERNELGRADE
+set -euo pipefail
+source_dir=$1
+kernelgrade=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+check() {
+  local what=$1
+  shift
+  if "$@" >/dev/null 2>&1; then echo "ok: $what"; else echo "FAILED: $what"; failed=1; fi
+}
+
+# A clone that the scripts may change, whose remote is a bare repository, and whose `kernelgrade` is built already.
+git init --quiet --bare "$work/remote"
+mkdir "$work/project"
+cp -r "$source_dir/.ci" "$source_dir/baselines" "$work/project/"
+printf 'report/\nbuild/\n' >"$work/project/.gitignore"
+cd "$work/project"
+git init --quiet --initial-branch main
+git config user.name test
+git config user.email test@example.com
+git add --all
+git commit --quiet --message 'a state'
+git remote add origin "$work/remote"
+git push --quiet origin main
+mkdir -p build/host/perf report "$work/bin"
+
+# A command that says what it was called with; the last argument of the first line names its exit code.
+cat >build/host/perf/kernelgrade <<'TEXT'
+#!/usr/bin/env bash
+printf 'called: %s\n' "$*"
+if [[ $1 == bless ]]; then sed -i '2s/[0-9.]\+/1.5/' baselines/host/softmax.csv; fi
+exit "${FAKE_EXIT:-0}"
+TEXT
+chmod +x build/host/perf/kernelgrade
+# Neither packages nor a build.
+cat >>.ci/steps.sh <<'TEXT'
+build_command() { mkdir -p report; }
+TEXT
+git commit --quiet --all --message 'no build'
+cat >"$work/bin/gh" <<'TEXT'
+#!/usr/bin/env bash
+printf '%s\n' "$*" >>"$GH_LOG"
+case "$*" in
+  *pulls\?state=open*) echo "${FAKE_PULL:-}" ;;
+  *'run download'*)
+    [[ -n ${FAKE_SUMMARY:-} ]] || exit 1
+    folder=${*: -1}
+    mkdir -p "$folder/report-host"
+    printf '%s' "$FAKE_SUMMARY" >"$folder/report-host/summary.md"
+    ;;
+  *PATCH* | *POST*) for word in "$@"; do [[ $word != body=@* ]] || cp "${word#body=@}" "$GH_BODY"; done ;;
+  *issues/*/comments*) echo "${FAKE_COMMENT:-}" ;;
+esac
+TEXT
+chmod +x "$work/bin/gh"
+export PATH=$work/bin:$PATH GH_LOG=$work/gh.log GH_BODY=$work/body.md GH_REPO=o/r RUN=7 HEAD=abc BACKEND=host WHY='faster "now"'
+
+# ab: options, output, exit code.
+code=0
+ROWS='--op softmax --fast' BASE=main FAKE_EXIT=1 bash .ci/ab >"$work/ab.log" || code=$?
+check 'ab ends as kernelgrade does' test $code = 1
+check 'ab hands over its rows' grep -q '^called: ab --base main --op softmax --fast --json report/ab.json$' report/ab.txt
+check 'ab writes a summary' grep -q 'Beside main: exit code 1' report/summary.md
+
+# bless: the patch and the words.
+ROWS='' bash .ci/bless >"$work/bless.log"
+check 'bless hands over its reason whole' grep -q '^called: bless --why faster "now"$' report/bless.txt
+check 'bless leaves a patch of the baselines' grep -q '^+++ b/baselines/host/softmax.csv' report/baselines.patch
+git checkout --quiet -- baselines
+sed -i 's/^if.*//' build/host/perf/kernelgrade
+code=0
+ROWS='' bash .ci/bless >"$work/bless.log" 2>&1 || code=$?
+check 'bless without a change fails' test $code = 1
+
+# propose: a branch, a commit, a pull request.
+printf 'why it is so\n' >report/summary.md
+sed -i '2s/[0-9.]\+/1.5/' baselines/host/softmax.csv
+git diff --binary -- baselines >report/baselines.patch
+git checkout --quiet -- baselines
+bash .ci/propose >"$work/propose.log"
+check 'propose pushes a branch' git -C "$work/remote" rev-parse --verify --quiet baselines-7
+check 'propose commits the reason' test "$(git -C "$work/remote" log -1 --format=%s baselines-7)" = "Baselines: $WHY"
+check 'propose changes the baseline only' test "$(git diff --name-only main baselines-7)" = baselines/host/softmax.csv
+check 'propose opens a pull request' grep -q '^pr create --head baselines-7 --title Baselines: faster "now" --body-file' "$GH_LOG"
+git switch --quiet main
+printf '# harmless\n' >>.ci/steps.sh
+git diff >report/baselines.patch
+git checkout --quiet -- .ci
+code=0
+bash .ci/propose >"$work/propose.log" 2>&1 || code=$?
+check 'propose refuses a patch of anything else' test $code = 1
+
+# comment: made, replaced, cut, and left out where there is no pull request.
+FAKE_PULL=12 FAKE_SUMMARY='all is well' bash .ci/comment >"$work/comment.log"
+check 'comment is made' grep -q 'POST repos/o/r/issues/12/comments' "$GH_LOG"
+check 'comment has the summary' grep -q 'all is well' "$GH_BODY"
+FAKE_PULL=12 FAKE_COMMENT=99 FAKE_SUMMARY=$(head -c 100000 /dev/zero | tr '\0' x) bash .ci/comment >"$work/comment.log"
+check 'comment is replaced' grep -q 'PATCH repos/o/r/issues/comments/99' "$GH_LOG"
+check 'comment fits' test "$(wc -c <"$GH_BODY")" -le 60000
+FAKE_PULL=12 FAKE_COMMENT=99 bash .ci/comment >"$work/comment.log" 2>&1
+check 'comment says that there is no report' grep -q 'left no report' "$GH_BODY"
+: >"$GH_LOG"
+bash .ci/comment >"$work/comment.log"
+check 'without a pull request nothing is written' test -z "$(grep -E 'POST|PATCH' "$GH_LOG" || true)"
+
+# What the real command takes: an option that these scripts use must exist.
+for option in --base --json; do check "kernelgrade ab has $option" grep -q -e "$option" <("$kernelgrade" ab --help); done
+check 'kernelgrade bless has --why' grep -q -e '--why' <("$kernelgrade" bless --help)
+exit $failed
