@@ -51,3 +51,9 @@ if(KERNELGRADE_BACKEND STREQUAL "host")
     message(FATAL_ERROR "oneTBB was not found: install libtbb-dev")
   endif()
 endif()
+
+# For `kernelgrade history` alone; a machine without packages may lack it.
+find_package(SQLite3)
+if(NOT SQLite3_FOUND)
+  message(STATUS "SQLite was not found (libsqlite3-dev): `kernelgrade history` is left out")
+endif()

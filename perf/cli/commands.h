@@ -22,6 +22,9 @@ int profile(const Options& options, World& world);
 int compare(const Options& options, World& world);
 int resources(const Options& options, World& world);
 int merge(const Options& options, World& world);
+#if KERNELGRADE_HISTORY
+int history(const Options& options, World& world);
+#endif
 
 // With --cost.
 int profile_costs(const Options& options, World& world);

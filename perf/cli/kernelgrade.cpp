@@ -14,9 +14,22 @@ namespace {
 
 int dispatch(const std::vector<std::string>& arguments, World& world) {
   static const std::map<std::string, int (*)(const Options&, World&)> kCommands = {
-      {"ab", ab},         {"bless", bless},         {"compare", compare}, {"doctor", doctor},
-      {"gate", gate},     {"list", list},           {"merge", merge},     {"profile", profile},
-      {"report", report}, {"resources", resources}, {"run", run},         {"selftest", selftest}};
+    {"ab", ab},
+    {"bless", bless},
+    {"compare", compare},
+    {"doctor", doctor},
+    {"gate", gate},
+    {"list", list},
+    {"merge", merge},
+    {"profile", profile},
+    {"report", report},
+    {"resources", resources},
+    {"run", run},
+    {"selftest", selftest},
+#if KERNELGRADE_HISTORY
+    {"history", history},
+#endif
+  };
   static const std::map<std::string, int (*)(const Options&, World&)> kCostCommands = {
       {"profile", profile_costs},
       {"gate", gate_costs},

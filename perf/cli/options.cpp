@@ -303,6 +303,20 @@ void add_commands(CLI::App& app, Words& words) {
   merge->add_option("files", options.files, "JSON files of run or gate")->required();
   merge->add_option("--json", options.json, "the file to write")->required();
 
+#if KERNELGRADE_HISTORY
+  CLI::App* history = app.add_subcommand("history", "rows over commits, from kept reports");
+  history->add_option("action", options.action, "import report.json files, show rows, or plot them")
+      ->check(CLI::IsMember({"import", "show", "plot"}))
+      ->required();
+  history->add_option("files", options.files, "import: report.json files");
+  history->add_option("--db", options.history_file, "the SQLite file")
+      ->default_val("report/history.sqlite");
+  history->add_option("--case", options.case_part, "show, plot: a part of the case's id");
+  history->add_option("--variant", options.variant, "show, plot: the variant");
+  history->add_option("--out", options.folder, "plot: the folder for the SVG files")
+      ->default_val("report/history");
+#endif
+
   CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
   add_rows(*profile, words);
   CLI::Option* cost = add_cost(*profile, words);

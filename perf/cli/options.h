@@ -96,6 +96,11 @@ struct Options {
   int runs = 0; // timed executions of each row
   int top = 0;  // kernels listed across rows
 
+  // history
+  std::string action; // import, show or plot
+  std::filesystem::path history_file;
+  std::string case_part, variant; // empty: all
+
   // compare
   bool across_devices = false;
   bool markdown = false;

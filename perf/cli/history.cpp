@@ -1,0 +1,66 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade history import|show|plot: rows over runs. Needs no device.
+#include "perf/cli/commands.h"
+#include "perf/history/database.h"
+#include "perf/history/events.h"
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/gate.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <ostream>
+
+namespace kg::cli {
+namespace {
+
+int import(const Options& options, World& world, history::Database& database) {
+  if (options.files.empty())
+    throw UsageError(
+        "history import: name at least one report.json, as `kernelgrade report` writes it");
+  std::size_t taken = 0;
+  for (const auto& file : options.files) taken += database.import(file);
+  world.out << fmt::format("{}: {} runs taken in, {} were there already\n",
+                           options.history_file.string(), taken, options.files.size() - taken);
+  return judge::kExitPass;
+}
+
+// A file name: what is no letter, digit, '.', '_' or '-' becomes '_'.
+std::string file_name(const history::Series& series) {
+  std::string name =
+      fmt::format("{}.{}.{}.{}.svg", series.case_id, series.variant, series.mode, series.device);
+  std::replace_if(
+      name.begin(), name.end(),
+      [](unsigned char c) { return !std::isalnum(c) && c != '.' && c != '_' && c != '-'; }, '_');
+  return name;
+}
+
+} // namespace
+
+int history(const Options& options, World& world) {
+  if (options.action != "import")
+    require(std::filesystem::exists(options.history_file),
+            fmt::format("{} does not exist; make it by `kernelgrade history import`",
+                        options.history_file.string()));
+  history::Database database(options.history_file);
+  if (options.action == "import") return import(options, world, database);
+  const auto found = database.series(options.case_part, options.variant);
+  if (found.empty())
+    throw Error(fmt::format("{}: no row whose case contains \"{}\"{}",
+                            options.history_file.string(), options.case_part,
+                            options.variant.empty() ? "" : " of variant " + options.variant));
+  for (const history::Series& series : found) {
+    const auto points = database.points(series);
+    if (options.action == "show") {
+      world.out << history::plain_text(series, points);
+      continue;
+    }
+    const auto file = options.folder / file_name(series);
+    judge::write_file(file, history::svg(series, points));
+    world.out << file.string() << "\n";
+  }
+  return judge::kExitPass;
+}
+
+} // namespace kg::cli

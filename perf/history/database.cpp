@@ -1,0 +1,173 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/history/database.h"
+
+#include "perf/judge/atomic_file.h"
+#include "runtime/error.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sqlite3.h>
+
+namespace kg::history {
+
+// One prepared statement; values are bound by their places, from 1 on.
+class Database::Statement {
+ public:
+  Statement(const Database& database, const char* sql) : database_(database) {
+    check(sqlite3_prepare_v2(database.connection_, sql, -1, &statement_, nullptr));
+  }
+  ~Statement() { sqlite3_finalize(statement_); }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  template <class... Values>
+  Statement& with(const Values&... values) {
+    check(sqlite3_reset(statement_));
+    int place = 0;
+    (bind(++place, values), ...);
+    return *this;
+  }
+  // Whether there is a row.
+  bool step() {
+    const int code = sqlite3_step(statement_);
+    if (code != SQLITE_ROW && code != SQLITE_DONE) check(code);
+    return code == SQLITE_ROW;
+  }
+  std::string text(int column) const {
+    const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return text ? text : "";
+  }
+  double number(int column) const { return sqlite3_column_double(statement_, column); }
+
+ private:
+  void bind(int place, const std::string& text) {
+    check(sqlite3_bind_text(statement_, place, text.c_str(), -1, SQLITE_TRANSIENT));
+  }
+  void bind(int place, double number) { check(sqlite3_bind_double(statement_, place, number)); }
+  void bind(int place, std::int64_t number) {
+    check(sqlite3_bind_int64(statement_, place, number));
+  }
+  void check(int code) const {
+    require(code == SQLITE_OK,
+            fmt::format("{}: SQLite: {}", database_.file_, sqlite3_errmsg(database_.connection_)));
+  }
+
+  const Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+namespace {
+
+constexpr const char* kTables = R"(
+  CREATE TABLE IF NOT EXISTS runs (
+    id INTEGER PRIMARY KEY, source TEXT NOT NULL, date_utc TEXT NOT NULL, device TEXT NOT NULL,
+    driver TEXT NOT NULL, environment TEXT NOT NULL, UNIQUE (source, date_utc, device));
+  CREATE TABLE IF NOT EXISTS points (
+    run INTEGER NOT NULL REFERENCES runs (id), case_id TEXT NOT NULL, variant TEXT NOT NULL,
+    mode TEXT NOT NULL, median_ns REAL NOT NULL, ci_lo_ns REAL NOT NULL, ci_hi_ns REAL NOT NULL,
+    baseline_ns REAL NOT NULL, verdict TEXT NOT NULL, identity TEXT NOT NULL,
+    PRIMARY KEY (case_id, variant, mode, run)) WITHOUT ROWID;
+)";
+
+} // namespace
+
+Database::Database(const std::filesystem::path& file) : file_(file.string()) {
+  const int code = sqlite3_open(file_.c_str(), &connection_);
+  try {
+    require(code == SQLITE_OK, fmt::format("{}: SQLite: {}", file_, sqlite3_errmsg(connection_)));
+    Statement version(*this, "PRAGMA user_version");
+    version.step();
+    require(version.number(0) <= kDatabaseSchema,
+            fmt::format("{}: schema {} is newer than this program's {}; use a newer kernelgrade",
+                        file_, version.text(0), kDatabaseSchema));
+    execute(kTables);
+    execute(fmt::format("PRAGMA user_version = {}", kDatabaseSchema));
+  } catch (...) {
+    sqlite3_close(connection_);
+    throw;
+  }
+}
+
+Database::~Database() { sqlite3_close(connection_); }
+
+void Database::execute(const std::string& sql) const {
+  require(sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK,
+          fmt::format("{}: SQLite: {}", file_, sqlite3_errmsg(connection_)));
+}
+
+bool Database::import(const std::filesystem::path& path) {
+  const auto text = judge::read_file(path);
+  require(text.has_value(), fmt::format("{} does not exist; name a report.json", path.string()));
+  nlohmann::json report;
+  try {
+    report = nlohmann::json::parse(*text);
+  } catch (const nlohmann::json::exception& error) {
+    fail(fmt::format("{}: {}", path.string(), error.what()));
+  }
+  require(report.is_object() && report.contains("rows") && report.contains("environment"),
+          fmt::format("{}: no rows and no environment; name a report.json", path.string()));
+  const auto environment = report["environment"];
+  const auto known = [&](const char* key) { return environment.value(key, std::string()); };
+  for (const char* key : {"source", "date_utc", "device"})
+    require(!known(key).empty(),
+            fmt::format("{}: the environment has no \"{}\"; measure again", path.string(), key));
+  execute("BEGIN");
+  try {
+    Statement run(*this,
+                  "INSERT OR IGNORE INTO runs (source, date_utc, device, driver, environment) "
+                  "VALUES (?, ?, ?, ?, ?)");
+    run.with(known("source"), known("date_utc"), known("device"), known("driver"),
+             environment.dump())
+        .step();
+    const bool is_new = sqlite3_changes(connection_) > 0;
+    const std::int64_t id = sqlite3_last_insert_rowid(connection_);
+    Statement point(*this, "INSERT INTO points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    for (const auto& row : report["rows"]) {
+      if (!is_new || !row.contains("median_ns")) continue;
+      point
+          .with(id, row.at("case").get<std::string>(), row.at("variant").get<std::string>(),
+                row.at("mode").get<std::string>(), row.at("median_ns").get<double>(),
+                row.at("ci_lo_ns").get<double>(), row.at("ci_hi_ns").get<double>(),
+                row.value("baseline_ns", 0.0), row.at("verdict").get<std::string>(),
+                row.value("identity", std::string()))
+          .step();
+    }
+    execute("COMMIT");
+    return is_new;
+  } catch (const nlohmann::json::exception& error) {
+    execute("ROLLBACK");
+    fail(fmt::format("{}: {}", path.string(), error.what()));
+  } catch (...) {
+    execute("ROLLBACK");
+    throw;
+  }
+}
+
+std::vector<Series> Database::series(const std::string& case_part,
+                                     const std::string& variant) const {
+  Statement query(*this, "SELECT DISTINCT case_id, variant, mode, device FROM points JOIN runs ON "
+                         "run = id WHERE instr(case_id, ?) > 0 AND (? = '' OR variant = ?) "
+                         "ORDER BY case_id, variant, mode, device");
+  query.with(case_part, variant, variant);
+  std::vector<Series> found;
+  while (query.step())
+    found.push_back({query.text(0), query.text(1), query.text(2), query.text(3)});
+  return found;
+}
+
+std::vector<Point> Database::points(const Series& series) const {
+  Statement query(
+      *this, "SELECT date_utc, source, device, driver, median_ns, ci_lo_ns, ci_hi_ns, "
+             "baseline_ns, verdict, identity FROM points JOIN runs ON run = id WHERE case_id = "
+             "? AND variant = ? AND mode = ? AND device = ? ORDER BY date_utc, id");
+  query.with(series.case_id, series.variant, series.mode, series.device);
+  std::vector<Point> points;
+  while (query.step())
+    points.push_back({query.text(0), query.text(1), query.text(2), query.text(3), query.number(4),
+                      query.number(5), query.number(6), query.number(7), query.text(8),
+                      query.text(9)});
+  return points;
+}
+
+} // namespace kg::history
