@@ -4,6 +4,7 @@
 
 #include "perf/cli/journal.h"
 #include "perf/cli/measure_processes.h"
+#include "perf/judge/gate.h"
 #include "perf/judge/units.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/environment.h"
@@ -218,6 +219,13 @@ std::string missing_device(const Options& options, World& world) {
     throw UsageError(
         fmt::format("--device {}: the device here is {}", options.device, world.device()));
   return reason;
+}
+
+std::optional<int> exit_without_device(const Options& options, World& world) {
+  const std::string reason = missing_device(options, world);
+  if (reason.empty()) return std::nullopt;
+  world.err << "skipped: " << reason << "\n";
+  return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
 }
 
 judge::Results measure_rows(const Options& options, World& world, const Selection& selection) {

@@ -22,16 +22,6 @@ const TimingRow* find(const TimingFile& file, const RowKey& key) {
   return at == file.rows.end() ? nullptr : &*at;
 }
 
-RowResult result_for(const Registered& row) {
-  RowResult result;
-  result.op = row.op;
-  result.dtype = row.dtype;
-  result.key = row.key;
-  result.category = row.category;
-  result.kind = row.kind;
-  return result;
-}
-
 // What a baseline row's status makes of the verdict. An info row never fails; an xfail row is
 // expected to be slower, but not to be wrong.
 void apply_status(RowResult& result, const TimingRow& baseline) {
@@ -283,7 +273,7 @@ GateResult judge(const std::vector<Measured>& measured,
   }
   for (const auto& [key, row] : rows) {
     if (known.contains(key)) continue;
-    result.rows.push_back(result_for({row->op, row->dtype, key, row->category, row->kind, true}));
+    result.rows.push_back(result_for(*row));
     conclude(result.rows.back(), Verdict::invalid, "it was measured but is not registered");
   }
   set_exit(result, options.strict);

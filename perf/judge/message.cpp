@@ -24,6 +24,20 @@ std::string_view identity_text(Same same) {
 
 } // namespace
 
+RowResult result_for(const Registered& row) {
+  RowResult result;
+  result.op = row.op;
+  result.dtype = row.dtype;
+  result.key = row.key;
+  result.category = row.category;
+  result.kind = row.kind;
+  return result;
+}
+
+RowResult result_for(const Measured& row) {
+  return result_for(Registered{row.op, row.dtype, row.key, row.category, row.kind, true});
+}
+
 std::string machine_text(const std::map<std::string, std::string>& tags) {
   std::vector<std::string> parts;
   for (const char* tag :
