@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/program.h"
+#include "perf/identity/library_identity.h"
 #include "perf/identity/row_identity.h"
 #include "perf/measure/bench.h"
 
@@ -16,6 +17,9 @@ int main(int argc, char** argv) {
     world.build = KERNELGRADE_BUILD_DIR;
     world.apparatus = [](kg::perf::Pace pace) { return std::make_unique<kg::perf::Bench>(pace); };
     world.identity = kg::identity::this_programs_identity;
+    world.library_identity = [](const std::string& variant) {
+      return kg::identity::library_identity(variant, kg::vendor::libraries());
+    };
     return world;
   });
 }

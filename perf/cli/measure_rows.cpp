@@ -46,10 +46,15 @@ std::string_view stop_text(judge::Stop stop) {
   return "";
 }
 
-// A library's code is not in this program. A program that cannot read itself measures all the same,
-// and says why its rows have no identity.
+// A program that cannot read itself measures all the same, and says why its rows have no identity.
 void identify(judge::Measured& result, const perf::Measurement& found, const World& world) {
-  if (!world.identity || result.kind == judge::Kind::vendor) return;
+  if (result.kind == judge::Kind::vendor) {
+    if (!world.library_identity) return;
+    result.identity = world.library_identity(result.key.variant);
+    if (result.identity.empty()) result.tags["identity"] = "no library has the variant's name";
+    return;
+  }
+  if (!world.identity) return;
   try {
     result.identity = world.identity(result.op, found.launches);
   } catch (const Error& error) {
