@@ -7,10 +7,12 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/stored_runs.h"
+#include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 
 #include <fmt/format.h>
 #include <ostream>
+#include <utility>
 
 namespace kg::cli {
 
@@ -25,7 +27,12 @@ int report(const Options& options, World& world) {
   require(device != run.environment.end(),
           "the files do not say on which device they were measured; measure again");
   const auto baselines = load_baselines(options.baselines, device->second, selection);
-  const judge::GateResult result = judge_run(options, selection, baselines, run, "");
+  judge::GateResult screened = judge_run(options, selection, baselines, run, "");
+  judge::Confirmations confirmations =
+      judge::unconfirmed(screened, "the files hold no measurement side by side");
+  for (auto& [key, stored] : judge::stored_confirmations(run)) confirmations[key] = stored;
+  const judge::GateResult result =
+      judge::fold(std::move(screened), confirmations, gate_options(options, selection, run, ""));
   report::write(options.folder, run, result);
   world.out << judge::plain_text(judge::summarise(result), result)
             << fmt::format("report: {}\n", (options.folder / "report.md").string());

@@ -3,12 +3,14 @@
 #include "perf/report/report.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/report/rows.h"
 
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace kg::report {
 namespace {
@@ -18,6 +20,38 @@ constexpr const char* kScale =
     "0.90, good from 0.70, fair from 0.50, poor from 0.20, critical below; n/a without a baseline. "
     "Standing (GPUs) = the vendor's time / ours, on the same scale. Verdict = what the gate makes "
     "of it.";
+
+nlohmann::json to_json(const judge::RowConfirmation& confirmation) {
+  if (!confirmation.found) return {{"unavailable", confirmation.unavailable}};
+  const judge::Confirmation& found = *confirmation.found;
+  return {{"reference", confirmation.reference},
+          {"verdict", judge::name(found.verdict)},
+          {"ratio", found.ratio},
+          {"ratio_lo", found.ratio_interval.low},
+          {"ratio_hi", found.ratio_interval.high},
+          {"pairs", found.pairs},
+          {"detectable_pct", found.detectable_pct}};
+}
+
+// What was measured side by side; empty where nothing was.
+std::string confirmations_text(const judge::Results& run) {
+  judge::TextTable table({"row", "A", "pairs", "A / B", "interval", "verdict"});
+  const judge::Confirmations all = judge::stored_confirmations(run);
+  for (const auto& [key, confirmation] : all) {
+    if (!confirmation.found) {
+      table.add({judge::text(key), "-", "-", "-", "-", "unconfirmed: " + confirmation.unavailable});
+      continue;
+    }
+    const judge::Confirmation& found = *confirmation.found;
+    table.add({judge::text(key), confirmation.reference, std::to_string(found.pairs),
+               fmt::format("{:.3f}", found.ratio),
+               fmt::format("[{:.3f}, {:.3f}]", found.ratio_interval.low, found.ratio_interval.high),
+               std::string(judge::name(found.verdict))});
+  }
+  if (all.empty()) return "";
+  return fmt::format("## Suspicious rows, side by side with the build that was blessed (A)\n\n{}\n",
+                     table.markdown());
+}
 
 nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measured) {
   nlohmann::json result = {{"op", row.op},
@@ -48,6 +82,8 @@ nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measu
   result["gb_per_s"] = measured->bytes / measured->median_ns;
   result["gflop_per_s"] = measured->flops / measured->median_ns;
   if (measured->canary) result["canary_ns"] = measured->canary->median_ns;
+  if (const auto confirmation = judge::stored_confirmation(*measured))
+    result["confirmation"] = to_json(*confirmation);
   return result;
 }
 
@@ -57,9 +93,9 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result)
   const judge::Summary summary = judge::summarise(result);
   std::string text =
       fmt::format("# Kernelgrade report\n\n**{}**\n\n", judge::exit_line(summary, result));
-  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n\n## Summary\n\n{}\n## Environment\n\n",
+  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n## Summary\n\n{}\n## Environment\n\n",
                       kScale, judged_table(result, run.rows, device_of(run)).markdown(),
-                      judge::markdown(summary, result));
+                      confirmations_text(run), judge::markdown(summary, result));
   judge::TextTable environment({"what", "value"});
   for (const auto& [key, value] : run.environment) environment.add({key, value});
   return text + environment.markdown();
