@@ -7,9 +7,9 @@
 #   file               the source, relative to kernels/, in which "original", which occurs once, becomes "planted"
 #   gate               words that choose the rows for `gate --cost`; or
 #   arch               the architecture for which the op is compiled, for `resources`
-#   metric, at         what the gate's message must name (tests/planted/gate.cmake)
+#   metric, at, ...    what the gate's message must name (tests/planted/gate.cmake)
 # Each is a program of its own, kernelgrade-cost with the planted op alone. They are built by the test planted.build, not by `all`;
-# label nightly. Host backend with g++, after the last op.
+# label nightly. planted.list, label unit, finds entries that no longer fit the kernels. Host backend with g++, after the last op.
 
 # The program and, for `resources`, the compiled kernels of entry `index`, of target planted_<name>.
 function(kernelgrade_add_planted_program index name op file arch)
@@ -19,7 +19,7 @@ function(kernelgrade_add_planted_program index name op file arch)
   add_custom_command(OUTPUT ${out}/${file}
     COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DINDEX=${index} -DKERNELS=${kernels} -DFILE=${file} -DOUT=${out}
             -P ${PROJECT_SOURCE_DIR}/tests/planted/plant.cmake
-    DEPENDS ${spec} ${kernels}/${file} ${PROJECT_SOURCE_DIR}/tests/planted/plant.cmake
+    DEPENDS ${spec} ${kernels}/${file} ${PROJECT_SOURCE_DIR}/tests/planted/plant.cmake ${PROJECT_SOURCE_DIR}/tests/planted/line.cmake
     COMMENT "Planting ${name}" VERBATIM)
   get_target_property(sources kernelgrade_${op}_checked SOURCES)
   list(TRANSFORM sources REPLACE "^${kernels}/${file}$" "${out}/${file}")
@@ -54,6 +54,9 @@ function(kernelgrade_add_planted)
   file(READ ${spec} list)
   string(JSON count LENGTH "${list}")
   math(EXPR last "${count} - 1")
+  add_test(NAME planted.list COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DKERNELS=${PROJECT_SOURCE_DIR}/kernels
+    -P ${PROJECT_SOURCE_DIR}/tests/planted/check.cmake)
+  set_tests_properties(planted.list PROPERTIES LABELS unit TIMEOUT 60)
   add_custom_target(planted)
   add_test(NAME planted.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target planted)
   set_tests_properties(planted.build PROPERTIES LABELS nightly FIXTURES_SETUP planted RUN_SERIAL ON TIMEOUT 1800)
@@ -75,7 +78,7 @@ function(kernelgrade_add_planted)
     kernelgrade_add_planted_program(${index} ${name} ${op} ${file} "${arch}")
     add_dependencies(planted planted_${name})
     add_test(NAME planted.${name} COMMAND ${CMAKE_COMMAND} -DSPEC=${spec} -DINDEX=${index}
-      -DPROGRAM=$<TARGET_FILE:planted_${name}> -DOUT=${PROJECT_BINARY_DIR}/planted/${name}
+      -DPROGRAM=$<TARGET_FILE:planted_${name}> -DOUT=${PROJECT_BINARY_DIR}/planted/${name} -DKERNELS=${PROJECT_SOURCE_DIR}/kernels
       -P ${PROJECT_SOURCE_DIR}/tests/planted/gate.cmake)
     set_tests_properties(planted.${name} PROPERTIES LABELS "nightly;op_${op}" FIXTURES_REQUIRED planted TIMEOUT 300)
   endforeach()

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/ab/rounds.h"
 
-#include "perf/cli/temporary_folder.h"
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "runtime/error.h"
 
@@ -146,7 +146,7 @@ std::vector<std::size_t> round_order(std::size_t arms, unsigned seed, std::size_
 std::vector<std::vector<judge::Results>> run_rounds(const std::vector<Arm>& arms, std::size_t first,
                                                     std::size_t count,
                                                     const RoundOptions& options) {
-  const cli::TemporaryFolder folder;
+  const judge::TemporaryFolder folder;
   std::vector<Runner> runners;
   for (const Arm& arm : arms) runners.emplace_back(arm, options, folder.path());
   std::vector<std::vector<judge::Results>> rounds;

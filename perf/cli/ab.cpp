@@ -152,10 +152,7 @@ void show_one_sided(const Sides& rows, const std::string& base, std::ostream& ou
 int ab(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
-  if (const std::string reason = missing_device(options, world); !reason.empty()) {
-    world.err << "skipped: " << reason << "\n";
-    return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
-  }
+  if (const auto exit = exit_without_device(options, world)) return *exit;
   const ab::ReferenceBuild reference = [&] {
     try {
       return ab::reference_build(build_plan(options, world), options.base);

@@ -133,7 +133,7 @@ int bless_costs(const Options& options, World& world) {
   const std::vector<const Row*> rows = countable(world, selection);
   judge::ExactBlessOptions how;
   how.why = options.why;
-  how.dirty_tree = source_of(options, world).ends_with("-dirty");
+  how.dirty_tree = is_dirty(source_of(options, world));
   how.remove_orphans = options.remove_orphans;
   int exit_code = judge::kExitPass;
   for (const auto& [op, measured] : count_rows(rows, world)) {

@@ -63,7 +63,7 @@ cost::TakenByKernel CostModel::taken(const Row& row,
     if (!compiled.arch().starts_with(cost::arch_of(gpu_)) || !exists(compiled.folder / op))
       continue;
     const std::vector<judge::ExactMeasured> rows =
-        resources::compiled_resources(compiled.folder / op, compiled.arch(), op, {});
+        resources::compiled_resources(compiled.folder / op, compiled.arch(), op, {}, {});
     for (const count::Launch& launch : launches) {
       const std::string key = resources::kernel_key(op, launch.kernel);
       const auto at = std::find_if(rows.begin(), rows.end(), [&](const judge::ExactMeasured& one) {

@@ -8,6 +8,7 @@
 #include "perf/cli/confirm_rows.h"
 #include "perf/cli/gate_import.h"
 #include "perf/cli/measure_rows.h"
+#include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/suspects.h"
 #include "perf/measure/environment.h"
@@ -45,14 +46,19 @@ void print_calibration_note(const Options& options, World& world,
   if (!note.empty()) world.out << note << "\n";
 }
 
+// Also leaves in the run's rows what the confirmation found.
 judge::GateResult confirmed(const Options& options, World& world,
                             const std::map<std::string, judge::TimingFile>& baselines,
-                            judge::GateResult screened, const judge::GateOptions& how) {
+                            judge::GateResult screened, const judge::GateOptions& how,
+                            judge::Results& run) {
   const std::vector<judge::RowKey> rows = judge::suspects(screened);
   if (rows.empty()) return screened;
   const judge::Confirmations confirmations =
       options.confirm ? confirm_rows(options, world, baselines, rows)
                       : judge::unconfirmed(screened, "it is not confirmed (--confirm never)");
+  for (judge::Measured& row : run.rows)
+    if (const auto at = confirmations.find(row.key); at != confirmations.end())
+      judge::store(at->second, row);
   return judge::fold(std::move(screened), confirmations, how);
 }
 
@@ -73,7 +79,7 @@ int gate(const Options& options, World& world) {
   }
   const judge::GateResult result =
       confirmed(options, world, baselines, judge_run(options, selection, baselines, run, no_device),
-                gate_options(options, selection, run, no_device));
+                gate_options(options, selection, run, no_device), run);
   if (!options.json.empty() && no_device.empty()) judge::save_results(options.json, run);
   if (!options.quiet && no_device.empty())
     world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";

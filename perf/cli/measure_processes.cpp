@@ -5,8 +5,8 @@
 #include "perf/cli/journal.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/cli/temporary_folder.h"
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/release_device.h"
@@ -138,7 +138,7 @@ class Processes {
   const Options& options_;
   World& world_;
   const std::string& source_;
-  const TemporaryFolder folder_;
+  const judge::TemporaryFolder folder_;
   std::set<judge::RowKey> given_up_;
 };
 

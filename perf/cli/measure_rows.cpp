@@ -4,6 +4,7 @@
 
 #include "perf/cli/journal.h"
 #include "perf/cli/measure_processes.h"
+#include "perf/judge/gate.h"
 #include "perf/judge/units.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/environment.h"
@@ -45,10 +46,15 @@ std::string_view stop_text(judge::Stop stop) {
   return "";
 }
 
-// A library's code is not in this program. A program that cannot read itself measures all the same,
-// and says why its rows have no identity.
+// A program that cannot read itself measures all the same, and says why its rows have no identity.
 void identify(judge::Measured& result, const perf::Measurement& found, const World& world) {
-  if (!world.identity || result.kind == judge::Kind::vendor) return;
+  if (result.kind == judge::Kind::vendor) {
+    if (!world.library_identity) return;
+    result.identity = world.library_identity(result.key.variant);
+    if (result.identity.empty()) result.tags["identity"] = "no library has the variant's name";
+    return;
+  }
+  if (!world.identity) return;
   try {
     result.identity = world.identity(result.op, found.launches);
   } catch (const Error& error) {
@@ -218,6 +224,13 @@ std::string missing_device(const Options& options, World& world) {
     throw UsageError(
         fmt::format("--device {}: the device here is {}", options.device, world.device()));
   return reason;
+}
+
+std::optional<int> exit_without_device(const Options& options, World& world) {
+  const std::string reason = missing_device(options, world);
+  if (reason.empty()) return std::nullopt;
+  world.err << "skipped: " << reason << "\n";
+  return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
 }
 
 judge::Results measure_rows(const Options& options, World& world, const Selection& selection) {

@@ -9,6 +9,7 @@
 #include "perf/judge/result.h"
 #include "perf/measure/device_lock.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,8 @@ judge::Results measure_rows(const Options& options, World& world, const Selectio
 
 // Why there is no device for this command, or nothing. Applies --device first.
 std::string missing_device(const Options& options, World& world);
+
+// The exit code of a command that has no device, once it has said why; nothing where there is one.
+std::optional<int> exit_without_device(const Options& options, World& world);
 
 } // namespace kg::cli

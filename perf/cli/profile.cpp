@@ -45,14 +45,8 @@ std::string problem(const perf::Workload& workload, Stream& stream) {
 int profile(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
-  if (const std::string reason = missing_device(options, world); !reason.empty()) {
-    world.err << "skipped: " << reason << "\n";
-    return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
-  }
-  const std::string device = world.device();
-  const perf::DeviceLock lock(perf::device_lock_path(device), [&] {
-    world.err << "waiting for another process that is measuring on " << device << "\n";
-  });
+  if (const auto exit = exit_without_device(options, world)) return *exit;
+  const perf::DeviceLock lock = lock_device(world);
   const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
   std::vector<profile::RowProfile> profiles;
   int exit_code = judge::kExitPass;

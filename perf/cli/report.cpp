@@ -7,10 +7,12 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/stored_runs.h"
+#include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 
 #include <fmt/format.h>
 #include <ostream>
+#include <utility>
 
 namespace kg::cli {
 
@@ -26,7 +28,11 @@ int report(const Options& options, World& world) {
           "the files do not say on which device they were measured; measure again");
   const auto baselines = load_baselines(options.baselines, device->second, selection);
   const judge::GateOptions how = gate_options(options, selection, run, "");
-  const judge::GateResult result = judge::judge(run.rows, baselines, registered(selection), how);
+  judge::GateResult screened = judge::judge(run.rows, baselines, registered(selection), how);
+  judge::Confirmations confirmations =
+      judge::unconfirmed(screened, "the files hold no measurement side by side");
+  for (auto& [key, stored] : judge::stored_confirmations(run)) confirmations[key] = stored;
+  const judge::GateResult result = judge::fold(std::move(screened), confirmations, how);
   report::write(options.folder, run, result, how.ceilings);
   world.out << judge::plain_text(judge::summarise(result), result)
             << fmt::format("report: {}\n", (options.folder / "report.html").string());

@@ -43,12 +43,14 @@ std::map<std::string, resources::Launches> launches_of(const Selection& selectio
 
 std::vector<judge::ExactMeasured> rows_of(const kg::resources::Compiled& compiled,
                                           const std::string& op,
-                                          const resources::Launches& launches) {
+                                          const resources::Launches& launches,
+                                          const std::filesystem::path& source) {
   const std::filesystem::path folder = compiled.folder / op;
   if (!std::filesystem::is_directory(folder))
     throw Error(fmt::format("{}: op {} was not compiled for {}; build the target cubins",
                             folder.string(), op, compiled.arch()));
-  return resources::compiled_resources(folder, compiled.arch(), op, launches);
+  return resources::compiled_resources(folder, compiled.arch(), op, launches,
+                                       source / "kernels" / op);
 }
 
 int skip(const Options& options, World& world, const std::filesystem::path& folder) {
@@ -92,8 +94,9 @@ int resources(const Options& options, World& world) {
     std::vector<judge::ExactMeasured> rows;
     for (const std::string& op : selection.ops) {
       const auto known = launches.find(op);
-      const auto found = rows_of(
-          compiled, op, known == launches.end() ? kg::resources::Launches() : known->second);
+      const auto found =
+          rows_of(compiled, op, known == launches.end() ? kg::resources::Launches() : known->second,
+                  world.source);
       rows.insert(rows.end(), found.begin(), found.end());
     }
     if (options.bless) {

@@ -17,10 +17,7 @@ namespace kg::cli {
 int run(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
-  if (const std::string reason = missing_device(options, world); !reason.empty()) {
-    world.err << "skipped: " << reason << "\n";
-    return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
-  }
+  if (const auto exit = exit_without_device(options, world)) return *exit;
   const judge::Results measured = measure_rows(options, world, selection);
   if (!options.journal.empty()) return judge::kExitPass; // who reads it judges it
   if (!options.json.empty()) judge::save_results(options.json, measured);

@@ -77,6 +77,7 @@ selftest::Plan plan_of(const Options& options, World& world, const Selection& se
   if (options.processes > 1) plan.screened_processes = static_cast<std::size_t>(options.processes);
   plan.batches_per_bless = options.batches_per_bless;
   plan.seed = options.shuffle;
+  plan.brief = options.pace == perf::Pace::brief;
   plan.run = ab::run_rounds;
   const std::size_t busy = options.load_processes
                                ? options.load_processes

@@ -31,6 +31,8 @@ struct World {
   // Of the machine code that an op launched (perf/identity); where it is empty, rows have none.
   std::function<std::string(const std::string& op, const std::vector<LaunchRecord>&)> identity =
       nullptr;
+  // Of a vendor's variant; empty where the library is not known.
+  std::function<std::string(const std::string& variant)> library_identity = nullptr;
   // Where launches are counted (kernelgrade-cost): those since the last call, and under what
   // compiler and flags. Empty elsewhere.
   std::function<std::vector<count::Launch>()> take_launches = {};

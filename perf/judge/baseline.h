@@ -42,7 +42,7 @@ struct TimingRow {
   Status status = Status::gate;
   double bytes = 0;     // that the row must move
   double flops = 0;     // that it must compute
-  std::string identity; // of the machine code and its launches; empty where it is not known
+  std::string identity; // as Measured::identity (result.h)
   std::string why;      // the reason given when the row was blessed
   std::size_t line = 0; // where it was read; 0 for one that was not
 

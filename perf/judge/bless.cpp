@@ -164,18 +164,9 @@ std::string_view name(BlessAction action) {
   return "";
 }
 
-bool BlessPlan::changes() const {
-  return faults.empty() && std::any_of(entries.begin(), entries.end(), [](const BlessEntry& entry) {
-           return entry.action != BlessAction::unchanged && entry.action != BlessAction::refused;
-         });
-}
+bool BlessPlan::changes() const { return faults.empty() && any_write(entries); }
 
-int BlessPlan::exit_code() const {
-  const bool refused = std::any_of(entries.begin(), entries.end(), [](const BlessEntry& entry) {
-    return entry.action == BlessAction::refused;
-  });
-  return refused || !faults.empty() ? 1 : 0;
-}
+int BlessPlan::exit_code() const { return any_refused(entries) || !faults.empty() ? 1 : 0; }
 
 BlessPlan plan_bless(const TimingFile& file, const std::vector<Measured>& measured,
                      const BlessOptions& options) {

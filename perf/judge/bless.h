@@ -8,6 +8,7 @@
 #include "perf/judge/baseline.h"
 #include "perf/judge/result.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -43,6 +44,20 @@ struct BlessEntry {
   std::optional<double> ratio; // old / new, on host in canary units
   std::string reason;          // of a refusal
 };
+
+// Whether the entries of a plan, of times or of exact quantities, ask for anything to be written,
+// and whether any was refused.
+template <class Entry>
+bool any_write(const std::vector<Entry>& entries) {
+  return std::any_of(entries.begin(), entries.end(), [](const Entry& entry) {
+    return entry.action != BlessAction::unchanged && entry.action != BlessAction::refused;
+  });
+}
+template <class Entry>
+bool any_refused(const std::vector<Entry>& entries) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [](const Entry& entry) { return entry.action == BlessAction::refused; });
+}
 
 struct BlessPlan {
   std::vector<TimingRow> rows;     // what the file is to hold

@@ -4,6 +4,7 @@
 
 #include "perf/judge/compare_rows.h"
 #include "perf/judge/limits.h"
+#include "perf/judge/message.h"
 
 #include <algorithm>
 #include <cmath>
@@ -134,17 +135,8 @@ Finding judged(ComparedRow& row, const Measured& a, const Measured& b, const Com
   return replicated ? opinion(result.ratio_interval, tol_pct) : few_processes(row);
 }
 
-RowResult result_for(const Measured& row) {
-  RowResult result;
-  result.op = row.op;
-  result.dtype = row.dtype;
-  result.key = row.key;
-  result.category = row.category;
-  result.kind = row.kind;
-  return result;
-}
-
-void conclude(RowResult& result, Verdict verdict, const std::string& reason) {
+// Without message.h's command that measures the row again: the files are all there is.
+void settle(RowResult& result, Verdict verdict, const std::string& reason) {
   result.verdict = verdict;
   result.reason = reason;
   result.message = fmt::format("{}: {}: {}", text(result.key), name(verdict), reason);
@@ -169,7 +161,7 @@ ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule&
   } else {
     found = judged(row, a, b, rule, whole.tol_pct);
   }
-  conclude(row.result, found.verdict, found.words);
+  settle(row.result, found.verdict, found.words);
   // A library's time may change with the library: that is no regression of ours.
   if (whole.across_devices || b.kind == Kind::vendor) row.result.exit_code = kExitPass;
   return row;
@@ -228,11 +220,11 @@ GateResult as_gate(const ComparedResults& compared, const Results& a, const Resu
   }
   for (const RowKey& key : compared.only_a) {
     gate.rows.push_back(result_for(*find(a, key)));
-    conclude(gate.rows.back(), Verdict::invalid, "the baseline has it, but it was not measured");
+    settle(gate.rows.back(), Verdict::invalid, "the baseline has it, but it was not measured");
   }
   for (const RowKey& key : compared.only_b) {
     gate.rows.push_back(result_for(*find(b, key)));
-    conclude(gate.rows.back(), Verdict::unblessed, "the baseline has no such row");
+    settle(gate.rows.back(), Verdict::unblessed, "the baseline has no such row");
     gate.rows.back().exit_code = kExitFail;
   }
   for (const RowResult& row : gate.rows) exits.push_back(row.exit_code);

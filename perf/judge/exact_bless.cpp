@@ -58,18 +58,10 @@ ExactBlessEntry bless_row(const ExactTable& table, Rows& rows, const ExactMeasur
 
 } // namespace
 
-bool ExactBlessPlan::changes() const {
-  return faults.empty() &&
-         std::any_of(entries.begin(), entries.end(), [](const ExactBlessEntry& entry) {
-           return entry.action != BlessAction::unchanged && entry.action != BlessAction::refused;
-         });
-}
+bool ExactBlessPlan::changes() const { return faults.empty() && any_write(entries); }
 
 int ExactBlessPlan::exit_code() const {
-  const bool refused = std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
-    return entry.action == BlessAction::refused;
-  });
-  return refused || !faults.empty() ? kExitFail : kExitPass;
+  return any_refused(entries) || !faults.empty() ? kExitFail : kExitPass;
 }
 
 ExactBlessPlan plan_exact_bless(const ExactTable& table, const std::vector<ExactMeasured>& measured,

@@ -58,7 +58,7 @@ std::string figures(const ExactTable& table, const ExactMeasured& now,
   if (table.counted && now.row.values.back() > 0)
     line += fmt::format(" (minimum {})", exact_number(now.row.values.back()));
   if (!found.worse) return line;
-  if (!now.site.empty()) line += fmt::format("; most of it at {}", now.site);
+  if (!now.site.empty()) line += fmt::format("; {} {}", table.site, now.site);
   if (const std::string& hint = now.hint.empty() ? found.hint : now.hint; !hint.empty())
     line += "; " + hint;
   return line;

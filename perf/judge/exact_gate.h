@@ -24,7 +24,7 @@ enum class Gating { always, same_counter, never };
 struct ExactMeasured {
   ExactRow row; // `why` and `line` are not looked at
   Gating gating = Gating::always;
-  std::string site; // "<file>:<line>" of what costs most, where that is known
+  std::string site; // "<file>:<line>" of what costs most, of a resource the kernel's; where known
   std::string hint; // what usually helps, for the message of a regression
 };
 

@@ -60,6 +60,7 @@ ExactTable make_resource_table() {
       {"threads", Better::neither},
       {"occupancy_pct", Better::higher,
        "fewer warps are resident: see registers, shared memory and threads"}};
+  table.site = "the kernel is at";
   table.schema = {"resource", kResourceSchema, {{"kernel", a_kernel, true}}};
   for (const Quantity& quantity : table.quantities)
     table.schema.columns.push_back({quantity.name, a_number_from_zero});

@@ -31,7 +31,8 @@ struct ExactTable {
   Schema schema;
   std::size_t keys = 1; // so many key columns
   std::vector<Quantity> quantities;
-  bool counted = false;    // rows name the compiler and flags whose counts they are
+  bool counted = false;                    // rows name the compiler and flags whose counts they are
+  std::string_view site = "most of it at"; // what stands before a row's site in a message
   bool file_is_op = false; // the file's name is the op that the first key column must belong to
   // The options that choose a row on the command line, from its key.
   std::string (*filter)(const std::vector<std::string>& key) = nullptr;

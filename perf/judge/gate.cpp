@@ -22,16 +22,6 @@ const TimingRow* find(const TimingFile& file, const RowKey& key) {
   return at == file.rows.end() ? nullptr : &*at;
 }
 
-RowResult result_for(const Registered& row) {
-  RowResult result;
-  result.op = row.op;
-  result.dtype = row.dtype;
-  result.key = row.key;
-  result.category = row.category;
-  result.kind = row.kind;
-  return result;
-}
-
 // What a baseline row's status makes of the verdict. An info row never fails; an xfail row is
 // expected to be slower, but not to be wrong.
 void apply_status(RowResult& result, const TimingRow& baseline) {
@@ -52,8 +42,7 @@ void apply_status(RowResult& result, const TimingRow& baseline) {
 
 // What the screen says, and what overrules it.
 Opinion opinion_of(const Comparison& found, const Measured& row, const TimingRow& baseline,
-                   const std::vector<Measured>& run, const TimingFile& file,
-                   const GateOptions& options) {
+                   const std::optional<Standing>& stands, const GateOptions& options) {
   const bool host = options.device == Device::host;
   Opinion opinion = screen(found, row, baseline, options.device, !options.other_machine.empty());
   if (const auto fault = disturbance(row)) {
@@ -61,17 +50,14 @@ Opinion opinion_of(const Comparison& found, const Measured& row, const TimingRow
                opinion.detectable_pct};
     return opinion;
   }
-  if (const auto stands = host ? std::nullopt : standing(row, baseline, run, file);
-      stands && row.kind == Kind::ours && !opinion.suspicious &&
-      opinion.verdict != Verdict::regressed &&
-      stands->now * (1 + baseline.tol_pct / 100) < stands->then)
+  if (stands && stands->dropped(baseline.tol_pct) && !opinion.suspicious &&
+      opinion.verdict != Verdict::regressed)
     opinion = {Verdict::inconclusive,
-               fmt::format("has lost ground on {} ({:.2f} of its speed, {:.2f} when it was "
-                           "blessed), but is not confirmed",
-                           stands->vendor, stands->now, stands->then),
-               true, opinion.suspicion, opinion.detectable_pct};
-  // Of what runs on the device only: a call's time on a GPU has the host's code in it.
-  const bool all_in_identity = host || row.key.mode != Mode::real;
+               fmt::format("has lost ground on {}, but is not confirmed", stands->vendor), true,
+               opinion.suspicion, opinion.detectable_pct};
+  // Of what runs on the device only: a call's time on a GPU has the host's code in it, and how a
+  // library is called is no part of its version.
+  const bool all_in_identity = row.kind == Kind::ours && (host || row.key.mode != Mode::real);
   if ((opinion.suspicious || opinion.verdict == Verdict::regressed) && all_in_identity &&
       same_identity(row, baseline) == Same::yes)
     opinion = {Verdict::env,
@@ -92,7 +78,11 @@ void compare_with_baseline(RowResult& result, const Measured& row, const TimingR
                                 name(baseline.canary->kind), name(row.canary->kind)),
                     "bless");
   const Comparison found = compare(row, baseline, options.device);
-  const Opinion opinion = opinion_of(found, row, baseline, run, file, options);
+  // On a host a library's time says little: it depends on what the processor offers.
+  const bool stands_beside = options.device == Device::gpu && row.kind == Kind::ours;
+  const std::optional<Standing> stands =
+      stands_beside ? standing(row, baseline, run, file) : std::nullopt;
+  const Opinion opinion = opinion_of(found, row, baseline, stands, options);
   result.suspicious = opinion.suspicious && baseline.status == Status::gate;
   result.suspicion = opinion.suspicion;
   result.healthy = found.healthy;
@@ -100,6 +90,7 @@ void compare_with_baseline(RowResult& result, const Measured& row, const TimingR
   result.ratio_interval = found.interval;
   result.grade = grade(found.ratio);
   result.figures = figures(result, row, baseline, found, opinion.detectable_pct, options);
+  if (stands) result.figures += ", " + text(*stands);
   conclude(result, opinion.verdict, opinion.words);
   // The ratio is shown, but it is no grade of the kernel.
   if (opinion.verdict == Verdict::env || (found.canary && !found.healthy && opinion.suspicious)) {
@@ -283,7 +274,7 @@ GateResult judge(const std::vector<Measured>& measured,
   }
   for (const auto& [key, row] : rows) {
     if (known.contains(key)) continue;
-    result.rows.push_back(result_for({row->op, row->dtype, key, row->category, row->kind, true}));
+    result.rows.push_back(result_for(*row));
     conclude(result.rows.back(), Verdict::invalid, "it was measured but is not registered");
   }
   set_exit(result, options.strict);

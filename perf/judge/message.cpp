@@ -13,7 +13,14 @@
 namespace kg::judge {
 namespace {
 
-std::string_view identity_text(Same same) {
+std::string identity_text(const Measured& measured, const TimingRow& baseline) {
+  const Same same = same_identity(measured, baseline);
+  if (measured.kind == Kind::vendor) {
+    if (same == Same::unknown) return "whether the library changed is unknown";
+    if (same == Same::yes) return "library unchanged: " + measured.identity;
+    return fmt::format("another library: {} blessed, {} here", baseline.identity,
+                       measured.identity);
+  }
   switch (same) {
   case Same::yes: return "machine code and launches unchanged";
   case Same::no: return "machine code or launches changed";
@@ -23,6 +30,20 @@ std::string_view identity_text(Same same) {
 }
 
 } // namespace
+
+RowResult result_for(const Registered& row) {
+  RowResult result;
+  result.op = row.op;
+  result.dtype = row.dtype;
+  result.key = row.key;
+  result.category = row.category;
+  result.kind = row.kind;
+  return result;
+}
+
+RowResult result_for(const Measured& row) {
+  return result_for(Registered{row.op, row.dtype, row.key, row.category, row.kind, true});
+}
 
 std::string machine_text(const std::map<std::string, std::string>& tags) {
   std::vector<std::string> parts;
@@ -51,7 +72,7 @@ std::string figures(const RowResult& row, const Measured& measured, const Timing
   parts.push_back(canary_text(comparison, measured));
   if (!options.other_machine.empty())
     parts.push_back("not the blessed machine: " + options.other_machine);
-  parts.emplace_back(identity_text(same_identity(measured, baseline)));
+  parts.push_back(identity_text(measured, baseline));
   if (const auto roof = roof_share(measured, options.ceilings))
     parts.push_back(fmt::format("{:.0f} % of the roof", 100 * *roof));
   if (std::string machine = machine_text(measured.tags); !machine.empty())

@@ -14,6 +14,10 @@
 
 namespace kg::judge {
 
+// What is known of a row before it is judged.
+RowResult result_for(const Registered& row);
+RowResult result_for(const Measured& row);
+
 // The figures that every compared row shows, whatever its verdict: ratio with its interval and
 // grade, times, samples, the slow-down that would have been found, canary, machine code, share of
 // the roof, clocks and the like. `row` has its ratio, grade and times already.

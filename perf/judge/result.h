@@ -55,7 +55,8 @@ struct Measured {
   double first_call_ns = 0;
   double jit_ns = 0;
   double peak_bytes = 0; // the most device memory that the row held at once; 0: not known
-  std::string identity;  // of the machine code and its launches; empty where it is not known
+  std::string identity;  // of the machine code and its launches, of a vendor's row its library and
+                         // version; empty where it is not known
   std::string verified;  // empty: the output was right. Otherwise what was wrong with it
   std::string skipped;   // not empty: why it was not measured; then there are no samples
   std::string note;

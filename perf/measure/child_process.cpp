@@ -90,7 +90,7 @@ std::optional<Finished> wait_for(pid_t child, int options) {
 }
 
 pid_t start(const std::vector<std::string>& command, FileActions& actions) {
-  require(!command.empty(), "run_process: command is empty; name a program");
+  require(!command.empty(), "the command of a process is empty; name a program");
   std::vector<char*> arguments;
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str())); // posix_spawn does not write to them
@@ -150,6 +150,11 @@ Finished run_process(const std::vector<std::string>& command, Output output) {
   Finished finished = *wait_for(child, 0);
   finished.output = written;
   return finished;
+}
+
+pid_t start_process(const std::vector<std::string>& command) {
+  FileActions unchanged;
+  return start(command, unchanged);
 }
 
 Finished run_watched(const std::vector<std::string>& command, const Watch& watch) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace kg::perf {
@@ -27,6 +28,10 @@ enum class Output { capture, to_stderr };
 
 // command[0] is looked up in PATH unless it holds a '/'. Throws Error when it cannot be started.
 Finished run_process(const std::vector<std::string>& command, Output output);
+
+// Starts a program with the caller's own input and outputs; the caller ends it and waits for it.
+// Throws as run_process.
+pid_t start_process(const std::vector<std::string>& command);
 
 // A process stands still when `file`, which it writes, has not grown for `limit`.
 struct Watch {

@@ -5,6 +5,7 @@
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/roof.h"
 #include "perf/judge/statistics.h"
+#include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/report/faces.h"
 #include "perf/report/html.h"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 namespace kg::report {
 namespace {
@@ -33,6 +35,38 @@ std::vector<double> quantiles(std::vector<double> samples) {
   for (int i = 0; i <= kSteps; ++i)
     result.push_back(samples[(samples.size() - 1) * static_cast<std::size_t>(i) / kSteps]);
   return result;
+}
+
+nlohmann::json to_json(const judge::RowConfirmation& confirmation) {
+  if (!confirmation.found) return {{"unavailable", confirmation.unavailable}};
+  const judge::Confirmation& found = *confirmation.found;
+  return {{"reference", confirmation.reference},
+          {"verdict", judge::name(found.verdict)},
+          {"ratio", found.ratio},
+          {"ratio_lo", found.ratio_interval.low},
+          {"ratio_hi", found.ratio_interval.high},
+          {"pairs", found.pairs},
+          {"detectable_pct", found.detectable_pct}};
+}
+
+// What was measured side by side; empty where nothing was.
+std::string confirmations_text(const judge::Results& run) {
+  judge::TextTable table({"row", "A", "pairs", "A / B", "interval", "verdict"});
+  const judge::Confirmations all = judge::stored_confirmations(run);
+  for (const auto& [key, confirmation] : all) {
+    if (!confirmation.found) {
+      table.add({judge::text(key), "-", "-", "-", "-", "unconfirmed: " + confirmation.unavailable});
+      continue;
+    }
+    const judge::Confirmation& found = *confirmation.found;
+    table.add({judge::text(key), confirmation.reference, std::to_string(found.pairs),
+               fmt::format("{:.3f}", found.ratio),
+               fmt::format("[{:.3f}, {:.3f}]", found.ratio_interval.low, found.ratio_interval.high),
+               std::string(judge::name(found.verdict))});
+  }
+  if (all.empty()) return "";
+  return fmt::format("## Suspicious rows, side by side with the build that was blessed (A)\n\n{}\n",
+                     table.markdown());
 }
 
 nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measured,
@@ -75,6 +109,8 @@ nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measu
   add("first_call_ns", measured->first_call_ns);
   add("jit_ns", measured->jit_ns);
   add("peak_bytes", measured->peak_bytes);
+  if (const auto confirmation = judge::stored_confirmation(*measured))
+    result["confirmation"] = to_json(*confirmation);
   if (!measured->identity.empty()) result["identity"] = measured->identity;
   if (const auto share = judge::roof_share(*measured, ceilings)) result["share_of_roof"] = *share;
   return result;
@@ -127,9 +163,9 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result)
   const judge::Summary summary = judge::summarise(result);
   std::string text =
       fmt::format("# Kernelgrade report\n\n**{}**\n\n", judge::exit_line(summary, result));
-  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n\n## Summary\n\n{}\n## Environment\n\n",
+  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n## Summary\n\n{}\n## Environment\n\n",
                       kScale, judged_table(result, run.rows, device_of(run)).markdown(),
-                      judge::markdown(summary, result));
+                      confirmations_text(run), judge::markdown(summary, result));
   judge::TextTable environment({"what", "value"});
   for (const auto& [key, value] : run.environment) environment.add({key, value});
   return text + environment.markdown();

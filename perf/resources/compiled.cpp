@@ -4,6 +4,7 @@
 
 #include "perf/identity/cubin.h"
 #include "perf/judge/atomic_file.h"
+#include "perf/resources/definition.h"
 #include "perf/resources/occupancy.h"
 #include "perf/resources/ptxas_log.h"
 #include "runtime/error.h"
@@ -70,7 +71,8 @@ std::string kernel_key(const std::string& op, std::string name) {
 
 std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path& folder,
                                                      std::string_view arch, const std::string& op,
-                                                     const Launches& launches) {
+                                                     const Launches& launches,
+                                                     const std::filesystem::path& sources) {
   const SmLimits& limits = sm_limits(arch);
   std::vector<judge::ExactMeasured> rows;
   std::set<std::string> seen; // a template's kernel may be in several files
@@ -84,7 +86,8 @@ std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path
         return one.symbol == kernel.symbol;
       });
       if (at == used.end() || !seen.insert(kernel.symbol).second) continue; // no entry function
-      rows.push_back({row_of(op, kernel, *at, launches, limits), judge::Gating::always, "", ""});
+      rows.push_back({row_of(op, kernel, *at, launches, limits), judge::Gating::always,
+                      definition_of(kernel.name, sources_in(sources, path.stem().string())), ""});
     }
   }
   std::sort(rows.begin(), rows.end(),

@@ -33,12 +33,14 @@ struct Launched {
 using Launches = std::map<std::string, Launched>; // by LaunchRecord::kernel_name
 
 // Rows of judge::resource_table(), sorted by kernel, for the architecture ("sm_90a") and the op
-// whose files lie in `folder`. A kernel that `launches` does not hold counts with the threads of
+// whose files lie in `folder`; the site of each is its definition, where the folder `sources` holds
+// it. A kernel that `launches` does not hold counts with the threads of
 // its __launch_bounds__ (1024 where it has none) and no dynamic shared memory. Throws Error naming
 // the file that is missing or broken.
 std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path& folder,
                                                      std::string_view arch, const std::string& op,
-                                                     const Launches& launches);
+                                                     const Launches& launches,
+                                                     const std::filesystem::path& sources);
 
 // "kg::gemm::tiled<true>" -> "gemm.tiled<true>": the op, and the name without the op's namespace.
 std::string kernel_key(const std::string& op, std::string name);

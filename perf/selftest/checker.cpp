@@ -18,6 +18,8 @@ using judge::Measured;
 using judge::Results;
 using judge::RowKey;
 
+constexpr unsigned kLoadedLimitS = 60; // of a process beside busy ones
+
 // What the processes of one arm found for one row.
 struct Found {
   std::string problem; // of any of them
@@ -97,35 +99,54 @@ ab::Arm Checker::arm(const std::string& name, const Group& group, double percent
   std::string injection = percent > 0 ? fmt::format("{:g}", percent) : "";
   if (!group.noise.empty()) injection += (injection.empty() ? "" : ",") + group.noise;
   ab::Arm result{name, plan_.executable, {{perf::kInjectVariable, injection}}};
-  // Blessed and screened processes measure at length, as they do for the gate; those that confirm
-  // are many and brief.
+  // Blessed and screened processes measure at length, as they do for the gate, unless the plan says
+  // otherwise; those that confirm are many and brief.
   if (whole) result.environment["KERNELGRADE_BRIEF"] = "0";
   return result;
 }
 
-Checker::Rounds Checker::measure(const std::vector<ab::Arm>& arms, std::size_t first,
-                                 std::size_t count, const std::vector<RowKey>& rows,
-                                 const std::string& what) {
+std::vector<judge::Registered> Checker::rows_of(const Group& group) const {
+  if (group.rows == 0 || group.rows >= plan_.rows.size()) return plan_.rows;
+  std::vector<judge::Registered> rows;
+  for (std::size_t i = 0; i < group.rows; ++i)
+    rows.push_back(plan_.rows[i * plan_.rows.size() / group.rows]);
+  return rows;
+}
+
+void Checker::say_budget(const Group& group) const {
+  const std::size_t treatments = group.treatments.size();
+  plan_.say(fmt::format("{}: {} rows, at most {} processes in a batch, each ended after {} s",
+                        group.treatments.front().experiment, rows_of(group).size(),
+                        plan_.blessed_processes + treatments * plan_.screened_processes +
+                            (2 + treatments) * judge::ConfirmRule().second_look,
+                        kLoadedLimitS));
+}
+
+Checker::Rounds Checker::measure(const Group& group, const std::vector<ab::Arm>& arms,
+                                 std::size_t first, std::size_t count,
+                                 const std::vector<RowKey>& rows, const std::string& what) {
   plan_.say(fmt::format("{}: {} processes of {} rows", what, count * arms.size(), rows.size()));
   ab::RoundOptions options;
   options.rows = rows;
+  if (group.load) options.time_limit_s = kLoadedLimitS;
   // The second look continues the orders of the first.
   options.seed = plan_.seed + 1000 * (first == 0 ? ++measurements_ : measurements_);
   return plan_.run(arms, first, count, options);
 }
 
 const Checker::Baseline& Checker::baseline(const Group& group) {
-  Baseline& kept = baselines_[group.noise];
+  Baseline& kept = baselines_[{group.noise, group.rows}];
   if (!kept.files.empty() && kept.batches < plan_.batches_per_bless) return kept;
   kept = {};
+  const std::vector<judge::Registered> rows = rows_of(group);
   std::vector<RowKey> keys;
-  for (const judge::Registered& row : plan_.rows) keys.push_back(row.key);
+  for (const judge::Registered& row : rows) keys.push_back(row.key);
   const Rounds rounds =
-      measure({arm("a", group, 0, true)}, 0, plan_.blessed_processes, keys, "bless");
+      measure(group, {arm("a", group, 0, true)}, 0, plan_.blessed_processes, keys, "bless");
   judge::BlessOptions how;
   how.device = plan_.device;
   how.accept_bimodal = true; // what the machine does to times today is part of what is tested
-  for (const judge::Registered& row : plan_.rows) {
+  for (const judge::Registered& row : rows) {
     const Found found = found_of(rounds, 0, row.key);
     if (!found.problem.empty()) {
       plan_.say(fmt::format("left out: {}: {}", judge::text(row.key), found.problem));
@@ -151,15 +172,16 @@ const Checker::Baseline& Checker::baseline(const Group& group) {
 std::vector<Checker::Screened> Checker::screen(const Group& group, const Baseline& baseline) {
   std::vector<Screened> all;
   std::vector<ab::Arm> arms;
+  const bool whole = !plan_.brief && !group.load;
   for (const Treatment& treatment : group.treatments) {
     Screened& one = all.emplace_back();
     one.treatment = &treatment;
-    one.arm = arm(fmt::format("b{}", all.size()), group, treatment.percent, true);
+    one.arm = arm(fmt::format("b{}", all.size()), group, treatment.percent, whole);
     arms.push_back(one.arm);
   }
   std::vector<RowKey> keys;
   for (const auto& [key, samples] : baseline.samples) keys.push_back(key);
-  const Rounds rounds = measure(arms, 0, plan_.screened_processes, keys, "screen");
+  const Rounds rounds = measure(group, arms, 0, plan_.screened_processes, keys, "screen");
 
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::vector<Measured> measured;
@@ -197,7 +219,7 @@ void Checker::confirm(const Group& group, const std::vector<Screened*>& screened
     for (const std::vector<RowKey>& keys : open) rows.insert(keys.begin(), keys.end());
     if (rows.empty()) break;
     const Rounds rounds =
-        measure(arms, measured, pairs - measured, {rows.begin(), rows.end()}, "confirm");
+        measure(group, arms, measured, pairs - measured, {rows.begin(), rows.end()}, "confirm");
     measured = pairs;
     for (std::size_t i = 0; i < screened.size(); ++i) {
       const Rounds three = of_arms(rounds, {0, i + 2, 1});
@@ -216,6 +238,7 @@ void Checker::confirm(const Group& group, const std::vector<Screened*>& screened
 }
 
 Batch Checker::check(const Group& group) {
+  if (group.load) say_budget(group);
   const Baseline& blessed = baseline(group);
   std::shared_ptr<void> load = group.load ? plan_.load() : nullptr;
   std::vector<Screened> screened = screen(group, blessed);
@@ -232,7 +255,7 @@ Batch Checker::check(const Group& group) {
   }
   if (!shared.empty()) confirm(group, shared);
   load.reset();
-  ++baselines_[group.noise].batches;
+  ++baselines_[{group.noise, group.rows}].batches;
 
   Batch batch{plan_.device_name, plan_.backend, plan_.now_utc(), plan_.source, {}};
   const bool reference = group.treatments.size() > 1 && group.treatments[0].percent == 0;

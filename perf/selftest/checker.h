@@ -35,6 +35,7 @@ struct Plan {
   std::size_t screened_processes = 5;
   std::size_t batches_per_bless = 4; // a baseline is one draw; too few would make all checks alike
   unsigned seed = 1;
+  bool brief = false; // screens in brief processes, too: quicker than the gate, and noisier
   RunRounds run;
   std::function<std::shared_ptr<void>()> load; // keeps the machine busy while what it returns lives
   std::function<std::string()> now_utc;
@@ -68,13 +69,16 @@ class Checker {
   std::vector<Screened> screen(const Group& group, const Baseline& baseline);
   void confirm(const Group& group, const std::vector<Screened*>& screened);
   judge::GateOptions options() const;
+  std::vector<judge::Registered> rows_of(const Group& group) const; // spread over all
+  void say_budget(const Group& group) const;
   ab::Arm arm(const std::string& name, const Group& group, double percent, bool whole) const;
-  Rounds measure(const std::vector<ab::Arm>& arms, std::size_t first, std::size_t count,
-                 const std::vector<judge::RowKey>& rows, const std::string& what);
+  Rounds measure(const Group& group, const std::vector<ab::Arm>& arms, std::size_t first,
+                 std::size_t count, const std::vector<judge::RowKey>& rows,
+                 const std::string& what);
 
   Plan plan_;
-  std::map<std::string, Baseline> baselines_; // by the group's noise
-  unsigned measurements_ = 0;                 // each has orders of its own
+  std::map<std::pair<std::string, std::size_t>, Baseline> baselines_; // by noise and rows
+  unsigned measurements_ = 0;                                         // each has orders of its own
 };
 
 struct Limits {

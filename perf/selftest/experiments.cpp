@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kCreepSteps = 5;
 constexpr double kCreepPercent = 1.5;
+constexpr std::size_t kLoadedRows = 4;
 
 std::string injected(const std::string& prefix, double percent) {
   return fmt::format("{}_{:g}", prefix, percent);
@@ -38,6 +39,7 @@ void add_injections(std::string_view list, std::vector<Treatment>& treatments) {
 Group noisy(const std::string& name, const std::string& noise) {
   return {noise,
           false,
+          0,
           {{name, 0}, {injected(name + "_inject", 5), 5}, {injected(name + "_inject", 10), 10}}};
 }
 
@@ -63,7 +65,7 @@ std::vector<Group> parse_experiments(const std::vector<std::string>& words) {
         quiet.treatments.push_back(
             {"creep", 100 * (std::pow(1 + kCreepPercent / 100, step) - 1), step});
     } else if (word == "load") {
-      others.push_back({"", true, {{"load", 0}}});
+      others.push_back({"", true, kLoadedRows, {{"load", 0}}});
     } else if (word == "bimodal") {
       others.push_back(noisy(word, "bimodal:6"));
     } else if (word == "wild") {

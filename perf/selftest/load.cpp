@@ -3,46 +3,24 @@
 #include "perf/selftest/load.h"
 
 #include "perf/measure/canary.h"
-#include "runtime/error.h"
+#include "perf/measure/child_process.h"
 #include "runtime/stream.h"
 
 #include <csignal>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <spawn.h>
-#include <string>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
-
-extern char** environ;
 
 namespace kg::selftest {
 
-BackgroundLoad::BackgroundLoad(const std::vector<std::string>& command, std::size_t processes) {
-  require(!command.empty(), "BackgroundLoad: command is empty; name a program");
-  std::vector<char*> arguments;
-  for (const std::string& argument : command)
-    arguments.push_back(const_cast<char*>(argument.c_str())); // posix_spawn does not write to them
-  arguments.push_back(nullptr);
-  for (std::size_t i = 0; i < processes; ++i) {
-    pid_t child = 0;
-    if (const int error =
-            posix_spawnp(&child, arguments[0], nullptr, nullptr, arguments.data(), environ)) {
-      end();
-      fail(fmt::format("cannot start '{}': {}", fmt::join(command, " "),
-                       std::generic_category().message(error)));
-    }
-    processes_.push_back(child);
-  }
+// Delegates, so that the destructor ends those that were started where another cannot be.
+BackgroundLoad::BackgroundLoad(const std::vector<std::string>& command, std::size_t processes)
+    : BackgroundLoad() {
+  while (processes_.size() < processes) processes_.push_back(perf::start_process(command));
 }
 
-BackgroundLoad::~BackgroundLoad() { end(); }
-
-void BackgroundLoad::end() {
+BackgroundLoad::~BackgroundLoad() {
   for (const pid_t process : processes_) kill(process, SIGTERM);
   for (const pid_t process : processes_) waitpid(process, nullptr, 0);
-  processes_.clear();
 }
 
 void keep_busy() {

@@ -21,7 +21,7 @@ class BackgroundLoad {
   BackgroundLoad& operator=(const BackgroundLoad&) = delete;
 
  private:
-  void end();
+  BackgroundLoad() = default;
 
   std::vector<pid_t> processes_;
 };

@@ -29,10 +29,12 @@ json to_json(const Processes& processes) {
   return result;
 }
 
-Processes processes_of(JsonObject& object, const std::string& member) {
+// Slopes of two graphs scatter around the time: a single one may be negative.
+Processes processes_of(JsonObject& object, const std::string& member, judge::Mode mode) {
   Processes processes;
   object.each(member, [&](JsonObject process) {
-    processes.push_back(process.positives("samples_ns"));
+    processes.push_back(mode == judge::Mode::graph ? process.numbers("samples_ns")
+                                                   : process.positives("samples_ns"));
     if (processes.back().empty()) process.fail("samples_ns", "is empty", "measure again");
     process.done();
   });
@@ -51,16 +53,14 @@ json to_json(const Check& check) {
   return result;
 }
 
-Check check_of(JsonObject object) {
+Check check_of(JsonObject object, judge::Mode mode) {
   Check check;
   check.experiment = object.text("experiment");
   check.step = static_cast<int>(object.from_zero("step"));
-  const std::string verdict = object.text("verdict");
-  std::optional<judge::Verdict> found;
-  for (const judge::Verdict known : judge::kVerdicts)
-    if (name(known) == verdict) found = known;
-  check.verdict = object.known("verdict", found, "a verdict of the gate");
-  check.screened = processes_of(object, "screened");
+  check.verdict =
+      object.known("verdict", judge::named(object.text("verdict"), judge::Verdict::skipped),
+                   "a verdict of the gate");
+  check.screened = processes_of(object, "screened", mode);
   if (check.screened.empty()) object.fail("screened", "is empty", "measure again");
   if (object.has("rounds")) {
     JsonObject rounds = object.object("rounds");
@@ -77,10 +77,11 @@ CheckedRow row_of(JsonObject object) {
   row.key = {
       object.text("case"), object.text("variant"),
       object.known("mode", judge::mode_named(object.text("mode")), "cold, hot, graph or real")};
-  row.blessed = processes_of(object, "blessed");
+  row.blessed = processes_of(object, "blessed", row.key.mode);
   if (row.blessed.empty()) object.fail("blessed", "is empty", "measure again");
-  row.reference = processes_of(object, "reference");
-  object.each("checks", [&](JsonObject check) { row.checks.push_back(check_of(check)); });
+  row.reference = processes_of(object, "reference", row.key.mode);
+  object.each("checks",
+              [&](JsonObject check) { row.checks.push_back(check_of(check, row.key.mode)); });
   object.done();
   return row;
 }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands with --cost, on an invented operation whose launches cost what the test says.
-#include "perf/cli/temporary_folder.h"
 #include "perf/cli/world.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/result.h"
+#include "perf/judge/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ class CostCommands : public testing::Test {
     launch_.unique_read = launch_.unique_written = 10;
   }
 
-  TemporaryFolder folder_;
+  judge::TemporaryFolder folder_;
   std::vector<const char*> shapes_ = {"n64", "n128"};
   count::Launch launch_;
   std::string wrong_;

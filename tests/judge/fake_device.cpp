@@ -33,6 +33,10 @@ std::vector<Measured> FakeDevice::measure(const Truth& truth, std::size_t proces
           kCanary * (1 + canary_slower) * std::exp(kCanaryScatter * normal(random));
       row.canary->half_width = kCanaryScatter;
       row.tags = tags;
+      if (row_key.variant == kVendor) {
+        row.kind = Kind::vendor;
+        row.identity = library;
+      }
       run.rows.push_back(row);
     }
   return merge(runs).rows;
@@ -64,7 +68,10 @@ TimingFile bless_on(FakeDevice& device, const Truth& truth) {
 
 std::vector<Registered> registered_rows(const Truth& truth) {
   std::vector<Registered> rows;
-  for (const auto& [row_key, ns] : truth) rows.push_back(registered(row_key));
+  for (const auto& [row_key, ns] : truth) {
+    rows.push_back(registered(row_key));
+    if (row_key.variant == kVendor) rows.back().kind = Kind::vendor;
+  }
   return rows;
 }
 

@@ -17,6 +17,8 @@ namespace kg::judge::test {
 
 using Truth = std::map<RowKey, double>; // ns of each row, on a machine at its usual speed
 
+inline constexpr const char* kVendor = "cublas"; // the variant that is a library's
+
 struct FakeDevice {
   Device device = Device::gpu;
   NoiseModel noise = kTypical;
@@ -25,6 +27,7 @@ struct FakeDevice {
   double drift = 0;          // in the course of a confirmation
   double control_slower = 0; // a second copy of one build that is not like the first
   std::map<std::string, std::string> tags;
+  std::string library = "cublas 13.0.1"; // what kVendor's rows are of
   std::mt19937_64 random = std::mt19937_64(20261121);
 
   // Every row in as many fresh processes, merged.

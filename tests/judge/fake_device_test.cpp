@@ -159,6 +159,55 @@ TEST(FakeDevice, WhereTwoCopiesOfOneBuildDifferNothingIsJudged) {
             std::string::npos);
 }
 
+// Our row and a library's of the same work. The machine is 8 % faster than when both were blessed,
+// which hides that ours has become 6 % slower from everything but the library.
+class BesideALibrary : public testing::Test {
+ protected:
+  const Truth truth_ = {{key("softmax.f32.r0", "online", Mode::hot), 1e5},
+                        {key("softmax.f32.r0", kVendor, Mode::hot), 5e4}};
+
+  RowResult judged(FakeDevice device, double ours_slower = 0.06, double library_slower = 0) const {
+    const TimingFile file = bless_on(device, truth_);
+    device.slower = -0.08;
+    if (device.device == Device::host) device.canary_slower = -0.08;
+    device.library = library_today_;
+    Truth now = truth_;
+    now[key("softmax.f32.r0", "online", Mode::hot)] *= 1 + ours_slower;
+    now[key("softmax.f32.r0", kVendor, Mode::hot)] *= 1 + library_slower;
+    const GateResult result = gate_on(device, now, truth_, file);
+    const auto ours = std::find_if(result.rows.begin(), result.rows.end(),
+                                   [](const RowResult& row) { return row.kind == Kind::ours; });
+    return *ours;
+  }
+  std::string library_today_ = FakeDevice().library;
+};
+
+TEST_F(BesideALibrary, WhatLosesGroundIsConfirmedAndFails) {
+  const RowResult row = judged({});
+  EXPECT_EQ(row.verdict, Verdict::regressed) << row.message;
+  EXPECT_EQ(row.exit_code, 1);
+  EXPECT_NE(row.message.find("0.47 of cublas's speed (0.50 when blessed)"), std::string::npos)
+      << row.message;
+  EXPECT_EQ(judged({}, 0).verdict, Verdict::improved) << "with the machine, as the library has";
+}
+
+TEST_F(BesideALibrary, AnotherVersionInformsOnly) {
+  library_today_ = "cublas 13.1.0";
+  const RowResult row = judged({});
+  EXPECT_EQ(row.verdict, Verdict::pass) << row.message;
+  EXPECT_NE(row.message.find("which is not judged: cublas 13.0.1 blessed, cublas 13.1.0 here"),
+            std::string::npos)
+      << row.message;
+}
+
+TEST_F(BesideALibrary, AHostIsNotJudgedByIt) {
+  FakeDevice host;
+  host.device = Device::host;
+  const RowResult row = judged(host, 0, -0.2);
+  EXPECT_EQ(row.verdict, Verdict::pass) << row.message;
+  EXPECT_EQ(row.message.find("cublas"), std::string::npos) << row.message;
+}
+
 // What must turn the gate red, however it comes about.
 class Sabotage : public testing::Test {
  protected:

@@ -165,6 +165,20 @@ TEST_F(CliConfirm, ARowThatIsSlowerThanItsCommitFails) {
                                  ContainsRegex("again: kernelgrade ab --base [0-9a-f]{12} --op")));
 }
 
+TEST_F(CliConfirm, AReportOfWhatItStoredConcludesTheSame) {
+  const std::string json = cli.folder.path() / "gate.json", out = cli.folder.path() / "report";
+  ASSERT_EQ(gate(1.6e5, 1.6e5, {"--json", json}).exit_code, 1);
+  const Outcome outcome = cli({"report", json, "--op", "fill", "--out", out});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("fill.f32.n64 plain real: regressed: slower than"),
+                                 HasSubstr("A is commit")));
+  EXPECT_THAT(judge::read_file(out + "/report.json").value(),
+              AllOf(HasSubstr("\"confirmation\": {"), HasSubstr("\"ratio_hi\": 0.625")));
+  ASSERT_EQ(gate(1.6e5, 1.6e5, {"--json", json, "--confirm", "never"}).exit_code, 77);
+  EXPECT_THAT(cli({"report", json, "--op", "fill", "--out", out}).out,
+              AllOf(HasSubstr("inconclusive"), HasSubstr("--confirm never")));
+}
+
 TEST_F(CliConfirm, ARowThatIsAsFastAsItsCommitDoesNot) {
   const Outcome outcome = gate(1.6e5, 1e5);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;

@@ -148,7 +148,7 @@ TEST_F(CliProcess, MeasuresBrieflyWhereTheEnvironmentSaysSo) {
 }
 
 TEST(Journal, KeepsWhatEndedAndNamesWhatDidNot) {
-  const TemporaryFolder folder;
+  const judge::TemporaryFolder folder;
   const auto path = folder.path() / "journal";
   EXPECT_TRUE(read_journal(path).ended.rows.empty()) << "no file yet";
   judge::Measured first, second;

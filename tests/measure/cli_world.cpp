@@ -148,6 +148,7 @@ Outcome Cli::operator()(std::vector<std::string> arguments) {
       .no_device = [this] { return no_device; },
       .device = [] { return std::string("host"); },
       .apparatus = [this](perf::Pace pace) { return apparatus(behaviour, pace); },
+      .library_identity = [](const std::string& name) { return name + " 1.2"; },
       .out = out,
       .err = err,
   };

@@ -4,9 +4,9 @@
 // The command with two invented operations on invented time, and a folder of its own.
 #pragma once
 
-#include "perf/cli/temporary_folder.h"
 #include "perf/cli/world.h"
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "tests/measure/fake_time.h"
 
@@ -60,7 +60,7 @@ class Cli {
   // call.
   std::vector<std::string> made();
 
-  TemporaryFolder folder;
+  judge::TemporaryFolder folder;
   Behaviour behaviour;
   std::vector<judge::Mode> modes = {judge::Mode::real};
   std::string no_device;                                      // why there is none

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Child processes, the device's lock, and what is said about the environment.
-#include "perf/cli/temporary_folder.h"
+#include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
 #include "perf/measure/environment.h"
@@ -19,7 +19,7 @@
 namespace kg::perf {
 namespace {
 
-using cli::TemporaryFolder;
+using judge::TemporaryFolder;
 using testing::EndsWith;
 using testing::MatchesRegex;
 using testing::Not;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/report.h"
 
+#include "perf/judge/stored_confirmation.h"
 #include "perf/report/rows.h"
 
 #include <gmock/gmock.h>
@@ -116,6 +117,33 @@ TEST(Report, MarkdownNamesFailuresAndEnvironment) {
   EXPECT_THAT(text, AllOf(HasSubstr("because of slow"), HasSubstr("| cpu | EPYC |"),
                           HasSubstr("5.12 GB/s"), HasSubstr("FAILED")));
   EXPECT_EQ(text.find("Rows, worst first"), text.rfind("Rows, worst first"));
+}
+
+TEST(Report, ShowsWhatWasMeasuredSideBySide) {
+  judge::Measured slow = measured("slow", 100), fair = measured("fair", 100);
+  judge::RowConfirmation confirmation;
+  confirmation.reference = "1a2b3c";
+  judge::Confirmation& found = confirmation.found.emplace();
+  found.verdict = judge::Verdict::regressed;
+  found.ratio = 0.9;
+  found.ratio_interval = {0.89, 0.91};
+  found.pairs = 20;
+  judge::store(confirmation, slow);
+  confirmation = {};
+  confirmation.unavailable = "disabled";
+  judge::store(confirmation, fair);
+  const judge::Results run = {{}, {slow, fair, measured("good", 100)}};
+  EXPECT_THAT(markdown(run, mixed()),
+              AllOf(HasSubstr("| copy.f32.n64 slow real | 1a2b3c | 20 | 0.900 | [0.890, 0.910] | "
+                              "regressed |"),
+                    HasSubstr("unconfirmed: disabled")));
+  EXPECT_THAT(markdown({{}, {measured("good", 100)}}, mixed()), Not(HasSubstr("side by side")));
+  const auto rows = nlohmann::json::parse(json(run, mixed()))["rows"];
+  EXPECT_EQ(rows[2]["confirmation"]["verdict"], "regressed");
+  EXPECT_EQ(rows[2]["confirmation"]["ratio_hi"], 0.91);
+  EXPECT_EQ(rows[2]["confirmation"]["reference"], "1a2b3c");
+  EXPECT_EQ(rows[3]["confirmation"]["unavailable"], "disabled");
+  EXPECT_FALSE(rows[0].contains("confirmation"));
 }
 
 TEST(Report, JsonHoldsEveryRow) {

@@ -38,7 +38,8 @@ class Compiled : public testing::Test {
   }
 
   std::vector<double> values(const Launches& launches) {
-    const auto rows = compiled_resources(folder_.path(), "sm_90a", "tiny", launches);
+    const auto rows =
+        compiled_resources(folder_.path(), "sm_90a", "tiny", launches, folder_.path());
     return rows.size() == 1 ? rows[0].row.values : std::vector<double>();
   }
 
@@ -49,7 +50,7 @@ TEST_F(Compiled, TakesTheLaunchBoundsWhereNoLaunchIsKnown) {
   log("_ZN2kg4tiny5scaleEPf");
   // 128 threads: 16 blocks by warps, 12 by registers (1280 per warp, 12 of each part).
   EXPECT_EQ(values({}), (std::vector<double>{40, 24, 24, 256, 0, 128, 75}));
-  EXPECT_EQ(compiled_resources(folder_.path(), "sm_90a", "tiny", {})[0].row.key,
+  EXPECT_EQ(compiled_resources(folder_.path(), "sm_90a", "tiny", {}, folder_.path())[0].row.key,
             std::vector<std::string>{"tiny.scale"});
 }
 
@@ -62,7 +63,23 @@ TEST_F(Compiled, TakesTheLaunchWhereOneIsKnown) {
 
 TEST_F(Compiled, AKernelThatTheLogDoesNotNameHasNoRow) {
   log("_ZN2kg4tiny5otherEPf");
-  EXPECT_TRUE(compiled_resources(folder_.path(), "sm_90a", "tiny", {}).empty());
+  EXPECT_TRUE(compiled_resources(folder_.path(), "sm_90a", "tiny", {}, folder_.path()).empty());
+}
+
+TEST_F(Compiled, ARegressionNamesTheLineOfTheKernel) {
+  log("_ZN2kg4tiny5scaleEPf");
+  judge::write_file(folder_.path() / "tiny.cu",
+                    "namespace kg::tiny {\n__global__ void scale(float* x) { x[0] *= 2; }\n}\n");
+  const auto rows = compiled_resources(folder_.path(), "sm_90a", "tiny", {}, folder_.path());
+  ASSERT_EQ(rows.size(), 1u);
+  judge::ExactFile baseline{"sm_90a.csv", true, {rows[0].row}, {}};
+  baseline.rows[0].values[1] = 0; // no spills
+  const auto result = judge::judge_exact(judge::resource_table(), rows, baseline, {}, {});
+  EXPECT_EQ(result.exit_code, 1);
+  const std::string place = (folder_.path() / "tiny.cu").string() + ":2";
+  EXPECT_NE(result.rows[0].message.find("spill_bytes 0 -> 24; the kernel is at " + place),
+            std::string::npos)
+      << result.rows[0].message;
 }
 
 TEST_F(Compiled, AMissingLogOrABrokenCubinIsAnError) {

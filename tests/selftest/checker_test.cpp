@@ -31,6 +31,7 @@ struct Machine {
     std::size_t arms, first, count, rows;
     std::vector<std::string> injections, brief;
     bool loaded;
+    unsigned time_limit_s;
   };
   std::vector<Call> calls;
   std::vector<std::string> said;
@@ -80,7 +81,8 @@ struct Machine {
     plan.run = [this](const std::vector<ab::Arm>& arms, std::size_t first, std::size_t count,
                       const ab::RoundOptions& options) {
       if (calls.size() + 1 == fails_at) throw Error("the machine is gone");
-      Call call{arms.size(), first, count, options.rows.size(), {}, {}, loaded};
+      Call call{arms.size(), first, count,  options.rows.size(),
+                {},          {},    loaded, options.time_limit_s};
       for (const ab::Arm& arm : arms) {
         call.injections.push_back(arm.environment.at(perf::kInjectVariable));
         call.brief.push_back(arm.environment.contains("KERNELGRADE_BRIEF") ? "whole" : "brief");
@@ -196,6 +198,29 @@ TEST(Checker, LoadIsThereWhileScreeningAndNotWhileBlessing) {
   EXPECT_FALSE(machine.loaded);
 }
 
+TEST(Checker, ABusyMachineMeasuresFewRowsBrieflyAndSaysHowMuch) {
+  Machine machine;
+  const Batch batch = machine.check({"load"}, 8);
+  ASSERT_EQ(batch.rows.size(), 4u);
+  EXPECT_EQ(batch.rows[1].key, key_of(2)) << "spread over all";
+  EXPECT_EQ(machine.calls[0].rows, 4u);
+  EXPECT_THAT(machine.calls[0].brief, ElementsAre("whole")) << "blessed while nothing is busy";
+  EXPECT_THAT(machine.calls[1].brief, ElementsAre("brief"));
+  EXPECT_EQ(machine.calls[0].time_limit_s, 60u);
+  EXPECT_THAT(machine.said, Contains("load: 4 rows, at most 135 processes in a batch, each ended "
+                                     "after 60 s"));
+}
+
+TEST(Checker, ABriefPlanScreensBriefly) {
+  Machine machine;
+  Plan plan = machine.plan();
+  plan.brief = true;
+  Checker(plan).check(parse_experiments({"aa"}).front());
+  EXPECT_THAT(machine.calls[0].brief, ElementsAre("whole"));
+  EXPECT_THAT(machine.calls[1].brief, ElementsAre("brief", "brief"));
+  EXPECT_GT(machine.calls[1].time_limit_s, 60u);
+}
+
 TEST(Checker, ABaselineServesSeveralBatches) {
   Machine machine;
   Plan plan = machine.plan();
@@ -232,8 +257,8 @@ struct Batches {
 TEST(RunBatches, EndsWhenEveryExperimentHasItsChecks) {
   Machine machine;
   Batches run;
-  run(machine, {"inject=20", "load"}, {13, 0}); // 6 a batch
-  EXPECT_EQ(run.all.size(), 2u * 3u);
+  run(machine, {"inject=20", "load"}, {13, 0}); // 6 and 4 a batch
+  EXPECT_EQ(run.all.size(), 3u + 4u);
 }
 
 TEST(RunBatches, WithoutLimitsEachGroupHasOneBatch) {

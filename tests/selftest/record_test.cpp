@@ -47,6 +47,18 @@ TEST(Record, IsReadAsWritten) {
   EXPECT_EQ(tally(read), tally(batch));
 }
 
+TEST(Record, ASlopeOfGraphsMayBeNegativeAndATimeMayNot) {
+  Batch batch = one_row({check("aa", judge::Verdict::pass, 1000)});
+  batch.rows[0].blessed[0][1] = batch.rows[0].checks[0].screened[2][0] = -3;
+  batch.rows[0].reference = {{-1, 5, 6}};
+  EXPECT_THROW(batch_from_json(to_json(batch), "b.json"), Error);
+  batch.rows[0].key.mode = judge::Mode::graph;
+  const Batch read = batch_from_json(to_json(batch), "b.json");
+  EXPECT_EQ(read.rows[0].blessed, batch.rows[0].blessed);
+  EXPECT_EQ(read.rows[0].reference, batch.rows[0].reference);
+  EXPECT_EQ(read.rows[0].checks[0].screened, batch.rows[0].checks[0].screened);
+}
+
 TEST(Record, UnknownVerdictsAndEmptyProcessesAreErrors) {
   const std::string good = to_json(one_row({check("aa", judge::Verdict::pass, 1000)}));
   const auto problem = [&](const std::string& piece, const std::string& by) -> std::string {

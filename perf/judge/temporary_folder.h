@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-namespace kg::cli {
+namespace kg::judge {
 
 // A new folder of one's own, removed with all it holds at the end of the scope.
 class TemporaryFolder {
@@ -33,4 +33,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-} // namespace kg::cli
+} // namespace kg::judge

@@ -1,0 +1,41 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/program.h"
+
+#include "perf/judge/gate.h"
+#include "perf/measure/child_process.h"
+#include "runtime/device.h"
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <utility>
+
+namespace kg::cli {
+
+World world_of(std::vector<perf::Operation> operations, const std::filesystem::path& source) {
+  return {
+      .operations = std::move(operations),
+      .modes = {},
+      .baselines = source / "baselines",
+      .source = source,
+      .executable = perf::this_executable(),
+      .no_device = device_unavailable_reason,
+      .device = [] { return device_slug(device_properties().name); },
+      .apparatus = nullptr,
+      .out = std::cout,
+      .err = std::cerr,
+  };
+}
+
+int run_program(const char* program, int argc, char** argv, const std::function<World()>& world) {
+  try {
+    World made = world();
+    return kernelgrade({argv + 1, argv + argc}, made);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program, error.what());
+    return judge::kExitFail;
+  }
+}
+
+} // namespace kg::cli
