@@ -50,7 +50,8 @@ TYPED_TEST(Axpy, ExactFill) {
 TYPED_TEST(Axpy, RandomAgainstOracle) {
   const auto x = this->normals(kOdd, Tensor::a);
   const auto y = this->normals(kOdd, Tensor::b);
-  for (const float alpha : {this->kAlpha, -3e-3F, 1e10F}) this->check(alpha, "normal", x, y);
+  for (const float alpha : std::vector<float>{this->kAlpha, -3e-3F, 1e10F})
+    this->check(alpha, "normal", x, y);
 }
 
 // y is -alpha x as nearly as T can have it: what is left are the bits of the product that a
@@ -109,7 +110,7 @@ TYPED_TEST(Axpy, RandomAgainstVendors) {
   const std::vector<T> y = this->normals(kOdd, Tensor::b);
   const auto vendors = vendor::axpy_variants(this->kDtype);
   if (vendors.empty()) report_no_vendor("axpy", this->kDtype);
-  for (const float alpha : {this->kAlpha, 1.0F, 0.0F}) {
+  for (const float alpha : std::vector<float>{this->kAlpha, 1.0F, 0.0F}) {
     const std::vector<double> expected = this->oracle(alpha, x, y);
     const Expectation expectation = exactly(this->kDtype, {kOdd}, expected);
     const std::vector<double> tolerance =
