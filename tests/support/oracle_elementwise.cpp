@@ -11,6 +11,7 @@
 
 #include "runtime/error.h"
 #include "tests/support/numbers.h"
+#include "tests/support/strided.h"
 
 namespace kg::test {
 
@@ -62,6 +63,26 @@ std::vector<double> unfused_axpy_tolerance(Dtype dtype, float alpha, std::span<c
     }
     const double computed = u * (std::fabs(alpha * x[i]) + 2 * std::fabs(expected[i]));
     result.push_back(computed + (dtype == Dtype::f32 ? 0 : ulp(dtype, expected[i])));
+  }
+  return result;
+}
+
+std::vector<double> repeated_oracle(std::span<const double> values,
+                                    std::span<const std::int64_t> own,
+                                    std::span<const std::int64_t> shape) {
+  require(own.size() <= shape.size(),
+          fmt::format("repeated oracle: rank {} in rank {}", own.size(), shape.size()));
+  require(static_cast<std::int64_t>(values.size()) == element_count(own),
+          fmt::format("repeated oracle: {} values for a shape of {}", values.size(),
+                      element_count(own)));
+  const std::size_t missing = shape.size() - own.size();
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    const std::vector<std::int64_t> at = coordinates(i, shape);
+    std::int64_t number = 0;
+    for (std::size_t d = 0; d < own.size(); ++d)
+      number = number * own[d] + (own[d] == 1 ? 0 : at[missing + d]);
+    result.push_back(values[static_cast<std::size_t>(number)]);
   }
   return result;
 }

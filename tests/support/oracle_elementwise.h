@@ -4,6 +4,7 @@
 // Elementwise operations beyond the four of oracle.h. Each result has one right value.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -25,5 +26,11 @@ std::vector<double> axpy_oracle(Dtype dtype, float alpha, std::span<const double
 // of it by that rounding and half by the oracle's. 0 where the result is not finite.
 std::vector<double> unfused_axpy_tolerance(Dtype dtype, float alpha, std::span<const double> x,
                                            std::span<const double> expected);
+
+// A packed tensor of shape `own` repeated to `shape` by NumPy's rule: aligned at the last axes, and
+// where its extent is 1 or missing its one element serves all.
+std::vector<double> repeated_oracle(std::span<const double> values,
+                                    std::span<const std::int64_t> own,
+                                    std::span<const std::int64_t> shape);
 
 } // namespace kg::test

@@ -84,5 +84,17 @@ TEST(OracleElementwise, unfused_axpy_is_within_its_tolerance) {
   }
 }
 
+TEST(OracleElementwise, repeats_as_numpy_does) {
+  using Values = std::vector<double>;
+  using Shape = std::vector<std::int64_t>;
+  const Shape full = {2, 3};
+  EXPECT_EQ(repeated_oracle(Values{1, 2, 3}, Shape{3}, full), (Values{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(repeated_oracle(Values{1, 2}, Shape{2, 1}, full), (Values{1, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(repeated_oracle(Values{5}, Shape{}, full), (Values{5, 5, 5, 5, 5, 5}));
+  EXPECT_EQ(repeated_oracle(Values{1, 2, 3, 4}, Shape{2, 1, 2}, Shape{2, 2, 2}),
+            (Values{1, 2, 1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(repeated_oracle(Values{}, Shape{0, 1}, Shape{0, 4}), Values{});
+}
+
 } // namespace
 } // namespace kg::test
