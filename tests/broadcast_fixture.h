@@ -69,10 +69,13 @@ struct Offsets {
 };
 
 inline std::string text(const Extents& shape) {
+  if (shape.empty()) return "scalar";
   std::string list;
-  for (const std::int64_t extent : shape)
-    list += (list.empty() ? "" : "x") + std::to_string(extent);
-  return list.empty() ? "scalar" : list;
+  for (const std::int64_t extent : shape) {
+    if (!list.empty()) list += 'x';
+    list += std::to_string(extent);
+  }
+  return list;
 }
 
 inline BinaryOp oracle_op(Op op) {
