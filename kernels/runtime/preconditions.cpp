@@ -30,4 +30,19 @@ unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string&
   return static_cast<unsigned>(blocks);
 }
 
+void require_apart(const std::string& input, const void* from, std::int64_t from_bytes,
+                   const std::string& output, const void* to, std::int64_t to_bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(from);
+  const auto second = reinterpret_cast<std::uintptr_t>(to);
+  const bool apart = first < second ? second - first >= static_cast<std::uintptr_t>(from_bytes)
+                                    : first - second >= static_cast<std::uintptr_t>(to_bytes);
+  require(apart, input + " (" + std::to_string(from_bytes) + " bytes) and " + output + " (" +
+                     std::to_string(to_bytes) + " bytes) overlap; pass memory that is apart");
+}
+
+void require_same_or_apart(const std::string& input, const void* from, const std::string& output,
+                           const void* to, std::int64_t bytes) {
+  if (from != to) require_apart(input, from, bytes, output, to, bytes);
+}
+
 } // namespace kg

@@ -31,4 +31,13 @@ void require_matrix(const std::string& what, const MatrixView<T>& matrix) {
 // whose blocks they are, `mend` what the caller can do: "softmax: the rows", "split the matrix".
 unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string& mend);
 
+// Throws Error where an input and an output share memory. `input` names the operation, too: "axpy:
+// x".
+void require_apart(const std::string& input, const void* from, std::int64_t from_bytes,
+                   const std::string& output, const void* to, std::int64_t to_bytes);
+
+// The same, but the output may be the input: in place is allowed, anything between is not.
+void require_same_or_apart(const std::string& input, const void* from, const std::string& output,
+                           const void* to, std::int64_t bytes);
+
 } // namespace kg

@@ -5,6 +5,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 
+#include <array>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
@@ -55,6 +56,34 @@ TEST(Preconditions, AGridHasALimit) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("scale: the rows need " + std::to_string(most + 1)));
     EXPECT_THAT(error.what(), HasSubstr("; split the matrix"));
+  }
+}
+
+TEST(Preconditions, MemoryApart) {
+  const std::array<float, 8> memory{};
+  const auto accept = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+    require_apart("scale: x", memory.data() + from, 4, "out", memory.data() + to, 16);
+  };
+  EXPECT_NO_THROW(accept(0, 1));
+  EXPECT_NO_THROW(accept(4, 0));
+  EXPECT_THROW(accept(0, 0), Error);
+  EXPECT_THROW(accept(3, 0), Error);
+}
+
+TEST(Preconditions, InPlaceIsAllOrNothing) {
+  const std::array<float, 8> memory{};
+  const auto accept = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
+    require_same_or_apart("scale: x", memory.data() + from, "out", memory.data() + to, 16);
+  };
+  EXPECT_NO_THROW(accept(2, 2));
+  EXPECT_NO_THROW(accept(0, 4));
+  EXPECT_NO_THROW(accept(4, 0));
+  EXPECT_THROW(accept(3, 0), Error);
+  try {
+    accept(0, 1);
+    FAIL() << "arrays that overlap in part were accepted";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("scale: x (16 bytes) and out (16 bytes) overlap"));
   }
 }
 

@@ -1,0 +1,100 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/oracle_elementwise.h"
+
+#include <bit>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fills.h"
+#include "tests/support/numbers.h"
+#include "tests/support/random.h"
+
+namespace kg::test {
+namespace {
+
+void expect_same(double actual, double expected, const char* what) {
+  if (std::isnan(expected)) {
+    ASSERT_TRUE(std::isnan(actual)) << what;
+  } else {
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(actual), std::bit_cast<std::uint64_t>(expected)) << what;
+  }
+}
+
+// The C library's fmaf rounds once. Sums that cancel, subnormals and special values included.
+TEST(OracleElementwise, fused_multiply_add_agrees_with_the_library) {
+  const Random random(seed(), 21);
+  const auto any = [&](std::uint64_t i) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(random.integer(i, 0, 0xFFFFFFFF)));
+  };
+  int fused_differs = 0;
+  for (std::uint64_t i = 0; i < 300000; ++i) {
+    const float a = i % 3 == 0 ? any(3 * i) : static_cast<float>(random.normal(3 * i));
+    const float b = i % 3 == 0 ? any(3 * i + 1) : static_cast<float>(random.normal(3 * i + 1));
+    const float product = a * b;
+    const float near = static_cast<float>(-product * (1 + random.normal(3 * i + 2) * 0x1p-22));
+    const float c = i % 3 == 1 ? near : any(3 * i + 2);
+    const float expected = std::fmaf(a, b, c);
+    expect_same(fused_multiply_add_f32(a, b, c), expected, "fused");
+    const volatile float rounded = product;
+    if (rounded + c != expected && !std::isnan(expected)) ++fused_differs;
+  }
+  EXPECT_GT(fused_differs, 50000);
+}
+
+TEST(OracleElementwise, fused_multiply_add_of_special_values) {
+  const BitPairs pairs = special_pairs(Dtype::f32);
+  for (const SpecialValue& special : special_values(Dtype::f32)) {
+    const auto alpha = static_cast<float>(decode(Dtype::f32, special.bits));
+    for (std::size_t i = 0; i < pairs.a.size(); ++i) {
+      const auto x = static_cast<float>(decode(Dtype::f32, pairs.a[i]));
+      const auto y = static_cast<float>(decode(Dtype::f32, pairs.b[i]));
+      expect_same(fused_multiply_add_f32(alpha, x, y), std::fmaf(alpha, x, y),
+                  special.name.c_str());
+    }
+  }
+}
+
+// 1 + 2^-11 is halfway between neighbours of f16; what f32 loses decides which is nearest.
+TEST(OracleElementwise, axpy_rounds_to_f32_before_f16) {
+  const std::vector<double> x = {0x1p-11};
+  const std::vector<double> y = {1};
+  const auto alpha = static_cast<float>(1 + 0x1p-20); // 1 + 2^-11 + 2^-31: 1 + 2^-11 in f32
+  EXPECT_EQ(axpy_oracle(Dtype::f16, alpha, x, y)[0], 1);
+  EXPECT_EQ(axpy_oracle(Dtype::f32, alpha, x, y)[0], 1 + 0x1p-11);
+}
+
+TEST(OracleElementwise, unfused_axpy_is_within_its_tolerance) {
+  constexpr std::int64_t kN = 50000;
+  for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
+    const std::vector<double> x = normal(dtype, kN, Tensor::a).values;
+    const std::vector<double> y = normal(dtype, kN, Tensor::b).values;
+    const float alpha = 0.7F;
+    const std::vector<double> expected = axpy_oracle(dtype, alpha, x, y);
+    const std::vector<double> tolerance = unfused_axpy_tolerance(dtype, alpha, x, expected);
+    int differs = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const volatile float product = alpha * static_cast<float>(x[i]);
+      const double unfused = round_to(dtype, product + static_cast<float>(y[i]));
+      ASSERT_LE(std::fabs(unfused - expected[i]), tolerance[i]) << i;
+      if (unfused != expected[i]) ++differs;
+    }
+    EXPECT_GT(differs, 0) << name(dtype);
+  }
+}
+
+TEST(OracleElementwise, repeats_as_numpy_does) {
+  using Values = std::vector<double>;
+  using Shape = std::vector<std::int64_t>;
+  const Shape full = {2, 3};
+  EXPECT_EQ(repeated_oracle(Values{1, 2, 3}, Shape{3}, full), (Values{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(repeated_oracle(Values{1, 2}, Shape{2, 1}, full), (Values{1, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(repeated_oracle(Values{5}, Shape{}, full), (Values{5, 5, 5, 5, 5, 5}));
+  EXPECT_EQ(repeated_oracle(Values{1, 2, 3, 4}, Shape{2, 1, 2}, Shape{2, 2, 2}),
+            (Values{1, 2, 1, 2, 3, 4, 3, 4}));
+  EXPECT_EQ(repeated_oracle(Values{}, Shape{0, 1}, Shape{0, 4}), Values{});
+}
+
+} // namespace
+} // namespace kg::test
