@@ -13,6 +13,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
+#include "tests/activation_functions.h"
 #include "tests/support/case.h"
 #include "tests/support/compare.h"
 #include "tests/support/device_types.h"
@@ -22,40 +23,13 @@
 #include "tests/support/strided.h"
 #include "tests/support/tolerance_unary.h"
 #include "tests/support/vacuity.h"
-#include "vendor/activation/activation.h"
 
 #include "activation/activation.h"
 
 namespace kg::test {
 
-using activation::Function;
-using activation::kFunctions;
 using activation::kVariants;
 using activation::Variant;
-
-inline UnaryOp oracle_op(Function function) {
-  switch (function) {
-  case Function::relu: return UnaryOp::relu;
-  case Function::sigmoid: return UnaryOp::sigmoid;
-  case Function::tanh: return UnaryOp::tanh;
-  case Function::gelu: return UnaryOp::gelu;
-  case Function::gelu_tanh: return UnaryOp::gelu_tanh;
-  case Function::silu: return UnaryOp::silu;
-  }
-  return UnaryOp::relu;
-}
-
-inline vendor::Activation vendor_function(Function function) {
-  switch (function) {
-  case Function::relu: return vendor::Activation::relu;
-  case Function::sigmoid: return vendor::Activation::sigmoid;
-  case Function::tanh: return vendor::Activation::tanh;
-  case Function::gelu: return vendor::Activation::gelu;
-  case Function::gelu_tanh: return vendor::Activation::gelu_tanh;
-  case Function::silu: return vendor::Activation::silu;
-  }
-  return vendor::Activation::relu;
-}
 
 // Elements between the start of each array's storage, which is aligned to 256 bytes, and the array.
 struct Offsets {

@@ -86,18 +86,6 @@ void require_pointer(const void* pointer, const char* name) {
 
 } // namespace
 
-std::string_view name(Function function) {
-  switch (function) {
-  case Function::relu: return "relu";
-  case Function::sigmoid: return "sigmoid";
-  case Function::tanh: return "tanh";
-  case Function::gelu: return "gelu";
-  case Function::gelu_tanh: return "gelu_tanh";
-  case Function::silu: return "silu";
-  }
-  return "";
-}
-
 std::string_view name(Variant variant) {
   switch (variant) {
   case Variant::automatic: return "automatic";

@@ -34,7 +34,6 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 
-std::string_view name(Function function);
 std::string_view name(Variant variant);
 
 // Enqueues the operation and returns the variant that runs. n >= 0; n = 0 launches nothing. T:

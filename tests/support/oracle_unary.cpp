@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <string>
 
 #include "runtime/error.h"
 
@@ -34,6 +35,21 @@ double unary(UnaryOp op, double x) {
   return 0;
 }
 
+double slope(UnaryOp op, double x) {
+  switch (op) {
+  case UnaryOp::relu: return x > 0 ? 1 : x <= 0 ? 0 : x;
+  case UnaryOp::sigmoid: return sigmoid_slope(x);
+  case UnaryOp::tanh: return 1 / (std::cosh(x) * std::cosh(x));
+  case UnaryOp::silu:
+  case UnaryOp::gelu:
+  case UnaryOp::gelu_tanh: {
+    const Gate gate = gate_oracle(op, x);
+    return gate.value + gated(x, gate.slope);
+  }
+  }
+  return 0;
+}
+
 } // namespace
 
 Gate gate_oracle(UnaryOp op, double x) {
@@ -54,6 +70,26 @@ std::vector<double> unary_oracle(UnaryOp op, std::span<const double> x) {
   y.reserve(x.size());
   for (const double value : x) y.push_back(unary(op, value));
   return y;
+}
+
+std::vector<double> unary_slope_oracle(UnaryOp op, std::span<const double> x) {
+  std::vector<double> slopes;
+  slopes.reserve(x.size());
+  for (const double value : x) slopes.push_back(slope(op, value));
+  return slopes;
+}
+
+std::vector<double> unary_backward_oracle(UnaryOp op, std::span<const double> x,
+                                          std::span<const double> dy) {
+  require(x.size() == dy.size(), "unary_backward_oracle: " + std::to_string(x.size()) +
+                                     " arguments and " + std::to_string(dy.size()) +
+                                     " gradients; there must be one for each");
+  std::vector<double> dx = unary_slope_oracle(op, x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool blocked = op == UnaryOp::relu && x[i] <= 0;
+    dx[i] = blocked ? 0 : dx[i] * dy[i];
+  }
+  return dx;
 }
 
 } // namespace kg::test

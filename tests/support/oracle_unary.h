@@ -30,4 +30,11 @@ Gate gate_oracle(UnaryOp op, double x);
 // One value per element, not rounded.
 std::vector<double> unary_oracle(UnaryOp op, std::span<const double> x);
 
+// f'(x), at an infinity its limit; relu's at 0 is 0, and NaN at NaN.
+std::vector<double> unary_slope_oracle(UnaryOp op, std::span<const double> x);
+
+// dy f'(x), as IEEE 754 has the product; relu selects, dy where x > 0 and 0 where x <= 0.
+std::vector<double> unary_backward_oracle(UnaryOp op, std::span<const double> x,
+                                          std::span<const double> dy);
+
 } // namespace kg::test
