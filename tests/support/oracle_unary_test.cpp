@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/error.h"
 #include "tests/support/bounds_check.h"
 #include "tests/support/fills.h"
 #include "tests/support/tolerance.h"
@@ -58,21 +59,57 @@ TEST(UnaryOracle, special_values) {
   }
 }
 
+// Relations that tie the functions to each other, whatever formula each is computed by.
+TEST(UnaryOracle, identities) {
+  for (const double x : {0.0, 1e-30, 0.01, 0.5, 1.0, 2.75, 6.0, 20.0}) {
+    EXPECT_DOUBLE_EQ(at(UnaryOp::sigmoid, x) + at(UnaryOp::sigmoid, -x), 1);
+    EXPECT_NEAR(2 * at(UnaryOp::sigmoid, 2 * x) - 1, at(UnaryOp::tanh, x), 1e-15);
+    for (const UnaryOp op : {UnaryOp::silu, UnaryOp::gelu, UnaryOp::gelu_tanh})
+      EXPECT_DOUBLE_EQ(at(op, x) - at(op, -x), x); // gate(x) + gate(-x) = 1
+  }
+}
+
+TEST(UnaryOracle, gate_slope_is_that_of_its_value) {
+  constexpr double kStep = 1e-4;
+  for (const UnaryOp op : {UnaryOp::silu, UnaryOp::gelu, UnaryOp::gelu_tanh}) {
+    for (double x = -6; x <= 6; x += 0.37) {
+      const double rise = gate_oracle(op, x + kStep).value - gate_oracle(op, x - kStep).value;
+      EXPECT_NEAR(gate_oracle(op, x).slope, rise / (2 * kStep), 1e-8) << x;
+    }
+    EXPECT_EQ(gate_oracle(op, kInfinity).slope, 0);
+    EXPECT_EQ(gate_oracle(op, -kInfinity).slope, 0);
+  }
+  EXPECT_THROW(gate_oracle(UnaryOp::tanh, 1), Error);
+}
+
 TEST(UnaryTolerance, is_what_its_formula_says) {
+  constexpr double kTiny = 0x1p-149;
   expect_bound(Dtype::f32, 0.75, unary_f32_tolerance(UnaryOp::sigmoid, 1, 0.75),
-               6 * kU32 + 2.5 * 0x1p-149);
+               6 * kU32 + 3 * kTiny);
   expect_bound(Dtype::f32, -0.5, unary_f32_tolerance(UnaryOp::silu, -3, -0.5),
-               4 * kU32 + 7.5 * 0x1p-149);
+               4 * kU32 + 8 * kTiny);
+  // The density of the normal distribution at 3, and the slope of gelu_tanh's gate there.
   expect_bound(Dtype::f32, -0.01, unary_f32_tolerance(UnaryOp::gelu, -3, -0.01),
-               12 * kU32 + 0x1p-149);
-  expect_bound(Dtype::f32, 4, unary_f32_tolerance(UnaryOp::gelu_tanh, 3, 4), 16 * kU32 + 0x1p-149);
+               (0.1 + 1.5 * 9 * 0.0044318484119380075) * kU32 + 8 * kTiny);
+  expect_bound(Dtype::f32, 4, unary_f32_tolerance(UnaryOp::gelu_tanh, 3, 4),
+               (32 + 4 * 9 * 0.0042655435527424665) * kU32 + 8 * kTiny);
+  expect_bound(Dtype::f32, -0.01, gelu_cancelling_tolerance(-3, -0.01), 12 * kU32 + kTiny);
   expect_bound(Dtype::f16, 0.75,
-               stored_tolerance(Dtype::f16, 0.75, unary_f32_tolerance(UnaryOp::tanh, 1, 0.75)),
-               0.51 * 0x1p-11 + 6 * kU32 + 2.5 * 0x1p-149);
-  EXPECT_EQ(unary_f32_tolerance(UnaryOp::relu, 3, 3), 0);
+               unary_tolerances(UnaryOp::tanh, Dtype::f16, Values{1}, Values{0.75})[0],
+               0.51 * 0x1p-11 + 6 * kU32 + 3 * kTiny);
+  EXPECT_EQ(unary_tolerances(UnaryOp::relu, Dtype::f16, Values{3}, Values{3})[0], 0);
+  // Far to the left the result is a zero, however large the argument.
+  EXPECT_LE(unary_f32_tolerance(UnaryOp::silu, -1e30, 0), kTiny);
   for (const UnaryOp op : kAll)
     for (const double x : {kInfinity, -kInfinity, std::nan("")})
-      EXPECT_TRUE(std::isfinite(unary_f32_tolerance(op, x, at(op, x)))) << x;
+      EXPECT_EQ(unary_f32_tolerance(op, x, at(op, x)), 0) << x;
+}
+
+TEST(UnaryTolerance, error_unit_is_one_rounding_of_result_and_argument) {
+  EXPECT_EQ(unary_error_units(UnaryOp::tanh, Dtype::f16, Values{1}, Values{0.75})[0],
+            0.75 * 0x1p-11 + 0x1p-25);
+  EXPECT_NEAR(unary_error_units(UnaryOp::gelu, Dtype::f32, Values{-3}, Values{-0.01})[0],
+              (0.01 + 9 * 0.0044318484119380075) * kU32, 1e-12 * kU32);
 }
 
 // Arguments of every size that the activations tell apart.
@@ -84,13 +121,15 @@ Values arguments() {
 
 using F32Function = float (*)(float);
 
-Comparison judged(UnaryOp op, F32Function function) {
+using Bound = double (*)(UnaryOp op, double x, double y);
+
+Comparison judged(UnaryOp op, F32Function function, Bound bound = unary_f32_tolerance) {
   const Values x = arguments();
   const Values expected = unary_oracle(op, x);
   Values actual, tolerance;
   for (std::size_t i = 0; i < x.size(); ++i) {
     actual.push_back(function(static_cast<float>(x[i])));
-    tolerance.push_back(unary_f32_tolerance(op, x[i], expected[i]));
+    tolerance.push_back(bound(op, x[i], expected[i]));
   }
   return judge(Dtype::f32, actual, expected, tolerance);
 }
@@ -105,24 +144,30 @@ float fast_exp(float x) {
 }
 float coarse(float y) { return y * (1 + 0x1p-11F); } // tanh.approx
 
+float gelu_argument(float x) { return 1.59576912F * (x + 0.044715F * x * x * x); }
+float gelu_by_erf(float x) { return 0.5F * x * (1 + std::erf(x * 0.70710678F)); }
+float gelu_by_tanh(float x) { return 0.5F * x * (1 + std::tanh(gelu_argument(x) / 2)); }
+double cancelling(UnaryOp, double x, double y) { return gelu_cancelling_tolerance(x, y); }
+
 TEST(UnaryTolerance, accepts_f32_forms) {
-  const auto expect_legal = [](UnaryOp op, F32Function function) {
-    const Comparison legal = judged(op, function);
+  const auto expect_legal = [](UnaryOp op, F32Function function,
+                               Bound bound = unary_f32_tolerance) {
+    const Comparison legal = judged(op, function, bound);
     EXPECT_TRUE(legal.passed()) << static_cast<int>(op) << legal.text();
   };
   expect_legal(UnaryOp::relu, [](float x) { return x < 0 ? 0.0F : x; });
   expect_legal(UnaryOp::sigmoid, sigmoid_f32);
   expect_legal(UnaryOp::silu, [](float x) { return x * sigmoid_f32(x); });
   expect_legal(UnaryOp::tanh, [](float x) { return std::tanh(x); });
-  expect_legal(UnaryOp::gelu, [](float x) { return 0.5F * x * (1 + std::erf(x * 0.70710678F)); });
-  expect_legal(UnaryOp::gelu_tanh, [](float x) {
-    return 0.5F * x * (1 + std::tanh(0.79788456F * (x + 0.044715F * x * x * x)));
-  });
+  expect_legal(UnaryOp::gelu, [](float x) { return x * (0.5F * std::erfc(x * -0.70710678F)); });
+  expect_legal(UnaryOp::gelu_tanh, [](float x) { return x * sigmoid_f32(gelu_argument(x)); });
+  expect_legal(UnaryOp::gelu, gelu_by_erf, cancelling);
+  expect_legal(UnaryOp::gelu_tanh, gelu_by_tanh, cancelling);
 }
 
 TEST(UnaryTolerance, rejects_approximations_and_overflow) {
-  const auto rejects = [](UnaryOp op, F32Function function) {
-    return !judged(op, function).passed();
+  const auto rejects = [](UnaryOp op, F32Function function, Bound bound = unary_f32_tolerance) {
+    return !judged(op, function, bound).passed();
   };
   EXPECT_TRUE(rejects(UnaryOp::tanh, [](float x) { return coarse(std::tanh(x)); }));
   EXPECT_TRUE(rejects(UnaryOp::sigmoid, [](float x) { return coarse(sigmoid_f32(x)); }));
@@ -132,11 +177,16 @@ TEST(UnaryTolerance, rejects_approximations_and_overflow) {
   }));
   // e^-x overflows where silu is still a normal number.
   EXPECT_TRUE(rejects(UnaryOp::silu, [](float x) { return x / (1 + std::exp(-x)); }));
-  EXPECT_TRUE(rejects(UnaryOp::gelu,
-                      [](float x) { return 0.5F * x * (1 + coarse(std::erf(x * 0.70710678F))); }));
+  // Sums that cancel in the left tail.
+  EXPECT_TRUE(rejects(UnaryOp::gelu, gelu_by_erf));
+  EXPECT_TRUE(rejects(UnaryOp::gelu_tanh, gelu_by_tanh));
+  EXPECT_TRUE(rejects(
+      UnaryOp::gelu, [](float x) { return 0.5F * x * (1 + coarse(std::erf(x * 0.70710678F))); },
+      cancelling));
   // One formula for the other: 5 10^-4 apart.
-  EXPECT_TRUE(rejects(UnaryOp::gelu,
-                      [](float x) { return static_cast<float>(at(UnaryOp::gelu_tanh, x)); }));
+  EXPECT_TRUE(rejects(
+      UnaryOp::gelu, [](float x) { return static_cast<float>(at(UnaryOp::gelu_tanh, x)); },
+      cancelling));
   EXPECT_TRUE(rejects(UnaryOp::relu, [](float x) { return std::fabs(x); }));
 }
 

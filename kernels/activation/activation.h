@@ -1,0 +1,47 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// activation: y[i] = f(x[i]) for relu, sigmoid, tanh, gelu (by erf), gelu_tanh and silu.
+//
+// Problem: contiguous arrays of n elements. Layout: any alignment of T itself; y may be x, other
+// overlap is not allowed. f16 and bf16 compute in f32 and round once.
+// Special values: NaN gives NaN, an infinity the limit of f there. Zeros: f(-0) is -0 but for
+// sigmoid, relu(-0) too, because relu is the selection "0 where x < 0, else x"; the other functions
+// that vanish towards -inf do so from below, to -0. Subnormals are kept, as arguments and as
+// results. Accuracy: relu is exact; the others err by a few units in the last place of the result,
+// in the left tails of gelu by what rounding x itself would cost
+// (tests/support/tolerance_unary.h). Repeated runs are bit-identical.
+#pragma once
+
+#include "primitives/activation.h"
+#include "runtime/device_code.h"
+#include "runtime/stream.h"
+#include "runtime/work.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace kg::activation {
+
+inline constexpr Function kFunctions[] = {Function::relu, Function::sigmoid,   Function::tanh,
+                                          Function::gelu, Function::gelu_tanh, Function::silu};
+
+// naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
+// to fill the device.
+enum class Variant { automatic, naive, vectorized };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
+
+// Whether repeated runs give the same bits.
+constexpr bool deterministic(Variant) { return true; }
+
+std::string_view name(Variant variant);
+
+// Enqueues the operation and returns the variant that runs. n >= 0; n = 0 launches nothing. T:
+// float, f16, bf16. Throws Error on a negative n or a null pointer.
+template <class T>
+Variant run(Function function, const T* x, T* y, std::int64_t n, Variant variant, Stream& stream);
+
+// One read and one write per element; one operation, whatever the function takes.
+Work work(Dtype dtype, std::int64_t n);
+
+} // namespace kg::activation

@@ -1,0 +1,45 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Derivatives of the activation functions in f32, from x alone and without a difference of numbers
+// near 1: 1 - tanh^2 and s (1 - s) would have no correct digit in the tails. Infinities give the
+// limits, NaN stays NaN.
+#pragma once
+
+#include "primitives/activation.h"
+
+namespace kg::activation {
+
+// A gate and its slope give the slope of factor * gate by the rule of products.
+__device__ inline float gated_slope(float gate, float x, float argument_slope, float gate_slope) {
+  return gate + gated(x * argument_slope, gate_slope);
+}
+
+// relu's is a selection: see gradient().
+template <Function function>
+__device__ inline float slope(float x) {
+  static_assert(function != Function::relu);
+  if constexpr (function == Function::sigmoid) return logistic(x).slope;
+  if constexpr (function == Function::tanh) return 4.0f * logistic(2.0f * x).slope;
+  if constexpr (function == Function::gelu)
+    return gated_slope(normal_distribution(x), x, 1.0f, normal_density(x));
+  if constexpr (function == Function::gelu_tanh) {
+    const Logistic gate = logistic(gelu_argument(x));
+    return gated_slope(gate.value, x, gelu_argument_slope(x), gate.slope);
+  }
+  if constexpr (function == Function::silu) {
+    const Logistic gate = logistic(x);
+    return gated_slope(gate.value, x, 1.0f, gate.slope);
+  }
+}
+
+// dy f'(x). Left of 0 and there, relu lets nothing through, not even the NaN of inf times 0.
+template <Function function>
+__device__ inline float gradient(float x, float dy) {
+  if constexpr (function == Function::relu)
+    return x > 0.0f ? dy : x <= 0.0f ? 0.0f : x;
+  else
+    return dy * slope<function>(x);
+}
+
+} // namespace kg::activation
