@@ -43,11 +43,9 @@ struct Finish {
   __device__ T operator()(float value) const { return thrust_cuda::narrow<T>(value / divisor); }
 };
 
+template <class A>
 struct Add {
-  template <class A>
-  __device__ A operator()(A a, A b) const {
-    return a + b;
-  }
+  __device__ A operator()(A a, A b) const { return a + b; }
 };
 
 // NaN wins, as in cuDNN's PROPAGATE_NAN.
@@ -86,12 +84,13 @@ void reduce(const ReductionProblem& problem, From x, To out, Combine combine, A 
 template <class T>
 void reduce_floats(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const auto from = thrust::make_transform_iterator(static_cast<const T*>(x), Widen{});
+  const thrust::transform_iterator<Widen, const T*, float, float> from(static_cast<const T*>(x),
+                                                                       Widen{});
   const float divisor = problem.op == Reduce::mean ? static_cast<float>(problem.axis) : 1.0F;
   const auto to = thrust::make_transform_output_iterator(static_cast<T*>(out), Finish<T>{divisor});
   switch (problem.op) {
   case Reduce::sum:
-  case Reduce::mean: return reduce(problem, from, to, Add{}, 0.0F, stream);
+  case Reduce::mean: return reduce(problem, from, to, Add<float>{}, 0.0F, stream);
   case Reduce::max: return reduce(problem, from, to, Extreme<true>{}, -kInfinity, stream);
   case Reduce::min: return reduce(problem, from, to, Extreme<false>{}, kInfinity, stream);
   }
@@ -112,8 +111,8 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
   case Dtype::f16: return reduce_floats<__half>(problem, x, out, stream);
   case Dtype::bf16: return reduce_floats<__nv_bfloat16>(problem, x, out, stream);
   case Dtype::i32: // modulo 2^32
-    return reduce(problem, static_cast<const unsigned*>(x), static_cast<unsigned*>(out), Add{}, 0U,
-                  stream);
+    return reduce(problem, static_cast<const unsigned*>(x), static_cast<unsigned*>(out),
+                  Add<unsigned>{}, 0U, stream);
   default: return reduce_floats<float>(problem, x, out, stream);
   }
 }
