@@ -4,7 +4,7 @@
 # kernelgrade_add_planted(): slower kernels with the right results, which the gates of costs and resources must catch.
 # tests/planted/planted.json lists them:
 #   name, op, why      planted.<name> is the CTest test
-#   file               the source, relative to kernels/, in which "original", which occurs once, becomes "planted"
+#   file               the source or header, relative to kernels/, in which "original", which occurs once, becomes "planted"
 #   gate               words that choose the rows for `gate --cost`; or
 #   arch               the architecture for which the op is compiled, for `resources`
 #   metric, at, ...    what the gate's message must name (tests/planted/gate.cmake)
@@ -30,8 +30,9 @@ function(kernelgrade_add_planted_program index name op file arch)
   kernelgrade_list_operations(${out}/operations.cpp ${op})
   target_sources(${program} PRIVATE ${out}/operations.cpp)
   # Kernels first, as in kernelgrade_finish.
-  add_library(${program}_kernels OBJECT EXCLUDE_FROM_ALL)
+  add_library(${program}_kernels OBJECT EXCLUDE_FROM_ALL ${out}/${file})
   kernelgrade_device_sources(${program}_kernels ${sources})
+  target_include_directories(${program}_kernels BEFORE PRIVATE ${out}) # a planted header
   target_link_libraries(${program}_kernels PUBLIC kernelgrade::runtime)
   kernelgrade_checked_options(${program}_kernels)
   target_sources(${program} PRIVATE $<TARGET_OBJECTS:${program}_kernels> $<TARGET_OBJECTS:kernelgrade_${op}_perf>)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reductions over a block of whole warps, the warps' results in order: the same bits for all
-// threads and each time. One barrier each, so `scratch` (kMaxWarps floats of shared memory) must
-// not be in use by an earlier reduction. All threads must call.
+// threads and each time. One barrier each, so `scratch` (kMaxWarps values of shared memory, or as
+// many as the block has warps) must not be in use by an earlier reduction. All threads must call.
 #pragma once
 
 #include "primitives/warp.h"
@@ -28,6 +28,17 @@ __device__ inline float block_sum(float value, float* scratch) {
   __syncthreads();
   float result = scratch[0];
   for (unsigned w = 1; w < blockDim.x / kLanes; ++w) result += scratch[w];
+  return result;
+}
+
+// By F::combine, see group_reduce.
+template <class F, class Value>
+__device__ inline Value block_reduce(Value value, Value* scratch) {
+  value = group_reduce<F>(value, kLanes);
+  if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = value;
+  __syncthreads();
+  Value result = scratch[0];
+  for (unsigned w = 1; w < blockDim.x / kLanes; ++w) result = F::combine(result, scratch[w]);
   return result;
 }
 

@@ -23,7 +23,7 @@ struct alignas(Count * sizeof(T)) Pack {
 
 // Elements from `pointer`, aligned to T, to the next address that is a multiple of kPackBytes.
 template <class T>
-int elements_to_boundary(const T* pointer) {
+__host__ __device__ inline int elements_to_boundary(const T* pointer) {
   const auto past = reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes;
   return static_cast<int>((kPackBytes - past) % kPackBytes / sizeof(T));
 }

@@ -26,4 +26,13 @@ __device__ inline float warp_sum(float value) {
   return value;
 }
 
+// The same by F::combine, commutative, among each `lanes` neighbours: a power of two, at most
+// kLanes.
+template <class F, class Value>
+__device__ inline Value group_reduce(Value value, int lanes) {
+  for (int step = lanes / 2; step > 0; step /= 2)
+    value = F::combine(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+}
+
 } // namespace kg

@@ -1,292 +1,261 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sum reads every element once and does one addition with it: only memory can be the limit.
-// Bytes: 4 rows cols and the results; flops: rows cols. Expected on an H200: 4.2 TB/s read for axis
-// all and for rows of 1024 and more elements, as CUB reaches.
+// A reduction reads every element once and does one operation with it: only memory can be the
+// limit. Bytes: size_of(T) per element and per result; flops: one per element. Expected on an H200:
+// 4.2 TB/s read for one result, for rows of 1024 and more elements and for columns of large
+// matrices, as CUB reaches.
 //
-// Every order of additions is fixed: no atomics, so a repeated run gives the same bits. Axis all
-// therefore takes two launches (block partials, then one block over them) where an atomic per block
-// would take one; the second costs about 2 us and buys reproducibility. Columns are read row by
-// row, a warp side by side along a row, so that accesses coalesce; a thread per column alone would
-// leave the device idle for tall matrices, so rows are cut into chunks whose partials a second
-// launch adds.
+// Every order of additions is fixed: no atomics, so a repeated run gives the same bits. Few results
+// therefore take two launches (pieces of the axis, then the pieces' partial results) where an
+// atomic per block would take one; the second costs about 2 us and buys reproducibility. A
+// multiprocessor has 64 KiB of loads under way (4 blocks, 4 loads of 16 bytes per thread); it needs
+// about 28 (elementwise.cu says why). Where the axis is not the last, neighbouring threads take
+// neighbouring results, 16 bytes of them each; a thread per row would read each line of memory many
+// times.
 #include "reduction/reduction.h"
 
+#include "reduction/columns_kernels.h"
+#include "reduction/functors.h"
+#include "reduction/naive_kernels.h"
+#include "reduction/rows_kernels.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
-#include "runtime/memory.h"
 #include "runtime/preconditions.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
+#include <type_traits>
 
 namespace kg::reduction {
-
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
-constexpr int kBlocksPerSm = 4;  // resident on every device of compute capability 7.5 and later
-constexpr int kLanesPerLoad = 4; // floats in a 16-byte access
-constexpr int kLoads = 2;        // such accesses under way per thread
-constexpr int kMinRowsPerChunk = 64;
-// Up to here a warp sums a row by itself: 16 loads of 16 bytes per lane, and no barrier.
-constexpr int kWarpMaxCols = 2048;
-
-// The sum over the block in a fixed order; every thread of the block must call. Valid in thread 0.
-__device__ inline float block_sum(float value) {
-  __shared__ float partial[kWarps];
-  KG_UNROLL
-  for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  if (lane == 0) partial[warp] = value;
-  __syncthreads();
-  if (warp == 0) {
-    value = lane < kWarps ? partial[lane] : 0.0f;
-    KG_UNROLL
-    for (int step = kWarps / 2; step > 0; step /= 2) {
-      value += __shfl_xor_sync(0xffffffffu, value, step);
-    }
-  }
-  __syncthreads(); // partial is free for the next call
-  return value;
-}
-
-// What one thread of `threads` adds up of `count` contiguous elements, in steps of the whole team.
-// 16-byte loads where x is aligned to them; each lane of a load has its own chain.
-__device__ inline float strided_sum(const float* x, std::int64_t count, std::int64_t thread,
-                                    std::int64_t threads) {
-  float sum[kLoads][kLanesPerLoad] = {};
-  std::int64_t done = 0;
-  if (reinterpret_cast<std::uintptr_t>(x) % sizeof(float4) == 0) {
-    const auto* packs = reinterpret_cast<const float4*>(x);
-    const std::int64_t full = count / kLanesPerLoad / (threads * kLoads) * (threads * kLoads);
-    for (std::int64_t i = thread; i < full; i += threads * kLoads) {
-      float4 value[kLoads];
-      KG_UNROLL
-      for (int l = 0; l < kLoads; ++l) value[l] = packs[i + l * threads];
-      KG_UNROLL
-      for (int l = 0; l < kLoads; ++l) {
-        sum[l][0] += value[l].x;
-        sum[l][1] += value[l].y;
-        sum[l][2] += value[l].z;
-        sum[l][3] += value[l].w;
-      }
-    }
-    done = full * kLanesPerLoad;
-  }
-  for (std::int64_t i = done + thread; i < count; i += threads * kLanesPerLoad) {
-    KG_UNROLL
-    for (int c = 0; c < kLanesPerLoad; ++c) {
-      if (i + c * threads < count) sum[0][c] += x[i + c * threads];
-    }
-  }
-  KG_UNROLL
-  for (int c = 0; c < kLanesPerLoad; ++c) sum[0][c] += sum[1][c];
-  return (sum[0][0] + sum[0][1]) + (sum[0][2] + sum[0][3]);
-}
-
-// --- naive: one thread per result
-// ------------------------------------------------------------------------------------------
-
-__global__ void __launch_bounds__(kThreads)
-    naive_rows(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t leading,
-               float* out) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (row >= rows) return;
-  float sum = 0;
-  for (std::int64_t col = 0; col < cols; ++col) sum += x[row * leading + col];
-  out[row] = sum;
-}
-
-__global__ void __launch_bounds__(kThreads)
-    naive_columns(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t leading,
-                  float* out) {
-  const std::int64_t col = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (col >= cols) return;
-  float sum = 0;
-  for (std::int64_t row = 0; row < rows; ++row) sum += x[row * leading + col];
-  out[col] = sum;
-}
-
-// One block for the whole matrix: each thread its share of every row, then the block's sum.
-__global__ void __launch_bounds__(kThreads)
-    naive_all(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t leading,
-              float* out) {
-  float sum = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    for (std::int64_t col = threadIdx.x; col < cols; col += kThreads) sum += x[row * leading + col];
-  }
-  sum = block_sum(sum);
-  if (threadIdx.x == 0) *out = sum;
-}
-
-// --- tiled
-// -----------------------------------------------------------------------------------------------------------------
-
-// One warp per row, for rows that a block would not fill.
-__global__ void __launch_bounds__(kThreads)
-    warp_rows(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t leading,
-              float* out) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
-  if (row >= rows) return; // the whole warp
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  float sum = strided_sum(x + row * leading, cols, lane, 32);
-  KG_UNROLL
-  for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-  if (lane == 0) out[row] = sum;
-}
-
-// Blocks take whole rows in turn.
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    block_rows(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t leading,
-               float* out) {
-  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    const float sum = block_sum(strided_sum(x + row * leading, cols, threadIdx.x, kThreads));
-    if (threadIdx.x == 0) out[row] = sum;
-  }
-}
-
-// A packed matrix as one long row, cut into one piece per block: partials[block].
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    block_partials(const float* x, std::int64_t count, std::int64_t piece, float* partials) {
-  const std::int64_t first = blockIdx.x * piece;
-  const std::int64_t last = first + piece < count ? first + piece : count;
-  const float sum =
-      block_sum(first < last ? strided_sum(x + first, last - first, threadIdx.x, kThreads) : 0.0f);
-  if (threadIdx.x == 0) partials[blockIdx.x] = sum;
-}
-
-// Rows chunk * step ... of every column: partials[chunk * cols + col].
-__global__ void __launch_bounds__(kThreads)
-    column_partials(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t leading,
-                    std::int64_t rows_per_chunk, float* partials) {
-  const std::int64_t col = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (col >= cols) return;
-  const std::int64_t chunk = blockIdx.y;
-  const std::int64_t first = chunk * rows_per_chunk;
-  const std::int64_t last = first + rows_per_chunk < rows ? first + rows_per_chunk : rows;
-  constexpr int kChains = 4; // loads under way per thread
-  float sum[kChains] = {};
-  std::int64_t row = first;
-  for (; row + kChains <= last; row += kChains) {
-    float value[kChains];
-    KG_UNROLL
-    for (int c = 0; c < kChains; ++c) value[c] = x[(row + c) * leading + col];
-    KG_UNROLL
-    for (int c = 0; c < kChains; ++c) sum[c] += value[c];
-  }
-  for (; row < last; ++row) sum[0] += x[row * leading + col];
-  partials[chunk * cols + col] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 namespace {
+
+template <class T>
+using Input = View<const T, 3>;
+template <class F>
+using Accumulator = typename F::Accumulator;
+
+constexpr std::int64_t kAccumulatorBytes = 4; // float or unsigned
 
 std::int64_t resident_blocks() { return std::int64_t{device_properties().sm_count} * kBlocksPerSm; }
 
-// Axis all, tiled: blocks of the first launch, and elements per block (a multiple of 16 bytes, so
-// that alignment carries over).
+std::int64_t power_of_two_from(std::int64_t n) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
+}
+
+unsigned grid_for(std::int64_t items, std::int64_t per_block) {
+  return grid_x(div_up(items, per_block), "reduction: the results", "split the tensor by outer");
+}
+
+// Whether each result's elements lie side by side.
+template <class T>
+bool is_rows(const Input<T>& x) {
+  return x.shape[2] == 1 && (x.stride[1] == 1 || x.shape[1] <= 1);
+}
+
+// How the axis is cut for one launch.
 struct Pieces {
   std::int64_t count;
   std::int64_t size;
 };
-Pieces pieces_of(std::int64_t elements) {
-  constexpr std::int64_t kTile = kThreads * kLanesPerLoad * kLoads;
-  const std::int64_t size =
-      div_up(std::max<std::int64_t>(div_up(elements, resident_blocks()), 1), kTile) * kTile;
-  return {std::max<std::int64_t>(div_up(elements, size), 1), size};
+
+// Rows that a warp does not take: as many pieces as fill the device, each of at least one 16-byte
+// load per thread and a multiple of it, so that alignment carries over.
+template <class T>
+Pieces row_pieces(std::int64_t rows, std::int64_t cols) {
+  if (cols <= kWarpMaxCols) return {1, cols};
+  constexpr std::int64_t kLeast = kThreads * kPackElements<T>;
+  const std::int64_t wanted = std::max<std::int64_t>(resident_blocks() / rows, 1);
+  const std::int64_t size = div_up(div_up(cols, wanted), kLeast) * kLeast;
+  return {div_up(cols, size), size};
 }
 
-// Axis columns, tiled: as many chunks of rows as fill the device, none smaller than
-// kMinRowsPerChunk.
-struct Chunks {
-  std::int64_t count;
-  std::int64_t rows;
-};
-Chunks chunks_of(std::int64_t rows, std::int64_t cols) {
-  const std::int64_t wanted =
-      div_up(resident_blocks(), std::max<std::int64_t>(div_up(cols, kThreads), 1));
-  const std::int64_t size = std::max<std::int64_t>(div_up(rows, wanted), kMinRowsPerChunk);
-  return {std::max<std::int64_t>(div_up(rows, size), 1), size};
+// Lanes for each row of a warp's.
+template <class T>
+int row_lanes(std::int64_t cols) {
+  const std::int64_t packs = std::max<std::int64_t>(div_up(cols, kPackElements<T>), 1);
+  return static_cast<int>(std::min<std::int64_t>(power_of_two_from(packs), kLanes));
 }
 
-unsigned grid_for(std::int64_t items, std::int64_t per_block, const char* what) {
-  return grid_x(div_up(items, per_block), std::string("reduction: the ") + what,
-                "use Variant::tiled");
+// Packs that a block is wide: a warp's, fewer where there are no more, more where the axis is too
+// short for so many layers.
+int tile_width(std::int64_t packs, std::int64_t axis) {
+  auto width = static_cast<int>(std::min<std::int64_t>(power_of_two_from(packs), kLanes));
+  while (width < kThreads && kThreads / width * kColumnLoads > axis) width *= 2;
+  return width;
 }
 
-void run_rows(MatrixView<const float> x, float* out, Variant variant, Stream& stream) {
-  const auto [rows, cols] = x.shape;
-  const std::int64_t leading = x.stride[0];
-  if (variant == Variant::naive) {
-    launch(naive_rows,
-           {.grid = grid_for(rows, kThreads, "rows"), .block = kThreads, .stream = &stream}, x.data,
-           rows, cols, leading, out);
-  } else if (cols <= kWarpMaxCols && div_up(rows, kWarps) <= device_properties().max_grid_x) {
-    launch(warp_rows,
-           {.grid = grid_for(rows, kWarps, "rows"), .block = kThreads, .stream = &stream}, x.data,
-           rows, cols, leading, out);
-  } else {
-    const auto grid = static_cast<unsigned>(std::min(rows, resident_blocks()));
-    launch(block_rows, {.grid = grid, .block = kThreads, .stream = &stream}, x.data, rows, cols,
-           leading, out);
-  }
+// Results that move in one access: whole packs stay within one outer index.
+template <class T>
+int results_per_pack(const Input<T>& x) {
+  return x.shape[2] % kPackElements<T> == 0 ? kPackElements<T> : 1;
 }
 
-void run_columns(MatrixView<const float> x, float* out, float* partials, Variant variant,
+// As many pieces as fill the device, none so small that writing and reading its partial results
+// would count.
+template <class T>
+Pieces column_pieces(const Input<T>& x) {
+  constexpr std::int64_t kLeast = 64;
+  const std::int64_t axis = x.shape[1];
+  const std::int64_t packs = x.shape[0] * x.shape[2] / results_per_pack(x);
+  const std::int64_t tiles = div_up(packs, tile_width(packs, axis));
+  const std::int64_t wanted = std::max<std::int64_t>(resident_blocks() / tiles, 1);
+  const std::int64_t size = std::max(div_up(axis, wanted), kLeast);
+  return {std::max<std::int64_t>(div_up(axis, size), 1), size};
+}
+
+template <class T>
+Pieces pieces_of(const Input<T>& x) {
+  return is_rows(x) ? row_pieces<T>(x.shape[0], x.shape[1]) : column_pieces(x);
+}
+
+template <class T>
+Columns columns_of(const Input<T>& x) {
+  return {x.shape[0], x.shape[1], x.shape[2], x.stride[0], x.stride[1]};
+}
+
+template <class F, class In, class T>
+void launch_naive(const F& functor, const Input<In>& x, T* out, Stream& stream) {
+  const std::int64_t results = x.shape[0] * x.shape[2];
+  launch(naive<F, In, T>,
+         {.grid = grid_for(results, kThreads), .block = kThreads, .stream = &stream}, functor,
+         x.data, columns_of(x), out);
+}
+
+template <class F, class T>
+void launch_rows(const F& functor, const Input<T>& x, T* out, Accumulator<F>* partials,
                  Stream& stream) {
-  const auto [rows, cols] = x.shape;
+  const auto [rows, cols, one] = x.shape;
   const std::int64_t leading = x.stride[0];
-  const unsigned grid = grid_for(cols, kThreads, "columns");
-  const Chunks chunks = chunks_of(rows, cols);
-  if (variant == Variant::naive) {
-    launch(naive_columns, {.grid = grid, .block = kThreads, .stream = &stream}, x.data, rows, cols,
-           leading, out);
+  if (cols <= kWarpMaxCols) {
+    const int lanes = row_lanes<T>(cols);
+    launch(warp_rows<F, T, T>,
+           {.grid = grid_for(rows, kThreads / lanes), .block = kThreads, .stream = &stream},
+           functor, x.data, rows, cols, leading, lanes, Target<F, T>{out, nullptr});
     return;
   }
-  const bool one = chunks.count == 1;
-  launch(column_partials,
-         {.grid = dim3(grid, static_cast<unsigned>(chunks.count)),
+  const Pieces pieces = row_pieces<T>(rows, cols);
+  const bool whole = pieces.count == 1;
+  launch(block_rows<F, T, T>,
+         {.grid = dim3(static_cast<unsigned>(pieces.count),
+                       static_cast<unsigned>(std::min(rows, resident_blocks()))),
           .block = kThreads,
           .stream = &stream},
-         x.data, rows, cols, leading, chunks.rows, one ? out : partials);
-  if (!one) {
-    launch(naive_columns, {.grid = grid, .block = kThreads, .stream = &stream},
-           static_cast<const float*>(partials), chunks.count, cols, cols, out);
+         whole ? functor : functor.partial(), x.data, rows, cols, leading, pieces.size,
+         Target<F, T>{out, whole ? nullptr : partials});
+  if (!whole)
+    launch(naive_block<F, Accumulator<F>, T>,
+           {.grid = static_cast<unsigned>(rows), .block = kThreads, .stream = &stream}, functor,
+           partials, pieces.count, std::int64_t{1}, pieces.count, out);
+}
+
+template <class F, class T, int Count>
+void launch_columns(const F& functor, const Input<T>& x, T* out, Accumulator<F>* partials,
+                    Stream& stream) {
+  const std::int64_t results = x.shape[0] * x.shape[2];
+  const Pieces pieces = column_pieces(x);
+  const bool whole = pieces.count == 1;
+  const int width = tile_width(results / Count, x.shape[1]);
+  launch(column_tiles<F, T, Count, T>,
+         {.grid = dim3(grid_for(results / Count, width), static_cast<unsigned>(pieces.count)),
+          .block = kThreads,
+          .stream = &stream},
+         whole ? functor : functor.partial(), x.data, columns_of(x), width, pieces.size,
+         Target<F, T>{out, whole ? nullptr : partials});
+  if (!whole)
+    launch_naive(functor,
+                 packed(static_cast<const Accumulator<F>*>(partials), {1, pieces.count, results}),
+                 out, stream);
+}
+
+// Whether packs of results can be read and written whole.
+template <class T>
+bool moves_packs(const Input<T>& x, const T* out) {
+  const auto aligned = [](std::int64_t elements) { return elements % kPackElements<T> == 0; };
+  return results_per_pack(x) > 1 && elements_to_boundary(x.data) == 0 &&
+         elements_to_boundary(out) == 0 && aligned(x.stride[0]) && aligned(x.stride[1]);
+}
+
+template <class F, class T>
+void launch_variant(const F& functor, const Input<T>& x, T* out, void* workspace, Variant variant,
+                    Stream& stream) {
+  auto* const partials = static_cast<Accumulator<F>*>(workspace);
+  if (variant == Variant::naive) {
+    if (x.shape[0] * x.shape[2] > 1) return launch_naive(functor, x, out, stream);
+    launch(naive_block<F, T, T>, {.grid = 1, .block = kThreads, .stream = &stream}, functor, x.data,
+           x.shape[1], x.stride[1], std::int64_t{0}, out);
+  } else if (is_rows(x)) {
+    launch_rows(functor, x, out, partials, stream);
+  } else if (moves_packs(x, out)) {
+    launch_columns<F, T, kPackElements<T>>(functor, x, out, partials, stream);
+  } else {
+    launch_columns<F, T, 1>(functor, x, out, partials, stream);
   }
 }
 
-void run_all(MatrixView<const float> x, float* out, float* partials, Variant variant,
-             Stream& stream) {
-  const auto [rows, cols] = x.shape;
-  const std::int64_t leading = x.stride[0];
-  if (variant == Variant::naive) {
-    launch(naive_all, {.grid = 1, .block = kThreads, .stream = &stream}, x.data, rows, cols,
-           leading, out);
-    return;
-  }
-  std::int64_t count = rows;
-  if (leading == cols || rows == 1) {
-    const Pieces pieces = pieces_of(rows * cols);
-    count = pieces.count;
-    launch(block_partials,
-           {.grid = static_cast<unsigned>(pieces.count), .block = kThreads, .stream = &stream},
-           x.data, rows * cols, pieces.size, partials);
+template <class T>
+void launch_operation(Op op, const Input<T>& x, T* out, void* workspace, Variant variant,
+                      Stream& stream) {
+  if constexpr (std::is_same_v<T, std::int32_t>) {
+    launch_variant(Sum<unsigned>{}, x, out, workspace, variant, stream);
+  } else if (op == Op::sum || op == Op::mean) {
+    const float divisor = op == Op::mean ? static_cast<float>(x.shape[1]) : 1.0f;
+    launch_variant(Sum<float>{divisor}, x, out, workspace, variant, stream);
   } else {
-    run_rows(x, partials, Variant::tiled, stream);
+    launch_variant(Extremum{op == Op::max ? 1.0f : -1.0f}, x, out, workspace, variant, stream);
   }
-  launch(naive_all, {.grid = 1, .block = kThreads, .stream = &stream},
-         static_cast<const float*>(partials), std::int64_t{1}, count, count, out);
+}
+
+// Additions after each other in reduce_strided by one of `threads`: whole packs, what lies before
+// and behind them, and the tree over a pack.
+template <class T>
+std::int64_t strided_chain(std::int64_t count, std::int64_t threads) {
+  constexpr std::int64_t kPack = kPackElements<T>;
+  return div_up(count / kPack, threads) + div_up(2 * (kPack - 1), threads) + 3;
+}
+
+constexpr std::int64_t kBlockChain = kButterflySteps + kThreads / kLanes;
+
+std::string text(const Extents& extents) {
+  return std::to_string(extents[0]) + " x " + std::to_string(extents[1]) + " x " +
+         std::to_string(extents[2]);
+}
+
+template <class T>
+void require_input(const Input<T>& x) {
+  const auto& [outer, axis, inner] = x.shape;
+  require(outer >= 0 && axis >= 0 && inner >= 0,
+          "reduction: x is " + text(x.shape) + "; no extent may be negative");
+  require(inner <= 1 || x.stride[2] == 1,
+          "reduction: x.stride[2] is " + std::to_string(x.stride[2]) + "; it must be 1");
+  require(axis <= 1 || x.stride[1] >= inner,
+          "reduction: x.stride[1] is " + std::to_string(x.stride[1]) +
+              "; it must be at least inner = " + std::to_string(inner));
+  require(outer <= 1 || axis < 1 || x.stride[0] >= (axis - 1) * x.stride[1] + inner,
+          "reduction: x.stride[0] is " + std::to_string(x.stride[0]) + "; the " + text(x.shape) +
+              " elements must not overlap");
 }
 
 } // namespace
 
-std::string_view name(Axis axis) {
-  switch (axis) {
-  case Axis::all: return "all";
-  case Axis::rows: return "rows";
-  case Axis::columns: return "columns";
+bool supports(Op op, Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32:
+  case Dtype::f16:
+  case Dtype::bf16: return true;
+  case Dtype::i32: return op == Op::sum;
+  default: return false;
+  }
+}
+
+std::string_view name(Op op) {
+  switch (op) {
+  case Op::sum: return "sum";
+  case Op::mean: return "mean";
+  case Op::max: return "max";
+  case Op::min: return "min";
   }
   return "";
 }
@@ -300,88 +269,90 @@ std::string_view name(Variant variant) {
   return "";
 }
 
-std::int64_t result_count(Axis axis, std::int64_t rows, std::int64_t cols) {
-  switch (axis) {
-  case Axis::all: return 1;
-  case Axis::rows: return rows;
-  case Axis::columns: return cols;
-  }
-  return 0;
+Extents merged(std::span<const std::int64_t> shape, std::size_t first, std::size_t last) {
+  require(first <= last && last <= shape.size(),
+          "reduction: axes [" + std::to_string(first) + ", " + std::to_string(last) +
+              ") of a tensor of rank " + std::to_string(shape.size()) +
+              "; give first <= last <= rank");
+  Extents extents{1, 1, 1};
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    extents[d < first ? 0 : d < last ? 1 : 2] *= shape[d];
+  return extents;
 }
 
-std::size_t workspace_bytes(Axis axis, std::int64_t rows, std::int64_t cols, Variant variant) {
-  if (variant == Variant::naive || rows == 0 || cols == 0) return 0;
-  std::int64_t partials = 0;
-  if (axis == Axis::all) partials = std::max(pieces_of(rows * cols).count, rows);
-  if (axis == Axis::columns) {
-    const Chunks chunks = chunks_of(rows, cols);
-    if (chunks.count > 1) partials = chunks.count * cols;
-  }
-  return static_cast<std::size_t>(div_up(partials, kLanesPerLoad) * kLanesPerLoad) * sizeof(float);
+template <class T>
+std::size_t workspace_bytes(const View<const T, 3>& x, Variant variant) {
+  const std::int64_t results = x.shape[0] * x.shape[2];
+  if (variant == Variant::naive || results == 0) return 0;
+  const Pieces pieces = pieces_of(x);
+  if (pieces.count == 1) return 0;
+  const std::int64_t bytes = pieces.count * results * kAccumulatorBytes;
+  return static_cast<std::size_t>(div_up(bytes, kPackBytes) * kPackBytes);
 }
 
-Variant run(Axis axis, MatrixView<const float> x, float* out, void* workspace, Variant variant,
-            Stream& stream) {
-  const auto [rows, cols] = x.shape;
-  require_matrix("reduction: x", x);
+template <class T>
+Variant run(Op op, View<const T, 3> x, T* out, void* workspace, Variant variant, Stream& stream) {
+  require(supports(op, dtype_of<T>), "reduction: there is no " + std::string(name(op)) + " of " +
+                                         std::string(kg::name(dtype_of<T>)) +
+                                         "; use f32, f16 or bf16");
+  require_input(x);
   if (variant == Variant::automatic) variant = Variant::tiled;
-  const std::int64_t results = result_count(axis, rows, cols);
+  const std::int64_t results = x.shape[0] * x.shape[2];
   if (results == 0) return variant;
   require(out != nullptr,
           "reduction: out is null; pass device memory for " + std::to_string(results) + " results");
-  if (rows == 0 || cols == 0) {
-    fill_bytes(out, 0, static_cast<std::size_t>(results) * sizeof(float), stream);
-    return variant;
-  }
-  const std::size_t needed = workspace_bytes(axis, rows, cols, variant);
+  require(x.shape[1] > 0 || op == Op::sum || op == Op::mean,
+          "reduction: x is " + text(x.shape) + "; a " + std::string(name(op)) +
+              " needs at least one element on the axis");
+  require(x.shape[1] == 0 || x.data != nullptr,
+          "reduction: x is null; pass device memory of " + text(x.shape) + " elements");
+  const std::size_t needed = workspace_bytes(x, variant);
   require(needed == 0 || workspace != nullptr,
           "reduction: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
               " bytes of device memory");
-  auto* const partials = static_cast<float*>(workspace);
-  switch (axis) {
-  case Axis::all: run_all(x, out, partials, variant, stream); break;
-  case Axis::rows: run_rows(x, out, variant, stream); break;
-  case Axis::columns: run_columns(x, out, partials, variant, stream); break;
-  }
+  launch_operation(op, x, out, workspace, variant, stream);
   return variant;
 }
 
-// Additions after each other in strided_sum by one of `threads` (the 16-byte loop and what is left,
-// or the single elements of a misaligned row), plus the trees that follow.
-static std::int64_t strided_chain(std::int64_t count, std::int64_t threads) {
-  return div_up(count, threads * kLanesPerLoad) + 4;
+template <class T>
+std::int64_t chain(const View<const T, 3>& x, Variant variant) {
+  const auto [outer, axis, inner] = x.shape;
+  const std::int64_t results = outer * inner;
+  if (results == 0) return 0;
+  if (variant == Variant::naive) return results == 1 ? div_up(axis, kThreads) + kBlockChain : axis;
+  const Pieces pieces = pieces_of(x);
+  const bool whole = pieces.count == 1;
+  if (is_rows(x)) {
+    if (axis <= kWarpMaxCols) return strided_chain<T>(axis, row_lanes<T>(axis)) + kButterflySteps;
+    return strided_chain<T>(pieces.size, kThreads) + kBlockChain +
+           (whole ? 0 : div_up(pieces.count, kThreads) + kBlockChain);
+  }
+  // Without packs there are no fewer tiles, and no more layers.
+  const int layers = kThreads / tile_width(results, axis);
+  return div_up(pieces.size, layers) + std::bit_width(static_cast<unsigned>(layers)) +
+         (whole ? 0 : pieces.count);
 }
 
-std::int64_t chain(Axis axis, std::int64_t rows, std::int64_t cols, Variant variant) {
-  constexpr std::int64_t kBlockTree = 8; // log2 of kThreads
-  if (variant == Variant::automatic) variant = Variant::tiled;
-  const std::int64_t naive_all_chain = rows * div_up(cols, kThreads) + kBlockTree;
-  const std::int64_t tiled_row_chain = cols <= kWarpMaxCols
-                                           ? strided_chain(cols, 32) + 5
-                                           : strided_chain(cols, kThreads) + kBlockTree;
-  switch (axis) {
-  case Axis::rows: return variant == Variant::naive ? cols : tiled_row_chain;
-  case Axis::columns: {
-    if (variant == Variant::naive) return rows;
-    const Chunks chunks = chunks_of(rows, cols);
-    return div_up(chunks.rows, 4) + 4 + (chunks.count > 1 ? chunks.count : 0);
-  }
-  case Axis::all: {
-    if (variant == Variant::naive) return naive_all_chain;
-    const Pieces pieces = pieces_of(rows * cols);
-    const std::int64_t packed = strided_chain(pieces.size, kThreads) + kBlockTree +
-                                div_up(pieces.count, kThreads) + kBlockTree;
-    const std::int64_t padded = tiled_row_chain + div_up(rows, kThreads) + kBlockTree;
-    return std::max(packed, padded);
-  }
-  }
-  return 0;
+Work work(Dtype dtype, Extents extents) {
+  const auto [outer, axis, inner] = extents;
+  const auto results = static_cast<double>(outer) * static_cast<double>(inner);
+  const double elements = results * static_cast<double>(axis);
+  return {.bytes = static_cast<double>(size_of(dtype)) * (elements + results), .flops = elements};
 }
 
-Work work(Axis axis, std::int64_t rows, std::int64_t cols) {
-  const double elements = static_cast<double>(rows) * static_cast<double>(cols);
-  const auto results = static_cast<double>(result_count(axis, rows, cols));
-  return {.bytes = sizeof(float) * (elements + results), .flops = elements};
-}
+template std::size_t workspace_bytes(const View<const float, 3>&, Variant);
+template std::size_t workspace_bytes(const View<const f16, 3>&, Variant);
+template std::size_t workspace_bytes(const View<const bf16, 3>&, Variant);
+template std::size_t workspace_bytes(const View<const std::int32_t, 3>&, Variant);
+
+template Variant run(Op, View<const float, 3>, float*, void*, Variant, Stream&);
+template Variant run(Op, View<const f16, 3>, f16*, void*, Variant, Stream&);
+template Variant run(Op, View<const bf16, 3>, bf16*, void*, Variant, Stream&);
+template Variant run(Op, View<const std::int32_t, 3>, std::int32_t*, void*, Variant, Stream&);
+
+template std::int64_t chain(const View<const float, 3>&, Variant);
+template std::int64_t chain(const View<const f16, 3>&, Variant);
+template std::int64_t chain(const View<const bf16, 3>&, Variant);
+template std::int64_t chain(const View<const std::int32_t, 3>&, Variant);
 
 } // namespace kg::reduction

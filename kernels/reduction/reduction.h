@@ -1,15 +1,23 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// reduction: sums of a row-major f32 matrix, over all of it, along its rows or along its columns.
+// reduction: sum, mean, maximum or minimum over one axis of a tensor: out[o][i] = x[o][0][i] (op)
+// x[o][1][i] (op) ...
 //
-// Problem: x is rows x cols, rows `leading` elements apart. axis all: out[0] = sum of every
-// element; rows: out[i] = sum over j of x[i][j] (rows results); columns: out[j] = sum over i of
-// x[i][j] (cols results). An empty sum is 0. out overlaps neither x nor the workspace. Every
-// variant adds in a fixed order: repeated runs are bit-identical.
+// Problem: x is outer x axis x inner, elements x[o][a][i] at o stride[0] + a stride[1] + i; out is
+// packed, outer x inner. Neighbouring axes of a packed tensor are one (see `merged`): the rows of a
+// matrix are rows x cols x 1, its columns 1 x rows x cols, all of it is 1 x (rows cols) x 1. out
+// overlaps neither x nor the workspace.
 //
-// Special values: IEEE 754. A NaN makes its sums NaN, infinities of both signs in one sum too; no
-// other sum changes. A sum starts from +0: zeros of either sign sum to +0. Subnormals are kept.
+// Arithmetic: f32, f16 and bf16 accumulate in f32 (a mean whose sum exceeds f32 is infinite), a
+// mean is the sum divided by the extent, and the result is rounded once. i32 has sums only, modulo
+// 2^32. Every variant combines in a fixed order: repeated runs are bit-identical.
+//
+// Special values: IEEE 754. A NaN makes its sum, mean, maximum and minimum NaN (as cuDNN's
+// PROPAGATE_NAN), infinities of both signs in one sum too; no other result changes. A sum starts
+// from +0: zeros of either sign sum to +0. A maximum or minimum of zeros of both signs is a zero of
+// either sign. Subnormals are kept. With axis = 0 sums are 0 and means NaN; a maximum or minimum of
+// nothing is an error.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -17,43 +25,59 @@
 #include "runtime/view.h"
 #include "runtime/work.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace kg::reduction {
 
-enum class Axis { all, rows, columns };
-inline constexpr Axis kAxes[] = {Axis::all, Axis::rows, Axis::columns};
+enum class Op { sum, mean, max, min };
+inline constexpr Op kOps[] = {Op::sum, Op::mean, Op::max, Op::min};
 
-// naive: one thread per result (axis all: one block). tiled: many threads per result, partial sums
-// through shuffles and shared memory, a second pass over block partials where one block is not
-// enough.
+// naive: one thread per result, one block where there is one result. tiled: many threads per
+// result, 16-byte loads, partial results through shuffles and shared memory, and a second launch
+// over the blocks' partial results where one block per result would not fill the device.
 enum class Variant { automatic, naive, tiled };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
 
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 
-std::string_view name(Axis axis);
+// All for f32, f16 and bf16; sum for i32.
+bool supports(Op op, Dtype dtype);
+
+std::string_view name(Op op);
 std::string_view name(Variant variant);
 
-// Results of a sum over `axis`: 1, rows or cols.
-std::int64_t result_count(Axis axis, std::int64_t rows, std::int64_t cols);
+using Extents = std::array<std::int64_t, 3>; // outer, axis, inner
 
-// Bytes of device workspace that `run` needs, aligned to 16; may be 0.
-std::size_t workspace_bytes(Axis axis, std::int64_t rows, std::int64_t cols, Variant variant);
+// The axes [first, last) of a packed tensor as one. Throws Error unless 0 <= first <= last <= rank.
+Extents merged(std::span<const std::int64_t> shape, std::size_t first, std::size_t last);
 
-// Enqueues the sum and returns the variant that runs. Throws Error on negative extents, leading <
-// cols, or a null workspace where one is needed.
-Variant run(Axis axis, MatrixView<const float> x, float* out, void* workspace, Variant variant,
-            Stream& stream);
+// The view of a packed tensor.
+template <class T>
+constexpr View<const T, 3> packed(const T* data, Extents extents) {
+  return {data, extents, packed_strides<3>(extents)};
+}
 
-// Longest sequential chain of additions on the way to one result: what the error bound of a sum
-// grows with.
-std::int64_t chain(Axis axis, std::int64_t rows, std::int64_t cols, Variant variant);
+// Bytes of device workspace that `run` needs, aligned to 16; may be 0. Does not look at x.data.
+template <class T>
+std::size_t workspace_bytes(const View<const T, 3>& x, Variant variant);
 
-// One read per element, one write per result, one addition per element.
-Work work(Axis axis, std::int64_t rows, std::int64_t cols);
+// Enqueues the reduction and returns the variant that runs. T: float, f16, bf16, std::int32_t.
+// Throws Error on negative extents, an element stride other than 1, strides of overlapping rows,
+// an operation that T has not, an empty maximum or minimum, or a null pointer where one is needed.
+template <class T>
+Variant run(Op op, View<const T, 3> x, T* out, void* workspace, Variant variant, Stream& stream);
+
+// Longest sequential chain of additions on the way to one result, at any alignment: what the error
+// bound of a sum grows with.
+template <class T>
+std::int64_t chain(const View<const T, 3>& x, Variant variant);
+
+// One read per element, one write per result, one operation per element.
+Work work(Dtype dtype, Extents extents);
 
 } // namespace kg::reduction

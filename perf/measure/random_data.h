@@ -15,16 +15,15 @@
 
 namespace kg::perf {
 
-// Standard normals, on the device and by index. Beyond kPeriod they repeat; it is prime, so that a
-// kernel that is off by a tile or a row still reads other values.
+// Standard normals (i32: integers up to 1000), on the device and by index. Beyond kPeriod they
+// repeat; it is prime, so that a kernel that is off by a tile or a row still reads other values.
 template <class T>
 class RandomData {
  public:
   static constexpr std::int64_t kPeriod = 1'000'003;
 
   RandomData(std::int64_t size, test::Tensor tensor, Stream& stream)
-      : period_(test::elements<T>(
-            test::normal(test::DtypeOf<T>::value, std::min(size, kPeriod), tensor).values)),
+      : period_(test::elements<T>(fill(std::min(size, kPeriod), tensor).values)),
         device_(static_cast<std::size_t>(size)) {
     for (std::int64_t i = 0; i < size; i += kPeriod) {
       const auto count = static_cast<std::size_t>(std::min(size - i, kPeriod));
@@ -43,6 +42,12 @@ class RandomData {
   }
 
  private:
+  static test::Fill fill(std::int64_t count, test::Tensor tensor) {
+    constexpr Dtype kDtype = test::DtypeOf<T>::value;
+    if (kDtype == Dtype::i32) return test::integers(kDtype, count, 1000, tensor);
+    return test::normal(kDtype, count, tensor);
+  }
+
   std::vector<T> period_;
   DeviceBuffer<T> device_;
 };

@@ -5,55 +5,84 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace kg::vendor {
 namespace {
 
-constexpr std::array kAxes = {SumAxis::all, SumAxis::rows, SumAxis::columns};
+constexpr std::array kOps = {Reduce::sum, Reduce::mean, Reduce::max, Reduce::min};
+constexpr std::array kTypes = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32};
 
-TEST(Vendor, ReductionExists) {
-  for (const SumAxis axis : kAxes) EXPECT_FALSE(reduction_variants(axis).empty());
+TEST(Vendor, ReductionsExist) {
+  for (const Reduce op : kOps)
+    for (const ReductionProblem& problem : {ReductionProblem{op, Dtype::f32, 1, 64, 1},
+                                            {op, Dtype::f32, 64, 64, 1},
+                                            {op, Dtype::f32, 1, 64, 64},
+                                            {op, Dtype::f32, 64, 64, 64}})
+      EXPECT_FALSE(reduction_variants(problem).empty()) << fmt::underlying(op);
+  EXPECT_FALSE(reduction_variants({Reduce::sum, Dtype::i32, 1, 64, 1}).empty());
+  EXPECT_TRUE(reduction_variants({Reduce::max, Dtype::i32, 1, 64, 1}).empty());
 }
 
-TEST(Vendor, ReductionSumsTheChosenAxis) {
+// Means over a power of two.
+TEST(Vendor, ReductionReducesTheMiddleExtent) {
   Stream stream;
   struct Shape {
-    std::int64_t rows, cols;
+    std::int64_t outer, axis, inner;
   };
-  for (const SumAxis axis : kAxes)
-    for (const std::string_view variant : reduction_variants(axis))
-      for (const auto& [rows, cols] : {Shape{1, 1}, {3, 5}, {67, 130}, {1, 9}, {9, 1}}) {
-        SCOPED_TRACE(fmt::format("{} axis {} {} x {}", variant, fmt::underlying(axis), rows, cols));
-        const std::vector<float> x = small_integers(static_cast<std::size_t>(rows * cols));
-        const std::int64_t results = axis == SumAxis::all ? 1 : axis == SumAxis::rows ? rows : cols;
-        std::vector<float> expected(static_cast<std::size_t>(results));
-        for (std::int64_t i = 0; i < rows; ++i)
-          for (std::int64_t j = 0; j < cols; ++j) {
-            const std::int64_t result = axis == SumAxis::all ? 0 : axis == SumAxis::rows ? i : j;
-            expected[static_cast<std::size_t>(result)] += x[static_cast<std::size_t>(i * cols + j)];
+  for (const Reduce op : kOps)
+    for (const Dtype dtype : kTypes)
+      for (const auto& [outer, axis, inner] :
+           {Shape{1, 1, 1}, {1, 16, 1}, {3, 4, 1}, {67, 128, 1}, {1, 64, 130}, {5, 8, 3}}) {
+        const ReductionProblem problem{op, dtype, outer, axis, inner};
+        std::vector<double> x;
+        for (std::int64_t i = 0; i < outer * axis * inner; ++i)
+          x.push_back(small_integer(static_cast<std::size_t>(i)));
+        std::vector<double> expected;
+        for (std::int64_t o = 0; o < outer; ++o)
+          for (std::int64_t i = 0; i < inner; ++i) {
+            double sum = 0, largest = -100, smallest = 100;
+            for (std::int64_t a = 0; a < axis; ++a) {
+              const double value = x[static_cast<std::size_t>((o * axis + a) * inner + i)];
+              sum += value;
+              largest = std::max(largest, value);
+              smallest = std::min(smallest, value);
+            }
+            expected.push_back(op == Reduce::sum    ? sum
+                               : op == Reduce::mean ? sum / static_cast<double>(axis)
+                               : op == Reduce::max  ? largest
+                                                    : smallest);
           }
-        const auto device_x = DeviceBuffer<float>::from_host(x, stream);
-        DeviceBuffer<float> out(expected.size());
-        reduction(variant, axis, device_x.data(), rows, cols, out.data(), stream);
-        EXPECT_EQ(download(out, stream), expected);
+        for (const std::string_view variant : reduction_variants(problem)) {
+          SCOPED_TRACE(fmt::format("{} {} {} {} x {} x {}", variant, name(dtype),
+                                   fmt::underlying(op), outer, axis, inner));
+          const Bytes device_x = upload(dtype, x, stream);
+          Bytes out(expected.size() * size_of(dtype));
+          reduction(variant, problem, device_x.data(), out.data(), stream);
+          EXPECT_EQ(download(dtype, out, stream), expected);
+        }
       }
 }
 
-TEST(Vendor, EmptySumsAreZero) {
+TEST(Vendor, ReductionsOfNothing) {
   Stream stream;
-  for (const SumAxis axis : kAxes)
-    for (const std::string_view variant : reduction_variants(axis)) {
-      const bool of_rows = axis == SumAxis::rows;
-      const std::vector<float> zeros(axis == SumAxis::all ? 1 : 3, 0.0F);
-      DeviceBuffer<float> out(zeros.size());
-      reduction(variant, axis, nullptr, of_rows ? 3 : 0, of_rows ? 0 : 3, out.data(), stream);
-      EXPECT_EQ(download(out, stream), zeros) << variant << " axis " << fmt::underlying(axis);
+  for (const ReductionProblem& problem :
+       {ReductionProblem{Reduce::sum, Dtype::f32, 3, 0, 1}, {Reduce::sum, Dtype::f32, 1, 0, 3}})
+    for (const std::string_view variant : reduction_variants(problem)) {
+      DeviceBuffer<float> out(3);
+      reduction(variant, problem, nullptr, out.data(), stream);
+      EXPECT_EQ(download(out, stream), std::vector<float>(3, 0.0F)) << variant;
+      ReductionProblem mean = problem;
+      mean.op = Reduce::mean;
+      expect_error([&] { reduction(variant, mean, nullptr, out.data(), stream); }, "axis is 0");
     }
 }
 
 TEST(Vendor, ReductionListsItsVariants) {
   Stream stream;
-  expect_error([&] { reduction("cufft", SumAxis::rows, nullptr, 0, 0, nullptr, stream); },
-               "use one of: " + std::string(reduction_variants(SumAxis::rows).front()));
+  const ReductionProblem problem{Reduce::sum, Dtype::f32, 8, 8, 1};
+  expect_error([&] { reduction("cufft", problem, nullptr, nullptr, stream); },
+               "use one of: " + std::string(reduction_variants(problem).front()));
 }
 
 } // namespace

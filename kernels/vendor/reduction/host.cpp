@@ -5,8 +5,11 @@
 #include "vendor/host/onednn.h"
 #include "vendor/host/thrust.h"
 
+#include <thrust/functional.h>
 #include <thrust/reduce.h>
 #include <thrust/tabulate.h>
+
+#include <limits>
 
 namespace kg::vendor {
 namespace onednn {
@@ -15,33 +18,44 @@ namespace {
 using dnnl::algorithm;
 using dnnl::memory;
 
-dnnl::primitive make_reduction(const memory::desc& from, const memory::desc& to) {
+algorithm algorithm_of(Reduce op) {
+  switch (op) {
+  case Reduce::sum: return algorithm::reduction_sum;
+  case Reduce::mean: return algorithm::reduction_mean;
+  case Reduce::max: return algorithm::reduction_max;
+  case Reduce::min: return algorithm::reduction_min;
+  }
+  return algorithm::undef;
+}
+
+dnnl::primitive make_reduction(Reduce op, const memory::desc& from, const memory::desc& to) {
   const dnnl::engine& engine = onednn::engine();
-  constexpr auto kSum = algorithm::reduction_sum;
 #if DNNL_VERSION_MAJOR >= 3
-  return dnnl::reduction({engine, kSum, from, to, 0.0F, 0.0F});
+  return dnnl::reduction({engine, algorithm_of(op), from, to, 0.0F, 0.0F});
 #else
-  return dnnl::reduction({{kSum, from, to, 0.0F, 0.0F}, engine});
+  return dnnl::reduction({{algorithm_of(op), from, to, 0.0F, 0.0F}, engine});
 #endif
 }
 
-memory::desc result_of(SumAxis axis, std::int64_t rows, std::int64_t cols) {
-  return matrix(memory::data_type::f32, axis == SumAxis::rows ? rows : 1,
-                axis == SumAxis::columns ? cols : 1);
+memory::desc tensor(memory::data_type type, std::int64_t outer, std::int64_t axis,
+                    std::int64_t inner) {
+  return {{outer, axis, inner}, type, memory::format_tag::abc};
 }
 
-bool reduction_supported(SumAxis axis) {
-  return creatable([&] {
-    make_reduction(matrix(memory::data_type::f32, kProbe, kProbe), result_of(axis, kProbe, kProbe));
-  });
+bool reduction_supported(const ReductionProblem& problem) {
+  const auto type = type_of(problem.dtype);
+  return type && creatable([&] {
+           make_reduction(problem.op, tensor(*type, kProbe, kProbe, kProbe),
+                          tensor(*type, kProbe, 1, kProbe));
+         });
 }
 
-void reduction(SumAxis axis, const float* x, std::int64_t rows, std::int64_t cols, float* out,
-               Stream&) {
+void reduction(const ReductionProblem& problem, const void* x, void* out, Stream&) {
   translate("reduction", [&] {
-    const memory::desc from = matrix(memory::data_type::f32, rows, cols);
-    const memory::desc to = result_of(axis, rows, cols);
-    execute(make_reduction(from, to),
+    const memory::data_type type = type_of(problem.dtype).value();
+    const memory::desc from = tensor(type, problem.outer, problem.axis, problem.inner);
+    const memory::desc to = tensor(type, problem.outer, 1, problem.inner);
+    execute(make_reduction(problem.op, from, to),
             {{DNNL_ARG_SRC, wrap(from, x)}, {DNNL_ARG_DST, wrap(to, out)}});
   });
 }
@@ -52,32 +66,49 @@ void reduction(SumAxis axis, const float* x, std::int64_t rows, std::int64_t col
 namespace thrust_host {
 namespace {
 
-struct RowSum {
-  const float* x;
-  std::int64_t cols;
-  float operator()(std::int64_t row) const {
-    return thrust::reduce(thrust::seq, x + row * cols, x + (row + 1) * cols, 0.0F);
+// Result number `result` by one thread.
+template <class T, class Combine>
+struct OneResult {
+  const T* x;
+  std::int64_t axis, inner;
+  T identity, divisor;
+  Combine combine;
+
+  T operator()(std::int64_t result) const {
+    const T* first = x + result / inner * axis * inner + result % inner;
+    const auto offset = thrust::make_transform_iterator(Index(0), AlongColumns{axis, inner});
+    const auto element = thrust::make_permutation_iterator(first, offset);
+    return thrust::reduce(thrust::seq, element, element + axis, identity, combine) / divisor;
   }
 };
 
-struct ColumnSum {
-  const float* x;
-  std::int64_t rows, cols;
-  float operator()(std::int64_t col) const {
-    const auto offset = thrust::make_transform_iterator(Index(0), AlongColumns{rows, cols});
-    const auto column = thrust::make_permutation_iterator(x + col, offset);
-    return thrust::reduce(thrust::seq, column, column + rows, 0.0F);
-  }
-};
+template <class T, class Combine>
+void reduce(const ReductionProblem& problem, const void* x, void* out, T identity, Combine combine,
+            T divisor) {
+  const auto* from = static_cast<const T*>(x);
+  auto* to = static_cast<T*>(out);
+  if (problem.results() == 1)
+    *to = thrust::reduce(thrust::device, from, from + problem.axis, identity, combine) / divisor;
+  else
+    thrust::tabulate(
+        thrust::device, to, to + problem.results(),
+        OneResult<T, Combine>{from, problem.axis, problem.inner, identity, divisor, combine});
+}
 
-void reduction(SumAxis axis, const float* x, std::int64_t rows, std::int64_t cols, float* out,
-               Stream&) {
-  switch (axis) {
-  case SumAxis::all: *out = thrust::reduce(thrust::device, x, x + rows * cols, 0.0F); return;
-  case SumAxis::rows: thrust::tabulate(thrust::device, out, out + rows, RowSum{x, cols}); return;
-  case SumAxis::columns:
-    thrust::tabulate(thrust::device, out, out + cols, ColumnSum{x, rows, cols});
-    return;
+bool reduction_supported(const ReductionProblem& problem) {
+  return problem.dtype == Dtype::f32 || (problem.dtype == Dtype::i32 && problem.op == Reduce::sum);
+}
+
+void reduction(const ReductionProblem& problem, const void* x, void* out, Stream&) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (problem.dtype == Dtype::i32) // modulo 2^32
+    return reduce(problem, x, out, 0U, thrust::plus<unsigned>(), 1U);
+  switch (problem.op) {
+  case Reduce::sum: return reduce(problem, x, out, 0.0F, thrust::plus<float>(), 1.0F);
+  case Reduce::mean:
+    return reduce(problem, x, out, 0.0F, thrust::plus<float>(), static_cast<float>(problem.axis));
+  case Reduce::max: return reduce(problem, x, out, -kInfinity, thrust::maximum<float>(), 1.0F);
+  case Reduce::min: return reduce(problem, x, out, kInfinity, thrust::minimum<float>(), 1.0F);
   }
 }
 
@@ -86,11 +117,9 @@ void reduction(SumAxis axis, const float* x, std::int64_t rows, std::int64_t col
 
 namespace {
 
-bool any_axis(SumAxis) { return true; }
-
 constexpr ReductionVariant kTable[] = {
     {"onednn", onednn::reduction_supported, onednn::reduction},
-    {"thrust", any_axis, thrust_host::reduction},
+    {"thrust", thrust_host::reduction_supported, thrust_host::reduction},
 };
 
 } // namespace

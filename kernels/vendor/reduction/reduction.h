@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/dtype.h"
 #include "runtime/stream.h"
 
 #include <cstdint>
@@ -11,18 +12,28 @@
 
 namespace kg::vendor {
 
+enum class Reduce { sum, mean, max, min };
+
+// A packed outer x axis x inner tensor, reduced over its middle extent.
+struct ReductionProblem {
+  Reduce op = Reduce::sum;
+  Dtype dtype = Dtype::f32;
+  std::int64_t outer = 1, axis = 1, inner = 1;
+
+  std::int64_t results() const { return outer * inner; }
+};
+
 // The order of additions is the library's; Thrust's on the host (TBB) may change from run to run.
-enum class SumAxis { all, rows, columns };
-std::vector<std::string_view> reduction_variants(SumAxis axis);
-void reduction(std::string_view variant, SumAxis axis, const float* x, std::int64_t rows,
-               std::int64_t cols, float* out, Stream& stream); // packed rows
+// Sums of nothing are 0; what else there is of nothing is an error.
+std::vector<std::string_view> reduction_variants(const ReductionProblem& problem);
+void reduction(std::string_view variant, const ReductionProblem& problem, const void* x, void* out,
+               Stream& stream);
 
 // What a backend brings (host.cpp, cuda.cu): see vendor/dispatch.h.
 struct ReductionVariant {
   std::string_view name;
-  bool (*supports)(SumAxis axis);
-  void (*run)(SumAxis axis, const float* x, std::int64_t rows, std::int64_t cols, float* out,
-              Stream& stream);
+  bool (*supports)(const ReductionProblem& problem);
+  void (*run)(const ReductionProblem& problem, const void* x, void* out, Stream& stream);
 };
 std::span<const ReductionVariant> reduction_table();
 
