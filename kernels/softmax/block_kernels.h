@@ -64,7 +64,7 @@ class SharedRow {
   std::int64_t packs_;
 };
 
-template <class T, int Count>
+template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads)
     block_in_shared(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
                     std::int64_t cols) {
@@ -94,17 +94,19 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
     Floats<Count> values = row.get(p);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) {
-      values.value[e] = expf(values.value[e] - maximum);
-      sum += values.value[e];
+      const float difference = values.value[e] - maximum;
+      const float exponential = expf(difference);
+      sum += exponential;
+      values.value[e] = kind == Kind::softmax ? exponential : difference;
     }
     row.put(p, values);
   }
-  const float scale = 1.0f / block_sum(sum, scratch + kMaxWarps);
+  const float by = normalizer<kind>(block_sum(sum, scratch + kMaxWarps));
 
   for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
     Floats<Count> values = row.get(p);
     KG_UNROLL
-    for (int e = 0; e < Count; ++e) values.value[e] *= scale;
+    for (int e = 0; e < Count; ++e) values.value[e] = normalized<kind>(values.value[e], by);
     store_pack<T, Count>(to, p, cols, values);
   }
 }
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
 // 2018. A thread's sum is one of exp(x - reference), the reference its largest element so far.
 // Rescaling costs an exponential's error each time, so it happens at most once in kPacksInFlight
 // packs: 64 times in a row of a million f32 elements that only rises.
-template <class T, int Count>
+template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads)
     block_two_reads(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
                     std::int64_t cols) {
@@ -145,12 +147,13 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   maximum = block_max(maximum, scratch);
   // In a row of nothing but -inf this is 0 times inf: NaN, as it must be.
   sum *= expf(reference - maximum);
-  const float scale = 1.0f / block_sum(sum, scratch + kMaxWarps);
+  const float by = normalizer<kind>(block_sum(sum, scratch + kMaxWarps));
 
   for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
     Floats<Count> values = load<T, Count>(from, p, cols);
     KG_UNROLL
-    for (int e = 0; e < Count; ++e) values.value[e] = expf(values.value[e] - maximum) * scale;
+    for (int e = 0; e < Count; ++e)
+      values.value[e] = normalized<kind>(kept<kind>(values.value[e] - maximum), by);
     store_pack<T, Count>(to, p, cols, values);
   }
 }
