@@ -1,13 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax of rows that fit a warp, a block's shared memory, and neither.
+// Softmax and log-softmax of rows that fit a warp, a block's shared memory, and neither.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/oracle.h"
+#include "tests/support/oracle_rows.h"
 #include "tests/support/tolerance.h"
+#include "tests/support/tolerance_softmax.h"
 #include "vendor/softmax/softmax.h"
 
 #include "softmax/softmax.h"
@@ -40,15 +42,30 @@ struct Accuracy {
 // seen with 2.6.3). Its accuracy is a matter of softmax_test.cu; here it must have done the work.
 Accuracy vendor_accuracy(std::int64_t cols) { return {cols, 4}; }
 
+struct Reference {
+  std::vector<double> value;
+  std::vector<double> tolerance;
+};
+
+Reference reference(softmax::Kind kind, Dtype dtype, const std::vector<double>& x,
+                    std::int64_t rows, std::int64_t cols, std::int64_t chain) {
+  if (kind == softmax::Kind::softmax) {
+    const auto oracle = test::softmax_oracle(x, rows, cols);
+    return {oracle.value, test::softmax_tolerances(oracle, dtype, chain)};
+  }
+  const auto oracle = test::log_softmax_oracle(x, rows, cols);
+  return {oracle.value, test::log_softmax_tolerances(oracle, dtype, chain)};
+}
+
 // Whole rows; of large matrices some.
 template <class T>
-std::string verify(const Matrices<T>& m, Accuracy accuracy, Stream& stream) {
+std::string verify(softmax::Kind kind, const Matrices<T>& m, Accuracy accuracy, Stream& stream) {
   for (const Window window : windows(m.rows * m.cols, 1 << 17, m.cols)) {
     const std::int64_t rows = window.count / m.cols;
-    const auto oracle = test::softmax_oracle(m.x.values(window.first, window.count), rows, m.cols);
-    auto tolerance = test::softmax_tolerances(oracle, dtype_of<T>, accuracy.chain);
-    for (double& bound : tolerance) bound *= accuracy.slack;
-    const test::Expectation expected{dtype_of<T>, {rows, m.cols}, oracle.value, tolerance};
+    Reference right = reference(kind, dtype_of<T>, m.x.values(window.first, window.count), rows,
+                                m.cols, accuracy.chain);
+    for (double& bound : right.tolerance) bound *= accuracy.slack;
+    const test::Expectation expected{dtype_of<T>, {rows, m.cols}, right.value, right.tolerance};
     const auto comparison = test::compare(observe(m.y, window, stream), expected);
     if (!comparison.passed()) return comparison.text();
   }
@@ -56,16 +73,16 @@ std::string verify(const Matrices<T>& m, Accuracy accuracy, Stream& stream) {
 }
 
 template <class T, class Run>
-Workload workload(std::string variant, std::int64_t rows, std::int64_t cols, Accuracy accuracy,
-                  Run run) {
+Workload workload(std::string variant, softmax::Kind kind, std::int64_t rows, std::int64_t cols,
+                  Accuracy accuracy, Run run) {
   Stream stream;
   auto matrices = std::make_shared<Matrices<T>>(rows, cols, stream);
   return {[=](Stream& s) { run(*matrices, s); }, [=](Stream& s) { matrices->y.poison(s); },
-          [=](Stream& s) { return verify(*matrices, accuracy, s); }, std::move(variant)};
+          [=](Stream& s) { return verify(kind, *matrices, accuracy, s); }, std::move(variant)};
 }
 
 template <class T>
-Case make_case(std::int64_t rows, std::int64_t cols) {
+Case make_case(softmax::Kind kind, std::int64_t rows, std::int64_t cols) {
   // On the executor shuffles and barriers cost more than the memory.
   Case result{backend == Backend::host ? Kind::sync : Kind::memory,
               softmax::work(dtype_of<T>, rows, cols),
@@ -75,24 +92,33 @@ Case make_case(std::int64_t rows, std::int64_t cols) {
     const std::string name(softmax::name(variant));
     result.variants.push_back(
         {name, false, [=] {
-           return workload<T>(name, rows, cols, {softmax::chain(variant, cols), 1},
+           return workload<T>(name, kind, rows, cols, {softmax::chain(variant, cols), 1},
                               [=](const Matrices<T>& m, Stream& s) {
-                                softmax::run<T>(matrix<const T>(m.x.data(), rows, cols),
+                                softmax::run<T>(kind, matrix<const T>(m.x.data(), rows, cols),
                                                 matrix<T>(m.y.data(), rows, cols), variant, s);
                               });
          }});
   }
-  for (const std::string_view variant : vendor::softmax_variants(dtype_of<T>)) {
+  const auto form = kind == softmax::Kind::softmax ? vendor::SoftmaxKind::softmax
+                                                   : vendor::SoftmaxKind::log_softmax;
+  for (const std::string_view variant : vendor::softmax_variants(form, dtype_of<T>)) {
     const std::string name(variant);
-    result.variants.push_back({name, true, [=] {
-                                 return workload<T>(name, rows, cols, vendor_accuracy(cols),
-                                                    [=](const Matrices<T>& m, Stream& s) {
-                                                      vendor::softmax(name, dtype_of<T>, m.x.data(),
-                                                                      m.y.data(), rows, cols, s);
-                                                    });
-                               }});
+    result.variants.push_back(
+        {name, true, [=] {
+           return workload<T>(
+               name, kind, rows, cols, vendor_accuracy(cols), [=](const Matrices<T>& m, Stream& s) {
+                 vendor::softmax(name, form, dtype_of<T>, m.x.data(), m.y.data(), rows, cols, s);
+               });
+         }});
   }
   return result;
+}
+
+// The word "log" in front, or none.
+softmax::Kind kind_of(const Shape& shape) {
+  if (!shape.text().starts_with("log_")) return softmax::Kind::softmax;
+  shape.word({"log"}); // a token that was asked for
+  return softmax::Kind::log_softmax;
 }
 
 } // namespace
@@ -100,19 +126,22 @@ Case make_case(std::int64_t rows, std::int64_t cols) {
 Operation softmax_operation() {
   Operation operation{"softmax", "softmax", {Dtype::f32, Dtype::f16, Dtype::bf16}, {}, {}};
   if (backend == Backend::host)
-    operation.shapes = {{"rows32_cols512", true}, {"rows32_cols1000"}, {"rows16_cols4096"}};
+    operation.shapes = {{"rows32_cols512", true},
+                        {"rows32_cols1000"},
+                        {"rows16_cols4096"},
+                        {"log_rows32_cols512"},
+                        {"log_rows16_cols4096"}};
   else // a small one, and 0.5 GiB of f32 and more
-    operation.shapes = {{"rows128_cols1024"},
-                        {"rows131072_cols1024", true},
-                        {"rows32768_cols4096"},
-                        {"rows4096_cols32768"},
-                        {"rows1024_cols131072"}};
+    operation.shapes = {{"rows128_cols1024"},    {"rows131072_cols1024", true},
+                        {"rows32768_cols4096"},  {"rows4096_cols32768"},
+                        {"rows1024_cols131072"}, {"log_rows32768_cols4096"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
+    const softmax::Kind kind = kind_of(shape);
     const std::int64_t rows = shape.number("rows");
     const std::int64_t cols = shape.number("cols");
-    if (dtype == Dtype::f16) return make_case<f16>(rows, cols);
-    if (dtype == Dtype::bf16) return make_case<bf16>(rows, cols);
-    return make_case<float>(rows, cols);
+    if (dtype == Dtype::f16) return make_case<f16>(kind, rows, cols);
+    if (dtype == Dtype::bf16) return make_case<bf16>(kind, rows, cols);
+    return make_case<float>(kind, rows, cols);
   };
   return operation;
 }

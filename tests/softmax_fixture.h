@@ -1,12 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How softmax_test.cu runs and judges one matrix.
+// How softmax_test.cu runs and judges one matrix, of either kind.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -20,9 +22,13 @@
 #include "tests/support/fills.h"
 #include "tests/support/hygiene.h"
 #include "tests/support/oracle.h"
+#include "tests/support/oracle_rows.h"
 #include "tests/support/strided.h"
 #include "tests/support/tolerance.h"
+#include "tests/support/tolerance_softmax.h"
 #include "tests/support/vacuity.h"
+#include "tests/support/vendor.h"
+#include "vendor/softmax/softmax.h"
 
 #include "softmax/softmax.h"
 
@@ -41,19 +47,25 @@ struct Layout {
   std::int64_t y_offset = 0;
 };
 
-template <typename T>
-class Softmax : public testing::Test {
+template <typename T, softmax::Kind kind>
+class SoftmaxOf : public testing::Test {
  protected:
+  static constexpr bool kLog = kind == softmax::Kind::log_softmax;
   static constexpr Dtype kDtype = DtypeOf<T>::value;
   static constexpr std::int64_t kPack = 16 / static_cast<std::int64_t>(sizeof(T));
 
   void SetUp() override {
     this->RecordProperty("backend", std::string(name(backend)));
-    require_evidence("softmax", kDtype, softmax::kVariants, kRoundedOperation);
+    for (const softmax::Variant variant : softmax::kVariants)
+      require_evidence(id(variant), kRoundedOperation);
   }
 
+  // Evidence is needed of either kind.
+  static std::string label(softmax::Variant variant) {
+    return (kLog ? "log_" : "") + std::string(softmax::name(variant));
+  }
   static VariantId id(softmax::Variant variant) {
-    return {"softmax", std::string(name(kDtype)), std::string(softmax::name(variant))};
+    return {"softmax", std::string(name(kDtype)), label(variant)};
   }
 
   // Rows that no block's shared memory holds as f32.
@@ -69,9 +81,9 @@ class Softmax : public testing::Test {
 
   static CaseContext context(softmax::Variant variant, std::string fill, Size size,
                              Layout layout = {}) {
-    return {CaseId("softmax." + std::string(name(kDtype)) + ".rows" + std::to_string(size.rows) +
-                   "_cols" + std::to_string(size.cols)),
-            std::string(softmax::name(variant)),
+    return {CaseId("softmax." + std::string(name(kDtype)) + (kLog ? ".log_rows" : ".rows") +
+                   std::to_string(size.rows) + "_cols" + std::to_string(size.cols)),
+            label(variant),
             std::move(fill),
             {size.rows, size.cols},
             {size.cols + layout.y_gap, 1}};
@@ -112,7 +124,8 @@ class Softmax : public testing::Test {
     hygiene.input("x", stored_x, device_x, stream_);
     LaunchRecorder recorder;
     const softmax::Variant ran =
-        softmax::run<T>(kg::matrix<const T>(device_x.data() + layout.x_offset, size.rows, size.cols,
+        softmax::run<T>(kind,
+                        kg::matrix<const T>(device_x.data() + layout.x_offset, size.rows, size.cols,
                                             size.cols + layout.x_gap),
                         kg::matrix<T>(device_y.data() + layout.y_offset, size.rows, size.cols,
                                       size.cols + layout.y_gap),
@@ -127,23 +140,38 @@ class Softmax : public testing::Test {
   }
 
   struct Reference {
-    SoftmaxOracle oracle;
+    std::vector<double> value;
+    // Accuracies are compared in u times what the result is conditioned on, and in half the
+    // smallest number where it is tiny.
     std::vector<double> unit;
+    SoftmaxOracle softmax;
+    LogSoftmaxOracle log;
+
+    std::vector<double> tolerances(std::int64_t chain) const {
+      return kLog ? log_softmax_tolerances(log, kDtype, chain)
+                  : softmax_tolerances(softmax, kDtype, chain);
+    }
   };
 
-  // Accuracies are compared in u times what the result is conditioned on, and in half the smallest
-  // number where it is tiny.
   static Reference reference(const std::vector<T>& x, Size size) {
-    Reference result{softmax_oracle(observe(x).values, size.rows, size.cols), {}};
-    for (std::size_t i = 0; i < result.oracle.value.size(); ++i) {
-      const double distance =
-          std::isfinite(result.oracle.distance[i]) ? result.oracle.distance[i] : 0;
-      const double condition = std::isfinite(result.oracle.value[i]) ? result.oracle.value[i] : 0;
-      result.unit.push_back(condition * (unit_roundoff(Dtype::f32) * (1 + distance) +
-                                         (kDtype == Dtype::f32 ? 0 : unit_roundoff(kDtype))) +
-                            half_min_subnormal(kDtype));
+    Reference right;
+    const std::vector<double> values = observe(x).values;
+    if (kLog)
+      right.log = log_softmax_oracle(values, size.rows, size.cols);
+    else
+      right.softmax = softmax_oracle(values, size.rows, size.cols);
+    right.value = kLog ? right.log.value : right.softmax.value;
+    const auto& distances = kLog ? right.log.distance : right.softmax.distance;
+    for (std::size_t i = 0; i < right.value.size(); ++i) {
+      const double distance = std::isfinite(distances[i]) ? distances[i] : 0;
+      const double value = std::isfinite(right.value[i]) ? std::fabs(right.value[i]) : 0;
+      const double f32 =
+          kLog ? 1 + value + distance + right.log.log_sum[i] : value * (1 + distance);
+      right.unit.push_back(f32 * unit_roundoff(Dtype::f32) +
+                           (kDtype == Dtype::f32 ? 0 : value * unit_roundoff(kDtype)) +
+                           half_min_subnormal(kDtype));
     }
-    return result;
+    return right;
   }
 
   // Every variant that supports it on this matrix, against the oracle.
@@ -153,15 +181,92 @@ class Softmax : public testing::Test {
     const Reference right = reference(x, size);
     for (const softmax::Variant variant : softmax::kVariants) {
       if (!softmax::supports(variant, size.cols)) continue;
-      const std::vector<double> tolerance =
-          softmax_tolerances(right.oracle, kDtype, softmax::chain(variant, size.cols));
+      const std::vector<double> tolerance = right.tolerances(softmax::chain(variant, size.cols));
       const Expectation expected{
-          kDtype, {size.rows, size.cols}, right.oracle.value, tolerance, right.unit};
+          kDtype, {size.rows, size.cols}, right.value, tolerance, right.unit};
       EXPECT_TRUE(not_vacuous(expected, degenerate))
           << fill << ", " << size.rows << " x " << size.cols;
       const std::vector<T> y = run(variant, x, size, layout);
       EXPECT_TRUE(verdict(compare(observe(y), expected), context(variant, fill, size, layout)));
-      EXPECT_TRUE(rows_sum_to_one(y, size)) << softmax::name(variant);
+      if (!kLog) {
+        EXPECT_TRUE(rows_sum_to_one(y, size)) << softmax::name(variant);
+      }
+    }
+  }
+
+  // The same beside every vendor.
+  void check_vendors(Size size) {
+    const auto form = kLog ? vendor::SoftmaxKind::log_softmax : vendor::SoftmaxKind::softmax;
+    const auto vendors = vendor::softmax_variants(form, kDtype);
+    if (vendors.empty()) report_no_vendor("softmax", kDtype, kLog ? "log" : "");
+    const std::vector<T> x = elements<T>(normals(size));
+    const Reference right = reference(x, size);
+    for (const softmax::Variant variant : softmax::kVariants) {
+      if (!softmax::supports(variant, size.cols)) continue;
+      const auto tolerance = right.tolerances(softmax::chain(variant, size.cols));
+      // A library may add its row up one by one.
+      const auto vendor_tolerance = right.tolerances(size.cols);
+      Expectation expected{kDtype, {size.rows, size.cols}, right.value, tolerance};
+      // naive adds a row up one by one: within its bound, though no library is so inaccurate.
+      if (variant != softmax::Variant::naive) expected.unit = right.unit;
+      const Observed ours = observe(run(variant, x, size)); // before the vendor writes the same
+      EXPECT_TRUE(verdict(compare(ours, expected), context(variant, "normal", size)));
+      for (const std::string_view vendor : vendors) {
+        const auto device_x = DeviceBuffer<T>::from_host(x, stream_);
+        const DeviceBuffer<T> device_y(x.size());
+        vendor::softmax(vendor, form, kDtype, device_x.data(), device_y.data(), size.rows,
+                        size.cols, stream_);
+        const Observed theirs = observe(device_y.to_host(stream_));
+        EXPECT_TRUE(verdict(compare_with_vendor(ours, theirs, expected, vendor_tolerance),
+                            context(variant, "normal beside " + std::string(vendor), size)));
+      }
+    }
+  }
+
+  // One special value in each place that a thread, a pack or a row could lose; the other rows stay
+  // as they are.
+  void check_special_values(std::int64_t cols) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    const double largest = max_finite(kDtype);
+    std::vector<double> x;
+    std::int64_t rows = 0;
+    const auto add_row = [&](double everywhere,
+                             std::vector<std::pair<std::int64_t, double>> special) {
+      std::vector<double> row = normal(kDtype, cols, Tensor::b).values;
+      if (everywhere != 0) std::fill(row.begin(), row.end(), everywhere);
+      for (const auto& [place, value] : special) row[static_cast<std::size_t>(place)] = value;
+      x.insert(x.end(), row.begin(), row.end());
+      ++rows;
+    };
+    for (const double special : {kNan, kInfinity, -kInfinity}) {
+      add_row(0, {{cols - 1, special}});
+      if (cols < 4096) add_row(0, {{0, special}});
+      if (cols < 4096) add_row(0, {{cols / 2, special}});
+      add_row(special, {});
+    }
+    add_row(-kInfinity, {{cols - 1, -3}});
+    add_row(-kInfinity, {{0, kNan}});
+    add_row(-kInfinity, {{cols / 2, kInfinity}});
+    add_row(kNan, {{cols - 1, kInfinity}});
+    add_row(-largest, {});
+    add_row(largest, {});
+    add_row(-largest, {{cols / 2, largest}});
+    add_row(largest, {{cols - 1, -kInfinity}});
+    check("special", x, {rows, cols});
+  }
+
+  // The same bits where y is x.
+  void check_in_place(Size size) {
+    const std::vector<T> x = elements<T>(normals(size));
+    for (const softmax::Variant variant : softmax::kVariants) {
+      if (!softmax::supports(variant, size.cols)) continue;
+      const auto device = DeviceBuffer<T>::from_host(x, stream_);
+      softmax::run<T>(kind, kg::matrix<const T>(device.data(), size.rows, size.cols),
+                      kg::matrix<T>(device.data(), size.rows, size.cols), variant, stream_);
+      EXPECT_EQ(fnv1a64(device.to_host(stream_)), fnv1a64(run(variant, x, size)))
+          << softmax::name(variant);
+      EXPECT_NO_THROW(device.check_guards());
     }
   }
 
@@ -189,5 +294,10 @@ class Softmax : public testing::Test {
 
   Stream stream_;
 };
+
+template <typename T>
+class Softmax : public SoftmaxOf<T, softmax::Kind::softmax> {};
+template <typename T>
+class LogSoftmax : public SoftmaxOf<T, softmax::Kind::log_softmax> {};
 
 } // namespace kg::test

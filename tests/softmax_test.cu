@@ -13,12 +13,11 @@
 #include "tests/softmax_fixture.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
-#include "vendor/softmax/softmax.h"
 
 namespace kg::test {
 namespace {
 
+using softmax::Kind;
 using softmax::kVariants;
 using softmax::Variant;
 
@@ -26,6 +25,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TYPED_TEST_SUITE(Softmax, FloatTypes, DtypeNames);
+TYPED_TEST_SUITE(LogSoftmax, FloatTypes, DtypeNames);
 
 TYPED_TEST(Softmax, ExactPlateaus) {
   for (const Size size : {Size{40, 64}, Size{60, 1000}, Size{21, 1024}, Size{14, 4099},
@@ -96,9 +96,8 @@ TYPED_TEST(Softmax, ManyRows) {
   const auto x = elements<TypeParam>(this->normals(size));
   const auto right = this->reference(x, size);
   for (const Variant variant : {Variant::naive, Variant::warp}) {
-    const auto tolerance =
-        softmax_tolerances(right.oracle, this->kDtype, softmax::chain(variant, size.cols));
-    const Expectation expected{this->kDtype, {size.rows, size.cols}, right.oracle.value, tolerance};
+    const auto tolerance = right.tolerances(softmax::chain(variant, size.cols));
+    const Expectation expected{this->kDtype, {size.rows, size.cols}, right.value, tolerance};
     const Observed y = observe(this->run(variant, x, size));
     EXPECT_TRUE(verdict(compare(y, expected), this->context(variant, "normal", size)));
   }
@@ -126,71 +125,16 @@ TYPED_TEST(Softmax, LayoutsAndAlignment) {
   this->check("normal", this->normals(size), size, {1, 2, 1, 0});
 }
 
-// One special value in each place that a thread, a pack or a row could lose; the other rows stay as
-// they are.
 TYPED_TEST(Softmax, SpecialValues) {
-  const double largest = max_finite(this->kDtype);
   for (const std::int64_t cols : {std::int64_t{1}, std::int64_t{2}, std::int64_t{67},
-                                  std::int64_t{1024}, std::int64_t{2051}, this->beyond_shared()}) {
-    std::vector<double> x;
-    std::int64_t rows = 0;
-    const auto add_row = [&](double everywhere,
-                             std::vector<std::pair<std::int64_t, double>> special) {
-      std::vector<double> row = normal(this->kDtype, cols, Tensor::b).values;
-      if (everywhere != 0) std::fill(row.begin(), row.end(), everywhere);
-      for (const auto& [place, value] : special) row[static_cast<std::size_t>(place)] = value;
-      x.insert(x.end(), row.begin(), row.end());
-      ++rows;
-    };
-    for (const double special : {kNan, kInfinity, -kInfinity}) {
-      add_row(0, {{cols - 1, special}});
-      if (cols < 4096) add_row(0, {{0, special}});
-      if (cols < 4096) add_row(0, {{cols / 2, special}});
-      add_row(special, {});
-    }
-    add_row(-kInfinity, {{cols - 1, -3}});
-    add_row(-kInfinity, {{0, kNan}});
-    add_row(-kInfinity, {{cols / 2, kInfinity}});
-    add_row(kNan, {{cols - 1, kInfinity}});
-    add_row(-largest, {});
-    add_row(largest, {});
-    add_row(-largest, {{cols / 2, largest}});
-    add_row(largest, {{cols - 1, -kInfinity}});
-    this->check("special", x, {rows, cols});
-  }
+                                  std::int64_t{1024}, std::int64_t{2051}, this->beyond_shared()})
+    this->check_special_values(cols);
 }
 
 TYPED_TEST(Softmax, RandomAgainstVendors) {
-  using T = TypeParam;
-  const auto vendors = vendor::softmax_variants(this->kDtype);
-  if (vendors.empty()) report_no_vendor("softmax", this->kDtype);
   for (const Size size :
-       {Size{64, 200}, Size{17, 1024}, Size{8, 3001}, Size{2, this->beyond_shared()}}) {
-    const auto x = elements<T>(this->normals(size));
-    const auto right = this->reference(x, size);
-    for (const Variant variant : kVariants) {
-      if (!softmax::supports(variant, size.cols)) continue;
-      const auto tolerance =
-          softmax_tolerances(right.oracle, this->kDtype, softmax::chain(variant, size.cols));
-      // A library may add its row up one by one.
-      const auto vendor_tolerance = softmax_tolerances(right.oracle, this->kDtype, size.cols);
-      Expectation expected{this->kDtype, {size.rows, size.cols}, right.oracle.value, tolerance};
-      // naive adds a row up one by one: within its bound, though no library is so inaccurate.
-      if (variant != Variant::naive) expected.unit = {right.unit.data(), right.unit.size()};
-      const Observed ours =
-          observe(this->run(variant, x, size)); // before the vendor writes the same values
-      EXPECT_TRUE(verdict(compare(ours, expected), this->context(variant, "normal", size)));
-      for (const std::string_view vendor : vendors) {
-        const auto device_x = DeviceBuffer<T>::from_host(x, this->stream_);
-        const DeviceBuffer<T> device_y(x.size());
-        vendor::softmax(vendor, this->kDtype, device_x.data(), device_y.data(), size.rows,
-                        size.cols, this->stream_);
-        const Observed theirs = observe(device_y.to_host(this->stream_));
-        EXPECT_TRUE(verdict(compare_with_vendor(ours, theirs, expected, vendor_tolerance),
-                            this->context(variant, "normal beside " + std::string(vendor), size)));
-      }
-    }
-  }
+       {Size{64, 200}, Size{17, 1024}, Size{8, 3001}, Size{2, this->beyond_shared()}})
+    this->check_vendors(size);
 }
 
 // Whole numbers moved by a whole number: every difference is exact, so not a bit may change.
@@ -210,19 +154,8 @@ TYPED_TEST(Softmax, ShiftInvariance) {
 }
 
 TYPED_TEST(Softmax, InPlace) {
-  using T = TypeParam;
-  for (const Size size : {Size{9, 700}, Size{3, 2048}, Size{2, this->beyond_shared()}}) {
-    const auto x = elements<T>(this->normals(size));
-    for (const Variant variant : kVariants) {
-      if (!softmax::supports(variant, size.cols)) continue;
-      const auto device = DeviceBuffer<T>::from_host(x, this->stream_);
-      softmax::run<T>(kg::matrix<const T>(device.data(), size.rows, size.cols),
-                      kg::matrix<T>(device.data(), size.rows, size.cols), variant, this->stream_);
-      EXPECT_EQ(fnv1a64(device.to_host(this->stream_)), fnv1a64(this->run(variant, x, size)))
-          << softmax::name(variant);
-      EXPECT_NO_THROW(device.check_guards());
-    }
-  }
+  for (const Size size : {Size{9, 700}, Size{3, 2048}, Size{2, this->beyond_shared()}})
+    this->check_in_place(size);
 }
 
 TYPED_TEST(Softmax, SameBitsEveryTime) {
@@ -272,7 +205,7 @@ TYPED_TEST(Softmax, WaitsForItsStream) {
       if (!softmax::supports(variant, size.cols)) continue;
       const DeviceBuffer<T> y(x.size());
       const LateInput<T> late(x, this->stream_);
-      softmax::run<T>(kg::matrix<const T>(late.data(), size.rows, size.cols),
+      softmax::run<T>(Kind::softmax, kg::matrix<const T>(late.data(), size.rows, size.cols),
                       kg::matrix<T>(y.data(), size.rows, size.cols), variant, this->stream_);
       EXPECT_TRUE(
           same_bits("behind a slow kernel", y.to_host(this->stream_), this->run(variant, x, size)))
@@ -288,7 +221,7 @@ TYPED_TEST(Softmax, AutomaticReportsWhatRan) {
         DeviceBuffer<T>::from_host(std::vector<T>(static_cast<std::size_t>(cols)), this->stream_);
     LaunchRecorder recorder;
     const Variant ran =
-        softmax::run<T>(kg::matrix<const T>(data.data(), 1, cols),
+        softmax::run<T>(Kind::softmax, kg::matrix<const T>(data.data(), 1, cols),
                         kg::matrix<T>(data.data(), 1, cols), Variant::automatic, this->stream_);
     EXPECT_EQ(ran, cols <= softmax::kWarpMaxCols ? Variant::warp : Variant::block);
     ASSERT_EQ(recorder.launches().size(), 1u);
@@ -303,7 +236,7 @@ TYPED_TEST(Softmax, RefusesWrongArguments) {
   T* const p = data.data();
   const auto run = [&](MatrixView<const T> x, MatrixView<T> y,
                        Variant variant = Variant::automatic) {
-    softmax::run<T>(x, y, variant, this->stream_);
+    softmax::run<T>(Kind::softmax, x, y, variant, this->stream_);
   };
   LaunchRecorder recorder;
   EXPECT_THROW(run({p, {-1, 4}, {4, 1}}, {p, {-1, 4}, {4, 1}}), Error);
@@ -316,6 +249,88 @@ TYPED_TEST(Softmax, RefusesWrongArguments) {
   EXPECT_THROW(run({p, {4, 8}, {8, 1}}, {nullptr, {4, 8}, {8, 1}}), Error);
   EXPECT_THROW(run({p, {1, 1025}, {1025, 1}}, {p, {1, 1025}, {1025, 1}}, Variant::warp), Error);
   EXPECT_TRUE(recorder.launches().empty());
+}
+
+// Rows whose largest element stands at least 104 above the others, whose exponentials then vanish
+// beside 1: the sum is 1, its logarithm 0, and the results are the differences, all integers. They
+// use as many bits as T has.
+TYPED_TEST(LogSoftmax, ExactDifferences) {
+  const auto integers = static_cast<std::int64_t>(1 / unit_roundoff(this->kDtype)); // below: exact
+  const Random random(seed(), 23);
+  for (const Size size :
+       {Size{20, 64}, Size{7, 1000}, Size{6, 2051}, Size{2, this->beyond_shared()}}) {
+    std::vector<double> x;
+    std::vector<double> expected;
+    for (std::int64_t i = 0; i < size.rows * size.cols; ++i) {
+      const std::int64_t row = i / size.cols;
+      const auto counter = static_cast<std::uint64_t>(i);
+      const auto of_row = static_cast<std::uint64_t>(size.rows * size.cols + 2 * row);
+      const std::int64_t most = random.integer(of_row, -integers / 4, integers / 4);
+      const bool largest = i % size.cols == random.integer(of_row + 1, 0, size.cols - 1);
+      const std::int64_t below = largest ? 0 : random.integer(counter, 104, integers / 2);
+      x.push_back(static_cast<double>(most - below));
+      expected.push_back(static_cast<double>(-below));
+    }
+    const Expectation right = exactly(this->kDtype, {size.rows, size.cols}, expected);
+    EXPECT_TRUE(not_vacuous(right));
+    for (const Variant variant : kVariants) {
+      if (!softmax::supports(variant, size.cols)) continue;
+      const Observed y = observe(this->run(variant, elements<TypeParam>(x), size));
+      EXPECT_TRUE(verdict(compare(y, right), this->context(variant, "differences", size)));
+    }
+  }
+}
+
+TYPED_TEST(LogSoftmax, RandomAgainstOracle) {
+  for (const Size size : {Size{65, 96}, Size{33, 1000}, Size{2, this->beyond_shared()}})
+    this->check("normal", this->normals(size), size);
+}
+
+// Results that softmax would round to 0: their logarithms are finite.
+TYPED_TEST(LogSoftmax, WideRange) {
+  for (const Size size : {Size{30, 300}, Size{6, 2100}, Size{1, this->beyond_shared()}})
+    this->check("outliers", outliers(this->kDtype, size.rows * size.cols, 7, 64, Tensor::a).values,
+                size);
+}
+
+TYPED_TEST(LogSoftmax, Lengths) {
+  for (const std::int64_t cols : {1, 2, 9, 33, 129, 1023, 1025, 4097}) {
+    const Size size{3, cols};
+    this->check("normal", this->normals(size), size, {},
+                cols == 1 ? Degenerate::zero : Degenerate::no);
+  }
+}
+
+TYPED_TEST(LogSoftmax, LayoutsAndAlignment) {
+  const std::int64_t pack = this->kPack;
+  const Size size{5, 64 * pack + 3};
+  for (const Layout layout :
+       {Layout{pack - 3, pack - 3, 0, 0}, Layout{pack - 3, pack - 3, 1, 1}, Layout{0, 5, 2, 0}})
+    this->check("normal", this->normals(size), size, layout);
+}
+
+TYPED_TEST(LogSoftmax, SpecialValues) {
+  for (const std::int64_t cols :
+       {std::int64_t{7}, std::int64_t{67}, std::int64_t{2051}, this->beyond_shared()})
+    this->check_special_values(cols);
+}
+
+TYPED_TEST(LogSoftmax, RandomAgainstVendors) {
+  for (const Size size : {Size{64, 200}, Size{8, 3001}, Size{2, this->beyond_shared()}})
+    this->check_vendors(size);
+}
+
+TYPED_TEST(LogSoftmax, EmptyInPlaceAndSameBitsEveryTime) {
+  for (const Size size : {Size{9, 700}, Size{3, 2048}}) {
+    this->check_in_place(size);
+    const auto x = elements<TypeParam>(this->normals(size));
+    for (const Variant variant : kVariants) {
+      EXPECT_TRUE(this->run(variant, {}, {0, 5}).empty());
+      if (!softmax::supports(variant, size.cols)) continue;
+      EXPECT_TRUE(
+          same_bits_every_time(this->id(variant), [&] { return this->run(variant, x, size); }));
+    }
+  }
 }
 
 TYPED_TEST(Softmax, WorkIsOneReadAndOneWrite) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "primitives/block.h"
+#include "primitives/shared_row.h"
 #include "softmax/row_access.h"
 
 #include <cfloat>
@@ -24,47 +25,7 @@ inline constexpr int kScratchFloats = 2 * kMaxWarps;
 // Packs that a thread loads before it uses the first one.
 inline constexpr int kPacksInFlight = 4;
 
-// A thread's packs in shared memory. A pack of 8 floats is two of 4, all first ones before all
-// second ones: neighbouring threads then use neighbouring 16 bytes, without bank conflicts. A
-// thread reads only what it wrote, so no barrier is needed.
-template <int Count>
-class SharedRow {
- public:
-  __device__ SharedRow(float* data, std::int64_t packs) : data_(data), packs_(packs) {}
-
-  __device__ void put(std::int64_t pack, const Floats<Count>& values) {
-    KG_UNROLL
-    for (int part = 0; part < kParts; ++part) {
-      Pack<float, kWidth> raw;
-      KG_UNROLL
-      for (int e = 0; e < kWidth; ++e) raw.element[e] = values.value[part * kWidth + e];
-      *place(part, pack) = raw;
-    }
-  }
-  __device__ Floats<Count> get(std::int64_t pack) const {
-    Floats<Count> values;
-    KG_UNROLL
-    for (int part = 0; part < kParts; ++part) {
-      const Pack<float, kWidth> raw = *place(part, pack);
-      KG_UNROLL
-      for (int e = 0; e < kWidth; ++e) values.value[part * kWidth + e] = raw.element[e];
-    }
-    return values;
-  }
-
- private:
-  static constexpr int kWidth = Count < 4 ? Count : 4;
-  static constexpr int kParts = Count / kWidth;
-
-  __device__ Pack<float, kWidth>* place(int part, std::int64_t pack) const {
-    return reinterpret_cast<Pack<float, kWidth>*>(data_) + (part * packs_ + pack);
-  }
-
-  float* data_;
-  std::int64_t packs_;
-};
-
-template <class T, int Count>
+template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads)
     block_in_shared(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
                     std::int64_t cols) {
@@ -94,17 +55,19 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
     Floats<Count> values = row.get(p);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) {
-      values.value[e] = expf(values.value[e] - maximum);
-      sum += values.value[e];
+      const float difference = values.value[e] - maximum;
+      const float exponential = expf(difference);
+      sum += exponential;
+      values.value[e] = kind == Kind::softmax ? exponential : difference;
     }
     row.put(p, values);
   }
-  const float scale = 1.0f / block_sum(sum, scratch + kMaxWarps);
+  const float by = normalizer<kind>(block_sum(sum, scratch + kMaxWarps));
 
   for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
     Floats<Count> values = row.get(p);
     KG_UNROLL
-    for (int e = 0; e < Count; ++e) values.value[e] *= scale;
+    for (int e = 0; e < Count; ++e) values.value[e] = normalized<kind>(values.value[e], by);
     store_pack<T, Count>(to, p, cols, values);
   }
 }
@@ -113,7 +76,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
 // 2018. A thread's sum is one of exp(x - reference), the reference its largest element so far.
 // Rescaling costs an exponential's error each time, so it happens at most once in kPacksInFlight
 // packs: 64 times in a row of a million f32 elements that only rises.
-template <class T, int Count>
+template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads)
     block_two_reads(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
                     std::int64_t cols) {
@@ -145,12 +108,13 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   maximum = block_max(maximum, scratch);
   // In a row of nothing but -inf this is 0 times inf: NaN, as it must be.
   sum *= expf(reference - maximum);
-  const float scale = 1.0f / block_sum(sum, scratch + kMaxWarps);
+  const float by = normalizer<kind>(block_sum(sum, scratch + kMaxWarps));
 
   for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
     Floats<Count> values = load<T, Count>(from, p, cols);
     KG_UNROLL
-    for (int e = 0; e < Count; ++e) values.value[e] = expf(values.value[e] - maximum) * scale;
+    for (int e = 0; e < Count; ++e)
+      values.value[e] = normalized<kind>(kept<kind>(values.value[e] - maximum), by);
     store_pack<T, Count>(to, p, cols, values);
   }
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "primitives/row.h"
+#include "softmax/kind.h"
 
 #include <limits>
 
@@ -24,6 +25,24 @@ __device__ inline float largest(const Floats<Count>& values, float start) {
   KG_UNROLL
   for (int e = 0; e < Count; ++e) start = fmaxf(start, values.value[e]);
   return start;
+}
+
+// The last steps. Softmax makes exp(x - m) of an element and multiplies it by 1 / sum; log-softmax
+// keeps x - m and subtracts log(sum). Not the logarithm of a rounded quotient, which is -inf where
+// that is 0; and not x - (m + log(sum)), whose rounding would grow with |m|.
+template <Kind kind>
+__device__ inline float kept(float difference) {
+  return kind == Kind::softmax ? expf(difference) : difference;
+}
+
+template <Kind kind>
+__device__ inline float normalizer(float sum) {
+  return kind == Kind::softmax ? 1.0f / sum : logf(sum);
+}
+
+template <Kind kind>
+__device__ inline float normalized(float kept, float normalizer) {
+  return kind == Kind::softmax ? kept * normalizer : kept - normalizer;
 }
 
 } // namespace kg::softmax

@@ -21,7 +21,7 @@ namespace kg::softmax {
 
 constexpr int kNaiveThreads = 128;
 
-template <class T>
+template <Kind kind, class T>
 __global__ void __launch_bounds__(kNaiveThreads)
     naive(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride, std::int64_t rows,
           std::int64_t cols) {
@@ -33,9 +33,9 @@ __global__ void __launch_bounds__(kNaiveThreads)
   for (std::int64_t j = 0; j < cols; ++j) maximum = fmaxf(maximum, to_float(from[j]));
   float sum = 0;
   for (std::int64_t j = 0; j < cols; ++j) sum += expf(to_float(from[j]) - maximum);
-  const float scale = 1.0f / sum;
+  const float by = normalizer<kind>(sum);
   for (std::int64_t j = 0; j < cols; ++j)
-    to[j] = from_float<T>(expf(to_float(from[j]) - maximum) * scale);
+    to[j] = from_float<T>(normalized<kind>(kept<kind>(to_float(from[j]) - maximum), by));
 }
 
 namespace {
@@ -49,51 +49,69 @@ unsigned grid_for(std::int64_t blocks) {
   return grid_x(blocks, "softmax: the rows", "split the matrix by rows");
 }
 
-template <class T>
+template <Kind kind, class T>
 void launch_naive(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
   const std::int64_t rows = x.shape[0];
-  launch(naive<T>,
+  launch(naive<kind, T>,
          {.grid = grid_for(div_up(rows, kNaiveThreads)), .block = kNaiveThreads, .stream = &stream},
          x.data, x.stride[0], y.data, y.stride[0], rows, x.shape[1]);
 }
 
 // The first of Packs, More... whose registers hold the row.
-template <class T, int Count, int Packs, int... More>
+template <Kind kind, class T, int Count, int Packs, int... More>
 void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
   if constexpr (sizeof...(More) > 0) {
-    if (x.shape[1] > Packs * Count * kLanes) return launch_warp<T, Count, More...>(x, y, stream);
+    if (x.shape[1] > Packs * Count * kLanes)
+      return launch_warp<kind, T, Count, More...>(x, y, stream);
   }
   static_assert(sizeof...(More) > 0 || Packs * Count * kLanes == kWarpMaxCols);
   const std::int64_t rows = x.shape[0];
-  launch(warp_per_row<T, Count, Packs>,
+  launch(warp_per_row<kind, T, Count, Packs>,
          {.grid = grid_for(div_up(rows, kRowsPerBlock)),
           .block = kRowsPerBlock * kLanes,
           .stream = &stream},
          x.data, x.stride[0], y.data, y.stride[0], rows, x.shape[1]);
 }
 
-template <class T>
+template <Kind kind, class T>
 void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, bool aligned,
                  Stream& stream) {
-  if (!aligned) return launch_warp<T, 1, 2, 8, 32>(x, y, stream);
+  if (!aligned) return launch_warp<kind, T, 1, 2, 8, 32>(x, y, stream);
   if constexpr (sizeof(T) == 4)
-    return launch_warp<T, 4, 1, 2, 4, 8>(x, y, stream);
+    return launch_warp<kind, T, 4, 1, 2, 4, 8>(x, y, stream);
   else
-    return launch_warp<T, 8, 1, 2, 4>(x, y, stream);
+    return launch_warp<kind, T, 8, 1, 2, 4>(x, y, stream);
 }
 
-template <class T, int Count>
+template <Kind kind, class T, int Count>
 void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
   const std::int64_t cols = x.shape[1];
   constexpr std::size_t kScratch = kScratchFloats * sizeof(float);
   const std::size_t row = static_cast<std::size_t>(div_up(cols, Count) * Count) * sizeof(float);
   const bool fits = kScratch + row <= device_properties().shared_bytes_per_block_optin;
-  launch(fits ? block_in_shared<T, Count> : block_two_reads<T, Count>,
+  launch(fits ? block_in_shared<kind, T, Count> : block_two_reads<kind, T, Count>,
          {.grid = grid_for(x.shape[0]),
           .block = static_cast<unsigned>(block_threads(cols)),
           .shared_bytes = fits ? kScratch + row : kScratch,
           .stream = &stream},
          x.data, x.stride[0], y.data, y.stride[0], cols);
+}
+
+template <Kind kind, class T>
+void launch_variant(const MatrixView<const T>& x, const MatrixView<T>& y, Variant variant,
+                    Stream& stream) {
+  const bool aligned = rows_are_aligned(x) && rows_are_aligned(y);
+  switch (variant) {
+  case Variant::automatic: break; // run() has resolved it
+  case Variant::naive: launch_naive<kind>(x, y, stream); break;
+  case Variant::warp: launch_warp<kind>(x, y, aligned, stream); break;
+  case Variant::block:
+    if (aligned)
+      launch_block<kind, T, kPackElements<T>>(x, y, stream);
+    else
+      launch_block<kind, T, 1>(x, y, stream);
+    break;
+  }
 }
 
 } // namespace
@@ -113,7 +131,7 @@ bool supports(Variant variant, std::int64_t cols) {
 }
 
 template <class T>
-Variant run(MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream) {
+Variant run(Kind kind, MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream) {
   require_matrix("softmax: x", x);
   require_matrix("softmax: y", y);
   require(x.shape == y.shape, "softmax: x is " + text(x.shape) + " and y is " + text(y.shape) +
@@ -126,24 +144,16 @@ Variant run(MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& str
                                        " elements, not " + std::to_string(cols) + "; use block");
   if (x.size() == 0) return variant;
 
-  const bool aligned = rows_are_aligned(x) && rows_are_aligned(y);
-  switch (variant) {
-  case Variant::automatic: break; // resolved above
-  case Variant::naive: launch_naive(x, y, stream); break;
-  case Variant::warp: launch_warp(x, y, aligned, stream); break;
-  case Variant::block:
-    if (aligned)
-      launch_block<T, kPackElements<T>>(x, y, stream);
-    else
-      launch_block<T, 1>(x, y, stream);
-    break;
+  switch (kind) {
+  case Kind::softmax: launch_variant<Kind::softmax>(x, y, variant, stream); break;
+  case Kind::log_softmax: launch_variant<Kind::log_softmax>(x, y, variant, stream); break;
   }
   return variant;
 }
 
-template Variant run(MatrixView<const float>, MatrixView<float>, Variant, Stream&);
-template Variant run(MatrixView<const f16>, MatrixView<f16>, Variant, Stream&);
-template Variant run(MatrixView<const bf16>, MatrixView<bf16>, Variant, Stream&);
+template Variant run(Kind, MatrixView<const float>, MatrixView<float>, Variant, Stream&);
+template Variant run(Kind, MatrixView<const f16>, MatrixView<f16>, Variant, Stream&);
+template Variant run(Kind, MatrixView<const bf16>, MatrixView<bf16>, Variant, Stream&);
 
 // A lane's or thread's elements one by one, counted for packs of 8, the widest; then five butterfly
 // steps; then the warps.

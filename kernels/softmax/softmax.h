@@ -2,20 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // softmax: y[i][j] = exp(x[i][j] - m_i) / sum over k of exp(x[i][k] - m_i), with m_i the largest
-// element of row i.
+// element of row i. log_softmax: y[i][j] = (x[i][j] - m_i) - log of that sum.
 //
 // Problem: row-major matrices, rows `stride[0]` elements apart, computed in f32 and rounded once to
 // T. y may be x, with the same row stride; other overlap is not allowed. Every variant adds in a
 // fixed order: repeated runs are bit-identical.
 //
-// Special values: a NaN or +inf in a row makes the whole row NaN; -inf gives 0; a row of nothing
-// but -inf is NaN; other rows do not change. A result of zero is +0. Subnormal results are kept.
+// Special values: a NaN or +inf in a row makes the whole row NaN; -inf gives 0 (log: -inf); a row
+// of nothing but -inf is NaN; other rows do not change. A result of zero is +0. Subnormal results
+// are kept. A logarithm below the smallest number of T is -inf.
 #pragma once
 
 #include "runtime/device_code.h"
 #include "runtime/stream.h"
 #include "runtime/view.h"
 #include "runtime/work.h"
+#include "softmax/kind.h"
 
 #include <cstdint>
 #include <string_view>
@@ -42,9 +44,10 @@ bool supports(Variant variant, std::int64_t cols);
 // Throws Error on negative extents, different shapes, a row stride below cols, an element stride
 // other than 1, or a variant that does not support cols.
 template <class T>
-Variant run(MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream);
+Variant run(Kind kind, MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream);
 
-// Longest sequential chain of additions in a row's sum: what the error bound grows with.
+// Longest sequential chain of additions in a row's sum: what the error bound grows with. Of either
+// kind.
 std::int64_t chain(Variant variant, std::int64_t cols);
 
 // One read and one write per element; about 4 operations (maximum, subtract and exponential, add,

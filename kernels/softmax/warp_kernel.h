@@ -18,7 +18,7 @@ inline constexpr int kRowsPerBlock = 4; // one warp each
 
 // Each lane holds Packs packs of Count elements, 32 packs apart from one to the next, so that a
 // warp's loads are contiguous.
-template <class T, int Count, int Packs>
+template <Kind kind, class T, int Count, int Packs>
 __global__ void __launch_bounds__(kRowsPerBlock* kLanes)
     warp_per_row(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride, std::int64_t rows,
                  std::int64_t cols) {
@@ -45,16 +45,18 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes)
   for (int p = 0; p < Packs; ++p) {
     KG_UNROLL
     for (int e = 0; e < Count; ++e) {
-      held[p].value[e] = expf(held[p].value[e] - maximum);
-      sum += held[p].value[e];
+      const float difference = held[p].value[e] - maximum;
+      const float exponential = expf(difference);
+      sum += exponential;
+      held[p].value[e] = kind == Kind::softmax ? exponential : difference;
     }
   }
-  const float scale = 1.0f / warp_sum(sum);
+  const float by = normalizer<kind>(warp_sum(sum));
 
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) {
     KG_UNROLL
-    for (int e = 0; e < Count; ++e) held[p].value[e] *= scale;
+    for (int e = 0; e < Count; ++e) held[p].value[e] = normalized<kind>(held[p].value[e], by);
     store_pack<T, Count>(to, p * kLanes + lane, cols, held[p]);
   }
 }

@@ -92,7 +92,7 @@ int bench(const char* other, const std::string& only) {
   for (const auto variant :
        {softmax::Variant::naive, softmax::Variant::warp, softmax::Variant::block}) {
     row(std::string("softmax_512x1024_") + std::string(softmax::name(variant)), [&] {
-      softmax::run<float>(matrix<const float>(x.data(), kRows, kCols),
+      softmax::run<float>(softmax::Kind::softmax, matrix<const float>(x.data(), kRows, kCols),
                           matrix<float>(y.data(), kRows, kCols), variant, stream);
     });
   }

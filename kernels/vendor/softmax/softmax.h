@@ -12,16 +12,17 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> softmax_variants(Dtype dtype);
-void softmax(std::string_view variant, Dtype dtype, const void* x, void* y, std::int64_t rows,
-             std::int64_t cols, Stream& stream); // packed rows
+enum class SoftmaxKind { softmax, log_softmax };
+std::vector<std::string_view> softmax_variants(SoftmaxKind kind, Dtype dtype);
+void softmax(std::string_view variant, SoftmaxKind kind, Dtype dtype, const void* x, void* y,
+             std::int64_t rows, std::int64_t cols, Stream& stream); // packed rows
 
 // What a backend brings (host.cpp, cuda.cu): see vendor/dispatch.h.
 struct SoftmaxVariant {
   std::string_view name;
-  bool (*supports)(Dtype dtype);
-  void (*run)(Dtype dtype, const void* x, void* y, std::int64_t rows, std::int64_t cols,
-              Stream& stream);
+  bool (*supports)(SoftmaxKind kind, Dtype dtype);
+  void (*run)(SoftmaxKind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
+              std::int64_t cols, Stream& stream);
 };
 std::span<const SoftmaxVariant> softmax_table();
 

@@ -1,0 +1,18 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Softmax and its logarithm: what the forward and the backward operation distinguish.
+#pragma once
+
+#include <string_view>
+
+namespace kg::softmax {
+
+enum class Kind { softmax, log_softmax };
+inline constexpr Kind kKinds[] = {Kind::softmax, Kind::log_softmax};
+
+constexpr std::string_view name(Kind kind) {
+  return kind == Kind::softmax ? "softmax" : "log_softmax";
+}
+
+} // namespace kg::softmax
