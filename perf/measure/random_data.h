@@ -15,8 +15,8 @@
 
 namespace kg::perf {
 
-// Standard normals, on the device and by index. Beyond kPeriod they repeat; it is prime, so that a
-// kernel that is off by a tile or a row still reads other values.
+// Standard normals (integers: uniform), on the device and by index. Beyond kPeriod they repeat; it
+// is prime, so that a kernel that is off by a tile or a row still reads other values.
 template <class T>
 class RandomData {
  public:
@@ -24,7 +24,7 @@ class RandomData {
 
   RandomData(std::int64_t size, test::Tensor tensor, Stream& stream)
       : period_(test::elements<T>(
-            test::normal(test::DtypeOf<T>::value, std::min(size, kPeriod), tensor).values)),
+            test::random_numbers(test::DtypeOf<T>::value, std::min(size, kPeriod), tensor).values)),
         device_(static_cast<std::size_t>(size)) {
     for (std::int64_t i = 0; i < size; i += kPeriod) {
       const auto count = static_cast<std::size_t>(std::min(size - i, kPeriod));
