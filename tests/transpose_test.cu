@@ -53,7 +53,7 @@ class Transpose : public testing::Test {
 
   void SetUp() override {
     this->RecordProperty("backend", std::string(name(backend)));
-    require_evidence("transpose", kDtype, kVariants, kExactOperation);
+    require_evidence("transpose", kDtype, kVariants, moving_evidence(kDtype));
   }
 
   static VariantId id(Variant variant) {
@@ -118,7 +118,7 @@ class Transpose : public testing::Test {
   Stream stream_;
 };
 
-TYPED_TEST_SUITE(Transpose, testing::Types<float>, DtypeNames);
+TYPED_TEST_SUITE(Transpose, MovedTypes, DtypeNames);
 
 TYPED_TEST(Transpose, Sizes) {
   // Around a tile of 32 by 32 and the 8 rows that its block takes at once.
@@ -126,6 +126,22 @@ TYPED_TEST(Transpose, Sizes) {
     for (const std::int64_t cols : {1, 3, 8, 31, 32, 33, 63, 65, 251}) this->check({rows, cols});
   for (const Size size : {Size{1, 4099}, Size{4099, 1}, Size{1025, 257}, Size{300, 1000}})
     this->check(size);
+}
+
+// Elements of 1 and 2 bytes that move several to a word, and what forbids it.
+TYPED_TEST(Transpose, TilesOfWords) {
+  using T = TypeParam;
+  constexpr std::int64_t kInWord = sizeof(T) < 4 ? 4 / static_cast<std::int64_t>(sizeof(T)) : 1;
+  for (const std::int64_t rows : {32 * kInWord, 33 * kInWord, 70 * kInWord})
+    for (const std::int64_t cols : {8 * kInWord, 9 * kInWord, 40 * kInWord})
+      this->check({rows, cols}, {kInWord, 3 * kInWord});
+  const Size size{32 * kInWord, 8 * kInWord};
+  for (const Layout layout : {Layout{1, 0, 0, 0}, Layout{0, 1, 0, 0}, Layout{0, 0, 1, 0},
+                              Layout{0, 0, 0, 1}, Layout{2, 2, 2, 2}})
+    this->check(size, layout);
+  for (const Size near : {Size{size.rows - 1, size.cols}, Size{size.rows, size.cols + 1},
+                          Size{size.rows - kInWord, size.cols}})
+    this->check(near);
 }
 
 TYPED_TEST(Transpose, EmptyMatrices) {
@@ -155,7 +171,7 @@ TYPED_TEST(Transpose, MoreThan2To31Elements) {
   const std::string reason = too_huge_reason(2 * count * sizeof(T));
   if (!reason.empty()) GTEST_SKIP() << reason;
   constexpr unsigned char kByte = 0x3C;
-  const T everywhere = from_raw_bits<T>(0x3C3C3C3C);
+  const T everywhere = from_raw_bits<T>(0x3C3C3C3C3C3C3C3C & poison_bits(this->kDtype));
   const DeviceBuffer<T> x(count);
   fill_bytes(x.data(), kByte, x.bytes(), this->stream_);
   Marks<T> before, after;
@@ -189,11 +205,11 @@ TYPED_TEST(Transpose, TwiceIsTheOriginal) {
 // Numbers: a library may move elements through its arithmetic, which keeps no NaN payload.
 TYPED_TEST(Transpose, RandomAgainstVendors) {
   using T = TypeParam;
-  const auto vendors = vendor::transpose_variants();
+  const auto vendors = vendor::transpose_variants(this->kDtype);
   if (vendors.empty()) report_no_vendor("transpose", this->kDtype);
   for (const Size size : {Size{200, 333}, Size{65, 64}}) {
     for (const Layout layout : {Layout{}, Layout{3, 7, 0, 0}}) {
-      const auto values = normal(this->kDtype, size.rows * size.cols, Tensor::a).values;
+      const auto values = random_numbers(this->kDtype, size.rows * size.cols, Tensor::a).values;
       const auto expected_values = transpose_oracle(values, size.rows, size.cols);
       const Expectation expected = exactly(this->kDtype, {size.cols, size.rows}, expected_values);
       EXPECT_TRUE(not_vacuous(expected));
@@ -204,16 +220,16 @@ TYPED_TEST(Transpose, RandomAgainstVendors) {
         const Observed ours = observe(
             this->run(variant, x, size, layout)); // before the vendor writes the same values
         EXPECT_TRUE(
-            verdict(compare(ours, expected), this->context(variant, "normal", size, layout)));
+            verdict(compare(ours, expected), this->context(variant, "random", size, layout)));
         for (const std::string_view vendor : vendors) {
           const auto device_x = DeviceBuffer<T>::from_host(scatter(x, x_view), this->stream_);
           const DeviceBuffer<T> device_y(static_cast<std::size_t>(y_view.storage_size()));
-          vendor::transpose(vendor, device_x.data(), size.rows, size.cols, x_view.strides[0],
-                            device_y.data(), y_view.strides[0], this->stream_);
+          vendor::transpose(vendor, this->kDtype, device_x.data(), size.rows, size.cols,
+                            x_view.strides[0], device_y.data(), y_view.strides[0], this->stream_);
           const Observed theirs = observe(gather(device_y.to_host(this->stream_), y_view));
           EXPECT_TRUE(verdict(
               compare_with_vendor(ours, theirs, expected),
-              this->context(variant, "normal beside " + std::string(vendor), size, layout)));
+              this->context(variant, "random beside " + std::string(vendor), size, layout)));
         }
       }
     }
@@ -283,6 +299,9 @@ TYPED_TEST(Transpose, RefusesWrongArguments) {
   EXPECT_THROW(run({x.data(), {4, 8}, {8, 2}}, {y.data(), {8, 4}, {4, 1}}), Error);
   EXPECT_THROW(run({nullptr, {4, 8}, {8, 1}}, {y.data(), {8, 4}, {4, 1}}), Error);
   EXPECT_THROW(run({x.data(), {4, 8}, {8, 1}}, {nullptr, {8, 4}, {4, 1}}), Error);
+  const MatrixView<const void> from{x.data(), {1, 2}, {2, 1}};
+  const MatrixView<void> to{y.data(), {2, 1}, {1, 1}};
+  EXPECT_THROW(transpose::run(from, to, 3, Variant::automatic, this->stream_), Error);
   EXPECT_TRUE(recorder.launches().empty());
 }
 

@@ -40,6 +40,8 @@ template <>
 inline constexpr Dtype dtype_of<double> = Dtype::f64;
 template <>
 inline constexpr Dtype dtype_of<int> = Dtype::i32;
+template <>
+inline constexpr Dtype dtype_of<std::int8_t> = Dtype::i8;
 
 // f32 <-> T, rounding to nearest even: the only conversions that kernels with f32 arithmetic need.
 __host__ __device__ inline float to_float(float value) { return value; }

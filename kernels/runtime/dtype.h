@@ -11,7 +11,10 @@
 
 namespace kg {
 
-enum class Dtype { f32, f16, bf16, f64, i32 };
+enum class Dtype { f32, f16, bf16, f64, i32, i8 };
+
+// Integers: no NaN, no infinity, one zero.
+constexpr bool is_integer(Dtype dtype) { return dtype == Dtype::i32 || dtype == Dtype::i8; }
 
 // "f32", "f16", ... as used in case ids, CSV files and test names.
 constexpr std::string_view name(Dtype dtype) {
@@ -21,6 +24,7 @@ constexpr std::string_view name(Dtype dtype) {
   case Dtype::bf16: return "bf16";
   case Dtype::f64: return "f64";
   case Dtype::i32: return "i32";
+  case Dtype::i8: return "i8";
   }
   return "";
 }
@@ -33,6 +37,7 @@ constexpr std::size_t size_of(Dtype dtype) {
   case Dtype::bf16: return 2;
   case Dtype::f64: return 8;
   case Dtype::i32: return 4;
+  case Dtype::i8: return 1;
   }
   return 0;
 }
@@ -46,6 +51,7 @@ constexpr double unit_roundoff(Dtype dtype) {
   case Dtype::bf16: return 0x1p-8;
   case Dtype::f64: return 0x1p-53;
   case Dtype::i32: return 0;
+  case Dtype::i8: return 0;
   }
   return 0;
 }

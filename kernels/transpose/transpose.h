@@ -3,9 +3,9 @@
 //
 // transpose: y[j][i] = x[i][j], bit for bit.
 //
-// Problem: x is rows x cols and y is cols x rows, both row-major with their own row strides; they
-// must not overlap. Special values: there are none, since only bits move: NaN payloads and the
-// signs of zeros arrive unchanged. Repeated runs are bit-identical.
+// Problem: x is rows x cols and y is cols x rows, elements of 1, 2, 4 or 8 bytes, both row-major
+// with their own row strides; they must not overlap. Special values: there are none, since only
+// bits move: NaN payloads and the signs of zeros arrive unchanged. Repeated runs are bit-identical.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -13,13 +13,14 @@
 #include "runtime/view.h"
 #include "runtime/work.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace kg::transpose {
 
-// naive: reads along rows, writes along columns (uncoalesced). tiled: 32x32 tiles turned in padded
-// shared memory, both sides coalesced.
+// naive: reads along rows, writes along columns (uncoalesced). tiled: tiles turned in padded shared
+// memory, both sides coalesced: 32x32 elements of 4 and 8 bytes, words of smaller ones.
 enum class Variant { automatic, naive, tiled };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
 
@@ -29,9 +30,16 @@ constexpr bool deterministic(Variant) { return true; }
 std::string_view name(Variant variant);
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error on
-// negative extents, shapes that are not each other's transpose, or a row stride below the row
-// length.
-Variant run(MatrixView<const float> x, MatrixView<float> y, Variant variant, Stream& stream);
+// negative extents, shapes that are not each other's transpose, a row stride below the row length,
+// or elements of another size.
+Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_bytes,
+            Variant variant, Stream& stream);
+
+template <class T>
+Variant run(MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream) {
+  return run(MatrixView<const void>{x.data, x.shape, x.stride},
+             MatrixView<void>{y.data, y.shape, y.stride}, sizeof(T), variant, stream);
+}
 
 // One read and one write per element, no arithmetic.
 Work work(Dtype dtype, std::int64_t rows, std::int64_t cols);

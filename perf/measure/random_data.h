@@ -15,8 +15,9 @@
 
 namespace kg::perf {
 
-// Standard normals (i32: integers up to 1000), on the device and by index. Beyond kPeriod they
-// repeat; it is prime, so that a kernel that is off by a tile or a row still reads other values.
+// Standard normals (i32: integers up to 1000, i8: uniform), on the device and by index. Beyond
+// kPeriod they repeat; it is prime, so that a kernel that is off by a tile or a row still reads
+// other values.
 template <class T>
 class RandomData {
  public:
@@ -45,7 +46,7 @@ class RandomData {
   static test::Fill fill(std::int64_t count, test::Tensor tensor) {
     constexpr Dtype kDtype = test::DtypeOf<T>::value;
     if (kDtype == Dtype::i32) return test::integers(kDtype, count, 1000, tensor);
-    return test::normal(kDtype, count, tensor);
+    return test::random_numbers(kDtype, count, tensor);
   }
 
   std::vector<T> period_;

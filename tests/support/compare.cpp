@@ -36,7 +36,7 @@ Verdict judge(Dtype dtype, double actual, double expected, double tolerance, Sig
     // A finite oracle value at the end of the range may be stored as infinity: where the tolerance
     // reaches what rounds to it.
     const double farthest = expected + std::copysign(tolerance, actual);
-    return dtype != Dtype::i32 && round_to(dtype, farthest) == actual ? kRightClass : kWrongClass;
+    return !is_integer(dtype) && round_to(dtype, farthest) == actual ? kRightClass : kWrongClass;
   }
   if (zero == SignedZero::must_match && expected == 0 && actual == 0 &&
       std::signbit(expected) != std::signbit(actual))
@@ -131,7 +131,7 @@ Comparison compare(const Observed& actual, const Expectation& expected) {
   Comparison result{expected.dtype, expected.shape, false, expected.tolerance.empty()};
   Failures failures(result);
   const std::uint64_t poison = poison_bits(expected.dtype);
-  const bool has_poison = expected.dtype != Dtype::i32;
+  const bool has_poison = !is_integer(expected.dtype);
   double squares = 0;
   std::int64_t measured = 0;
   for (std::size_t i = 0; i < actual.values.size(); ++i) {

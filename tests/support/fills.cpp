@@ -40,6 +40,17 @@ Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) 
           rounded(dtype, count, [&](std::uint64_t i) { return random.normal(i); })};
 }
 
+Fill random_numbers(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) {
+  if (!is_integer(dtype)) return normal(dtype, count, tensor, seed);
+  const Random random = stream(seed, tensor);
+  const std::int64_t end = std::int64_t{1} << (8 * size_of(dtype) - 1);
+  Fill fill{"random_numbers", fmt::format("uniform over all of {}", name(dtype)), {}};
+  for (std::int64_t i = 0; i < count; ++i)
+    fill.values.push_back(
+        static_cast<double>(random.integer(static_cast<std::uint64_t>(i), -end, end - 1)));
+  return fill;
+}
+
 Fill positive(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) {
   const Random random = stream(seed, tensor);
   return {"positive", fmt::format("uniform on (0, 1], rounded to {}", name(dtype)),

@@ -85,6 +85,10 @@ std::vector<double> identity(std::int64_t n);
 
 Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed = test::seed());
 
+// Standard normals; of an integer type, uniform over all of its numbers.
+Fill random_numbers(Dtype dtype, std::int64_t count, Tensor tensor,
+                    std::uint64_t seed = test::seed());
+
 // Uniform on (0, 1]: sums without cancellation. Never the only data of a case, since it hides
 // precision downgrades.
 Fill positive(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed = test::seed());

@@ -153,6 +153,15 @@ TEST(Fills, wide_products_expose_narrow_inputs) {
   EXPECT_EQ(narrowed(narrow.a, kTf32), narrow.a);
 }
 
+TEST(Fills, random_numbers_reach_both_ends_of_an_integer_type) {
+  const std::vector<double> values = random_numbers(Dtype::i8, 10000, Tensor::a).values;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  EXPECT_EQ(*least, -128);
+  EXPECT_EQ(*most, 127);
+  EXPECT_EQ(random_numbers(Dtype::f16, 9, Tensor::b).values,
+            normal(Dtype::f16, 9, Tensor::b).values);
+}
+
 TEST(Fills, a_smaller_limit_leaves_room_for_alpha_and_beta) {
   const FillPair fill =
       exact_product(Dtype::f32, Dtype::f32, ProductRange::r1w_a, {8, 8, 4000}, 0x1p20);

@@ -3,7 +3,7 @@
 //
 // What a kernel must leave alone: its inputs (hashed before and after) and the gaps of strided
 // outputs (poisoned before, still poisoned after). The poison is every bit set: NaN in all float
-// formats, -1 in i32.
+// formats, -1 in integers.
 #pragma once
 
 #include <cstddef>

@@ -79,6 +79,15 @@ inline constexpr std::initializer_list<Evidence> kExactOperation = {
     Evidence::exact,   Evidence::vendor, Evidence::hygiene,
     Evidence::special, Evidence::empty,  Evidence::repeats};
 
+// The same of a type that has neither NaN nor infinity.
+inline constexpr std::initializer_list<Evidence> kExactIntegerOperation = {
+    Evidence::exact, Evidence::vendor, Evidence::hygiene, Evidence::empty, Evidence::repeats};
+
+// Of an operation that only moves data.
+inline std::initializer_list<Evidence> moving_evidence(Dtype dtype) {
+  return is_integer(dtype) ? kExactIntegerOperation : kExactOperation;
+}
+
 // A case that no vendor has says so, in the output and as an entry for all variants, and rests on
 // the oracle. `what` names the case within the operation.
 void report_no_vendor(std::string_view op, Dtype dtype, std::string_view what = "");

@@ -49,9 +49,16 @@ std::uint64_t quiet_nan_bits(Dtype dtype) {
   case Dtype::f16: return 0x7E00;
   case Dtype::bf16: return 0x7FC0;
   case Dtype::f64: return 0x7FF8000000000000;
-  case Dtype::i32: break;
+  case Dtype::i32:
+  case Dtype::i8: break;
   }
-  fail("i32 holds no NaN: give an integer");
+  fail(fmt::format("{} holds no NaN: give an integer", name(dtype)));
+}
+
+// Whether a two's-complement integer type reaches so far; not for NaN.
+bool fits(Dtype dtype, double value) {
+  const double end = std::ldexp(0.5, static_cast<int>(8 * size_of(dtype)));
+  return value >= -end && value < end;
 }
 
 } // namespace
@@ -62,17 +69,18 @@ FloatFormat float_format(Dtype dtype) {
   case Dtype::f16: return {11, -14, 15};
   case Dtype::bf16: return {8, -126, 127};
   case Dtype::f64: return {53, -1022, 1023};
-  case Dtype::i32: break;
+  case Dtype::i32:
+  case Dtype::i8: break;
   }
-  fail("i32 is not a floating-point format: give f32, f16, bf16 or f64");
+  fail(fmt::format("{} is not a floating-point format: give f32, f16, bf16 or f64", name(dtype)));
 }
 
 double round_to(Dtype dtype, double value) {
   if (dtype == Dtype::f64) return value;
-  if (dtype == Dtype::i32) {
+  if (is_integer(dtype)) {
     const double nearest = std::nearbyint(value);
-    require(nearest >= -0x1p31 && nearest < 0x1p31,
-            fmt::format("{} does not fit i32: keep the values within 32 bits", value));
+    require(fits(dtype, nearest), fmt::format("{} does not fit {}: keep the values within {} bits",
+                                              value, name(dtype), 8 * size_of(dtype)));
     return nearest;
   }
   if (value == 0 || !std::isfinite(value)) return value;
@@ -102,8 +110,7 @@ std::vector<double> tf32_rounded(std::span<const double> values) {
 }
 
 bool is_representable(Dtype dtype, double value) {
-  if (dtype == Dtype::i32)
-    return value >= -0x1p31 && value < 0x1p31 && std::nearbyint(value) == value;
+  if (is_integer(dtype)) return fits(dtype, value) && std::nearbyint(value) == value;
   return std::isnan(value) || round_to(dtype, value) == value;
 }
 
@@ -119,7 +126,7 @@ double max_finite(Dtype dtype) {
 
 double ulp(Dtype dtype, double value) {
   require(std::isfinite(value), fmt::format("ulp of {}: the value must be finite", value));
-  if (dtype == Dtype::i32) return 1;
+  if (is_integer(dtype)) return 1;
   const FloatFormat format = float_format(dtype);
   const int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
   return std::ldexp(1.0, std::clamp(exponent, format.min_exponent, format.max_exponent) -
@@ -129,7 +136,7 @@ double ulp(Dtype dtype, double value) {
 double next_away(Dtype dtype, double value) {
   if (dtype == Dtype::f64) return std::nextafter(value, std::copysign(kInfinity, value));
   const double next = value + std::copysign(ulp(dtype, value), value);
-  return dtype == Dtype::i32 || std::fabs(next) <= max_finite(dtype)
+  return is_integer(dtype) || std::fabs(next) <= max_finite(dtype)
              ? next
              : std::copysign(kInfinity, value);
 }
@@ -141,6 +148,7 @@ double decode(Dtype dtype, std::uint64_t bits) {
   case Dtype::bf16: return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
   case Dtype::f64: return std::bit_cast<double>(bits);
   case Dtype::i32: return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+  case Dtype::i8: return std::bit_cast<std::int8_t>(static_cast<std::uint8_t>(bits));
   }
   fail("decode: unknown dtype");
 }
@@ -156,6 +164,7 @@ std::uint64_t encode(Dtype dtype, double value) {
   case Dtype::bf16: return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
   case Dtype::f64: return std::bit_cast<std::uint64_t>(value);
   case Dtype::i32: return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  case Dtype::i8: return std::bit_cast<std::uint8_t>(static_cast<std::int8_t>(value));
   }
   fail("encode: unknown dtype");
 }

@@ -7,6 +7,7 @@
 // itself.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -24,11 +25,12 @@ struct FloatFormat {
   int max_exponent;
 };
 
-// Throws for i32, which has no exponent.
+// Throws for integers, which have no exponent.
 FloatFormat float_format(Dtype dtype);
 
 // The nearest number of `dtype`, ties to even, with gradual underflow, overflow to infinity and the
-// sign of zero kept; NaN stays NaN. For i32 the nearest integer; throws where it does not fit.
+// sign of zero kept; NaN stays NaN. For integer types the nearest integer; throws where it does not
+// fit.
 double round_to(Dtype dtype, double value);
 
 // What cvt.rna.tf32.f32 makes of f32 numbers: 11 significant bits, ties away from zero (PTX ISA,
@@ -41,7 +43,7 @@ double min_subnormal(Dtype dtype);
 double max_finite(Dtype dtype);
 
 // The distance between neighbours of `dtype` in the binade of `value`: 2^(e - p + 1), the smallest
-// subnormal around 0, that of the last binade beyond it; 1 for i32. `value` must be finite.
+// subnormal around 0, that of the last binade beyond it; 1 for integers. `value` must be finite.
 double ulp(Dtype dtype, double value);
 
 // The neighbour of a representable number, away from zero: max_finite gives infinity.
@@ -75,12 +77,18 @@ template <>
 struct DtypeOf<std::int32_t> {
   static constexpr Dtype value = Dtype::i32;
 };
+template <>
+struct DtypeOf<std::int8_t> {
+  static constexpr Dtype value = Dtype::i8;
+};
 
 // The raw bits of one element, in the low bits.
 template <typename T>
 std::uint64_t raw_bits(const T& element) {
   static_assert(sizeof(T) == size_of(DtypeOf<T>::value) && sizeof(T) <= sizeof(std::uint64_t));
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (sizeof(T) == 1) {
+    return std::bit_cast<std::uint8_t>(element);
+  } else if constexpr (sizeof(T) == 2) {
     std::uint16_t bits;
     std::memcpy(&bits, &element, sizeof bits);
     return bits;
@@ -99,7 +107,9 @@ template <typename T>
 T from_raw_bits(std::uint64_t bits) {
   static_assert(sizeof(T) == size_of(DtypeOf<T>::value));
   T element;
-  if constexpr (sizeof(T) == 2) {
+  if constexpr (sizeof(T) == 1) {
+    element = std::bit_cast<T>(static_cast<std::uint8_t>(bits));
+  } else if constexpr (sizeof(T) == 2) {
     const auto narrow = static_cast<std::uint16_t>(bits);
     std::memcpy(static_cast<void*>(&element), &narrow, sizeof narrow);
   } else if constexpr (sizeof(T) == 4) {

@@ -114,6 +114,16 @@ TEST(Numbers, i32_is_exact_and_bounded) {
   EXPECT_THROW(encode(Dtype::i32, 0.5), Error);
 }
 
+TEST(Numbers, i8_is_exact_and_bounded) {
+  EXPECT_EQ(decode(Dtype::i8, 0x80), -128);
+  EXPECT_EQ(encode(Dtype::i8, -2), 0xFEu);
+  EXPECT_EQ(round_to(Dtype::i8, 127.4), 127);
+  EXPECT_THROW(round_to(Dtype::i8, 127.5), Error);
+  EXPECT_THROW(encode(Dtype::i8, std::nan("")), Error);
+  EXPECT_EQ(poison_bits(Dtype::i8), 0xFFu);
+  EXPECT_EQ(raw_bits(from_raw_bits<std::int8_t>(0x8F)), 0x8Fu);
+}
+
 TEST(Numbers, encoding_refuses_to_round) {
   EXPECT_THROW(encode(Dtype::f16, 1 + 0x1p-12), Error);
   EXPECT_THROW(encode(Dtype::f32, 1e300), Error);

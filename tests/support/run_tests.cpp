@@ -29,7 +29,8 @@ class ReproductionPrinter : public testing::EmptyTestEventListener {
 };
 
 bool is_dtype(std::string_view text) {
-  constexpr std::array kAll = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::f64, Dtype::i32};
+  constexpr std::array kAll = {Dtype::f32, Dtype::f16, Dtype::bf16,
+                               Dtype::f64, Dtype::i32, Dtype::i8};
   for (const Dtype dtype : kAll)
     if (text == name(dtype)) return true;
   return false;
@@ -51,7 +52,7 @@ std::optional<std::string> parse_dtype(int argc, char** argv) {
                               argument));
     }
     if (!is_dtype(*dtype))
-      throw Error(fmt::format("--dtype '{}': give f32, f16, bf16, f64 or i32", *dtype));
+      throw Error(fmt::format("--dtype '{}': give f32, f16, bf16, f64, i32 or i8", *dtype));
   }
   return dtype;
 }

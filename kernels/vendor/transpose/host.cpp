@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/transpose/transpose.h"
 
-#include "vendor/host/onednn.h"
+#include "primitives/words.h"
+#include "vendor/host/onednn_reorder.h"
 #include "vendor/host/thrust.h"
 
 #include <thrust/scatter.h>
@@ -11,19 +12,10 @@ namespace kg::vendor {
 namespace onednn {
 namespace {
 
-using dnnl::memory;
-
 // A reorder between two strided layouts of one matrix.
-void transpose(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx, float* y,
-               std::int64_t ldy, Stream&) {
-  translate("transpose", [&] {
-    const dnnl::engine& engine = onednn::engine();
-    const memory::dims shape = {rows, cols};
-    const memory::desc from(shape, memory::data_type::f32, memory::dims{ldx, 1});
-    const memory::desc to(shape, memory::data_type::f32, memory::dims{1, ldy});
-    execute(dnnl::reorder({engine, from, engine, to}),
-            {{DNNL_ARG_FROM, wrap(from, x)}, {DNNL_ARG_TO, wrap(to, y)}});
-  });
+void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+               void* y, std::int64_t ldy, Stream&) {
+  reorder("transpose", dtype, {rows, cols}, x, {ldx, 1}, y, {1, ldy});
 }
 
 } // namespace
@@ -32,12 +24,18 @@ void transpose(const float* x, std::int64_t rows, std::int64_t cols, std::int64_
 namespace thrust_host {
 namespace {
 
-void transpose(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx, float* y,
-               std::int64_t ldy, Stream&) {
+bool transpose_supported(Dtype) { return true; }
+
+void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+               void* y, std::int64_t ldy, Stream&) {
   const auto from = thrust::make_transform_iterator(Index(0), AlongRows{cols, ldx});
   const auto to = thrust::make_transform_iterator(Index(0), AlongColumns{cols, ldy});
-  const auto elements = thrust::make_permutation_iterator(x, from);
-  thrust::scatter(thrust::device, elements, elements + rows * cols, to, y);
+  with_word("kg::vendor::transpose", size_of(dtype), [&](auto word) {
+    const auto elements =
+        thrust::make_permutation_iterator(static_cast<const decltype(word)*>(x), from);
+    thrust::scatter(thrust::device, elements, elements + rows * cols, to,
+                    static_cast<decltype(word)*>(y));
+  });
 }
 
 } // namespace
@@ -46,8 +44,8 @@ void transpose(const float* x, std::int64_t rows, std::int64_t cols, std::int64_
 namespace {
 
 constexpr TransposeVariant kTable[] = {
-    {"onednn", onednn::transpose},
-    {"thrust", thrust_host::transpose},
+    {"onednn", onednn::reorder_supported, onednn::transpose},
+    {"thrust", thrust_host::transpose_supported, thrust_host::transpose},
 };
 
 } // namespace

@@ -6,18 +6,21 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> transpose_variants() { return names(transpose_table(), kAlways); }
+std::vector<std::string_view> transpose_variants(Dtype dtype) {
+  return names(transpose_table(), [dtype](const auto& entry) { return entry.supports(dtype); });
+}
 
-void transpose(std::string_view variant, const float* x, std::int64_t rows, std::int64_t cols,
-               std::int64_t ldx, float* y, std::int64_t ldy, Stream& stream) {
-  const std::string what = "transpose";
-  const auto& entry = find(transpose_table(), variant, what, kAlways);
+void transpose(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
+               std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream) {
+  const std::string what = join("transpose", name(dtype));
+  const auto& entry = find(transpose_table(), variant, what,
+                           [dtype](const auto& each) { return each.supports(dtype); });
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   require_leading(what, "ldx", ldx, cols);
   require_leading(what, "ldy", ldy, rows);
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});
-  entry.run(x, rows, cols, ldx, y, ldy, stream);
+  entry.run(dtype, x, rows, cols, ldx, y, ldy, stream);
 }
 
 } // namespace kg::vendor

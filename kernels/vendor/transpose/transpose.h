@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/dtype.h"
 #include "runtime/stream.h"
 
 #include <cstdint>
@@ -11,15 +12,16 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> transpose_variants();
-void transpose(std::string_view variant, const float* x, std::int64_t rows, std::int64_t cols,
-               std::int64_t ldx, float* y, std::int64_t ldy, Stream& stream);
+std::vector<std::string_view> transpose_variants(Dtype dtype);
+void transpose(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
+               std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream);
 
 // What a backend brings (host.cpp, cuda.cu): see vendor/dispatch.h.
 struct TransposeVariant {
   std::string_view name;
-  void (*run)(const float* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx, float* y,
-              std::int64_t ldy, Stream& stream);
+  bool (*supports)(Dtype dtype);
+  void (*run)(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+              void* y, std::int64_t ldy, Stream& stream);
 };
 std::span<const TransposeVariant> transpose_table();
 

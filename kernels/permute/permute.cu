@@ -1,0 +1,241 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One read and one write per element, 2 x its size in bytes, no arithmetic. Expected on an H200:
+// where rows stay whole, what copy reaches, 4.3 TB/s; where they are turned, about 3.2 TB/s, as
+// transpose with tiles of this size (published on Hopper: 3.16 to 3.21 TB/s).
+//
+// Axes are merged on the host first: most permutations that programs ask for are then a batch of
+// transpositions or a walk over rows, whatever their rank. Why not one kernel that steps through
+// the axes of any permutation: one side of it is uncoalesced (`naive`), and the divisions per
+// element cost as much as the memory.
+#include "permute/permute.h"
+
+#include "permute/axes.h"
+#include "primitives/row_move.h"
+#include "primitives/turn.h"
+#include "primitives/words.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kg::permute {
+
+constexpr int kNaiveThreads = 256;
+constexpr int kShortest = 16; // of two sides that are worth a tile
+
+template <class Word>
+__global__ void __launch_bounds__(kNaiveThreads)
+    naive(const Word* __restrict__ x, Word* __restrict__ y, Axes axes) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < axes.size) y[i] = x[source_of(i, axes, axes.rank)];
+}
+
+// The last axis is that of x.
+template <bool Shifted, class Word>
+__global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
+    rows(const Word* __restrict__ x, Word* __restrict__ y, Axes axes, std::int64_t tiles_across) {
+  const int outer = axes.rank - 1;
+  const std::int64_t cols = axes.extent[outer];
+  move_rows<Shifted, Word>(axes.size / cols, cols, tiles_across, [&](std::int64_t row) {
+    return RowEnds<Word>{x + source_of(row, axes, outer), y + row * cols};
+  });
+}
+
+// A batch of transpositions: a is the last axis of x, b the last of y, the others step through the
+// batch. Units and strides as in turn.h.
+struct Turns {
+  std::int64_t a_units = 0, b_units = 0;
+  std::int64_t x_stride = 0, y_stride = 0; // from row to row: along b in x, along a in y
+  std::int64_t tiles_a = 0, tiles_b = 0;
+  TurnShape shape;
+  int batch_rank = 0;
+  std::int64_t extent[kMaxRank - 2] = {};
+  std::int64_t x_step[kMaxRank - 2] = {};
+  std::int64_t y_step[kMaxRank - 2] = {};
+};
+
+template <int K, class Word>
+__global__ void __launch_bounds__(kTurnThreads)
+    tiled(const Word* __restrict__ x, Word* __restrict__ y, Turns turns) {
+  std::int64_t left = blockIdx.x;
+  const std::int64_t a = left % turns.tiles_a << turns.shape.log_a;
+  left /= turns.tiles_a;
+  const std::int64_t b = left % turns.tiles_b << turns.shape.log_b;
+  left /= turns.tiles_b;
+  for (int d = turns.batch_rank - 1; d >= 0; --d) {
+    const std::int64_t index = left % turns.extent[d];
+    left /= turns.extent[d];
+    x += index * turns.x_step[d];
+    y += index * turns.y_step[d];
+  }
+  turn_tile<K>(x + b * K * turns.x_stride + a, turns.x_stride, y + a * K * turns.y_stride + b,
+               turns.y_stride, turns.a_units - a, turns.b_units - b, turns.shape);
+}
+
+namespace {
+
+bool is_aligned(const void* pointer, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
+}
+
+template <class Word>
+void launch_naive(const Word* x, Word* y, const Axes& axes, Stream& stream) {
+  const unsigned grid =
+      grid_x(div_up(axes.size, kNaiveThreads),
+             "permute: " + std::to_string(axes.size) + " elements, one per thread,",
+             "permute parts of the tensor");
+  launch(naive<Word>, {.grid = grid, .block = kNaiveThreads, .stream = &stream}, x, y, axes);
+}
+
+template <class Word>
+void launch_rows(const Word* x, Word* y, const Axes& axes, Stream& stream) {
+  constexpr int kCount = kPackElements<Word>;
+  const std::int64_t cols = axes.extent[axes.rank - 1];
+  const bool rows_alike = cols % kCount == 0 || axes.rank == 1;
+  const bool together = rows_alike && words_past_boundary(x) == words_past_boundary(y);
+  const RowTiles tiles =
+      row_tiles<Word>(axes.size / cols, cols, rows_alike ? words_past_boundary(y) : kCount - 1);
+  launch(together ? rows<false, Word> : rows<true, Word>,
+         {.grid = row_grid(tiles), .block = tiles.block, .stream = &stream}, x, y, axes,
+         tiles.across);
+}
+
+// The batch of transpositions that `axes` are, in words of K elements.
+template <int K, class Word>
+Turns turns_of(const Axes& axes) {
+  Turns turns;
+  std::int64_t y_stride[kMaxRank];
+  std::int64_t step = 1;
+  for (int d = axes.rank - 1; d >= 0; --d) {
+    y_stride[d] = step;
+    step *= axes.extent[d];
+  }
+  const int b = axes.rank - 1;
+  turns.b_units = axes.extent[b] / K;
+  turns.x_stride = axes.stride[b] / K;
+  for (int d = 0; d < b; ++d) {
+    if (axes.stride[d] == 1) {
+      turns.a_units = axes.extent[d] / K;
+      turns.y_stride = y_stride[d] / K;
+    } else {
+      turns.extent[turns.batch_rank] = axes.extent[d];
+      turns.x_step[turns.batch_rank] = axes.stride[d] / K;
+      turns.y_step[turns.batch_rank] = y_stride[d] / K;
+      ++turns.batch_rank;
+    }
+  }
+  turns.shape = turn_shape<Word, K>(turns.a_units, turns.b_units);
+  turns.tiles_a = div_up(turns.a_units, std::int64_t{1} << turns.shape.log_a);
+  turns.tiles_b = div_up(turns.b_units, std::int64_t{1} << turns.shape.log_b);
+  return turns;
+}
+
+template <int K, class Word>
+void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
+  const Turns turns = turns_of<K, Word>(axes);
+  std::int64_t tiles = turns.tiles_a * turns.tiles_b;
+  for (int d = 0; d < turns.batch_rank; ++d) tiles *= turns.extent[d];
+  const unsigned grid =
+      grid_x(tiles, "permute: the tiles of " + std::to_string(axes.size) + " elements",
+             "permute parts of the tensor");
+  launch(tiled<K, Word>, {.grid = grid, .block = kTurnThreads, .stream = &stream}, x, y, turns);
+}
+
+// A last axis that stays the last and is short becomes part of the element: its bytes, or those of
+// one element.
+std::size_t widen(Axes& axes, std::size_t bytes, const void* x, const void* y) {
+  const int last = axes.rank - 1;
+  const auto wide = static_cast<std::size_t>(axes.extent[last]) * bytes;
+  if (last == 0 || axes.stride[last] != 1 || (wide != 2 && wide != 4 && wide != 8) ||
+      !is_aligned(x, wide) || !is_aligned(y, wide))
+    return bytes;
+  for (int d = 0; d < last; ++d) axes.stride[d] /= axes.extent[last];
+  axes.size /= axes.extent[last];
+  --axes.rank;
+  return wide;
+}
+
+template <class Word>
+void launch_coalesced(const Word* x, Word* y, const Axes& axes, Stream& stream) {
+  const int last = axes.rank - 1;
+  if (axes.stride[last] == 1) {
+    const bool whole_packs = axes.extent[last] >= kPackElements<Word>;
+    return whole_packs || last == 0 ? launch_rows(x, y, axes, stream)
+                                    : launch_naive(x, y, axes, stream);
+  }
+  std::int64_t a = 1;
+  for (int d = 0; d < last; ++d)
+    if (axes.stride[d] == 1) a = axes.extent[d];
+  const std::int64_t b = axes.extent[last];
+  if (a < kShortest && b < kShortest) return launch_naive(x, y, axes, stream);
+  if constexpr (sizeof(Word) < sizeof(std::uint32_t)) {
+    constexpr int kInWord = sizeof(std::uint32_t) / sizeof(Word);
+    if (turns_in_words<kInWord>(a, b) && is_aligned(x, sizeof(std::uint32_t)) &&
+        is_aligned(y, sizeof(std::uint32_t)))
+      return launch_tiled<kInWord>(reinterpret_cast<const std::uint32_t*>(x),
+                                   reinterpret_cast<std::uint32_t*>(y), axes, stream);
+  }
+  launch_tiled<1>(x, y, axes, stream);
+}
+
+void require_permutation(const Permutation& permutation) {
+  const int rank = permutation.rank;
+  require(rank >= 1 && rank <= kMaxRank, "permute: the rank is " + std::to_string(rank) +
+                                             "; it must be 1 to " + std::to_string(kMaxRank));
+  bool seen[kMaxRank] = {};
+  for (int d = 0; d < rank; ++d) {
+    require(permutation.shape[d] >= 0, "permute: extent " + std::to_string(d) + " is " +
+                                           std::to_string(permutation.shape[d]) +
+                                           "; it must not be negative");
+    const int axis = permutation.order[d];
+    require(axis >= 0 && axis < rank && !seen[axis],
+            "permute: order[" + std::to_string(d) + "] is " + std::to_string(axis) +
+                "; each axis from 0 to " + std::to_string(rank - 1) + " must occur once");
+    seen[axis] = true;
+  }
+}
+
+} // namespace
+
+std::string_view name(Variant variant) {
+  switch (variant) {
+  case Variant::automatic: return "automatic";
+  case Variant::naive: return "naive";
+  case Variant::coalesced: return "coalesced";
+  }
+  return "";
+}
+
+Variant run(const void* x, void* y, const Permutation& permutation, std::size_t element_bytes,
+            Variant variant, Stream& stream) {
+  require_permutation(permutation);
+  with_word("permute", element_bytes, [](auto) {});
+  if (variant == Variant::automatic) variant = Variant::coalesced;
+  Axes axes = merged_axes(permutation);
+  if (axes.size == 0) return variant;
+  require(x != nullptr, "permute: x is null; pass device memory");
+  require(y != nullptr, "permute: y is null; pass device memory");
+  if (variant == Variant::coalesced) element_bytes = widen(axes, element_bytes, x, y);
+  with_word("permute", element_bytes, [&](auto word) {
+    using Word = decltype(word);
+    const auto* from = static_cast<const Word*>(x);
+    auto* to = static_cast<Word*>(y);
+    if (variant == Variant::naive)
+      launch_naive(from, to, axes, stream);
+    else
+      launch_coalesced(from, to, axes, stream);
+  });
+  return variant;
+}
+
+Work work(Dtype dtype, const Permutation& permutation) {
+  double elements = 1;
+  for (int d = 0; d < permutation.rank; ++d) elements *= static_cast<double>(permutation.shape[d]);
+  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)), .flops = 0};
+}
+
+} // namespace kg::permute
