@@ -8,6 +8,7 @@
 #include "runtime/view.h"
 
 #include <cstdint>
+#include <cstring>
 
 namespace kg {
 
@@ -21,6 +22,19 @@ struct alignas(Count * sizeof(T)) Pack {
   T element[Count];
 };
 
+// Stores what nobody reads soon: 16 bytes leave the caches first, for what is read again to stay.
+// Narrower packs are stored as always.
+template <class T, int Count>
+__device__ inline void store_streaming(Pack<T, Count>* to, const Pack<T, Count>& value) {
+  if constexpr (sizeof(value) == sizeof(uint4)) {
+    uint4 bits;
+    memcpy(&bits, &value, sizeof bits);
+    __stcs(reinterpret_cast<uint4*>(to), bits);
+  } else {
+    *to = value;
+  }
+}
+
 // Elements from `pointer`, aligned to T, to the next address that is a multiple of kPackBytes.
 template <class T>
 __host__ __device__ inline int elements_to_boundary(const T* pointer) {
@@ -28,12 +42,17 @@ __host__ __device__ inline int elements_to_boundary(const T* pointer) {
   return static_cast<int>((kPackBytes - past) % kPackBytes / sizeof(T));
 }
 
+// Whether `pointer` is a multiple of kPackBytes, as a null one is.
+template <class T>
+bool is_aligned(const T* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;
+}
+
 // Whether every row starts at a multiple of kPackBytes.
 template <class T>
 bool rows_are_aligned(const MatrixView<T>& matrix) {
   const auto bytes = static_cast<std::uintptr_t>(matrix.stride[0]) * sizeof(T);
-  return reinterpret_cast<std::uintptr_t>(matrix.data) % kPackBytes == 0 &&
-         (bytes % kPackBytes == 0 || matrix.shape[0] == 1);
+  return is_aligned(matrix.data) && (bytes % kPackBytes == 0 || matrix.shape[0] == 1);
 }
 
 } // namespace kg

@@ -33,8 +33,11 @@ __device__ inline Floats<Count> load_pack(const T* row, std::int64_t pack, std::
   return result;
 }
 
+// What becomes of a result that was stored: `streamed` for one that nobody reads soon.
+enum class Store { kept, streamed };
+
 // Rounds once to T.
-template <class T, int Count>
+template <class T, int Count, Store store = Store::kept>
 __device__ inline void store_pack(T* row, std::int64_t pack, std::int64_t cols,
                                   const Floats<Count>& values) {
   const std::int64_t first = pack * Count;
@@ -42,7 +45,11 @@ __device__ inline void store_pack(T* row, std::int64_t pack, std::int64_t cols,
     Pack<T, Count> raw;
     KG_UNROLL
     for (int e = 0; e < Count; ++e) raw.element[e] = from_float<T>(values.value[e]);
-    *reinterpret_cast<Pack<T, Count>*>(row + first) = raw;
+    auto* const to = reinterpret_cast<Pack<T, Count>*>(row + first);
+    if constexpr (store == Store::streamed)
+      store_streaming(to, raw);
+    else
+      *to = raw;
   } else {
     KG_UNROLL
     for (int e = 0; e < Count; ++e)

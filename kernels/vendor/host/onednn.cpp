@@ -49,6 +49,14 @@ memory wrap(const memory::desc& desc, const void* data) {
   return {desc, engine(), const_cast<void*>(data)};
 }
 
+memory widened(memory::data_type type, std::int64_t n, const void* data) {
+  const memory narrow = wrap(vector(type, n), data);
+  if (type == memory::data_type::f32) return narrow;
+  const memory wide(vector(memory::data_type::f32, n), engine());
+  execute(dnnl::reorder(narrow, wide), {{DNNL_ARG_FROM, narrow}, {DNNL_ARG_TO, wide}});
+  return wide;
+}
+
 void rethrow(const char* what, const dnnl::error& error, Location where) {
   fail(std::string("oneDNN ") + what + ": " + error.what() + " (" + dnnl_status2str(error.status) +
            ")",

@@ -40,6 +40,10 @@ dnnl::memory::desc matrix(dnnl::memory::data_type type, std::int64_t rows, std::
 // oneDNN's memory is not const, its sources are.
 dnnl::memory wrap(const dnnl::memory::desc& desc, const void* data);
 
+// The vector in f32, in memory of its own unless it is in f32 already: normalisations take their
+// scales so.
+dnnl::memory widened(dnnl::memory::data_type type, std::int64_t n, const void* data);
+
 [[noreturn]] void rethrow(const char* what, const dnnl::error& error, Location where);
 
 // Runs `body`; what oneDNN throws becomes an Error with its words.

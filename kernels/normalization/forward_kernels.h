@@ -1,0 +1,175 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of rmsnorm and layernorm.
+//
+// One read and one write per element is the floor: 8 bytes per element in f32, 4 in f16 and bf16;
+// gamma and beta stay in L1 and L2. The arithmetic, 4 to 8 operations per element, is a tenth of
+// what an H200 could do in that time. Expected there: 90% of a copy's rate and more for rows of 512
+// to 16,384 columns (torch.compile's kernel of the same shape, a row in registers and streaming
+// stores, has been measured at 97%); shorter rows leave lanes idle.
+//
+// The variance is that of centred values, from the row on chip: a second pass over registers costs
+// nothing. Why not one pass, E[x^2] - mean^2: it loses the square of |mean| / deviation, all of f32
+// at 4096. Why not Welford's update: a division per element for the same accuracy. Why not the row
+// in shared memory, as softmax has it: registers do not have its traffic, and of rows that only one
+// block per multiprocessor could hold there, L2 holds enough.
+#pragma once
+
+#include "normalization/row_parts.h"
+#include "normalization/variants.h"
+
+namespace kg::normalization {
+
+enum class Kind { rms, layer };
+
+// gamma, beta, mean and rstd may be null: ones, zeros, not wanted, not wanted. Kind::rms has no
+// beta and no mean.
+template <class T>
+struct Forward {
+  const T* x;
+  std::int64_t x_stride;
+  const T* gamma;
+  const T* beta;
+  float epsilon;
+  T* y;
+  std::int64_t y_stride;
+  float* mean;
+  float* rstd;
+  std::int64_t rows;
+  std::int64_t cols;
+};
+
+inline constexpr int kNaiveThreads = 128;
+inline constexpr int kRowsPerBlock = 4; // warp_per_row: one warp each
+inline constexpr int kReductions = 2;   // of a row, at most
+
+// 1 / sqrt(mean of squares + epsilon), each step correctly rounded.
+__device__ inline float reciprocal_deviation(float squares, float cols, float epsilon) {
+  return 1.0f / sqrtf(squares / cols + epsilon);
+}
+
+template <class T>
+__device__ void store_statistics(const Forward<T>& f, std::int64_t row, float mean, float rstd) {
+  if (f.mean != nullptr) f.mean[row] = mean;
+  if (f.rstd != nullptr) f.rstd[row] = rstd;
+}
+
+template <Kind kind, class T>
+__global__ void __launch_bounds__(kNaiveThreads) naive(Forward<T> f) {
+  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= f.rows) return;
+  const T* from = f.x + row * f.x_stride;
+  T* to = f.y + row * f.y_stride;
+  const auto cols = static_cast<float>(f.cols);
+  float mean = 0;
+  if constexpr (kind == Kind::layer) {
+    for (std::int64_t j = 0; j < f.cols; ++j) mean += to_float(from[j]);
+    mean /= cols;
+  }
+  float squares = 0;
+  for (std::int64_t j = 0; j < f.cols; ++j) {
+    const float centred = to_float(from[j]) - mean;
+    squares += centred * centred;
+  }
+  const float rstd = reciprocal_deviation(squares, cols, f.epsilon);
+  for (std::int64_t j = 0; j < f.cols; ++j) {
+    float value = (to_float(from[j]) - mean) * rstd;
+    if (f.gamma != nullptr) value *= to_float(f.gamma[j]);
+    if (f.beta != nullptr) value += to_float(f.beta[j]);
+    to[j] = from_float<T>(value);
+  }
+  store_statistics(f, row, mean, rstd);
+}
+
+// The row whose part `part` each thread has; sum(value) adds over the row's threads.
+template <Kind kind, class T, class Part, class Sum>
+__device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool is_first,
+                          Sum sum) {
+  constexpr int kCount = Part::kCount;
+  using Values = Floats<kCount>;
+  const auto cols = static_cast<float>(f.cols);
+  float mean = 0;
+  if constexpr (kind == Kind::layer) {
+    float total = 0;
+    part.each([&](std::int64_t, const Values& x) {
+      KG_UNROLL
+      for (int e = 0; e < kCount; ++e) total += x.value[e];
+    });
+    mean = sum(total) / cols;
+  }
+
+  float squares = 0;
+  part.each([&](std::int64_t pack, const Values& x) {
+    const int in_row = elements_in_row<kCount>(pack, f.cols);
+    KG_UNROLL
+    for (int e = 0; e < kCount; ++e) {
+      const float centred = x.value[e] - mean;
+      // A zero behind the row's end is no longer one when it is centred.
+      if (kind == Kind::rms || e < in_row) squares += centred * centred;
+    }
+  });
+  const float rstd = reciprocal_deviation(sum(squares), cols, f.epsilon);
+
+  part.store(f.y + row * f.y_stride, [&](std::int64_t pack, Values& x) {
+    KG_UNROLL
+    for (int e = 0; e < kCount; ++e) x.value[e] = (x.value[e] - mean) * rstd;
+    if (f.gamma != nullptr) {
+      const Values gamma = load_pack<T, kCount>(f.gamma, pack, f.cols, 0.0f);
+      KG_UNROLL
+      for (int e = 0; e < kCount; ++e) x.value[e] *= gamma.value[e];
+    }
+    if (f.beta != nullptr) {
+      const Values beta = load_pack<T, kCount>(f.beta, pack, f.cols, 0.0f);
+      KG_UNROLL
+      for (int e = 0; e < kCount; ++e) x.value[e] += beta.value[e];
+    }
+  });
+  if (is_first) store_statistics(f, row, mean, rstd);
+}
+
+template <Kind kind, class T, int Count, int Packs>
+__global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Forward<T> f) {
+  const std::int64_t row =
+      static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kLanes;
+  if (row >= f.rows) return; // the whole warp
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  normalize<kind>(f, row, HeldPart<T, Count, Packs>(f.x + row * f.x_stride, f.cols, lane, kLanes),
+                  lane == 0, [](float value) { return warp_sum(value); });
+}
+
+// Over the block; each sum has scratch of its own, so that none waits for the one before.
+class BlockSum {
+ public:
+  __device__ explicit BlockSum(float* scratch) : scratch_(scratch) {}
+  __device__ float operator()(float value) {
+    float* const own = scratch_;
+    scratch_ += kMaxWarps;
+    return block_sum(value, own);
+  }
+
+ private:
+  float* scratch_;
+};
+
+template <Kind kind, class T, class Part>
+__device__ void block_normalize(const Forward<T>& f) {
+  __shared__ float scratch[kReductions * kMaxWarps];
+  const std::int64_t row = blockIdx.x;
+  const auto thread = static_cast<int>(threadIdx.x);
+  normalize<kind>(f, row,
+                  Part(f.x + row * f.x_stride, f.cols, thread, static_cast<int>(blockDim.x)),
+                  thread == 0, BlockSum(scratch));
+}
+
+template <Kind kind, class T, int Count>
+__global__ void __launch_bounds__(kMaxBlockThreads) block_in_registers(Forward<T> f) {
+  block_normalize<kind, T, HeldPart<T, Count, kBlockHeld / Count>>(f);
+}
+
+template <Kind kind, class T, int Count>
+__global__ void __launch_bounds__(kMaxBlockThreads) block_rereading(Forward<T> f) {
+  block_normalize<kind, T, RereadPart<T, Count>>(f);
+}
+
+} // namespace kg::normalization

@@ -1,0 +1,25 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/layernorm/layernorm.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> layernorm_variants(Dtype dtype) {
+  return names(layernorm_table(), [&](const auto& entry) { return entry.supports(dtype); });
+}
+
+void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& problem,
+               Stream& stream) {
+  const std::string what = join("layernorm", kg::name(dtype));
+  const auto& entry = find(layernorm_table(), variant, what,
+                           [&](const auto& each) { return each.supports(dtype); });
+  require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
+  if (problem.rows == 0 || problem.cols == 0) return;
+  require_pointers(
+      what, {{"x", problem.x}, {"gamma", problem.gamma}, {"beta", problem.beta}, {"y", problem.y}});
+  entry.run(dtype, problem, stream);
+}
+
+} // namespace kg::vendor
