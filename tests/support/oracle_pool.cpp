@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/oracle_pool.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,49 +13,78 @@ namespace kg::test {
 
 namespace {
 
-// Calls `judge` with the elements of each window that lie inside of the plane.
+// The coordinates of one window's taps, those outside of the input included.
+using Coordinates = std::vector<std::int64_t>;
+
+std::vector<Coordinates> windows_of(std::int64_t in, const PoolAxis& axis, bool ceil_mode) {
+  std::vector<Coordinates> windows;
+  const auto next = [&] {
+    const std::int64_t start =
+        static_cast<std::int64_t>(windows.size()) * axis.stride - axis.before;
+    Coordinates taps;
+    for (std::int64_t t = 0; t < axis.kernel; ++t) taps.push_back(start + t * axis.dilation);
+    return taps;
+  };
+  const std::int64_t end = in + axis.after;
+  Coordinates window = next();
+  for (; window.back() < end; window = next()) windows.push_back(window);
+  // Behind the last whole window: does less than a stride lack, and not all of it?
+  const bool remain = window.back() - axis.stride < end - 1;
+  if (ceil_mode && remain && window.front() < in) windows.push_back(window);
+  return windows;
+}
+
+// One window of one plane: where its elements are in x, and how many taps an average counts.
+struct Window {
+  std::vector<std::size_t> places;
+  std::int64_t counted;
+};
+
+// Calls `judge` with each window, in the order of the results.
 template <typename Judge>
-void for_each_window(const Pooling& p, std::span<const double> x, Judge judge) {
-  require(static_cast<std::int64_t>(x.size()) == p.planes * p.height * p.width,
-          fmt::format("pool oracle: {} elements for {} planes of {}x{}", x.size(), p.planes,
+void for_each_window(const Pooling& p, std::size_t elements, Judge judge) {
+  require(static_cast<std::int64_t>(elements) == p.planes * p.height * p.width,
+          fmt::format("pool oracle: {} elements for {} planes of {}x{}", elements, p.planes,
                       p.height, p.width));
-  require(p.pad_height < p.kernel_height && p.pad_width < p.kernel_width,
-          "pool oracle: a pad as large as the kernel makes windows of padding alone");
-  std::vector<double> window;
-  for (std::int64_t plane = 0; plane < p.planes; ++plane) {
-    for (std::int64_t i = 0; i < p.out_height(); ++i) {
-      for (std::int64_t j = 0; j < p.out_width(); ++j) {
-        window.clear();
-        const std::int64_t top = i * p.stride_height - p.pad_height;
-        const std::int64_t left = j * p.stride_width - p.pad_width;
-        for (std::int64_t row = std::max<std::int64_t>(top, 0);
-             row < std::min(top + p.kernel_height, p.height); ++row)
-          for (std::int64_t column = std::max<std::int64_t>(left, 0);
-               column < std::min(left + p.kernel_width, p.width); ++column)
-            window.push_back(
-                x[static_cast<std::size_t>((plane * p.height + row) * p.width + column)]);
+  const auto inside = [](std::int64_t at, std::int64_t extent) { return at >= 0 && at < extent; };
+  const auto rows = windows_of(p.height, p.vertical, p.ceil_mode);
+  const auto columns = windows_of(p.width, p.horizontal, p.ceil_mode);
+  for (std::int64_t plane = 0; plane < p.planes; ++plane)
+    for (const Coordinates& vertical : rows)
+      for (const Coordinates& horizontal : columns) {
+        Window window{{}, 0};
+        for (const std::int64_t i : vertical)
+          for (const std::int64_t j : horizontal) {
+            const bool element = inside(i, p.height) && inside(j, p.width);
+            const bool padded = i < p.height + p.vertical.after && j < p.width + p.horizontal.after;
+            if (element)
+              window.places.push_back(
+                  static_cast<std::size_t>((plane * p.height + i) * p.width + j));
+            if (element || (padded && p.count_padding)) ++window.counted;
+          }
         judge(window);
       }
-    }
-  }
 }
 
 } // namespace
 
 std::int64_t Pooling::out_height() const {
-  return (height + 2 * pad_height - kernel_height) / stride_height + 1;
+  return static_cast<std::int64_t>(windows_of(height, vertical, ceil_mode).size());
 }
 
 std::int64_t Pooling::out_width() const {
-  return (width + 2 * pad_width - kernel_width) / stride_width + 1;
+  return static_cast<std::int64_t>(windows_of(width, horizontal, ceil_mode).size());
 }
 
 PoolOracle max_pool_oracle(const Pooling& pooling, std::span<const double> x) {
   PoolOracle result;
-  for_each_window(pooling, x, [&](const std::vector<double>& window) {
+  for_each_window(pooling, x.size(), [&](const Window& window) {
     double most = -std::numeric_limits<double>::infinity();
-    for (const double value : window) most = std::isnan(value) || value > most ? value : most;
-    const bool nan = std::any_of(window.begin(), window.end(), [](double v) { return v != v; });
+    bool nan = false;
+    for (const std::size_t place : window.places) {
+      nan = nan || std::isnan(x[place]);
+      most = x[place] > most ? x[place] : most;
+    }
     result.value.push_back(nan ? std::numeric_limits<double>::quiet_NaN() : most);
     result.mean_abs.push_back(std::fabs(result.value.back()));
   });
@@ -65,20 +93,64 @@ PoolOracle max_pool_oracle(const Pooling& pooling, std::span<const double> x) {
 
 PoolOracle average_pool_oracle(const Pooling& pooling, std::span<const double> x) {
   PoolOracle result;
-  for_each_window(pooling, x, [&](const std::vector<double>& window) {
+  for_each_window(pooling, x.size(), [&](const Window& window) {
     double sum = 0;
     double magnitude = 0;
-    for (const double value : window) {
-      sum += value;
-      magnitude += std::fabs(value);
+    for (const std::size_t place : window.places) {
+      sum += x[place];
+      magnitude += std::fabs(x[place]);
     }
-    const auto count =
-        static_cast<double>(pooling.count_padding ? pooling.kernel_height * pooling.kernel_width
-                                                  : static_cast<std::int64_t>(window.size()));
-    result.value.push_back(sum / count);
-    result.mean_abs.push_back(magnitude / count);
+    const auto count = static_cast<double>(window.counted);
+    result.value.push_back(window.places.empty() ? 0 : sum / count);
+    result.mean_abs.push_back(window.places.empty() ? 0 : magnitude / count);
   });
   return result;
+}
+
+namespace {
+
+// Calls `spread` with each window, its dy, and the function that adds a term to one place.
+template <typename Spread>
+PoolGradient gradient(const Pooling& pooling, std::size_t elements, std::span<const double> dy,
+                      Spread spread) {
+  PoolGradient result{std::vector<double>(elements), std::vector<double>(elements),
+                      std::vector<std::int64_t>(elements)};
+  const auto add = [&](std::size_t place, double term) {
+    result.value[place] += term;
+    result.sum_abs[place] += std::fabs(term);
+    ++result.terms[place];
+  };
+  std::size_t output = 0;
+  require(static_cast<std::int64_t>(dy.size()) ==
+              pooling.planes * pooling.out_height() * pooling.out_width(),
+          fmt::format("pool oracle: {} gradients for {} planes of {}x{} results", dy.size(),
+                      pooling.planes, pooling.out_height(), pooling.out_width()));
+  for_each_window(pooling, elements,
+                  [&](const Window& window) { spread(window, dy[output++], add); });
+  return result;
+}
+
+} // namespace
+
+PoolGradient max_pool_gradient_oracle(const Pooling& pooling, std::span<const double> x,
+                                      std::span<const double> dy) {
+  return gradient(pooling, x.size(), dy, [&](const Window& window, double term, auto add) {
+    if (window.places.empty()) return;
+    std::size_t first = window.places[0];
+    for (const std::size_t place : window.places) {
+      if (std::isnan(x[first])) break;
+      if (std::isnan(x[place]) || x[place] > x[first]) first = place;
+    }
+    add(first, term);
+  });
+}
+
+PoolGradient average_pool_gradient_oracle(const Pooling& pooling, std::span<const double> dy) {
+  const auto elements = static_cast<std::size_t>(pooling.planes * pooling.height * pooling.width);
+  return gradient(pooling, elements, dy, [&](const Window& window, double term, auto add) {
+    for (const std::size_t place : window.places)
+      add(place, term / static_cast<double>(window.counted));
+  });
 }
 
 } // namespace kg::test

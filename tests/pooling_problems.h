@@ -1,0 +1,167 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pooling problems that both directions are tested on, and how the oracle, which knows dense
+// planes alone, sees them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pooling/problem.h"
+#include "tests/support/oracle_pool.h"
+
+namespace kg::test {
+
+inline Pooling oracle_problem(pooling::Kind kind, const pooling::Problem& p) {
+  const auto axis = [](const pooling::Axis& a) {
+    return PoolAxis{a.kernel, a.stride, a.pad_before, a.pad_after, a.dilation};
+  };
+  return {p.batch * p.channels,
+          p.height,
+          p.width,
+          axis(p.vertical),
+          axis(p.horizontal),
+          p.ceil_mode,
+          kind == pooling::Kind::average_include_padding};
+}
+
+// nhwc_n2_c3_h5_w7_k2x3_s1x1_p0.1x1.1_d1x1: as it may stand in a case id.
+inline std::string text(const pooling::Problem& p) {
+  const auto both = [](const char* key, auto vertical, auto horizontal) {
+    return std::string("_") + key + vertical + "x" + horizontal;
+  };
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const pooling::Axis& v = p.vertical;
+  const pooling::Axis& h = p.horizontal;
+  return std::string(name(p.layout)) + "_n" + number(p.batch) + "_c" + number(p.channels) + "_h" +
+         number(p.height) + "_w" + number(p.width) + both("k", number(v.kernel), number(h.kernel)) +
+         both("s", number(v.stride), number(h.stride)) +
+         both("p", number(v.pad_before) + "." + number(v.pad_after),
+              number(h.pad_before) + "." + number(h.pad_after)) +
+         both("d", number(v.dilation), number(h.dilation)) + (p.ceil_mode ? "_ceil" : "");
+}
+
+// From nchw, in which the oracle counts, to the problem's layout. `height` and `width` are those of
+// x or of y.
+template <typename V>
+std::vector<V> in_layout(const std::vector<V>& nchw, const pooling::Problem& p, std::int64_t height,
+                         std::int64_t width) {
+  if (p.layout == pooling::Layout::nchw) return nchw;
+  std::vector<V> nhwc;
+  nhwc.reserve(nchw.size());
+  for (std::int64_t n = 0; n < p.batch; ++n)
+    for (std::int64_t place = 0; place < height * width; ++place)
+      for (std::int64_t c = 0; c < p.channels; ++c)
+        nhwc.push_back(
+            nchw[static_cast<std::size_t>((n * p.channels + c) * height * width + place)]);
+  return nhwc;
+}
+
+// The inverse.
+template <typename V>
+std::vector<V> in_nchw(const std::vector<V>& values, const pooling::Problem& p, std::int64_t height,
+                       std::int64_t width) {
+  if (p.layout == pooling::Layout::nchw) return values;
+  std::vector<V> nchw;
+  nchw.reserve(values.size());
+  const std::int64_t size = height * width;
+  for (std::int64_t n = 0; n < p.batch; ++n)
+    for (std::int64_t c = 0; c < p.channels; ++c)
+      for (std::int64_t place = 0; place < size; ++place)
+        nchw.push_back(values[static_cast<std::size_t>((n * size + place) * p.channels + c)]);
+  return nchw;
+}
+
+template <typename V>
+std::vector<V> x_in_nchw(const std::vector<V>& x, const pooling::Problem& p) {
+  return in_nchw(x, p, p.height, p.width);
+}
+template <typename V>
+std::vector<V> y_in_nchw(const std::vector<V>& y, const pooling::Problem& p) {
+  return in_nchw(y, p, p.out_height(), p.out_width());
+}
+template <typename V>
+std::vector<V> x_in_layout(const std::vector<V>& nchw, const pooling::Problem& p) {
+  return in_layout(nchw, p, p.height, p.width);
+}
+template <typename V>
+std::vector<V> y_in_layout(const std::vector<V>& nchw, const pooling::Problem& p) {
+  return in_layout(nchw, p, p.out_height(), p.out_width());
+}
+
+// As results are compared: four extents, in the problem's layout.
+inline std::vector<std::int64_t> shape_in_layout(const pooling::Problem& p, std::int64_t height,
+                                                 std::int64_t width) {
+  if (p.layout == pooling::Layout::nchw) return {p.batch, p.channels, height, width};
+  return {p.batch, height, width, p.channels};
+}
+
+inline std::vector<pooling::Problem> in_both_layouts(const std::vector<pooling::Problem>& some) {
+  std::vector<pooling::Problem> all;
+  for (pooling::Problem p : some)
+    for (const pooling::Layout layout : {pooling::Layout::nchw, pooling::Layout::nhwc}) {
+      p.layout = layout;
+      all.push_back(p);
+    }
+  return all;
+}
+
+// Windows of every form that differs for a kernel, each with an element of the input; 16 channels
+// are whole packs of every type, 3 and 5 are none.
+inline std::vector<pooling::Problem> window_problems() {
+  using pooling::Axis;
+  const Axis half{.kernel = 2, .stride = 2};
+  const Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
+  const Axis three_of_two{.kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 1};
+  return in_both_layouts({
+      {2, 16, 8, 10, half, half},
+      {2, 16, 9, 11, three, three},
+      {1, 16, 12, 13, three_of_two, three_of_two},
+      {1, 16, 12, 13, three_of_two, three_of_two, true},
+      // A window more, which includes undeclared padding; and one that would begin behind the
+      // input.
+      {2, 5, 7, 9, {.kernel = 3, .stride = 2}, {.kernel = 2, .stride = 3}, true},
+      {1, 5, 5, 8, {.kernel = 2, .stride = 3, .pad_before = 1, .pad_after = 1}, half, true},
+      // Each side its own padding.
+      {2, 16, 7, 9, {.kernel = 3, .stride = 2, .pad_after = 1}, {.kernel = 4, .pad_before = 2}},
+      // Dilation, overlapping and stepping over columns, beside padding.
+      {1, 16, 9, 14, {.kernel = 3, .dilation = 2}, {.kernel = 2, .stride = 3, .dilation = 5}},
+      {2,
+       3,
+       8,
+       9,
+       {.kernel = 2, .pad_before = 2, .pad_after = 1, .dilation = 3},
+       {.kernel = 3, .stride = 2, .pad_before = 3, .pad_after = 3, .dilation = 2}},
+      // Strides beyond the kernel; a kernel beyond the input; long and thin ones.
+      {2, 16, 9, 11, {.kernel = 2, .stride = 4}, {.kernel = 1, .stride = 3}},
+      {2,
+       16,
+       3,
+       4,
+       {.kernel = 5, .pad_before = 2, .pad_after = 2},
+       {.kernel = 7, .pad_before = 3, .pad_after = 3}},
+      {2, 5, 6, 40, {}, {.kernel = 9, .pad_before = 4, .pad_after = 4}},
+      {2, 5, 40, 6, {.kernel = 9, .pad_before = 4, .pad_after = 4}, {}},
+      // Global.
+      {3, 16, 7, 7, {.kernel = 7}, {.kernel = 7}},
+      {3, 5, 4, 9, {.kernel = 4}, {.kernel = 9}},
+  });
+}
+
+// Some windows of nothing but padding before, behind, and around the input; few enough that no
+// 16x16 tile of the results is zero.
+inline std::vector<pooling::Problem> padding_problems() {
+  std::vector<pooling::Problem> problems = in_both_layouts({
+      {2, 16, 3, 9, {.kernel = 2}, {.kernel = 2, .pad_before = 3, .pad_after = 4}},
+      {2, 16, 3, 9, {}, {.kernel = 3, .stride = 2, .pad_before = 6, .pad_after = 5}},
+      {2, 5, 3, 9, {}, {.kernel = 2, .pad_before = 3, .pad_after = 4, .dilation = 2}},
+  });
+  problems.push_back({2, 5, 9, 3, {.kernel = 2, .pad_before = 3, .pad_after = 4}, {.kernel = 2}});
+  // Taps on both sides of an input that lies between them.
+  problems.push_back({2, 5, 2, 9, {.kernel = 2, .pad_before = 3, .pad_after = 4, .dilation = 4}});
+  return problems;
+}
+
+} // namespace kg::test
