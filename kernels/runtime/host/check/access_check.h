@@ -17,15 +17,15 @@ template <Kind kind>
   const BlockOrder& order = passage.state.order;
   const unsigned thread = passage.thread;
   const bool shared = page.space != Space::global;
-  Times& times = page.times[cell];
-  if (times.written < kFirstMoment || (shared && times.written <= passage.owner.order.started())) {
+  Cell& last = page.cells[cell];
+  if (last.written < kFirstMoment || (shared && last.written <= passage.owner.order.started())) {
     if (!usable<kind>(page, cell, passage)) return;
   }
   History& history = page.history[cell];
   Access& first = history.others[0];
   Access& second = history.others[1];
-  if (times.reads == 0) first = second = {};
-  const Access write{times.written, history.writer, history.write_site};
+  if (last.reads == 0) first = second = {};
+  const Access write{last.written, last.writer, last.write_site};
   const Access me{now_, order.block() | thread | flags(kind), site_of(passage.instruction)};
   // Two atomic accesses do not conflict.
   const auto excused = [&](const Access& other) {
@@ -47,16 +47,14 @@ template <Kind kind>
     // What comes next is compared with this write, which may be excused where the last was not.
     if (is_atomic(kind) && !order.known_to_all(write) && !(write_ordered && (write.who & kAtomic)))
       second = {write.time, write.who | kWrite, write.site};
-    times = {me.time, 2 * std::max(first.time, second.time)};
-    history.writer = me.who;
-    history.write_site = me.site;
+    last = {me.time, 2 * std::max(first.time, second.time), me.who, me.site};
   } else {
-    enter_read(times, history, me, order, shared);
+    enter_read(last, history, me, order, shared);
   }
 }
 
 // Enters a read into the history of its cell.
-inline void Checker::enter_read(Times& times, History& history, const Access& me,
+inline void Checker::enter_read(Cell& last, History& history, const Access& me,
                                 const BlockOrder& order, bool shared) const {
   const unsigned thread = me.who & kThreadMask;
   Access& first = history.others[0];
@@ -73,17 +71,17 @@ inline void Checker::enter_read(Times& times, History& history, const Access& me
   // anything.
   const bool in_launch = first.time > launch_floor_ && second.time > launch_floor_;
   if (!shared && in_launch && ((first.who ^ second.who) & kBlockMask) != 0) {
-    times.reads = read_enough_;
+    last.reads = read_enough_;
   } else {
     const bool now = first.time == me.time && second.time == me.time;
-    times.reads = 2 * me.time + (now && !same_warp(first.who, second.who));
+    last.reads = 2 * me.time + (now && !same_warp(first.who, second.who));
   }
 }
 
 // Reports memory that is not to be used so. False where nothing is to be remembered of it.
 template <Kind kind>
 bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
-  const Time state = page.times[cell].written;
+  const Time state = page.cells[cell].written;
   if (state == kHostWrote) return true;
   if (state == kNotShadowed) return false;
   if (state == kGuard || state == kFreed) {
@@ -94,9 +92,9 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
   }
   // Uninitialised, or shared memory that an earlier block wrote.
   if (!is_write(kind)) uninitialised(passage);
-  if (page.space != Space::global && page.times[cell].reads / 2 <= passage.owner.order.started())
+  if (page.space != Space::global && page.cells[cell].reads / 2 <= passage.owner.order.started())
     page.set(cell, kUninitialised);
-  page.times[cell].written = kUninitialised;
+  page.cells[cell].written = kUninitialised;
   return true;
 }
 
@@ -159,14 +157,14 @@ inline bool is_built_in(std::uintptr_t address) {
 
 // Enters a read whose cell needs no judgement, because it was last written before `to` or by the
 // host. False if it is not as simple as that.
-inline bool Checker::entered(Times& times, History& history, Time to, const Access& me) const {
-  if (times.reads == 2 * now_ + 1 || times.reads == read_enough_) return true;
+inline bool Checker::entered(Cell& last, History& history, Time to, const Access& me) const {
+  if (last.reads == 2 * now_ + 1 || last.reads == read_enough_) return true;
   Access& first = history.others[0];
   Access& second = history.others[1];
-  if (times.reads <= 2 * to + 1) {
+  if (last.reads <= 2 * to + 1) {
     first = me;
     second = {};
-    times.reads = 2 * now_;
+    last.reads = 2 * now_;
     return true;
   }
   if (first.time != now_ || (first.who | second.who) >= kVolatile) return false;
@@ -175,7 +173,7 @@ inline bool Checker::entered(Times& times, History& history, Time to, const Acce
     // A third reader of one warp in one moment adds nothing; one of another warp adds all there is.
     const bool other_warp = !same_warp(first.who, me.who);
     if (second.time <= to || other_warp) second = me;
-    times.reads = 2 * now_ + other_warp;
+    last.reads = 2 * now_ + other_warp;
     return true;
   }
   return false;
@@ -192,28 +190,30 @@ inline bool Checker::entered(Times& times, History& history, Time to, const Acce
 
 // Notes a read of a quad. False if it has to be judged.
 inline bool Checker::noted(std::uintptr_t quad, const Access& me, BlockState& state) {
-  if (state.quads.time(quad) == now_) {
-    state.quads.add(quad, me);
+  const Time last = quads_.time(quad);
+  if (last == now_) {
+    quads_.add(quad, me);
     return true;
   }
-  enter_notes(quad, kQuadBytes, state);
+  if (last > state.order.block_floor()) enter_note(quad, state);
   const Page* const page = shadow_.recent(quad);
-  if (!page || !page->has_cells()) return false;
+  constexpr unsigned char kShift = 2; // finer cells are rare here
+  if (!page || !page->has_cells() || page->shift != kShift) return false;
   const auto [from, to] = state.settled(*page, Kind::read);
-  const Times* const times = &page->times[page->cell_of(quad % kPageBytes)];
-  const std::size_t cells = kQuadBytes >> page->shift;
-  for (std::size_t i = 0; i < cells; ++i)
-    if (times[i].written - from >= to + 1 - from) return false;
-  state.quads.begin(quad, me);
-  return true;
+  const Cell* const cells = &page->cells[page->cell_of(quad % kPageBytes)];
+  bool settled = true;
+  for (std::size_t i = 0; i < kQuadBytes >> kShift; ++i)
+    settled &= cells[i].written - from < to + 1 - from;
+  if (settled) quads_.begin(quad, me);
+  return settled;
 }
 
 // Enters what is noted of a range and may still conflict, for something else to be judged by it.
 inline void Checker::enter_notes(std::uintptr_t address, std::size_t bytes, BlockState& state) {
-  const std::uintptr_t end = std::min(address + bytes, state.quads.end());
-  for (std::uintptr_t quad = address / kQuadBytes * kQuadBytes;
-       quad < end && state.quads.covers(quad); quad += kQuadBytes)
-    if (state.quads.time(quad) > state.order.block_floor()) enter_note(quad, state);
+  const std::uintptr_t end = std::min(address + bytes, quads_.end());
+  for (std::uintptr_t quad = address / kQuadBytes * kQuadBytes; quad < end && quads_.covers(quad);
+       quad += kQuadBytes)
+    if (quads_.time(quad) > state.order.block_floor()) enter_note(quad, state);
 }
 
 // The thread's stack, mostly: the pages next to each other that were found lately.
@@ -236,9 +236,8 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
   if constexpr (kind == Kind::read) {
     const unsigned thread = block->thread_rank();
     if (bytes == kQuadBytes) {
-      BlockState& state = state_of(*block);
-      if (state.quads.covers(address) && address % kQuadBytes == 0) {
-        if (state.quads.says_enough(address, thread / 32, now_)) return;
+      if (quads_.covers(address) && address % kQuadBytes == 0) {
+        if (quads_.says_enough(address, thread / 32, now_)) return;
         return read_quad(address, instruction, *block);
       }
     }
@@ -250,11 +249,11 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
       return;
   }
   if constexpr (kind == Kind::write) {
-    if (local_.contains(address)) return;
-    if (state_of(*block).quads.covers(address) && alignment == bytes) {
+    if (quads_.covers(address) && alignment == bytes) {
       if (bytes == 4) return write_cells<4>(address, instruction, *block);
       if (bytes == 16) return write_cells<16>(address, instruction, *block);
     }
+    if (local_.contains(address)) return;
   }
   access_cells<kind>(*block, address, bytes, alignment, instruction);
 }
@@ -272,17 +271,13 @@ template <std::size_t kBytes>
       address % kBytes == 0 && pending_.bytes == 0) {
     const auto [from, to] = state.settled(*page, Kind::write);
     const std::size_t cell = page->cell_of(address % kPageBytes);
-    Times* const times = &page->times[cell];
-    bool simple = state.quads.time(address) <= to;
+    Cell* const cells = &page->cells[cell];
+    bool simple = quads_.time(address) <= to;
     for (std::size_t i = 0; i < kCells; ++i)
-      simple = simple && times[i].written - from < to + 1 - from && times[i].reads <= 2 * to + 1;
+      simple = simple && cells[i].written - from < to + 1 - from && cells[i].reads <= 2 * to + 1;
     if (simple) [[likely]] {
-      History* const history = &page->history[cell];
-      for (std::size_t i = 0; i < kCells; ++i) {
-        times[i] = {now_, 0};
-        history[i].writer = state.order.block() | block.thread_rank();
-        history[i].write_site = site_of(instruction);
-      }
+      const Cell written{now_, 0, state.order.block() | block.thread_rank(), site_of(instruction)};
+      for (std::size_t i = 0; i < kCells; ++i) cells[i] = written;
       return;
     }
   }
@@ -317,29 +312,27 @@ template <Kind kind>
   enter_notes(address, bytes, state);
   const auto [from, to] = state.settled(*page, kind);
   const std::size_t cell = page->cell_of(address % kPageBytes);
-  const std::size_t cells = bytes >> page->shift;
-  Times* const times = &page->times[cell];
+  const std::size_t count = bytes >> page->shift;
+  Cell* const cells = &page->cells[cell];
   History* const history = &page->history[cell];
   bool enough = true; // for this warp in this moment
-  for (std::size_t i = 0; i < cells; ++i) {
-    const bool simple = times[i].written - from < to + 1 - from; // which may be none
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool simple = cells[i].written - from < to + 1 - from; // which may be none
     if constexpr (kind == Kind::read) {
-      if (simple && entered(times[i], history[i], to, me)) {
+      if (simple && entered(cells[i], history[i], to, me)) {
         enough = enough && history[i].others[1].time == now_;
         continue;
       }
     }
     if constexpr (kind == Kind::write) {
-      if (simple && times[i].reads <= 2 * to + 1) {
-        times[i] = {now_, 0};
-        history[i].writer = me.who;
-        history[i].write_site = me.site;
+      if (simple && cells[i].reads <= 2 * to + 1) {
+        cells[i] = {now_, 0, me.who, me.site};
         continue;
       }
     }
     Passage passage{block, state,       state, page, address + (i << page->shift),
                     bytes, instruction, thread};
-    for (; i < cells; ++i, passage.address += std::size_t{1} << page->shift)
+    for (; i < count; ++i, passage.address += std::size_t{1} << page->shift)
       cell_accessed<kind>(*page, cell + i, passage);
     return;
   }

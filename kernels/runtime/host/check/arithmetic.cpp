@@ -46,7 +46,7 @@ std::string text(const Type& type, std::uintptr_t value) {
 }
 
 void overflow(const OverflowData& data, const std::string& expression, const void* instruction) {
-  kg::check::the_checker->arithmetic(
+  kg::check::the_checker().arithmetic(
       fmt::format("signed overflow: {} does not fit into {}", expression, data.type->name),
       instruction);
 }
@@ -56,7 +56,7 @@ void overflow(const OverflowData& data, const std::string& expression, const voi
 extern "C" {
 
 void __ubsan_handle_out_of_bounds(IndexData* data, std::uintptr_t index) {
-  kg::check::the_checker->index_out_of_bounds(
+  kg::check::the_checker().index_out_of_bounds(
       fmt::format("index {} of an array {}", text(*data->index, index), data->array->name),
       __builtin_return_address(0));
 }
@@ -73,14 +73,15 @@ void __ubsan_handle_negate_overflow(OverflowData* data, std::uintptr_t a) {
   overflow(*data, "-(" + text(*data->type, a) + ")", __builtin_return_address(0));
 }
 void __ubsan_handle_divrem_overflow(OverflowData* data, std::uintptr_t a, std::uintptr_t b) {
-  kg::check::the_checker->arithmetic("division: " + text(*data->type, a) + " / " +
-                                         text(*data->type, b),
-                                     __builtin_return_address(0));
+  kg::check::the_checker().arithmetic("division: " + text(*data->type, a) + " / " +
+                                          text(*data->type, b),
+                                      __builtin_return_address(0));
 }
 void __ubsan_handle_shift_out_of_bounds(ShiftData* data, std::uintptr_t a, std::uintptr_t b) {
-  kg::check::the_checker->arithmetic(fmt::format("shift: {} of type {} by {}", text(*data->left, a),
-                                                 data->left->name, text(*data->right, b)),
-                                     __builtin_return_address(0));
+  kg::check::the_checker().arithmetic(fmt::format("shift: {} of type {} by {}",
+                                                  text(*data->left, a), data->left->name,
+                                                  text(*data->right, b)),
+                                      __builtin_return_address(0));
 }
 
 } // extern "C"

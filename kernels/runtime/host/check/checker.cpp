@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <new>
 #include <pthread.h>
 #include <unistd.h>
 #include <utility>
@@ -45,15 +46,15 @@ Span this_stack() {
 
 } // namespace
 
+constinit CheckerStorage checker_storage;
+
 namespace {
-// Made before main, so that no allocation is missed, and by the first call from a constructor that
-// runs even earlier.
-Checker& instance() {
-  static Checker checker;
-  return checker;
-}
+// Made before main, so that no allocation is missed.
+const struct Lifetime {
+  Lifetime() { new (&checker_storage.checker) Checker; }
+  ~Lifetime() { checker_storage.checker.~Checker(); }
+} lifetime;
 } // namespace
-Checker* the_checker = &instance();
 
 Checker::Checker() {
   for (const DataSegment& segment : data_segments()) {
@@ -99,7 +100,7 @@ void Checker::launch_began(const host::LaunchContext&) {
   if (now_ > kInFlight / 4) { // the next launch may be long
     shadow_.forget_moments();
     now_ = kFirstMoment;
-    for (auto& [block, state] : blocks_) state->quads.forget();
+    quads_.forget();
   }
   launching_stack_ = this_stack();
   launch_floor_ = now_++;
@@ -146,7 +147,7 @@ void Checker::block_began(host::Block& block) {
   state->random = launch.schedule.seed + state->order.block();
   state->until_preemption =
       launch.schedule.order == ThreadOrder::random ? next_distance(state->random) : 0;
-  state->quads.open(address, launch.shared_bytes);
+  quads_.open(address, launch.shared_bytes);
   local_ = {}; // what lay there may be gone
   // The log holds finished blocks and this one only, and its reads do not count towards preemption.
   if (state->together || state->until_preemption != 0) judge_from_now_on(*state);
@@ -236,25 +237,26 @@ void Checker::enter(std::uintptr_t address, std::size_t bytes, const Access& rea
   page.make_cells(offset, bytes);
   const std::size_t last = page.cell_of(offset + bytes - 1);
   for (std::size_t cell = page.cell_of(offset); cell <= last; ++cell) {
-    Times& times = page.times[cell];
+    Cell& last = page.cells[cell];
     History& history = page.history[cell];
-    if (times.reads == 2 * reader.time + 1 || times.reads == read_enough_) continue;
-    if (times.reads == 0) history.others[0] = history.others[1] = {};
-    enter_read(times, history, reader, order, page.space != Space::global);
+    if (last.reads == 2 * reader.time + 1 || last.reads == read_enough_) continue;
+    if (last.reads == 0) history.others[0] = history.others[1] = {};
+    enter_read(last, history, reader, order, page.space != Space::global);
   }
 }
 
 void Checker::enter(const std::vector<ReadRun>& reads, const BlockOrder& order) {
   for (const ReadRun& run : reads) {
-    const std::uint32_t count = run.stride == 0 ? 1 : run.count;
-    std::uintptr_t address = run.first;
-    for (std::uint32_t i = 0; i < count; ++i, address += run.stride)
-      enter(address, run.bytes, run.reader, order);
+    // One thread that reads one word again and again.
+    const bool repeated = (run.stride | run.row_stride | run.thread_step) == 0;
+    const std::uint32_t count = repeated ? 1 : run.count;
+    for (std::uint32_t i = 0; i < count; ++i)
+      enter(run.address(i), run.bytes, run.reader_of(i), order);
   }
 }
 
 void Checker::enter_note(std::uintptr_t quad, BlockState& state) {
-  const QuadReaders readers = state.quads.take(quad);
+  const QuadReaders readers = quads_.take(quad);
   enter(quad, kQuadBytes, readers.first, state.order);
   if (readers.second.time != 0) enter(quad, kQuadBytes, readers.second, state.order);
 }
@@ -266,8 +268,8 @@ void Checker::judge_from_now_on(Page& page, const BlockOrder& order) {
 
 void Checker::judge_from_now_on(BlockState& state) {
   enter(reads_.close(), state.order);
-  enter_notes(state.quads.begin(), state.quads.end() - state.quads.begin(), state);
-  state.quads.close();
+  enter_notes(quads_.begin(), quads_.end() - quads_.begin(), state);
+  quads_.close();
 }
 
 void Checker::block_synchronised(host::Block& block, Location) {
@@ -336,7 +338,7 @@ void Checker::set_write_time(std::uintptr_t address, std::size_t bytes, Time tim
   for (std::uintptr_t at = address; at < address + bytes;) {
     Page* const page = shadow_.find(at);
     if (!page || !page->has_cells()) return;
-    page->times[page->cell_of(at % kPageBytes)].written = time;
+    page->cells[page->cell_of(at % kPageBytes)].written = time;
     at += std::size_t{1} << page->shift;
   }
 }

@@ -51,7 +51,6 @@ struct BlockState {
   unsigned until_preemption = 0; // accesses; 0: never
   std::uint64_t random = 0;
   bool together = false; // other blocks run at the same time
-  QuadNotes quads;
 
   std::array<Memo, 1024> memos;
   Memo& memo_of(std::uintptr_t address, unsigned thread) {
@@ -166,13 +165,13 @@ class Checker final : public host::Observer {
   void enter_note(std::uintptr_t quad, BlockState& state);
   template <std::size_t kBytes>
   void write_cells(std::uintptr_t address, const void* instruction, host::Block& block);
-  bool entered(Times& times, History& history, Time to, const Access& me) const;
+  bool entered(Cell& last, History& history, Time to, const Access& me) const;
   template <Kind kind>
   void access_slowly(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
                      const void* instruction);
   template <Kind kind>
   void cell_accessed(Page& page, std::size_t cell, const Passage& passage);
-  void enter_read(Times& times, History& history, const Access& me, const BlockOrder& order,
+  void enter_read(Cell& last, History& history, const Access& me, const BlockOrder& order,
                   bool shared) const;
   void enter(std::uintptr_t address, std::size_t bytes, const Access& reader,
              const BlockOrder& order);
@@ -210,6 +209,7 @@ class Checker final : public host::Observer {
 
   Time now_ = kFirstMoment;
   Time launch_floor_ = 0;
+  QuadNotes quads_; // of the block that runs
   Span launching_stack_{};
   Span local_{};                    // pages that are Space::local
   Reads read_enough_ = kReadEnough; // and the number of the launch
@@ -227,7 +227,15 @@ class Checker final : public host::Observer {
   std::mutex launching_;
 };
 
-// The one of this program: the calls that a compiler inserts carry no context.
-extern Checker* the_checker;
+// The one of this program: the calls that a compiler inserts carry no context. In storage of its
+// own, whose address is known when a program is linked: it is asked for at every access.
+union CheckerStorage {
+  constexpr CheckerStorage() : none() {}
+  ~CheckerStorage() {}
+  char none;
+  Checker checker;
+};
+extern constinit CheckerStorage checker_storage;
+inline Checker& the_checker() { return checker_storage.checker; }
 
 } // namespace kg::check

@@ -11,12 +11,12 @@ using namespace kg::check;
 template <Kind kind>
 [[gnu::always_inline]] inline void accessed(const volatile void* p, std::size_t bytes,
                                             std::size_t alignment, const void* instruction) {
-  the_checker->access<kind>(reinterpret_cast<std::uintptr_t>(p), bytes, alignment, instruction);
+  the_checker().access<kind>(reinterpret_cast<std::uintptr_t>(p), bytes, alignment, instruction);
 }
 template <Kind kind>
 [[gnu::always_inline]] inline void accessed_atomically(const volatile void* p, std::size_t bytes,
                                                        const void* instruction) {
-  the_checker->atomic_access<kind>(reinterpret_cast<std::uintptr_t>(p), bytes, instruction);
+  the_checker().atomic_access<kind>(reinterpret_cast<std::uintptr_t>(p), bytes, instruction);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <utility>
 
 namespace kg::check {
@@ -54,12 +55,28 @@ std::vector<ReadRun> ReadLog::close(std::uintptr_t address, std::size_t bytes) {
 }
 
 bool ReadLog::goes_on(Run& run, std::uintptr_t address, const Access& reader) {
-  if (run.reads.count == 1 && run.reads.reader.time == reader.time &&
-      run.reads.reader.who == reader.who) { // now its stride is known
-    run.reads.stride = address - run.reads.first;
-    run.reads.count = 2;
-    run.next = address + run.reads.stride;
-    return true;
+  ReadRun& reads = run.reads;
+  const unsigned thread = reader.who & kThreadMask;
+  if (reads.reader.time == reader.time) { // and so of the same block
+    const unsigned step = thread - (reads.reader.who & kThreadMask);
+    if (reads.count == 1 && step <= 1) { // now its stride is known
+      reads.stride = address - reads.first;
+      reads.thread_step = step;
+      run.next = address;
+      run.thread = thread;
+      run.left = std::numeric_limits<std::uint32_t>::max();
+      advance(run);
+      return true;
+    }
+    if (reads.count > 1 && reads.row == 0 &&
+        thread == run.thread) { // and now how long its rows are
+      reads.row = reads.count;
+      reads.row_stride = address - reads.first;
+      run.next = run.row_begin = address;
+      run.left = reads.row;
+      advance(run);
+      return true;
+    }
   }
   if (noted_.size() >= kMaxNoted) return false;
   note(run);
@@ -92,11 +109,7 @@ bool ReadLog::is_quiet(const Span& buffer) {
 }
 
 void ReadLog::start(Run& run, std::uintptr_t address, const Access& reader) {
-  run.thread = reader.who & kThreadMask;
-  run.reads.first = address;
-  run.reads.stride = 0;
-  run.reads.count = 1;
-  run.reads.reader = reader;
+  run.reads = {.first = address, .count = 1, .bytes = run.reads.bytes, .reader = reader};
   run.next = 0; // its stride is not known yet
 }
 

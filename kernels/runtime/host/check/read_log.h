@@ -22,14 +22,27 @@
 
 namespace kg::check {
 
-// Reads of one thread at one instruction in one moment: `count` times `bytes` bytes, `stride` bytes
-// apart.
+// Reads at one instruction in one moment: `count` times `bytes` bytes, of one thread (thread_step
+// 0) or of one thread after the other (1). They are `stride` bytes apart, and where rows of them
+// follow one another, the `row` reads of each row are, and the rows `row_stride` bytes: what loops
+// over matrices and threads that share out a tile come to.
 struct ReadRun {
   std::uintptr_t first = 0;
-  std::uintptr_t stride = 0; // modulo 2^64: negative ones, too
+  std::uintptr_t stride = 0;     // modulo 2^64: negative ones, too
+  std::uintptr_t row_stride = 0; // as well
+  std::uint32_t row = 0;         // 0: all are one row
   std::uint32_t count = 0;
   std::uint32_t bytes = 0;
-  Access reader;
+  std::uint32_t thread_step = 0;
+  Access reader; // the first
+
+  // Of the i-th read.
+  std::uintptr_t address(std::uint32_t i) const {
+    return row == 0 ? first + i * stride : first + i / row * row_stride + i % row * stride;
+  }
+  Access reader_of(std::uint32_t i) const {
+    return {reader.time, reader.who + i * thread_step, reader.site};
+  }
 };
 
 class ReadLog {
@@ -51,8 +64,7 @@ class ReadLog {
     if (run.next != address || run.instruction != instruction || run.reads.bytes != bytes ||
         run.thread != thread || run.reads.reader.time != now || address - run.begin >= run.span)
       return false;
-    run.next = address + run.reads.stride;
-    ++run.reads.count;
+    advance(run);
     return true;
   }
   // Notes a read of the buffer that its instruction has read before. False if it is of another one,
@@ -73,8 +85,10 @@ class ReadLog {
     std::uintptr_t next = 0;
     const void* instruction = nullptr;
     std::uintptr_t begin = 0;
-    std::size_t span = 0; // of addresses where a read lies within the buffer; 0: of none
-    unsigned thread = 0;  // rank; the moment tells the block
+    std::size_t span = 0;   // of addresses where a read lies within the buffer; 0: of none
+    unsigned thread = 0;    // rank of the next reader; the moment tells the block
+    std::uint32_t left = 0; // reads to come in the row
+    std::uintptr_t row_begin = 0;
     ReadRun reads;
   };
 
@@ -84,6 +98,17 @@ class ReadLog {
   Run& run_of(const void* instruction) {
     const auto address = reinterpret_cast<std::uintptr_t>(instruction);
     return runs_[(address ^ address >> 9) % kRuns];
+  }
+  // Counts the read at run.next and foresees the one after it.
+  static void advance(Run& run) {
+    ++run.reads.count;
+    run.thread += run.reads.thread_step;
+    if (--run.left != 0) {
+      run.next += run.reads.stride;
+    } else {
+      run.next = run.row_begin += run.reads.row_stride;
+      run.left = run.reads.row;
+    }
   }
   bool is_quiet(const Span& buffer);
   bool goes_on(Run& run, std::uintptr_t address, const Access& reader);

@@ -19,9 +19,9 @@ unsigned char shift_for(std::uintptr_t address, std::size_t bytes) {
 
 void Page::make_cells() {
   if (has_cells()) return;
-  times = std::make_unique<Times[]>(cell_count());
+  cells = std::make_unique<Cell[]>(cell_count());
   history = std::make_unique<History[]>(cell_count());
-  std::fill_n(times.get(), cell_count(), Times{fill, 0});
+  std::fill_n(cells.get(), cell_count(), Cell{fill, 0, 0, 0});
 }
 
 void Page::make_cells(std::size_t offset, std::size_t bytes) {
@@ -31,14 +31,14 @@ void Page::make_cells(std::size_t offset, std::size_t bytes) {
 }
 
 void Page::drop_cells(Time state) {
-  times = nullptr;
+  cells = nullptr;
   history = nullptr;
   shift = 2;
   fill = state;
 }
 
 void Page::set(std::size_t cell, Time state) {
-  times[cell] = {state, 0};
+  cells[cell] = {state, 0, 0, 0};
   history[cell] = {};
 }
 
@@ -47,11 +47,11 @@ void Page::split(unsigned char finer) {
   const unsigned by = shift - finer;
   shift = finer;
   if (!has_cells()) return;
-  const auto old_times = std::move(times);
+  const auto old_cells = std::move(cells);
   const auto old_history = std::move(history);
   make_cells();
   for (std::size_t i = 0; i < cell_count(); ++i) {
-    times[i] = old_times[i >> by];
+    cells[i] = old_cells[i >> by];
     history[i] = old_history[i >> by];
   }
 }
@@ -104,7 +104,7 @@ void Shadow::mark(std::uintptr_t address, std::size_t bytes, Time state) {
 
 Time Shadow::state(std::uintptr_t address) {
   Page* const page = find(address);
-  return page->has_cells() ? page->times[page->cell_of(address % kPageBytes)].written : page->fill;
+  return page->has_cells() ? page->cells[page->cell_of(address % kPageBytes)].written : page->fill;
 }
 
 bool Shadow::written_by(Time latest, std::uintptr_t address, std::size_t bytes) {
@@ -116,9 +116,9 @@ bool Shadow::written_by(Time latest, std::uintptr_t address, std::size_t bytes) 
     if (!page->has_cells()) {
       if (!by_then(page->fill)) return false;
     } else {
-      const Times* const first = &page->times[page->cell_of(offset)];
-      const Times* const end = &page->times[page->cell_of(offset + part - 1)] + 1;
-      if (!std::all_of(first, end, [&by_then](const Times& cell) { return by_then(cell.written); }))
+      const Cell* const first = &page->cells[page->cell_of(offset)];
+      const Cell* const end = &page->cells[page->cell_of(offset + part - 1)] + 1;
+      if (!std::all_of(first, end, [&by_then](const Cell& cell) { return by_then(cell.written); }))
         return false;
     }
     address += part;
@@ -143,7 +143,7 @@ void Shadow::forget_moments() {
     page->judged_in = 0;
     if (!page->has_cells()) continue;
     for (std::size_t i = 0; i < page->cell_count(); ++i)
-      page->set(i, std::min<Time>(page->times[i].written, kHostWrote));
+      page->set(i, std::min<Time>(page->cells[i].written, kHostWrote));
   }
 }
 

@@ -3,8 +3,7 @@
 //
 // The history of all memory that kernels can reach, by pages of 4 KiB: one Cell per four bytes, and
 // finer where a page is accessed in smaller pieces. A page that no kernel has touched yet needs no
-// cells. Of a cell, two times are kept apart from the rest, because they settle almost every access
-// by themselves.
+// cells. What settles almost every access by itself is kept apart from the rest.
 #pragma once
 
 #include "runtime/host/check/access.h"
@@ -22,24 +21,26 @@ inline constexpr std::size_t kPageBytes = std::size_t{1} << kPageBits;
 
 enum class Space : unsigned char { local, global, static_shared, dynamic_shared };
 
-// What is known of a cell beside the time of its last write: who wrote, and two further accesses
-// that later ones can still conflict with (reads, or atomic writes that the last write is not
-// ordered after). Two readers of different warps are enough: any later writer differs from one.
-struct History {
-  Who writer = 0;
-  Site write_site = 0;
-  Access others[2];
-};
-
 // When a cell was last read: twice the moment of the latest of History::others, plus one if further
 // reads in the same moment would add nothing; or kReadEnough plus the number of the launch in which
 // they would add nothing at all. 0: never since the last write.
 using Reads = std::uint32_t;
 inline constexpr Reads kReadEnough = 0x80000000;
 
-struct Times {
+// The last write of a cell, and when it was read: all that most accesses ask and most writes set,
+// and so 16 bytes side by side.
+struct Cell {
   Time written;
   Reads reads;
+  Who writer;
+  Site write_site;
+};
+
+// Two further accesses that later ones can still conflict with: reads, or atomic writes that the
+// last write is not ordered after. Two readers of different warps are enough: any later writer
+// differs from one.
+struct History {
+  Access others[2];
 };
 
 struct Page {
@@ -48,10 +49,10 @@ struct Page {
   unsigned char shift = 2;  // log2 of the bytes per cell
   Time fill = kNotShadowed; // state of all cells while there are none
   Time judged_in = 0; // the launch, by its beginning, in which all accesses are judged at once
-  std::unique_ptr<Times[]> times;
+  std::unique_ptr<Cell[]> cells;
   std::unique_ptr<History[]> history;
 
-  bool has_cells() const { return times != nullptr; }
+  bool has_cells() const { return cells != nullptr; }
   std::size_t cell_count() const { return kPageBytes >> shift; }
   std::size_t cell_of(std::size_t offset) const { return offset >> shift; }
   void make_cells();
