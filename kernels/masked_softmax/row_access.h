@@ -1,0 +1,83 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the masked kernels do with a row. What is masked becomes -inf when it is loaded; a causal
+// mask ends the row early, so that what it hides is not even read.
+#pragma once
+
+#include "masked_softmax/masked_softmax.h"
+#include "primitives/stored_pack.h"
+
+#include <limits>
+
+namespace kg::masked_softmax {
+
+inline constexpr float kMasked = -std::numeric_limits<float>::infinity();
+
+// One row of the problem. `kept` is where a causal mask ends it, else `cols`; `keep` is null then.
+template <class T>
+struct Row {
+  const T* x;
+  const std::uint8_t* keep;
+  T* y;
+  std::int64_t kept;
+  std::int64_t cols;
+};
+
+// What a kernel is given.
+template <class T>
+struct Problem {
+  const T* x;
+  std::int64_t x_stride;
+  const std::uint8_t* keep;
+  std::int64_t keep_stride;
+  T* y;
+  std::int64_t y_stride;
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t queries;
+  float scale;
+
+  template <Form form>
+  __device__ Row<T> row(std::int64_t i) const {
+    Row<T> result{x + i * x_stride, nullptr, y + i * y_stride, cols, cols};
+    if constexpr (form == Form::boolean) {
+      result.keep = keep + i * keep_stride;
+    } else {
+      const std::int64_t visible = i % queries + cols - queries + 1;
+      result.kept = visible > 0 ? visible : 0;
+    }
+    return result;
+  }
+};
+
+// Pack number `pack` of x as f32.
+template <Form form, class T, int Count>
+__device__ inline Floats<Count> load_kept(const Row<T>& row, std::int64_t pack) {
+  Floats<Count> values = load_pack<T, Count>(row.x, pack, row.kept, kMasked);
+  if constexpr (form == Form::boolean) {
+    const auto keep = load_stored<std::uint8_t, Count>(row.keep, pack, row.cols);
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e)
+      if (keep.element[e] == 0) values.value[e] = kMasked;
+  }
+  return values;
+}
+
+// What stands for m: finite where nothing is kept, so that exp(-inf - m) is 0 there.
+__device__ inline float reference_of(float largest, float scale) {
+  return largest == kMasked ? 0.0f : scale * largest;
+}
+
+// In one rounding: the error is that of the difference, however large m is.
+__device__ inline float exponential(float x, float scale, float reference) {
+  return expf(fmaf(scale, x, -reference));
+}
+
+// 0 where nothing is kept. Not where the sum alone is 0: m is then beyond f32's range, and 0 times
+// infinity makes the row NaN.
+__device__ inline float normalizer(float sum, float largest) {
+  return sum == 0.0f && largest == kMasked ? 0.0f : 1.0f / sum;
+}
+
+} // namespace kg::masked_softmax
