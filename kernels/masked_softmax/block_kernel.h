@@ -15,8 +15,9 @@ namespace kg::masked_softmax {
 
 // At the start of dynamic shared memory, before the row: a maximum and a sum per warp.
 inline constexpr int kScratchFloats = 2 * kMaxWarps;
-// Packs that a thread loads before it uses the first one.
-inline constexpr int kPacksInFlight = 4;
+// Packs that a thread loads before it uses the first one. With four of x and of the mask, each 8
+// elements wide, 64 registers do not suffice.
+inline constexpr int kPacksInFlight = 2;
 
 template <Form form, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads) block_per_row(Problem<T> problem) {
