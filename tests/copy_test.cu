@@ -42,7 +42,7 @@ TYPED_TEST(Copy, EmptyMatrices) {
 
 // Every pattern of the types that have few.
 TYPED_TEST(Copy, AllPatterns) {
-  if (sizeof(TypeParam) <= 2)
+  if constexpr (sizeof(TypeParam) <= 2)
     this->check({1, std::int64_t{1} << (8 * sizeof(TypeParam))});
   else
     this->check({1, 1 << 12});

@@ -54,19 +54,24 @@ inline Axes merged_axes(const Permutation& permutation) {
   return axes;
 }
 
-// Element `place` of the first `rank` axes, counted in their order, lies here in x.
+// Element `place` of the first `rank` axes, counted in their order, lies here in x. Indices of axes
+// are constants throughout: with others the compiler would copy the axes to local memory.
 __device__ inline std::int64_t source_of(std::int64_t place, const Axes& axes, int rank) {
   std::int64_t source = 0;
   if (axes.narrow) {
     auto left = static_cast<std::uint32_t>(place);
-    for (int d = rank - 1; d > 0; --d) {
+    KG_UNROLL
+    for (int d = kMaxRank - 1; d > 0; --d) {
+      if (d >= rank) continue;
       const auto extent = static_cast<std::uint32_t>(axes.extent[d]);
       source += left % extent * axes.stride[d];
       left /= extent;
     }
     return source + left * axes.stride[0];
   }
-  for (int d = rank - 1; d > 0; --d) {
+  KG_UNROLL
+  for (int d = kMaxRank - 1; d > 0; --d) {
+    if (d >= rank) continue;
     source += place % axes.extent[d] * axes.stride[d];
     place /= axes.extent[d];
   }

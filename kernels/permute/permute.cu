@@ -34,12 +34,12 @@ __global__ void __launch_bounds__(kNaiveThreads)
   if (i < axes.size) y[i] = x[source_of(i, axes, axes.rank)];
 }
 
-// The last axis is that of x.
+// The last axis, of `cols` elements, is that of x.
 template <bool Shifted, class Word>
 __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
-    rows(const Word* __restrict__ x, Word* __restrict__ y, Axes axes, std::int64_t tiles_across) {
+    rows(const Word* __restrict__ x, Word* __restrict__ y, Axes axes, std::int64_t cols,
+         std::int64_t tiles_across) {
   const int outer = axes.rank - 1;
-  const std::int64_t cols = axes.extent[outer];
   move_rows<Shifted, Word>(axes.size / cols, cols, tiles_across, [&](std::int64_t row) {
     return RowEnds<Word>{x + source_of(row, axes, outer), y + row * cols};
   });
@@ -100,7 +100,7 @@ void launch_rows(const Word* x, Word* y, const Axes& axes, Stream& stream) {
   const RowTiles tiles =
       row_tiles<Word>(axes.size / cols, cols, rows_alike ? words_past_boundary(y) : kCount - 1);
   launch(together ? rows<false, Word> : rows<true, Word>,
-         {.grid = row_grid(tiles), .block = tiles.block, .stream = &stream}, x, y, axes,
+         {.grid = row_grid(tiles), .block = tiles.block, .stream = &stream}, x, y, axes, cols,
          tiles.across);
 }
 
