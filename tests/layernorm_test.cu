@@ -41,7 +41,7 @@ TYPED_TEST_SUITE(LayerNormForward, NormTypes<LayerNorm>, NormNames);
 // result beta +- gamma, all of them exact.
 TYPED_TEST(LayerNormForward, ExactRows) {
   for (const Size size : {Size{24, 64}, Size{9, 998}, Size{17, 1024}, Size{6, 2052},
-                          Size{3, this->kBeyondBlock + 1}}) {
+                          Size{3, this->beyond_block() + 1}}) {
     const Random random(seed(), 0x52);
     std::vector<double> x, expected;
     auto gamma = integers(this->kDtype, size.cols, 60, Tensor::b).values;
@@ -104,7 +104,7 @@ TYPED_TEST(LayerNormForward, SquaresBeyondTheRangeOfF32) {
 // E[x^2] - mean^2 has lost the variance there.
 TYPED_TEST(LayerNormForward, MeanFarFromZero) {
   const double width = this->kDtype == Dtype::bf16 ? 8 : 1;
-  for (const Size size : {Size{6, 200}, Size{3, 1400}, Size{1, this->kBeyondBlock}})
+  for (const Size size : {Size{6, 200}, Size{3, 1400}, Size{1, this->beyond_block()}})
     for (const double mean : {-10.0, 100.0, 1000.0}) {
       std::vector<double> x;
       for (const double value : normal(Dtype::f32, size.rows * size.cols, Tensor::a).values)

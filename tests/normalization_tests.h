@@ -20,7 +20,7 @@ TYPED_TEST_SUITE_P(NormForward);
 
 TYPED_TEST_P(NormForward, RandomAgainstOracle) {
   for (const Size size : {Size{65, 96}, Size{33, 1000}, Size{9, 1536}, Size{3, 8200},
-                          Size{2, this->kBeyondBlock}, Size{1, 2 * this->kBeyondBlock}})
+                          Size{2, this->beyond_block()}, Size{1, 2 * this->beyond_block()}})
     this->check("normal", this->normals(size));
 }
 
@@ -71,11 +71,11 @@ TYPED_TEST_P(NormForward, LayoutsAndAlignment) {
           Layout{fill_up, fill_up, 7, 12, 0}})
       this->check("normal", this->normals({3, cols}), layout);
   }
-  this->check("normal", this->normals({2, this->kBeyondBlock}), {1, 2, 1, 0, 3});
+  this->check("normal", this->normals({2, this->beyond_block()}), {1, 2, 1, 0, 3});
 }
 
 TYPED_TEST_P(NormForward, OptionalArguments) {
-  for (const Size size : {Size{20, 100}, Size{3, 1300}, Size{2, this->kBeyondBlock}}) {
+  for (const Size size : {Size{20, 100}, Size{3, 1300}, Size{2, this->beyond_block()}}) {
     auto in = this->normals(size);
     in.statistics = false;
     this->check("no statistics", in);
@@ -108,7 +108,7 @@ TYPED_TEST_P(NormForward, SpecialValues) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   for (const std::int64_t cols : {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024},
-                                  std::int64_t{2051}, this->kBeyondBlock}) {
+                                  std::int64_t{2051}, this->beyond_block()}) {
     std::vector<double> x;
     std::int64_t rows = 0;
     const auto add_row = [&](double everywhere,
@@ -137,7 +137,7 @@ TYPED_TEST_P(NormForward, SpecialValues) {
 TYPED_TEST_P(NormForward, InPlace) {
   using T = typename TypeParam::T;
   using Norm = typename TypeParam::Norm;
-  for (const Size size : {Size{9, 700}, Size{3, 2048}, Size{2, this->kBeyondBlock}}) {
+  for (const Size size : {Size{9, 700}, Size{3, 2048}, Size{2, this->beyond_block()}}) {
     const auto in = this->normals(size);
     for (const Variant variant : kVariants) {
       if (!supports(variant, size.cols)) continue;
@@ -156,7 +156,7 @@ TYPED_TEST_P(NormForward, InPlace) {
 }
 
 TYPED_TEST_P(NormForward, SameBitsEveryTime) {
-  for (const Size size : {Size{10, 777}, Size{3, 1500}, Size{1, this->kBeyondBlock}}) {
+  for (const Size size : {Size{10, 777}, Size{3, 1500}, Size{1, this->beyond_block()}}) {
     const auto in = this->normals(size);
     for (const Variant variant : kVariants) {
       if (!supports(variant, size.cols)) continue;

@@ -40,7 +40,7 @@ TYPED_TEST_SUITE(RmsNormForward, NormTypes<RmsNorm>, NormNames);
 TYPED_TEST(RmsNormForward, ExactRows) {
   report_no_vendor("rmsnorm", this->kDtype);
   for (const Size size :
-       {Size{24, 64}, Size{9, 999}, Size{17, 1024}, Size{6, 2052}, Size{3, this->kBeyondBlock}}) {
+       {Size{24, 64}, Size{9, 999}, Size{17, 1024}, Size{6, 2052}, Size{3, this->beyond_block()}}) {
     const Random random(seed(), 0x51);
     std::vector<double> x, expected;
     const std::vector<double> gamma = normal(this->kDtype, size.cols, Tensor::b).values;
