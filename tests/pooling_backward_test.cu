@@ -194,9 +194,9 @@ TYPED_TEST(PoolingBackwardTest, EmptyProblems) {
 
 // NaN, infinities and zeros of both signs, which are equal, in x; NaN and infinities in dy.
 TYPED_TEST(PoolingBackwardTest, SpecialValues) {
-  for (const Problem& problem :
-       in_both_layouts({{1, 16, 9, 13, {.kernel = 2}, {.kernel = 3, .stride = 2}},
-                        {2, 8, 3, 6, {.kernel = 3}, {.kernel = 6}}})) {
+  for (const Problem& problem : in_both_layouts(
+           {{1, 16, 9, 13, {.kernel = 2}, {.kernel = 3, .stride = 2}},
+            {2, 8, 5, 6, {.kernel = 3, .pad_before = 1}, {.kernel = 6, .pad_before = 2}}})) {
     const Random random(seed(), 29);
     const auto with = [&](std::vector<double> values, const std::vector<double>& special,
                           double share) {
