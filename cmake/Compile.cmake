@@ -47,9 +47,7 @@ endfunction()
 
 # How kernels are compiled for the checkers and the counters: each access to memory and each arithmetic fault calls a function, which
 # kernelgrade::checkers and kernelgrade::counters have. Without scalar replacement a 16-byte access stays one.
-set(KERNELGRADE_CHECKED_OPTIMISATION -O2 -fno-tree-sra -finline-functions --param=max-inline-insns-auto=2000
-  --param=max-inline-insns-single=2000 --param=large-function-insns=100000 --param=large-function-growth=10000
-  --param=inline-unit-growth=1000)
+set(KERNELGRADE_CHECKED_OPTIMISATION -O2 -fno-tree-sra)
 function(kernelgrade_checked_options target)
   target_compile_options(${target} PRIVATE ${KERNELGRADE_CHECKED_OPTIMISATION} -g -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
     -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1

@@ -261,12 +261,14 @@ __global__ void __launch_bounds__(kTile.threads(), least_blocks<kVector>())
 
   const int slices = static_cast<int>((p.k + kT.k - 1) / kT.k);
   const int last_depth = static_cast<int>(p.k - (slices - 1) * std::int64_t{kT.k});
-  const auto fetch_slice = [&](int slice) {
+  // Always inline, else the staged elements are captured through memory, where a compiler that does
+  // not inline them by itself leaves them.
+  const auto fetch_slice = [&](int slice) __attribute__((always_inline)) {
     const int depth = slice + 1 == slices ? last_depth : kT.k;
     fetch<kSliceA>(a, depth, thread, staged_a);
     fetch<kSliceB>(b, depth, thread, staged_b);
   };
-  const auto store_slice = [&](int slice) {
+  const auto store_slice = [&](int slice) __attribute__((always_inline)) {
     float* buffer = shared + slice % 2 * kBuffer;
     store<kSliceA>(staged_a, thread, buffer);
     store<kSliceB>(staged_b, thread, buffer + kSliceA.floats());
