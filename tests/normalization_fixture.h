@@ -129,8 +129,8 @@ class NormForward : public testing::Test {
     const std::string count = ", " + std::to_string(packs ? kPack : 1);
     if (variant == Variant::warp)
       return has("warp_per_row") && kernel.find(count + ", ") != std::string::npos;
-    return has(size.cols <= normalization::kBlockMaxCols ? "block_in_registers"
-                                                         : "block_rereading") &&
+    return has(packs && size.cols <= normalization::kBlockMaxCols ? "block_in_registers"
+                                                                  : "block_rereading") &&
            kernel.ends_with(count + ">");
   }
 

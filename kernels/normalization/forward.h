@@ -35,11 +35,14 @@ void launch_warp(const Forward<T>& f, bool aligned, const LaunchConfig& config) 
     return launch_warp<kind, T, 8, 1, 2, 4>(f, config);
 }
 
+// Unaligned rows are read again, too: with an address for each element, 64 registers do not hold a
+// thread's share of the row.
 template <Kind kind, class T, int Count>
 void launch_block(const Forward<T>& f, const LaunchConfig& config) {
-  launch(f.cols <= kBlockMaxCols ? block_in_registers<kind, T, Count>
-                                 : block_rereading<kind, T, Count>,
-         config, f);
+  if constexpr (Count > 1) {
+    if (f.cols <= kBlockMaxCols) return launch(block_in_registers<kind, T, Count>, config, f);
+  }
+  launch(block_rereading<kind, T, Count>, config, f);
 }
 
 // `op` begins the messages. A problem without elements launches nothing: its statistics, of rows

@@ -15,7 +15,8 @@ namespace kg::normalization {
 
 // naive: one thread per row, which it reads two (rmsnorm) or three times. warp: one warp per row,
 // the row in registers (cols <= kWarpMaxCols), one read and one write per element. block: one block
-// per row, in registers up to kBlockMaxCols columns, else read again.
+// per row, in registers up to kBlockMaxCols columns where rows are aligned to 16 bytes, else read
+// again.
 enum class Variant { automatic, naive, warp, block };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
 

@@ -256,7 +256,7 @@ TEST_F(CliGate, MergeAndReportTakeStoredRuns) {
   EXPECT_EQ(judge::load_results(both).rows.size(), 9u);
   const Outcome whole = cli({"report", both, "--out", out});
   EXPECT_EQ(whole.exit_code, 0) << whole.out << whole.err;
-  EXPECT_THAT(whole.out, AllOf(HasSubstr("9 pass"), HasSubstr("report.md")));
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("9 pass"), HasSubstr("report.html")));
   const auto json = nlohmann::json::parse(judge::read_file(out + "/report.json").value());
   EXPECT_EQ(json["rows"].size(), 9u);
   EXPECT_EQ(json["verdicts"]["pass"], 9);
