@@ -51,8 +51,10 @@ inline Permutation permutation_of(const Shape& shape, const Order& order) {
 // "_2x3x4_120"
 inline std::string text(const Shape& shape, const Order& order) {
   std::string result;
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    result += (d == 0 ? "_" : "x") + std::to_string(shape[d]);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    result += d == 0 ? '_' : 'x';
+    result += std::to_string(shape[d]);
+  }
   result += '_';
   for (const int axis : order) result += std::to_string(axis);
   return result;
