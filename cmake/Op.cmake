@@ -15,7 +15,7 @@
 #                              threads in another order; label checked (the other orders of all types but the first: nightly)
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
-#   perf.<op>.<dtype>          CTest tests that gate the timings, label perf
+#   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host without a baseline: nightly)
 #   resource.<op>              CTest test that gates registers, spills, shared memory and occupancy (host backend, nvcc), label perf
 #   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
@@ -105,8 +105,13 @@ function(kernelgrade_add_op op)
     # may have to be built first.
     add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}
       --json ${PROJECT_BINARY_DIR}/results/${op}.${dtype}.json)
+    # On the host, times without a baseline tell nothing: they wait until somebody blesses them.
+    set(label perf)
+    if(KERNELGRADE_BACKEND STREQUAL "host" AND NOT EXISTS ${PROJECT_SOURCE_DIR}/baselines/host/${op}.csv)
+      set(label nightly)
+    endif()
     set_tests_properties(perf.${op}.${dtype} PROPERTIES
-      LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 2400 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+      LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 2400 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
     if(TARGET kernelgrade-cost)
       add_test(NAME cost.${op}.${dtype} COMMAND kernelgrade-cost gate --cost --op ${op} --dtype ${dtype})
       set_tests_properties(cost.${op}.${dtype} PROPERTIES
