@@ -20,7 +20,12 @@
 #   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
 
+set(KERNELGRADE_OPS "" CACHE STRING "The operations to build, as a list; empty: all")
+
 function(kernelgrade_add_op op)
+  if(KERNELGRADE_OPS AND NOT op IN_LIST KERNELGRADE_OPS)
+    return()
+  endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_op(${op}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
