@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A kernel that calls the library it is compared with would be compared with itself: no kernel library of BUILD has a vendor's
-# symbol. Every folder of kernels has its library, so that none is left out.
+# symbol. Every folder of kernels has its library, so that none is left out; of a build with some operations only, those in OPS,
+# with commas between them (empty: all).
 cmake_minimum_required(VERSION 3.25)
 # C functions begin with a vendor's name; Thrust and CUB are templates in namespaces of that name.
 set(vendors "(^|[^a-zA-Z0-9_])(cublas[A-Z]|cudnn[A-Z]|cblas_|openblas_|dnnl_|dnnl::|thrust::|cub::)")
@@ -20,6 +21,9 @@ foreach(header IN LISTS headers)
 endforeach()
 if(NOT ops)
   message(FATAL_ERROR "${SOURCE}/kernels: there are no operations")
+endif()
+if(OPS)
+  string(REPLACE "," ";" ops "${OPS}")
 endif()
 
 foreach(op IN LISTS ops)
