@@ -39,6 +39,9 @@ if(KERNELGRADE_BACKEND STREQUAL "cuda")
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  # nvcc hands its -O to the host's compiler behind all other options, so that no target could choose another.
+  string(REPLACE "-O3" "" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")
+  add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O3>)
   find_package(CUDAToolkit REQUIRED)
 endif()
 

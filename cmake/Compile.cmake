@@ -56,5 +56,5 @@ function(kernelgrade_checked_options target)
   target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
 endfunction()
 
-# How tests and the cases of timings are compiled: in half of the time that -O3 takes. What they run stands in libraries.
-set(KERNELGRADE_TEST_OPTIMISATION $<$<COMPILE_LANGUAGE:CXX>:-Og>)
+# How tests, the cases of timings and the command are compiled: in half of the time that -O3 takes. What counts stands in libraries.
+set(KERNELGRADE_BRIEF_COMPILATION $<$<COMPILE_LANGUAGE:CXX>:-Og> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Og>)
