@@ -57,6 +57,34 @@ TEST_P(QuietBuffers, EveryWordOfARunIsKnown) {
   }
 }
 
+// The threads of block 0 read a word each, in rows of 8 that are 20 apart: one run. Then a thread
+// of `block` writes a word.
+constexpr int kShareRead = __LINE__ + 3;
+__global__ void share_out(int* words, unsigned block, unsigned writer, int written, int* out) {
+  const unsigned thread = threadIdx.x;
+  if (blockIdx.x == 0) out[thread] = words[thread / 8 * 20 + thread % 8];
+  __nanosleep(100);
+  if (blockIdx.x == block && thread == writer) words[written] = 7;
+}
+
+TEST_P(QuietBuffers, EveryThreadOfARunIsKnown) {
+  const DeviceBuffer<int> out(64);
+  const auto found = [&](unsigned block, unsigned writer, int written) {
+    const auto words = filled<int>(160, 1);
+    return finding(share_out, {2, 64}, words.data(), block, writer, written, out.data());
+  };
+  for (const unsigned thread : {0u, 1u, 7u, 8u, 9u, 31u, 32u, 56u, 63u}) {
+    const int read = static_cast<int>(thread / 8 * 20 + thread % 8);
+    const std::string reader = "thread (" + std::to_string(thread) + ",0,0)";
+    const auto race = AllOf(HasSubstr("[race]"), HasSubstr(reader), HasSubstr(line(kShareRead)));
+    EXPECT_THAT(found(1, 5, read), race) << thread;
+    EXPECT_THAT(found(0, (thread + 1) % 64, read), race) << thread;
+    EXPECT_THAT(found(0, (thread + 32) % 64, read), race) << thread;
+    EXPECT_THAT(found(0, thread, read), IsEmpty()) << thread;
+  }
+  for (const int beside : {8, 19, 28, 148}) EXPECT_THAT(found(0, 5, beside), IsEmpty()) << beside;
+}
+
 TEST_P(QuietBuffers, ARunEndsWithItsBuffer) {
   const auto words = filled<int>(kWords, 1);
   const DeviceBuffer<int> out(2);

@@ -134,7 +134,7 @@ template <Kind kind>
     if (!page) // the range runs out of all that is known
       return stop(Fault::out_of_bounds, passage, is_write(kind), "mend the index");
     judge_from_now_on(*page, state.order);
-    enter_notes(address, end - address, state);
+    enter_notes(address, end - address, state.order);
     const std::size_t offset = address % kPageBytes;
     const std::size_t part = std::min<std::size_t>(end - address, kPageBytes - offset);
     page->make_cells(offset, part);
@@ -179,41 +179,71 @@ inline bool Checker::entered(Cell& last, History& history, Time to, const Access
   return false;
 }
 
-// A read of an aligned quad that is not noted well enough yet.
-[[gnu::noinline]] inline void Checker::read_quad(std::uintptr_t quad, const void* instruction,
-                                                 host::Block& block) {
-  BlockState& state = state_of(block);
-  const Access me{now_, state.order.block() | block.thread_rank(), site_of(instruction)};
-  if (!noted(quad, me, state))
-    access_cells<Kind::read>(block, quad, kQuadBytes, kQuadBytes, instruction);
+// Notes a further read of a quad in the moment of the first one. False if there was none. No calls
+// in here nor in words_written(): they would cost every access the saving of registers.
+[[gnu::always_inline]] inline bool Checker::read_again(std::size_t quad, const void* instruction,
+                                                       const host::Block& block) {
+  if (quads_.time(quad) != now_) [[unlikely]]
+    return false;
+  const unsigned thread = block.thread_rank();
+  if (!quads_.lacks(quad, thread / 32)) [[likely]]
+    return true;
+  if (!is_near(instruction)) [[unlikely]]
+    return false;
+  quads_.add(quad, quads_.block() | thread, site_of(instruction));
+  return true;
 }
 
-// Notes a read of a quad. False if it has to be judged.
-inline bool Checker::noted(std::uintptr_t quad, const Access& me, BlockState& state) {
-  const Time last = quads_.time(quad);
-  if (last == now_) {
-    quads_.add(quad, me);
-    return true;
+// Notes the first read of a quad if it is right for sure, else judges it.
+[[gnu::noinline]] inline void Checker::read_first(host::Block& block, std::uintptr_t address,
+                                                  const void* instruction) {
+  const std::size_t quad = quads_.number(address);
+  const Cell* const cells = quads_.words(address);
+  if (cells && quads_.time(quad) <= quads_.floor() && is_near(instruction)) {
+    const Time from = quads_.started() + 1; // as in BlockState::settled()
+    Time latest = 0;
+    for (std::size_t i = 0; i < kQuadBytes / 4; ++i)
+      latest = std::max(latest, cells[i].written - from);
+    if (latest < quads_.floor() + 1 - from)
+      return quads_.begin(quad, now_, quads_.block() | block.thread_rank(), site_of(instruction));
   }
-  if (last > state.order.block_floor()) enter_note(quad, state);
-  const Page* const page = shadow_.recent(quad);
-  constexpr unsigned char kShift = 2; // finer cells are rare here
-  if (!page || !page->has_cells() || page->shift != kShift) return false;
-  const auto [from, to] = state.settled(*page, Kind::read);
-  const Cell* const cells = &page->cells[page->cell_of(quad % kPageBytes)];
-  bool settled = true;
-  for (std::size_t i = 0; i < kQuadBytes >> kShift; ++i)
-    settled &= cells[i].written - from < to + 1 - from;
-  if (settled) quads_.begin(quad, me);
-  return settled;
+  access_cells<Kind::read>(block, address, kQuadBytes, kQuadBytes, instruction);
+}
+
+// Enters a write of whole words where notes are taken, if it is as simple as most. False if it has
+// to be judged.
+template <std::size_t kBytes>
+[[gnu::always_inline]] inline bool
+Checker::words_written(std::uintptr_t address, const void* instruction, const host::Block& block) {
+  const std::size_t quad = quads_.number_around(address);
+  if (quad >= quads_.count() || address % kBytes != 0 || pending_.bytes != 0) [[unlikely]]
+    return false;
+  const Time to = quads_.floor();
+  Cell* const cells = quads_.words(address);
+  if (!cells || quads_.time(quad) > to) [[unlikely]]
+    return false;
+  constexpr Time kFrom = kUninitialised; // as in BlockState::settled()
+  Time latest = 0;
+  Reads reads = 0;
+  for (std::size_t i = 0; i < kBytes / 4; ++i) {
+    latest = std::max(latest, cells[i].written - kFrom);
+    reads = std::max(reads, cells[i].reads);
+  }
+  if (latest >= to + 1 - kFrom || reads > 2 * to + 1 || !is_near(instruction)) [[unlikely]]
+    return false;
+  const Cell written{now_, 0, quads_.block() | block.thread_rank(), site_of(instruction)};
+  for (std::size_t i = 0; i < kBytes / 4; ++i) cells[i] = written;
+  return true;
 }
 
 // Enters what is noted of a range and may still conflict, for something else to be judged by it.
-inline void Checker::enter_notes(std::uintptr_t address, std::size_t bytes, BlockState& state) {
-  const std::uintptr_t end = std::min(address + bytes, quads_.end());
-  for (std::uintptr_t quad = address / kQuadBytes * kQuadBytes; quad < end && quads_.covers(quad);
-       quad += kQuadBytes)
-    if (quads_.time(quad) > state.order.block_floor()) enter_note(quad, state);
+inline void Checker::enter_notes(std::uintptr_t address, std::size_t bytes,
+                                 const BlockOrder& order) {
+  const std::size_t first = quads_.number_around(address);
+  if (first >= quads_.count()) return;
+  const std::size_t last = std::min(quads_.number_around(address + bytes - 1), quads_.count() - 1);
+  for (std::size_t quad = first; quad <= last; ++quad)
+    if (quads_.time(quad) > order.block_floor()) enter_note(quad, order);
 }
 
 // The thread's stack, mostly: the pages next to each other that were found lately.
@@ -232,15 +262,17 @@ template <Kind kind>
 inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size_t alignment,
                             const void* instruction) {
   host::Block* const block = host::current_block;
-  if (!block) return;
+  if (!block) [[unlikely]]
+    return;
   if constexpr (kind == Kind::read) {
-    const unsigned thread = block->thread_rank();
-    if (bytes == kQuadBytes) {
-      if (quads_.covers(address) && address % kQuadBytes == 0) {
-        if (quads_.says_enough(address, thread / 32, now_)) return;
-        return read_quad(address, instruction, *block);
+    if (bytes == kQuadBytes && alignment == kQuadBytes) {
+      const std::size_t quad = quads_.number(address);
+      if (quad < quads_.count()) [[likely]] {
+        if (!read_again(quad, instruction, *block)) read_first(*block, address, instruction);
+        return;
       }
     }
+    const unsigned thread = block->thread_rank();
     if (reads_.continues(address, bytes, instruction, thread, now_)) return;
     if (local_.contains(address)) return;
     const Memo& memo = state_of(*block).memo_of(address, thread);
@@ -249,39 +281,11 @@ inline void Checker::access(std::uintptr_t address, std::size_t bytes, std::size
       return;
   }
   if constexpr (kind == Kind::write) {
-    if (quads_.covers(address) && alignment == bytes) {
-      if (bytes == 4) return write_cells<4>(address, instruction, *block);
-      if (bytes == 16) return write_cells<16>(address, instruction, *block);
-    }
+    if (bytes == 4 && alignment == 4 && words_written<4>(address, instruction, *block)) return;
+    if (bytes == 16 && alignment == 16 && words_written<16>(address, instruction, *block)) return;
     if (local_.contains(address)) return;
   }
   access_cells<kind>(*block, address, bytes, alignment, instruction);
-}
-
-// A write to dynamic shared memory of which quads are noted: what access_cells() does, for the
-// usual case of it.
-template <std::size_t kBytes>
-[[gnu::noinline]] void Checker::write_cells(std::uintptr_t address, const void* instruction,
-                                            host::Block& block) {
-  constexpr unsigned kShift = 2;
-  constexpr std::size_t kCells = kBytes >> kShift;
-  BlockState& state = state_of(block);
-  Page* const page = shadow_.recent(address);
-  if (page && page->judged_in == launch_floor_ && page->has_cells() && page->shift == kShift &&
-      address % kBytes == 0 && pending_.bytes == 0) {
-    const auto [from, to] = state.settled(*page, Kind::write);
-    const std::size_t cell = page->cell_of(address % kPageBytes);
-    Cell* const cells = &page->cells[cell];
-    bool simple = quads_.time(address) <= to;
-    for (std::size_t i = 0; i < kCells; ++i)
-      simple = simple && cells[i].written - from < to + 1 - from && cells[i].reads <= 2 * to + 1;
-    if (simple) [[likely]] {
-      const Cell written{now_, 0, state.order.block() | block.thread_rank(), site_of(instruction)};
-      for (std::size_t i = 0; i < kCells; ++i) cells[i] = written;
-      return;
-    }
-  }
-  access_cells<Kind::write>(block, address, kBytes, kBytes, instruction);
 }
 
 // The accesses that a page's cells settle.
@@ -309,7 +313,7 @@ template <Kind kind>
        address + bytes - state.dynamic_shared > state.dynamic_shared_bytes)) [[unlikely]]
     return access_slowly<kind>(address, bytes, alignment, instruction);
 
-  enter_notes(address, bytes, state);
+  enter_notes(address, bytes, state.order);
   const auto [from, to] = state.settled(*page, kind);
   const std::size_t cell = page->cell_of(address % kPageBytes);
   const std::size_t count = bytes >> page->shift;

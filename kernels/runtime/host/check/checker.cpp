@@ -147,7 +147,7 @@ void Checker::block_began(host::Block& block) {
   state->random = launch.schedule.seed + state->order.block();
   state->until_preemption =
       launch.schedule.order == ThreadOrder::random ? next_distance(state->random) : 0;
-  quads_.open(address, launch.shared_bytes);
+  quads_.open(state->order, address, launch.shared_bytes, shadow_);
   local_ = {}; // what lay there may be gone
   // The log holds finished blocks and this one only, and its reads do not count towards preemption.
   if (state->together || state->until_preemption != 0) judge_from_now_on(*state);
@@ -255,10 +255,9 @@ void Checker::enter(const std::vector<ReadRun>& reads, const BlockOrder& order) 
   }
 }
 
-void Checker::enter_note(std::uintptr_t quad, BlockState& state) {
-  const QuadReaders readers = quads_.take(quad);
-  enter(quad, kQuadBytes, readers.first, state.order);
-  if (readers.second.time != 0) enter(quad, kQuadBytes, readers.second, state.order);
+void Checker::enter_note(std::size_t quad, const BlockOrder& order) {
+  for (const Access& reader : quads_.take(quad))
+    if (reader.time != 0) enter(quads_.begin() + quad * kQuadBytes, kQuadBytes, reader, order);
 }
 
 void Checker::judge_from_now_on(Page& page, const BlockOrder& order) {
@@ -268,7 +267,7 @@ void Checker::judge_from_now_on(Page& page, const BlockOrder& order) {
 
 void Checker::judge_from_now_on(BlockState& state) {
   enter(reads_.close(), state.order);
-  enter_notes(quads_.begin(), quads_.end() - quads_.begin(), state);
+  enter_notes(quads_.begin(), quads_.bytes(), state.order);
   quads_.close();
 }
 
@@ -276,7 +275,9 @@ void Checker::block_synchronised(host::Block& block, Location) {
   resolve_guesses();
   if (pending_.bytes != 0) resolve_pending();
   resolve_guesses();
-  state_of(block).order.block_synchronised(now_++);
+  BlockOrder& order = state_of(block).order;
+  order.block_synchronised(now_++);
+  quads_.synchronised(order);
 }
 
 void Checker::warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) {

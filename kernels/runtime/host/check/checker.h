@@ -151,20 +151,20 @@ class Checker final : public host::Observer {
     std::string text;
   };
 
-  static BlockState& state_of(host::Block& block) {
+  static BlockState& state_of(const host::Block& block) {
     return *static_cast<BlockState*>(block.observed);
   }
   template <Kind kind>
-  void access_cells(host::Block& block, std::uintptr_t address, std::size_t bytes,
-                    std::size_t alignment, const void* instruction);
+  [[gnu::noinline]] void access_cells(host::Block& block, std::uintptr_t address, std::size_t bytes,
+                                      std::size_t alignment, const void* instruction);
   void found_local(const Page& page);
   // Of dynamic shared memory (quad_notes.h).
-  void read_quad(std::uintptr_t quad, const void* instruction, host::Block& block);
-  bool noted(std::uintptr_t quad, const Access& me, BlockState& state);
-  void enter_notes(std::uintptr_t address, std::size_t bytes, BlockState& state);
-  void enter_note(std::uintptr_t quad, BlockState& state);
+  bool read_again(std::size_t quad, const void* instruction, const host::Block& block);
+  void read_first(host::Block& block, std::uintptr_t address, const void* instruction);
   template <std::size_t kBytes>
-  void write_cells(std::uintptr_t address, const void* instruction, host::Block& block);
+  bool words_written(std::uintptr_t address, const void* instruction, const host::Block& block);
+  void enter_notes(std::uintptr_t address, std::size_t bytes, const BlockOrder& order);
+  void enter_note(std::size_t quad, const BlockOrder& order);
   bool entered(Cell& last, History& history, Time to, const Access& me) const;
   template <Kind kind>
   void access_slowly(std::uintptr_t address, std::size_t bytes, std::size_t alignment,

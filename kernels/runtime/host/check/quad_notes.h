@@ -13,87 +13,125 @@
 // else orders two threads of the block, its notes have to be closed.
 #pragma once
 
-#include "runtime/host/check/access.h"
+#include "runtime/host/check/order.h"
+#include "runtime/host/check/shadow.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <utility>
 #include <vector>
 
 namespace kg::check {
 
 inline constexpr std::size_t kQuadBytes = 16;
 
-// The moment of the latest reads of a quad, and how many more of them need noting. Apart from the
-// readers, because this settles most reads by itself.
+// The moment of the latest reads of a quad, and the warps, a bit each, of which further readers add
+// nothing. Apart from the readers, because this settles most reads by itself.
 struct QuadNote {
-  static constexpr unsigned kNone = std::numeric_limits<unsigned>::max();
-  static constexpr unsigned kAll = kNone - 1;
-
   Time time = 0;
-  unsigned enough = kNone; // the warp of which further readers add nothing, or kAll
+  std::uint32_t enough = 0;
 };
 
 // Who read in that moment: two of different warps are enough, see History; of one warp, two as long
-// as no other warp reads.
+// as no other warp reads. There is a second one where some warp has read enough.
 struct QuadReaders {
-  Access first, second; // the second is {} while there is none
+  struct Reader {
+    Who who;
+    Site site;
+  };
+  Reader first, second;
 };
 
 class QuadNotes {
  public:
-  // For a block whose dynamic shared memory is `bytes` from `begin` on, a multiple of 16.
-  void open(std::uintptr_t begin, std::size_t bytes) {
+  // For a block that begins, whose dynamic shared memory is `bytes` from `begin` on, a multiple of
+  // 16.
+  void open(const BlockOrder& order, std::uintptr_t begin, std::size_t bytes, Shadow& shadow) {
+    block_ = order.block();
+    started_ = floor_ = order.started();
     begin_ = begin;
-    span_ = bytes / kQuadBytes * kQuadBytes;
-    if (notes_.size() < span_ / kQuadBytes) {
-      notes_.resize(span_ / kQuadBytes);
-      readers_.resize(span_ / kQuadBytes);
+    count_ = bytes / kQuadBytes;
+    if (notes_.size() < count_) {
+      notes_.resize(count_);
+      readers_.resize(count_);
+    }
+    pages_.clear();
+    for (std::uintptr_t at = begin / kPageBytes * kPageBytes; at < begin + bytes;
+         at += kPageBytes) {
+      pages_.push_back(shadow.find(at));
+      if (!pages_.back() || pages_.back()->space != Space::dynamic_shared) return close();
     }
   }
+  // After a barrier of the block.
+  void synchronised(const BlockOrder& order) { floor_ = order.block_floor(); }
   // Takes no more notes for this block.
-  void close() { span_ = 0; }
+  void close() { count_ = 0; }
   // Before the clock starts anew.
   void forget() { std::fill(notes_.begin(), notes_.end(), QuadNote()); }
 
-  bool covers(std::uintptr_t address) const { return address - begin_ < span_; }
   std::uintptr_t begin() const { return begin_; }
-  std::uintptr_t end() const { return begin_ + span_; }
+  std::size_t bytes() const { return count_ * kQuadBytes; }
 
-  // Of a quad that is covered.
-  Time time(std::uintptr_t quad) const { return notes_[index(quad)].time; }
-  // Whether a read adds nothing to what is noted.
-  bool says_enough(std::uintptr_t quad, unsigned warp, Time now) const {
-    const QuadNote& note = notes_[index(quad)];
-    return note.time == now && (note.enough == warp || note.enough == QuadNote::kAll);
+  // The number of the quad at an address. Notes are taken of those below count(), which the number
+  // of an address between two quads never is: its odd bits become the highest ones.
+  std::size_t number(std::uintptr_t address) const {
+    return std::rotr(address - begin_, std::countr_zero(kQuadBytes));
   }
+  // Of the quad in which an address is.
+  std::size_t number_around(std::uintptr_t address) const {
+    return (address - begin_) / kQuadBytes;
+  }
+  std::size_t count() const { return count_; }
+
+  // What BlockOrder says, close at hand.
+  Who block() const { return block_; }
+  Time started() const { return started_; }
+  Time floor() const { return floor_; }
+
+  // The cells of the words from an address within a quad on; null where there are none of 4 bytes.
+  Cell* words(std::uintptr_t address) const {
+    const Page& page = *pages_[address / kPageBytes - begin_ / kPageBytes];
+    constexpr unsigned char kShift = 2;
+    if (page.shift != kShift || !page.has_cells()) return nullptr;
+    return &page.cells[address % kPageBytes >> kShift];
+  }
+
+  Time time(std::size_t quad) const { return notes_[quad].time; }
   // The first reader of its moment.
-  void begin(std::uintptr_t quad, const Access& me) {
-    notes_[index(quad)] = {me.time, QuadNote::kNone};
-    readers_[index(quad)] = {me, {}};
+  void begin(std::size_t quad, Time now, Who who, Site site) {
+    notes_[quad] = {now, 0};
+    readers_[quad].first = {who, site};
   }
-  // A further one.
-  void add(std::uintptr_t quad, const Access& me) {
-    QuadReaders& readers = readers_[index(quad)];
-    if (readers.first.who == me.who) return;
-    readers.second = me;
-    notes_[index(quad)].enough =
-        same_warp(readers.first.who, me.who) ? (me.who & kThreadMask) / 32 : QuadNote::kAll;
+  // Another reader in the moment of the first; where nothing is lacking, it need not be added.
+  bool lacks(std::size_t quad, unsigned warp) const {
+    return (notes_[quad].enough >> warp & 1) == 0;
   }
-  // Takes a note out.
-  QuadReaders take(std::uintptr_t quad) {
-    notes_[index(quad)] = {};
-    return readers_[index(quad)];
+  void add(std::size_t quad, Who who, Site site) {
+    QuadReaders& readers = readers_[quad];
+    if (readers.first.who == who) return;
+    readers.second = {who, site};
+    notes_[quad].enough = same_warp(readers.first.who, who) ? 1u << (who & kThreadMask) / 32 : ~0u;
+  }
+  // Takes a note out: its one or two reads, the second {} where there is none.
+  std::array<Access, 2> take(std::size_t quad) {
+    const QuadNote note = std::exchange(notes_[quad], {});
+    const auto& [first, second] = readers_[quad];
+    return {Access{note.time, first.who, first.site},
+            note.enough != 0 ? Access{note.time, second.who, second.site} : Access{}};
   }
 
  private:
-  std::size_t index(std::uintptr_t quad) const { return (quad - begin_) / kQuadBytes; }
-
   std::uintptr_t begin_ = 0;
-  std::size_t span_ = 0; // 0: no notes are taken
+  std::size_t count_ = 0; // 0: no notes are taken
+  Who block_ = 0;
+  Time started_ = 0;
+  Time floor_ = 0;
   std::vector<QuadNote> notes_;
   std::vector<QuadReaders> readers_;
+  std::vector<const Page*> pages_; // of the shared memory
 };
 
 } // namespace kg::check

@@ -17,10 +17,14 @@ namespace kg::check {
 extern "C" const char __executable_start; // the linker's
 inline constexpr Site kInterned = 0x80000000;
 Site intern(std::uintptr_t instruction);
+inline std::uintptr_t distance_to(const void* instruction) {
+  return reinterpret_cast<std::uintptr_t>(instruction) -
+         reinterpret_cast<std::uintptr_t>(&__executable_start);
+}
+inline bool is_near(const void* instruction) { return distance_to(instruction) < kInterned; }
 inline Site site_of(const void* instruction) {
-  const auto address = reinterpret_cast<std::uintptr_t>(instruction);
-  const std::uintptr_t distance = address - reinterpret_cast<std::uintptr_t>(&__executable_start);
-  return distance < kInterned ? static_cast<Site>(distance) : intern(address);
+  return is_near(instruction) ? static_cast<Site>(distance_to(instruction))
+                              : intern(reinterpret_cast<std::uintptr_t>(instruction));
 }
 // For a call that knows its line: an address that source_line() knows, in place of an
 // instruction's.
