@@ -120,5 +120,30 @@ TEST(OracleElementwise, sums_of_f64_are_rounded_once) {
   EXPECT_THROW(elementwise_oracle(BinaryOp::mul, Dtype::f64, a, b), Error);
 }
 
+// Against difference quotients of a b and a / b themselves, in fp64.
+TEST(OracleElementwise, gradients_are_slopes) {
+  constexpr std::int64_t kN = 2000;
+  constexpr double kStep = 0x1p-20;
+  const std::vector<double> dy = normal(Dtype::f32, kN, Tensor::a).values;
+  const std::vector<double> a = normal(Dtype::f32, kN, Tensor::b).values;
+  const std::vector<double> b = positive(Dtype::f32, kN, Tensor::c).values;
+  const auto product = [](double x, double y) { return x * y; };
+  const auto quotient = [](double x, double y) { return x / y; };
+  const auto expect_slopes = [&](BinaryOp op, auto function) {
+    const BinaryGradients gradients = binary_gradients_oracle(op, Dtype::f32, dy, a, b);
+    for (std::size_t i = 0; i < dy.size(); ++i) {
+      const double u = kStep * a[i];
+      const double v = kStep * b[i];
+      const double by_a = (function(a[i] + u, b[i]) - function(a[i] - u, b[i])) / (2 * u);
+      const double by_b = (function(a[i], b[i] + v) - function(a[i], b[i] - v)) / (2 * v);
+      ASSERT_NEAR(gradients.da[i], dy[i] * by_a, 1e-6 * std::fabs(dy[i] * by_a)) << i;
+      ASSERT_NEAR(gradients.db[i], dy[i] * by_b, 1e-6 * std::fabs(dy[i] * by_b)) << i;
+    }
+  };
+  expect_slopes(BinaryOp::mul, product);
+  expect_slopes(BinaryOp::div, quotient);
+  EXPECT_THROW(binary_gradients_oracle(BinaryOp::add, Dtype::f32, dy, a, b), Error);
+}
+
 } // namespace
 } // namespace kg::test
