@@ -99,9 +99,9 @@ Operation activation_operation() {
   if (backend == Backend::host)
     operation.shapes = {{"silu_n65536", true}, {"gelu_n65536"}, {"relu_n524288"}};
   else // 512 MiB and more of traffic at 2^27
-    operation.shapes = {{"silu_n65536"},     {"relu_n16777216", true}, {"relu_n134217728"},
-                        {"tanh_n134217728"}, {"silu_n134217728"},      {"gelu_n134217728"},
-                        {"relu_n536870912"}};
+    operation.shapes = {{"silu_n65536"},          {"relu_n1048576"},   {"relu_n4194304"},
+                        {"relu_n16777216", true}, {"relu_n134217728"}, {"tanh_n134217728"},
+                        {"silu_n134217728"},      {"gelu_n134217728"}, {"relu_n536870912"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const Function function =
         activation::kFunctions[shape.word({"relu", "sigmoid", "tanh", "gelu", "gelutanh", "silu"})];

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adding and dividing arrays: bandwidth far beyond the caches, and a size where the launch counts.
+// Adding and dividing arrays: bandwidth far beyond the caches, and sizes where the launch counts.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
@@ -80,20 +80,25 @@ Case make_case(Op op, std::int64_t n) {
 } // namespace
 
 Operation elementwise_operation() {
-  Operation operation{"elementwise", "elementwise", {Dtype::f32, Dtype::f16, Dtype::bf16}, {}, {}};
+  Operation operation{"elementwise",
+                      "elementwise",
+                      {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::f64, Dtype::i32},
+                      {},
+                      {}};
   if (backend == Backend::host)
     operation.shapes = {{"add_n65536", true}, {"add_n1048576"}, {"div_n524288"}};
   else // 768 MiB and more of traffic at 2^27
-    operation.shapes = {{"add_n65536"},
-                        {"add_n16777216", true},
-                        {"add_n134217728"},
-                        {"div_n134217728"},
-                        {"add_n536870912"}};
+    operation.shapes = {{"add_n1024"},      {"add_n10240"},          {"add_n65536"},
+                        {"add_n102400"},    {"add_n16777216", true}, {"add_n134217728"},
+                        {"div_n134217728"}, {"add_n536870912"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const Op op = elementwise::kOps[shape.word({"add", "sub", "mul", "div"})];
     const std::int64_t n = shape.number("n");
     if (dtype == Dtype::f16) return make_case<f16>(op, n);
     if (dtype == Dtype::bf16) return make_case<bf16>(op, n);
+    if (!elementwise::supports(op, dtype)) return Case{}; // no variants
+    if (dtype == Dtype::f64) return make_case<double>(op, n);
+    if (dtype == Dtype::i32) return make_case<int>(op, n);
     return make_case<float>(op, n);
   };
   return operation;

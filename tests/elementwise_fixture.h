@@ -32,6 +32,9 @@ using elementwise::kVariants;
 using elementwise::Op;
 using elementwise::Variant;
 
+using FloatsAndDouble = testing::Types<float, f16, bf16, double>;
+using ElementTypes = testing::Types<float, f16, bf16, double, std::int32_t>;
+
 inline BinaryOp oracle_op(Op op) {
   switch (op) {
   case Op::add: return BinaryOp::add;
@@ -68,10 +71,21 @@ class Elementwise : public testing::Test {
  protected:
   static constexpr Dtype kDtype = DtypeOf<T>::value;
   static constexpr std::int64_t kPack = 16 / static_cast<std::int64_t>(sizeof(T));
+  static constexpr bool kInteger = kDtype == Dtype::i32;
+  // One that tells its operands apart, where the type has any but the sum.
+  static constexpr Op kOrdered = elementwise::supports(Op::sub, kDtype) ? Op::sub : Op::add;
 
   void SetUp() override {
     this->RecordProperty("backend", std::string(name(backend)));
-    require_evidence("elementwise", kDtype, kVariants, kExactOperation);
+    require_evidence("elementwise", kDtype, kVariants,
+                     kInteger ? kExactIntegerOperation : kExactOperation);
+  }
+
+  static std::vector<Op> ops() {
+    std::vector<Op> supported;
+    for (const Op op : kOps)
+      if (elementwise::supports(op, kDtype)) supported.push_back(op);
+    return supported;
   }
 
   static VariantId id(Variant variant) {
@@ -141,8 +155,34 @@ class Elementwise : public testing::Test {
     return elementwise_oracle(oracle_op(op), kDtype, observe(a).values, observe(b).values);
   }
 
+  // Of integers: of all sizes, so that results wrap around.
   static std::vector<T> normals(std::int64_t n, Tensor tensor) {
-    return elements<T>(normal(kDtype, n, tensor).values);
+    constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 1;
+    return elements<T>(
+        (kInteger ? integers(kDtype, n, kMost, tensor) : normal(kDtype, n, tensor)).values);
+  }
+
+  static FillPair exact(Op op, std::int64_t n) {
+    if (!kInteger) return exact_elementwise(kDtype, oracle_op(op), n);
+    return {"integers", "", observe(normals(n, Tensor::a)).values,
+            observe(normals(n, Tensor::b)).values};
+  }
+
+  // Each against each: of floats special_values, of integers the ends of the range.
+  static BitPairs specials() {
+    if constexpr (kInteger) {
+      const std::vector<std::int32_t> ends = {INT32_MIN, INT32_MIN + 1, -1,       0,
+                                              1,         INT32_MAX - 1, INT32_MAX};
+      BitPairs pairs;
+      for (const std::int32_t a : ends)
+        for (const std::int32_t b : ends) {
+          pairs.a.push_back(raw_bits(a));
+          pairs.b.push_back(raw_bits(b));
+        }
+      return pairs;
+    } else {
+      return special_pairs(kDtype);
+    }
   }
 
   Stream stream_;

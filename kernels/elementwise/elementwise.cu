@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two reads and one write per element, so a kernel can only be slow by leaving the memory idle.
-// Bytes: 12 n (f32) or 6 n (f16, bf16); flops: n. Expected on an H200: 4.2 to 4.4 TB/s of the 4.8
-// TB/s that its memory is rated for, once the arrays are far larger than L2 (60 MB).
+// Bytes: 12 n (f32, i32), 6 n (f16, bf16) or 24 n (f64); flops: n. Expected on an H200: 4.2 to 4.4
+// TB/s of the 4.8 TB/s that its memory is rated for, once the arrays are far larger than L2 (60
+// MB).
 //
 // A multiprocessor of an H200 must have loads under way worth its share of the rate times the
 // latency, about 4.8 TB/s / 132 x 800 ns = 28 KiB; CUB tunes its transform to 48 KiB on this GPU.
@@ -12,6 +13,7 @@
 // registers, which this kernel has to spare, and exist from compute capability 9 on only.
 #include "elementwise/elementwise.h"
 
+#include "primitives/arithmetic.h"
 #include "primitives/pack.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
@@ -27,19 +29,6 @@ namespace kg::elementwise {
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;   // resident on every device of compute capability 7.5 and later
 constexpr int kPacksPerInput = 2; // loaded by a thread before it uses the first one
-
-// Correctly rounded in f32, provided that the compiler does not trade the division for an
-// approximation (nvcc's defaults -prec-div=true and -ftz=false). For f16 and bf16 see
-// elementwise.h.
-template <Op op, class T>
-__device__ inline T apply(T a, T b) {
-  const float x = to_float(a);
-  const float y = to_float(b);
-  if constexpr (op == Op::add) return from_float<T>(x + y);
-  if constexpr (op == Op::sub) return from_float<T>(x - y);
-  if constexpr (op == Op::mul) return from_float<T>(x * y);
-  if constexpr (op == Op::div) return from_float<T>(x / y);
-}
 
 template <Op op, class T>
 __global__ void __launch_bounds__(kThreads) naive(const T* a, const T* b, T* out, std::int64_t n) {
@@ -142,6 +131,13 @@ void launch_variant(const T* a, const T* b, T* out, std::int64_t n, Variant vari
     launch(misaligned<op, T>, config, a, b, out, n);
 }
 
+// `run` refuses the others, for which there are no kernels.
+template <Op op, class T>
+void launch_supported(const T* a, const T* b, T* out, std::int64_t n, Variant variant,
+                      Stream& stream) {
+  if constexpr (supports(op, dtype_of<T>)) launch_variant<op>(a, b, out, n, variant, stream);
+}
+
 void require_pointer(const void* pointer, const char* name) {
   require(pointer != nullptr,
           std::string("elementwise: ") + name + " is null; pass device memory of n elements");
@@ -171,6 +167,8 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant variant,
             Stream& stream) {
+  require(supports(op, dtype_of<T>), "elementwise: op is " + std::string(name(op)) + ", but " +
+                                         std::string(kg::name(dtype_of<T>)) + " has only add");
   require(n >= 0, "elementwise: n is " + std::to_string(n) + "; it must not be negative");
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (n == 0) return variant;
@@ -178,10 +176,10 @@ Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant varia
   require_pointer(b, "b");
   require_pointer(out, "out");
   switch (op) {
-  case Op::add: launch_variant<Op::add>(a, b, out, n, variant, stream); break;
-  case Op::sub: launch_variant<Op::sub>(a, b, out, n, variant, stream); break;
-  case Op::mul: launch_variant<Op::mul>(a, b, out, n, variant, stream); break;
-  case Op::div: launch_variant<Op::div>(a, b, out, n, variant, stream); break;
+  case Op::add: launch_supported<Op::add>(a, b, out, n, variant, stream); break;
+  case Op::sub: launch_supported<Op::sub>(a, b, out, n, variant, stream); break;
+  case Op::mul: launch_supported<Op::mul>(a, b, out, n, variant, stream); break;
+  case Op::div: launch_supported<Op::div>(a, b, out, n, variant, stream); break;
   }
   return variant;
 }
@@ -189,6 +187,8 @@ Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant varia
 template Variant run(Op, const float*, const float*, float*, std::int64_t, Variant, Stream&);
 template Variant run(Op, const f16*, const f16*, f16*, std::int64_t, Variant, Stream&);
 template Variant run(Op, const bf16*, const bf16*, bf16*, std::int64_t, Variant, Stream&);
+template Variant run(Op, const double*, const double*, double*, std::int64_t, Variant, Stream&);
+template Variant run(Op, const int*, const int*, int*, std::int64_t, Variant, Stream&);
 
 Work work(Dtype dtype, std::int64_t n) {
   const auto count = static_cast<double>(n);

@@ -11,6 +11,7 @@
 // shares f32's exponents: its subnormal results are subnormal in f32, too, where the theorem does
 // not apply. There sums are exact, and all products and quotients below 2^-125 were compared
 // exhaustively: none differs.
+// f64 and i32 have the sum alone; f64 adds in f64, i32 wraps around (modulo 2^32).
 #pragma once
 
 #include "runtime/device_code.h"
@@ -36,8 +37,14 @@ constexpr bool deterministic(Variant) { return true; }
 std::string_view name(Op op);
 std::string_view name(Variant variant);
 
+// All operations of f32, f16 and bf16; the sum of f64 and i32.
+constexpr bool supports(Op op, Dtype dtype) {
+  return op == Op::add || (dtype != Dtype::f64 && dtype != Dtype::i32);
+}
+
 // Enqueues the operation and returns the variant that runs. n >= 0; n = 0 launches nothing. T:
-// float, f16, bf16. Throws Error on a negative n or a null pointer.
+// float, f16, bf16, double, int. Throws Error where supports() is false, on a negative n or a null
+// pointer.
 template <class T>
 Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant variant, Stream& stream);
 

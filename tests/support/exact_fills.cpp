@@ -224,7 +224,7 @@ std::vector<double> identity(std::int64_t n) {
 }
 
 FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count, std::uint64_t seed) {
-  const int precision = dtype == Dtype::f32 ? 24 : wide_bits(dtype);
+  const int precision = float_format(dtype).precision;
   const Random random_a = stream(seed, Tensor::a);
   const Random random_b = stream(seed, Tensor::b);
   FillPair fill{"exact_elementwise", "", {}, {}};

@@ -90,6 +90,12 @@ void finish(const GemmProblem& p, const Extents& e, std::span<const double> c, P
   condition += std::fabs(p.beta * old);
 }
 
+// The sum of two i32 numbers modulo 2^32.
+double wrapped_sum(double a, double b) {
+  const std::int64_t exact = static_cast<std::int64_t>(a) + static_cast<std::int64_t>(b);
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(exact));
+}
+
 std::vector<double> magnitudes(const std::vector<double>& values) {
   std::vector<double> result(values);
   for (double& value : result) value = std::fabs(value);
@@ -100,12 +106,17 @@ std::vector<double> magnitudes(const std::vector<double>& values) {
 
 std::vector<double> elementwise_oracle(BinaryOp op, Dtype dtype, std::span<const double> a,
                                        std::span<const double> b) {
-  require(dtype != Dtype::f64, "elementwise oracle: f64 needs more than fp64 to be rounded once");
+  require(op == BinaryOp::add || (dtype != Dtype::f64 && dtype != Dtype::i32),
+          "elementwise oracle: f64 and i32 have only add");
   require(a.size() == b.size(),
           fmt::format("elementwise oracle: a has {} elements, b has {}", a.size(), b.size()));
   std::vector<double> result;
   result.reserve(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
+    if (dtype == Dtype::i32) {
+      result.push_back(wrapped_sum(a[i], b[i]));
+      continue;
+    }
     double exact = 0;
     switch (op) {
     case BinaryOp::add: exact = a[i] + b[i]; break;

@@ -12,6 +12,7 @@
 #include "runtime/error.h"
 #include "tests/support/numbers.h"
 #include "tests/support/strided.h"
+#include "tests/support/tolerance.h"
 
 namespace kg::test {
 
@@ -85,6 +86,28 @@ std::vector<double> repeated_oracle(std::span<const double> values,
     result.push_back(values[static_cast<std::size_t>(number)]);
   }
   return result;
+}
+
+BinaryGradients binary_gradients_oracle(BinaryOp op, Dtype dtype, std::span<const double> dy,
+                                        std::span<const double> a, std::span<const double> b) {
+  require(op == BinaryOp::mul || op == BinaryOp::div,
+          "binary gradients oracle: sums and differences have none of their own");
+  if (op == BinaryOp::mul)
+    return {elementwise_oracle(op, dtype, dy, b), elementwise_oracle(op, dtype, dy, a)};
+  const std::vector<double> share = elementwise_oracle(op, Dtype::f32, dy, b);
+  const std::vector<double> ratio = elementwise_oracle(op, Dtype::f32, a, b);
+  BinaryGradients result;
+  for (std::size_t i = 0; i < share.size(); ++i) {
+    result.da.push_back(round_to(dtype, share[i]));
+    result.db.push_back(round_to(dtype, round_to(Dtype::f32, -share[i] * ratio[i])));
+  }
+  return result;
+}
+
+double quotient_gradient_tolerance(Dtype dtype, double expected) {
+  constexpr double kRoundings = 3.01;
+  return stored_tolerance(dtype, expected,
+                          kRoundings * unit_roundoff(Dtype::f32) * std::fabs(expected));
 }
 
 } // namespace kg::test

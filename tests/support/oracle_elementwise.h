@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/dtype.h"
+#include "tests/support/oracle.h"
 
 namespace kg::test {
 
@@ -32,5 +33,20 @@ std::vector<double> unfused_axpy_tolerance(Dtype dtype, float alpha, std::span<c
 std::vector<double> repeated_oracle(std::span<const double> values,
                                     std::span<const std::int64_t> own,
                                     std::span<const std::int64_t> shape);
+
+// The gradients of both operands of a product or a quotient, from the gradient of the result.
+struct BinaryGradients {
+  std::vector<double> da;
+  std::vector<double> db;
+};
+
+// As elementwise_backward.h defines them: mul and div alone, each operation rounded to f32 and the
+// result to `dtype`.
+BinaryGradients binary_gradients_oracle(BinaryOp op, Dtype dtype, std::span<const double> dy,
+                                        std::span<const double> a, std::span<const double> b);
+
+// What db of a quotient may be off -dy a / b^2: three roundings to f32, u each and 0.01 u for
+// their products, and the one to `dtype`. Where no intermediate result is subnormal.
+double quotient_gradient_tolerance(Dtype dtype, double expected);
 
 } // namespace kg::test

@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/error.h"
 #include "tests/support/fills.h"
 #include "tests/support/numbers.h"
+#include "tests/support/oracle.h"
 #include "tests/support/random.h"
 
 namespace kg::test {
@@ -94,6 +96,53 @@ TEST(OracleElementwise, repeats_as_numpy_does) {
   EXPECT_EQ(repeated_oracle(Values{1, 2, 3, 4}, Shape{2, 1, 2}, Shape{2, 2, 2}),
             (Values{1, 2, 1, 2, 3, 4, 3, 4}));
   EXPECT_EQ(repeated_oracle(Values{}, Shape{0, 1}, Shape{0, 4}), Values{});
+}
+
+TEST(OracleElementwise, sums_of_i32_wrap_around) {
+  using Values = std::vector<double>;
+  const Values a = {2147483647, -2147483648, -2147483648, -3};
+  const Values b = {1, -1, -2147483648, 5};
+  EXPECT_EQ(elementwise_oracle(BinaryOp::add, Dtype::i32, a, b),
+            (Values{-2147483648, 2147483647, 0, 2}));
+  EXPECT_THROW(elementwise_oracle(BinaryOp::sub, Dtype::i32, a, b), Error);
+}
+
+// The nearest number: what a sum lost (Knuth's exact difference) is at most half an ulp.
+TEST(OracleElementwise, sums_of_f64_are_rounded_once) {
+  const std::vector<double> a = normal(Dtype::f64, 5000, Tensor::a).values;
+  const std::vector<double> b = normal(Dtype::f64, 5000, Tensor::b).values;
+  const std::vector<double> sum = elementwise_oracle(BinaryOp::add, Dtype::f64, a, b);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double other = sum[i] - a[i];
+    const double lost = (a[i] - (sum[i] - other)) + (b[i] - other);
+    ASSERT_LE(std::fabs(lost), ulp(Dtype::f64, sum[i]) / 2) << i;
+  }
+  EXPECT_THROW(elementwise_oracle(BinaryOp::mul, Dtype::f64, a, b), Error);
+}
+
+// Against difference quotients of a b and a / b themselves, in fp64.
+TEST(OracleElementwise, gradients_are_slopes) {
+  constexpr std::int64_t kN = 2000;
+  constexpr double kStep = 0x1p-20;
+  const std::vector<double> dy = normal(Dtype::f32, kN, Tensor::a).values;
+  const std::vector<double> a = normal(Dtype::f32, kN, Tensor::b).values;
+  const std::vector<double> b = positive(Dtype::f32, kN, Tensor::c).values;
+  const auto product = [](double x, double y) { return x * y; };
+  const auto quotient = [](double x, double y) { return x / y; };
+  const auto expect_slopes = [&](BinaryOp op, auto function) {
+    const BinaryGradients gradients = binary_gradients_oracle(op, Dtype::f32, dy, a, b);
+    for (std::size_t i = 0; i < dy.size(); ++i) {
+      const double u = kStep * a[i];
+      const double v = kStep * b[i];
+      const double by_a = (function(a[i] + u, b[i]) - function(a[i] - u, b[i])) / (2 * u);
+      const double by_b = (function(a[i], b[i] + v) - function(a[i], b[i] - v)) / (2 * v);
+      ASSERT_NEAR(gradients.da[i], dy[i] * by_a, 1e-6 * std::fabs(dy[i] * by_a)) << i;
+      ASSERT_NEAR(gradients.db[i], dy[i] * by_b, 1e-6 * std::fabs(dy[i] * by_b)) << i;
+    }
+  };
+  expect_slopes(BinaryOp::mul, product);
+  expect_slopes(BinaryOp::div, quotient);
+  EXPECT_THROW(binary_gradients_oracle(BinaryOp::add, Dtype::f32, dy, a, b), Error);
 }
 
 } // namespace

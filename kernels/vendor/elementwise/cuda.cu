@@ -5,6 +5,9 @@
 #include "vendor/cuda/cudnn.h"
 #include "vendor/cuda/thrust.h"
 
+#include <cstdint>
+
+#include <thrust/functional.h>
 #include <thrust/transform.h>
 
 namespace kg::vendor {
@@ -52,26 +55,27 @@ struct Apply {
   }
 };
 
-template <Binary op, class T>
-void transform(const void* a, const void* b, void* out, std::int64_t n, Stream& stream) {
+template <class T, class Function>
+void transform(const void* a, const void* b, void* out, std::int64_t n, Stream& stream,
+               Function function) {
   const T* first = static_cast<const T*>(a);
   thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + n,
-                    static_cast<const T*>(b), static_cast<T*>(out), Apply<op, T>());
+                    static_cast<const T*>(b), static_cast<T*>(out), function);
 }
 
 template <class T>
 void elementwise(Binary op, const void* a, const void* b, void* out, std::int64_t n,
                  Stream& stream) {
   switch (op) {
-  case Binary::add: return transform<Binary::add, T>(a, b, out, n, stream);
-  case Binary::sub: return transform<Binary::sub, T>(a, b, out, n, stream);
-  case Binary::mul: return transform<Binary::mul, T>(a, b, out, n, stream);
-  case Binary::div: return transform<Binary::div, T>(a, b, out, n, stream);
+  case Binary::add: return transform<T>(a, b, out, n, stream, Apply<Binary::add, T>());
+  case Binary::sub: return transform<T>(a, b, out, n, stream, Apply<Binary::sub, T>());
+  case Binary::mul: return transform<T>(a, b, out, n, stream, Apply<Binary::mul, T>());
+  case Binary::div: return transform<T>(a, b, out, n, stream, Apply<Binary::div, T>());
   }
 }
 
-bool elementwise_supported(Binary, Dtype dtype) {
-  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
+bool elementwise_supported(Binary op, Dtype dtype) {
+  return op == Binary::add || (dtype != Dtype::f64 && dtype != Dtype::i32);
 }
 
 void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
@@ -80,6 +84,9 @@ void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out
     if (dtype == Dtype::f32) elementwise<float>(op, a, b, out, n, stream);
     if (dtype == Dtype::f16) elementwise<__half>(op, a, b, out, n, stream);
     if (dtype == Dtype::bf16) elementwise<__nv_bfloat16>(op, a, b, out, n, stream);
+    if (dtype == Dtype::f64) transform<double>(a, b, out, n, stream, thrust::plus<double>());
+    if (dtype == Dtype::i32) // unsigned, which wraps around
+      transform<std::uint32_t>(a, b, out, n, stream, thrust::plus<std::uint32_t>());
   });
 }
 

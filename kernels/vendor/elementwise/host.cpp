@@ -55,18 +55,27 @@ void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out
 namespace thrust_host {
 namespace {
 
-void elementwise(Binary op, Dtype, const void* a, const void* b, void* out, std::int64_t n,
+template <class T, class Function>
+void transform(const void* a, const void* b, void* out, std::int64_t n, Function function) {
+  const auto* first = static_cast<const T*>(a);
+  thrust::transform(thrust::device, first, first + n, static_cast<const T*>(b),
+                    static_cast<T*>(out), function);
+}
+
+bool elementwise_supported(Binary op, Dtype dtype) {
+  return dtype == Dtype::f32 || (op == Binary::add && (dtype == Dtype::f64 || dtype == Dtype::i32));
+}
+
+void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
                  Stream&) {
-  const auto* first = static_cast<const float*>(a);
-  const auto run = [&](auto function) {
-    thrust::transform(thrust::device, first, first + n, static_cast<const float*>(b),
-                      static_cast<float*>(out), function);
-  };
+  if (dtype == Dtype::f64) return transform<double>(a, b, out, n, thrust::plus<double>());
+  if (dtype == Dtype::i32) // unsigned, which wraps around
+    return transform<std::uint32_t>(a, b, out, n, thrust::plus<std::uint32_t>());
   switch (op) {
-  case Binary::add: return run(thrust::plus<float>());
-  case Binary::sub: return run(thrust::minus<float>());
-  case Binary::mul: return run(thrust::multiplies<float>());
-  case Binary::div: return run(thrust::divides<float>());
+  case Binary::add: return transform<float>(a, b, out, n, thrust::plus<float>());
+  case Binary::sub: return transform<float>(a, b, out, n, thrust::minus<float>());
+  case Binary::mul: return transform<float>(a, b, out, n, thrust::multiplies<float>());
+  case Binary::div: return transform<float>(a, b, out, n, thrust::divides<float>());
   }
 }
 
@@ -75,11 +84,9 @@ void elementwise(Binary op, Dtype, const void* a, const void* b, void* out, std:
 
 namespace {
 
-bool only_f32(Binary, Dtype dtype) { return dtype == Dtype::f32; }
-
 constexpr ElementwiseVariant kTable[] = {
     {"onednn", onednn::elementwise_supported, onednn::elementwise},
-    {"thrust", only_f32, thrust_host::elementwise},
+    {"thrust", thrust_host::elementwise_supported, thrust_host::elementwise},
 };
 
 } // namespace

@@ -1,0 +1,228 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One read and one write per element; the bias comes from the caches after its first use. Bytes, of
+// n = rows x cols: 8 n (f32) or 4 n (f16, bf16), and the bias; flops: 2 n. A sum and a gelu one
+// after the other move twice that. Expected on an H200: the copy rate, 4.1 to 4.3 TB/s, in f32; in
+// f16 and bf16 gelu's erfcf takes about as long as the memory (see activation.cu).
+//
+// Threads take packs of y, wherever rows end. A pack's column takes one division by a number that
+// the host knows (primitives/divisor.h), about 15 instructions beside the 60 of each of its
+// elements. A pack that crosses the end of a row, or whose bias is not aligned, reads the bias
+// element by element, from the first-level cache. Each thread issues two packs of x before it uses
+// the first one: 32 KiB under way on a multiprocessor, of which 28 are needed (elementwise.cu).
+//
+// Why not one block per row, which needs no division: rows of 64 or 197 elements would leave most
+// of it idle. Why not the bias in shared memory: it would save loads that hit the cache anyway.
+#include "bias_gelu/bias_gelu.h"
+
+#include "primitives/activation.h"
+#include "primitives/divisor.h"
+#include "primitives/map.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace kg::bias_gelu {
+
+constexpr int kPacks = 2; // loaded by a thread before it uses the first one
+
+template <class T>
+struct Problem {
+  const T* x;
+  const T* bias;
+  T* y;
+  Divisor cols;
+  std::int64_t size;
+};
+
+template <Form form, class T>
+__device__ inline T apply(T x, T bias) {
+  constexpr auto kFunction =
+      form == Form::erf ? activation::Function::gelu : activation::Function::gelu_tanh;
+  return from_float<T>(activation::value<kFunction>(to_float(x) + to_float(bias)));
+}
+
+template <Form form, class T>
+__global__ void __launch_bounds__(kMapThreads) naive(Problem<T> problem) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < problem.size)
+    problem.y[i] = apply<form>(problem.x[i], problem.bias[i % problem.cols.value]);
+}
+
+template <class T>
+struct Loaded {
+  Pack<T, kPackElements<T>> x, bias;
+};
+
+template <class T>
+__device__ inline bool at_boundary(const T* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;
+}
+
+// What the pack of y that begins at `index` is made of.
+template <class T>
+__device__ inline Loaded<T> load(const Problem<T>& problem, std::int64_t index) {
+  constexpr int kCount = kPackElements<T>;
+  using Chunk = Pack<T, kCount>;
+  Loaded<T> loaded;
+  const T* const x = problem.x + index;
+  if (at_boundary(x)) {
+    loaded.x = *reinterpret_cast<const Chunk*>(x);
+  } else {
+    KG_UNROLL
+    for (int e = 0; e < kCount; ++e) loaded.x.element[e] = x[e];
+  }
+  const std::int64_t cols = problem.cols.value;
+  std::int64_t column = index - problem.cols.quotient(index) * cols;
+  const T* const bias = problem.bias + column;
+  if (column + kCount <= cols && at_boundary(bias)) {
+    loaded.bias = *reinterpret_cast<const Chunk*>(bias);
+  } else {
+    KG_UNROLL
+    for (int e = 0; e < kCount; ++e) {
+      loaded.bias.element[e] = problem.bias[column];
+      column = column + 1 < cols ? column + 1 : 0;
+    }
+  }
+  return loaded;
+}
+
+template <Form form, class T>
+__device__ inline void store(T* y, Loaded<T> loaded) {
+  KG_UNROLL
+  for (int e = 0; e < kPackElements<T>; ++e)
+    loaded.x.element[e] = apply<form>(loaded.x.element[e], loaded.bias.element[e]);
+  *reinterpret_cast<Pack<T, kPackElements<T>>*>(y) = loaded.x;
+}
+
+// `head` elements before y's first pack boundary. No __restrict__: y may be x. All loads of a tile
+// therefore stand before its first store.
+template <Form form, class T>
+__global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
+    vectorized(Problem<T> problem, int head) {
+  constexpr int kCount = kPackElements<T>;
+  constexpr int kTile = kMapThreads * kPacks;
+  const std::int64_t packs = (problem.size - head) / kCount;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kTile;
+  std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kTile + threadIdx.x;
+  std::int64_t tile_end = static_cast<std::int64_t>(blockIdx.x + 1) * kTile;
+  const auto index_of = [head](std::int64_t pack) { return head + pack * kCount; };
+
+  for (; tile_end <= packs; first += step, tile_end += step) {
+    Loaded<T> loaded[kPacks];
+    KG_UNROLL
+    for (int l = 0; l < kPacks; ++l) loaded[l] = load(problem, index_of(first + l * kMapThreads));
+    KG_UNROLL
+    for (int l = 0; l < kPacks; ++l)
+      store<form>(problem.y + index_of(first + l * kMapThreads), loaded[l]);
+  }
+  // The last tile, not full: the block whose turn it is finds `first` in range.
+  for (; first < packs && first < tile_end; first += kMapThreads)
+    store<form>(problem.y + index_of(first), load(problem, index_of(first)));
+
+  // Head and tail by the last block, which has the shortest way through the loop above.
+  if (blockIdx.x + 1 == gridDim.x) {
+    const std::int64_t body = packs * kCount;
+    const int edge = static_cast<int>(problem.size - body);
+    const int i = static_cast<int>(threadIdx.x);
+    if (i < edge) {
+      const std::int64_t index = i < head ? i : body + i;
+      problem.y[index] = apply<form>(problem.x[index], problem.bias[index % problem.cols.value]);
+    }
+  }
+}
+
+namespace {
+
+template <Form form, class T>
+void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) {
+  if (variant == Variant::naive) {
+    const unsigned grid =
+        grid_x(div_up(problem.size, kMapThreads),
+               "bias_gelu: " + std::to_string(problem.size) + " elements, one per thread,",
+               "use Variant::vectorized");
+    launch(naive<form, T>, {.grid = grid, .block = kMapThreads, .stream = &stream}, problem);
+    return;
+  }
+  const int head =
+      static_cast<int>(std::min<std::int64_t>(elements_to_boundary(problem.y), problem.size));
+  launch(vectorized<form, T>,
+         {.grid = map_grid<T, kPacks>(problem.size), .block = kMapThreads, .stream = &stream},
+         problem, head);
+}
+
+template <class T>
+void require_arrays(const Problem<T>& problem) {
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
+  const auto require_pointer = [](const T* pointer, const char* name, std::int64_t count) {
+    require(pointer != nullptr, std::string("bias_gelu: ") + name +
+                                    " is null; pass device memory of " + std::to_string(count) +
+                                    " elements");
+  };
+  require_pointer(problem.x, "x", problem.size);
+  require_pointer(problem.bias, "bias", problem.cols.value);
+  require_pointer(problem.y, "y", problem.size);
+  require_same_or_apart("bias_gelu: x", problem.x, "y", problem.y, problem.size * kBytes);
+  require_apart("bias_gelu: bias", problem.bias, problem.cols.value * kBytes, "y", problem.y,
+                problem.size * kBytes);
+}
+
+void require_extent(const char* name, std::int64_t value) {
+  require(value >= 0, std::string("bias_gelu: ") + name + " is " + std::to_string(value) +
+                          "; it must not be negative");
+}
+
+} // namespace
+
+std::string_view name(Form form) {
+  switch (form) {
+  case Form::erf: return "erf";
+  case Form::tanh: return "tanh";
+  }
+  return "";
+}
+
+std::string_view name(Variant variant) {
+  switch (variant) {
+  case Variant::automatic: return "automatic";
+  case Variant::naive: return "naive";
+  case Variant::vectorized: return "vectorized";
+  }
+  return "";
+}
+
+template <class T>
+Variant run(Form form, const T* x, const T* bias, T* y, std::int64_t rows, std::int64_t cols,
+            Variant variant, Stream& stream) {
+  require_extent("rows", rows);
+  require_extent("cols", cols);
+  if (variant == Variant::automatic) variant = Variant::vectorized;
+  if (rows == 0 || cols == 0) return variant;
+  const Problem<T> problem{x, bias, y, Divisor(cols), rows * cols};
+  require_arrays(problem);
+  switch (form) {
+  case Form::erf: launch_variant<Form::erf>(problem, variant, stream); break;
+  case Form::tanh: launch_variant<Form::tanh>(problem, variant, stream); break;
+  }
+  return variant;
+}
+
+template Variant run(Form, const float*, const float*, float*, std::int64_t, std::int64_t, Variant,
+                     Stream&);
+template Variant run(Form, const f16*, const f16*, f16*, std::int64_t, std::int64_t, Variant,
+                     Stream&);
+template Variant run(Form, const bf16*, const bf16*, bf16*, std::int64_t, std::int64_t, Variant,
+                     Stream&);
+
+Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
+  const double count = static_cast<double>(rows) * static_cast<double>(cols);
+  return {.bytes = (2 * count + static_cast<double>(cols)) * static_cast<double>(size_of(dtype)),
+          .flops = 2 * count};
+}
+
+} // namespace kg::bias_gelu
