@@ -163,8 +163,9 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
     }
     all.push_back(std::move(metric));
   };
-  add("sectors_per_request", ratio(sums.sectors, global, 0), ratio(sums.least_sectors, global, 0),
-      false, excess_sectors);
+  // Where bytes must move there is a request, and it touches a sector, though none was counted.
+  add("sectors_per_request", ratio(sums.sectors, global, 0),
+      ratio(sums.least_sectors, global, needed > 0 ? 1 : 0), false, excess_sectors);
   add("unique_sectors", sums.unique, needed, false);
   add("bank_conflict_degree", ratio(sums.wavefronts, sums.least_wavefronts, 1), 1, false,
       excess_wavefronts);

@@ -30,6 +30,8 @@ ExactBlessEntry bless_row(const ExactTable& table, Rows& rows, const ExactMeasur
     entry.reason = "it holds a value that is no number >= 0";
     return entry;
   }
+  entry.reason = below_minimum(table, row);
+  if (!entry.reason.empty()) return entry;
   row.line = 0;
   for (double& value : row.values) value = as_written(value);
   const auto at = rows.find(row.key);

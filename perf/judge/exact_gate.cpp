@@ -55,8 +55,8 @@ std::string figures(const ExactTable& table, const ExactMeasured& now,
                     const ExactComparison& found) {
   std::string line = found.changes;
   if (line.empty()) line = "as blessed";
-  if (table.counted && now.row.values.back() > 0)
-    line += fmt::format(" (minimum {})", exact_number(now.row.values.back()));
+  if (table.minimum && now.row.values.at(*table.minimum) > 0)
+    line += fmt::format(" (minimum {})", exact_number(now.row.values.at(*table.minimum)));
   if (!found.worse) return line;
   if (!now.site.empty()) line += fmt::format("; {} {}", table.site, now.site);
   if (const std::string& hint = now.hint.empty() ? found.hint : now.hint; !hint.empty())
@@ -72,6 +72,10 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
   if (!std::all_of(values.begin(), values.end(),
                    [](double value) { return std::isfinite(value) && value >= 0; })) {
     conclude(result, table, Verdict::invalid, "it holds a value that is no number >= 0", options);
+    return result;
+  }
+  if (const std::string impossible = below_minimum(table, now.row); !impossible.empty()) {
+    conclude(result, table, Verdict::invalid, impossible, options);
     return result;
   }
   if (!baseline.problems.empty()) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gate of quantities without noise: equal passes, worse by anything fails, better asks to be
-// blessed. Pure, and it fails closed like judge::judge.
+// blessed; a count below its minimum is no improvement but invalid. Pure, and it fails closed like
+// judge::judge.
 #pragma once
 
 #include "perf/judge/bands.h"

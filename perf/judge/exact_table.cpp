@@ -41,6 +41,7 @@ ExactTable make_cost_table() {
   table.keys = 3;
   table.quantities = {{"value", Better::lower}, {"minimum", Better::neither}};
   table.counted = true;
+  table.minimum = 1;
   table.file_is_op = true;
   table.filter = [](const std::vector<std::string>& key) {
     return fmt::format("--case {} --variant {}", key[0], key[1]);
@@ -114,6 +115,17 @@ std::string exact_number(double value) {
   if (std::floor(value) == value && std::abs(value) <= kExactIntegers)
     return fmt::format("{}", static_cast<std::int64_t>(value));
   return csv_number(value);
+}
+
+std::string below_minimum(const ExactTable& table, const ExactRow& row) {
+  if (!table.minimum) return "";
+  const double value = row.values.front(), minimum = row.values.at(*table.minimum);
+  if (as_written(value) >= as_written(minimum)) return "";
+  return fmt::format(
+      "{} {} is below the algorithmic minimum of {}: accesses were not counted (their "
+      "instrumentation is lost, or nothing ran), or the operation's Work claims more "
+      "than it needs",
+      table.quantities.front().name, exact_number(value), exact_number(minimum));
 }
 
 double as_written(double value) { return parse_number(exact_number(value)).value_or(value); }

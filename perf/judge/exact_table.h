@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,10 @@ struct ExactTable {
   Schema schema;
   std::size_t keys = 1; // so many key columns
   std::vector<Quantity> quantities;
-  bool counted = false;                    // rows name the compiler and flags whose counts they are
+  bool counted = false; // rows name the compiler and flags whose counts they are
+  // The place of the quantity that is the least the first quantity can be; 0 in it: nothing is
+  // known.
+  std::optional<std::size_t> minimum;
   std::string_view site = "most of it at"; // what stands before a row's site in a message
   bool file_is_op = false; // the file's name is the op that the first key column must belong to
   // The options that choose a row on the command line, from its key.
@@ -62,6 +66,10 @@ std::string key_text(const ExactRow& row);
 
 // A whole number in full, since one event more is a regression; other numbers as csv_number.
 std::string exact_number(double value);
+
+// Why a row counted less than its minimum, which no kernel can do that does its work; empty where
+// it did not.
+std::string below_minimum(const ExactTable& table, const ExactRow& row);
 
 // As every value is once it has been written and read: the form in which values are compared.
 double as_written(double value);

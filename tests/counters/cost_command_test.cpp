@@ -111,6 +111,19 @@ TEST_F(CostCommands, OneSectorMoreFails) {
   EXPECT_EQ((*this)({"gate", "--cost"}).exit_code, 0);
 }
 
+TEST_F(CostCommands, CountsThatAreLostAreInvalid) {
+  ASSERT_EQ((*this)({"bless", "--cost"}).exit_code, 0);
+  launch_.sites.clear();
+  launch_.unique_read = launch_.unique_written = 0;
+  const Outcome outcome = (*this)({"gate", "--cost", "--dtype", "f32"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("unique_sectors: invalid: value 0 is below the "
+                                           "algorithmic minimum of 20"),
+                                 HasSubstr("sectors_per_request: invalid"),
+                                 Not(HasSubstr("sectors_per_request: improved"))));
+  EXPECT_EQ((*this)({"bless", "--cost", "--why", "fewer"}).exit_code, 1);
+}
+
 // More requests of the same kind: what another compiler may make of the same kernel.
 TEST_F(CostCommands, AnotherCompilerMayCountOtherRequests) {
   ASSERT_EQ((*this)({"bless", "--cost"}).exit_code, 0);

@@ -57,6 +57,15 @@ Metric metric(const std::vector<Launch>& launches, const std::string& name,
   return {};
 }
 
+TEST(Metrics, WhereNothingWasCountedTheMinimaStay) {
+  const std::vector<Launch> none(1);
+  EXPECT_EQ(metric(none, "unique_sectors").minimum, 20);
+  EXPECT_EQ(metric(none, "sectors").minimum, 20);
+  EXPECT_EQ(metric(none, "sectors_per_request").value, 0);
+  EXPECT_EQ(metric(none, "sectors_per_request").minimum, 1);
+  EXPECT_EQ(metric(none, "sectors_per_request", {.bytes = 0}).minimum, 0) << "an empty case";
+}
+
 TEST(Metrics, SumOverTheLaunches) {
   Launch first, second;
   first.sites = {global_load("a.cu:1", 10, 40, 40), global_load("a.cu:2", 10, 320, 40)};

@@ -49,6 +49,15 @@ TEST(ExactBless, WorseNeedsAReasonBetterDoesNot) {
   EXPECT_EQ(plan({measured(cost(9), Gating::never)}, file).exit_code(), 0) << "it informs";
 }
 
+TEST(ExactBless, FewerThanTheMinimumIsRefused) {
+  const ExactBlessPlan lost = plan({measured(cost(3))}, kNoFile, {"counted anew", false, false});
+  EXPECT_EQ(lost.entries.at(0).action, BlessAction::refused);
+  EXPECT_NE(lost.entries.at(0).reason.find("below the algorithmic minimum of 4"),
+            std::string::npos);
+  EXPECT_EQ(lost.exit_code(), 1);
+  EXPECT_FALSE(lost.changes());
+}
+
 TEST(ExactBless, ChangesOnlyWhatChanged) {
   const ExactFile file = file_of({cost(8, "a"), cost(8, "b"), cost(8, "c")});
   const ExactBlessPlan some =
@@ -89,7 +98,8 @@ TEST(ExactBless, RefusesADirtyTreeAMalformedFileAndNothing) {
 TEST(ExactBless, WhatIsBlessedPasses) {
   const Folder folder;
   const auto path = folder.path() / "gemm.csv";
-  const ExactMeasured third = measured(cost(1.0 / 3));
+  ExactMeasured third = measured(cost(1.0 / 3));
+  third.row.values[1] = 0;
   const ExactBlessPlan first = plan({third}, load_exact(cost_table(), path));
   carry_out(cost_table(), first, path);
   const ExactFile file = load_exact(cost_table(), path);

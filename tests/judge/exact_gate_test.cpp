@@ -25,8 +25,10 @@ ExactResult judge_costs(const std::vector<ExactMeasured>& rows, const ExactFile&
 }
 
 // The verdict of one cost that was `before` and is `after`.
-ExactVerdict verdict(double before, double after) {
-  const ExactResult result = judge_costs({measured(cost(after))}, file_of({cost(before)}));
+ExactVerdict verdict(double before, double after, double minimum = 0) {
+  ExactRow old = cost(before), now = cost(after);
+  old.values[1] = now.values[1] = minimum;
+  const ExactResult result = judge_costs({measured(now)}, file_of({old}));
   EXPECT_EQ(result.exit_code, result.rows.at(0).exit_code);
   return result.rows.at(0);
 }
@@ -59,6 +61,21 @@ TEST(ExactGate, TheRulesOfZero) {
   EXPECT_EQ(verdict(5, 0).verdict, Verdict::improved);
   EXPECT_EQ(verdict(8, 16).ratio, 0.5);
   EXPECT_EQ(verdict(8, 16).grade, Grade::fair);
+}
+
+TEST(ExactGate, FewerThanTheMinimumIsNoImprovement) {
+  const ExactVerdict none = verdict(98304, 0, 65536);
+  EXPECT_EQ(none.verdict, Verdict::invalid);
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_TRUE(holds(none.message, "invalid: value 0 is below the algorithmic minimum of 65536: "
+                                  "accesses were not counted"))
+      << none.message;
+  EXPECT_EQ(verdict(98304, 65535, 65536).verdict, Verdict::invalid) << "some of them are lost";
+  EXPECT_EQ(verdict(98304, 65536, 65536).verdict, Verdict::improved);
+  EXPECT_EQ(verdict(65536, 65536, 65536).verdict, Verdict::pass);
+  EXPECT_EQ(verdict(1, 1.0 / 3, 1.0 / 3).verdict, Verdict::improved) << "as it was written";
+  EXPECT_EQ(judge_costs({measured(cost(3), Gating::never)}, file_of({cost(8)})).exit_code, 1)
+      << "nor does it inform";
 }
 
 TEST(ExactGate, TheMessageOfARegressionSaysAll) {
