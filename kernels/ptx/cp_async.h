@@ -9,6 +9,7 @@
 // Architectures before 8.0 have no such instruction: there the copy is made at once.
 #pragma once
 
+#include "ptx/shared_address.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>
@@ -18,10 +19,6 @@ namespace kg::ptx {
 #if KG_BACKEND_CUDA
 
 namespace detail {
-
-__device__ inline unsigned shared_address(const void* address) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(address));
-}
 
 // The copy at once, byte by byte: for architectures without the instruction.
 __device__ inline void copy_now(void* to, const void* from, int bytes, int source_bytes) {
@@ -38,7 +35,7 @@ template <int Bytes>
 __device__ inline void cp_async_ca(void* to, const void* from) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(detail::shared_address(to)),
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)),
                "l"(__cvta_generic_to_global(from)), "n"(Bytes)
                : "memory");
 #else
@@ -51,7 +48,7 @@ template <int Bytes>
 __device__ inline void cp_async_ca(void* to, const void* from, int source_bytes) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(detail::shared_address(to)),
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)),
                "l"(__cvta_generic_to_global(from)), "n"(Bytes), "r"(source_bytes)
                : "memory");
 #else
@@ -62,7 +59,7 @@ __device__ inline void cp_async_ca(void* to, const void* from, int source_bytes)
 // Copies 16 bytes past the first-level cache.
 __device__ inline void cp_async_cg(void* to, const void* from) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(detail::shared_address(to)),
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)),
                "l"(__cvta_generic_to_global(from))
                : "memory");
 #else
@@ -71,7 +68,7 @@ __device__ inline void cp_async_cg(void* to, const void* from) {
 }
 __device__ inline void cp_async_cg(void* to, const void* from, int source_bytes) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(detail::shared_address(to)),
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
                "l"(__cvta_generic_to_global(from)), "r"(source_bytes)
                : "memory");
 #else
@@ -105,7 +102,7 @@ __device__ inline void cp_async_wait_all() {
 // arrival is added to those that the phase expects; with _noinc it is one of them.
 __device__ inline void cp_async_mbarrier_arrive(std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(detail::shared_address(barrier))
+  asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" ::"r"(shared_address(barrier))
                : "memory");
 #else
   __trap();
@@ -113,9 +110,8 @@ __device__ inline void cp_async_mbarrier_arrive(std::uint64_t* barrier) {
 }
 __device__ inline void cp_async_mbarrier_arrive_noinc(std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile(
-      "cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(detail::shared_address(barrier))
-      : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(barrier))
+               : "memory");
 #else
   __trap();
 #endif

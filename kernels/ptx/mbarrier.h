@@ -13,6 +13,7 @@
 // cluster 9.0 and above. A kernel that uses them on less traps.
 #pragma once
 
+#include "ptx/shared_address.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>
@@ -24,19 +25,10 @@ using MbarrierToken = std::uint64_t;
 
 #if KG_BACKEND_CUDA
 
-namespace detail {
-
-__device__ inline unsigned mbarrier_address(const std::uint64_t* barrier) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(barrier));
-}
-
-} // namespace detail
-
 // `count` arrivals (1 to 2^20 - 1) end a phase.
 __device__ inline void mbarrier_init(std::uint64_t* barrier, unsigned count) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(detail::mbarrier_address(barrier)),
-               "r"(count)
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
                : "memory");
 #else
   __trap();
@@ -46,8 +38,7 @@ __device__ inline void mbarrier_init(std::uint64_t* barrier, unsigned count) {
 // The word may be used for something else.
 __device__ inline void mbarrier_inval(std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(detail::mbarrier_address(barrier))
-               : "memory");
+  asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
 #else
   __trap();
 #endif
@@ -58,7 +49,7 @@ __device__ inline MbarrierToken mbarrier_arrive(std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("mbarrier.arrive.shared.b64 %0, [%1];"
                : "=l"(token)
-               : "r"(detail::mbarrier_address(barrier))
+               : "r"(shared_address(barrier))
                : "memory");
 #else
   __trap();
@@ -72,7 +63,7 @@ __device__ inline MbarrierToken mbarrier_arrive(std::uint64_t* barrier, unsigned
   MbarrierToken token;
   asm volatile("mbarrier.arrive.shared.b64 %0, [%1], %2;"
                : "=l"(token)
-               : "r"(detail::mbarrier_address(barrier)), "r"(count)
+               : "r"(shared_address(barrier)), "r"(count)
                : "memory");
   return token;
 #elif __CUDA_ARCH__ >= 800
@@ -81,7 +72,7 @@ __device__ inline MbarrierToken mbarrier_arrive(std::uint64_t* barrier, unsigned
     [[maybe_unused]] MbarrierToken unused;
     asm volatile("mbarrier.arrive.noComplete.shared.b64 %0, [%1], %2;"
                  : "=l"(unused)
-                 : "r"(detail::mbarrier_address(barrier)), "r"(count - 1)
+                 : "r"(shared_address(barrier)), "r"(count - 1)
                  : "memory");
   }
   return mbarrier_arrive(barrier);
@@ -97,7 +88,7 @@ __device__ inline MbarrierToken mbarrier_arrive_drop(std::uint64_t* barrier) {
 #if __CUDA_ARCH__ >= 800
   asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1];"
                : "=l"(token)
-               : "r"(detail::mbarrier_address(barrier))
+               : "r"(shared_address(barrier))
                : "memory");
 #else
   __trap();
@@ -111,7 +102,7 @@ __device__ inline MbarrierToken mbarrier_arrive_expect_tx(std::uint64_t* barrier
 #if __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;"
                : "=l"(token)
-               : "r"(detail::mbarrier_address(barrier)), "r"(bytes)
+               : "r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 #else
   __trap();
@@ -122,10 +113,10 @@ __device__ inline MbarrierToken mbarrier_arrive_expect_tx(std::uint64_t* barrier
 // Lets the phase wait for `bytes` more.
 __device__ inline void mbarrier_expect_tx(std::uint64_t* barrier, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
-                   detail::mbarrier_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 #else
   __trap();
 #endif
@@ -134,10 +125,10 @@ __device__ inline void mbarrier_expect_tx(std::uint64_t* barrier, unsigned bytes
 // Says that `bytes` have come, as an asynchronous bulk copy does by itself.
 __device__ inline void mbarrier_complete_tx(std::uint64_t* barrier, unsigned bytes) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(
-                   detail::mbarrier_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 #else
   __trap();
 #endif
@@ -150,13 +141,13 @@ __device__ inline bool mbarrier_try_wait(std::uint64_t* barrier, MbarrierToken t
   asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.shared::cta.b64 p, [%1], %2;\n"
                " selp.u32 %0, 1, 0, p;\n}"
                : "=r"(ended)
-               : "r"(detail::mbarrier_address(barrier)), "l"(token)
+               : "r"(shared_address(barrier)), "l"(token)
                : "memory");
 #elif __CUDA_ARCH__ >= 800
   asm volatile("{\n .reg .pred p;\n mbarrier.test_wait.shared.b64 p, [%1], %2;\n"
                " selp.u32 %0, 1, 0, p;\n}"
                : "=r"(ended)
-               : "r"(detail::mbarrier_address(barrier)), "l"(token)
+               : "r"(shared_address(barrier)), "l"(token)
                : "memory");
 #else
   __trap();
@@ -171,13 +162,13 @@ __device__ inline bool mbarrier_try_wait_parity(std::uint64_t* barrier, unsigned
   asm volatile("{\n .reg .pred p;\n mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
                " selp.u32 %0, 1, 0, p;\n}"
                : "=r"(ended)
-               : "r"(detail::mbarrier_address(barrier)), "r"(parity)
+               : "r"(shared_address(barrier)), "r"(parity)
                : "memory");
 #elif __CUDA_ARCH__ >= 800
   asm volatile("{\n .reg .pred p;\n mbarrier.test_wait.parity.shared.b64 p, [%1], %2;\n"
                " selp.u32 %0, 1, 0, p;\n}"
                : "=r"(ended)
-               : "r"(detail::mbarrier_address(barrier)), "r"(parity)
+               : "r"(shared_address(barrier)), "r"(parity)
                : "memory");
 #else
   __trap();
@@ -199,7 +190,7 @@ __device__ inline void mbarrier_arrive_cluster(std::uint64_t* barrier, unsigned 
 #if __CUDA_ARCH__ >= 900
   asm volatile("{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
                " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(
-                   detail::mbarrier_address(barrier)),
+                   shared_address(barrier)),
                "r"(rank)
                : "memory");
 #else

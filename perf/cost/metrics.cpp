@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
+#include <iterator>
 #include <map>
 
 namespace kg::cost {
@@ -112,7 +113,11 @@ struct Sums {
   double wavefronts = 0, least_wavefronts = 0;
   double atomic_lanes = 0, addresses = 0;
   double barriers = 0, phases = 0, collectives = 0;
+  double matrix_instructions = 0, matrix_flops = 0;
 };
+
+// ldmatrix is counted as what it reads.
+bool is_load(std::string_view collective) { return collective.starts_with("ldmatrix"); }
 
 Sums sums_of(const std::vector<Launch>& launches) {
   Sums sums;
@@ -120,7 +125,14 @@ Sums sums_of(const std::vector<Launch>& launches) {
     sums.unique += number(launch.unique_read + launch.unique_written);
     sums.barriers += number(launch.barriers);
     sums.phases += number(launch.barrier_phases);
-    for (const auto& [name, count] : launch.collectives) sums.collectives += number(count);
+    for (const auto& [name, count] : launch.collectives) {
+      if (const MatrixInstruction* const instruction = matrix_instruction(name)) {
+        sums.matrix_instructions += number(count);
+        sums.matrix_flops += number(count) * instruction->flops;
+      } else if (!is_load(name)) {
+        sums.collectives += number(count);
+      }
+    }
     for (const Site& site : launch.sites) {
       sums.requests[static_cast<int>(site.memory)] += number(site.requests);
       sums.lanes += number(site.lanes);
@@ -136,6 +148,17 @@ Sums sums_of(const std::vector<Launch>& launches) {
 }
 
 } // namespace
+
+const MatrixInstruction* matrix_instruction(std::string_view collective) {
+  static constexpr MatrixInstruction kAll[] = {{"mma_m16n8k16<f16>", "f16", 2.0 * 16 * 8 * 16},
+                                               {"mma_m16n8k16<bf16>", "bf16", 2.0 * 16 * 8 * 16},
+                                               {"mma_m16n8k8_f16", "f16", 2.0 * 16 * 8 * 8},
+                                               {"mma_m16n8k8_tf32", "tf32", 2.0 * 16 * 8 * 8}};
+  const auto found =
+      std::find_if(std::begin(kAll), std::end(kAll),
+                   [&](const MatrixInstruction& known) { return known.name == collective; });
+  return found == std::end(kAll) ? nullptr : &*found;
+}
 
 std::string hint(const Site& site) {
   const std::string memory = site.memory == Memory::global ? global_hint(site) : shared_hint(site);
@@ -173,6 +196,9 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
   all.back().site = most_barriers(launches);
   add("barrier_phases", sums.phases, 0, false);
   add("collectives", sums.collectives, 0, false);
+  if (sums.matrix_instructions > 0)
+    add("matrix_instructions", sums.matrix_instructions,
+        sums.matrix_instructions * work.flops / sums.matrix_flops, false);
   add("atomics", sums.atomic_lanes, 0, false, atomic_lanes);
   add("atomic_contention", ratio(sums.atomic_lanes, sums.addresses, 1), 1, false, contention);
   add("global_requests", global, 0, true, global_requests, width_hint);

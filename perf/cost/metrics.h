@@ -9,6 +9,7 @@
 #include "runtime/work.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kg::cost {
@@ -33,12 +34,22 @@ struct Metric {
 //   barriers                of whole blocks
 //   barrier_phases          of named barriers and mbarriers
 //   collectives             of warps: shuffles, votes, __syncwarp, ...
+//   matrix_instructions     of warps; at the least what work.flops needs. Only where there are any.
 //   atomics                 lanes that update memory atomically
 //   atomic_contention       lanes per address within a request; 1 is none
 // The compiler's, too:
 //   global_requests, sectors, shared_wavefronts
 //   idle_lanes_pct          of 32 per request, to either memory
 std::vector<Metric> metrics(const std::vector<count::Launch>& launches, const Work& work);
+
+// A collective of a warp that multiplies matrices.
+struct MatrixInstruction {
+  std::string_view name;
+  std::string_view type; // of the operands
+  double flops;
+};
+// Null where the collective is none.
+const MatrixInstruction* matrix_instruction(std::string_view collective);
 
 // What is wrong with a site and what usually helps, in words; "" where nothing is.
 std::string hint(const count::Site& site);

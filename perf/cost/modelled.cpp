@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cost/modelled.h"
 
+#include "perf/cost/metrics.h"
 #include "perf/judge/table.h"
 #include "perf/resources/occupancy.h"
 
@@ -26,6 +27,11 @@ model::Costs costs_of(const count::Launch& launch, int threads, double resident_
     if (site.memory == count::Memory::global) costs.requests += static_cast<double>(site.requests);
     costs.sectors += static_cast<double>(site.sectors);
     costs.wavefronts += static_cast<double>(site.wavefronts);
+  }
+  for (const auto& [name, count] : launch.collectives) {
+    if (const MatrixInstruction* const instruction = matrix_instruction(name))
+      costs.matrix_flops[std::string(instruction->type)] +=
+          static_cast<double>(count) * instruction->flops;
   }
   return costs;
 }
@@ -56,7 +62,7 @@ std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches,
     one.fits = resident > 0;
     if (one.fits) {
       model::Costs costs = costs_of(launch, takes.threads, resident);
-      if (launches.size() == 1) costs.f32_flops = work.flops;
+      if (launches.size() == 1 && costs.matrix_flops.empty()) costs.f32_flops = work.flops;
       one.modelled = model::modelled(costs, gpu);
     }
     all.push_back(std::move(one));

@@ -346,6 +346,30 @@ TEST_P(Counters, AsynchronousCopies) {
   }
 }
 
+// 8 rows of 16 bytes are one pass where they lie in different quarters of the banks: next to each
+// other, or 144 bytes apart. 32 bytes apart two share a quarter; 128 apart all do. Two warps, six
+// matrices each.
+TEST_P(Counters, MatrixInstructions) {
+  const auto y = buffer<float>(64);
+  const struct {
+    int pitch;
+    unsigned passes; // per matrix
+  } kCases[] = {{8, 1}, {72, 1}, {16, 2}, {64, 8}};
+  for (const auto& [pitch, passes] : kCases) {
+    const Launch launch = counted(
+        multiply_matrices, {.grid = 1, .block = 64, .shared_bytes = 32 * 72 * 2}, y.data(), pitch);
+    const Site load = total(launch, Memory::shared, Access::load);
+    EXPECT_EQ(load.width, 16u);
+    EXPECT_EQ(load.requests, 4u);
+    EXPECT_EQ(load.lanes, 2u * (32 + 16));
+    EXPECT_EQ(load.wavefronts, 2 * 6 * passes);
+    EXPECT_EQ(load.least_wavefronts, 2u * 6);
+    EXPECT_THAT(load.line, HasSubstr("kernels.cu:"));
+    EXPECT_THAT(launch.collectives, ElementsAre(Pair("ldmatrix", 2), Pair("ldmatrix_trans", 2),
+                                                Pair("mma_m16n8k16<bf16>", 2)));
+  }
+}
+
 TEST_P(Counters, EveryRunCountsTheSame) {
   const auto x = buffer<float>(1024);
   const auto y = buffer<float>(1024);

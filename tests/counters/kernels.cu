@@ -3,6 +3,8 @@
 #include "tests/counters/kernels.h"
 
 #include "ptx/cp_async.h"
+#include "ptx/ldmatrix.h"
+#include "ptx/mma.h"
 
 namespace kg::test {
 namespace {
@@ -138,6 +140,16 @@ __global__ void copy_async(const float4* x, float4* y, int pitch) {
   const float4* const from =
       dynamic_shared<float4>() + threadIdx.x % 8 * static_cast<unsigned>(pitch) + threadIdx.x / 8;
   y[threadIdx.x] = *from;
+}
+
+__global__ void multiply_matrices(float* y, int pitch) {
+  const bf16* const row = dynamic_shared<bf16>() + threadIdx.x % 32 * static_cast<unsigned>(pitch);
+  unsigned a[4], b[2];
+  ptx::ldmatrix(a, row);
+  ptx::ldmatrix_trans(b, row);
+  float sum[4] = {};
+  ptx::mma_m16n8k16<bf16>(sum, a, b);
+  y[threadIdx.x] = sum[0] + sum[1] + sum[2] + sum[3];
 }
 
 } // namespace kg::test

@@ -50,4 +50,8 @@ __global__ void one_half_shuffles(const float* x, float* y);
 // 16 bytes per thread by asynchronous copies, rows of four such 64 or 80 bytes apart.
 __global__ void copy_async(const float4* x, float4* y, int pitch);
 
+// Each warp reads four matrices, and the first two of them once more transposed, whose 32 and 16
+// rows lie `pitch` 16-bit elements apart, and multiplies them.
+__global__ void multiply_matrices(float* y, int pitch);
+
 } // namespace kg::test

@@ -87,6 +87,22 @@ TEST(Metrics, SumOverTheLaunches) {
   EXPECT_EQ(metric(launches, "global_requests").value, 40);
 }
 
+// 6 * 4096 + 4 * 2048 = 32768 flops where 16384 would do: half of the instructions are on padding.
+TEST(Metrics, MatrixInstructions) {
+  Launch launch;
+  launch.collectives = {{"__syncwarp", 3},
+                        {"ldmatrix", 7},
+                        {"ldmatrix_trans", 7},
+                        {"mma_m16n8k16<bf16>", 6},
+                        {"mma_m16n8k8_tf32", 4}};
+  const Work work{.bytes = 0, .flops = 16384};
+  EXPECT_EQ(metric({launch}, "matrix_instructions", work).value, 10);
+  EXPECT_EQ(metric({launch}, "matrix_instructions", work).minimum, 5);
+  EXPECT_EQ(metric({launch}, "collectives").value, 3);
+  for (const Metric& other : metrics({Launch{}}, work))
+    EXPECT_NE(other.name, "matrix_instructions");
+}
+
 TEST(Metrics, WithoutAccessesNothingIsLost) {
   EXPECT_EQ(metric({}, "sectors_per_request").value, 0);
   EXPECT_EQ(metric({}, "bank_conflict_degree").value, 1);

@@ -50,6 +50,16 @@ TEST(Modelled, PartsAreThoseOfTheCounts) {
   EXPECT_DOUBLE_EQ(parts.at(model::Bound::issue), 1e9 / gpu.f32_flops_per_s);
 }
 
+TEST(Modelled, MatrixInstructionsAreNotF32Arithmetic) {
+  Launch multiplies = launch();
+  multiplies.collectives = {{"mma_m16n8k16<bf16>", 132'000'000}, {"ldmatrix", 1}};
+  const model::Gpu gpu = h200();
+  const auto parts = modelled({multiplies}, {.bytes = 0, .flops = 1e9}, gpu, {})[0].modelled.parts;
+  EXPECT_EQ(parts.at(model::Bound::issue), 0);
+  EXPECT_DOUBLE_EQ(parts.at(model::Bound::matrix),
+                   4096e6 / gpu.matrix_flops_per_s.at("bf16")); // of one multiprocessor
+}
+
 TEST(Modelled, ArithmeticOfSeveralLaunchesIsLeftOut) {
   const Work work{.bytes = 0, .flops = 1e9};
   for (const ModelledLaunch& one : modelled({launch(), launch()}, work, h200(), {}))

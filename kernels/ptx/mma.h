@@ -1,0 +1,107 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// mma.sync: a warp multiplies small matrices and adds the product to a sum in f32 (PTX ISA, "mma").
+// mma_m<M>n<N>k<K>: A of M x K, B of K x N, the sum of M x N elements, spread over the registers of
+// the warp's lanes.
+//
+// Lane 4 r + c holds, where a register has two 16-bit elements (the lower half first) or one of 32:
+//   sum   elements (r, 2 c), (r, 2 c + 1), (r + 8, 2 c) and (r + 8, 2 c + 1)
+//   a     16 bits: rows r, r + 8, r, r + 8, of columns 2 c and 2 c + 1, the latter two registers of
+//         2 c + 8 and 2 c + 9; tf32: the same rows of columns c, c, c + 4, c + 4
+//   b     16 bits: column r of rows 2 c and 2 c + 1, then of 2 c + 8 and 2 c + 9; tf32: of row c,
+//         then c + 4
+// k8 of 16 bits has the first half of these registers. ldmatrix (ldmatrix.h) fills a from a matrix
+// that is stored by rows, and b from one that is stored by columns; ldmatrix_trans the other way.
+//
+// All lanes of a warp execute it together. Products are exact; the order in which they are added,
+// and the bits that a sum keeps on its way, are the hardware's.
+//
+// Architecture 8.0 and above, f16 also 7.5. A kernel that uses the others on less traps.
+#pragma once
+
+#include "runtime/device_code.h"
+
+#include <type_traits>
+
+#if !KG_BACKEND_CUDA
+#include "runtime/host/matrix.h"
+#endif
+
+namespace kg::ptx {
+
+#if KG_BACKEND_CUDA
+
+__device__ inline void mma_m16n8k8_f16(float (&sum)[4], const unsigned (&a)[2], unsigned b) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+               "{%0, %1, %2, %3};"
+               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+               : "r"(a[0]), "r"(a[1]), "r"(b));
+}
+
+// T: f16 or bf16.
+template <class T>
+__device__ inline void mma_m16n8k16(float (&sum)[4], const unsigned (&a)[4],
+                                    const unsigned (&b)[2]) {
+  static_assert(std::is_same_v<T, f16> || std::is_same_v<T, bf16>, "16-bit floating point");
+#if __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<T, f16>) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  } else {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+#else
+  if constexpr (std::is_same_v<T, f16>) {
+    mma_m16n8k8_f16(sum, {a[0], a[1]}, b[0]);
+    mma_m16n8k8_f16(sum, {a[2], a[3]}, b[1]);
+  } else {
+    __trap();
+  }
+#endif
+}
+
+// a and b from to_tf32 (tf32.h); the low 13 bits of other floats are cut off.
+__device__ inline void mma_m16n8k8_tf32(float (&sum)[4], const unsigned (&a)[4],
+                                        const unsigned (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+               "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  __trap();
+#endif
+}
+
+#else
+
+inline void mma_m16n8k8_f16(float (&sum)[4], const unsigned (&a)[2], unsigned b,
+                            Location where = Location::here()) {
+  host::multiply_matrices<host::Binary16, 8>(sum, a, &b, "mma_m16n8k8_f16", where);
+}
+
+template <class T>
+inline void mma_m16n8k16(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+                         Location where = Location::here()) {
+  static_assert(std::is_same_v<T, f16> || std::is_same_v<T, bf16>, "16-bit floating point");
+  if constexpr (std::is_same_v<T, f16>) {
+    host::multiply_matrices<host::Binary16, 16>(sum, a, b, "mma_m16n8k16<f16>", where);
+  } else {
+    host::multiply_matrices<host::Bfloat16, 16>(sum, a, b, "mma_m16n8k16<bf16>", where);
+  }
+}
+
+inline void mma_m16n8k8_tf32(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+                             Location where = Location::here()) {
+  host::multiply_matrices<host::Tf32, 8>(sum, a, b, "mma_m16n8k8_tf32", where);
+}
+
+#endif
+
+} // namespace kg::ptx

@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// TF32, a format of operands of mma (mma.h): the sign, the exponent and the first 10 bits of the
+// fraction of a float, in a register of 32 bits (PTX ISA, "Alternate Floating-Point Data Formats").
+#pragma once
+
+#include "runtime/device_code.h"
+
+#include <cstdint>
+
+#if !KG_BACKEND_CUDA
+#include <bit>
+#endif
+
+namespace kg::ptx {
+
+// `value` rounded to nearest, ties away from zero (PTX ISA, "cvt.rna.tf32.f32"); NaN is 0x7fffffff.
+// Architecture 8.0 and above; a kernel that uses it on less traps.
+__device__ inline unsigned to_tf32(float value) {
+#if !KG_BACKEND_CUDA
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
+  // Adding half a unit carries into the kept bits exactly where the magnitude is rounded up.
+  return (bits + 0x1000u) & ~0x1fffu;
+#elif __CUDA_ARCH__ >= 800
+  unsigned bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
+  return bits;
+#else
+  __trap();
+  return 0;
+#endif
+}
+
+} // namespace kg::ptx

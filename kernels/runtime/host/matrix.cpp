@@ -1,0 +1,164 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/host/matrix.h"
+
+#include "runtime/host/bfloat16.h"
+#include "runtime/host/half.h"
+
+#include <bit>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace kg::host {
+namespace {
+
+// One lane's call, and what the warp's meeting said of it.
+struct Call {
+  Location where;
+  unsigned lanes = 0; // that took part
+  Location elsewhere; // where another lane called; no line where none did
+};
+
+// Whether all lanes came, and from one place.
+template <class Operands>
+bool complete(void* const* payload, unsigned lanes) {
+  const auto call = [&](unsigned lane) -> Call& { return *static_cast<Operands*>(payload[lane]); };
+  const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
+  bool same = true;
+  for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
+    Call& mine = call(static_cast<unsigned>(std::countr_zero(rest)));
+    mine.lanes = lanes;
+    if (same_place(mine.where, call(first).where)) continue;
+    same = false;
+    call(first).elsewhere = mine.where;
+    mine.elsewhere = call(first).where;
+  }
+  return same && lanes == ~0u;
+}
+
+template <class Operands>
+void execute(Operands& operands, Resolve resolve, const char* name, Location where) {
+  Block& block = running_block(name, where);
+  operands.where = where;
+  block.collective(~0u, &operands, resolve, name, where);
+  const Call& call = operands;
+  if (call.elsewhere.line != 0) {
+    block.trap(fmt::format("{} here, while other lanes of the warp call it at {}:{}; all 32 must "
+                           "execute the same instruction",
+                           name, call.elsewhere.file, call.elsewhere.line),
+               where);
+  }
+  if (call.lanes != ~0u) {
+    block.trap(fmt::format("{} by {} lanes of the warp; all 32 must execute it", name,
+                           std::popcount(call.lanes)),
+               where);
+  }
+}
+
+struct Load : Call {
+  MatrixRow row;
+  unsigned matrices;
+  unsigned* fragment;
+};
+
+template <bool kTransposed>
+void resolve_load(void* const* payload, unsigned lanes) {
+  if (!complete<Load>(payload, lanes)) return;
+  unsigned short element[32][8]; // by the row that a lane brought
+  for (unsigned lane = 0; lane < kWarpSize; ++lane)
+    std::memcpy(element[lane], &static_cast<Load*>(payload[lane])->row, sizeof element[lane]);
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const Load& mine = *static_cast<Load*>(payload[lane]);
+    const unsigned line = lane / 4;
+    const unsigned within = lane % 4 * 2;
+    for (unsigned i = 0; i < mine.matrices; ++i) {
+      const auto at = [&](unsigned k) -> unsigned {
+        return kTransposed ? element[8 * i + within + k][line] : element[8 * i + line][within + k];
+      };
+      mine.fragment[i] = at(0) | at(1) << 16;
+    }
+  }
+}
+
+struct Product : Call {
+  const unsigned* a;
+  const unsigned* b;
+  float* sum;
+};
+
+template <class Format>
+constexpr int kPerRegister = 4 / static_cast<int>(sizeof(typename Format::Raw));
+
+template <class Format>
+float element(unsigned word, int i) {
+  if constexpr (kPerRegister<Format> == 1) return Format::to_float(word);
+  return Format::to_float(static_cast<unsigned short>(word >> 16 * i));
+}
+
+// Fragments as PTX documents them. A register holds 1 or 2 elements, next to each other in k; a
+// step is the part of k that the 4 lanes of a row hold in one register. Lane 4 r + c has: of A, for
+// each step, a register of row r and one of row r + 8; of B one of column r; of the sum, elements 2
+// c and 2 c + 1 of row r, then of row r + 8.
+template <class Format, int kDepth>
+void resolve_product(void* const* payload, unsigned lanes) {
+  if (!complete<Product>(payload, lanes)) return;
+  constexpr int kStep = 4 * kPerRegister<Format>;
+  float a[16][kDepth];
+  float b[kDepth][8];
+  float sum[16][8];
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const Product& mine = *static_cast<Product*>(payload[lane]);
+    const unsigned line = lane / 4;
+    for (int step = 0; step < kDepth / kStep; ++step) {
+      for (int i = 0; i < kPerRegister<Format>; ++i) {
+        const int k = step * kStep + static_cast<int>(lane % 4) * kPerRegister<Format> + i;
+        a[line][k] = element<Format>(mine.a[2 * step], i);
+        a[line + 8][k] = element<Format>(mine.a[2 * step + 1], i);
+        b[k][line] = element<Format>(mine.b[step], i);
+      }
+    }
+    for (unsigned i = 0; i < 4; ++i) sum[line + i / 2 * 8][lane % 4 * 2 + i % 2] = mine.sum[i];
+  }
+  for (int row = 0; row < 16; ++row)
+    for (int k = 0; k < kDepth; ++k)
+      for (int column = 0; column < 8; ++column) sum[row][column] += a[row][k] * b[k][column];
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const Product& mine = *static_cast<Product*>(payload[lane]);
+    for (unsigned i = 0; i < 4; ++i) mine.sum[i] = sum[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
+  }
+}
+
+} // namespace
+
+void misaligned_matrix_row(const char* name, Location where) {
+  running_block(name, where)
+      .trap(fmt::format("{}: the address of a row is not aligned to {} bytes", name,
+                        sizeof(MatrixRow)),
+            where);
+}
+
+void distribute_matrices(unsigned* fragment, const MatrixRow& row, unsigned matrices,
+                         bool transposed, const char* name, Location where) {
+  Load load{{}, row, matrices, fragment};
+  execute(load, transposed ? &resolve_load<true> : &resolve_load<false>, name, where);
+}
+
+float Tf32::to_float(unsigned bits) { return std::bit_cast<float>(bits & ~0x1fffu); }
+
+template <class Format, int kDepth>
+void multiply_matrices(float* sum, const unsigned* a, const unsigned* b, const char* name,
+                       Location where) {
+  Product product{{}, a, b, sum};
+  execute(product, &resolve_product<Format, kDepth>, name, where);
+}
+
+template void multiply_matrices<Binary16, 16>(float*, const unsigned*, const unsigned*, const char*,
+                                              Location);
+template void multiply_matrices<Bfloat16, 16>(float*, const unsigned*, const unsigned*, const char*,
+                                              Location);
+template void multiply_matrices<Binary16, 8>(float*, const unsigned*, const unsigned*, const char*,
+                                             Location);
+template void multiply_matrices<Tf32, 8>(float*, const unsigned*, const unsigned*, const char*,
+                                         Location);
+
+} // namespace kg::host

@@ -1,0 +1,54 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"): the host's ldmatrix
+// and mma. All 32 lanes of a warp must execute the same one together: anything else is an Error (a
+// trap), for a GPU's result is undefined then. They order no accesses to memory.
+#pragma once
+
+#include "runtime/error.h"
+#include "runtime/host/block.h"
+#include "runtime/host/vector_types.h"
+
+namespace kg::host {
+
+// What a row of an 8x8 matrix of 16-bit elements is: one access of a lane.
+using MatrixRow = uint4;
+
+[[noreturn]] void misaligned_matrix_row(const char* name, Location where);
+
+// Hands out what the warp has read. Lane 8 i + r brought row r of matrix i; lane 4 r + c gets
+// elements 2 c and 2 c + 1 of row r of each matrix, or of column r where `transposed`. `matrices`:
+// 1, 2 or 4.
+void distribute_matrices(unsigned* fragment, const MatrixRow& row, unsigned matrices,
+                         bool transposed, const char* name, Location where);
+
+// Always inline: the read must be one of the kernel's own, which the checkers and the counters see.
+[[gnu::always_inline]] inline void load_matrices(unsigned* fragment, const void* row,
+                                                 unsigned matrices, bool transposed,
+                                                 const char* name, Location where) {
+  MatrixRow mine{};
+  if (running_block(name, where).lane() < 8 * matrices) {
+    if (reinterpret_cast<std::uintptr_t>(row) % sizeof(MatrixRow) != 0)
+      misaligned_matrix_row(name, where);
+    mine = *static_cast<const MatrixRow*>(row);
+  }
+  distribute_matrices(fragment, mine, matrices, transposed, name, where);
+}
+
+// TF32: a float of which 10 bits of fraction count. The instruction does not look at the others.
+struct Tf32 {
+  struct Raw {
+    unsigned x;
+  };
+  static float to_float(unsigned bits);
+};
+
+// sum += A B, with A of 16 x kDepth and B of kDepth x 8 elements of Format (Binary16, Bfloat16 or
+// Tf32). Products are exact; they are added to the sum one after the other in f32, in ascending
+// order of k. PTX leaves the order open.
+template <class Format, int kDepth>
+void multiply_matrices(float* sum, const unsigned* a, const unsigned* b, const char* name,
+                       Location where);
+
+} // namespace kg::host
