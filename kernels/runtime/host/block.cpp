@@ -290,7 +290,11 @@ void Block::suspend(Wait wait, unsigned detail, const char* name, Location where
     unwind();
 }
 
-void Block::unwind() { throw Aborted{}; }
+// A watched thread may have been preempted within an access, which cannot throw either: see stop().
+void Block::unwind() {
+  if (observer) __builtin_longjmp(current_block->escape_[current_block->current_], 1);
+  throw Aborted{};
+}
 
 // Nothing is ready and everything has started: lets go what waits for exactly that. False if it is
 // a deadlock.
