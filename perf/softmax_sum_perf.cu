@@ -86,7 +86,7 @@ Case make_case(std::int64_t terms, std::int64_t n) {
 Operation softmax_sum_operation() {
   Operation operation{"softmax_sum", "softmax", {Dtype::f32, Dtype::f16, Dtype::bf16}, {}, {}};
   if (backend == Backend::host)
-    operation.shapes = {{"k8_n32768", true}};
+    operation.shapes = {{"k8_n32768", true}, {"k3_n65536"}};
   else // 576 MiB and more of traffic in the second and third
     operation.shapes = {{"k8_n65536"}, {"k8_n33554432", true}, {"k3_n67108864"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
