@@ -83,7 +83,7 @@ TYPED_TEST(ElementwiseBackward, AllPatterns) {
 
 TYPED_TEST(ElementwiseBackward, Sizes) {
   // Around a pack, a block, and a tile.
-  const std::int64_t tile = 512 * this->kPack;
+  const std::int64_t tile = 256 * this->kPack;
   for (const std::int64_t n : std::vector<std::int64_t>{0, 1, 3, 7, 8, 9, 31, 33, 255, 257,
                                                         tile - 1, tile, tile + 1, 2 * tile + 1})
     this->check("normal", this->normals(n), {}, degenerate_of(static_cast<std::size_t>(n)));
@@ -128,7 +128,7 @@ TYPED_TEST(ElementwiseBackward, MoreThan2To31Elements) {
 }
 
 TYPED_TEST(ElementwiseBackward, Misaligned) {
-  const std::int64_t tile = 512 * this->kPack;
+  const std::int64_t tile = 256 * this->kPack;
   for (const std::int64_t n : {std::int64_t{1}, std::int64_t{5}, std::int64_t{41}, tile + 13}) {
     const auto in = this->normals(n);
     const Degenerate degenerate = degenerate_of(static_cast<std::size_t>(n));
