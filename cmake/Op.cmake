@@ -118,7 +118,8 @@ function(kernelgrade_add_op op)
     set_tests_properties(perf.${op}.${dtype} PROPERTIES
       LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 2400 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
     if(TARGET kernelgrade-cost)
-      add_test(NAME cost.${op}.${dtype} COMMAND kernelgrade-cost gate --cost --op ${op} --dtype ${dtype})
+      add_test(NAME cost.${op}.${dtype} COMMAND kernelgrade-cost gate --cost --op ${op} --dtype ${dtype}
+        --json ${PROJECT_BINARY_DIR}/results/cost.${op}.${dtype}.json)
       set_tests_properties(cost.${op}.${dtype} PROPERTIES
         LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
     endif()

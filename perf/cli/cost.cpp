@@ -7,8 +7,10 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_model.h"
+#include "perf/cli/counted.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
+#include "perf/cli/shard.h"
 #include "perf/cost/metrics.h"
 #include "perf/cost/profile.h"
 #include "perf/judge/exact_bless.h"
@@ -27,10 +29,8 @@
 namespace kg::cli {
 namespace {
 
-using RowsByOp = std::map<std::string, std::vector<judge::ExactMeasured>>;
-
-RowsByOp count_rows(const std::vector<const Row*>& rows, World& world) {
-  RowsByOp by_op;
+judge::ExactRows count_rows(const std::vector<const Row*>& rows, World& world) {
+  judge::ExactRows counted;
   for (const Row* row : rows) {
     const judge::Registered& about = row->registered;
     for (const cost::Metric& metric : cost::metrics(count_launches(*row, world), row->work)) {
@@ -43,31 +43,10 @@ RowsByOp count_rows(const std::vector<const Row*>& rows, World& world) {
       }
       measured.site = metric.site;
       measured.hint = metric.hint;
-      by_op[about.op].push_back(std::move(measured));
+      counted.push_back(std::move(measured));
     }
   }
-  return by_op;
-}
-
-std::filesystem::path file_of(const Options& options, const std::string& op) {
-  return options.baselines / "simt" / (op + ".csv");
-}
-
-// The rows of a file that this run should have counted: all of its types, or, where it chose within
-// them, those of the cases and variants that it counted.
-judge::Covers covers(const Selection& selection, const std::vector<const Row*>& rows) {
-  std::set<std::pair<std::string, std::string>> chosen; // op and dtype, or case and variant
-  for (const Row* row : rows) {
-    const judge::Registered& about = row->registered;
-    chosen.insert(selection.partial ? std::pair(about.key.case_id, about.key.variant)
-                                    : std::pair(about.op, about.dtype));
-  }
-  return [chosen, partial = selection.partial](const judge::ExactRow& row) {
-    const std::string& id = row.key[0];
-    return chosen.contains(
-        partial ? std::pair(id, row.key[1])
-                : std::pair(std::string(judge::op_of(id)), std::string(judge::dtype_of(id))));
-  };
+  return counted;
 }
 
 // One shape tells nothing of how a cost grows.
@@ -105,24 +84,27 @@ int profile_costs(const Options& options, World& world) {
 }
 
 int gate_costs(const Options& options, World& world) {
-  const Selection selection = select(world, options.filters);
+  Selection selection = select(world, options.filters);
   require_listed(selection);
-  const std::vector<const Row*> rows = countable(world, selection);
-  const judge::ExactOptions how{options.strict, "kernelgrade gate --cost",
-                                "kernelgrade bless --cost"};
+  // Of all shards, since a variant's shapes may lie in several.
+  const std::vector<std::string> one_shape =
+      selection.partial ? std::vector<std::string>()
+                        : variants_with_one_shape(countable(world, selection));
+  judge::Results run;
+  run.shard = divide(options, selection, "costs");
+  run.environment = counted_environment(options, world);
+  run.costs = count_rows(countable(world, selection), world);
+  if (!options.json.empty()) judge::save_results(options.json, run);
+  const bool partial = selection.partial || run.shard;
   std::vector<int> exits;
-  for (const auto& [op, measured] : count_rows(rows, world)) {
-    const judge::ExactFile baseline = judge::load_exact(judge::cost_table(), file_of(options, op));
-    const judge::ExactResult result =
-        judge::judge_exact(judge::cost_table(), measured, baseline, covers(selection, rows), how);
+  for (const auto& [op, measured] : by_op(run.costs)) {
+    const judge::ExactResult result = judge_costs(options, op, measured, partial);
     exits.push_back(result.exit_code);
     world.out << judge::plain_text(result);
   }
-  if (!selection.partial) {
-    for (const std::string& fault : variants_with_one_shape(rows)) {
-      exits.push_back(judge::kExitFail);
-      world.out << fault << "\n";
-    }
+  for (const std::string& fault : one_shape) {
+    exits.push_back(judge::kExitFail);
+    world.out << fault << "\n";
   }
   return judge::combined_exit(exits, options.strict);
 }
@@ -136,11 +118,11 @@ int bless_costs(const Options& options, World& world) {
   how.dirty_tree = is_dirty(source_of(options, world));
   how.remove_orphans = options.remove_orphans;
   int exit_code = judge::kExitPass;
-  for (const auto& [op, measured] : count_rows(rows, world)) {
-    const std::filesystem::path path = file_of(options, op);
+  for (const auto& [op, measured] : by_op(count_rows(rows, world))) {
+    const std::filesystem::path path = cost_file(options, op);
     const judge::ExactBlessPlan plan = judge::plan_exact_bless(
         judge::cost_table(), measured, judge::load_exact(judge::cost_table(), path),
-        covers(selection, rows), how);
+        cost_covers(measured, selection.partial), how);
     judge::carry_out(judge::cost_table(), plan, path);
     exit_code = std::max(exit_code, plan.exit_code());
     world.out << judge::text(plan);

@@ -8,6 +8,7 @@
 #include "perf/cli/confirm_rows.h"
 #include "perf/cli/gate_import.h"
 #include "perf/cli/measure_rows.h"
+#include "perf/cli/shard.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/suspects.h"
@@ -16,6 +17,7 @@
 #include "perf/selftest/calibration.h"
 
 #include <algorithm>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -66,9 +68,10 @@ judge::GateResult confirmed(const Options& options, World& world,
 
 int gate(const Options& options, World& world) {
   if (!options.files.empty()) return gate_import(options, world);
-  const Selection selection = select(world, options.filters);
+  Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);
+  const std::optional<judge::Shard> shard = divide(options, selection, "times");
   const std::string no_device = missing_device(options, world);
   judge::Results run;
   std::map<std::string, judge::TimingFile> baselines;
@@ -80,6 +83,7 @@ int gate(const Options& options, World& world) {
   const judge::GateResult result =
       confirmed(options, world, baselines, judge_run(options, selection, baselines, run, no_device),
                 gate_options(options, selection, run, no_device), run);
+  run.shard = shard;
   if (!options.json.empty() && no_device.empty()) judge::save_results(options.json, run);
   if (!options.quiet && no_device.empty())
     world.out << report::judged_table(result, run.rows, kJudged).plain() << "\n";

@@ -3,10 +3,12 @@
 //
 // From the command line to a command, and from whatever it throws to an exit code.
 #include "perf/cli/commands.h"
+#include "perf/cli/console.h"
 #include "perf/judge/gate.h"
 
 #include <exception>
 #include <map>
+#include <optional>
 #include <ostream>
 
 namespace kg::cli {
@@ -39,6 +41,11 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
   if (parsed.help) {
     world.out << parsed.help->text;
     return judge::kExitPass;
+  }
+  std::optional<AsciiOnly> out, err;
+  if (parsed.options.ascii) {
+    out.emplace(world.out);
+    err.emplace(world.err);
   }
   if (parsed.options.cost) {
     if (!world.take_launches) return run_counting_program(arguments, world);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/measure_processes.h"
 
+#include "perf/cli/console.h"
 #include "perf/cli/journal.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/stored_runs.h"
@@ -150,6 +151,7 @@ judge::Results measure_in_processes(const Options& options, World& world,
   Processes processes(options, world, source);
   std::vector<Rows> operations = by_operation(selection);
   std::vector<judge::Results> runs;
+  Progress line(world, options.quiet);
   for (int process = 1; process <= options.processes; ++process) {
     // One process has the order asked for; several have different ones, so that no row always
     // follows the same other.
@@ -157,10 +159,8 @@ judge::Results measure_in_processes(const Options& options, World& world,
         options.processes == 1 ? options.shuffle : options.shuffle + static_cast<unsigned>(process);
     if (shuffle) std::shuffle(operations.begin(), operations.end(), std::mt19937(shuffle));
     for (const Rows& rows : operations) {
-      if (!options.quiet)
-        world.err << fmt::format("process {} of {}: {}, {} rows", process, options.processes,
-                                 rows.front()->registered.op, rows.size())
-                  << std::endl;
+      line.show(fmt::format("process {} of {}: {}, {} rows", process, options.processes,
+                            rows.front()->registered.op, rows.size()));
       runs.push_back(processes.measure(rows, shuffle));
     }
   }

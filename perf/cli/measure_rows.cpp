@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/measure_rows.h"
 
+#include "perf/cli/console.h"
 #include "perf/cli/journal.h"
 #include "perf/cli/measure_processes.h"
 #include "perf/judge/gate.h"
@@ -150,6 +151,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   const std::vector<unsigned> own = {static_cast<unsigned>(getpid()),
                                      static_cast<unsigned>(getppid())};
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);
+  Progress line(world, options.quiet);
   for (const Row* row : rows) {
     if (journal) journal->begins({run.environment, {unfinished(*row)}});
     const std::optional<perf::CpuTime> before = perf::cpu_time();
@@ -167,8 +169,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     const std::string lost = found.problem.empty() ? "" : apparatus->instruments.device_problem();
     if (!lost.empty()) run.rows.back().tags["failure"] = "device_lost";
     if (journal) journal->ends({run.environment, {run.rows.back()}});
-    if (!options.quiet)
-      world.err << progress(run.rows.size(), rows.size(), run.rows.back()) << std::endl;
+    line.show(progress(run.rows.size(), rows.size(), run.rows.back()));
     if (lost.empty()) continue;
     // A process that is watched leaves the rows that are left to the next one.
     if (!journal) add_unmeasured(run, rows, lost);
@@ -204,6 +205,10 @@ perf::DeviceLock lock_device(World& world) {
 
 std::string source_of(const Options& options, const World& world) {
   return options.source_id.empty() ? perf::source_id(world.source) : options.source_id;
+}
+
+std::map<std::string, std::string> counted_environment(const Options& options, const World& world) {
+  return {{"source", source_of(options, world)}, {"date_utc", perf::utc_now()}};
 }
 
 bool is_dirty(const std::string& source) {

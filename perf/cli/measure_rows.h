@@ -9,6 +9,7 @@
 #include "perf/judge/result.h"
 #include "perf/measure/device_lock.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ namespace kg::cli {
 // What a run's environment says about the source: --source-id, else what git says, without asking
 // the device.
 std::string source_of(const Options& options, const World& world);
+
+// What there is to say of a run that asks no device: the source, and when.
+std::map<std::string, std::string> counted_environment(const Options& options, const World& world);
 
 // Whether a source so called has uncommitted changes.
 bool is_dirty(const std::string& source);

@@ -15,7 +15,9 @@ namespace kg::cli {
 int merge(const Options& options, World& world) {
   const judge::Results merged = load_runs(options.files);
   judge::save_results(options.json, merged);
-  world.out << fmt::format("{}: {} rows of {} files\n", options.json.string(), merged.rows.size(),
+  std::size_t rows = merged.rows.size() + merged.costs.size();
+  for (const auto& [name, of_name] : merged.resources) rows += of_name.size();
+  world.out << fmt::format("{}: {} rows of {} files\n", options.json.string(), rows,
                            options.files.size());
   return judge::kExitPass;
 }

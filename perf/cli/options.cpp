@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <regex>
 #include <sstream>
 #include <string_view>
 
@@ -121,6 +122,7 @@ struct Words {
   FilterWords filter;
   std::string batch;
   std::string status;
+  std::string shard;
   int processes = 0;
   std::string confirm = "auto";
 };
@@ -157,6 +159,25 @@ void add_measuring(CLI::App& command, Words& words) {
   add_device(command, words);
   command.add_option("--processes", words.processes, "fresh processes to measure in")
       ->check(CLI::Range(1, 100));
+}
+
+void add_shard(CLI::App& command, Words& words, const char* text) {
+  command.add_option("--shard", words.shard, text)->type_name("I/N");
+}
+
+ShardOption shard_of(const Words& words) {
+  if (words.options.command == "bless")
+    throw UsageError(
+        "bless: --shard: a baseline file is measured whole and on one machine; bless by "
+        "--op, or bless everything");
+  static const std::regex kForm("([1-9][0-9]{0,5})/([1-9][0-9]{0,5})");
+  std::smatch numbers;
+  if (!std::regex_match(words.shard, numbers, kForm))
+    throw UsageError(fmt::format("--shard {}: write I/N, as in 2/4", words.shard));
+  const ShardOption shard{std::stoul(numbers[1]), std::stoul(numbers[2])};
+  if (shard.index > shard.count)
+    throw UsageError(fmt::format("--shard {}: there are shards 1 to {}", words.shard, shard.count));
+  return shard;
 }
 
 void add_tolerance(CLI::App& command, Words& words) {
@@ -213,7 +234,7 @@ void add_import(CLI::App& gate, Words& words) {
   const std::vector<CLI::Option*> senseless = gate.get_options([](const CLI::Option* option) {
     const std::string name = option->get_name();
     return option->get_group() == kRows || name == "--device" || name == "--source-id" ||
-           name == "--processes" || name == "--shuffle";
+           name == "--processes" || name == "--shard" || name == "--shuffle";
   });
   CLI::Option* import = gate.add_option(
       "--import", words.options.files,
@@ -237,6 +258,9 @@ void add_commands(CLI::App& app, Words& words) {
   add_measuring(*run, words);
   add_strict(*run, words);
 
+  constexpr const char* kShard = "measure this part of N; `merge` and `report` join them";
+  add_shard(*run, words, kShard);
+
   CLI::App* ab = app.add_subcommand("ab", "measure side by side with another commit");
   add_rows(*ab, words);
   add_strict(*ab, words);
@@ -253,6 +277,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_baselines(*gate, words);
   add_cost(*gate, words);
   add_strict(*gate, words);
+  add_shard(*gate, words, kShard);
   gate->add_option("--confirm", words.confirm,
                    "auto: measure what looks slower beside the commit that blessed it; never: only "
                    "say so (KERNELGRADE_CONFIRM)")
@@ -266,6 +291,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_baselines(*bless, words);
   add_cost(*bless, words);
   add_strict(*bless, words);
+  add_shard(*bless, words, "refused: a baseline is measured whole");
   bless->add_option("--why", options.why, "why rows that have a baseline may change");
   bless->add_flag("--accept-bimodal", options.accept_bimodal, "bless rows with two modes");
   bless->add_flag("--remove-orphans", options.remove_orphans,
@@ -282,6 +308,7 @@ void add_commands(CLI::App& app, Words& words) {
       "resources", "compare what kernels take (registers, spills, occupancy) with the baselines");
   resources->add_option("--op", words.filter.filter.ops, "operations: gemm,softmax")
       ->delimiter(',');
+  resources->add_option("--json", options.json, "write what they take to this file");
   resources->add_option("--compiled", options.compiled, "the build's folder of compiled kernels");
   add_baselines(*resources, words);
   add_strict(*resources, words);
@@ -294,13 +321,15 @@ void add_commands(CLI::App& app, Words& words) {
   add_rows(*report, words);
   add_baselines(*report, words);
   add_strict(*report, words);
-  report->add_option("files", options.files, "JSON files of run or gate")->required();
+  report->add_option("files", options.files, "JSON files of run, gate, gate --cost or resources")
+      ->required();
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
 
   add_selftest(app, words);
 
   CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
-  merge->add_option("files", options.files, "JSON files of run or gate")->required();
+  merge->add_option("files", options.files, "JSON files of run, gate, gate --cost or resources")
+      ->required();
   merge->add_option("--json", options.json, "the file to write")->required();
 
 #if KERNELGRADE_HISTORY
@@ -359,6 +388,8 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
                "Exit codes: 0 passed, 1 failed, 2 called wrongly, 77 skipped.",
                "kernelgrade");
   app.require_subcommand(1);
+  app.fallthrough(); // what stands behind a command may be an option of all of them
+  app.add_flag("--ascii", words.options.ascii, "write no other characters to the console");
   add_commands(app, words);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
@@ -379,6 +410,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
                     : options.command == "bless" ? kBlessProcesses
                                                  : 1;
   options.processes = words.processes ? words.processes : options.in_process ? 1 : usual;
+  if (!words.shard.empty()) options.shard = shard_of(words);
   if (!words.status.empty()) options.status = judge::status_named(words.status);
   options.confirm = words.confirm == "auto";
   options.strict = is_set("KERNELGRADE_STRICT") || options.strict;

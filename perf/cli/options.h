@@ -34,6 +34,12 @@ struct Filter {
   bool fast = false; // only the pre-merge subset
 };
 
+// Which of so many parts of the selected rows, from 1.
+struct ShardOption {
+  std::size_t index = 1;
+  std::size_t count = 1;
+};
+
 struct Options {
   std::string command;
   std::vector<Filter> filters; // at least one; a row is selected if any matches
@@ -44,9 +50,11 @@ struct Options {
   std::filesystem::path baselines;
   std::string source_id; // empty: ask git
   int processes = 1;
+  std::optional<ShardOption> shard;   // none: all of the selection
   perf::Pace pace = perf::Pace::full; // KERNELGRADE_BRIEF=1: brief
   unsigned shuffle = 0;               // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
+  bool ascii = false;            // write no other characters
   double row_timeout_s = 120;    // a row that takes longer is killed with its process
   bool in_process = false;       // measure in this process, without that protection
   std::filesystem::path journal; // where a process started by measure_in_processes writes its rows

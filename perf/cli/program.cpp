@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <unistd.h>
 #include <utility>
 
 namespace kg::cli {
@@ -23,6 +24,7 @@ World world_of(std::vector<perf::Operation> operations, const std::filesystem::p
       .no_device = device_unavailable_reason,
       .device = [] { return device_slug(device_properties().name); },
       .apparatus = nullptr,
+      .terminal = isatty(STDERR_FILENO) != 0,
       .out = std::cout,
       .err = std::cerr,
   };

@@ -7,6 +7,7 @@
 
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_model.h"
+#include "perf/cli/counted.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
 #include "perf/judge/exact_bless.h"
@@ -61,10 +62,12 @@ int skip(const Options& options, World& world, const std::filesystem::path& fold
   return options.strict ? judge::kExitFail : judge::kExitSkip;
 }
 
-int bless_rows(const Options& options, World& world, const judge::ExactFile& file,
-               const std::vector<judge::ExactMeasured>& rows, const judge::Covers& covers) {
+int bless_rows(const Options& options, World& world, const std::string& name,
+               const judge::ExactRows& rows, const std::set<std::string>& ops) {
+  const judge::ExactFile file =
+      judge::load_exact(judge::resource_table(), resource_file(options, name));
   const judge::ExactBlessPlan plan = judge::plan_exact_bless(
-      judge::resource_table(), rows, file, covers,
+      judge::resource_table(), rows, file, resource_covers(ops),
       {options.why, is_dirty(source_of(options, world)), options.remove_orphans});
   judge::carry_out(judge::resource_table(), plan, file.path);
   world.out << file.path << (plan.changes() ? ", written:\n" : ", as it was:\n")
@@ -84,14 +87,11 @@ int resources(const Options& options, World& world) {
   if (all.empty()) return skip(options, world, folder);
 
   const auto launches = launches_of(selection);
-  const judge::Covers covers = [&](const judge::ExactRow& row) {
-    return selection.ops.contains(std::string(judge::op_of(row.key.front())));
-  };
+  judge::Results run;
+  run.environment = counted_environment(options, world);
   std::vector<int> exits;
   for (const kg::resources::Compiled& compiled : all) {
-    const auto path = options.baselines / "resources" / (compiled.name + ".csv");
-    const judge::ExactFile file = judge::load_exact(judge::resource_table(), path);
-    std::vector<judge::ExactMeasured> rows;
+    judge::ExactRows& rows = run.resources[compiled.name];
     for (const std::string& op : selection.ops) {
       const auto known = launches.find(op);
       const auto found =
@@ -100,15 +100,14 @@ int resources(const Options& options, World& world) {
       rows.insert(rows.end(), found.begin(), found.end());
     }
     if (options.bless) {
-      exits.push_back(bless_rows(options, world, file, rows, covers));
+      exits.push_back(bless_rows(options, world, compiled.name, rows, selection.ops));
       continue;
     }
-    const judge::ExactResult result = judge::judge_exact(
-        judge::resource_table(), rows, file, covers,
-        {options.strict, "kernelgrade resources", "kernelgrade resources --bless"});
+    const judge::ExactResult result = judge_resources(options, compiled.name, rows, selection.ops);
     world.out << compiled.name << ": " << judge::plain_text(result);
     exits.push_back(result.exit_code);
   }
+  if (!options.json.empty()) judge::save_results(options.json, run);
   return judge::combined_exit(exits, options.strict);
 }
 

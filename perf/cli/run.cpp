@@ -5,20 +5,24 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
+#include "perf/cli/shard.h"
 #include "perf/report/rows.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
 #include <ostream>
 #include <vector>
 
 namespace kg::cli {
 
 int run(const Options& options, World& world) {
-  const Selection selection = select(world, options.filters);
+  Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
+  const std::optional<judge::Shard> shard = divide(options, selection, "times");
   if (const auto exit = exit_without_device(options, world)) return *exit;
-  const judge::Results measured = measure_rows(options, world, selection);
+  judge::Results measured = measure_rows(options, world, selection);
+  measured.shard = shard;
   if (!options.journal.empty()) return judge::kExitPass; // who reads it judges it
   if (!options.json.empty()) judge::save_results(options.json, measured);
   if (!options.quiet) world.out << report::measured_table(measured.rows, kJudged).plain();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/stored_runs.h"
 
+#include "perf/cli/shard.h"
 #include "perf/import/load.h"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ void keep_first(std::vector<judge::Results>& runs, std::string judge::Measured::
 judge::Results load_runs(const std::vector<std::filesystem::path>& files) {
   std::vector<judge::Results> runs;
   for (const std::filesystem::path& file : files) runs.push_back(imports::load_any(file));
+  require_whole(files, runs);
   return join_runs(std::move(runs));
 }
 

@@ -11,7 +11,8 @@ namespace kg::cli {
 
 // The files of `run --json` and `gate --json`, or of other tools (perf/import), as one run. A row
 // that failed in any of them has failed, and its times elsewhere count for nothing. Throws Error
-// when they are not of one machine and build; the dates may differ, and the latest stays.
+// when they are not of one machine and build, or hold shards that make no whole (shard.h); the
+// dates may differ, and the latest stays.
 judge::Results load_runs(const std::vector<std::filesystem::path>& files);
 
 // The same of runs at hand.

@@ -37,6 +37,7 @@ struct World {
   // compiler and flags. Empty elsewhere.
   std::function<std::vector<count::Launch>()> take_launches = {};
   std::string counter_id = {};
+  bool terminal = false; // `err` is one: progress is shown
   std::ostream& out;
   std::ostream& err;
 };

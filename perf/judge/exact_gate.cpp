@@ -93,6 +93,7 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
     return result;
   }
   const ExactComparison found = compare_exact(table, *old, now.row);
+  result.baseline = old->values;
   result.ratio = found.ratio;
   result.grade = grade(found.ratio);
   result.changed = !found.changes.empty();

@@ -17,18 +17,6 @@
 
 namespace kg::judge {
 
-// When a row's quantities gate. same_counter: they depend on the compiler, and gate only where the
-// baseline was counted under the same counter_id.
-enum class Gating { always, same_counter, never };
-
-// One row as counted or compiled now.
-struct ExactMeasured {
-  ExactRow row; // `why` and `line` are not looked at
-  Gating gating = Gating::always;
-  std::string site; // "<file>:<line>" of what costs most, of a resource the kernel's; where known
-  std::string hint; // what usually helps, for the message of a regression
-};
-
 struct ExactOptions {
   bool strict = false; // KERNELGRADE_STRICT: what would be skipped fails
   std::string again;   // the command that measures and judges again, "kernelgrade cost"
@@ -40,6 +28,7 @@ struct ExactVerdict {
   Verdict verdict = Verdict::invalid; // pass, improved, regressed, unblessed or invalid
   bool informs = false;               // whatever the verdict, the row fails nobody
   bool changed = false;               // some quantity, if only one that informs
+  std::vector<double> baseline;       // the blessed values; empty where there is no baseline row
   // baseline / measured of the quantity that is worst off, by the rules of cost_ratio; only where
   // there is a baseline row.
   std::optional<double> ratio;

@@ -61,6 +61,29 @@ struct ExactRow {
   friend bool operator==(const ExactRow&, const ExactRow&) = default;
 };
 
+// When a row's quantities gate. same_counter: they depend on the compiler, and gate only where the
+// baseline was counted under the same counter_id.
+enum class Gating { always, same_counter, never };
+
+constexpr std::string_view name(Gating gating) {
+  switch (gating) {
+  case Gating::always: return "always";
+  case Gating::same_counter: return "same_counter";
+  case Gating::never: return "never";
+  }
+  return "";
+}
+
+// One row as counted or compiled now.
+struct ExactMeasured {
+  ExactRow row; // `why` and `line` are not looked at
+  Gating gating = Gating::always;
+  std::string site; // "<file>:<line>" of what costs most, of a resource the kernel's; where known
+  std::string hint; // what usually helps, for the message of a regression
+
+  friend bool operator==(const ExactMeasured&, const ExactMeasured&) = default;
+};
+
 // "gemm.f32.m64_n64_k64_nn tiled barriers"
 std::string key_text(const ExactRow& row);
 

@@ -3,10 +3,12 @@
 #include "perf/judge/result.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/exact_result.h"
 #include "perf/judge/json_reader.h"
 #include "runtime/error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -163,6 +165,35 @@ Measured to_measured(JsonObject object) {
   return row;
 }
 
+// An array with a line for each element.
+std::string by_line(const json& list) {
+  std::string text;
+  for (const json& element : list) text += (text.empty() ? "[\n" : ",\n") + element.dump();
+  return text.empty() ? "[]" : text + "\n]";
+}
+
+void read_counts(JsonObject& object, Results& run) {
+  if (object.has("costs")) run.costs = exact_rows(cost_table(), object, "costs");
+  if (!object.has("resources")) return;
+  object.each("resources", [&](JsonObject one) {
+    const std::string name = one.text("compiled_for");
+    append(run.resources[name], exact_rows(resource_table(), one, "rows"));
+    one.done();
+  });
+}
+
+Shard to_shard(JsonObject object) {
+  const auto whole_number = [&](const char* member) {
+    const double value = object.positive(member);
+    if (value != std::floor(value)) object.fail(member, "is no whole number", "measure again");
+    return static_cast<std::size_t>(value);
+  };
+  Shard shard{whole_number("index"), whole_number("count"), object.text("whole")};
+  if (shard.index > shard.count) object.fail("index", "is more than `count`", "measure again");
+  object.done();
+  return shard;
+}
+
 } // namespace
 
 void take_samples(Measured& row, std::vector<double> samples_ns) {
@@ -183,18 +214,34 @@ Results merge(std::span<const Results> runs) {
                           key, at->second, value));
     }
     for (const Measured& row : run.rows) parts[row.key].push_back(&row);
+    append(merged.costs, run.costs);
+    for (const auto& [name, rows] : run.resources) append(merged.resources[name], rows);
   }
   for (const auto& [key, rows] : parts) merged.rows.push_back(pooled(rows));
   return merged;
 }
 
+// A row per line: they are many, and a diff should still show which row moved.
 std::string to_json(const Results& run) {
-  // A row per line: samples are many, and a diff should still show which row moved.
   std::string contents = fmt::format("{{\"schema\":{},\n\"environment\":{},\n\"rows\":[",
                                      kResultsSchema, json(run.environment).dump());
   for (const Measured& row : run.rows)
     contents += (&row == &run.rows.front() ? "\n" : ",\n") + to_json(row).dump();
-  return contents + "\n]}\n";
+  contents += "\n]";
+  // Files from before these were counted lack them; so do those of timings alone.
+  if (!run.costs.empty()) contents += ",\n\"costs\":" + by_line(to_json(cost_table(), run.costs));
+  if (!run.resources.empty()) {
+    json all = json::array();
+    for (const auto& [name, rows] : run.resources)
+      all.push_back({{"compiled_for", name}, {"rows", to_json(resource_table(), rows)}});
+    contents += ",\n\"resources\":" + by_line(all);
+  }
+  if (run.shard)
+    contents +=
+        ",\n\"shard\":" +
+        json{{"index", run.shard->index}, {"count", run.shard->count}, {"whole", run.shard->whole}}
+            .dump();
+  return contents + "}\n";
 }
 
 Results results_from_json(std::string_view contents, const std::string& file) {
@@ -210,6 +257,8 @@ Results results_from_json(std::string_view contents, const std::string& file) {
       row.fail("case", fmt::format("repeats the row {}", text(run.rows.back().key)),
                "keep the one that is right");
   });
+  read_counts(object, run);
+  if (object.has("shard")) run.shard = to_shard(object.object("shard"));
   object.done();
   return run;
 }

@@ -6,9 +6,11 @@
 // again.
 #pragma once
 
+#include "perf/judge/exact_table.h"
 #include "perf/judge/row.h"
 #include "perf/judge/statistics.h"
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -69,9 +71,23 @@ struct Measured {
 // Gives the row the samples of one process, their median and its interval.
 void take_samples(Measured& row, std::vector<double> samples_ns);
 
+// The part of a selection that a run was given; the parts 1 to `count` make the whole.
+struct Shard {
+  std::size_t index = 1;
+  std::size_t count = 1;
+  std::string whole; // hash of all rows of the selection, so that parts of two are not joined
+
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
 struct Results {
   std::map<std::string, std::string> environment; // device, compiler, flags, driver, commit, ...
   std::vector<Measured> rows;
+  // What is not timed but counted, where it was: costs on the executor, and what kernels take when
+  // they are compiled, by architecture and toolkit ("sm_90a-cuda13.0").
+  std::vector<ExactMeasured> costs = {};
+  std::map<std::string, std::vector<ExactMeasured>> resources = {};
+  std::optional<Shard> shard = {}; // none: the run was not divided
 };
 
 // One run of many. Rows with the same key were measured by fresh processes: their samples are

@@ -6,6 +6,7 @@
 #include "perf/judge/summary.h"
 #include "perf/judge/units.h"
 #include "perf/report/rows.h"
+#include "perf/report/xml.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,26 +33,6 @@ const Measured* find(const std::map<judge::RowKey, const Measured*>& rows,
   return at == rows.end() || at->second->samples_ns.empty() ? nullptr : at->second;
 }
 
-// For an attribute or text of XML 1.0, which has no way to write other control characters.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-    case '&': result += "&amp;"; break;
-    case '<': result += "&lt;"; break;
-    case '>': result += "&gt;"; break;
-    case '"': result += "&quot;"; break;
-    case '\n': result += "&#10;"; break;
-    default: result += static_cast<unsigned char>(c) < 0x20 && c != '\t' ? ' ' : c;
-    }
-  }
-  return result;
-}
-
-std::string property(std::string_view name, double value) {
-  return fmt::format("   <property name=\"{}\" value=\"{}\"/>\n", name, judge::csv_number(value));
-}
-
 // A part of a text that ends where a line does, with the count of what is missing.
 std::string cut(const std::string& text, std::size_t most) {
   if (text.size() <= most) return text;
@@ -62,7 +43,15 @@ std::string cut(const std::string& text, std::size_t most) {
 
 } // namespace
 
-std::string summary(const judge::Results& run, const GateResult& result) {
+std::string headline(const judge::Summary& summary, const GateResult& result,
+                     const CountedSections& counted) {
+  std::string text = judge::exit_line(summary, result);
+  for (const CountedSection& section : counted) text += "; " + line(section);
+  return text;
+}
+
+std::string summary(const judge::Results& run, const GateResult& result,
+                    const CountedSections& counted) {
   const judge::Summary counts = judge::summarise(result);
   GateResult worst = result;
   std::erase_if(worst.rows, [](const RowResult& row) {
@@ -73,25 +62,28 @@ std::string summary(const judge::Results& run, const GateResult& result) {
   std::stable_partition(worst.rows.begin(), worst.rows.end(),
                         [](const RowResult& row) { return row.exit_code == judge::kExitFail; });
   if (all > kMostSummaryRows) worst.rows.resize(kMostSummaryRows);
-  std::string text = fmt::format("## Kernelgrade: {}\n\n", judge::exit_line(counts, result));
+  std::string text = fmt::format("## Kernelgrade: {}\n\n", headline(counts, result, counted));
   if (!worst.rows.empty()) text += judged_table(worst, run.rows, device_of(run)).markdown() + "\n";
   if (all > kMostSummaryRows)
     text += fmt::format("{} more such rows are in report.html.\n\n", all - kMostSummaryRows);
   text += judge::markdown(counts, result) + "\n";
+  for (const CountedSection& section : counted) text += markdown(section, kMostSummaryRows);
   for (const char* key : {"device_name", "cpu", "driver", "source", "date_utc"})
     if (const auto at = run.environment.find(key); at != run.environment.end())
       text += fmt::format("{}: {}  \n", key, at->second);
   return cut(text, kMostSummary);
 }
 
-std::string rows_csv(const judge::Results& run, const GateResult& result) {
+std::string rows_csv(const judge::Results& run, const GateResult& result,
+                     const CountedSections& counted) {
   const auto measured = by_key(run);
   const auto standing = device_of(run) == judge::Device::gpu ? standings(run.rows)
                                                              : std::map<judge::RowKey, double>();
-  const std::vector<std::string> header = {
+  std::vector<std::string> header = {
       "case",     "variant",  "mode",        "kind",       "category", "median_ns",
       "ci_lo_ns", "ci_hi_ns", "baseline_ns", "ratio",      "standing", "grade",
       "verdict",  "gb_per_s", "gflop_per_s", "peak_bytes", "message"};
+  header.insert(header.end(), std::begin(kCountedColumns), std::end(kCountedColumns));
   std::string text = judge::csv_record(header);
   for (const RowResult& row : result.rows) {
     const Measured* const times = find(measured, row.key);
@@ -99,7 +91,7 @@ std::string rows_csv(const judge::Results& run, const GateResult& result) {
       return known ? judge::csv_number(value) : std::string();
     };
     const auto at = standing.find(row.key);
-    const std::vector<std::string> fields = {
+    std::vector<std::string> fields = {
         row.key.case_id,
         row.key.variant,
         std::string(judge::name(row.key.mode)),
@@ -117,12 +109,23 @@ std::string rows_csv(const judge::Results& run, const GateResult& result) {
         times ? judge::csv_number(times->flops / times->median_ns) : "",
         times ? number(times->peak_bytes > 0, times->peak_bytes) : "",
         row.message};
+    fields.resize(header.size());
     text += judge::csv_record(fields);
   }
+  for (const CountedSection& section : counted)
+    for (const auto& record : csv_records(section)) {
+      std::vector<std::string> fields;
+      for (const std::string& column : header) {
+        const auto at = record.find(column);
+        fields.push_back(at == record.end() ? "" : at->second);
+      }
+      text += judge::csv_record(fields);
+    }
   return text;
 }
 
-std::string junit_xml(const judge::Results& run, const GateResult& result) {
+std::string junit_xml(const judge::Results& run, const GateResult& result,
+                      const CountedSections& counted) {
   const auto measured = by_key(run);
   std::string cases;
   std::size_t failures = result.faults.size();
@@ -138,33 +141,41 @@ std::string junit_xml(const judge::Results& run, const GateResult& result) {
     if (row.ratio)
       cases += property("ratio", *row.ratio) + property("ratio_lo", row.ratio_interval.low) +
                property("ratio_hi", row.ratio_interval.high);
-    cases += fmt::format("   <property name=\"verdict\" value=\"{}\"/>\n   </properties>\n",
-                         judge::name(row.verdict));
-    if (row.exit_code == judge::kExitFail) {
-      ++failures;
-      cases += fmt::format("   <failure type=\"{}\" message=\"{}\"/>\n", judge::name(row.verdict),
-                           escaped(row.message));
-    } else if (row.exit_code == judge::kExitSkip) {
-      ++skips;
-      cases += fmt::format("   <skipped message=\"{}\"/>\n", escaped(row.message));
-    }
+    cases += property("verdict", judge::name(row.verdict)) + "   </properties>\n";
+    failures += row.exit_code == judge::kExitFail;
+    skips += row.exit_code == judge::kExitSkip;
+    cases += outcome(row.exit_code, judge::name(row.verdict), row.message);
     cases += "  </testcase>\n";
   }
   for (const std::string& fault : result.faults)
-    cases += fmt::format("  <testcase classname=\"perf\" name=\"fault\" time=\"0\">\n"
-                         "   <failure type=\"fault\" message=\"{}\"/>\n  </testcase>\n",
-                         escaped(fault));
+    cases += fmt::format("  <testcase classname=\"perf\" name=\"fault\" time=\"0\">\n{}"
+                         "  </testcase>\n",
+                         outcome(judge::kExitFail, "fault", fault));
   const std::size_t tests = result.rows.size() + result.faults.size();
+  Suite all{fmt::format(" <testsuite name=\"perf\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+                        "skipped=\"{}\">\n{} </testsuite>\n",
+                        tests, failures, skips, cases),
+            tests, failures};
+  for (const CountedSection& section : counted) {
+    const Suite suite = junit_suite(section);
+    all.xml += suite.xml;
+    all.tests += suite.tests;
+    all.failures += suite.failures;
+  }
   return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                     "<testsuites name=\"kernelgrade\" tests=\"{0}\" failures=\"{1}\">\n"
-                     " <testsuite name=\"perf\" tests=\"{0}\" failures=\"{1}\" "
-                     "errors=\"0\" skipped=\"{2}\">\n{3} </testsuite>\n</testsuites>\n",
-                     tests, failures, skips, cases);
+                     "<testsuites name=\"kernelgrade\" tests=\"{}\" failures=\"{}\">\n{}"
+                     "</testsuites>\n",
+                     all.tests, all.failures, all.xml);
 }
 
-std::string badge_json(const GateResult& result) {
-  std::size_t passed = 0;
+std::string badge_json(const GateResult& result, const CountedSections& counted) {
+  std::size_t passed = 0, rows = result.rows.size();
   for (const RowResult& row : result.rows) passed += row.exit_code == judge::kExitPass;
+  for (const CountedSection& section : counted) {
+    rows += section.result.rows.size();
+    for (const judge::ExactVerdict& row : section.result.rows)
+      passed += row.exit_code == judge::kExitPass;
+  }
   const bool fails = result.exit_code == judge::kExitFail;
   const bool skips = result.exit_code == judge::kExitSkip;
   const nlohmann::json badge = {{"schemaVersion", 1},
@@ -173,7 +184,7 @@ std::string badge_json(const GateResult& result) {
                                                         fails   ? "failed"
                                                         : skips ? "skipped"
                                                                 : "passed",
-                                                        passed, result.rows.size())},
+                                                        passed, rows)},
                                 {"color", fails   ? "red"
                                           : skips ? "lightgrey"
                                                   : "brightgreen"}};

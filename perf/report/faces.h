@@ -6,25 +6,36 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
+#include "perf/judge/summary.h"
+#include "perf/report/counted.h"
 
 #include <string>
 
 namespace kg::report {
 
+// judge::exit_line, and a line's worth of each section: "FAILED: 37 pass (exit 1); costs: 1
+// regressed, 4523 pass". `result` has the exit code of all of them.
+std::string headline(const judge::Summary& summary, const judge::GateResult& result,
+                     const CountedSections& counted);
+
 // For a pull request's comment or a job's summary: the verdict, the counts, the worst rows, the
 // machine. At most kMostSummary characters, which GitHub's comments (65,536) leave room around.
 inline constexpr std::size_t kMostSummary = 60000;
 inline constexpr std::size_t kMostSummaryRows = 20;
-std::string summary(const judge::Results& run, const judge::GateResult& result);
+std::string summary(const judge::Results& run, const judge::GateResult& result,
+                    const CountedSections& counted = {});
 
-// One record per row, in the order judged: what report.json says of it, in columns.
-std::string rows_csv(const judge::Results& run, const judge::GateResult& result);
+// One record per row, in the order judged: what report.json says of it, in columns. Behind the
+// timed rows those of counted.h.
+std::string rows_csv(const judge::Results& run, const judge::GateResult& result,
+                     const CountedSections& counted = {});
 
 // JUnit's XML as CI systems read it: a test case per row, its numbers as properties, its message
 // with the command that measures it again as failure or skip; faults of the run as test cases.
-std::string junit_xml(const judge::Results& run, const judge::GateResult& result);
+std::string junit_xml(const judge::Results& run, const judge::GateResult& result,
+                      const CountedSections& counted = {});
 
 // For shields.io's "endpoint" badge (https://shields.io/badges/endpoint-badge).
-std::string badge_json(const judge::GateResult& result);
+std::string badge_json(const judge::GateResult& result, const CountedSections& counted = {});
 
 } // namespace kg::report

@@ -159,20 +159,24 @@ nlohmann::json against_vendor(const std::map<judge::RowKey, double>& standing) {
 
 } // namespace
 
-std::string markdown(const judge::Results& run, const judge::GateResult& result) {
+std::string markdown(const judge::Results& run, const judge::GateResult& result,
+                     const CountedSections& counted) {
   const judge::Summary summary = judge::summarise(result);
   std::string text =
-      fmt::format("# Kernelgrade report\n\n**{}**\n\n", judge::exit_line(summary, result));
-  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n## Summary\n\n{}\n## Environment\n\n",
-                      kScale, judged_table(result, run.rows, device_of(run)).markdown(),
+      fmt::format("# Kernelgrade report\n\n**{}**\n\n", headline(summary, result, counted));
+  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n## Summary\n\n{}\n", kScale,
+                      judged_table(result, run.rows, device_of(run)).markdown(),
                       confirmations_text(run), judge::markdown(summary, result));
+  if (!counted.empty()) text += "## Costs and resources that are not as blessed, worst first\n\n";
+  for (const CountedSection& section : counted) text += markdown(section, section.measured.size());
+  text += "## Environment\n\n";
   judge::TextTable environment({"what", "value"});
   for (const auto& [key, value] : run.environment) environment.add({key, value});
   return text + environment.markdown();
 }
 
 std::string json(const judge::Results& run, const judge::GateResult& result,
-                 const judge::Ceilings& ceilings) {
+                 const judge::Ceilings& ceilings, const CountedSections& counted) {
   std::map<judge::RowKey, const judge::Measured*> measured;
   for (const judge::Measured& row : run.rows) measured.emplace(row.key, &row);
   const judge::Summary summary = judge::summarise(result);
@@ -190,9 +194,11 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
   for (const auto& [grade, count] : summary.grades) grades[std::string(judge::name(grade))] = count;
   nlohmann::json categories = nlohmann::json::object();
   for (const auto& [category, group] : summary.categories) categories[category] = to_json(group);
+  nlohmann::json sections = nlohmann::json::array();
+  for (const CountedSection& section : counted) sections.push_back(json(section));
   const nlohmann::json report = {{"schema", kReportSchema},
                                  {"exit_code", result.exit_code},
-                                 {"line", judge::exit_line(summary, result)},
+                                 {"line", headline(summary, result, counted)},
                                  {"scale", kScale},
                                  {"all", all_of(result)},
                                  {"categories", categories},
@@ -203,20 +209,22 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
                                  {"grades", grades},
                                  {"faults", result.faults},
                                  {"notes", result.notes},
-                                 {"rows", rows}};
+                                 {"rows", rows},
+                                 {"counted", sections}};
   return report.dump(1) + "\n";
 }
 
 void write(const std::filesystem::path& folder, const judge::Results& run,
-           const judge::GateResult& result, const judge::Ceilings& ceilings) {
-  const std::string report = json(run, result, ceilings);
+           const judge::GateResult& result, const judge::Ceilings& ceilings,
+           const CountedSections& counted) {
+  const std::string report = json(run, result, ceilings, counted);
   judge::write_file(folder / "report.json", report);
   judge::write_file(folder / "report.html", html(report));
-  judge::write_file(folder / "report.md", markdown(run, result));
-  judge::write_file(folder / "summary.md", summary(run, result));
-  judge::write_file(folder / "rows.csv", rows_csv(run, result));
-  judge::write_file(folder / "junit.xml", junit_xml(run, result));
-  judge::write_file(folder / "badge.json", badge_json(result));
+  judge::write_file(folder / "report.md", markdown(run, result, counted));
+  judge::write_file(folder / "summary.md", summary(run, result, counted));
+  judge::write_file(folder / "rows.csv", rows_csv(run, result, counted));
+  judge::write_file(folder / "junit.xml", junit_xml(run, result, counted));
+  judge::write_file(folder / "badge.json", badge_json(result, counted));
   judge::save_results(folder / "samples.json", run);
 }
 

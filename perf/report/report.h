@@ -9,6 +9,7 @@
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
 #include "perf/judge/roof.h"
+#include "perf/report/counted.h"
 
 #include <filesystem>
 #include <string>
@@ -17,16 +18,18 @@ namespace kg::report {
 
 inline constexpr int kReportSchema = 2;
 
-std::string markdown(const judge::Results& run, const judge::GateResult& result);
+std::string markdown(const judge::Results& run, const judge::GateResult& result,
+                     const CountedSections& counted = {});
 
 // Every row with its verdict and its times, and means over rows; the samples lie in samples.json,
 // as `run --json` writes them. `ceilings`: what the device was seen to reach, empty where that is
 // not known.
 std::string json(const judge::Results& run, const judge::GateResult& result,
-                 const judge::Ceilings& ceilings = {});
+                 const judge::Ceilings& ceilings = {}, const CountedSections& counted = {});
 
 // Writes all of them into `folder`, each whole or not at all.
 void write(const std::filesystem::path& folder, const judge::Results& run,
-           const judge::GateResult& result, const judge::Ceilings& ceilings = {});
+           const judge::GateResult& result, const judge::Ceilings& ceilings = {},
+           const CountedSections& counted = {});
 
 } // namespace kg::report

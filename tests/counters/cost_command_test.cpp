@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
@@ -122,6 +123,52 @@ TEST_F(CostCommands, CountsThatAreLostAreInvalid) {
                                  HasSubstr("sectors_per_request: invalid"),
                                  Not(HasSubstr("sectors_per_request: improved"))));
   EXPECT_EQ((*this)({"bless", "--cost", "--why", "fewer"}).exit_code, 1);
+}
+
+TEST_F(CostCommands, TheReportShowsWhatWasStored) {
+  const std::string f16 = folder_.path() / "f16.json", f32 = folder_.path() / "f32.json";
+  const std::string out = folder_.path() / "report";
+  ASSERT_EQ((*this)({"bless", "--cost"}).exit_code, 0);
+  launch_.barriers = 3;
+  ASSERT_EQ((*this)({"gate", "--cost", "--dtype", "f16", "--json", f16}).exit_code, 1);
+  launch_.barriers = 0;
+  ASSERT_EQ((*this)({"gate", "--cost", "--dtype", "f32", "--json", f32}).exit_code, 0);
+
+  const Outcome whole = (*this)({"report", f16, f32, "--out", out}, false);
+  EXPECT_EQ(whole.exit_code, 1);
+  EXPECT_THAT(whole.out, AllOf(HasSubstr("barriers: regressed: value 0 -> 3"),
+                               HasSubstr("the files hold no timings")));
+  const auto json = nlohmann::json::parse(judge::read_file(out + "/report.json").value());
+  EXPECT_EQ(json["counted"][0]["rows"].size(), 96u); // 2 types, 2 shapes, 2 variants, 12 metrics
+  EXPECT_EQ(json["counted"][0]["rows"][0]["baseline"]["value"], 0);
+  EXPECT_EQ(json["exit_code"], 1);
+  EXPECT_EQ((*this)({"report", f32, "--dtype", "f32", "--out", out}, false).exit_code, 0);
+  EXPECT_EQ((*this)({"merge", f16, f32, "--json", out + "/both.json"}, false).exit_code, 0);
+  EXPECT_EQ((*this)({"report", out + "/both.json", "--out", out}, false).exit_code, 1);
+}
+
+TEST_F(CostCommands, TheReportMissesWhatNoFileHolds) {
+  const std::string json = folder_.path() / "f32.json";
+  ASSERT_EQ((*this)({"bless", "--cost"}).exit_code, 0);
+  ASSERT_EQ((*this)({"gate", "--cost", "--dtype", "f32", "--json", json}).exit_code, 0);
+  const Outcome outcome = (*this)({"report", json, "--out", folder_.path() / "report"}, false);
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("copy.f16.n64 plain: its costs are in none of the files; "
+                                     "again: kernelgrade gate --cost --op copy --dtype f16"));
+}
+
+TEST_F(CostCommands, ShardsTogetherAreTheWhole) {
+  const std::string first = folder_.path() / "1.json", second = folder_.path() / "2.json";
+  const std::string out = folder_.path() / "report";
+  ASSERT_EQ((*this)({"bless", "--cost"}).exit_code, 0);
+  const Outcome one = (*this)({"gate", "--cost", "--shard", "1/2", "--json", first});
+  EXPECT_EQ(one.exit_code, 0) << one.out << one.err << "; the other's rows are no orphans";
+  ASSERT_EQ((*this)({"gate", "--cost", "--shard", "2/2", "--json", second}).exit_code, 0);
+  EXPECT_EQ(judge::load_results(first).costs.size(), 48u);
+  EXPECT_EQ((*this)({"report", first, second, "--out", out}, false).exit_code, 0);
+  const Outcome half = (*this)({"report", first, "--out", out}, false);
+  EXPECT_EQ(half.exit_code, 1);
+  EXPECT_THAT(half.err, HasSubstr("shard 2/2 is missing"));
 }
 
 // More requests of the same kind: what another compiler may make of the same kernel.

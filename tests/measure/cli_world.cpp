@@ -149,6 +149,7 @@ Outcome Cli::operator()(std::vector<std::string> arguments) {
       .device = [] { return std::string("host"); },
       .apparatus = [this](perf::Pace pace) { return apparatus(behaviour, pace); },
       .library_identity = [](const std::string& name) { return name + " 1.2"; },
+      .terminal = terminal,
       .out = out,
       .err = err,
   };

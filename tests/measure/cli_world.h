@@ -63,6 +63,7 @@ class Cli {
   judge::TemporaryFolder folder;
   Behaviour behaviour;
   std::vector<judge::Mode> modes = {judge::Mode::real};
+  bool terminal = false;                                      // standard error is one
   std::string no_device;                                      // why there is none
   std::filesystem::path executable = perf::this_executable(); // of the measuring processes
 };

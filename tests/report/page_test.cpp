@@ -5,6 +5,7 @@
 // leave it.
 #include "perf/report/html.h"
 #include "perf/report/report.h"
+#include "tests/report/counted.h"
 #include "tests/report/run.h"
 
 #include <array>
@@ -53,8 +54,9 @@ class Page : public testing::Test {
   }
 
   // The page of `run` at the address #view; a fault of a script fails the test.
-  std::string shown(const JudgedRun& run, const std::string& view) {
-    std::ofstream(folder_ / "report.html") << html(json(run.measured, run.judged));
+  std::string shown(const JudgedRun& run, const std::string& view,
+                    const CountedSections& counted = {}) {
+    std::ofstream(folder_ / "report.html") << html(json(run.measured, run.judged, {}, counted));
     const std::string text =
         output_of(browser_ + " --headless --no-sandbox --disable-gpu --enable-logging=stderr" +
                   " --user-data-dir='" + (folder_ / "profile").string() + "' --dump-dom 'file://" +
@@ -117,6 +119,33 @@ TEST_F(Page, RooflineDrawsEveryMeasuredRow) {
   EXPECT_THAT(page,
               AllOf(HasSubstr("copy.f32.n64 library real"), HasSubstr("scan.f32.n64 new real"),
                     Not(HasSubstr("scan.f32.n64 broken")), HasSubstr("No ceiling")));
+}
+
+TEST_F(Page, CostsAreListedWorstFirst) {
+  const std::string page = shown(mixed(), "page=costs", test::counted());
+  EXPECT_THAT(page, AllOf(HasSubstr("5 of 5 rows"), HasSubstr("<td>sectors_per_request</td>"),
+                          HasSubstr("4.1"), HasSubstr("copy.cu:12"), HasSubstr("misaligned read"),
+                          HasSubstr("below the algorithmic minimum of 80")));
+  EXPECT_LT(page.find("<td>unique_sectors"), page.find("<td>sectors_per_request"));
+  EXPECT_LT(page.find("<td>sectors_per_request"), page.find("<td>barriers"));
+  EXPECT_THAT(shown(mixed(), "page=costs&verdict=improved", test::counted()),
+              AllOf(HasSubstr("1 of 5 rows"), HasSubstr("<td>collectives</td>")));
+  EXPECT_THAT(shown(mixed(), "page=costs&sort=metric&variant=plain", test::counted()),
+              HasSubstr("aria-sort=\"ascending\""));
+}
+
+TEST_F(Page, ResourcesShowWhatChanged) {
+  EXPECT_THAT(shown(mixed(), "page=resources", test::counted()),
+              AllOf(HasSubstr("0 → 16"), HasSubstr("sm_80-cuda13.0"), HasSubstr("copy.cu:8"),
+                    HasSubstr("launch bounds")));
+}
+
+TEST_F(Page, CountsStandOnTheOtherPagesToo) {
+  EXPECT_THAT(shown(mixed(), "", test::counted()),
+              AllOf(HasSubstr("page=costs&amp;verdict=regressed"), HasSubstr(">Resources</a>"),
+                    HasSubstr("value 4 -&gt; 4.1")));
+  EXPECT_THAT(shown(mixed(), "page=failures", test::counted()), HasSubstr("Failures (5)"));
+  EXPECT_THAT(shown(mixed(), ""), Not(HasSubstr(">Costs</a>")));
 }
 
 TEST_F(Page, ThousandsOfRowsAreShownInParts) {

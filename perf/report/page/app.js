@@ -1,6 +1,8 @@
 // Shows the page that the address names.
 
 const kPages = [['overview', 'Overview', overviewPage], ['rows', 'Rows', rowsPage], ['roofline', 'Roofline', rooflinePage],
+                ['costs', 'Costs', costsPage, report => sectionsOf(report, 'cost').length > 0],
+                ['resources', 'Resources', resourcesPage, report => sectionsOf(report, 'resource').length > 0],
                 ['failures', 'Failures and skips', failuresPage], ['environment', 'Environment', environmentPage]];
 
 const kReport = JSON.parse(document.getElementById('report').textContent);
@@ -10,7 +12,8 @@ const kOutcome = {0: ['pass', '✓'], 77: ['skipped', '–']}[kReport.exit_code]
 function show() {
   const page = state().get('page') || 'overview';
   const [, , build] = kPages.find(([id]) => id === page) || ['row', 'Row', page === 'row' ? rowPage : overviewPage];
-  document.getElementById('pages').replaceChildren(...kPages.map(([id, title]) =>
+  const shown = kPages.filter(([, , , belongs]) => !belongs || belongs(kReport));
+  document.getElementById('pages').replaceChildren(...shown.map(([id, title]) =>
     element('li', {}, element('a', {href: pageLink(id), 'aria-current': id === page ? 'page' : undefined}, title))));
   document.getElementById('content').replaceChildren(...build(kReport));
 }

@@ -2,7 +2,7 @@
 
 function overviewPage(report) {
   const parts = [cards(report)];
-  if (report.faults.length) parts.push(element('h2', {}, 'Faults'), element('ul', {}, report.faults.map(fault => element('li', {}, fault))));
+  parts.push(...faultList([...report.faults, ...(report.counted || []).flatMap(section => section.faults)]));
   parts.push(element('h2', {}, 'What to do'), advice(report));
   parts.push(element('h2', {}, 'Categories'), categoryTable(report), gradeBars(gradeGroups(report)),
     element('p', {}, 'Rows of ours by grade: ', [...kGradeColours].flatMap(([name]) => [word(name === 'none' ? '' : name), ' '])));
@@ -10,6 +10,10 @@ function overviewPage(report) {
   if (ratios.length > 1) parts.push(element('h2', {}, 'Ratios of our rows'), ratioCurve(ratios));
   parts.push(element('h2', {}, 'Can this run be trusted?'), trust(report), element('p', {class: 'none'}, report.scale));
   return parts;
+}
+
+function faultList(faults) {
+  return faults.length ? [element('h2', {}, 'Faults'), element('ul', {}, faults.map(fault => element('li', {}, fault)))] : [];
 }
 
 function cards(report) {
@@ -22,6 +26,13 @@ function cards(report) {
   if (report.vendor.rows)
     entries.push(['at least the vendor’s speed', `${report.vendor.faster} of ${report.vendor.rows}`],
                  ['vendor / ours, mean', `${ratioText(report.vendor.geomean)} (${ratioText(report.vendor.worst)} to ${ratioText(report.vendor.best)})`]);
+  for (const [table, page] of [['cost', 'costs'], ['resource', 'resources']]) {
+    const counts = {};
+    for (const section of sectionsOf(report, table))
+      for (const [verdict, count] of Object.entries(section.verdicts)) counts[verdict] = (counts[verdict] || 0) + count;
+    for (const [verdict, count] of Object.entries(counts))
+      entries.push([element('a', {href: pageLink(page, {verdict})}, `${page}: `, word(verdict)), String(count)]);
+  }
   return element('dl', {class: 'cards'}, entries.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
 }
 
@@ -54,10 +65,15 @@ function advice(report) {
     else if (row.standing < 0.9) add(row, row.median_ns * (1 - row.standing), `takes ${digits(1 / row.standing)} times the vendor’s time: ${timeText(row.median_ns * (1 - row.standing))} per call to gain`);
     else if (row.verdict === 'improved') add(row, 0, `is ${digits(row.ratio)} times as fast as blessed: bless it, or the gain can be lost again unseen`);
   }
+  for (const row of [...costRows(report), ...resourceRows(report)].filter(each => each.exit_code === 1)) {
+    const [page, id] = row.kernel ? ['resources', `${row.kernel} (${row.compiled_for})`] : ['costs', `${row.case} ${row.variant} ${row.metric}`];
+    entries.push({link: pageLink(page, {q: row.kernel || `${row.case} ${row.variant} ${row.metric}`}), id, gain: 1e14, words: `: ${row.message}`});
+  }
   const unblessed = ours.filter(row => row.verdict === 'unblessed').length;
   entries.sort((a, b) => b.gain - a.gain);
-  const items = entries.slice(0, 20).map(({row, words}) => element('li', {},
-    element('a', {href: pageLink('row', {row: rowId(row)})}, rowId(row)), ` ${words}. `, element('code', {}, row.reproduce)));
+  const items = entries.slice(0, 20).map(({row, link, id, words}) => row ? element('li', {},
+    element('a', {href: pageLink('row', {row: rowId(row)})}, rowId(row)), ` ${words}. `, element('code', {}, row.reproduce))
+    : element('li', {}, element('a', {href: link}, id), words));
   if (unblessed) items.push(element('li', {}, `${unblessed} rows have no baseline: `, element('code', {}, 'kernelgrade bless --why "first baseline"')));
   if (entries.length > 20) items.push(element('li', {}, `and ${entries.length - 20} more among the `, element('a', {href: pageLink('rows')}, 'rows')));
   return items.length ? element('ol', {class: 'advice'}, items) : element('p', {}, 'Nothing: no row fails, and none is slower than it should be.');

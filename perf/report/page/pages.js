@@ -17,6 +17,10 @@ function rowPage(report) {
   ].filter(([, value]) => value !== '-');
   const parts = [element('h2', {}, rowId(row)), factTable(facts)];
   if (row.quantiles_ns) parts.push(element('h3', {}, 'Samples'), sampleHistogram(row.quantiles_ns, row.median_ns));
+  const costs = costRows(report).filter(each => each.case === row.case && each.variant === row.variant);
+  if (costs.length) parts.push(element('h3', {}, 'What it costs'), plainTable(['metric', 'baseline', 'measured', 'minimum', 'verdict', 'at'],
+    costs.map(each => [each.metric, countText(blessed(each, 'value')), countText(each.value), countText(each.minimum || undefined), word(each.verdict),
+                       each.site ? fileAndLine(each.site) : '-']), [1, 2, 3]));
   const sweep = sizeSweep(report, row);
   if (sweep) parts.push(element('h3', {}, `All sizes of ${row.op} ${row.dtype} ${row.mode}`), ...sweep);
   return parts;
@@ -91,8 +95,11 @@ function rooflinePage(report) {
 function failuresPage(report) {
   const lists = [['Failures', row => row.exit_code === 1], ['Skipped and undecided', row => row.exit_code === 77], ['Passed, with a warning', row => row.exit_code === 0 && row.warning]];
   return lists.flatMap(([title, belongs]) => {
-    const rows = report.rows.filter(belongs);
-    const lines = rows.slice(0, 500).map(row => [element('a', {href: pageLink('row', {row: rowId(row)})}, rowId(row)), word(row.verdict), row.message]);
+    const rows = [...report.rows, ...costRows(report), ...resourceRows(report)].filter(belongs);
+    const link = row => row.kernel ? element('a', {href: pageLink('resources', {q: row.kernel})}, `${row.kernel} (${row.compiled_for})`)
+      : row.metric ? element('a', {href: pageLink('costs', {q: kCosts.text(row)})}, kCosts.text(row))
+      : element('a', {href: pageLink('row', {row: rowId(row)})}, rowId(row));
+    const lines = rows.slice(0, 500).map(row => [link(row), word(row.verdict), row.message]);
     return [element('h2', {}, `${title} (${rows.length})`), rows.length ? textTable(['row', 'verdict', 'why, and the command that shows it again'], lines) : element('p', {}, 'None.'),
             rows.length > 500 ? element('p', {}, `${rows.length - 500} more: see the rows.`) : undefined].filter(Boolean);
   });

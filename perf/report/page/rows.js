@@ -1,11 +1,11 @@
-// The page of all rows: filtered, sorted, and a part of them at a time, since thousands of table rows take a browser seconds.
+// Pages of rows: filtered, sorted, and a part of them at a time, since thousands of table rows take a browser seconds.
 
-const kFilters = ['op', 'dtype', 'variant', 'mode', 'grade', 'verdict'];
 const kRowsAtOnce = 200;
 const kGradeOrder = ['critical', 'poor', 'fair', 'good', 'excellent'];
 const kVerdictOrder = ['invalid', 'regressed', 'inconclusive', 'unblessed', 'env', 'skipped', 'improved', 'pass'];
 
-const kColumns = [
+// A table: its title, its columns, the members that rows are filtered by, and the text in which `find` looks.
+const kTimings = {title: 'Rows', filters: ['op', 'dtype', 'variant', 'mode', 'grade', 'verdict'], text: row => rowId(row), columns: [
   {id: 'case', title: 'case', value: row => row.case, cell: row => element('a', {href: pageLink('row', {row: rowId(row)})}, row.case)},
   {id: 'variant', title: 'variant', value: row => row.variant, cell: row => row.variant + (row.kind === 'vendor' ? ' (vendor)' : '')},
   {id: 'mode', title: 'mode', value: row => row.mode, wide: true},
@@ -16,23 +16,23 @@ const kColumns = [
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
   {id: 'grade', title: 'grade', value: row => row.grade && kGradeOrder.indexOf(row.grade), cell: row => word(row.grade)},
   {id: 'verdict', title: 'verdict', value: row => kVerdictOrder.indexOf(row.verdict), cell: row => word(row.verdict)},
-];
+]};
 
 function spread(row) { return row.median_ns ? (row.ci_hi_ns - row.ci_lo_ns) / 2 / row.median_ns : undefined; }
 
-// Rows that every filter lets through; `q` is a part of the id.
-function filtered(rows, view) {
-  const wanted = kFilters.filter(key => view.get(key));
+// Rows that every filter lets through; `q` is a part of the text.
+function filtered(table, rows, view) {
+  const wanted = table.filters.filter(key => view.get(key));
   const part = (view.get('q') || '').toLowerCase();
   return rows.filter(row => wanted.every(key => (row[key] || 'n/a') === view.get(key)) &&
-                            (!part || rowId(row).toLowerCase().includes(part)));
+                            (!part || table.text(row).toLowerCase().includes(part)));
 }
 
 // By a column, upwards or (-) downwards; what has no value comes last either way. '': as the report lists them, worst first.
-function sorted(rows, order) {
+function sorted(table, rows, order) {
   if (!order) return rows;
   const down = order.startsWith('-');
-  const column = kColumns.find(each => each.id === order.replace('-', ''));
+  const column = table.columns.find(each => each.id === order.replace('-', ''));
   if (!column) return rows;
   const compare = (a, b) => a < b ? -1 : a > b ? 1 : 0;
   return [...rows].sort((a, b) => {
@@ -42,12 +42,12 @@ function sorted(rows, order) {
   });
 }
 
-function filterForm(rows, view) {
+function filterForm(table, rows, view) {
   const form = element('form', {class: 'filters', role: 'search'});
   const search = element('input', {type: 'search', value: view.get('q') || '', placeholder: 'part of a case'});
   search.addEventListener('change', () => go({q: search.value, more: ''}));
   form.append(element('label', {}, 'find', search));
-  for (const key of kFilters) {
+  for (const key of table.filters) {
     const values = [...new Set(rows.map(row => row[key] || 'n/a'))].sort();
     if (values.length < 2 && !view.get(key)) continue;
     const select = element('select', {}, element('option', {value: ''}, 'all'),
@@ -73,15 +73,16 @@ function rowsTable(rows, view, columns) {
     element('thead', {}, element('tr', {}, columns.map(heading))),
     element('tbody', {}, rows.map(row => element('tr', {}, columns.map(column => cell(column, row)))))));
 }
-function classes(column) { return [column.number && 'number', column.wide && 'wide'].filter(Boolean).join(' ') || undefined; }
+function classes(column) { return [column.number && 'number', column.wide && 'wide', column.prose && 'prose'].filter(Boolean).join(' ') || undefined; }
 
-function rowsPage(report) {
+// Rows as the report lists them, or sorted by a column.
+function tablePage(table, rows) {
   const view = state();
-  const columns = kColumns.filter(column => !column.gpu || report.rows.some(row => row.standing !== undefined));
-  const found = sorted(filtered(report.rows, view), view.get('sort'));
+  const columns = table.columns.filter(column => !column.gpu || rows.some(row => row.standing !== undefined));
+  const found = sorted(table, filtered(table, rows, view), view.get('sort'));
   const shown = Math.max(kRowsAtOnce, Number(view.get('more')) || 0);
-  const parts = [element('h2', {}, 'Rows'), filterForm(report.rows, view),
-    element('p', {id: 'count', role: 'status'}, `${found.length} of ${report.rows.length} rows` +
+  const parts = [element('h2', {}, table.title), filterForm(table, rows, view),
+    element('p', {id: 'count', role: 'status'}, `${found.length} of ${rows.length} rows` +
       (found.length > shown ? `, the first ${shown} shown` : '')),
     rowsTable(found.slice(0, shown), view, columns)];
   if (found.length > shown) {
@@ -91,3 +92,5 @@ function rowsPage(report) {
   }
   return parts;
 }
+
+function rowsPage(report) { return tablePage(kTimings, report.rows); }

@@ -1,0 +1,133 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/counted.h"
+
+#include "perf/judge/row.h"
+
+#include <fmt/format.h>
+#include <utility>
+#include <vector>
+
+namespace kg::cli {
+namespace {
+
+using judge::ExactMeasured;
+using judge::ExactResult;
+using judge::ExactRows;
+
+// Adds a part's verdicts to the whole's.
+void add(ExactResult& whole, ExactResult part, std::vector<int>& exits) {
+  exits.push_back(part.exit_code);
+  for (judge::ExactVerdict& row : part.rows) whole.rows.push_back(std::move(row));
+  for (std::string& fault : part.faults) whole.faults.push_back(std::move(fault));
+}
+
+std::vector<std::string> without_costs(const Selection& selection, const ExactRows& costs) {
+  using Counted = std::pair<std::string, std::string>; // case, variant
+  std::set<Counted> seen;
+  for (const ExactMeasured& row : costs) seen.emplace(row.row.key[0], row.row.key[1]);
+  std::vector<std::string> faults;
+  for (const Row& row : selection.rows) {
+    const judge::Registered& about = row.registered;
+    if (!about.selected || about.kind != judge::Kind::ours) continue;
+    if (!seen.emplace(about.key.case_id, about.key.variant).second) continue; // one mode says it
+    faults.push_back(fmt::format("{} {}: its costs are in none of the files; again: kernelgrade "
+                                 "gate --cost --op {} --dtype {} --json FILE",
+                                 about.key.case_id, about.key.variant, about.op, about.dtype));
+  }
+  return faults;
+}
+
+std::vector<std::string> without_resources(const std::set<std::string>& ops,
+                                           const ExactRows& rows) {
+  std::set<std::string_view> seen;
+  for (const ExactMeasured& row : rows) seen.insert(judge::op_of(row.row.key.front()));
+  std::vector<std::string> faults;
+  for (const std::string& op : ops)
+    if (!seen.contains(op))
+      faults.push_back(fmt::format("{}: its resources are in none of the files; again: kernelgrade "
+                                   "resources --op {} --json FILE",
+                                   op, op));
+  return faults;
+}
+
+void add_faults(ExactResult& result, const std::vector<std::string>& faults) {
+  result.faults.insert(result.faults.end(), faults.begin(), faults.end());
+  if (!faults.empty()) result.exit_code = judge::kExitFail;
+}
+
+} // namespace
+
+std::map<std::string, ExactRows> by_op(const ExactRows& costs) {
+  std::map<std::string, ExactRows> ops;
+  for (const ExactMeasured& row : costs)
+    ops[std::string(judge::op_of(row.row.key.front()))].push_back(row);
+  return ops;
+}
+
+std::filesystem::path cost_file(const Options& options, const std::string& op) {
+  return options.baselines / "simt" / (op + ".csv");
+}
+
+std::filesystem::path resource_file(const Options& options, const std::string& name) {
+  return options.baselines / "resources" / (name + ".csv");
+}
+
+judge::Covers cost_covers(const ExactRows& costs, bool partial) {
+  std::set<std::pair<std::string, std::string>> chosen; // op and dtype, or case and variant
+  const auto part = [partial](const judge::ExactRow& row) {
+    const std::string& id = row.key[0];
+    return partial ? std::pair(id, row.key[1])
+                   : std::pair(std::string(judge::op_of(id)), std::string(judge::dtype_of(id)));
+  };
+  for (const ExactMeasured& row : costs) chosen.insert(part(row.row));
+  return [chosen, part](const judge::ExactRow& row) { return chosen.contains(part(row)); };
+}
+
+judge::Covers resource_covers(const std::set<std::string>& ops) {
+  return [ops](const judge::ExactRow& row) {
+    return ops.contains(std::string(judge::op_of(row.key.front())));
+  };
+}
+
+ExactResult judge_costs(const Options& options, const std::string& op, const ExactRows& costs,
+                        bool partial) {
+  return judge::judge_exact(
+      judge::cost_table(), costs, judge::load_exact(judge::cost_table(), cost_file(options, op)),
+      cost_covers(costs, partial),
+      {options.strict, "kernelgrade gate --cost", "kernelgrade bless --cost"});
+}
+
+ExactResult judge_resources(const Options& options, const std::string& name, const ExactRows& rows,
+                            const std::set<std::string>& ops) {
+  return judge::judge_exact(
+      judge::resource_table(), rows,
+      judge::load_exact(judge::resource_table(), resource_file(options, name)),
+      resource_covers(ops),
+      {options.strict, "kernelgrade resources", "kernelgrade resources --bless"});
+}
+
+report::CountedSections judge_counted(const Options& options, const Selection& selection,
+                                      const judge::Results& run) {
+  report::CountedSections sections;
+  if (!run.costs.empty()) {
+    report::CountedSection costs{&judge::cost_table(), "costs", {}, {}};
+    std::vector<int> exits;
+    for (const auto& [op, rows] : by_op(run.costs)) {
+      costs.measured.insert(costs.measured.end(), rows.begin(), rows.end());
+      add(costs.result, judge_costs(options, op, rows, selection.partial), exits);
+    }
+    costs.result.exit_code = judge::combined_exit(exits, options.strict);
+    add_faults(costs.result, without_costs(selection, run.costs));
+    sections.push_back(std::move(costs));
+  }
+  for (const auto& [name, rows] : run.resources) {
+    report::CountedSection section{&judge::resource_table(), name, rows,
+                                   judge_resources(options, name, rows, selection.ops)};
+    add_faults(section.result, without_resources(selection.ops, rows));
+    sections.push_back(std::move(section));
+  }
+  return sections;
+}
+
+} // namespace kg::cli

@@ -1,0 +1,47 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counted rows against their baselines; shared by gate --cost, bless --cost, resources and report.
+#pragma once
+
+#include "perf/cli/selection.h"
+#include "perf/judge/exact_gate.h"
+#include "perf/judge/exact_result.h"
+#include "perf/judge/result.h"
+#include "perf/report/counted.h"
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+namespace kg::cli {
+
+std::map<std::string, judge::ExactRows> by_op(const judge::ExactRows& costs);
+
+// <baselines>/simt/<op>.csv
+std::filesystem::path cost_file(const Options& options, const std::string& op);
+// <baselines>/resources/<name>.csv; `name` is an architecture with a toolkit.
+std::filesystem::path resource_file(const Options& options, const std::string& name);
+
+// The rows of a file that a run with these rows should have counted: all of their types, or, of a
+// `partial` run, which chose within them, those of its cases and variants.
+judge::Covers cost_covers(const judge::ExactRows& costs, bool partial);
+
+// All rows of the ops.
+judge::Covers resource_covers(const std::set<std::string>& ops);
+
+// Rows of one op.
+judge::ExactResult judge_costs(const Options& options, const std::string& op,
+                               const judge::ExactRows& costs, bool partial);
+
+// All rows of the ops as compiled for `name`.
+judge::ExactResult judge_resources(const Options& options, const std::string& name,
+                                   const judge::ExactRows& rows, const std::set<std::string>& ops);
+
+// What a stored run counted, judged again. Where it has costs (resources) at all, each selected
+// variant of ours (op) must have some: a test that crashed must not vanish.
+report::CountedSections judge_counted(const Options& options, const Selection& selection,
+                                      const judge::Results& run);
+
+} // namespace kg::cli

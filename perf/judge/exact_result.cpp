@@ -1,0 +1,70 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/exact_result.h"
+
+#include "perf/judge/row.h"
+#include "runtime/error.h"
+
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace kg::judge {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const ExactTable& table, const ExactMeasured& measured) {
+  json result = {
+      {"gating", name(measured.gating)}, {"site", measured.site}, {"hint", measured.hint}};
+  for (std::size_t i = 0; i < table.keys; ++i)
+    result[std::string(table.schema.columns[i].name)] = measured.row.key.at(i);
+  for (std::size_t i = 0; i < table.quantities.size(); ++i)
+    result[std::string(table.quantities[i].name)] = measured.row.values.at(i);
+  if (table.counted) result["counter_id"] = measured.row.counter_id;
+  return result;
+}
+
+ExactMeasured to_measured(const ExactTable& table, JsonObject object) {
+  ExactMeasured measured;
+  measured.gating = object.known("gating", named(object.text("gating"), Gating::never),
+                                 "always, same_counter or never");
+  measured.site = object.text("site");
+  measured.hint = object.text("hint");
+  for (std::size_t i = 0; i < table.keys; ++i)
+    measured.row.key.push_back(object.text(std::string(table.schema.columns[i].name)));
+  for (const Quantity& quantity : table.quantities)
+    measured.row.values.push_back(object.from_zero(std::string(quantity.name)));
+  if (table.counted) measured.row.counter_id = object.text("counter_id");
+  object.done();
+  return measured;
+}
+
+} // namespace
+
+json to_json(const ExactTable& table, const ExactRows& rows) {
+  json list = json::array();
+  for (const ExactMeasured& row : rows) list.push_back(to_json(table, row));
+  return list;
+}
+
+ExactRows exact_rows(const ExactTable& table, JsonObject& object, const std::string& name) {
+  ExactRows rows;
+  object.each(name, [&](JsonObject row) { rows.push_back(to_measured(table, std::move(row))); });
+  return rows;
+}
+
+void append(ExactRows& rows, const ExactRows& more) {
+  std::map<std::vector<std::string>, std::vector<double>> known;
+  for (const ExactMeasured& row : rows) known.emplace(row.row.key, row.row.values);
+  for (const ExactMeasured& row : more) {
+    const auto [at, is_new] = known.emplace(row.row.key, row.row.values);
+    require(at->second == row.row.values,
+            fmt::format("{}: two files differ in its counts; merge files of one build only",
+                        key_text(row.row)));
+    if (is_new) rows.push_back(row);
+  }
+}
+
+} // namespace kg::judge

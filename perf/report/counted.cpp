@@ -1,0 +1,234 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/counted.h"
+
+#include "perf/judge/table.h"
+#include "perf/report/xml.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+
+namespace kg::report {
+namespace {
+
+using judge::ExactMeasured;
+using judge::ExactRow;
+using judge::ExactTable;
+using judge::ExactVerdict;
+
+int urgency(const ExactVerdict& row) {
+  if (row.exit_code == judge::kExitFail) return 0;
+  if (row.exit_code == judge::kExitSkip) return 1;
+  return row.changed ? 2 : 3;
+}
+
+std::map<judge::Verdict, std::size_t> count(const CountedSection& section) {
+  std::map<judge::Verdict, std::size_t> counts;
+  for (const ExactVerdict& row : section.result.rows) ++counts[row.verdict];
+  return counts;
+}
+
+std::optional<double> minimum(const CountedSection& section, const ExactRow& row) {
+  if (!section.table->minimum) return std::nullopt;
+  const double least = row.values.at(*section.table->minimum);
+  return least > 0 ? std::optional(least) : std::nullopt;
+}
+
+judge::ExactComparison comparison(const CountedSection& section, std::size_t row) {
+  const ExactVerdict& verdict = section.result.rows[row];
+  const ExactRow& now = section.measured[row].row;
+  if (verdict.baseline.empty()) return {};
+  return judge::compare_exact(*section.table, {now.key, verdict.baseline, "", "", 0}, now);
+}
+
+// Of a row that became worse: what usually helps with what was counted, else with the quantity.
+std::string hint(const CountedSection& section, std::size_t row) {
+  const std::string& own = section.measured[row].hint;
+  return own.empty() ? comparison(section, row).hint : own;
+}
+
+std::string file_and_line(const std::string& site) {
+  return std::filesystem::path(site).filename().string();
+}
+
+std::string variant(const CountedSection& section, const ExactRow& row) {
+  return row.key.size() > 1 ? row.key[1] : section.name;
+}
+
+std::string counts_text(const CountedSection& section) {
+  std::vector<std::string> parts;
+  const auto counts = count(section);
+  for (const judge::Verdict verdict : judge::kVerdicts)
+    if (const auto at = counts.find(verdict); at != counts.end())
+      parts.push_back(fmt::format("{} {}", at->second, judge::name(verdict)));
+  if (!section.result.faults.empty())
+    parts.push_back(fmt::format("{} fault{}", section.result.faults.size(),
+                                section.result.faults.size() == 1 ? "" : "s"));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+nlohmann::json row_json(const CountedSection& section, std::size_t i) {
+  const ExactTable& table = *section.table;
+  const ExactMeasured& measured = section.measured[i];
+  const ExactVerdict& verdict = section.result.rows[i];
+  nlohmann::json row = {{"verdict", judge::name(verdict.verdict)},
+                        {"exit_code", verdict.exit_code}};
+  for (std::size_t k = 0; k < table.keys; ++k)
+    row[std::string(table.schema.columns[k].name)] = measured.row.key[k];
+  for (std::size_t q = 0; q < table.quantities.size(); ++q)
+    row[std::string(table.quantities[q].name)] = judge::as_written(measured.row.values[q]);
+  if (verdict.ratio && std::isfinite(*verdict.ratio)) row["ratio"] = *verdict.ratio;
+  if (verdict.informs) row["informs"] = true;
+  if (!measured.site.empty()) row["site"] = measured.site;
+  if (const std::string what = hint(section, i); !what.empty()) row["hint"] = what;
+  if (urgency(verdict) < 3) row["message"] = verdict.message;
+  if (verdict.baseline.empty()) return row;
+  row["baseline"] = nlohmann::json::object();
+  for (std::size_t q = 0; q < table.quantities.size(); ++q)
+    row["baseline"][std::string(table.quantities[q].name)] = verdict.baseline[q];
+  return row;
+}
+
+} // namespace
+
+std::vector<std::size_t> worst_first(const CountedSection& section) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  std::vector<std::tuple<int, double, double, std::size_t>> order;
+  for (std::size_t i = 0; i < section.measured.size(); ++i) {
+    const ExactRow& row = section.measured[i].row;
+    const ExactVerdict& verdict = section.result.rows.at(i);
+    const auto least = minimum(section, row);
+    order.emplace_back(urgency(verdict), verdict.ratio.value_or(-kNone),
+                       least ? judge::cost_ratio(*least, row.values.front()) : kNone, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> places;
+  for (const auto& entry : order) places.push_back(std::get<3>(entry));
+  return places;
+}
+
+std::string line(const CountedSection& section) {
+  return fmt::format("{}: {}", section.name, counts_text(section));
+}
+
+nlohmann::json json(const CountedSection& section) {
+  nlohmann::json keys = nlohmann::json::array(), quantities = nlohmann::json::array(),
+                 rows = nlohmann::json::array(), verdicts = nlohmann::json::object();
+  for (std::size_t k = 0; k < section.table->keys; ++k)
+    keys.push_back(section.table->schema.columns[k].name);
+  for (const judge::Quantity& quantity : section.table->quantities)
+    quantities.push_back(quantity.name);
+  for (const std::size_t i : worst_first(section)) rows.push_back(row_json(section, i));
+  for (const auto& [verdict, number] : count(section))
+    verdicts[std::string(judge::name(verdict))] = number;
+  return {{"table", section.table->schema.name},
+          {"name", section.name},
+          {"line", line(section)},
+          {"exit_code", section.result.exit_code},
+          {"keys", keys},
+          {"quantities", quantities},
+          {"verdicts", verdicts},
+          {"faults", section.result.faults},
+          {"rows", rows}};
+}
+
+std::string markdown(const CountedSection& section, std::size_t most) {
+  judge::TextTable table({"row", "verdict", "baseline -> measured", "minimum", "at", "hint"});
+  std::size_t shown = 0, left = 0;
+  for (const std::size_t i : worst_first(section)) {
+    const ExactVerdict& verdict = section.result.rows[i];
+    const ExactMeasured& measured = section.measured[i];
+    if (urgency(verdict) == 3) break; // the rest is as blessed
+    if (shown == most) {
+      ++left;
+      continue;
+    }
+    ++shown;
+    const auto least = minimum(section, measured.row);
+    const std::string changes = comparison(section, i).changes;
+    const std::string now = fmt::format("{} {}", section.table->quantities.front().name,
+                                        judge::exact_number(measured.row.values.front()));
+    table.add({judge::key_text(measured.row), std::string(judge::name(verdict.verdict)),
+               changes.empty() ? now : changes, least ? judge::exact_number(*least) : "-",
+               file_and_line(measured.site), hint(section, i)});
+  }
+  std::string text = fmt::format("### {}\n\n{}\n", section.name, counts_text(section));
+  if (shown > 0) text += "\n" + table.markdown();
+  if (left > 0) text += fmt::format("\n{} more such rows are in report.html.\n", left);
+  if (!section.result.faults.empty()) text += "\n";
+  for (const std::string& fault : section.result.faults) text += fmt::format("- {}\n", fault);
+  return text + "\n";
+}
+
+std::vector<std::map<std::string, std::string>> csv_records(const CountedSection& section) {
+  const ExactTable& table = *section.table;
+  std::vector<std::map<std::string, std::string>> records;
+  for (const std::size_t i : worst_first(section)) {
+    const ExactMeasured& measured = section.measured[i];
+    const ExactVerdict& verdict = section.result.rows[i];
+    for (std::size_t q = 0; q < table.quantities.size(); ++q) {
+      if (q == table.minimum) continue;
+      std::map<std::string, std::string> record = {
+          {"case", measured.row.key[0]},
+          {"variant", variant(section, measured.row)},
+          {"kind", "ours"},
+          {"verdict", std::string(judge::name(verdict.verdict))},
+          {"message", verdict.message},
+          {"metric", measured.row.key.size() > 2 ? measured.row.key[2]
+                                                 : std::string(table.quantities[q].name)},
+          {"measured", judge::exact_number(measured.row.values[q])},
+          {"site", measured.site},
+          {"hint", hint(section, i)}};
+      if (verdict.ratio) record["ratio"] = judge::csv_number(*verdict.ratio);
+      if (verdict.grade) record["grade"] = std::string(judge::name(*verdict.grade));
+      if (!verdict.baseline.empty()) record["baseline"] = judge::exact_number(verdict.baseline[q]);
+      if (const auto least = minimum(section, measured.row))
+        record["minimum"] = judge::exact_number(*least);
+      records.push_back(std::move(record));
+    }
+  }
+  return records;
+}
+
+Suite junit_suite(const CountedSection& section) {
+  const std::string_view kind = section.table->schema.name;
+  std::string cases;
+  std::size_t failures = section.result.faults.size(), skips = 0;
+  for (std::size_t i = 0; i < section.measured.size(); ++i) {
+    const ExactMeasured& measured = section.measured[i];
+    const ExactVerdict& verdict = section.result.rows[i];
+    failures += verdict.exit_code == judge::kExitFail;
+    skips += verdict.exit_code == judge::kExitSkip;
+    std::string properties;
+    for (std::size_t q = 0; q < section.table->quantities.size(); ++q) {
+      const std::string name(section.table->quantities[q].name);
+      properties += property(name, measured.row.values[q]);
+      if (!verdict.baseline.empty())
+        properties += property("baseline_" + name, verdict.baseline[q]);
+    }
+    properties += property("verdict", judge::name(verdict.verdict));
+    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n"
+                         "   <properties>\n{}   </properties>\n{}  </testcase>\n",
+                         escaped(fmt::format("{}.{}", kind, section.name)),
+                         escaped(judge::key_text(measured.row)), properties,
+                         outcome(verdict.exit_code, judge::name(verdict.verdict), verdict.message));
+  }
+  for (const std::string& fault : section.result.faults)
+    cases += fmt::format("  <testcase classname=\"{}\" name=\"fault\" time=\"0\">\n{}"
+                         "  </testcase>\n",
+                         kind, outcome(judge::kExitFail, "fault", fault));
+  const std::size_t tests = section.measured.size() + section.result.faults.size();
+  return {fmt::format(" <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
+                      "skipped=\"{}\">\n{} </testsuite>\n",
+                      escaped(section.name), tests, failures, skips, cases),
+          tests, failures};
+}
+
+} // namespace kg::report
