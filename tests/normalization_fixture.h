@@ -14,6 +14,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
+#include "tests/normalization_types.h"
 #include "tests/support/case.h"
 #include "tests/support/compare.h"
 #include "tests/support/device_types.h"
@@ -32,11 +33,6 @@ using normalization::kVariants;
 using normalization::supports;
 using normalization::Variant;
 
-struct Size {
-  std::int64_t rows;
-  std::int64_t cols;
-};
-
 // Elements from row to row beyond `cols`, and before the first one.
 struct Layout {
   std::int64_t x_gap = 0;
@@ -45,21 +41,6 @@ struct Layout {
   std::int64_t y_offset = 0;
   std::int64_t gamma_offset = 0;
 };
-
-// A typed test's parameter: which normalisation, of which elements.
-template <typename TheNorm, typename Element>
-struct NormOf {
-  using Norm = TheNorm;
-  using T = Element;
-};
-struct NormNames {
-  template <typename Case>
-  static std::string GetName(int) {
-    return std::string(name(DtypeOf<typename Case::T>::value));
-  }
-};
-template <typename Norm>
-using NormTypes = testing::Types<NormOf<Norm, float>, NormOf<Norm, f16>, NormOf<Norm, bf16>>;
 
 template <typename Case>
 class NormForward : public testing::Test {

@@ -16,12 +16,11 @@
 // block per multiprocessor could hold there, L2 holds enough.
 #pragma once
 
+#include "normalization/kind.h"
 #include "normalization/row_parts.h"
 #include "normalization/variants.h"
 
 namespace kg::normalization {
-
-enum class Kind { rms, layer };
 
 // gamma, beta, mean and rstd may be null: ones, zeros, not wanted, not wanted. Kind::rms has no
 // beta and no mean.

@@ -58,4 +58,30 @@ inline double norm_backward_column_f32_tolerance(double sum_abs, std::int64_t ch
   return gemm_f32_positive_tolerance(chain, sum_abs);
 }
 
+// The same for whole results, stored in `output`; 0 where the value is not finite.
+inline std::vector<double> norm_backward_dx_tolerances(const NormBackwardOracle& oracle,
+                                                       Dtype output, std::int64_t chain) {
+  std::vector<double> bounds;
+  for (std::size_t i = 0; i < oracle.dx.size(); ++i)
+    bounds.push_back(
+        std::isfinite(oracle.dx[i])
+            ? stored_tolerance(output, oracle.dx[i],
+                               norm_backward_dx_f32_tolerance(oracle.direct[i], oracle.average[i],
+                                                              oracle.projection[i], chain))
+            : 0);
+  return bounds;
+}
+
+inline std::vector<double> norm_backward_column_tolerances(std::span<const double> sums,
+                                                           std::span<const double> sums_abs,
+                                                           Dtype output, std::int64_t chain) {
+  std::vector<double> bounds;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    bounds.push_back(std::isfinite(sums[i])
+                         ? stored_tolerance(output, sums[i],
+                                            norm_backward_column_f32_tolerance(sums_abs[i], chain))
+                         : 0);
+  return bounds;
+}
+
 } // namespace kg::test

@@ -1,0 +1,142 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One row of the gradients of rmsnorm and layernorm. With n = (x - mean) rstd and g = dy gamma:
+// dx = rstd (g - mean of g - n (mean of g n)), for rmsnorm with mean = 0 and without the mean of g.
+#pragma once
+
+#include "normalization/backward_variants.h"
+#include "normalization/row_parts.h"
+#include "primitives/block.h"
+
+namespace kg::normalization::backward {
+
+// gamma, dgamma, dbeta and partials may be null: ones, not wanted. Kind::rms has no mean and no
+// dbeta. partials: for each part and each of its vectors `pitch` floats.
+template <class T>
+struct Backward {
+  const T* dy;
+  std::int64_t dy_stride;
+  const T* x;
+  std::int64_t x_stride;
+  const T* gamma;
+  const float* mean;
+  const float* rstd;
+  T* dx;
+  std::int64_t dx_stride;
+  T* dgamma;
+  T* dbeta;
+  float* partials;
+  std::int64_t rows;
+  std::int64_t cols;
+};
+
+struct Statistics {
+  float mean;
+  float rstd;
+};
+
+template <Kind kind, class T>
+__device__ inline Statistics statistics(const Backward<T>& f, std::int64_t row) {
+  return {kind == Kind::layer ? f.mean[row] : 0.0f, f.rstd[row]};
+}
+
+// Of g and of g n.
+struct RowSums {
+  float g;
+  float gn;
+};
+
+// n; 0 behind the row's end, where (0 - mean) rstd may overflow.
+template <int Count>
+__device__ inline Floats<Count> normalized(const Floats<Count>& x, Statistics s, int in_row) {
+  Floats<Count> n;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) n.value[e] = e < in_row ? (x.value[e] - s.mean) * s.rstd : 0.0f;
+  return n;
+}
+
+// g
+template <class T, int Count>
+__device__ inline Floats<Count> weighted(Floats<Count> dy, const T* gamma, std::int64_t pack,
+                                         std::int64_t cols) {
+  if (gamma == nullptr) return dy;
+  const Floats<Count> by = load_pack<T, Count>(gamma, pack, cols, 0.0f);
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) dy.value[e] *= by.value[e];
+  return dy;
+}
+
+template <int Count>
+__device__ inline void add_to_row(RowSums& sums, const Floats<Count>& g, const Floats<Count>& n) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) {
+    sums.g += g.value[e];
+    sums.gn += g.value[e] * n.value[e];
+  }
+}
+
+template <int Count>
+__device__ inline void add_to_columns(Floats<Count>& dgamma, Floats<Count>& dbeta,
+                                      const Floats<Count>& dy, const Floats<Count>& n) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) {
+    dgamma.value[e] += dy.value[e] * n.value[e];
+    dbeta.value[e] += dy.value[e];
+  }
+}
+
+template <Kind kind>
+__device__ inline RowSums divided(RowSums sums, std::int64_t cols) {
+  const auto by = static_cast<float>(cols);
+  return {kind == Kind::layer ? sums.g / by : 0.0f, sums.gn / by};
+}
+
+// dx
+template <int Count>
+__device__ inline Floats<Count> gradients(const Floats<Count>& g, const Floats<Count>& n,
+                                          float rstd, RowSums mean) {
+  Floats<Count> dx;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) dx.value[e] = rstd * (g.value[e] - mean.g - n.value[e] * mean.gn);
+  return dx;
+}
+
+template <Kind kind>
+struct WarpSums {
+  __device__ RowSums operator()(RowSums own) const {
+    if constexpr (kind == Kind::layer) own.g = warp_sum(own.g);
+    own.gn = warp_sum(own.gn);
+    return own;
+  }
+};
+
+// Over the block, row after row with one barrier each: two halves of the scratch in turn, and a
+// warp writes one of them again only behind the barrier after that at which all had read it.
+inline constexpr int kScratchSums = 2 * kMostThreads / kLanes;
+
+template <Kind kind>
+class BlockSums {
+ public:
+  __device__ explicit BlockSums(RowSums* scratch) : scratch_(scratch) {}
+
+  __device__ RowSums operator()(RowSums own) {
+    own = WarpSums<kind>()(own);
+    RowSums* const sums = scratch_ + half_ * (kScratchSums / 2);
+    half_ = 1 - half_;
+    if (threadIdx.x % kLanes == 0) sums[threadIdx.x / kLanes] = own;
+    __syncthreads();
+    RowSums all = sums[0];
+    for (unsigned w = 1; w < blockDim.x / kLanes; ++w) {
+      all.g += sums[w].g;
+      all.gn += sums[w].gn;
+    }
+    return all;
+  }
+
+ private:
+  RowSums* scratch_;
+  int half_ = 0;
+};
+
+} // namespace kg::normalization::backward
