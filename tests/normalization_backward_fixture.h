@@ -243,7 +243,8 @@ class NormBackward : public testing::Test {
   // One variant's results against the oracle.
   void check(Variant variant, const std::string& fill, const Input& in,
              const NormBackwardOracle& right, Layout layout, Degenerate degenerate) {
-    const auto [rows, cols] = in.size;
+    const std::int64_t rows = in.size.rows;
+    const std::int64_t cols = in.size.cols;
     const Result ours = run(variant, in, layout);
     const auto compare_with = [&](const std::string& what, const std::vector<T>& values,
                                   std::vector<std::int64_t> shape, const std::vector<double>& value,

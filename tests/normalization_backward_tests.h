@@ -65,8 +65,8 @@ TYPED_TEST_P(NormBackward, RandomAgainstOracle) {
 // Rows that begin at multiples of 16 bytes, whatever their length.
 TYPED_TEST_P(NormBackward, Lengths) {
   for (const std::int64_t cols :
-       {2,   3,   7,   8,   9,   15,  16,  17,  31,   32,   33,   63,   64,   65,   127,  128,
-        129, 255, 256, 257, 511, 512, 513, 997, 1023, 1024, 1025, 2047, 2049, 8191, 8193, 10241}) {
+       {2,   3,   7,   8,   9,   15,  16,  17,  31,   32,   33,   63,   64,   65,  127,
+        128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049, 8191, 8193}) {
     const std::int64_t fill = (this->kPack - cols % this->kPack) % this->kPack;
     this->check("normal", this->normals({cols > 4000 ? 2 : 3, cols}), {fill, fill, fill});
   }
@@ -80,7 +80,7 @@ TYPED_TEST_P(NormBackward, RowsOfOneElement) {
 }
 
 TYPED_TEST_P(NormBackward, RowCounts) {
-  for (const std::int64_t rows : {1, 2, 3, 4, 5, 127, 128, 129, 257, 260})
+  for (const std::int64_t rows : {1, 2, 3, 4, 5, 193, 200})
     this->check("normal", this->normals({rows, 24}));
 }
 
@@ -111,7 +111,7 @@ TYPED_TEST_P(NormBackward, EmptyMatrices) {
 // Rows and parameters that are padded, unaligned, or aligned only at their first element.
 TYPED_TEST_P(NormBackward, LayoutsAndAlignment) {
   const std::int64_t pack = this->kPack;
-  for (const std::int64_t cols : {5 * pack, 20 * pack + 3, 160 * pack}) {
+  for (const std::int64_t cols : {5 * pack, 20 * pack + 3}) {
     const std::int64_t fill = (pack - cols % pack) % pack; // the gap that aligns every row
     for (const Layout layout :
          {Layout{fill, fill, fill, 0, 0, 0, 0}, Layout{fill + pack, fill, fill, 0, 0, pack, 0},
@@ -121,6 +121,8 @@ TYPED_TEST_P(NormBackward, LayoutsAndAlignment) {
           Layout{fill, fill, fill, pack, 0, 2, pack}})
       this->check("normal", this->normals({3, cols}), layout);
   }
+  for (const Layout layout : {Layout{0, pack, 0, 0, 0, pack, 0}, Layout{1, 0, 0, 0, 0, 0, 3}})
+    this->check("normal", this->normals({3, 160 * pack}), layout);
   for (const Layout layout : {Layout{1, 2, 0, 1, 0, 0, 3}, Layout{9, 1, 17, 0, 8, 0, 0}})
     this->check("normal", this->normals({2, this->beyond_block()}), layout);
 }
@@ -165,8 +167,8 @@ TYPED_TEST_P(NormBackward, StatisticsAreTakenAsTheyAre) {
 TYPED_TEST_P(NormBackward, SpecialValues) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  for (const std::int64_t cols : {std::int64_t{5}, std::int64_t{67}, std::int64_t{512},
-                                  std::int64_t{1051}, this->beyond_block()}) {
+  for (const std::int64_t cols :
+       {std::int64_t{5}, std::int64_t{67}, std::int64_t{1051}, this->beyond_block()}) {
     const std::int64_t rows = cols > 4096 ? 4 : 9;
     const auto ordinary = this->normals({rows, cols});
     for (const double special : {kNan, kInfinity, -kInfinity})
