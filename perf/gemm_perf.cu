@@ -26,16 +26,18 @@ struct Extents {
   bool transpose_a, transpose_b;
 };
 
+template <class T>
 struct Matrices {
   Matrices(const Extents& e, Stream& stream)
       : e(e), a(e.m * e.k, test::Tensor::a, stream), b(e.k * e.n, test::Tensor::b, stream),
         c(static_cast<std::size_t>(e.m * e.n)) {}
   Extents e;
-  RandomData<float> a, b;
-  DeviceBuffer<float> c;
+  RandomData<T> a, b;
+  DeviceBuffer<T> c;
 
   vendor::Gemm product() const {
-    return {e.transpose_a,
+    return {dtype_of<T>,
+            e.transpose_a,
             e.transpose_b,
             e.m,
             e.n,
@@ -53,24 +55,32 @@ struct Matrices {
 
 gemm::Transpose transpose(bool yes) { return yes ? gemm::Transpose::yes : gemm::Transpose::no; }
 
-gemm::Problem problem(const vendor::Gemm& g) {
+template <class T>
+gemm::BasicProblem<T> problem(const vendor::Gemm& g) {
   return {transpose(g.transpose_a),
           transpose(g.transpose_b),
           g.m,
           g.n,
           g.k,
           g.alpha,
-          g.a,
+          static_cast<const T*>(g.a),
           g.lda,
-          g.b,
+          static_cast<const T*>(g.b),
           g.ldb,
           g.beta,
-          g.c,
+          static_cast<T*>(g.c),
           g.ldc};
 }
 
-// The first and last elements of C and some between, O(k) each. The bound is that of gemm_test.cu.
-std::string verify(const Matrices& m, Stream& stream) {
+// The bound of gemm_test.cu.
+double tolerance_of(Dtype dtype, double expected, std::int64_t k, double condition) {
+  return dtype == Dtype::f32 ? test::gemm_f32_tolerance(k, condition)
+                             : test::gemm_xf16_tolerance(dtype, expected, k, condition);
+}
+
+// The first and last elements of C and some between, O(k) each.
+template <class T>
+std::string verify(const Matrices<T>& m, Stream& stream) {
   constexpr std::int64_t kElements = 512;
   const Extents& e = m.e;
   const test::GemmProblem dot{test::contiguous({1, e.k}), test::contiguous({e.k, 1}),
@@ -88,45 +98,50 @@ std::string verify(const Matrices& m, Stream& stream) {
       }
       const test::GemmOracle oracle = test::gemm_oracle(dot, a, b, {});
       expected.push_back(oracle.value[0]);
-      tolerance.push_back(test::gemm_f32_tolerance(e.k, oracle.condition[0]));
+      tolerance.push_back(tolerance_of(dtype_of<T>, oracle.value[0], e.k, oracle.condition[0]));
     }
     const auto comparison = test::compare(observe(m.c, window, stream),
-                                          {Dtype::f32, {window.count}, expected, tolerance});
+                                          {dtype_of<T>, {window.count}, expected, tolerance});
     if (!comparison.passed()) return comparison.text();
   }
   return "";
 }
 
-template <class Run>
+template <class T, class Run>
 Workload workload(std::string variant, const Extents& extents, Run run) {
   Stream stream;
-  auto matrices = std::make_shared<Matrices>(extents, stream);
+  auto matrices = std::make_shared<Matrices<T>>(extents, stream);
   return {[=](Stream& s) { run(*matrices, s); }, [=](Stream& s) { matrices->c.poison(s); },
           [=](Stream& s) { return verify(*matrices, s); }, std::move(variant)};
 }
 
-// The naive variant is not timed where one launch would take longer than a few milliseconds.
+// Not where one launch would take longer than a few milliseconds: naive, and on the executor mma,
+// of large matrices.
 bool is_timed(gemm::Variant variant, const Extents& e) {
   constexpr std::int64_t kMostNaive = std::int64_t{1} << (backend == Backend::host ? 21 : 33);
-  return variant != gemm::Variant::naive || e.m * e.n * e.k <= kMostNaive;
+  const bool slow = variant == gemm::Variant::naive ||
+                    (backend == Backend::host && variant == gemm::Variant::mma);
+  return !slow || e.m * e.n * e.k <= kMostNaive;
 }
 
+template <class T>
 Case make_case(const Extents& e) {
-  Case result{Kind::compute, gemm::work({.m = e.m, .n = e.n, .k = e.k}), {}};
+  Case result{Kind::compute, gemm::work<T>({.m = e.m, .n = e.n, .k = e.k}), {}};
   for (const gemm::Variant variant : gemm::kVariants) {
+    if (!gemm::supports<T>(variant)) continue;
     const std::string name(gemm::name(variant));
     result.variants.push_back({name, false,
                                [=] {
-                                 return workload(name, e, [=](const Matrices& m, Stream& s) {
-                                   gemm::run(problem(m.product()), variant, s);
+                                 return workload<T>(name, e, [=](const Matrices<T>& m, Stream& s) {
+                                   gemm::run(problem<T>(m.product()), variant, s);
                                  });
                                },
                                is_timed(variant, e)});
   }
-  for (const std::string_view variant : vendor::gemm_variants()) {
+  for (const std::string_view variant : vendor::gemm_variants(dtype_of<T>)) {
     const std::string name(variant);
     result.variants.push_back({name, true, [=] {
-                                 return workload(name, e, [=](const Matrices& m, Stream& s) {
+                                 return workload<T>(name, e, [=](const Matrices<T>& m, Stream& s) {
                                    vendor::gemm(name, m.product(), vendor::Math::fastest, s);
                                  });
                                }});
@@ -137,7 +152,7 @@ Case make_case(const Extents& e) {
 } // namespace
 
 Operation gemm_operation() {
-  Operation operation{"gemm", "matmul", {Dtype::f32}, {}, {}};
+  Operation operation{"gemm", "matmul", {Dtype::f32, Dtype::f16, Dtype::bf16}, {}, {}};
   if (backend == Backend::host)
     operation.shapes = {{"m256_n256_k256_nn", true},
                         {"m128_n128_k128_tt"},
@@ -148,10 +163,13 @@ Operation gemm_operation() {
                         {"m4096_n4096_k4096_nn", true}, {"m4096_n4096_k4096_nt"},
                         {"m4096_n4096_k4096_tn"},       {"m4095_n4097_k4099_tt"},
                         {"m8192_n8192_k8192_nn"},       {"m8192_n128_k8192_nn"}};
-  operation.make = [](Dtype, const Shape& shape) {
+  operation.make = [](Dtype dtype, const Shape& shape) {
     const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
-    return make_case({shape.number("m"), shape.number("n"), shape.number("k"),
-                      transposition / 2 == 1, transposition % 2 == 1});
+    const Extents extents{shape.number("m"), shape.number("n"), shape.number("k"),
+                          transposition / 2 == 1, transposition % 2 == 1};
+    if (dtype == Dtype::f16) return make_case<f16>(extents);
+    if (dtype == Dtype::bf16) return make_case<bf16>(extents);
+    return make_case<float>(extents);
   };
   return operation;
 }

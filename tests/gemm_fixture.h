@@ -4,6 +4,7 @@
 // How gemm_test.cu makes, runs and judges one matrix product.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,11 +15,13 @@
 
 #include "runtime/buffer.h"
 #include "tests/support/case.h"
+#include "tests/support/device_types.h"
 #include "tests/support/fills.h"
 #include "tests/support/hygiene.h"
 #include "tests/support/oracle.h"
 #include "tests/support/slice_hint.h"
 #include "tests/support/strided.h"
+#include "tests/support/tolerance.h"
 #include "vendor/gemm/gemm.h"
 
 #include "gemm/gemm.h"
@@ -66,25 +69,34 @@ struct Data {
   std::vector<double> a, b, c;
 };
 
-inline Data normal_data(const Setup& s) {
-  return {"normal", normal(Dtype::f32, s.m * s.k, Tensor::a).values,
-          normal(Dtype::f32, s.k * s.n, Tensor::b).values,
-          normal(Dtype::f32, s.m * s.n, Tensor::c).values};
+template <class T>
+Data normal_data(const Setup& s) {
+  return {"normal", normal(dtype_of<T>, s.m * s.k, Tensor::a).values,
+          normal(dtype_of<T>, s.k * s.n, Tensor::b).values,
+          normal(dtype_of<T>, s.m * s.n, Tensor::c).values};
 }
 
-inline Data positive_data(const Setup& s) {
-  return {"positive", positive(Dtype::f32, s.m * s.k, Tensor::a).values,
-          positive(Dtype::f32, s.k * s.n, Tensor::b).values,
-          positive(Dtype::f32, s.m * s.n, Tensor::c).values};
+template <class T>
+Data positive_data(const Setup& s) {
+  return {"positive", positive(dtype_of<T>, s.m * s.k, Tensor::a).values,
+          positive(dtype_of<T>, s.k * s.n, Tensor::b).values,
+          positive(dtype_of<T>, s.m * s.n, Tensor::c).values};
 }
 
-// Half of the exact range is for alpha A B, as long as |alpha| is at most 2; the integers of C stay
-// far inside the other half.
-inline Data exact_data(const Setup& s, ProductRange range) {
-  constexpr std::int64_t kMaxC = 1000;
+// Half of the exact range of the f32 sums is for A B, and for alpha A B as long as |alpha| is at
+// most 2 kExactAlpha; the integers of C stay far inside the other half. f16 needs a small alpha for
+// its results to be finite; nothing is rounded before the result is.
+template <class T>
+inline constexpr float kExactAlpha = 1;
+template <>
+inline constexpr float kExactAlpha<f16> = 0x1p-8f;
+
+template <class T>
+Data exact_data(const Setup& s, ProductRange range) {
+  constexpr std::int64_t kMaxC = dtype_of<T> == Dtype::bf16 ? 250 : 1000; // that T holds
   const FillPair pair =
-      exact_product(Dtype::f32, Dtype::f32, range, {s.m, s.n, s.k}, exact_limit(Dtype::f32) / 4);
-  return {pair.name, pair.a, pair.b, integers(Dtype::f32, s.m * s.n, kMaxC, Tensor::c).values};
+      exact_product(dtype_of<T>, Dtype::f32, range, {s.m, s.n, s.k}, exact_limit(Dtype::f32) / 4);
+  return {pair.name, pair.a, pair.b, integers(dtype_of<T>, s.m * s.n, kMaxC, Tensor::c).values};
 }
 
 inline GemmOracle oracle(const Setup& s, const Data& data) {
@@ -93,30 +105,72 @@ inline GemmOracle oracle(const Setup& s, const Data& data) {
       data.a, data.b, data.c);
 }
 
-inline VariantId variant_id(std::string_view variant) {
-  return {"gemm", "f32", std::string(variant)};
+// What an exact sum becomes in T.
+template <class T>
+std::vector<double> rounded(std::vector<double> values) {
+  for (double& value : values) value = round_to(dtype_of<T>, value);
+  return values;
 }
 
-inline CaseContext context(const Setup& s, const Data& data, std::string_view variant) {
-  return {CaseId("gemm.f32.m" + std::to_string(s.m) + "_n" + std::to_string(s.n) + "_k" +
-                 std::to_string(s.k) + "_" +
+// The bounds of zero-mean data.
+template <class T>
+std::vector<double> tolerances(const GemmOracle& expected, std::int64_t k) {
+  if (dtype_of<T> == Dtype::f32) return gemm_f32_tolerances(expected, k);
+  std::vector<double> bounds;
+  for (std::size_t i = 0; i < expected.value.size(); ++i)
+    bounds.push_back(gemm_xf16_tolerance(dtype_of<T>, expected.value[i], k, expected.condition[i]));
+  return bounds;
+}
+
+// The bounds of data of one sign: the longest chain of every variant is k. Where C is not finite
+// there is one right value.
+template <class T>
+std::vector<double> positive_tolerances(const GemmOracle& expected, std::int64_t k) {
+  std::vector<double> bounds;
+  for (std::size_t i = 0; i < expected.value.size(); ++i) {
+    const double condition = expected.condition[i];
+    bounds.push_back(std::isfinite(condition)
+                         ? stored_tolerance(dtype_of<T>, expected.value[i],
+                                            gemm_f32_positive_tolerance(k, condition))
+                         : 0);
+  }
+  return bounds;
+}
+
+// What there is for T on this device.
+template <class T>
+std::vector<Variant> variants() {
+  std::vector<Variant> all;
+  for (const Variant variant : gemm::kVariants)
+    if (gemm::supports<T>(variant)) all.push_back(variant);
+  return all;
+}
+
+template <class T>
+VariantId variant_id(std::string_view variant) {
+  return {"gemm", std::string(name(dtype_of<T>)), std::string(variant)};
+}
+
+template <class T>
+CaseContext context(const Setup& s, const Data& data, std::string_view variant) {
+  return {CaseId("gemm." + std::string(name(dtype_of<T>)) + ".m" + std::to_string(s.m) + "_n" +
+                 std::to_string(s.n) + "_k" + std::to_string(s.k) + "_" +
                  std::string(gemm::transposition_name(s.transpose_a, s.transpose_b))),
           std::string(variant), data.fill, s.shape(), s.c().strides};
 }
 
 // The matrices of a case on the device. C holds poison in its gaps, and everywhere where beta = 0.
+template <class T>
 class Matrices {
  public:
   Matrices(const Setup& s, const Data& data, Stream& stream)
-      : setup_(s), a_(scatter(elements<float>(data.a), s.a())),
-        b_(scatter(elements<float>(data.b), s.b())),
-        c_(s.beta == 0 ? poisoned<float>(s.c().storage_size())
-                       : scatter(elements<float>(data.c), s.c())),
-        device_a_(DeviceBuffer<float>::from_host(a_, stream)),
-        device_b_(DeviceBuffer<float>::from_host(b_, stream)),
-        device_c_(DeviceBuffer<float>::from_host(c_, stream)) {}
+      : setup_(s), a_(scatter(elements<T>(data.a), s.a())), b_(scatter(elements<T>(data.b), s.b())),
+        c_(s.beta == 0 ? poisoned<T>(s.c().storage_size()) : scatter(elements<T>(data.c), s.c())),
+        device_a_(DeviceBuffer<T>::from_host(a_, stream)),
+        device_b_(DeviceBuffer<T>::from_host(b_, stream)),
+        device_c_(DeviceBuffer<T>::from_host(c_, stream)) {}
 
-  gemm::Problem problem() const {
+  gemm::BasicProblem<T> problem() const {
     const Setup& s = setup_;
     return {s.transpose_a,
             s.transpose_b,
@@ -134,8 +188,9 @@ class Matrices {
   }
 
   vendor::Gemm vendor_problem() const {
-    const gemm::Problem p = problem();
-    return {p.transpose_a == Transpose::yes,
+    const gemm::BasicProblem<T> p = problem();
+    return {dtype_of<T>,
+            p.transpose_a == Transpose::yes,
             p.transpose_b == Transpose::yes,
             p.m,
             p.n,
@@ -151,8 +206,8 @@ class Matrices {
   }
 
   // What `variant`, which ran, left in C, once everything that it must not touch has been checked.
-  std::vector<float> result(std::string_view variant, Stream& stream) const {
-    Hygiene hygiene(variant_id(variant));
+  std::vector<T> result(std::string_view variant, Stream& stream) const {
+    Hygiene hygiene(variant_id<T>(variant));
     hygiene.input("a", a_, device_a_, stream);
     hygiene.input("b", b_, device_b_, stream);
     return hygiene.output(device_c_, setup_.c(), stream);
@@ -160,13 +215,14 @@ class Matrices {
 
  private:
   Setup setup_;
-  std::vector<float> a_, b_, c_;
-  DeviceBuffer<float> device_a_, device_b_, device_c_;
+  std::vector<T> a_, b_, c_;
+  DeviceBuffer<T> device_a_, device_b_, device_c_;
 };
 
-inline std::vector<float> run(const Setup& s, const Data& data, Variant variant) {
+template <class T>
+std::vector<T> run(const Setup& s, const Data& data, Variant variant) {
   Stream stream;
-  const Matrices matrices(s, data, stream);
+  const Matrices<T> matrices(s, data, stream);
   EXPECT_EQ(gemm::run(matrices.problem(), variant, stream), variant);
   return matrices.result(gemm::name(variant), stream);
 }
@@ -189,11 +245,12 @@ inline std::string hint(const Setup& s, const Data& data, const Comparison& comp
   return slice.empty() ? "" : "of k, " + slice;
 }
 
-inline void expect_exact(const Setup& s, const Data& data, Variant variant) {
-  const Observed actual = observe(run(s, data, variant));
-  const GemmOracle expected = oracle(s, data);
-  const Comparison comparison = compare(actual, exactly(Dtype::f32, s.shape(), expected.value));
-  EXPECT_TRUE(verdict(comparison, context(s, data, gemm::name(variant))))
+template <class T>
+void expect_exact(const Setup& s, const Data& data, Variant variant) {
+  const Observed actual = observe(run<T>(s, data, variant));
+  const std::vector<double> expected = rounded<T>(oracle(s, data).value);
+  const Comparison comparison = compare(actual, exactly(dtype_of<T>, s.shape(), expected));
+  EXPECT_TRUE(verdict(comparison, context<T>(s, data, gemm::name(variant))))
       << hint(s, data, comparison);
 }
 

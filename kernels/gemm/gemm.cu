@@ -3,9 +3,11 @@
 #include "gemm/gemm.h"
 
 #include "gemm/variants.h"
+#include "runtime/device.h"
 #include "runtime/error.h"
 
 #include <string>
+#include <type_traits>
 
 namespace kg::gemm {
 namespace {
@@ -21,7 +23,8 @@ void require_leading(const char* field, std::int64_t value, const char* extent,
                               "; it must be at least " + extent + " = " + std::to_string(least));
 }
 
-void validate(const Problem& p) {
+template <class T>
+void validate(const BasicProblem<T>& p) {
   require_extent("m", p.m);
   require_extent("n", p.n);
   require_extent("k", p.k);
@@ -32,13 +35,31 @@ void validate(const Problem& p) {
   require_leading("ldc", p.ldc, "n", p.n);
 }
 
-// A tile is 64x64 whatever C is: with fewer than 256 elements of C more than 15 of 16 multiply-adds
-// would be on padding.
+// A tile is at least 64x64 whatever C is: with fewer than 256 elements of C more than 15 of 16
+// multiply-adds would be on padding.
 constexpr std::int64_t kLeastTiledElements = 256;
 
-Variant resolve(const Problem& p, Variant variant) {
-  if (variant != Variant::automatic) return variant;
-  return p.m * p.n < kLeastTiledElements ? Variant::naive : Variant::tiled;
+template <class T>
+constexpr Variant kOptimised = std::is_same_v<T, float> ? Variant::tiled : Variant::mma;
+
+template <class T>
+Variant resolve(const BasicProblem<T>& p, Variant variant) {
+  if (variant == Variant::automatic)
+    return p.m * p.n >= kLeastTiledElements && supports<T>(kOptimised<T>) ? kOptimised<T>
+                                                                          : Variant::naive;
+  require(supports<T>(variant), "gemm: there is no variant " + std::string(name(variant)) +
+                                    " for " + std::string(name(dtype_of<T>)) +
+                                    " on this device; use automatic or naive");
+  return variant;
+}
+
+template <class T>
+void run_variant(const BasicProblem<T>& p, Variant variant, Stream& stream) {
+  if (variant == Variant::naive) return run_naive(p, stream);
+  if constexpr (std::is_same_v<T, float>)
+    run_tiled(p, stream);
+  else
+    run_mma(p, stream);
 }
 
 } // namespace
@@ -48,6 +69,7 @@ std::string_view name(Variant variant) {
   case Variant::automatic: return "automatic";
   case Variant::naive: return "naive";
   case Variant::tiled: return "tiled";
+  case Variant::mma: return "mma";
   }
   return "";
 }
@@ -58,26 +80,51 @@ std::string_view transposition_name(Transpose a, Transpose b) {
   return transpose_b ? "nt" : "nn";
 }
 
-Variant run(const Problem& problem, Variant variant, Stream& stream) {
+template <class T>
+Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream) {
   validate(problem);
   const Variant resolved = resolve(problem, variant);
-  Problem p = problem;
+  BasicProblem<T> p = problem;
   if (p.alpha == 0 || p.k == 0) {
     p.alpha = 0; // with k = 0 a NaN alpha must not reach C
     p.k = 0;
   }
   const bool unchanged = p.k == 0 && p.beta == 1;
   if (p.m == 0 || p.n == 0 || unchanged) return resolved;
-  resolved == Variant::naive ? run_naive(p, stream) : run_tiled(p, stream);
+  run_variant(p, resolved, stream);
   return resolved;
 }
 
-Work work(const Problem& p) {
+template <class T>
+Work work(const BasicProblem<T>& p) {
   const double m = static_cast<double>(p.m);
   const double n = static_cast<double>(p.n);
   const double k = p.alpha == 0 ? 0 : static_cast<double>(p.k);
   const double c_passes = p.beta == 0 ? 1 : 2;
-  return {.bytes = sizeof(float) * (m * k + k * n + c_passes * m * n), .flops = 2 * m * n * k};
+  return {.bytes = sizeof(T) * (m * k + k * n + c_passes * m * n), .flops = 2 * m * n * k};
 }
+
+template <class T>
+bool supports(Variant variant) {
+  switch (variant) {
+  case Variant::automatic:
+  case Variant::naive: return true;
+  case Variant::tiled: return std::is_same_v<T, float>;
+  case Variant::mma: // architectures before 8.0 have no matrix instructions for bf16
+    if constexpr (std::is_same_v<T, bf16>) return device_properties().compute_major >= 8;
+    return std::is_same_v<T, f16>;
+  }
+  return false;
+}
+
+template bool supports<float>(Variant);
+template bool supports<f16>(Variant);
+template bool supports<bf16>(Variant);
+template Variant run(const BasicProblem<float>&, Variant, Stream&);
+template Variant run(const BasicProblem<f16>&, Variant, Stream&);
+template Variant run(const BasicProblem<bf16>&, Variant, Stream&);
+template Work work(const BasicProblem<float>&);
+template Work work(const BasicProblem<f16>&);
+template Work work(const BasicProblem<bf16>&);
 
 } // namespace kg::gemm

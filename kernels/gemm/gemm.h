@@ -1,17 +1,22 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm: C = alpha op(A) op(B) + beta C in f32, op(X) = X or its transpose.
+// gemm: C = alpha op(A) op(B) + beta C, op(X) = X or its transpose.
 //
 // Problem: row-major matrices; op(A) is m x k, op(B) is k x n, C is m x n. lda, ldb, ldc are the
 // distances between stored rows. BLAS semantics: beta = 0 never reads C (NaN in it does not
-// spread), alpha = 0 or k = 0 never reads A and B. C overlaps neither A nor B. Every product is
-// accumulated by one f32 fused multiply-add, in a fixed order: repeated runs are bit-identical.
+// spread), alpha = 0 or k = 0 never reads A and B. C overlaps neither A nor B.
+//
+// Rounding: sums are of f32, also of f16 and bf16 matrices, whose products are exact in it; alpha
+// and beta C come in f32, and the result is rounded once to T. naive and tiled accumulate every
+// product by one fused multiply-add; mma as the matrix units do, which may cut off bits of a
+// partial sum that lie below its f32 significand. In a fixed order either way: repeated runs are
+// bit-identical.
 //
 // Special values: IEEE 754. A NaN or infinity of A reaches its row of C alone, one of B its column;
 // infinities of both signs in a sum, or an infinity times 0, give NaN. A sum starts from +0 and
 // becomes alpha sum + beta C: zeros have the signs that IEEE gives that (-0 for a negative alpha
-// and beta = 0). Subnormals are kept.
+// and beta = 0). Subnormals are kept. A result beyond the largest f16 is infinite.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -26,25 +31,33 @@ namespace kg::gemm {
 enum class Transpose { no, yes };
 
 // naive: one thread per element of C. tiled: 64x64 tiles of C per block, operands through shared
-// memory, 8x8 (or the tile's own) elements per thread in registers.
-enum class Variant { automatic, naive, tiled };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
+// memory, 8x8 (or the tile's own) elements per thread in registers; f32. mma: 128x128 tiles by
+// matrix instructions; f16, and bf16 where the device has compute capability 8.0.
+enum class Variant { automatic, naive, tiled, mma };
 
-struct Problem {
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::mma};
+
+// Whether there is such a variant for matrices of T on the current device. T: float, f16, bf16.
+template <class T>
+bool supports(Variant variant);
+
+template <class T>
+struct BasicProblem {
   Transpose transpose_a = Transpose::no;
   Transpose transpose_b = Transpose::no;
   std::int64_t m = 0;
   std::int64_t n = 0;
   std::int64_t k = 0;
   float alpha = 1;
-  const float* a = nullptr;
+  const T* a = nullptr;
   std::int64_t lda = 0; // >= k, or >= m when A is transposed
-  const float* b = nullptr;
+  const T* b = nullptr;
   std::int64_t ldb = 0; // >= n, or >= k when B is transposed
   float beta = 0;
-  float* c = nullptr;
+  T* c = nullptr;
   std::int64_t ldc = 0; // >= n
 };
+using Problem = BasicProblem<float>;
 
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
@@ -54,11 +67,14 @@ std::string_view name(Variant variant);
 // "nn", "nt", "tn" or "tt", as used in case ids.
 std::string_view transposition_name(Transpose a, Transpose b);
 
-// Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error naming
-// the field on a negative extent or a leading dimension that is too small.
-Variant run(const Problem& problem, Variant variant, Stream& stream);
+// Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
+// Throws Error naming the field on a negative extent or a leading dimension that is too small, and
+// on a variant that T, or the device, does not have.
+template <class T>
+Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream);
 
 // A and B read once, C written once (and read once unless beta = 0); 2 m n k operations.
-Work work(const Problem& problem);
+template <class T>
+Work work(const BasicProblem<T>& problem);
 
 } // namespace kg::gemm

@@ -9,12 +9,16 @@
 
 namespace kg::gemm {
 
-void run_naive(const Problem& problem, Stream& stream);
+template <class T> // float, f16, bf16
+void run_naive(const BasicProblem<T>& problem, Stream& stream);
 void run_tiled(const Problem& problem, Stream& stream);
+template <class T> // f16, bf16
+void run_mma(const BasicProblem<T>& problem, Stream& stream);
 
 // The new value of an element of C. beta = 0 does not look at the old one.
-__device__ inline float scaled(float alpha, float sum, float beta, const float* c) {
-  return beta == 0 ? alpha * sum : fmaf(beta, *c, alpha * sum);
+template <class T>
+__device__ inline T scaled(float alpha, float sum, float beta, const T* c) {
+  return from_float<T>(beta == 0 ? alpha * sum : fmaf(beta, to_float(*c), alpha * sum));
 }
 
 } // namespace kg::gemm

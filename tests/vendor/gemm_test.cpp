@@ -3,10 +3,15 @@
 #include "tests/vendor/data.h"
 #include "vendor/gemm/gemm.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 namespace kg::vendor {
 namespace {
+
+std::vector<double> widened(const std::vector<float>& values) {
+  return {values.begin(), values.end()};
+}
 
 // One gemm with padded rows everywhere against three loops. With beta = 0, C starts as poison,
 // which must not spread.
@@ -19,80 +24,86 @@ void check_gemm(std::string_view variant, Math math, Gemm problem) {
   problem.lda = cols_a + 3;
   problem.ldb = cols_b + 1;
   problem.ldc = problem.n + 2;
-  const std::vector<float> a = strided(rows_a, cols_a, problem.lda);
-  const std::vector<float> b = strided(rows_b, cols_b, problem.ldb);
-  const std::vector<float> c = strided(problem.m, problem.n, problem.ldc);
-  const auto device_a = DeviceBuffer<float>::from_host(a, stream);
-  const auto device_b = DeviceBuffer<float>::from_host(b, stream);
-  DeviceBuffer<float> device_c(c.size());
-  if (problem.beta != 0) device_c.copy_from(c, stream);
+  const std::vector<double> a = widened(strided(rows_a, cols_a, problem.lda));
+  const std::vector<double> b = widened(strided(rows_b, cols_b, problem.ldb));
+  const std::vector<double> c = widened(strided(problem.m, problem.n, problem.ldc));
+  const Bytes device_a = upload(problem.dtype, a, stream);
+  const Bytes device_b = upload(problem.dtype, b, stream);
+  const Bytes device_c = problem.beta != 0 ? upload(problem.dtype, c, stream)
+                                           : Bytes(c.size() * size_of(problem.dtype));
   problem.a = device_a.data();
   problem.b = device_b.data();
   problem.c = device_c.data();
   gemm(variant, problem, math, stream);
 
-  const std::vector<float> result = download(device_c, stream);
+  const std::vector<double> result = download(problem.dtype, device_c, stream);
   for (std::int64_t i = 0; i < problem.m; ++i)
     for (std::int64_t j = 0; j < problem.ldc; ++j) {
       const auto at = static_cast<std::size_t>(i * problem.ldc + j);
       if (j >= problem.n) { // untouched
-        ASSERT_TRUE(problem.beta != 0 ? result[at] == kGap : is_poison(result[at]))
+        ASSERT_TRUE(problem.beta != 0 ? result[at] == kGap : std::isnan(result[at]))
             << i << ", " << j;
         continue;
       }
-      float sum = 0;
+      double sum = 0;
       for (std::int64_t l = 0; l < problem.k; ++l)
         sum += a[static_cast<std::size_t>(problem.transpose_a ? l * problem.lda + i
                                                               : i * problem.lda + l)] *
                b[static_cast<std::size_t>(problem.transpose_b ? j * problem.ldb + l
                                                               : l * problem.ldb + j)];
-      const float before = problem.beta != 0 ? problem.beta * c[at] : 0.0F;
+      const double before = problem.beta != 0 ? problem.beta * c[at] : 0.0;
       ASSERT_EQ(result[at], problem.alpha * sum + before) << i << ", " << j;
     }
 }
 
+// Results of 16-bit types are integers up to 236, which bf16 holds.
 TEST(Vendor, GemmHonoursTranspositionsScalarsAndLeadingDimensions) {
-  for (const std::string_view variant : gemm_variants())
-    for (const Math math : {Math::pedantic, Math::fastest})
-      for (const bool transpose_a : {false, true})
-        for (const bool transpose_b : {false, true})
-          for (const std::array<std::int64_t, 3>& mnk :
-               {std::array<std::int64_t, 3>{1, 1, 1}, {2, 3, 5}, {70, 33, 129}, {4, 6, 0}})
-            for (const std::array<float, 2>& scalars :
-                 {std::array<float, 2>{1, 0}, {-2, 0}, {0.5F, 1}, {2, -3}}) {
-              SCOPED_TRACE(fmt::format("{} {}{} {} alpha {} beta {}", variant,
-                                       transpose_a ? 't' : 'n', transpose_b ? 't' : 'n',
-                                       fmt::join(mnk, " "), scalars[0], scalars[1]));
-              check_gemm(variant, math,
-                         {transpose_a, transpose_b, mnk[0], mnk[1], mnk[2], scalars[0], nullptr, 0,
-                          nullptr, 0, scalars[1], nullptr, 0});
-            }
+  for (const Dtype dtype : kFloats)
+    for (const std::string_view variant : gemm_variants(dtype))
+      for (const Math math : {Math::pedantic, Math::fastest})
+        for (const bool transpose_a : {false, true})
+          for (const bool transpose_b : {false, true})
+            for (const std::array<std::int64_t, 3>& mnk : {std::array<std::int64_t, 3>{1, 1, 1},
+                                                           {2, 3, 5},
+                                                           {70, 33, dtype == Dtype::f32 ? 129 : 7},
+                                                           {4, 6, 0}})
+              for (const std::array<float, 2>& scalars :
+                   {std::array<float, 2>{1, 0}, {-2, 0}, {0.5F, 1}, {2, -3}}) {
+                SCOPED_TRACE(fmt::format("{} {} {}{} {} alpha {} beta {}", variant, name(dtype),
+                                         transpose_a ? 't' : 'n', transpose_b ? 't' : 'n',
+                                         fmt::join(mnk, " "), scalars[0], scalars[1]));
+                check_gemm(variant, math,
+                           {dtype, transpose_a, transpose_b, mnk[0], mnk[1], mnk[2], scalars[0],
+                            nullptr, 0, nullptr, 0, scalars[1], nullptr, 0});
+              }
 }
 
 TEST(Vendor, GemmWithAlphaZeroIgnoresItsOperands) {
   Stream stream;
-  const DeviceBuffer<float> operand(4); // poison
-  for (const std::string_view variant : gemm_variants()) {
-    auto c = DeviceBuffer<float>::from_host(std::vector<float>{1, 2, 3, 4}, stream);
-    gemm(variant, {false, false, 2, 2, 2, 0, operand.data(), 2, operand.data(), 2, 3, c.data(), 2},
-         Math::pedantic, stream);
-    EXPECT_EQ(download(c, stream), (std::vector<float>{3, 6, 9, 12})) << variant;
-  }
+  const Bytes operand(4 * sizeof(float)); // poison
+  for (const Dtype dtype : kFloats)
+    for (const std::string_view variant : gemm_variants(dtype)) {
+      const Bytes c = upload(dtype, {1, 2, 3, 4}, stream);
+      gemm(variant,
+           {dtype, false, false, 2, 2, 2, 0, operand.data(), 2, operand.data(), 2, 3, c.data(), 2},
+           Math::pedantic, stream);
+      EXPECT_EQ(download(dtype, c, stream), (std::vector<double>{3, 6, 9, 12})) << variant;
+    }
 }
 
 // No inner dimension: C = beta C, with operands that may be null and leading dimensions that may be
 // 0. No outer one: nothing.
 TEST(Vendor, GemmTakesEmptyMatrices) {
   Stream stream;
-  for (const std::string_view variant : gemm_variants()) {
+  for (const std::string_view variant : gemm_variants(Dtype::f32)) {
     auto c = DeviceBuffer<float>::from_host(std::vector<float>{1, 2, 3, 4}, stream);
-    gemm(variant, {false, false, 0, 2, 2, 1, nullptr, 2, nullptr, 2, 0, c.data(), 2},
+    gemm(variant, {Dtype::f32, false, false, 0, 2, 2, 1, nullptr, 2, nullptr, 2, 0, c.data(), 2},
          Math::pedantic, stream);
-    gemm(variant, {false, false, 2, 0, 2, 1, nullptr, 2, nullptr, 0, 0, c.data(), 2},
+    gemm(variant, {Dtype::f32, false, false, 2, 0, 2, 1, nullptr, 2, nullptr, 0, 0, c.data(), 2},
          Math::pedantic, stream);
     EXPECT_EQ(download(c, stream), (std::vector<float>{1, 2, 3, 4})) << variant;
-    gemm(variant, {false, true, 2, 2, 0, 1, nullptr, 0, nullptr, 0, 2, c.data(), 2}, Math::pedantic,
-         stream);
+    gemm(variant, {Dtype::f32, false, true, 2, 2, 0, 1, nullptr, 0, nullptr, 0, 2, c.data(), 2},
+         Math::pedantic, stream);
     EXPECT_EQ(download(c, stream), (std::vector<float>{2, 4, 6, 8})) << variant;
   }
 }
@@ -101,14 +112,14 @@ TEST(Vendor, GemmNamesBadArguments) {
   Stream stream;
   const DeviceBuffer<float> memory(16);
   float* const p = memory.data();
-  ASSERT_FALSE(gemm_variants().empty());
+  ASSERT_FALSE(gemm_variants(Dtype::f32).empty());
   expect_error([&] { gemm("cufft", {}, Math::pedantic, stream); },
-               "use one of: " + std::string(gemm_variants().front()));
-  const Gemm good = {true, false, 2, 3, 4, 1, p, 2, p, 3, 0, p, 3};
+               "use one of: " + std::string(gemm_variants(Dtype::f32).front()));
+  const Gemm good = {Dtype::f32, true, false, 2, 3, 4, 1, p, 2, p, 3, 0, p, 3};
   const auto with = [&](std::int64_t Gemm::*field, std::int64_t value) {
     Gemm bad = good;
     bad.*field = value;
-    return [&stream, bad] { gemm(gemm_variants().front(), bad, Math::pedantic, stream); };
+    return [&stream, bad] { gemm(gemm_variants(Dtype::f32).front(), bad, Math::pedantic, stream); };
   };
   expect_error(with(&Gemm::k, -4), "k is -4");
   expect_error(with(&Gemm::lda, 1), "lda is 1");

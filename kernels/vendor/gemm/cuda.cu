@@ -4,21 +4,42 @@
 
 #include "vendor/cuda/cublas.h"
 
+#include <optional>
+
 namespace kg::vendor {
 namespace cublas {
 namespace {
 
-// cublasSgemm. Math::pedantic is CUBLAS_PEDANTIC_MATH, Math::fastest CUBLAS_DEFAULT_MATH, which
-// uses no TF32: f32 throughout.
+std::optional<cudaDataType> gemm_type(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32: return CUDA_R_32F;
+  case Dtype::f16: return CUDA_R_16F;
+  case Dtype::bf16: return CUDA_R_16BF;
+  default: return std::nullopt;
+  }
+}
+
+bool gemm_supported(Dtype dtype) { return gemm_type(dtype).has_value(); }
+
+// cublasGemmEx with f32 sums. Math::pedantic is CUBLAS_PEDANTIC_MATH, Math::fastest
+// CUBLAS_DEFAULT_MATH, which uses no TF32, but may reduce partial sums of 16-bit matrices in their
+// own type unless it is told not to.
 //
 // The column view of C = op(A) op(B) is op(B)' op(A)': B first, sizes n x m, and each operand's
 // view is transposed already, so the transpositions stay with their matrices.
 void gemm(const Gemm& problem, Math math, Stream& stream) {
-  const auto mode = math == Math::pedantic ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
-  KG_CHECK(cublasSgemm_64(handle_on(stream, mode), transposition(problem.transpose_b),
-                          transposition(problem.transpose_a), problem.n, problem.m, problem.k,
-                          &problem.alpha, problem.b, problem.ldb, problem.a, problem.lda,
-                          &problem.beta, problem.c, problem.ldc));
+  const cudaDataType type = gemm_type(problem.dtype).value();
+  const bool pedantic = math == Math::pedantic;
+  const auto mode =
+      pedantic ? CUBLAS_PEDANTIC_MATH
+               : static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH |
+                                           CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  KG_CHECK(cublasGemmEx_64(handle_on(stream, mode), transposition(problem.transpose_b),
+                           transposition(problem.transpose_a), problem.n, problem.m, problem.k,
+                           &problem.alpha, problem.b, type, problem.ldb, problem.a, type,
+                           problem.lda, &problem.beta, problem.c, type, problem.ldc,
+                           pedantic ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F,
+                           CUBLAS_GEMM_DEFAULT));
 }
 
 } // namespace
@@ -27,7 +48,7 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
 namespace {
 
 constexpr GemmVariant kTable[] = {
-    {"cublas", cublas::gemm},
+    {"cublas", cublas::gemm_supported, cublas::gemm},
 };
 
 } // namespace

@@ -8,11 +8,14 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gemm_variants() { return names(gemm_table(), kAlways); }
+std::vector<std::string_view> gemm_variants(Dtype dtype) {
+  return names(gemm_table(), [&](const auto& entry) { return entry.supports(dtype); });
+}
 
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream) {
-  const std::string what = "gemm";
-  const auto& entry = find(gemm_table(), variant, what, kAlways);
+  const std::string what = join("gemm", kg::name(problem.dtype));
+  const auto& entry = find(gemm_table(), variant, what,
+                           [&](const auto& each) { return each.supports(problem.dtype); });
   require_extents(what, {{"m", problem.m}, {"n", problem.n}, {"k", problem.k}});
   require_leading(what, "lda", problem.lda, problem.transpose_a ? problem.m : problem.k);
   require_leading(what, "ldb", problem.ldb, problem.transpose_b ? problem.k : problem.n);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/dtype.h"
 #include "runtime/stream.h"
 #include "vendor/library.h"
 
@@ -13,23 +14,25 @@
 namespace kg::vendor {
 
 struct Gemm {
+  Dtype dtype; // of the matrices; sums and scalars are f32
   bool transpose_a, transpose_b;
   std::int64_t m, n, k;
   float alpha;
-  const float* a;
+  const void* a;
   std::int64_t lda;
-  const float* b;
+  const void* b;
   std::int64_t ldb;
   float beta;
-  float* c;
+  void* c;
   std::int64_t ldc;
 }; // row-major
-std::vector<std::string_view> gemm_variants();
+std::vector<std::string_view> gemm_variants(Dtype dtype);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 
 // What a backend brings (host.cpp, cuda.cu): see vendor/dispatch.h.
 struct GemmVariant {
   std::string_view name;
+  bool (*supports)(Dtype dtype);
   void (*run)(const Gemm& problem, Math math, Stream& stream);
 };
 std::span<const GemmVariant> gemm_table();

@@ -1,0 +1,240 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// gemm, variant mma, for f16 and bf16: a block of 4 warps computes a 128x128 tile of C by matrix
+// instructions, 64x64 elements per warp in f32 registers.
+//
+// k is walked in slices of 32, three of which are in shared memory: while one is used, two are on
+// their way by cp.async, 16 bytes at a time. One barrier per slice says that a slice has come and
+// that the oldest one may be overwritten. A warp reads fragments by ldmatrix, 8 for 64 elements of
+// A and of B, and uses them in 32 mma. The finished tile goes through the same shared memory in two
+// halves, in f32, so that C is read and written in whole rows, 16 bytes at a time, and rounded
+// once.
+//
+// A and B that 16-byte copies do not fit (a base or a row that is no multiple of 16 bytes) go
+// element by element through registers, which is several times slower.
+//
+// Bytes: a block reads (128 + 128) k elements, 64 flops per byte, from L2 or memory; shared memory
+// gives a warp 4 KiB for 131072 flops. Flops: 2 m n k. Expected share on an H200, not measured: 45
+// to 55 % of the dense peak of its matrix units for m, n >= 4096; mma reaches at most 65 % there,
+// the rest is for wgmma. Why not 64x64 tiles, which fill the device from 750x750 on: they read
+// twice as much per flop, and their warps do two mma per ldmatrix. Why three slices and not four:
+// 48 KiB let two blocks share a multiprocessor that has 100 KiB.
+#include "gemm/mma_slice.h"
+#include "gemm/variants.h"
+
+#include "ptx/mma.h"
+#include "runtime/launch.h"
+
+#include <limits>
+#include <string>
+
+namespace kg::gemm {
+
+// Extents of a block's tile of C, of a slice and of a warp's part of C; slices in shared memory.
+struct MmaTile {
+  int m, n, k, warp, slices;
+
+  __host__ __device__ constexpr int warps_n() const { return n / warp; }
+  __host__ __device__ constexpr int threads() const { return m / warp * warps_n() * 32; }
+  __host__ __device__ constexpr int slice_elements() const { return (m + n) * k; } // of A and B
+  __host__ __device__ constexpr int shared_bytes() const { return slices * slice_elements() * 2; }
+  // Floats between rows of C in shared memory: 8 modulo 32, so that the 4 rows and 8 columns which
+  // a half-warp has of mma's sum fall into 32 different banks.
+  __host__ __device__ constexpr int pitch() const { return n + 8; }
+};
+
+inline constexpr MmaTile kMma{.m = 128, .n = 128, .k = 32, .warp = 64, .slices = 3};
+static_assert(kMma.warp * kMma.pitch() * static_cast<int>(sizeof(float)) <= kMma.shared_bytes(),
+              "half a tile of C takes the slices' place");
+
+// Rows of tiles that neighbouring blocks share: their operands stay in L2, those of a whole row or
+// column of tiles of a large C would not.
+inline constexpr std::int64_t kTilesInGroup = 16;
+
+// Where a tile of C begins.
+struct TileOrigin {
+  std::int64_t row, column;
+};
+__device__ inline TileOrigin origin(std::int64_t block, std::int64_t tiles_m,
+                                    std::int64_t tiles_n) {
+  const std::int64_t group = block / (kTilesInGroup * tiles_n);
+  const std::int64_t in_group = block % (kTilesInGroup * tiles_n);
+  const std::int64_t left = tiles_m - group * kTilesInGroup;
+  const std::int64_t rows = left < kTilesInGroup ? left : kTilesInGroup;
+  return {(group * kTilesInGroup + in_group % rows) * kMma.m, in_group / rows * kMma.n};
+}
+
+// The part of mma's sums: 16 x 8 elements each, 64 x 64 of C together.
+using WarpSum = float[kMma.warp / 16][kMma.warp / 8][4];
+
+template <class T, class SliceA, class SliceB>
+__device__ __forceinline__ void multiply(const T* slice_a, const T* slice_b, int row, int column,
+                                         WarpSum& sum) {
+  const int quarter = static_cast<int>(threadIdx.x) % 32 / 8; // of the lanes: a matrix of ldmatrix
+  KG_UNROLL
+  for (int k = 0; k < kMma.k; k += 16) {
+    unsigned a[kMma.warp / 16][4];
+    KG_UNROLL
+    for (int i = 0; i < kMma.warp / 16; ++i)
+      SliceA::load(a[i], slice_a, row + 16 * i, k, quarter % 2, quarter / 2);
+    KG_UNROLL
+    for (int j = 0; j < kMma.warp / 16; ++j) {
+      unsigned b[4]; // two operands of mma, next to each other in n
+      SliceB::load(b, slice_b, column + 16 * j, k, quarter / 2, quarter % 2);
+      KG_UNROLL
+      for (int i = 0; i < kMma.warp / 16; ++i) {
+        ptx::mma_m16n8k16<T>(sum[i][2 * j], a[i], {b[0], b[1]});
+        ptx::mma_m16n8k16<T>(sum[i][2 * j + 1], a[i], {b[2], b[3]});
+      }
+    }
+  }
+}
+
+// Puts a warp's sums into 64 rows of shared memory, from `column` on.
+__device__ __forceinline__ void gather(const WarpSum& sum, int column, float* rows) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  float* const first = rows + lane / 4 * kMma.pitch() + column + lane % 4 * 2;
+  KG_UNROLL
+  for (int i = 0; i < kMma.warp / 16; ++i) {
+    KG_UNROLL
+    for (int j = 0; j < kMma.warp / 8; ++j) {
+      const float(&s)[4] = sum[i][j];
+      float* const to = first + 16 * i * kMma.pitch() + 8 * j;
+      const float2 upper{s[0], s[1]}, lower{s[2], s[3]};
+      *reinterpret_cast<float2*>(to) = upper;
+      *reinterpret_cast<float2*>(to + 8 * kMma.pitch()) = lower;
+    }
+  }
+}
+
+// Writes half a tile of C, `rows` x `columns` elements of which exist, from shared memory.
+template <class T>
+__device__ __forceinline__ void write(const BasicProblem<T>& p, T* c, int rows, int columns,
+                                      bool vector, const float* sums) {
+  constexpr int kChunks = kMma.n / kChunk;
+  const int chunk = static_cast<int>(threadIdx.x) % kChunks;
+  const int exist = columns - chunk * kChunk;
+  if (exist <= 0) return;
+  for (int row = static_cast<int>(threadIdx.x) / kChunks; row < rows;
+       row += kMma.threads() / kChunks) {
+    // Of 8 neighbouring lanes, four read the first half of their chunk first and four the second:
+    // together all banks, once.
+    const int turn = chunk / 4 % 2;
+    const float* const from = sums + row * kMma.pitch() + chunk * kChunk;
+    const float4 one = *reinterpret_cast<const float4*>(from + 4 * turn);
+    const float4 other = *reinterpret_cast<const float4*>(from + 4 - 4 * turn);
+    const float4 low = turn == 0 ? one : other;
+    const float4 high = turn == 0 ? other : one;
+    const float sum[kChunk] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    T* const to = c + row * p.ldc + chunk * kChunk;
+    if (vector && exist >= kChunk) {
+      using Chunk = Pack<T, kChunk>;
+      Chunk values{};
+      if (p.beta != 0) values = *reinterpret_cast<const Chunk*>(to);
+      KG_UNROLL
+      for (int e = 0; e < kChunk; ++e)
+        values.element[e] = scaled(p.alpha, sum[e], p.beta, &values.element[e]);
+      *reinterpret_cast<Chunk*>(to) = values;
+    } else {
+      KG_UNROLL
+      for (int e = 0; e < kChunk; ++e)
+        if (e < exist) to[e] = scaled(p.alpha, sum[e], p.beta, to + e);
+    }
+  }
+}
+
+// vector_a, vector_b, vector_c: 16-byte accesses to the matrix are aligned.
+template <class T, bool kTransposeA, bool kTransposeB>
+__global__ void __launch_bounds__(kMma.threads(), 2)
+    mma(BasicProblem<T> p, std::int64_t tiles_m, std::int64_t tiles_n, bool vector_a, bool vector_b,
+        bool vector_c) {
+  using SliceA = MmaSlice<T, kMma.m, kMma.k, !kTransposeA, kMma.threads()>;
+  using SliceB = MmaSlice<T, kMma.n, kMma.k, kTransposeB, kMma.threads()>;
+  const auto [row0, column0] = origin(blockIdx.x, tiles_m, tiles_n);
+  const int rows = static_cast<int>(p.m - row0 < kMma.m ? p.m - row0 : kMma.m);
+  const int columns = static_cast<int>(p.n - column0 < kMma.n ? p.n - column0 : kMma.n);
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int warp_row = warp / kMma.warps_n() * kMma.warp;
+  const int warp_column = warp % kMma.warps_n() * kMma.warp;
+  const bool multiplies = warp_row < rows && warp_column < columns; // else the warp only copies
+
+  MmaOperand<T> a{p.a + (kTransposeA ? row0 : row0 * p.lda), p.lda, rows, vector_a};
+  MmaOperand<T> b{p.b + (kTransposeB ? column0 * p.ldb : column0), p.ldb, columns, vector_b};
+  T* const shared = dynamic_shared<T>();
+  const int slices = static_cast<int>((p.k + kMma.k - 1) / kMma.k);
+  const int last_depth = static_cast<int>(p.k - (slices - 1) * std::int64_t{kMma.k});
+  const auto fetch = [&](int slice) __attribute__((always_inline)) {
+    if (slice < slices) {
+      T* const to = shared + slice % kMma.slices * kMma.slice_elements();
+      const int depth = slice + 1 == slices ? last_depth : kMma.k;
+      SliceA::fetch(a, depth, to);
+      SliceB::fetch(b, depth, to + SliceA::kElements);
+      a.data += kTransposeA ? kMma.k * p.lda : kMma.k;
+      b.data += kTransposeB ? kMma.k : kMma.k * p.ldb;
+    }
+    ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
+  };
+
+  WarpSum sum = {};
+  for (int slice = 0; slice < kMma.slices - 1; ++slice) fetch(slice);
+  for (int slice = 0; slice < slices; ++slice) {
+    ptx::cp_async_wait_group<kMma.slices - 2>();
+    __syncthreads();
+    fetch(slice + kMma.slices - 1);
+    const T* const from = shared + slice % kMma.slices * kMma.slice_elements();
+    if (multiplies)
+      multiply<T, SliceA, SliceB>(from, from + SliceA::kElements, warp_row, warp_column, sum);
+  }
+
+  float* const half = dynamic_shared<float>();
+  for (int first = 0; first < rows; first += kMma.warp) {
+    __syncthreads();
+    if (warp_row == first) gather(sum, warp_column, half);
+    __syncthreads();
+    const int left = rows - first;
+    write(p, p.c + (row0 + first) * p.ldc + column0, left < kMma.warp ? left : kMma.warp, columns,
+          vector_c, half);
+  }
+}
+
+namespace {
+
+template <class T>
+bool aligned(const T* data, std::int64_t leading) {
+  return is_aligned(data) && leading % kChunk == 0;
+}
+
+template <class T, bool kTransposeA, bool kTransposeB>
+void launch_mma(const BasicProblem<T>& p, Stream& stream) {
+  const std::int64_t tiles_m = (p.m + kMma.m - 1) / kMma.m;
+  const std::int64_t tiles_n = (p.n + kMma.n - 1) / kMma.n;
+  require(tiles_m <= std::numeric_limits<std::int32_t>::max() / tiles_n,
+          "gemm: more than 2^31 tiles of C; split the problem");
+  require(p.k <= std::int64_t{kMma.k} * std::numeric_limits<std::int32_t>::max(),
+          "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of 32; split the problem");
+  launch(mma<T, kTransposeA, kTransposeB>,
+         {.grid = dim3(static_cast<unsigned>(tiles_m * tiles_n)),
+          .block = dim3(static_cast<unsigned>(kMma.threads())),
+          .shared_bytes = static_cast<std::size_t>(kMma.shared_bytes()),
+          .stream = &stream},
+         p, tiles_m, tiles_n, aligned(p.a, p.lda), aligned(p.b, p.ldb), aligned(p.c, p.ldc));
+}
+
+} // namespace
+
+template <class T>
+void run_mma(const BasicProblem<T>& p, Stream& stream) {
+  const bool transpose_a = p.transpose_a == Transpose::yes;
+  const bool transpose_b = p.transpose_b == Transpose::yes;
+  if (transpose_a) {
+    transpose_b ? launch_mma<T, true, true>(p, stream) : launch_mma<T, true, false>(p, stream);
+  } else {
+    transpose_b ? launch_mma<T, false, true>(p, stream) : launch_mma<T, false, false>(p, stream);
+  }
+}
+
+template void run_mma(const BasicProblem<f16>&, Stream&);
+template void run_mma(const BasicProblem<bf16>&, Stream&);
+
+} // namespace kg::gemm
