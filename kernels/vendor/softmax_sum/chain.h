@@ -15,7 +15,8 @@ inline void softmax_and_product(std::string_view softmax_library, std::string_vi
                                 std::int64_t terms, std::int64_t n, Stream& stream) {
   softmax(softmax_library, SoftmaxKind::softmax, Dtype::f32, alpha, weights, 1, terms, stream);
   gemm(gemm_library,
-       {.transpose_a = false,
+       {.dtype = Dtype::f32,
+        .transpose_a = false,
         .transpose_b = false,
         .m = 1,
         .n = n,
