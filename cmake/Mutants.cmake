@@ -83,6 +83,9 @@ function(kernelgrade_add_mutants op)
   kernelgrade_op_test_program(${op}_mutants_test
     kernelgrade_${op}_mutants kernelgrade_${op}_tests kernelgrade_mutants_main ${checkers})
 
+  # Kernels first: of an inline function that the tests hold, too, the linker takes the first, and it must be the one with the bug.
+  target_sources(${op}_mutants_test PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_mutants>)
+
   # Built by the test mutants.build, not by `all`: it takes a quarter as long as everything else.
   set_target_properties(kernelgrade_${op}_mutants ${op}_mutants_test PROPERTIES EXCLUDE_FROM_ALL ON)
   add_dependencies(mutants ${op}_mutants_test)
