@@ -67,6 +67,8 @@ function(kernelgrade_add_op op)
   kernelgrade_op_test_program(${op}_test kernelgrade_${op} kernelgrade_${op}_tests)
   if(TARGET kernelgrade_${op}_checked)
     kernelgrade_op_test_program(${op}_checked_test kernelgrade_${op}_checked kernelgrade_${op}_tests kernelgrade::checkers)
+    # Kernels first: of an inline function that the tests hold, too, the linker takes the first, and it must be the watched one.
+    target_sources(${op}_checked_test PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
     kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES})
   endif()
 

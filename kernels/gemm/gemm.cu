@@ -111,7 +111,8 @@ bool supports(Variant variant) {
   case Variant::naive: return true;
   case Variant::tiled: return std::is_same_v<T, float>;
   case Variant::mma: // architectures before 8.0 have no matrix instructions for bf16
-    if constexpr (std::is_same_v<T, bf16>) return device_properties().compute_major >= 8;
+    if constexpr (std::is_same_v<T, bf16>)
+      return !device_unavailable_reason().empty() || device_properties().compute_major >= 8;
     return std::is_same_v<T, f16>;
   }
   return false;

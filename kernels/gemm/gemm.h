@@ -37,7 +37,8 @@ enum class Variant { automatic, naive, tiled, mma };
 
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::mma};
 
-// Whether there is such a variant for matrices of T on the current device. T: float, f16, bf16.
+// Whether there is such a variant for matrices of T on the current device, or without one on some
+// device: cases are listed anywhere. T: float, f16, bf16.
 template <class T>
 bool supports(Variant variant);
 
