@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <functional>
 #include <optional>
 #include <sstream>
@@ -53,6 +54,11 @@ std::vector<std::string> configuration(const fs::path& build) {
       arguments.push_back("-D" + line);
   }
   return arguments;
+}
+
+std::string ops_argument(std::vector<std::string> ops) {
+  std::sort(ops.begin(), ops.end());
+  return fmt::format("-DKERNELGRADE_OPS={}", fmt::join(ops, ";"));
 }
 
 // <commit>-<hash of the configuration and of the compilers' versions>
@@ -144,7 +150,8 @@ void build(const BuildPlan& plan, const std::string& commit, const fs::path& kep
 
 ReferenceBuild reference_build(const BuildPlan& plan, const std::string& ref) {
   const std::string commit = commit_of(plan.source, ref);
-  const std::vector<std::string> arguments = configuration(plan.build);
+  std::vector<std::string> arguments = configuration(plan.build);
+  if (!plan.ops.empty()) arguments.push_back(ops_argument(plan.ops));
   const fs::path kept = plan.cache / entry_name(commit, arguments);
   if (!fs::exists(kept)) {
     fs::create_directories(plan.cache);

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace kg::ab {
 
@@ -16,6 +17,8 @@ struct BuildPlan {
   std::filesystem::path build;  // a configured build tree: its compiler and flags are used
   std::filesystem::path cache;  // where builds are kept: a folder for nothing else
   std::function<void(const std::string&)> progress; // one line per long step; may be empty
+  // The operations that the build needs, in any order; empty: all, which takes minutes more.
+  std::vector<std::string> ops;
 };
 
 struct ReferenceBuild {
@@ -27,7 +30,8 @@ struct ReferenceBuild {
   std::filesystem::path control;
 };
 
-// The build of `ref`, made if the cache has none for this commit, compiler and flags. Other
+// The build of `ref`, made if the cache has none for this commit, compiler,
+// flags and operations. Other
 // processes that want a build wait meanwhile. A build that fails or is interrupted leaves no entry.
 // Throws UnknownRef, and Error with the end of the build's log.
 ReferenceBuild reference_build(const BuildPlan& plan, const std::string& ref);

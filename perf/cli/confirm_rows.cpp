@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
+#include <set>
 
 namespace kg::cli {
 namespace {
@@ -25,9 +26,17 @@ std::string short_reason(const Error& error) {
   return text.substr(0, text.find('\n'));
 }
 
+std::vector<std::string> operations(const std::vector<ab::Candidate>& rows) {
+  std::set<std::string> ops;
+  for (const ab::Candidate& row : rows) ops.emplace(judge::op_of(row.key.case_id));
+  return {ops.begin(), ops.end()};
+}
+
 void compare_with(const std::string& commit, const std::vector<ab::Candidate>& rows,
                   const Options& options, World& world, judge::Confirmations& confirmations) {
-  const ab::ReferenceBuild reference = ab::reference_build(build_plan(options, world), commit);
+  ab::BuildPlan plan = build_plan(options, world);
+  plan.ops = operations(rows);
+  const ab::ReferenceBuild reference = ab::reference_build(plan, commit);
   for (const ab::ComparedRow& row : compare(options, world, reference, rows))
     confirmations[row.key] = {row.found, row.problem, commit.substr(0, 12), row.tags_a, row.tags_b};
 }

@@ -15,7 +15,7 @@ std::function<void(const std::string&)> progress(const Options& options, World& 
 } // namespace
 
 ab::BuildPlan build_plan(const Options& options, World& world) {
-  return {world.source, world.build, world.build / "ab", progress(options, world)};
+  return {world.source, world.build, world.build / "ab", progress(options, world), {}};
 }
 
 unsigned seed_of(const Options& options) { return options.shuffle ? options.shuffle : 1; }

@@ -6,6 +6,7 @@
 #include "perf/ab/reference_build.h"
 #include "tests/ab/repository.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ using testing::ThrowsMessage;
 constexpr const char* kProject = R"cmake(
 cmake_minimum_required(VERSION 3.25)
 project(Tiny NONE)
-file(WRITE ${CMAKE_BINARY_DIR}/flags "${CMAKE_CXX_FLAGS}")
+file(WRITE ${CMAKE_BINARY_DIR}/flags "${CMAKE_CXX_FLAGS} ${KERNELGRADE_OPS}")
 add_custom_target(kernelgrade COMMAND sh ${CMAKE_SOURCE_DIR}/build.sh)
 )cmake";
 
@@ -29,7 +30,7 @@ add_custom_target(kernelgrade COMMAND sh ${CMAKE_SOURCE_DIR}/build.sh)
 constexpr const char* kScript = R"sh(set -e
 echo built >>'{}/count'
 mkdir -p perf
-{{ echo '#!/bin/sh'; echo "echo one $(cat flags)"; }} >perf/kernelgrade
+{{ echo '#!/bin/sh'; echo "echo 'one $(cat flags)'"; }} >perf/kernelgrade
 chmod +x perf/kernelgrade
 )sh";
 
@@ -49,7 +50,8 @@ class Reference : public testing::Test {
                                   flags));
   }
   BuildPlan plan() const {
-    return {repository_.tree(), repository_.beside() / "build", repository_.beside() / "cache", {}};
+    return {
+        repository_.tree(), repository_.beside() / "build", repository_.beside() / "cache", {}, {}};
   }
   void change_script(const std::string& command) const {
     repository_.in_tree(command + " build.sh >new && mv new build.sh");
@@ -72,10 +74,10 @@ TEST_F(Reference, IsBuiltFromItsCommitWithTheFlagsOfThisBuild) {
   repository_.commit();
   const ReferenceBuild old = reference_build(plan(), "HEAD~1");
   EXPECT_EQ(old.commit, first_);
-  EXPECT_EQ(output(old.executable), "one -O3\n");
-  EXPECT_EQ(output(old.control), "one -O3\n");
+  EXPECT_EQ(output(old.executable), "one -O3 \n");
+  EXPECT_EQ(output(old.control), "one -O3 \n");
   EXPECT_NE(old.executable.parent_path(), old.control.parent_path());
-  EXPECT_EQ(output(reference_build(plan(), "HEAD").executable), "two -O3\n");
+  EXPECT_EQ(output(reference_build(plan(), "HEAD").executable), "two -O3 \n");
   EXPECT_EQ(repository_.in_tree("git status --porcelain; git worktree list | wc -l"), "1\n");
 }
 
@@ -89,8 +91,18 @@ TEST_F(Reference, IsBuiltOnceAndFoundByAnyName) {
 TEST_F(Reference, OtherFlagsMakeAnotherBuild) {
   const ReferenceBuild optimised = reference_build(plan(), "HEAD");
   configure("-O0");
-  EXPECT_EQ(output(reference_build(plan(), "HEAD").executable), "one -O0\n");
-  EXPECT_EQ(output(optimised.executable), "one -O3\n");
+  EXPECT_EQ(output(reference_build(plan(), "HEAD").executable), "one -O0 \n");
+  EXPECT_EQ(output(optimised.executable), "one -O3 \n");
+}
+
+TEST_F(Reference, HoldsTheOperationsThatItIsAskedFor) {
+  BuildPlan two = plan();
+  two.ops = {"softmax", "gemm"};
+  EXPECT_EQ(output(reference_build(two, "HEAD").executable), "one -O3 gemm;softmax\n");
+  std::reverse(two.ops.begin(), two.ops.end());
+  reference_build(two, "HEAD");
+  EXPECT_EQ(builds(), "built\n");
+  EXPECT_EQ(output(reference_build(plan(), "HEAD").executable), "one -O3 \n");
 }
 
 TEST_F(Reference, TwoThatWantOneBuildMakeItOnce) {
@@ -111,13 +123,13 @@ TEST_F(Reference, AFailingBuildShowsTheEndOfItsLogAndIsNotKept) {
                                            HasSubstr("kernel.cu:7: error: no such thing"))));
   EXPECT_EQ(builds(), "built\nbuilt\n") << "each attempt builds";
   EXPECT_EQ(kept(), 2) << "the lock and the log";
-  EXPECT_EQ(output(reference_build(plan(), first_).executable), "one -O3\n");
+  EXPECT_EQ(output(reference_build(plan(), first_).executable), "one -O3 \n");
 }
 
 TEST_F(Reference, ABuildThatWasInterruptedIsMadeAnew) {
   judge::write_file(plan().cache / "work" / "build" / "CMakeCache.txt", "half of a");
   judge::write_file(plan().cache / "work" / "done" / "kernelgrade", "half of a program");
-  EXPECT_EQ(output(reference_build(plan(), "HEAD").executable), "one -O3\n");
+  EXPECT_EQ(output(reference_build(plan(), "HEAD").executable), "one -O3 \n");
   EXPECT_EQ(kept(), 2);
 }
 
