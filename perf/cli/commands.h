@@ -10,6 +10,7 @@
 
 namespace kg::cli {
 
+int ceilings(const Options& options, World& world);
 int list(const Options& options, World& world);
 int run(const Options& options, World& world);
 int ab(const Options& options, World& world);

@@ -18,6 +18,7 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
   static const std::map<std::string, int (*)(const Options&, World&)> kCommands = {
     {"ab", ab},
     {"bless", bless},
+    {"ceilings", ceilings},
     {"compare", compare},
     {"doctor", doctor},
     {"gate", gate},

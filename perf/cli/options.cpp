@@ -304,6 +304,13 @@ void add_commands(CLI::App& app, Words& words) {
   doctor->add_option("--device", options.device, "a GPU's number, or the device's name");
   add_baselines(*doctor, words);
 
+  CLI::App* ceilings = app.add_subcommand(
+      "ceilings", "measure the rates that this device reaches at the most: the roofs of all rows");
+  ceilings->add_option("--device", options.device, "a GPU's number, or the device's name");
+  ceilings->add_flag("--write", options.write, "put them in the device.json of the baselines");
+  add_baselines(*ceilings, words);
+  add_strict(*ceilings, words);
+
   CLI::App* resources = app.add_subcommand(
       "resources", "compare what kernels take (registers, spills, occupancy) with the baselines");
   resources->add_option("--op", words.filter.filter.ops, "operations: gemm,softmax")

@@ -91,6 +91,9 @@ struct Options {
       compiled; // the build's folder of compiled kernels; empty: beside the command
   bool bless = false;
 
+  // ceilings
+  bool write = false; // into device.json
+
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
   std::filesystem::path folder; // of the report
