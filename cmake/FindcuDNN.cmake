@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # cuDNN, as cuDNN::cudnn. Looked for in CUDNN_ROOT (variable or environment), in the CUDA toolkit, in the system's folders, and in
-# the package nvidia-cudnn of a Python environment (the active one, or that of the python3 on PATH), whose library has no
+# the package nvidia-cudnn of a Python environment (that of the python3 on PATH, as of an active one), whose library has no
 # development link: libcudnn.so.9 instead of libcudnn.so.
 
 set(places "${CUDNN_ROOT}" "$ENV{CUDNN_ROOT}" ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR})
-find_program(cuDNN_PYTHON NAMES python3 python HINTS "$ENV{VIRTUAL_ENV}/bin" "$ENV{CONDA_PREFIX}/bin")
+find_program(cuDNN_PYTHON NAMES python3 python)
 if(cuDNN_PYTHON)
   execute_process(
     COMMAND "${cuDNN_PYTHON}" -c "import nvidia.cudnn; print(list(nvidia.cudnn.__path__)[0])"
