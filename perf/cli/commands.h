@@ -13,6 +13,7 @@ namespace kg::cli {
 int ceilings(const Options& options, World& world);
 int list(const Options& options, World& world);
 int run(const Options& options, World& world);
+int run_once(const Options& options, World& world);
 int ab(const Options& options, World& world);
 int gate(const Options& options, World& world);
 int bless(const Options& options, World& world);
@@ -32,6 +33,7 @@ int profile_costs(const Options& options, World& world);
 int gate_costs(const Options& options, World& world);
 int bless_costs(const Options& options, World& world);
 int compare_model(const Options& options, World& world);
+int compare_hardware(const Options& options, World& world);
 // Becomes kernelgrade-cost, which has the counters, with the same arguments. Returns only by an
 // exception.
 int run_counting_program(const std::vector<std::string>& arguments, const World& world);

@@ -14,6 +14,15 @@
 namespace kg::cli {
 namespace {
 
+int run_rows(const Options& options, World& world) {
+  return options.once ? run_once(options, world) : run(options, world);
+}
+
+int compare_costs(const Options& options, World& world) {
+  return options.hardware.empty() ? compare_model(options, world)
+                                  : compare_hardware(options, world);
+}
+
 int dispatch(const std::vector<std::string>& arguments, World& world) {
   static const std::map<std::string, int (*)(const Options&, World&)> kCommands = {
     {"ab", ab},
@@ -27,7 +36,7 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
     {"profile", profile},
     {"report", report},
     {"resources", resources},
-    {"run", run},
+    {"run", run_rows},
     {"selftest", selftest},
 #if KERNELGRADE_HISTORY
     {"history", history},
@@ -37,7 +46,7 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
       {"profile", profile_costs},
       {"gate", gate_costs},
       {"bless", bless_costs},
-      {"compare", compare_model}};
+      {"compare", compare_costs}};
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
     world.out << parsed.help->text;

@@ -258,6 +258,9 @@ void add_commands(CLI::App& app, Words& words) {
   add_measuring(*run, words);
   add_strict(*run, words);
 
+  run->add_flag("--once", options.once,
+                "execute and check each row once and time nothing, for profilers and sanitizers");
+
   constexpr const char* kShard = "measure this part of N; `merge` and `report` join them";
   add_shard(*run, words, kShard);
 
@@ -377,6 +380,11 @@ void add_commands(CLI::App& app, Words& words) {
       ->add_option("--model", options.model,
                    "compare the model's times with those that this file has of a GPU")
       ->excludes(files);
+  compare
+      ->add_option("--hardware", options.hardware,
+                   "compare counts with files that ncu wrote of run --once --json, whose file lies "
+                   "beside each")
+      ->excludes(files);
   compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")
       ->check(CLI::PositiveNumber);
   compare->add_option("--json", options.json, "write the comparison to this file");
@@ -409,9 +417,11 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   if (options.in_process && words.processes > 1)
     throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
-  if (options.command == "compare" && options.files.empty() && options.model.empty())
-    throw UsageError("compare: name two files, A and B, or --model FILE; see --help");
-  if (!options.model.empty()) options.cost = true; // modelled from what is counted
+  if (options.command == "compare" && options.files.empty() && options.model.empty() &&
+      options.hardware.empty())
+    throw UsageError("compare: name two files, A and B, or --model or --hardware FILE; see --help");
+  if (!options.model.empty() || !options.hardware.empty())
+    options.cost = true; // what is counted is compared
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
   const int usual = options.command == "gate"    ? kGateProcesses
                     : options.command == "bless" ? kBlessProcesses

@@ -54,6 +54,7 @@ struct Options {
   perf::Pace pace = perf::Pace::full; // KERNELGRADE_BRIEF=1: brief
   unsigned shuffle = 0;               // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
+  bool once = false;             // run: execute and check each row once, and time nothing
   bool ascii = false;            // write no other characters
   double row_timeout_s = 120;    // a row that takes longer is killed with its process
   bool in_process = false;       // measure in this process, without that protection
@@ -100,7 +101,8 @@ struct Options {
 
   std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
-  std::string gpu;             // profile: that the model is asked about; empty: kModelledGpu
+  std::string gpu; // profile: that the model is asked about; empty: kModelledGpu
+  std::vector<std::filesystem::path> hardware; // compare: what ncu read of run --once
   std::filesystem::path model; // compare: measured rows to hold the model to; empty: compare files
 
   // profile

@@ -258,6 +258,45 @@ TEST_F(CostCommands, CompareModel) {
   EXPECT_THAT((*this)({"compare", "--model", file.string()}).err, HasSubstr("no GPU 'host'"));
 }
 
+// What `run --once` executed, beside what ncu read of it.
+TEST_F(CostCommands, CompareHardware) {
+  judge::Results run;
+  run.environment = {{"device", "nvidia-h200"}};
+  const auto row = [&](const char* shape, const char* launches) {
+    judge::Measured executed;
+    executed.op = "copy";
+    executed.dtype = "f32";
+    executed.key = {std::string("copy.f32.") + shape, "plain", judge::Mode::cold};
+    executed.category = "layout";
+    executed.skipped = "executed once, not timed";
+    executed.tags = {{"launches", launches}};
+    run.rows.push_back(executed);
+  };
+  row("n64", "1");
+  row("n128", "1");
+  const std::filesystem::path file = folder_.path() / "copy.csv";
+  judge::save_results(folder_.path() / "copy.json", run);
+  const std::string header = "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\","
+                             "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\"\n";
+  const std::string equal = "\"0\",\"copy(int)\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"40\"\n",
+                    more = "\"1\",\"copy(int)\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"80\"\n",
+                    other = "\"1\",\"copy(int)\",\"(1, 1, 1)\",\"(9, 1, 1)\",\"40\"\n";
+  const auto compare = [&](const std::string& launches) {
+    judge::write_file(file, header + launches);
+    return (*this)({"compare", "--hardware", file.string()});
+  };
+  const Outcome outcome = compare(equal + more);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("copy.f32.n128 plain"), Not(HasSubstr("copy.f32.n64 plain")),
+                    HasSubstr("0.500"), HasSubstr("1 of 2 counts of 2 rows are the hardware's")));
+  EXPECT_THAT(compare(equal + other).out,
+              AllOf(HasSubstr("(9, 1, 1) blocks"), HasSubstr("1 of 1 counts of 2 rows"),
+                    HasSubstr("1 rows launch otherwise")));
+  EXPECT_THAT(compare(equal).err, HasSubstr("made more"));
+  EXPECT_THAT(compare(equal + more + more).err, HasSubstr("profile nothing else"));
+}
+
 TEST_F(CostCommands, WithoutTheCountingProgram) {
   const Outcome outcome = (*this)({"gate", "--cost"}, false);
   EXPECT_EQ(outcome.exit_code, 1);

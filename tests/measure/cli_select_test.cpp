@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Choosing rows: options, files of options, and what is said when they are wrong.
+#include "perf/judge/result.h"
 #include "tests/measure/cli_world.h"
 
 #include <gmock/gmock.h>
@@ -148,6 +149,33 @@ TEST(CliRun, MeasuresAnUnlistedShapeAdHoc) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("copy.f32.n77"), Not(HasSubstr("f16"))));
   EXPECT_EQ(cli.made().size(), 2u);
+}
+
+TEST(CliRunOnce, ExecutesEveryVariantOnceInWhateverMode) {
+  Cli cli;
+  cli.modes = {judge::Mode::cold, judge::Mode::hot};
+  const judge::TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "once.json";
+  const Outcome outcome = cli({"run", "--once", "--case", "copy.f32.n64", "--json", file.string()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const judge::Results run = judge::load_results(file);
+  ASSERT_EQ(run.rows.size(), 2u);
+  for (const judge::Measured& row : run.rows) {
+    EXPECT_EQ(row.key.case_id, "copy.f32.n64");
+    EXPECT_EQ(row.verified, "");
+    EXPECT_THAT(row.skipped, HasSubstr("once"));
+    EXPECT_EQ(row.tags.at("launches"), "0") << "this operation launches nothing";
+    EXPECT_TRUE(row.samples_ns.empty());
+  }
+  EXPECT_EQ(cli.made().size(), 2u);
+}
+
+TEST(CliRunOnce, AWrongResultFails) {
+  Cli cli;
+  cli.behaviour.wrong = true;
+  const Outcome outcome = cli({"run", "--once", "--case", "copy.f32.n64"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("copy.f32.n64 plain: INVALID: "));
 }
 
 } // namespace

@@ -1,0 +1,66 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade run --once: every row executes once, is checked, and is not timed: for tools that
+// look at the launches themselves, as profilers and sanitizers do.
+#include "perf/cli/run_once.h"
+#include "perf/cli/commands.h"
+#include "perf/cli/measure_rows.h"
+#include "perf/measure/environment.h"
+#include "runtime/launch.h"
+
+#include <exception>
+#include <fmt/format.h>
+#include <ostream>
+#include <set>
+#include <utility>
+
+namespace kg::cli {
+namespace {
+
+judge::Measured execute(const Row& row) {
+  judge::Measured result = described(row);
+  result.skipped = "executed once, not timed";
+  try {
+    Stream stream;
+    const perf::Workload workload = row.make();
+    workload.poison(stream);
+    stream.synchronize();
+    {
+      const LaunchRecorder recorder;
+      workload.run(stream);
+      result.tags[kLaunchesTag] = std::to_string(recorder.launches().size());
+    }
+    result.verified = workload.verify(stream);
+  } catch (const std::exception& error) {
+    result.verified = error.what();
+  }
+  if (!result.verified.empty()) result.skipped.clear();
+  return result;
+}
+
+} // namespace
+
+int run_once(const Options& options, World& world) {
+  const Selection selection = select(world, options.filters);
+  if (selection.selected == 0) throw Error(nothing_selected(world));
+  if (const auto exit = exit_without_device(options, world)) return *exit;
+  judge::Results run;
+  run.environment = perf::environment(source_of(options, world));
+  int exit = judge::kExitPass;
+  std::set<std::pair<std::string, std::string>> done; // a variant executes alike in all modes
+  for (const Row& row : selection.rows) {
+    const judge::RowKey& key = row.registered.key;
+    if (!row.registered.selected || !done.insert({key.case_id, key.variant}).second) continue;
+    run.rows.push_back(execute(row));
+    const judge::Measured& result = run.rows.back();
+    if (!options.quiet)
+      world.out << fmt::format("{} {}: {}\n", key.case_id, key.variant,
+                               result.verified.empty() ? "right" : "INVALID: " + result.verified);
+    if (!result.verified.empty()) exit = judge::kExitFail;
+  }
+  if (!options.json.empty()) judge::save_results(options.json, run);
+  return exit;
+}
+
+} // namespace kg::cli
