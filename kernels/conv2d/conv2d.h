@@ -68,7 +68,7 @@ std::size_t workspace_bytes(const Geometry& geometry, Variant variant);
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 
-// x, weights and bias read once, y written once; 2 operations per tap, input channel and output.
+// x and weights read once, y written once; 2 operations per tap, input channel and output.
 Work work(Dtype dtype, const Geometry& geometry);
 
 } // namespace kg::conv2d

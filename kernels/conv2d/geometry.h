@@ -47,6 +47,8 @@ struct Geometry {
   constexpr std::int64_t inputs() const { return batch * in_channels * height * width; }
   constexpr std::int64_t weights() const { return out_channels * depth(); }
   constexpr std::int64_t outputs() const { return batch * out_channels * out_places(); }
+
+  bool operator==(const Geometry&) const = default;
 };
 
 // Throws Error unless batch >= 0, channels >= 1, groups divides both numbers of channels, and the

@@ -28,6 +28,8 @@ struct Axis {
 
   // From a window's first to its last tap, both included.
   constexpr std::int64_t extent() const { return dilation * (kernel - 1) + 1; }
+
+  bool operator==(const Axis&) const = default;
 };
 
 // How many windows an axis of `in` elements has. Without ceil mode: those that end within the
