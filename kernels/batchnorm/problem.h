@@ -1,0 +1,47 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What batchnorm, its backward pass and their vendors are asked for. Plain C++.
+#pragma once
+
+#include "runtime/error.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kg::batchnorm {
+
+// The order in memory of batch (n), channels (c) and the spatial axes (hw), the last one dense.
+enum class Layout { nchw, nhwc };
+constexpr std::string_view name(Layout layout) { return layout == Layout::nchw ? "nchw" : "nhwc"; }
+
+// A dense tensor of batch x channels x spatial elements; the spatial axes count as one.
+struct Problem {
+  std::int64_t batch = 1;
+  std::int64_t channels = 1;
+  std::int64_t spatial = 1;
+  Layout layout = Layout::nchw;
+
+  constexpr std::int64_t per_channel() const { return batch * spatial; }
+  constexpr std::int64_t elements() const { return per_channel() * channels; }
+};
+
+inline void require_extent(const std::string& what, std::int64_t value) {
+  require(value >= 0, what + " is " + std::to_string(value) + "; it must not be negative");
+}
+
+// Throws Error on a negative extent. `what` begins the message.
+inline void require_problem(const std::string& what, const Problem& problem) {
+  require_extent(what + ": batch", problem.batch);
+  require_extent(what + ": channels", problem.channels);
+  require_extent(what + ": spatial", problem.spatial);
+}
+
+inline void require_epsilon(const std::string& what, float epsilon) {
+  require(epsilon >= 0 && std::isfinite(epsilon), what + ": epsilon is " + std::to_string(epsilon) +
+                                                      "; it must be finite and not negative");
+}
+
+} // namespace kg::batchnorm
