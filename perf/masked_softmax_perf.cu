@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Masked softmax of attention's scores: causal, sequences as long as their rows, and with a byte
-// per element. No vendor has it apart from attention.
+// per element; beside the libraries' chain, which has an addend in the place of the mask.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/oracle_masked_softmax.h"
 #include "tests/support/tolerance.h"
+#include "vendor/masked_softmax/masked_softmax.h"
 
 #include "masked_softmax/masked_softmax.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +35,11 @@ struct Size {
 // Three of four kept, in a pattern that no pack repeats.
 std::uint8_t keep_at(std::int64_t i) { return i * 7 / 5 % 4 == 0 ? 0 : 1; }
 
+bool kept(const Size& size, std::int64_t i) {
+  if (size.queries == 0) return keep_at(i) != 0;
+  return i % size.cols <= i / size.cols % size.queries + size.cols - size.queries;
+}
+
 template <class T>
 struct Matrices {
   Matrices(const Size& size, Stream& stream)
@@ -47,20 +54,29 @@ struct Matrices {
   DeviceBuffer<T> y;
 };
 
+// What a variant's results are held to: the bound of the correctness tests for its longest chain of
+// additions, times slack.
+struct Accuracy {
+  std::int64_t chain;
+  double slack;
+};
+
+// A library may add a row up one by one, and round its results twice, as with softmax. Its accuracy
+// is a matter of masked_softmax_test.cu; here it must have done the work.
+Accuracy vendor_accuracy(const Size& size) { return {size.cols, 4}; }
+
 // Whole rows; of large matrices some.
 template <class T>
-std::string verify(const Size& size, const Matrices<T>& m, std::int64_t chain, Stream& stream) {
+std::string verify(const Size& size, const Matrices<T>& m, Accuracy accuracy, Stream& stream) {
   for (const Window window : windows(size.rows * size.cols, 1 << 17, size.cols)) {
     const std::int64_t rows = window.count / size.cols;
     std::vector<std::uint8_t> keep;
-    for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
-      const std::int64_t query = size.queries == 0 ? 0 : i / size.cols % size.queries;
-      const bool visible = i % size.cols <= query + size.cols - size.queries;
-      keep.push_back(size.queries == 0 ? keep_at(i) : visible ? 1 : 0);
-    }
+    for (std::int64_t i = window.first; i < window.first + window.count; ++i)
+      keep.push_back(kept(size, i) ? 1 : 0);
     const auto oracle = test::masked_softmax_oracle(kScale, m.x.values(window.first, window.count),
                                                     keep, rows, size.cols);
-    const auto tolerance = test::softmax_tolerances(oracle, dtype_of<T>, chain);
+    auto tolerance = test::softmax_tolerances(oracle, dtype_of<T>, accuracy.chain);
+    for (double& bound : tolerance) bound *= accuracy.slack;
     const test::Expectation expected{dtype_of<T>, {rows, size.cols}, oracle.value, tolerance};
     const auto comparison = test::compare(observe(m.y, window, stream), expected);
     if (!comparison.passed()) return comparison.text();
@@ -80,8 +96,30 @@ Workload workload(masked_softmax::Variant variant, const Size& size) {
                            matrix<T>(m->y.data(), size.rows, size.cols), variant, s);
   };
   return {run, [=](Stream& s) { m->y.poison(s); },
-          [=](Stream& s) { return verify(size, *m, masked_softmax::chain(variant, size.cols), s); },
+          [=](Stream& s) {
+            return verify(size, *m, {masked_softmax::chain(variant, size.cols), 1}, s);
+          },
           std::string(masked_softmax::name(variant))};
+}
+
+template <class T>
+Workload vendor_workload(const std::string& name, const Size& size) {
+  const std::int64_t queries = size.queries == 0 ? size.rows : size.queries;
+  const vendor::MaskedSoftmaxProblem problem{dtype_of<T>, kScale, size.rows / queries, queries,
+                                             size.cols};
+  const T zero = from_float<T>(0.0f);
+  const T hidden = from_float<T>(-std::numeric_limits<float>::infinity());
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < queries * size.cols; ++i)
+    values.push_back(kept(size, i) ? zero : hidden);
+  Stream stream;
+  auto m = std::make_shared<Matrices<T>>(size, stream);
+  auto addend = std::make_shared<DeviceBuffer<T>>(DeviceBuffer<T>::from_host(values, stream));
+  return {[=](Stream& s) {
+            vendor::masked_softmax(name, problem, m->x.data(), addend->data(), m->y.data(), s);
+          },
+          [=](Stream& s) { m->y.poison(s); },
+          [=](Stream& s) { return verify(size, *m, vendor_accuracy(size), s); }, name};
 }
 
 template <class T>
@@ -94,6 +132,10 @@ Case make_case(const Size& size) {
     if (masked_softmax::supports(variant, size.cols))
       result.variants.push_back({std::string(masked_softmax::name(variant)), false,
                                  [=] { return workload<T>(variant, size); }});
+  for (const std::string_view variant : vendor::masked_softmax_variants(dtype_of<T>)) {
+    const std::string name(variant);
+    result.variants.push_back({name, true, [=] { return vendor_workload<T>(name, size); }});
+  }
   return result;
 }
 

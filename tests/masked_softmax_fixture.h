@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@
 #include "tests/support/strided.h"
 #include "tests/support/tolerance.h"
 #include "tests/support/vacuity.h"
+#include "tests/support/vendor.h"
+#include "vendor/masked_softmax/masked_softmax.h"
 
 #include "masked_softmax/masked_softmax.h"
 
@@ -197,6 +200,47 @@ class MaskedSoftmax : public testing::Test {
       const std::vector<T> y = run(mask, variant, x, size, layout);
       EXPECT_TRUE(
           verdict(compare(observe(y), expected), context(mask, variant, fill, size, layout)));
+    }
+  }
+
+  // What the vendors add to the scaled elements; a causal mask is every sequence's.
+  static std::vector<T> addend_of(const TestMask& mask, Size size) {
+    const std::int64_t queries = mask.queries == 0 ? size.rows : mask.queries;
+    std::vector<double> addend;
+    for (std::int64_t i = 0; i < queries * size.cols; ++i)
+      addend.push_back(mask.keep[static_cast<std::size_t>(i)] != 0
+                           ? 0
+                           : -std::numeric_limits<double>::infinity());
+    return elements<T>(addend);
+  }
+
+  // Beside every vendor. kScale is a power of two: what they store before the softmax is exact.
+  void check_vendors(const TestMask& mask, Size size) {
+    const Form form = form_of(mask);
+    const auto vendors = vendor::masked_softmax_variants(kDtype);
+    if (vendors.empty()) report_no_vendor("masked_softmax", kDtype, masked_softmax::name(form));
+    const std::vector<T> x = elements<T>(logits(size));
+    const SoftmaxOracle right =
+        masked_softmax_oracle(kScale, observe(x).values, mask.keep, size.rows, size.cols);
+    // A library may add its row up one by one.
+    const auto vendor_tolerance = softmax_tolerances(right, kDtype, size.cols);
+    const std::int64_t queries = mask.queries == 0 ? size.rows : mask.queries;
+    for (const Variant variant : kVariants) {
+      if (!masked_softmax::supports(variant, size.cols)) continue;
+      const auto tolerance =
+          softmax_tolerances(right, kDtype, masked_softmax::chain(variant, size.cols));
+      const Expectation expected{kDtype, {size.rows, size.cols}, right.value, tolerance};
+      const Observed ours = observe(run(mask, variant, x, size)); // before the vendor
+      for (const std::string_view vendor : vendors) {
+        const auto device_x = DeviceBuffer<T>::from_host(x, stream_);
+        const auto addend = DeviceBuffer<T>::from_host(addend_of(mask, size), stream_);
+        const DeviceBuffer<T> y(x.size());
+        vendor::masked_softmax(vendor, {kDtype, kScale, size.rows / queries, queries, size.cols},
+                               device_x.data(), addend.data(), y.data(), stream_);
+        EXPECT_TRUE(verdict(
+            compare_with_vendor(ours, observe(y.to_host(stream_)), expected, vendor_tolerance),
+            context(mask, variant, "normal beside " + std::string(vendor), size)));
+      }
     }
   }
 

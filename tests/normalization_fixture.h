@@ -42,6 +42,20 @@ struct Layout {
   std::int64_t gamma_offset = 0;
 };
 
+// What a Norm needs to be judged as rmsnorm.
+struct RmsReference {
+  static constexpr bool kCentred = false;
+
+  static NormOracle oracle(const std::vector<double>& x, std::int64_t rows, std::int64_t cols,
+                           const std::vector<double>& gamma, const std::vector<double>&,
+                           double epsilon) {
+    return rms_norm_oracle(x, rows, cols, gamma, epsilon);
+  }
+  static double f32_tolerance(const NormOracle& oracle, std::size_t i, std::int64_t chain) {
+    return rms_norm_f32_tolerance(oracle.value[i], chain);
+  }
+};
+
 template <typename Case>
 class NormForward : public testing::Test {
  protected:

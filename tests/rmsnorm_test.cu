@@ -10,22 +10,13 @@
 namespace kg::test {
 namespace {
 
-struct RmsNorm {
+struct RmsNorm : RmsReference {
   static constexpr const char* kName = "rmsnorm";
-  static constexpr bool kCentred = false;
 
   template <class T>
   static Variant run(MatrixView<const T> x, const T* gamma, const T*, float epsilon,
                      MatrixView<T> y, float*, float* rstd, Variant variant, Stream& stream) {
     return rmsnorm::run<T>(x, gamma, epsilon, y, rstd, variant, stream);
-  }
-  static NormOracle oracle(const std::vector<double>& x, std::int64_t rows, std::int64_t cols,
-                           const std::vector<double>& gamma, const std::vector<double>&,
-                           double epsilon) {
-    return rms_norm_oracle(x, rows, cols, gamma, epsilon);
-  }
-  static double f32_tolerance(const NormOracle& oracle, std::size_t i, std::int64_t chain) {
-    return rms_norm_f32_tolerance(oracle.value[i], chain);
   }
 };
 

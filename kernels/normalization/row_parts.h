@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A thread's part of a row: every `threads`-th pack from its own on, so that the loads of a warp
-// are contiguous. Behind the row's end stand zeros.
+// are contiguous. Behind the row's end stand zeros. A part may add another row to its own before
+// anything else is done with it.
 #pragma once
 
 #include "primitives/row.h"
@@ -16,6 +17,14 @@ __device__ inline int elements_in_row(std::int64_t pack, std::int64_t cols) {
   return left < Count ? static_cast<int>(left) : Count;
 }
 
+// The sum, rounded as it is where it is stored as T.
+template <class T, int Count>
+__device__ inline void add_rounded(Floats<Count>& to, const Floats<Count>& other) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e)
+    to.value[e] = to_float(from_float<T>(to.value[e] + other.value[e]));
+}
+
 // Read once and kept in registers: at most Packs packs per thread.
 template <class T, int Count, int Packs>
 class HeldPart {
@@ -26,6 +35,18 @@ class HeldPart {
       : cols_(cols), thread_(thread), threads_(threads) {
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) held_[p] = load_pack<T, Count>(row, place(p), cols, 0.0f);
+  }
+
+  // The row becomes its sum with `other`, in T, and `sum` a copy of that; `sum` may be either row.
+  __device__ void add(const T* other, T* sum) {
+    Floats<Count> more[Packs];
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) more[p] = load_pack<T, Count>(other, place(p), cols_, 0.0f);
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) {
+      add_rounded<T>(held_[p], more[p]);
+      store_pack<T, Count, Store::streamed>(sum, place(p), cols_, held_[p]);
+    }
   }
 
   // use(pack number, values)
@@ -72,6 +93,18 @@ class RereadPart {
   __device__ RereadPart(const T* row, std::int64_t cols, int thread, int threads)
       : row_(row), cols_(cols), packs_((cols + Count - 1) / Count), thread_(thread),
         threads_(threads) {}
+
+  // As HeldPart's; what is read again is `sum`, by the threads that wrote it.
+  __device__ void add(const T* other, T* sum) {
+    chunks(
+        [&](std::int64_t pack, Floats<Count>& values) {
+          add_rounded<T>(values, load_pack<T, Count>(other, pack, cols_, 0.0f));
+        },
+        [&](std::int64_t pack, const Floats<Count>& values) {
+          store_pack<T, Count>(sum, pack, cols_, values);
+        });
+    row_ = sum;
+  }
 
   template <class Use>
   __device__ void each(Use use) const {

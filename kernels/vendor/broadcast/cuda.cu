@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/broadcast/broadcast.h"
 
-#include "vendor/cuda/cudnn.h"
+#include "vendor/cuda/op_tensor.h"
 #include "vendor/cuda/thrust.h"
 
 #include <limits>
@@ -16,11 +16,6 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-using OpTensor =
-    Owned<cudnnOpTensorDescriptor_t, cudnnCreateOpTensorDescriptor, cudnnDestroyOpTensorDescriptor>;
-using TensorDescriptor =
-    Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
-
 // cudnnOpTensor, as in the wrapper of `elementwise`: no division, and only b is repeated. cuDNN
 // counts in int.
 bool broadcast_supported(Binary op, Dtype dtype, const BroadcastShapes& shapes) {
@@ -28,34 +23,11 @@ bool broadcast_supported(Binary op, Dtype dtype, const BroadcastShapes& shapes) 
          element_count(shapes.a) <= std::numeric_limits<int>::max();
 }
 
-void set(const TensorDescriptor& descriptor, cudnnDataType_t type,
-         const std::array<std::int64_t, kBroadcastRank>& extents) {
-  int size[kBroadcastRank];
-  int stride[kBroadcastRank];
-  std::int64_t step = 1;
-  for (int d = kBroadcastRank - 1; d >= 0; --d) {
-    size[d] = static_cast<int>(extents[d]);
-    stride[d] = static_cast<int>(step);
-    step *= extents[d];
-  }
-  KG_CHECK(cudnnSetTensorNdDescriptor(descriptor.get(), type, kBroadcastRank, size, stride));
-}
-
 void broadcast(Binary op, Dtype dtype, const BroadcastShapes& shapes, const void* a, const void* b,
                void* out, Stream& stream) {
-  const OpTensor operation;
-  KG_CHECK(cudnnSetOpTensorDescriptor(operation.get(),
-                                      op == Binary::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD,
-                                      CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN));
-  const TensorDescriptor full;
-  const TensorDescriptor repeated;
-  set(full, type_of(dtype).value(), shapes.a);
-  set(repeated, type_of(dtype).value(), shapes.b);
-  const float one = 1;
-  const float second = op == Binary::sub ? -1.0F : 1.0F;
-  const float zero = 0;
-  KG_CHECK(cudnnOpTensor(handle_on(stream), operation.get(), &one, full.get(), a, &second,
-                         repeated.get(), b, &zero, full.get(), out));
+  const Scales scales{.b = op == Binary::sub ? -1.0F : 1.0F};
+  op_tensor(op == Binary::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD, dtype, shapes, scales, a,
+            b, out, stream);
 }
 
 } // namespace

@@ -1,0 +1,117 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sum with a residual and its rmsnorm: rows that fit a warp, a block's registers, and neither.
+#include "perf/measure/random_data.h"
+#include "perf/measure/suite.h"
+#include "runtime/backend.h"
+#include "tests/support/compare.h"
+#include "tests/support/oracle_rows.h"
+#include "tests/support/tolerance_rows.h"
+
+#include "residual_rmsnorm/residual_rmsnorm.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kg::perf {
+namespace {
+
+constexpr float kEpsilon = 1e-5f;
+
+template <class T>
+struct Data {
+  Data(std::int64_t rows, std::int64_t cols, Stream& stream)
+      : rows(rows), cols(cols), x(rows * cols, test::Tensor::a, stream),
+        residual(rows * cols, test::Tensor::c, stream), gamma(cols, test::Tensor::b, stream),
+        z(static_cast<std::size_t>(rows * cols)), y(static_cast<std::size_t>(rows * cols)) {}
+  std::int64_t rows;
+  std::int64_t cols;
+  RandomData<T> x;
+  RandomData<T> residual;
+  RandomData<T> gamma;
+  DeviceBuffer<T> z;
+  DeviceBuffer<T> y;
+};
+
+// Whole rows; of large matrices some.
+template <class T>
+std::string verify(const Data<T>& d, std::int64_t chain, Stream& stream) {
+  constexpr Dtype kDtype = dtype_of<T>;
+  for (const Window window : windows(d.rows * d.cols, 1 << 17, d.cols)) {
+    const std::int64_t rows = window.count / d.cols;
+    std::vector<double> z = d.x.values(window.first, window.count);
+    const std::vector<double> residual = d.residual.values(window.first, window.count);
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] = test::round_to(kDtype, z[i] + residual[i]);
+    const auto oracle = test::rms_norm_oracle(z, rows, d.cols, d.gamma.values(0, d.cols), kEpsilon);
+    std::vector<double> tolerance;
+    for (const double value : oracle.value)
+      tolerance.push_back(
+          test::stored_tolerance(kDtype, value, test::rms_norm_f32_tolerance(value, chain)));
+    const auto sums =
+        test::compare(observe(d.z, window, stream), test::exactly(kDtype, {rows, d.cols}, z));
+    if (!sums.passed()) return sums.text();
+    const auto norms = test::compare(observe(d.y, window, stream),
+                                     {kDtype, {rows, d.cols}, oracle.value, tolerance});
+    if (!norms.passed()) return norms.text();
+  }
+  return "";
+}
+
+template <class T>
+Workload workload(residual_rmsnorm::Variant variant, std::int64_t rows, std::int64_t cols) {
+  Stream stream;
+  auto data = std::make_shared<Data<T>>(rows, cols, stream);
+  const auto run = [=](Stream& s) {
+    residual_rmsnorm::run<T>({matrix<const T>(data->x.data(), rows, cols),
+                              matrix<const T>(data->residual.data(), rows, cols),
+                              matrix<T>(data->z.data(), rows, cols),
+                              matrix<T>(data->y.data(), rows, cols)},
+                             data->gamma.data(), kEpsilon, nullptr, variant, s);
+  };
+  const auto poison = [=](Stream& s) {
+    data->z.poison(s);
+    data->y.poison(s);
+  };
+  return {run, poison,
+          [=](Stream& s) { return verify(*data, residual_rmsnorm::chain(variant, cols), s); },
+          std::string(residual_rmsnorm::name(variant))};
+}
+
+template <class T>
+Case make_case(std::int64_t rows, std::int64_t cols) {
+  // On the executor shuffles and barriers cost more than the memory.
+  Case result{backend == Backend::host ? Kind::sync : Kind::memory,
+              residual_rmsnorm::work(dtype_of<T>, rows, cols),
+              {}};
+  for (const residual_rmsnorm::Variant variant : residual_rmsnorm::kVariants)
+    if (residual_rmsnorm::supports(variant, cols))
+      result.variants.push_back({std::string(residual_rmsnorm::name(variant)), false,
+                                 [=] { return workload<T>(variant, rows, cols); }});
+  return result;
+}
+
+} // namespace
+
+Operation residual_rmsnorm_operation() {
+  Operation operation{
+      "residual_rmsnorm", "normalization", {Dtype::f32, Dtype::f16, Dtype::bf16}, {}, {}};
+  if (backend == Backend::host)
+    operation.shapes = {{"rows32_cols512", true}, {"rows32_cols1000"}, {"rows16_cols4096"}};
+  else // a small one, and 0.5 GiB of f16 and more
+    operation.shapes = {{"rows128_cols1024"},
+                        {"rows65536_cols1024", true},
+                        {"rows16384_cols8192"},
+                        {"rows4096_cols32768"}};
+  operation.make = [](Dtype dtype, const Shape& shape) {
+    const std::int64_t rows = shape.number("rows");
+    const std::int64_t cols = shape.number("cols");
+    if (dtype == Dtype::f16) return make_case<f16>(rows, cols);
+    if (dtype == Dtype::bf16) return make_case<bf16>(rows, cols);
+    return make_case<float>(rows, cols);
+  };
+  return operation;
+}
+
+} // namespace kg::perf
