@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of square matrices, of matrices no multiple of a tile, and of long ones; all four
-// transpositions.
+// transpositions. Shapes that end in tf32: what f32 matrices gain where they may be rounded to it.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
@@ -24,6 +24,7 @@ namespace {
 struct Extents {
   std::int64_t m, n, k;
   bool transpose_a, transpose_b;
+  bool tf32;
 };
 
 template <class T>
@@ -49,7 +50,8 @@ struct Matrices {
             e.transpose_b ? e.k : e.n,
             0,
             c.data(),
-            e.n};
+            e.n,
+            e.tf32};
   }
 };
 
@@ -69,18 +71,24 @@ gemm::BasicProblem<T> problem(const vendor::Gemm& g) {
           g.ldb,
           g.beta,
           static_cast<T*>(g.c),
-          g.ldc};
+          g.ldc,
+          g.tf32 ? gemm::Math::tf32 : gemm::Math::f32};
 }
 
-// The bound of gemm_test.cu.
-double tolerance_of(Dtype dtype, double expected, std::int64_t k, double condition) {
-  return dtype == Dtype::f32 ? test::gemm_f32_tolerance(k, condition)
-                             : test::gemm_xf16_tolerance(dtype, expected, k, condition);
+// Ours rounds to TF32 where it may; a library may round otherwise, or not at all.
+enum class Owner { us, library };
+
+// The bounds of gemm_test.cu.
+double tolerance_of(Dtype dtype, bool tf32, Owner owner, double expected, std::int64_t k,
+                    double condition) {
+  if (tf32 && owner == Owner::library) return test::gemm_tf32_library_tolerance(k, condition);
+  return dtype == Dtype::f32 && !tf32 ? test::gemm_f32_tolerance(k, condition)
+                                      : test::gemm_xf16_tolerance(dtype, expected, k, condition);
 }
 
 // The first and last elements of C and some between, O(k) each.
 template <class T>
-std::string verify(const Matrices<T>& m, Stream& stream) {
+std::string verify(const Matrices<T>& m, Owner owner, Stream& stream) {
   constexpr std::int64_t kElements = 512;
   const Extents& e = m.e;
   const test::GemmProblem dot{test::contiguous({1, e.k}), test::contiguous({e.k, 1}),
@@ -96,9 +104,14 @@ std::string verify(const Matrices<T>& m, Stream& stream) {
         b.push_back(
             static_cast<double>(m.b.at(e.transpose_b ? column * e.k + k : k * e.n + column)));
       }
+      if (e.tf32) {
+        a = test::tf32_rounded(a);
+        b = test::tf32_rounded(b);
+      }
       const test::GemmOracle oracle = test::gemm_oracle(dot, a, b, {});
       expected.push_back(oracle.value[0]);
-      tolerance.push_back(tolerance_of(dtype_of<T>, oracle.value[0], e.k, oracle.condition[0]));
+      tolerance.push_back(
+          tolerance_of(dtype_of<T>, e.tf32, owner, oracle.value[0], e.k, oracle.condition[0]));
     }
     const auto comparison = test::compare(observe(m.c, window, stream),
                                           {dtype_of<T>, {window.count}, expected, tolerance});
@@ -108,16 +121,17 @@ std::string verify(const Matrices<T>& m, Stream& stream) {
 }
 
 template <class T, class Run>
-Workload workload(std::string variant, const Extents& extents, Run run) {
+Workload workload(std::string variant, Owner owner, const Extents& extents, Run run) {
   Stream stream;
   auto matrices = std::make_shared<Matrices<T>>(extents, stream);
   return {[=](Stream& s) { run(*matrices, s); }, [=](Stream& s) { matrices->c.poison(s); },
-          [=](Stream& s) { return verify(*matrices, s); }, std::move(variant)};
+          [=](Stream& s) { return verify(*matrices, owner, s); }, std::move(variant)};
 }
 
 // Not where one launch would take longer than a few milliseconds: naive, and on the executor mma,
-// of large matrices.
+// of large matrices. Nor TF32 on the executor, whose mma takes the same time for all types.
 bool is_timed(gemm::Variant variant, const Extents& e) {
+  if (e.tf32 && backend == Backend::host) return false;
   constexpr std::int64_t kMostNaive = std::int64_t{1} << (backend == Backend::host ? 21 : 33);
   const bool slow = variant == gemm::Variant::naive ||
                     (backend == Backend::host && variant == gemm::Variant::mma);
@@ -128,22 +142,26 @@ template <class T>
 Case make_case(const Extents& e) {
   Case result{Kind::compute, gemm::work<T>({.m = e.m, .n = e.n, .k = e.k}), {}};
   for (const gemm::Variant variant : gemm::kVariants) {
-    if (!gemm::supports<T>(variant)) continue;
+    if (!gemm::supports<T>(variant, e.tf32 ? gemm::Math::tf32 : gemm::Math::f32)) continue;
+    if (e.tf32 && variant != gemm::Variant::mma) continue; // the others make no use of it
     const std::string name(gemm::name(variant));
     result.variants.push_back({name, false,
                                [=] {
-                                 return workload<T>(name, e, [=](const Matrices<T>& m, Stream& s) {
-                                   gemm::run(problem<T>(m.product()), variant, s);
-                                 });
+                                 return workload<T>(
+                                     name, Owner::us, e, [=](const Matrices<T>& m, Stream& s) {
+                                       gemm::run(problem<T>(m.product()), variant, s);
+                                     });
                                },
                                is_timed(variant, e)});
   }
+  if (e.tf32 && backend == Backend::host) return result; // no library of the host has TF32
   for (const std::string_view variant : vendor::gemm_variants(dtype_of<T>)) {
     const std::string name(variant);
     result.variants.push_back({name, true, [=] {
-                                 return workload<T>(name, e, [=](const Matrices<T>& m, Stream& s) {
-                                   vendor::gemm(name, m.product(), vendor::Math::fastest, s);
-                                 });
+                                 return workload<T>(
+                                     name, Owner::library, e, [=](const Matrices<T>& m, Stream& s) {
+                                       vendor::gemm(name, m.product(), vendor::Math::fastest, s);
+                                     });
                                }});
   }
   return result;
@@ -154,19 +172,20 @@ Case make_case(const Extents& e) {
 Operation gemm_operation() {
   Operation operation{"gemm", "matmul", {Dtype::f32, Dtype::f16, Dtype::bf16}, {}, {}};
   if (backend == Backend::host)
-    operation.shapes = {{"m256_n256_k256_nn", true},
-                        {"m128_n128_k128_tt"},
-                        {"m250_n270_k230_nt"},
-                        {"m64_n512_k512_tn"}};
+    operation.shapes = {{"m256_n256_k256_nn", true}, {"m128_n128_k128_tt"},
+                        {"m250_n270_k230_nt"},       {"m64_n512_k512_tn"},
+                        {"m128_n128_k128_nn_tf32"},  {"m130_n120_k100_tt_tf32"}};
   else
     operation.shapes = {{"m256_n256_k256_nn"},          {"m1024_n1024_k1024_nn"},
                         {"m4096_n4096_k4096_nn", true}, {"m4096_n4096_k4096_nt"},
                         {"m4096_n4096_k4096_tn"},       {"m4095_n4097_k4099_tt"},
-                        {"m8192_n8192_k8192_nn"},       {"m8192_n128_k8192_nn"}};
+                        {"m8192_n8192_k8192_nn"},       {"m8192_n128_k8192_nn"},
+                        {"m4096_n4096_k4096_nn_tf32"},  {"m1024_n1024_k1024_tt_tf32"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
-    const Extents extents{shape.number("m"), shape.number("n"), shape.number("k"),
-                          transposition / 2 == 1, transposition % 2 == 1};
+    const Extents extents{shape.number("m"),      shape.number("n"),      shape.number("k"),
+                          transposition / 2 == 1, transposition % 2 == 1, shape.has("tf32")};
+    if (extents.tf32 && dtype != Dtype::f32) return Case{}; // no variants
     if (dtype == Dtype::f16) return make_case<f16>(extents);
     if (dtype == Dtype::bf16) return make_case<bf16>(extents);
     return make_case<float>(extents);

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/backend.h"
 #include "runtime/buffer.h"
 #include "tests/support/case.h"
 #include "tests/support/device_types.h"
@@ -32,6 +33,16 @@ using gemm::Transpose;
 using gemm::Variant;
 
 inline constexpr Transpose kTransposes[] = {Transpose::no, Transpose::yes};
+
+// mma of f32 matrices exists by TF32 alone; the other variants are tested without that permission.
+template <class T>
+constexpr bool rounds_inputs(Variant variant) {
+  return dtype_of<T> == Dtype::f32 && variant == Variant::mma;
+}
+template <class T>
+constexpr gemm::Math math_of(Variant variant) {
+  return rounds_inputs<T>(variant) ? gemm::Math::tf32 : gemm::Math::f32;
+}
 
 // A case without its data. Each matrix is stored with `gap` elements between rows and `offset`
 // elements before it.
@@ -92,11 +103,23 @@ template <>
 inline constexpr float kExactAlpha<f16> = 0x1p-8f;
 
 template <class T>
-Data exact_data(const Setup& s, ProductRange range) {
+Data exact_data(const Setup& s, ProductRange range, Variant variant) {
   constexpr std::int64_t kMaxC = dtype_of<T> == Dtype::bf16 ? 250 : 1000; // that T holds
+  // TF32 has the significand of f16.
+  const Dtype input = rounds_inputs<T>(variant) ? Dtype::f16 : dtype_of<T>;
   const FillPair pair =
-      exact_product(dtype_of<T>, Dtype::f32, range, {s.m, s.n, s.k}, exact_limit(Dtype::f32) / 4);
+      exact_product(input, Dtype::f32, range, {s.m, s.n, s.k}, exact_limit(Dtype::f32) / 4);
   return {pair.name, pair.a, pair.b, integers(dtype_of<T>, s.m * s.n, kMaxC, Tensor::c).values};
+}
+
+// The numbers that the variant multiplies.
+template <class T>
+Data multiplied(Data data, Variant variant) {
+  if (rounds_inputs<T>(variant)) {
+    data.a = tf32_rounded(data.a);
+    data.b = tf32_rounded(data.b);
+  }
+  return data;
 }
 
 inline GemmOracle oracle(const Setup& s, const Data& data) {
@@ -112,13 +135,25 @@ std::vector<double> rounded(std::vector<double> values) {
   return values;
 }
 
-// The bounds of zero-mean data.
+// The bounds of zero-mean data; `expected` is of what the variant multiplies.
 template <class T>
-std::vector<double> tolerances(const GemmOracle& expected, std::int64_t k) {
-  if (dtype_of<T> == Dtype::f32) return gemm_f32_tolerances(expected, k);
+std::vector<double> tolerances(const GemmOracle& expected, std::int64_t k, Variant variant) {
+  if (dtype_of<T> == Dtype::f32 && !rounds_inputs<T>(variant))
+    return gemm_f32_tolerances(expected, k);
   std::vector<double> bounds;
   for (std::size_t i = 0; i < expected.value.size(); ++i)
     bounds.push_back(gemm_xf16_tolerance(dtype_of<T>, expected.value[i], k, expected.condition[i]));
+  return bounds;
+}
+
+// Those of a library that was given the same permission; empty: the variant's own.
+template <class T>
+std::vector<double> library_tolerances(const GemmOracle& expected, std::int64_t k,
+                                       Variant variant) {
+  std::vector<double> bounds;
+  if (rounds_inputs<T>(variant))
+    for (const double condition : expected.condition)
+      bounds.push_back(gemm_tf32_library_tolerance(k, condition));
   return bounds;
 }
 
@@ -142,7 +177,7 @@ template <class T>
 std::vector<Variant> variants() {
   std::vector<Variant> all;
   for (const Variant variant : gemm::kVariants)
-    if (gemm::supports<T>(variant)) all.push_back(variant);
+    if (gemm::supports<T>(variant, math_of<T>(variant))) all.push_back(variant);
   return all;
 }
 
@@ -170,7 +205,7 @@ class Matrices {
         device_b_(DeviceBuffer<T>::from_host(b_, stream)),
         device_c_(DeviceBuffer<T>::from_host(c_, stream)) {}
 
-  gemm::BasicProblem<T> problem() const {
+  gemm::BasicProblem<T> problem(Variant variant) const {
     const Setup& s = setup_;
     return {s.transpose_a,
             s.transpose_b,
@@ -184,11 +219,13 @@ class Matrices {
             leading(s.b()),
             s.beta,
             device_c_.data() + s.offset,
-            leading(s.c())};
+            leading(s.c()),
+            math_of<T>(variant)};
   }
 
-  vendor::Gemm vendor_problem() const {
-    const gemm::BasicProblem<T> p = problem();
+  // The same problem for a library, with the permissions that `variant` needs.
+  vendor::Gemm vendor_problem(Variant variant) const {
+    const gemm::BasicProblem<T> p = problem(variant);
     return {dtype_of<T>,
             p.transpose_a == Transpose::yes,
             p.transpose_b == Transpose::yes,
@@ -202,7 +239,8 @@ class Matrices {
             p.ldb,
             p.beta,
             p.c,
-            p.ldc};
+            p.ldc,
+            rounds_inputs<T>(variant)};
   }
 
   // What `variant`, which ran, left in C, once everything that it must not touch has been checked.
@@ -223,7 +261,7 @@ template <class T>
 std::vector<T> run(const Setup& s, const Data& data, Variant variant) {
   Stream stream;
   const Matrices<T> matrices(s, data, stream);
-  EXPECT_EQ(gemm::run(matrices.problem(), variant, stream), variant);
+  EXPECT_EQ(gemm::run(matrices.problem(variant), variant, stream), variant);
   return matrices.result(gemm::name(variant), stream);
 }
 
@@ -255,3 +293,18 @@ void expect_exact(const Setup& s, const Data& data, Variant variant) {
 }
 
 } // namespace kg::test::gemm_case
+
+namespace kg::test {
+
+// The type parameter names the dtype in the test's name, by which CTest selects.
+template <typename T>
+class Gemm : public testing::Test {
+ protected:
+  void SetUp() override {
+    this->RecordProperty("backend", std::string(name(backend)));
+    require_evidence("gemm", DtypeOf<T>::value, gemm_case::variants<T>(), kRoundedOperation);
+  }
+};
+TYPED_TEST_SUITE(Gemm, FloatTypes, DtypeNames);
+
+} // namespace kg::test

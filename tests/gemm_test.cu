@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gemm against exact fills, the fp64 oracle and each vendor, on every transposition and at the
-// edges of the tiles.
-#include <cmath>
+// edges of the tiles. What it promises beside that: gemm_contract_tests.h.
 #include <limits>
 #include <span>
 #include <string>
@@ -12,10 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/backend.h"
-#include "runtime/buffer.h"
-#include "runtime/error.h"
-#include "runtime/launch.h"
+#include "tests/gemm_contract_tests.h"
 #include "tests/gemm_fixture.h"
 #include "tests/support/device_types.h"
 #include "tests/support/metamorphic.h"
@@ -29,17 +25,6 @@ namespace {
 
 using namespace gemm_case;
 
-// The type parameter names the dtype in the test's name, by which CTest selects.
-template <typename T>
-class Gemm : public testing::Test {
- protected:
-  void SetUp() override {
-    this->RecordProperty("backend", std::string(name(backend)));
-    require_evidence("gemm", DtypeOf<T>::value, variants<T>(), kRoundedOperation);
-  }
-};
-TYPED_TEST_SUITE(Gemm, FloatTypes, DtypeNames);
-
 TYPED_TEST(Gemm, ExactFills) {
   for (const Variant variant : variants<TypeParam>())
     for (const Transpose a : kTransposes)
@@ -52,34 +37,35 @@ TYPED_TEST(Gemm, ExactFills) {
                         .transpose_b = b,
                         .alpha = 2 * kExactAlpha<TypeParam>,
                         .beta = -3};
-          const Data data = exact_data<TypeParam>(s, range);
+          const Data data = exact_data<TypeParam>(s, range, variant);
           expect_exact<TypeParam>(s, data, variant);
           const std::vector<double> expected = rounded<TypeParam>(oracle(s, data).value);
           EXPECT_TRUE(not_vacuous(exactly(dtype_of<TypeParam>, s.shape(), expected)));
         }
 }
 
-// Around the tiles, the slices of k, a warp and a 16-byte access, and in one dimension far beyond
-// 65535 blocks of one row.
+// Around the tiles, the slices of k, a warp and a 16-byte access.
 //
-// mma: 128, warps of 64, slices of 32, accesses of 8.
+// mma: 128, warps of 64, slices of 32 and accesses of 8, of floats half of that.
 constexpr ProductShape kEdgesOfMma[] = {{1, 1, 300},   {1, 129, 33},  {129, 1, 32},  {2, 3, 7},
                                         {63, 65, 31},  {64, 64, 64},  {65, 64, 16},  {72, 104, 40},
                                         {127, 129, 8}, {128, 128, 9}, {3, 24, 4097}, {129, 128, 97},
-                                        {1, 257, 24},  {70001, 1, 2}};
+                                        {1, 257, 24}};
 // tiled: 64, slices of 16, accesses of 4.
 constexpr ProductShape kEdgesOfTiled[] = {
-    {1, 1, 1},      {1, 1, 4099},   {1, 65, 17},   {65, 1, 16},  {2, 3, 7},
-    {15, 17, 1},    {31, 33, 15},   {63, 63, 16},  {64, 64, 64}, {64, 64, 17},
-    {65, 65, 16},   {64, 68, 65},   {63, 65, 33},  {97, 64, 31}, {64, 97, 32},
-    {127, 129, 48}, {128, 128, 15}, {1, 255, 256}, {70001, 1, 2}};
+    {1, 1, 1},    {1, 1, 4099}, {1, 65, 17},  {65, 1, 16},    {2, 3, 7},      {15, 17, 1},
+    {31, 33, 15}, {63, 63, 16}, {64, 64, 64}, {64, 64, 17},   {65, 65, 16},   {64, 68, 65},
+    {63, 65, 33}, {97, 64, 31}, {64, 97, 32}, {127, 129, 48}, {128, 128, 15}, {1, 255, 256}};
+
+template <class T>
+std::span<const ProductShape> edges_of(Variant variant) {
+  if (std::is_same_v<T, float> && variant != Variant::mma) return kEdgesOfTiled;
+  return kEdgesOfMma;
+}
 
 TYPED_TEST(Gemm, EdgeSizes) {
-  const std::span<const ProductShape> edges = std::is_same_v<TypeParam, float>
-                                                  ? std::span<const ProductShape>(kEdgesOfTiled)
-                                                  : std::span<const ProductShape>(kEdgesOfMma);
   for (const Variant variant : variants<TypeParam>())
-    for (const auto& [m, n, k] : edges)
+    for (const auto& [m, n, k] : edges_of<TypeParam>(variant))
       for (const Transpose a : kTransposes)
         for (const Transpose b : kTransposes) {
           const Setup s{.m = m,
@@ -88,8 +74,16 @@ TYPED_TEST(Gemm, EdgeSizes) {
                         .transpose_a = a,
                         .transpose_b = b,
                         .alpha = kExactAlpha<TypeParam>};
-          expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1), variant);
+          expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1, variant), variant);
         }
+}
+
+// In one dimension far beyond 65535 blocks of one row.
+TYPED_TEST(Gemm, ManyRows) {
+  for (const Variant variant : variants<TypeParam>()) {
+    const Setup s{.m = 70001, .n = 1, .k = 2, .alpha = kExactAlpha<TypeParam>};
+    expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1, variant), variant);
+  }
 }
 
 // 16-byte accesses need a base and rows that are multiples of 16 bytes: here one of them is not, or
@@ -99,7 +93,7 @@ TYPED_TEST(Gemm, GapsAndUnalignedBases) {
     for (const Transpose a : kTransposes)
       for (const Transpose b : kTransposes)
         for (const std::int64_t gap : {0, 1, static_cast<int>(16 / sizeof(TypeParam))})
-          for (const std::int64_t offset : {0, 1, 3, 4, 7, 8, 12}) {
+          for (const std::int64_t offset : {0, 1, 3, 4, 8}) {
             const Setup s{.m = 72,
                           .n = 104,
                           .k = 24,
@@ -109,7 +103,8 @@ TYPED_TEST(Gemm, GapsAndUnalignedBases) {
                           .beta = 2,
                           .gap = gap,
                           .offset = offset};
-            expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1w_a), variant);
+            expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1w_a, variant),
+                                    variant);
           }
 }
 
@@ -126,47 +121,52 @@ TYPED_TEST(Gemm, PaddedRows) {
                       .alpha = kExactAlpha<TypeParam>,
                       .beta = -1,
                       .gap = 5};
-        expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1), variant);
+        expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1, variant), variant);
       }
+}
+
+// The library's result, by the arithmetic that `variant` may use.
+template <class T>
+Observed library_result(std::string_view library, const Setup& s, const Data& data,
+                        Variant variant) {
+  Stream stream;
+  const Matrices<T> matrices(s, data, stream);
+  vendor::gemm(library, matrices.vendor_problem(variant), vendor::Math::pedantic, stream);
+  return observe(matrices.result(library, stream));
 }
 
 TYPED_TEST(Gemm, RandomAgainstOracleAndVendor) {
   const auto vendors = vendor::gemm_variants(dtype_of<TypeParam>);
   if (vendors.empty()) report_no_vendor("gemm", dtype_of<TypeParam>);
-  for (const Transpose a : kTransposes)
-    for (const Transpose b : kTransposes)
-      for (const auto& [m, n, k] : {ProductShape{97, 131, 251}, {64, 128, 1000}}) {
-        const Setup s{.m = m,
-                      .n = n,
-                      .k = k,
-                      .transpose_a = a,
-                      .transpose_b = b,
-                      .alpha = 0.7f,
-                      .beta = 1.3f,
-                      .gap = k == 251 ? 3 : 8};
-        const Data data = normal_data<TypeParam>(s);
-        const GemmOracle expected = oracle(s, data);
-        const std::vector<double> tolerance = tolerances<TypeParam>(expected, s.k);
-        const std::vector<double> unit = error_units(dtype_of<TypeParam>, expected.condition);
-        const Expectation e{dtype_of<TypeParam>, s.shape(), expected.value, tolerance, unit};
-        EXPECT_TRUE(not_vacuous(e));
-        std::vector<Observed> theirs; // by vendor
-        for (const std::string_view vendor : vendors) {
-          Stream stream;
-          const Matrices<TypeParam> matrices(s, data, stream);
-          vendor::gemm(vendor, matrices.vendor_problem(), vendor::Math::pedantic, stream);
-          theirs.push_back(observe(matrices.result(vendor, stream)));
-        }
-        for (const Variant variant : variants<TypeParam>()) {
+  for (const Variant variant : variants<TypeParam>())
+    for (const Transpose a : kTransposes)
+      for (const Transpose b : kTransposes)
+        for (const auto& [m, n, k] : {ProductShape{67, 131, 151}, {64, 72, 400}}) {
+          const Setup s{.m = m,
+                        .n = n,
+                        .k = k,
+                        .transpose_a = a,
+                        .transpose_b = b,
+                        .alpha = 0.7f,
+                        .beta = 1.3f,
+                        .gap = k == 151 ? 3 : 8};
+          const Data data = normal_data<TypeParam>(s);
+          const GemmOracle expected = oracle(s, multiplied<TypeParam>(data, variant));
+          const std::vector<double> tolerance = tolerances<TypeParam>(expected, s.k, variant);
+          const std::vector<double> theirs = library_tolerances<TypeParam>(expected, s.k, variant);
+          const std::vector<double> unit = error_units(dtype_of<TypeParam>, expected.condition);
+          const Expectation e{dtype_of<TypeParam>, s.shape(), expected.value, tolerance, unit};
+          EXPECT_TRUE(not_vacuous(e));
           const CaseContext where = context<TypeParam>(s, data, gemm::name(variant));
           const Observed ours = observe(run<TypeParam>(s, data, variant));
           const Comparison comparison = compare(ours, e);
           EXPECT_TRUE(verdict(comparison, where)) << hint(s, data, comparison);
-          for (std::size_t i = 0; i < vendors.size(); ++i)
-            EXPECT_TRUE(verdict(compare_with_vendor(ours, theirs[i], e), where))
-                << "vendor " << vendors[i];
+          for (const std::string_view vendor : vendors) {
+            const Observed library = library_result<TypeParam>(vendor, s, data, variant);
+            EXPECT_TRUE(verdict(compare_with_vendor(ours, library, e, theirs), where))
+                << "vendor " << vendor;
+          }
         }
-      }
 }
 
 // One sign: partial sums grow, and so does the bound. The longest chain of every variant is k.
@@ -174,68 +174,12 @@ TYPED_TEST(Gemm, PositiveData) {
   for (const Variant variant : variants<TypeParam>()) {
     const Setup s{.m = 66, .n = 70, .k = 1500};
     const Data data = positive_data<TypeParam>(s);
-    const GemmOracle expected = oracle(s, data);
+    const GemmOracle expected = oracle(s, multiplied<TypeParam>(data, variant));
     const std::vector<double> tolerance = positive_tolerances<TypeParam>(expected, s.k);
     const Expectation e{dtype_of<TypeParam>, s.shape(), expected.value, tolerance};
     EXPECT_TRUE(not_vacuous(e));
     EXPECT_TRUE(verdict(compare(observe(run<TypeParam>(s, data, variant)), e),
                         context<TypeParam>(s, data, gemm::name(variant))));
-  }
-}
-
-TYPED_TEST(Gemm, AlphaAndBeta) {
-  for (const Variant variant : variants<TypeParam>())
-    for (const float alpha : {0.0f, 1.0f, -1.0f, 0.7f})
-      for (const float beta : {0.0f, 1.0f, -1.0f, 0.7f})
-        for (const std::int64_t k : {0, 40}) {
-          const Setup s{.m = 65, .n = 68, .k = k, .alpha = alpha, .beta = beta};
-          const Data data = normal_data<TypeParam>(s);
-          const GemmOracle expected = oracle(s, data);
-          const std::vector<double> tolerance = tolerances<TypeParam>(expected, k);
-          const Expectation e{dtype_of<TypeParam>, s.shape(), expected.value, tolerance};
-          const bool zero = beta == 0 && (alpha == 0 || k == 0);
-          EXPECT_TRUE(not_vacuous(e, zero ? Degenerate::zero : Degenerate::no));
-          EXPECT_TRUE(verdict(compare(observe(run<TypeParam>(s, data, variant)), e),
-                              context<TypeParam>(s, data, gemm::name(variant))))
-              << "alpha " << alpha << ", beta " << beta;
-        }
-}
-
-// BLAS: what a zero factor multiplies is not read, so its NaN does not spread. Fresh buffers are
-// NaN throughout.
-TYPED_TEST(Gemm, ZeroFactorsReadNothing) {
-  constexpr std::int64_t kM = 65, kN = 66, kK = 40;
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const Variant variant : variants<TypeParam>()) {
-    Stream stream;
-    const DeviceBuffer<TypeParam> a(kM * kK);
-    const DeviceBuffer<TypeParam> b(kK * kN);
-    const auto c = DeviceBuffer<TypeParam>::from_host(
-        std::vector<TypeParam>(kM * kN, from_float<TypeParam>(3)), stream);
-    const auto c_after = [&](float alpha, std::int64_t k, float beta) {
-      const gemm::BasicProblem<TypeParam> p{.m = kM,
-                                            .n = kN,
-                                            .k = k,
-                                            .alpha = alpha,
-                                            .a = a.data(),
-                                            .lda = kK,
-                                            .b = b.data(),
-                                            .ldb = kN,
-                                            .beta = beta,
-                                            .c = c.data(),
-                                            .ldc = kN};
-      EXPECT_EQ(gemm::run(p, variant, stream), variant);
-      return c.to_host(stream);
-    };
-    const auto all = [](float value) {
-      return std::vector<TypeParam>(kM * kN, from_float<TypeParam>(value));
-    };
-    EXPECT_TRUE(same_bits("C = 0 A B + 2 C", c_after(0, kK, 2), all(6)));
-    EXPECT_TRUE(same_bits("C = NaN 0 + 2 C", c_after(nan, 0, 2), all(12)));
-    EXPECT_TRUE(same_bits("C = NaN 0 + 0 C", c_after(nan, 0, 0), all(0)));
-    const LaunchRecorder recorder;
-    EXPECT_TRUE(same_bits("C = 0 A B + C", c_after(0, kK, 1), all(0)));
-    EXPECT_TRUE(recorder.launches().empty()) << "C = 0 A B + C";
   }
 }
 
@@ -256,7 +200,7 @@ TYPED_TEST(Gemm, SpecialValuesStayInTheirRow) {
         if (both_signs) data.a[data.a.size() - 2] = -special;
         const std::vector<TypeParam> c = run<TypeParam>(s, data, variant);
         EXPECT_TRUE(only_row_differs(before, c, s.n, 66)) << gemm::name(variant);
-        const GemmOracle expected = oracle(s, data);
+        const GemmOracle expected = oracle(s, multiplied<TypeParam>(data, variant));
         const std::vector<double> tolerance = positive_tolerances<TypeParam>(expected, s.k);
         EXPECT_TRUE(verdict(
             compare(observe(c), {dtype_of<TypeParam>, s.shape(), expected.value, tolerance}),
@@ -265,32 +209,20 @@ TYPED_TEST(Gemm, SpecialValuesStayInTheirRow) {
   }
 }
 
-// The sum starts from +0, so that only alpha and beta C decide the sign of a zero.
-TYPED_TEST(Gemm, SignsOfZeros) {
-  for (const Variant variant : variants<TypeParam>())
-    for (const float alpha : {1.0f, -1.0f})
-      for (const float beta : {0.0f, 1.0f})
-        for (const double zero : {0.0, -0.0}) {
-          const Setup s{.m = 5, .n = 6, .k = 3, .alpha = alpha, .beta = beta};
-          const Data data{"zeros", std::vector<double>(15, -1), std::vector<double>(18, 0.0),
-                          std::vector<double>(30, zero)};
-          const std::vector<double> expected(30, beta == 0 ? alpha * 0.0 : alpha * 0.0 + zero);
-          EXPECT_TRUE(verdict(compare(observe(run<TypeParam>(s, data, variant)),
-                                      exactly(dtype_of<TypeParam>, s.shape(), expected)),
-                              context<TypeParam>(s, data, gemm::name(variant))))
-              << "alpha " << alpha << ", beta " << beta << ", C " << zero;
-        }
-}
-
-// A I = A in every bit: a kernel that rounds its inputs to TF32 changes nearly every element.
+// A I = A in every bit: a kernel that rounds its inputs to TF32 changes nearly every element. With
+// that permission the result is what rounding makes of A, and the probe must see it.
 TYPED_TEST(Gemm, TimesIdentityIsUnchanged) {
   for (const Variant variant : variants<TypeParam>())
     for (const Transpose transpose : kTransposes) {
       const Setup s{.m = 70, .n = 97, .k = 97, .transpose_a = transpose, .transpose_b = transpose};
       Data data = normal_data<TypeParam>(s);
       data.b = identity(s.k);
+      const std::vector<TypeParam> c = run<TypeParam>(s, data, variant);
       EXPECT_TRUE(
-          same_bits("A I = A", run<TypeParam>(s, data, variant), elements<TypeParam>(data.a)))
+          same_bits("A I = A", c, elements<TypeParam>(multiplied<TypeParam>(data, variant).a)))
+          << gemm::name(variant);
+      EXPECT_EQ(bool{same_bits("A I = A", c, elements<TypeParam>(data.a))},
+                !rounds_inputs<TypeParam>(variant))
           << gemm::name(variant);
     }
 }
@@ -329,8 +261,9 @@ TYPED_TEST(Gemm, Relations) {
 TYPED_TEST(Gemm, SameBitsEveryTime) {
   const Setup s{.m = 130, .n = 67, .k = 77, .alpha = 0.7f, .beta = 1.3f};
   for (const Variant variant : variants<TypeParam>()) {
-    const Data data = gemm::deterministic(variant) ? normal_data<TypeParam>(s)
-                                                   : exact_data<TypeParam>(s, ProductRange::r1);
+    const Data data = gemm::deterministic(variant)
+                          ? normal_data<TypeParam>(s)
+                          : exact_data<TypeParam>(s, ProductRange::r1, variant);
     EXPECT_TRUE(same_bits_every_time(variant_id<TypeParam>(gemm::name(variant)),
                                      [&] { return run<TypeParam>(s, data, variant); }));
   }
@@ -339,78 +272,17 @@ TYPED_TEST(Gemm, SameBitsEveryTime) {
 // On a stream whose earlier work still writes A.
 TYPED_TEST(Gemm, WaitsForItsStream) {
   const Setup s{.m = 66, .n = 68, .k = 40, .alpha = kExactAlpha<TypeParam>};
-  const Data data = exact_data<TypeParam>(s, ProductRange::r1);
   for (const Variant variant : variants<TypeParam>()) {
+    const Data data = exact_data<TypeParam>(s, ProductRange::r1, variant);
     Stream stream;
     const Matrices<TypeParam> matrices(s, data, stream);
-    gemm::BasicProblem<TypeParam> problem = matrices.problem();
+    gemm::BasicProblem<TypeParam> problem = matrices.problem(variant);
     const LateInput<TypeParam> late(elements<TypeParam>(data.a), stream);
     problem.a = late.data();
     EXPECT_EQ(gemm::run(problem, variant, stream), variant);
     EXPECT_TRUE(same_bits("behind a slow kernel", matrices.result(gemm::name(variant), stream),
                           run<TypeParam>(s, data, variant)));
   }
-}
-
-TYPED_TEST(Gemm, NothingToDoLaunchesNothing) {
-  for (const Variant variant : variants<TypeParam>())
-    for (const auto& [m, n, k] : {ProductShape{0, 5, 3}, {5, 0, 3}, {0, 0, 0}}) {
-      const LaunchRecorder recorder;
-      const Setup s{.m = m, .n = n, .k = k};
-      EXPECT_TRUE(run<TypeParam>(s, normal_data<TypeParam>(s), variant).empty());
-      EXPECT_TRUE(recorder.launches().empty());
-    }
-}
-
-TYPED_TEST(Gemm, AutomaticAvoidsTilesThatAreMostlyPadding) {
-  const auto chosen = [](std::int64_t m, std::int64_t n) {
-    Stream stream;
-    const Setup s{.m = m, .n = n, .k = 3};
-    const Matrices<TypeParam> matrices(s, normal_data<TypeParam>(s), stream);
-    return gemm::run(matrices.problem(), Variant::automatic, stream);
-  };
-  EXPECT_EQ(chosen(3, 5), Variant::naive);
-  EXPECT_EQ(chosen(16, 16), variants<TypeParam>().back());
-}
-
-TYPED_TEST(Gemm, RefusesVariantsOfOtherTypes) {
-  Stream stream;
-  for (const Variant variant : gemm::kVariants) {
-    if (gemm::supports<TypeParam>(variant)) continue;
-    try {
-      gemm::run(gemm::BasicProblem<TypeParam>{}, variant, stream);
-      ADD_FAILURE() << gemm::name(variant);
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("there is no variant"), std::string::npos);
-    }
-  }
-}
-
-TYPED_TEST(Gemm, RefusesWrongExtents) {
-  const auto message = [](const gemm::BasicProblem<TypeParam>& problem) -> std::string {
-    Stream stream;
-    try {
-      gemm::run(problem, Variant::automatic, stream);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "accepted";
-  };
-  const gemm::BasicProblem<TypeParam> valid{
-      .transpose_a = Transpose::yes, .m = 4, .n = 5, .k = 6, .lda = 4, .ldb = 5, .ldc = 5};
-  const auto with = [&valid](std::int64_t gemm::BasicProblem<TypeParam>::*field,
-                             std::int64_t value) {
-    gemm::BasicProblem<TypeParam> p = valid;
-    p.*field = value;
-    return p;
-  };
-  using Problem = gemm::BasicProblem<TypeParam>;
-  EXPECT_NE(message(with(&Problem::m, -1)).find("m is -1"), std::string::npos);
-  EXPECT_NE(message(with(&Problem::n, -1)).find("n is -1"), std::string::npos);
-  EXPECT_NE(message(with(&Problem::k, -1)).find("k is -1"), std::string::npos);
-  EXPECT_NE(message(with(&Problem::lda, 3)).find("lda is 3"), std::string::npos);
-  EXPECT_NE(message(with(&Problem::ldb, 4)).find("ldb is 4"), std::string::npos);
-  EXPECT_NE(message(with(&Problem::ldc, 4)).find("ldc is 4"), std::string::npos);
 }
 
 } // namespace

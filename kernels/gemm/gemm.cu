@@ -40,16 +40,16 @@ void validate(const BasicProblem<T>& p) {
 constexpr std::int64_t kLeastTiledElements = 256;
 
 template <class T>
-constexpr Variant kOptimised = std::is_same_v<T, float> ? Variant::tiled : Variant::mma;
-
-template <class T>
 Variant resolve(const BasicProblem<T>& p, Variant variant) {
-  if (variant == Variant::automatic)
-    return p.m * p.n >= kLeastTiledElements && supports<T>(kOptimised<T>) ? kOptimised<T>
-                                                                          : Variant::naive;
-  require(supports<T>(variant), "gemm: there is no variant " + std::string(name(variant)) +
-                                    " for " + std::string(name(dtype_of<T>)) +
-                                    " on this device; use automatic or naive");
+  if (variant == Variant::automatic) {
+    if (p.m * p.n < kLeastTiledElements) return Variant::naive;
+    if (supports<T>(Variant::mma, p.math)) return Variant::mma;
+    return supports<T>(Variant::tiled, p.math) ? Variant::tiled : Variant::naive;
+  }
+  require(supports<T>(variant, p.math), "gemm: there is no variant " + std::string(name(variant)) +
+                                            " for " + std::string(name(dtype_of<T>)) +
+                                            " with math " + std::string(name(p.math)) +
+                                            " on this device; use automatic or naive");
   return variant;
 }
 
@@ -57,9 +57,8 @@ template <class T>
 void run_variant(const BasicProblem<T>& p, Variant variant, Stream& stream) {
   if (variant == Variant::naive) return run_naive(p, stream);
   if constexpr (std::is_same_v<T, float>)
-    run_tiled(p, stream);
-  else
-    run_mma(p, stream);
+    if (variant == Variant::tiled) return run_tiled(p, stream);
+  run_mma(p, stream);
 }
 
 } // namespace
@@ -73,6 +72,8 @@ std::string_view name(Variant variant) {
   }
   return "";
 }
+
+std::string_view name(Math math) { return math == Math::tf32 ? "tf32" : "f32"; }
 
 std::string_view transposition_name(Transpose a, Transpose b) {
   const bool transpose_b = b == Transpose::yes;
@@ -105,22 +106,22 @@ Work work(const BasicProblem<T>& p) {
 }
 
 template <class T>
-bool supports(Variant variant) {
+bool supports(Variant variant, Math math) {
   switch (variant) {
   case Variant::automatic:
   case Variant::naive: return true;
   case Variant::tiled: return std::is_same_v<T, float>;
-  case Variant::mma: // architectures before 8.0 have no matrix instructions for bf16
-    if constexpr (std::is_same_v<T, bf16>)
-      return !device_unavailable_reason().empty() || device_properties().compute_major >= 8;
-    return std::is_same_v<T, f16>;
+  case Variant::mma: // architectures before 8.0 have matrix instructions for f16 alone
+    if (std::is_same_v<T, f16>) return true;
+    if (std::is_same_v<T, float> && math != Math::tf32) return false;
+    return !device_unavailable_reason().empty() || device_properties().compute_major >= 8;
   }
   return false;
 }
 
-template bool supports<float>(Variant);
-template bool supports<f16>(Variant);
-template bool supports<bf16>(Variant);
+template bool supports<float>(Variant, Math);
+template bool supports<f16>(Variant, Math);
+template bool supports<bf16>(Variant, Math);
 template Variant run(const BasicProblem<float>&, Variant, Stream&);
 template Variant run(const BasicProblem<f16>&, Variant, Stream&);
 template Variant run(const BasicProblem<bf16>&, Variant, Stream&);

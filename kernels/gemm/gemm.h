@@ -13,6 +13,10 @@
 // partial sum that lie below its f32 significand. In a fixed order either way: repeated runs are
 // bit-identical.
 //
+// Elements of f32 matrices are multiplied as they are, unless the problem allows TF32. Then mma
+// rounds those of A and B to 10 bits of fraction, to nearest, ties away from zero: products are
+// exact after that. What exceeds the largest TF32 by half a unit becomes infinite.
+//
 // Special values: IEEE 754. A NaN or infinity of A reaches its row of C alone, one of B its column;
 // infinities of both signs in a sum, or an infinity times 0, give NaN. A sum starts from +0 and
 // becomes alpha sum + beta C: zeros have the signs that IEEE gives that (-0 for a negative alpha
@@ -30,9 +34,14 @@ namespace kg::gemm {
 
 enum class Transpose { no, yes };
 
+// What may be done to elements of f32 matrices before they are multiplied: nothing, or rounding to
+// TF32. A permission, which only mma uses; those of 16 bits are exact either way.
+enum class Math { f32, tf32 };
+
 // naive: one thread per element of C. tiled: 64x64 tiles of C per block, operands through shared
 // memory, 8x8 (or the tile's own) elements per thread in registers; f32. mma: 128x128 tiles by
-// matrix instructions; f16, and bf16 where the device has compute capability 8.0.
+// matrix instructions; f16, and where the device has compute capability 8.0, bf16, and f32 with
+// Math::tf32.
 enum class Variant { automatic, naive, tiled, mma };
 
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::mma};
@@ -40,7 +49,7 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant:
 // Whether there is such a variant for matrices of T on the current device, or without one on some
 // device: cases are listed anywhere. T: float, f16, bf16.
 template <class T>
-bool supports(Variant variant);
+bool supports(Variant variant, Math math = Math::f32);
 
 template <class T>
 struct BasicProblem {
@@ -57,6 +66,7 @@ struct BasicProblem {
   float beta = 0;
   T* c = nullptr;
   std::int64_t ldc = 0; // >= n
+  Math math = Math::f32;
 };
 using Problem = BasicProblem<float>;
 
@@ -64,13 +74,14 @@ using Problem = BasicProblem<float>;
 constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
+std::string_view name(Math math);
 
 // "nn", "nt", "tn" or "tt", as used in case ids.
 std::string_view transposition_name(Transpose a, Transpose b);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
 // Throws Error naming the field on a negative extent or a leading dimension that is too small, and
-// on a variant that T, or the device, does not have.
+// on a variant that T, the math, or the device does not have.
 template <class T>
 Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream);
 

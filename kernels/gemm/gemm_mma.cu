@@ -1,25 +1,28 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant mma, for f16 and bf16: a block of 4 warps computes a 128x128 tile of C by matrix
-// instructions, 64x64 elements per warp in f32 registers.
+// gemm, variant mma, for f16, bf16 and, where the problem allows it, for f32 by TF32: a block of 4
+// warps computes a 128x128 tile of C by matrix instructions, 64x64 elements per warp in f32
+// registers.
 //
-// k is walked in slices of 32, three of which are in shared memory: while one is used, two are on
-// their way by cp.async, 16 bytes at a time. One barrier per slice says that a slice has come and
-// that the oldest one may be overwritten. A warp reads fragments by ldmatrix, 8 for 64 elements of
-// A and of B, and uses them in 32 mma. The finished tile goes through the same shared memory in two
-// halves, in f32, so that C is read and written in whole rows, 16 bytes at a time, and rounded
-// once.
+// k is walked in slices of 64 bytes, 32 elements or 16 floats, three of which are in shared memory:
+// while one is used, two are on their way by cp.async, 16 bytes at a time. One barrier per slice
+// says that a slice has come and that the oldest one may be overwritten. A warp reads fragments by
+// ldmatrix, 8 for 64 rows of A and 64 columns of B, and uses them in 32 mma; floats are rounded to
+// TF32 in between. The finished tile goes through the same shared memory in two halves, in f32, so
+// that C is read and written in whole rows, 16 bytes at a time, and rounded once.
 //
 // A and B that 16-byte copies do not fit (a base or a row that is no multiple of 16 bytes) go
 // element by element through registers, which is several times slower.
 //
-// Bytes: a block reads (128 + 128) k elements, 64 flops per byte, from L2 or memory; shared memory
-// gives a warp 4 KiB for 131072 flops. Flops: 2 m n k. Expected share on an H200, not measured: 45
-// to 55 % of the dense peak of its matrix units for m, n >= 4096; mma reaches at most 65 % there,
-// the rest is for wgmma. Why not 64x64 tiles, which fill the device from 750x750 on: they read
-// twice as much per flop, and their warps do two mma per ldmatrix. Why three slices and not four:
-// 48 KiB let two blocks share a multiprocessor that has 100 KiB.
+// Bytes: a block reads (128 + 128) k elements, 64 flops per byte (TF32: 32), from L2 or memory;
+// shared memory gives a warp 4 KiB for 131072 flops (65536). Flops: 2 m n k. Expected share on an
+// H200, not measured: 45 to 55 % of the dense peak of its matrix units for m, n >= 4096; mma
+// reaches at most 65 % there, the rest is for wgmma. Why not 64x64 tiles, which fill the device
+// from 750x750 on: they read twice as much per flop, and their warps do two mma per ldmatrix. Why
+// three slices and not four: 48 KiB let two blocks share a multiprocessor that has 100 KiB. Why
+// floats are not rounded on their way to shared memory: cp.async cannot, and 64 conversions for 64
+// mma are issued beside them.
 #include "gemm/mma_slice.h"
 #include "gemm/variants.h"
 
@@ -28,25 +31,32 @@
 
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace kg::gemm {
 
-// Extents of a block's tile of C, of a slice and of a warp's part of C; slices in shared memory.
+// Extents of a block's tile of C and of a warp's part of it; bytes of k in a slice; slices in
+// shared memory.
 struct MmaTile {
-  int m, n, k, warp, slices;
+  int m, n, warp, k_bytes, slices;
 
   __host__ __device__ constexpr int warps_n() const { return n / warp; }
   __host__ __device__ constexpr int threads() const { return m / warp * warps_n() * 32; }
-  __host__ __device__ constexpr int slice_elements() const { return (m + n) * k; } // of A and B
-  __host__ __device__ constexpr int shared_bytes() const { return slices * slice_elements() * 2; }
+  __host__ __device__ constexpr int slice_bytes() const { return (m + n) * k_bytes; } // of A and B
+  __host__ __device__ constexpr int shared_bytes() const { return slices * slice_bytes(); }
   // Floats between rows of C in shared memory: 8 modulo 32, so that the 4 rows and 8 columns which
   // a half-warp has of mma's sum fall into 32 different banks.
   __host__ __device__ constexpr int pitch() const { return n + 8; }
 };
 
-inline constexpr MmaTile kMma{.m = 128, .n = 128, .k = 32, .warp = 64, .slices = 3};
+inline constexpr MmaTile kMma{.m = 128, .n = 128, .warp = 64, .k_bytes = 64, .slices = 3};
 static_assert(kMma.warp * kMma.pitch() * static_cast<int>(sizeof(float)) <= kMma.shared_bytes(),
               "half a tile of C takes the slices' place");
+
+template <class T>
+inline constexpr int kDepth = kMma.k_bytes / static_cast<int>(sizeof(T)); // of a slice
+template <class T>
+inline constexpr int kSliceElements = kMma.slice_bytes() / static_cast<int>(sizeof(T));
 
 // Rows of tiles that neighbouring blocks share: their operands stay in L2, those of a whole row or
 // column of tiles of a large C would not.
@@ -68,24 +78,32 @@ __device__ inline TileOrigin origin(std::int64_t block, std::int64_t tiles_m,
 // The part of mma's sums: 16 x 8 elements each, 64 x 64 of C together.
 using WarpSum = float[kMma.warp / 16][kMma.warp / 8][4];
 
+template <class T>
+__device__ __forceinline__ void add_product(float (&sum)[4], const unsigned (&a)[4],
+                                            const unsigned (&b)[2]) {
+  if constexpr (std::is_same_v<T, float>)
+    ptx::mma_m16n8k8_tf32(sum, a, b);
+  else
+    ptx::mma_m16n8k16<T>(sum, a, b);
+}
+
 template <class T, class SliceA, class SliceB>
 __device__ __forceinline__ void multiply(const T* slice_a, const T* slice_b, int row, int column,
                                          WarpSum& sum) {
-  const int quarter = static_cast<int>(threadIdx.x) % 32 / 8; // of the lanes: a matrix of ldmatrix
   KG_UNROLL
-  for (int k = 0; k < kMma.k; k += 16) {
+  for (int k = 0; k < kDepth<T>; k += 2 * kPackElements<T>) {
     unsigned a[kMma.warp / 16][4];
     KG_UNROLL
     for (int i = 0; i < kMma.warp / 16; ++i)
-      SliceA::load(a[i], slice_a, row + 16 * i, k, quarter % 2, quarter / 2);
+      SliceA::template load<true>(a[i], slice_a, row + 16 * i, k);
     KG_UNROLL
     for (int j = 0; j < kMma.warp / 16; ++j) {
       unsigned b[4]; // two operands of mma, next to each other in n
-      SliceB::load(b, slice_b, column + 16 * j, k, quarter / 2, quarter % 2);
+      SliceB::template load<false>(b, slice_b, column + 16 * j, k);
       KG_UNROLL
       for (int i = 0; i < kMma.warp / 16; ++i) {
-        ptx::mma_m16n8k16<T>(sum[i][2 * j], a[i], {b[0], b[1]});
-        ptx::mma_m16n8k16<T>(sum[i][2 * j + 1], a[i], {b[2], b[3]});
+        add_product<T>(sum[i][2 * j], a[i], {b[0], b[1]});
+        add_product<T>(sum[i][2 * j + 1], a[i], {b[2], b[3]});
       }
     }
   }
@@ -108,25 +126,39 @@ __device__ __forceinline__ void gather(const WarpSum& sum, int column, float* ro
   }
 }
 
+// A chunk of sums from shared memory.
+template <int kChunk>
+__device__ __forceinline__ void read(const float* from, int chunk, float (&sum)[kChunk]) {
+  static_assert(kChunk == 4 || kChunk == 8, "one or two accesses of 16 bytes");
+  if constexpr (kChunk == 4) {
+    const float4 quad = *reinterpret_cast<const float4*>(from);
+    sum[0] = quad.x, sum[1] = quad.y, sum[2] = quad.z, sum[3] = quad.w;
+  } else {
+    // Of 8 neighbouring lanes, four read the first half of their chunk first and four the second:
+    // together all banks, once.
+    const int turn = chunk / 4 % 2;
+    const float4 one = *reinterpret_cast<const float4*>(from + 4 * turn);
+    const float4 other = *reinterpret_cast<const float4*>(from + 4 - 4 * turn);
+    const float4 low = turn == 0 ? one : other;
+    const float4 high = turn == 0 ? other : one;
+    sum[0] = low.x, sum[1] = low.y, sum[2] = low.z, sum[3] = low.w;
+    sum[4] = high.x, sum[5] = high.y, sum[6] = high.z, sum[7] = high.w;
+  }
+}
+
 // Writes half a tile of C, `rows` x `columns` elements of which exist, from shared memory.
 template <class T>
 __device__ __forceinline__ void write(const BasicProblem<T>& p, T* c, int rows, int columns,
                                       bool vector, const float* sums) {
+  constexpr int kChunk = kPackElements<T>;
   constexpr int kChunks = kMma.n / kChunk;
   const int chunk = static_cast<int>(threadIdx.x) % kChunks;
   const int exist = columns - chunk * kChunk;
   if (exist <= 0) return;
   for (int row = static_cast<int>(threadIdx.x) / kChunks; row < rows;
        row += kMma.threads() / kChunks) {
-    // Of 8 neighbouring lanes, four read the first half of their chunk first and four the second:
-    // together all banks, once.
-    const int turn = chunk / 4 % 2;
-    const float* const from = sums + row * kMma.pitch() + chunk * kChunk;
-    const float4 one = *reinterpret_cast<const float4*>(from + 4 * turn);
-    const float4 other = *reinterpret_cast<const float4*>(from + 4 - 4 * turn);
-    const float4 low = turn == 0 ? one : other;
-    const float4 high = turn == 0 ? other : one;
-    const float sum[kChunk] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    float sum[kChunk];
+    read(sums + row * kMma.pitch() + chunk * kChunk, chunk, sum);
     T* const to = c + row * p.ldc + chunk * kChunk;
     if (vector && exist >= kChunk) {
       using Chunk = Pack<T, kChunk>;
@@ -149,8 +181,8 @@ template <class T, bool kTransposeA, bool kTransposeB>
 __global__ void __launch_bounds__(kMma.threads(), 2)
     mma(BasicProblem<T> p, std::int64_t tiles_m, std::int64_t tiles_n, bool vector_a, bool vector_b,
         bool vector_c) {
-  using SliceA = MmaSlice<T, kMma.m, kMma.k, !kTransposeA, kMma.threads()>;
-  using SliceB = MmaSlice<T, kMma.n, kMma.k, kTransposeB, kMma.threads()>;
+  using SliceA = MmaSlice<T, kMma.m, kDepth<T>, !kTransposeA, kMma.threads()>;
+  using SliceB = MmaSlice<T, kMma.n, kDepth<T>, kTransposeB, kMma.threads()>;
   const auto [row0, column0] = origin(blockIdx.x, tiles_m, tiles_n);
   const int rows = static_cast<int>(p.m - row0 < kMma.m ? p.m - row0 : kMma.m);
   const int columns = static_cast<int>(p.n - column0 < kMma.n ? p.n - column0 : kMma.n);
@@ -162,16 +194,16 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
   MmaOperand<T> a{p.a + (kTransposeA ? row0 : row0 * p.lda), p.lda, rows, vector_a};
   MmaOperand<T> b{p.b + (kTransposeB ? column0 * p.ldb : column0), p.ldb, columns, vector_b};
   T* const shared = dynamic_shared<T>();
-  const int slices = static_cast<int>((p.k + kMma.k - 1) / kMma.k);
-  const int last_depth = static_cast<int>(p.k - (slices - 1) * std::int64_t{kMma.k});
+  const int slices = static_cast<int>((p.k + kDepth<T> - 1) / kDepth<T>);
+  const int last_depth = static_cast<int>(p.k - (slices - 1) * std::int64_t{kDepth<T>});
   const auto fetch = [&](int slice) __attribute__((always_inline)) {
     if (slice < slices) {
-      T* const to = shared + slice % kMma.slices * kMma.slice_elements();
-      const int depth = slice + 1 == slices ? last_depth : kMma.k;
+      T* const to = shared + slice % kMma.slices * kSliceElements<T>;
+      const int depth = slice + 1 == slices ? last_depth : kDepth<T>;
       SliceA::fetch(a, depth, to);
       SliceB::fetch(b, depth, to + SliceA::kElements);
-      a.data += kTransposeA ? kMma.k * p.lda : kMma.k;
-      b.data += kTransposeB ? kMma.k : kMma.k * p.ldb;
+      a.data += kTransposeA ? kDepth<T> * p.lda : kDepth<T>;
+      b.data += kTransposeB ? kDepth<T> : kDepth<T> * p.ldb;
     }
     ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
   };
@@ -182,7 +214,7 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
     ptx::cp_async_wait_group<kMma.slices - 2>();
     __syncthreads();
     fetch(slice + kMma.slices - 1);
-    const T* const from = shared + slice % kMma.slices * kMma.slice_elements();
+    const T* const from = shared + slice % kMma.slices * kSliceElements<T>;
     if (multiplies)
       multiply<T, SliceA, SliceB>(from, from + SliceA::kElements, warp_row, warp_column, sum);
   }
@@ -202,7 +234,7 @@ namespace {
 
 template <class T>
 bool aligned(const T* data, std::int64_t leading) {
-  return is_aligned(data) && leading % kChunk == 0;
+  return is_aligned(data) && leading % kPackElements<T> == 0;
 }
 
 template <class T, bool kTransposeA, bool kTransposeB>
@@ -211,8 +243,9 @@ void launch_mma(const BasicProblem<T>& p, Stream& stream) {
   const std::int64_t tiles_n = (p.n + kMma.n - 1) / kMma.n;
   require(tiles_m <= std::numeric_limits<std::int32_t>::max() / tiles_n,
           "gemm: more than 2^31 tiles of C; split the problem");
-  require(p.k <= std::int64_t{kMma.k} * std::numeric_limits<std::int32_t>::max(),
-          "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of 32; split the problem");
+  require(p.k <= std::int64_t{kDepth<T>} * std::numeric_limits<std::int32_t>::max(),
+          "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of " +
+              std::to_string(kDepth<T>) + "; split the problem");
   launch(mma<T, kTransposeA, kTransposeB>,
          {.grid = dim3(static_cast<unsigned>(tiles_m * tiles_n)),
           .block = dim3(static_cast<unsigned>(kMma.threads())),
@@ -234,6 +267,7 @@ void run_mma(const BasicProblem<T>& p, Stream& stream) {
   }
 }
 
+template void run_mma(const BasicProblem<float>&, Stream&);
 template void run_mma(const BasicProblem<f16>&, Stream&);
 template void run_mma(const BasicProblem<bf16>&, Stream&);
 

@@ -12,7 +12,7 @@ namespace kg::gemm {
 template <class T> // float, f16, bf16
 void run_naive(const BasicProblem<T>& problem, Stream& stream);
 void run_tiled(const Problem& problem, Stream& stream);
-template <class T> // f16, bf16
+template <class T> // float, with Math::tf32, f16, bf16
 void run_mma(const BasicProblem<T>& problem, Stream& stream);
 
 // The new value of an element of C. beta = 0 does not look at the old one.

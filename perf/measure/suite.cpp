@@ -85,6 +85,14 @@ std::size_t Shape::word(std::initializer_list<std::string_view> allowed) const {
   return index;
 }
 
+bool Shape::has(std::string_view word) const {
+  const auto token = std::find_if(tokens_.begin(), tokens_.end(),
+                                  [word](const Token& each) { return each.text == word; });
+  if (token == tokens_.end()) return false;
+  token->used = true;
+  return true;
+}
+
 void Shape::require_all_used() const {
   for (const Token& token : tokens_)
     demand(token.used, fmt::format("shape '{}': '{}' is no parameter of this operation; remove or "

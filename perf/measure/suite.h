@@ -36,8 +36,11 @@ class Shape {
   // several are there.
   std::size_t word(std::initializer_list<std::string_view> allowed) const;
 
-  // Throws Error when a token was asked for by neither number() nor word(): a misspelt parameter
-  // must not be ignored.
+  // Whether the token `word`, which a shape may lack, is there.
+  bool has(std::string_view word) const;
+
+  // Throws Error when a token was asked for by none of the above: a misspelt parameter must not be
+  // ignored.
   void require_all_used() const;
 
  private:

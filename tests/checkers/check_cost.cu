@@ -72,7 +72,7 @@ int bench(const char* other, const std::string& only) {
   const auto a = ones(kEdge * kEdge);
   const auto b = ones(kEdge * kEdge);
   const auto c = ones(kEdge * kEdge);
-  for (const auto variant : {gemm::Variant::naive, gemm::Variant::tiled}) {
+  for (const auto variant : gemm::kVariants) {
     row(std::string("gemm_256_") + std::string(gemm::name(variant)), [&] {
       gemm::Problem problem{};
       problem.m = problem.n = problem.k = kEdge;
@@ -80,6 +80,7 @@ int bench(const char* other, const std::string& only) {
       problem.b = b.data();
       problem.c = c.data();
       problem.lda = problem.ldb = problem.ldc = kEdge;
+      problem.math = gemm::Math::tf32; // which mma alone uses
       gemm::run(problem, variant, stream);
     });
   }

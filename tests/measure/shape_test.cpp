@@ -32,6 +32,16 @@ TEST(Shape, GivesNumbersAndWords) {
   EXPECT_NO_THROW(shape.require_all_used());
 }
 
+TEST(Shape, MayLackWords) {
+  const Shape shape = Shape::parse("m128_nt_tf32");
+  EXPECT_FALSE(shape.has("tf"));
+  EXPECT_EQ(shape.number("m"), 128);
+  EXPECT_EQ(shape.word({"nt"}), 0u);
+  EXPECT_THAT(error_of([&] { shape.require_all_used(); }), HasSubstr("'tf32' is no parameter"));
+  EXPECT_TRUE(shape.has("tf32"));
+  EXPECT_NO_THROW(shape.require_all_used());
+}
+
 TEST(Shape, KeyIsAllThatStandsBeforeTheDigits) {
   const Shape shape = Shape::parse("ldx7_x3");
   EXPECT_EQ(shape.number("x"), 3);

@@ -122,7 +122,15 @@ inline double gemm_matrix_unit_tolerance(std::int64_t k, double condition) {
          half_min_subnormal(Dtype::f32);
 }
 
-// The same, stored in f16 or bf16.
+// A library that may use TF32, beside the oracle of a kernel that does: its factors are at most 3 u
+// off the kernel's, which are rounded by u, whether it rounds, cuts bits off (2 u) or leaves them
+// as they are; u = 2^-11. Both factors of a product: 6 u, and (3 u)^2 more.
+inline double gemm_tf32_library_tolerance(std::int64_t k, double condition) {
+  constexpr double kFactor = 1 + 3 * 0x1p-11;
+  return (kFactor * kFactor - 1) * condition + gemm_matrix_unit_tolerance(k, condition);
+}
+
+// What a matrix unit gives, stored in `output`.
 inline double gemm_xf16_tolerance(Dtype output, double expected, std::int64_t k, double condition) {
   return stored_tolerance(output, expected, gemm_matrix_unit_tolerance(k, condition));
 }

@@ -35,6 +35,8 @@ std::vector<Bound> bounds() {
       {"gemm_long_sum", Dtype::f32, -2, gemm_f32_tolerance(4096, 2607), 16 * kU * 2607},
       {"gemm_positive", Dtype::f32, 900, gemm_f32_positive_tolerance(1024, 900), 72 * kU * 900},
       {"gemm_tf32", Dtype::f32, 3, gemm_matrix_unit_tolerance(64, 10), 18 * kU * 10},
+      {"gemm_tf32_library", Dtype::f32, 3, gemm_tf32_library_tolerance(64, 10),
+       (6 * 0x1p-11 + 9 * 0x1p-22) * 10 + 18 * kU * 10},
       {"gemm_f16_out", Dtype::f16, 3, gemm_xf16_tolerance(Dtype::f16, 3, 64, 10),
        0.51 * 0x1p-9 + 18 * kU * 10},
       // L = 10 + 1024 / 512 = 12

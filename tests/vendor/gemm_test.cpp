@@ -78,6 +78,16 @@ TEST(Vendor, GemmHonoursTranspositionsScalarsAndLeadingDimensions) {
               }
 }
 
+// Small integers are numbers of TF32.
+TEST(Vendor, GemmMayUseTf32) {
+  for (const Dtype dtype : kFloats)
+    for (const std::string_view variant : gemm_variants(dtype)) {
+      SCOPED_TRACE(fmt::format("{} {}", variant, name(dtype)));
+      check_gemm(variant, Math::fastest,
+                 {dtype, true, false, 35, 33, 7, 2, nullptr, 0, nullptr, 0, -3, nullptr, 0, true});
+    }
+}
+
 TEST(Vendor, GemmWithAlphaZeroIgnoresItsOperands) {
   Stream stream;
   const Bytes operand(4 * sizeof(float)); // poison

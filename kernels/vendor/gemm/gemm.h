@@ -13,6 +13,7 @@
 
 namespace kg::vendor {
 
+// Row-major matrices.
 struct Gemm {
   Dtype dtype; // of the matrices; sums and scalars are f32
   bool transpose_a, transpose_b;
@@ -25,7 +26,8 @@ struct Gemm {
   float beta;
   void* c;
   std::int64_t ldc;
-}; // row-major
+  bool tf32 = false; // f32 matrices may be rounded to TF32 on their way into products
+};
 std::vector<std::string_view> gemm_variants(Dtype dtype);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 

@@ -28,8 +28,8 @@ CBLAS_TRANSPOSE transposition(bool transpose) { return transpose ? CblasTrans : 
 
 bool gemm_supported(Dtype dtype) { return dtype == Dtype::f32; }
 
-// One arithmetic only, so `math` chooses nothing: f32 products and sums, in an order fixed by
-// shape, CPU and thread count.
+// One arithmetic only, so neither `math` nor TF32 chooses anything: f32 products and sums, in an
+// order fixed by shape, CPU and thread count.
 void gemm(const Gemm& problem, Math, Stream&) {
   cblas_sgemm(CblasRowMajor, transposition(problem.transpose_a), transposition(problem.transpose_b),
               narrow("m", problem.m), narrow("n", problem.n), narrow("k", problem.k), problem.alpha,

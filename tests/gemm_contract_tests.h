@@ -1,0 +1,166 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What gemm promises beside its sums, for gemm_test.cu: scalars as in BLAS, zeros, empty problems,
+// which variant runs, and which arguments are refused.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "tests/gemm_fixture.h"
+#include "tests/support/metamorphic.h"
+#include "tests/support/vacuity.h"
+
+namespace kg::test {
+namespace {
+
+using namespace gemm_case;
+
+TYPED_TEST(Gemm, AlphaAndBeta) {
+  for (const Variant variant : variants<TypeParam>())
+    for (const float alpha : {0.0f, 1.0f, -1.0f, 0.7f})
+      for (const float beta : {0.0f, 1.0f, -1.0f, 0.7f})
+        for (const std::int64_t k : {0, 40}) {
+          const Setup s{.m = 65, .n = 68, .k = k, .alpha = alpha, .beta = beta};
+          const Data data = normal_data<TypeParam>(s);
+          const GemmOracle expected = oracle(s, multiplied<TypeParam>(data, variant));
+          const std::vector<double> tolerance = tolerances<TypeParam>(expected, k, variant);
+          const Expectation e{dtype_of<TypeParam>, s.shape(), expected.value, tolerance};
+          const bool zero = beta == 0 && (alpha == 0 || k == 0);
+          EXPECT_TRUE(not_vacuous(e, zero ? Degenerate::zero : Degenerate::no));
+          EXPECT_TRUE(verdict(compare(observe(run<TypeParam>(s, data, variant)), e),
+                              context<TypeParam>(s, data, gemm::name(variant))))
+              << "alpha " << alpha << ", beta " << beta;
+        }
+}
+
+// BLAS: what a zero factor multiplies is not read, so its NaN does not spread. Fresh buffers are
+// NaN throughout.
+TYPED_TEST(Gemm, ZeroFactorsReadNothing) {
+  constexpr std::int64_t kM = 65, kN = 66, kK = 40;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const Variant variant : variants<TypeParam>()) {
+    Stream stream;
+    const DeviceBuffer<TypeParam> a(kM * kK);
+    const DeviceBuffer<TypeParam> b(kK * kN);
+    const auto c = DeviceBuffer<TypeParam>::from_host(
+        std::vector<TypeParam>(kM * kN, from_float<TypeParam>(3)), stream);
+    const auto c_after = [&](float alpha, std::int64_t k, float beta) {
+      const gemm::BasicProblem<TypeParam> p{.m = kM,
+                                            .n = kN,
+                                            .k = k,
+                                            .alpha = alpha,
+                                            .a = a.data(),
+                                            .lda = kK,
+                                            .b = b.data(),
+                                            .ldb = kN,
+                                            .beta = beta,
+                                            .c = c.data(),
+                                            .ldc = kN,
+                                            .math = math_of<TypeParam>(variant)};
+      EXPECT_EQ(gemm::run(p, variant, stream), variant);
+      return c.to_host(stream);
+    };
+    const auto all = [](float value) {
+      return std::vector<TypeParam>(kM * kN, from_float<TypeParam>(value));
+    };
+    EXPECT_TRUE(same_bits("C = 0 A B + 2 C", c_after(0, kK, 2), all(6)));
+    EXPECT_TRUE(same_bits("C = NaN 0 + 2 C", c_after(nan, 0, 2), all(12)));
+    EXPECT_TRUE(same_bits("C = NaN 0 + 0 C", c_after(nan, 0, 0), all(0)));
+    const LaunchRecorder recorder;
+    EXPECT_TRUE(same_bits("C = 0 A B + C", c_after(0, kK, 1), all(0)));
+    EXPECT_TRUE(recorder.launches().empty()) << "C = 0 A B + C";
+  }
+}
+
+// The sum starts from +0, so that only alpha and beta C decide the sign of a zero.
+TYPED_TEST(Gemm, SignsOfZeros) {
+  for (const Variant variant : variants<TypeParam>())
+    for (const float alpha : {1.0f, -1.0f})
+      for (const float beta : {0.0f, 1.0f})
+        for (const double zero : {0.0, -0.0}) {
+          const Setup s{.m = 5, .n = 6, .k = 3, .alpha = alpha, .beta = beta};
+          const Data data{"zeros", std::vector<double>(15, -1), std::vector<double>(18, 0.0),
+                          std::vector<double>(30, zero)};
+          const std::vector<double> expected(30, beta == 0 ? alpha * 0.0 : alpha * 0.0 + zero);
+          EXPECT_TRUE(verdict(compare(observe(run<TypeParam>(s, data, variant)),
+                                      exactly(dtype_of<TypeParam>, s.shape(), expected)),
+                              context<TypeParam>(s, data, gemm::name(variant))))
+              << "alpha " << alpha << ", beta " << beta << ", C " << zero;
+        }
+}
+
+TYPED_TEST(Gemm, NothingToDoLaunchesNothing) {
+  for (const Variant variant : variants<TypeParam>())
+    for (const auto& [m, n, k] : {ProductShape{0, 5, 3}, {5, 0, 3}, {0, 0, 0}}) {
+      const LaunchRecorder recorder;
+      const Setup s{.m = m, .n = n, .k = k};
+      EXPECT_TRUE(run<TypeParam>(s, normal_data<TypeParam>(s), variant).empty());
+      EXPECT_TRUE(recorder.launches().empty());
+    }
+}
+
+// f32 is rounded to TF32 by those only who allow it.
+TYPED_TEST(Gemm, AutomaticAvoidsTilesThatAreMostlyPadding) {
+  const auto chosen = [](std::int64_t m, std::int64_t n, gemm::Math math) {
+    Stream stream;
+    const Setup s{.m = m, .n = n, .k = 3};
+    const Matrices<TypeParam> matrices(s, normal_data<TypeParam>(s), stream);
+    gemm::BasicProblem<TypeParam> problem = matrices.problem(Variant::naive);
+    problem.math = math;
+    return gemm::run(problem, Variant::automatic, stream);
+  };
+  const Variant fastest = variants<TypeParam>().back();
+  for (const gemm::Math math : {gemm::Math::f32, gemm::Math::tf32}) {
+    EXPECT_EQ(chosen(3, 5, math), Variant::naive);
+    const bool exact = dtype_of<TypeParam> == Dtype::f32 && math == gemm::Math::f32;
+    EXPECT_EQ(chosen(16, 16, math), exact ? Variant::tiled : fastest) << gemm::name(math);
+  }
+}
+
+TYPED_TEST(Gemm, RefusesVariantsOfOtherTypes) {
+  Stream stream;
+  for (const Variant variant : gemm::kVariants) {
+    if (gemm::supports<TypeParam>(variant)) continue;
+    try {
+      gemm::run(gemm::BasicProblem<TypeParam>{}, variant, stream);
+      ADD_FAILURE() << gemm::name(variant);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("there is no variant"), std::string::npos);
+    }
+  }
+}
+
+TYPED_TEST(Gemm, RefusesWrongExtents) {
+  const auto message = [](const gemm::BasicProblem<TypeParam>& problem) -> std::string {
+    Stream stream;
+    try {
+      gemm::run(problem, Variant::automatic, stream);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const gemm::BasicProblem<TypeParam> valid{
+      .transpose_a = Transpose::yes, .m = 4, .n = 5, .k = 6, .lda = 4, .ldb = 5, .ldc = 5};
+  const auto with = [&valid](std::int64_t gemm::BasicProblem<TypeParam>::*field,
+                             std::int64_t value) {
+    gemm::BasicProblem<TypeParam> p = valid;
+    p.*field = value;
+    return p;
+  };
+  using Problem = gemm::BasicProblem<TypeParam>;
+  EXPECT_NE(message(with(&Problem::m, -1)).find("m is -1"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::n, -1)).find("n is -1"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::k, -1)).find("k is -1"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::lda, 3)).find("lda is 3"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::ldb, 4)).find("ldb is 4"), std::string::npos);
+  EXPECT_NE(message(with(&Problem::ldc, 4)).find("ldc is 4"), std::string::npos);
+}
+
+} // namespace
+} // namespace kg::test
