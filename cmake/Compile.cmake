@@ -38,9 +38,10 @@ endfunction()
 
 # How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
 # a compiler chooses to fuse.
+set(KERNELGRADE_KERNEL_FLAGS -O3 -ffp-contract=off)
 function(kernelgrade_kernel_options target)
   if(KERNELGRADE_BACKEND STREQUAL "host")
-    target_compile_options(${target} PRIVATE -O3 -ffp-contract=off ${KERNELGRADE_HOST_ARCH})
+    target_compile_options(${target} PRIVATE ${KERNELGRADE_KERNEL_FLAGS} ${KERNELGRADE_HOST_ARCH})
     kernelgrade_relative_file_names(${target})
   endif()
 endfunction()
@@ -49,10 +50,11 @@ endfunction()
 # kernelgrade::checkers and kernelgrade::counters have. Without scalar replacement a 16-byte access stays one. They need the lines of
 # the source (-g1); the places of variables would make half of the compiler's work.
 set(KERNELGRADE_CHECKED_OPTIMISATION -O2 -fno-tree-sra)
+set(KERNELGRADE_CHECKED_FLAGS ${KERNELGRADE_CHECKED_OPTIMISATION} -g1 -ffp-contract=off
+  -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
+  -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
 function(kernelgrade_checked_options target)
-  target_compile_options(${target} PRIVATE ${KERNELGRADE_CHECKED_OPTIMISATION} -g1 -ffp-contract=off ${KERNELGRADE_HOST_ARCH}
-    -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
-    -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
+  target_compile_options(${target} PRIVATE ${KERNELGRADE_CHECKED_FLAGS} ${KERNELGRADE_HOST_ARCH})
   target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
 endfunction()
 

@@ -6,10 +6,10 @@
 // Two rules for kernels: launch through kg::launch (launch.h), and take dynamic shared memory from
 // kg::dynamic_shared<T>() instead of `extern __shared__`.
 #pragma once
-
+#ifndef __CUDACC_RTC__ // NVRTC, which compiles at run time (jit.h), has no standard library
 #include "runtime/backend.h"
 #include "runtime/dtype.h"
-
+#endif
 #if KG_BACKEND_CUDA
 #include "runtime/cuda/device_code.h"
 #else
@@ -28,7 +28,7 @@ namespace kg {
 
 using f16 = __half;
 using bf16 = __nv_bfloat16;
-
+#ifndef __CUDACC_RTC__
 // Dtype of an element type: dtype_of<float> == Dtype::f32.
 template <class T>
 inline constexpr Dtype dtype_of = Dtype::f32;
@@ -42,7 +42,7 @@ template <>
 inline constexpr Dtype dtype_of<int> = Dtype::i32;
 template <>
 inline constexpr Dtype dtype_of<std::int8_t> = Dtype::i8;
-
+#endif
 // f32 <-> T, rounding to nearest even: the only conversions that kernels with f32 arithmetic need.
 __host__ __device__ inline float to_float(float value) { return value; }
 __host__ __device__ inline float to_float(f16 value) { return __half2float(value); }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/shard.h"
 
-#include "perf/identity/hash.h"
 #include "perf/judge/exact_table.h"
 #include "runtime/error.h"
+#include "runtime/hash.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -88,7 +88,7 @@ void require_disjoint(const Files& files, const std::vector<Results>& runs) {
 std::optional<Shard> divide(const Options& options, Selection& selection, std::string_view what) {
   if (!options.shard) return std::nullopt;
   std::map<std::string, std::size_t> rows;
-  identity::Hash whole;
+  Hash whole;
   whole.field(what);
   for (const Row& row : selection.rows) {
     if (!row.registered.selected) continue;

@@ -3,7 +3,7 @@
 #include "perf/identity/cubin.h"
 
 #include "perf/identity/elf.h"
-#include "perf/identity/hash.h"
+#include "runtime/hash.h"
 #include "runtime/launch.h"
 
 #include <map>

@@ -4,10 +4,10 @@
 // A step of the build: writes the C++ file that defines kg::identity::code_hashes().
 //   hash_libraries <output> <runtime library> [<op>=<library>]...
 // An op is named once for each library that it runs.
-#include "perf/identity/hash.h"
 #include "perf/identity/object_code.h"
 #include "perf/judge/atomic_file.h"
 #include "runtime/error.h"
+#include "runtime/hash.h"
 
 #include <cstdio>
 #include <exception>

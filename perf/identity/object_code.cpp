@@ -3,7 +3,7 @@
 #include "perf/identity/object_code.h"
 
 #include "perf/identity/elf.h"
-#include "perf/identity/hash.h"
+#include "runtime/hash.h"
 
 #include <algorithm>
 #include <charconv>

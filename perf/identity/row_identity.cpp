@@ -5,7 +5,7 @@
 #include "perf/identity/cubin.h"
 #include "perf/identity/elf.h"
 #include "perf/identity/fatbin.h"
-#include "perf/identity/hash.h"
+#include "runtime/hash.h"
 
 #include <algorithm>
 #include <set>

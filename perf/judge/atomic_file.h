@@ -1,24 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole-file reading and writing. A reader sees the old contents or the new, never a part, even
-// across a crash.
+// Whole files, read and written as runtime/atomic_file.h says.
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
+#include "runtime/atomic_file.h"
 
 namespace kg::judge {
 
-// The file's contents, or nothing when there is no such file. Throws kg::Error when there is one
-// that cannot be read.
-std::optional<std::string> read_file(const std::filesystem::path& path);
-
-// Writes a temporary file beside `path`, flushes it to the disk and renames it over `path`. On
-// failure throws kg::Error, leaves what was at `path` as it was, and removes the temporary file.
-// Makes missing folders.
-void write_file(const std::filesystem::path& path, std::string_view contents);
+using kg::read_file;
+using kg::write_file;
 
 } // namespace kg::judge

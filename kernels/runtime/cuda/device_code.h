@@ -4,12 +4,13 @@
 // Device code under nvcc: the toolkit's own headers, plus the accessor of dynamic shared memory.
 #pragma once
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#ifndef __CUDACC_RTC__
 #include "runtime/cuda/status.h"
 
 #include <cooperative_groups.h>
-#include <cstddef>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #ifdef __CUDACC__
@@ -18,6 +19,7 @@
 #include <cooperative_groups/scan.h>
 #include <cuda_pipeline.h>
 #endif
+#endif
 
 namespace kg {
 
@@ -25,11 +27,13 @@ namespace kg {
 // The block's dynamic shared memory, offset by `byte_offset`, as an array of T. Aligned to 128
 // bytes.
 template <class T>
-__device__ inline T* dynamic_shared(std::size_t byte_offset = 0) {
+__device__ inline T* dynamic_shared(size_t byte_offset = 0) {
   extern __shared__ __align__(128) unsigned char dynamic_shared_bytes[];
   return reinterpret_cast<T*>(dynamic_shared_bytes + byte_offset);
 }
+#endif
 
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 // Where a __device__ or __constant__ variable lies, for copies to and from it; of an array, where
 // its first element does.
 template <class T>

@@ -9,6 +9,7 @@
 #include <cxxabi.h>
 #include <deque>
 #include <fmt/format.h>
+#include <link.h>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,9 +38,28 @@ std::uintptr_t address_of(Site site) {
   return reinterpret_cast<std::uintptr_t>(&__executable_start) + site;
 }
 
+// The number of modules that were loaded so far: the program, its libraries, and kernels compiled
+// at run time.
+unsigned long long modules_loaded() {
+  unsigned long long loaded = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* module, std::size_t, void* result) {
+        *static_cast<unsigned long long*>(result) = module->dlpi_adds;
+        return 1; // each module says the same
+      },
+      &loaded);
+  return loaded;
+}
+
+// It knows the modules of the time when it was made, and libbacktrace frees none.
 backtrace_state* state() {
-  static backtrace_state* const instance = backtrace_create_state(
-      nullptr, 0, [](void*, const char*, int) {}, nullptr);
+  static backtrace_state* instance = nullptr;
+  static unsigned long long known = 0;
+  if (const unsigned long long loaded = modules_loaded(); loaded != known) {
+    instance = backtrace_create_state(
+        nullptr, 0, [](void*, const char*, int) {}, nullptr);
+    known = loaded;
+  }
   return instance;
 }
 

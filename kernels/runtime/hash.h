@@ -1,16 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A 128-bit hash that says whether machine code is the same: FNV-1a, offset basis and prime of
-// 128 bits as published by its authors (draft-eastlake-fnv). It guards against accidents, at 1 in
-// 10^38 a pair, and not against people who search for collisions.
+// A 128-bit hash that says whether machine code, a source or a file is the same: FNV-1a, offset
+// basis and prime of 128 bits as published by its authors (draft-eastlake-fnv). It guards against
+// accidents, at 1 in 10^38 a pair, and not against people who search for collisions.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace kg::identity {
+namespace kg {
 
 class Hash {
  public:
@@ -29,4 +29,4 @@ class Hash {
   Word state_ = (Word{0x6c62272e07bb0142} << 64) | 0x62b821756295c58d;
 };
 
-} // namespace kg::identity
+} // namespace kg

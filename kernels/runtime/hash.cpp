@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/identity/hash.h"
+#include "runtime/hash.h"
 
 #include <fmt/format.h>
 
-namespace kg::identity {
+namespace kg {
 
 Hash& Hash::bytes(std::string_view bytes) {
   constexpr Word kPrime = (Word{1} << 88) + 0x13b;
@@ -31,4 +31,4 @@ std::string Hash::hex() const {
                      static_cast<std::uint64_t>(state_));
 }
 
-} // namespace kg::identity
+} // namespace kg

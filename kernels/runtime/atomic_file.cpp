@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/judge/atomic_file.h"
+#include "runtime/atomic_file.h"
 
 #include "runtime/error.h"
 
@@ -13,7 +13,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace kg::judge {
+namespace kg {
 namespace {
 
 [[noreturn]] void fail_with_errno(std::string_view doing, const std::filesystem::path& path) {
@@ -103,4 +103,4 @@ void write_file(const std::filesystem::path& path, std::string_view contents) {
   if (parent) (void)::fsync(parent.number());
 }
 
-} // namespace kg::judge
+} // namespace kg

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/identity/hash.h"
+#include "runtime/hash.h"
 
 #include <gtest/gtest.h>
 
-namespace kg::identity {
+namespace kg {
 namespace {
 
 // The published test vectors of FNV-1a with 128 bits.
@@ -21,4 +21,4 @@ TEST(Hash, FieldsDoNotRunIntoEachOther) {
 }
 
 } // namespace
-} // namespace kg::identity
+} // namespace kg
