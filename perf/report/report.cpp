@@ -7,6 +7,7 @@
 #include "perf/judge/statistics.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
+#include "perf/report/annotations.h"
 #include "perf/report/faces.h"
 #include "perf/report/html.h"
 #include "perf/report/rows.h"
@@ -229,6 +230,7 @@ void write(const std::filesystem::path& folder, const judge::Results& run,
   judge::write_file(folder / "summary.md", summary(run, result, counted, supplements));
   judge::write_file(folder / "rows.csv", rows_csv(run, result, counted));
   judge::write_file(folder / "junit.xml", junit_xml(run, result, counted));
+  judge::write_file(folder / "annotations.txt", annotations(result, counted, supplements));
   judge::write_file(folder / "badge.json", badge_json(result, counted));
   judge::save_results(folder / "samples.json", run);
 }

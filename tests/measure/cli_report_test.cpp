@@ -66,6 +66,8 @@ TEST_F(CliReport, AFailedTestFailsIt) {
   EXPECT_EQ(reported()["exit_code"], 1);
   EXPECT_THAT(judge::read_file(path("report/summary.md")).value(),
               HasSubstr("| Suite/f32.Random | 3 elements are wrong |"));
+  EXPECT_THAT(judge::read_file(path("report/annotations.txt")).value(),
+              HasSubstr("::error file=tests/copy_test.cu,line=1,title=Suite/f32.Random fails::3 "));
 }
 
 TEST_F(CliReport, AWrongRowStillShowsItsBaseline) {

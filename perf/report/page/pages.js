@@ -126,7 +126,7 @@ function textTable(header, lines) {
 
 function environmentPage(report) {
   const parts = [element('h2', {}, 'Environment'), factTable(Object.entries(report.environment))];
-  if (report.ceilings) parts.push(element('h2', {}, 'Measured ceilings'), factTable(Object.entries(report.ceilings).map(([name, value]) => [name, digits(value)])));
+  if (Object.keys(report.ceilings || {}).length) parts.push(element('h2', {}, 'Measured ceilings'), factTable(Object.entries(report.ceilings).map(([name, value]) => [name, digits(value)])));
   if (report.theory) parts.push(element('h2', {}, 'Theoretical limits'), factTable(Object.entries(report.theory).map(([name, value]) => [name, String(value)])));
   return parts;
 }
