@@ -8,7 +8,7 @@
 #   kernelgrade_<op>_mutants   the kernels, compiled for the checkers
 #   <op>_mutants_test          the op's own tests on those kernels; KERNELGRADE_MUTANT=<name> chooses the bug
 #   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutants/kill_matrix.cpp); the matrix of
-#                              what found it is mutants/<op>/matrix.json, too
+#                              what found it stays in results/mutants.<op>.json for `kernelgrade report`
 # Fails the configuration where the op has no list, or too short a one.
 set(KERNELGRADE_LEAST_MUTANTS 8) # as in tests/mutants/spec.h
 
@@ -90,7 +90,7 @@ function(kernelgrade_add_mutants op)
   set_target_properties(kernelgrade_${op}_mutants ${op}_mutants_test PROPERTIES EXCLUDE_FROM_ALL ON)
   add_dependencies(mutants ${op}_mutants_test)
   add_test(NAME mutants.${op} COMMAND kill_matrix --op ${op} --spec ${spec} --kernels ${kernels}
-    --program $<TARGET_FILE:${op}_mutants_test> --results ${out}/matrix.json)
+    --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.${op}.json)
   set_tests_properties(mutants.${op} PROPERTIES LABELS "mutants;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900
     FIXTURES_REQUIRED mutants)
 endfunction()

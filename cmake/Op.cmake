@@ -21,6 +21,11 @@
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op. USES: ops whose `run` it calls, added
 # before it.
 
+include(Gpus)
+if(KERNELGRADE_BACKEND STREQUAL "cuda")
+  kernelgrade_resource_spec(${PROJECT_BINARY_DIR}/gpus.json)
+endif()
+
 set(KERNELGRADE_OPS "" CACHE STRING "The operations to build, as a list; empty: all")
 
 function(kernelgrade_add_op op)
@@ -89,7 +94,8 @@ function(kernelgrade_add_op op)
     foreach(tool IN ITEMS memcheck racecheck initcheck synccheck)
       add_test(NAME sanitize.${tool}.${op} COMMAND ${PROJECT_SOURCE_DIR}/tests/sanitize.sh ${tool} $<TARGET_FILE:${op}_test>)
       set_tests_properties(sanitize.${tool}.${op} PROPERTIES
-        LABELS "sanitize;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
+        LABELS "sanitize;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77)
+      kernelgrade_needs_gpu(sanitize.${tool}.${op})
     endforeach()
   endif()
 
@@ -103,7 +109,9 @@ function(kernelgrade_add_op op)
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
 
   foreach(dtype IN LISTS arg_DTYPES)
-    add_test(NAME correctness.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
+    # What the tests said, as what the others measured, stays for `kernelgrade report`.
+    add_test(NAME correctness.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype}
+      --gtest_output=json:${PROJECT_BINARY_DIR}/results/correctness.${op}.${dtype}.json)
     set_tests_properties(correctness.${op}.${dtype} PROPERTIES
       LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
     if(TARGET ${op}_checked_test)
@@ -121,8 +129,7 @@ function(kernelgrade_add_op op)
       set_tests_properties(checked.${op}.${dtype}.reverse PROPERTIES ENVIRONMENT KERNELGRADE_THREAD_ORDER=reverse)
       set_tests_properties(checked.${op}.${dtype}.random PROPERTIES ENVIRONMENT KERNELGRADE_THREAD_ORDER=random:20260117)
     endif()
-    # What it measured stays for `kernelgrade report`. A row that looks slower is measured beside the commit that blessed it, which
-    # may have to be built first.
+    # A row that looks slower is measured beside the commit that blessed it, which may have to be built first.
     add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}
       --json ${PROJECT_BINARY_DIR}/results/${op}.${dtype}.json)
     # On the host, times without a baseline tell nothing: they wait until somebody blesses them.
@@ -139,7 +146,7 @@ function(kernelgrade_add_op op)
         LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
     endif()
     if(KERNELGRADE_BACKEND STREQUAL "cuda")
-      set_tests_properties(correctness.${op}.${dtype} perf.${op}.${dtype} PROPERTIES RESOURCE_LOCK gpu)
+      kernelgrade_needs_gpu(correctness.${op}.${dtype})
     endif()
   endforeach()
 endfunction()

@@ -331,7 +331,10 @@ void add_commands(CLI::App& app, Words& words) {
   add_rows(*report, words);
   add_baselines(*report, words);
   add_strict(*report, words);
-  report->add_option("files", options.files, "JSON files of run, gate, gate --cost or resources")
+  report
+      ->add_option(
+          "files", options.files,
+          "JSON files of run, gate, gate --cost, resources, ab, correctness tests or mutants")
       ->required();
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
 

@@ -11,8 +11,12 @@
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <ostream>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -20,16 +24,50 @@ namespace kg::cli {
 
 namespace {
 
+// The files as what they hold.
+struct Files {
+  judge::Results run;
+  report::Supplements supplements;
+};
+
+Files read_files(const std::vector<std::filesystem::path>& paths) {
+  Files files;
+  std::vector<std::filesystem::path> results;
+  for (const std::filesystem::path& path : paths)
+    if (!report::add_file(files.supplements, path)) results.push_back(path);
+  if (!results.empty()) files.run = load_runs(results);
+  return files;
+}
+
 struct Timings {
   judge::GateResult result;
   judge::Ceilings ceilings;
 };
 
+// On the host the timing of an operation without baselines is a nightly test (cmake/Op.cmake), so
+// that its rows may well be in none of the files: such operations are selected no longer, and
+// named.
+std::string leave_out_untimed(Selection& selection, const judge::Results& run,
+                              const std::map<std::string, judge::TimingFile>& baselines) {
+  std::set<std::string> timed, left_out;
+  for (const judge::Measured& row : run.rows) timed.insert(row.op);
+  for (Row& row : selection.rows) {
+    const std::string& op = row.registered.op;
+    if (!row.registered.selected || timed.contains(op) || baselines.at(op).exists) continue;
+    row.registered.selected = false;
+    --selection.selected;
+    left_out.insert(op);
+  }
+  if (left_out.empty()) return "";
+  return fmt::format("no timings of {}: they have no baselines on the host, so none is judged",
+                     fmt::join(left_out, ", "));
+}
+
 // Rows that are selected but stand in none of the files are failures: a test that crashed must not
-// vanish from the report. Files of counted rows alone time nothing.
-Timings judge_timings(const Options& options, const Selection& selection,
-                      const judge::Results& run) {
-  if (run.rows.empty() && (!run.costs.empty() || !run.resources.empty())) {
+// vanish from the report. Files of other kinds alone time nothing.
+Timings judge_timings(const Options& options, Selection selection, const judge::Results& run,
+                      bool has_others) {
+  if (run.rows.empty() && has_others) {
     judge::GateResult none;
     none.notes = {"the files hold no timings, so none is judged"};
     return {none, {}};
@@ -38,12 +76,34 @@ Timings judge_timings(const Options& options, const Selection& selection,
   require(device != run.environment.end(),
           "the files do not say on which device they were measured; measure again");
   const auto baselines = load_baselines(options.baselines, device->second, selection);
+  const std::string untimed =
+      kJudged == judge::Device::host ? leave_out_untimed(selection, run, baselines) : "";
   const judge::GateOptions how = gate_options(options, selection, run, "");
   judge::GateResult screened = judge::judge(run.rows, baselines, registered(selection), how);
+  if (!untimed.empty()) screened.notes.push_back(untimed);
   judge::Confirmations confirmations =
       judge::unconfirmed(screened, "the files hold no measurement side by side");
   for (auto& [key, stored] : judge::stored_confirmations(run)) confirmations[key] = stored;
   return {judge::fold(std::move(screened), confirmations, how), how.ceilings};
+}
+
+// Where the files hold correctness tests at all, each selected type of an operation must have some:
+// a test program that crashed leaves no file.
+std::vector<std::string> without_correctness(const Selection& selection,
+                                             const report::Supplements& supplements) {
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const report::CorrectnessRun& run : supplements.correctness) seen.emplace(run.op, run.dtype);
+  std::vector<std::string> faults;
+  if (seen.empty()) return faults;
+  for (const Row& row : selection.rows) {
+    const judge::Registered& about = row.registered;
+    if (!about.selected || !seen.emplace(about.op, about.dtype).second) continue;
+    faults.push_back(fmt::format(
+        "{0}.{1}: its correctness tests are in none of the files; they crashed or did not run; "
+        "again: ctest -R '^correctness[.]{0}[.]{1}$'",
+        about.op, about.dtype));
+  }
+  return faults;
 }
 
 } // namespace
@@ -52,17 +112,23 @@ int report(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);
-  const judge::Results run = load_runs(options.files);
-  const Timings timings = judge_timings(options, selection, run);
+  const auto [run, supplements] = read_files(options.files);
+  const bool has_others = !run.costs.empty() || !run.resources.empty() || !supplements.empty();
+  const Timings timings = judge_timings(options, selection, run, has_others);
   judge::GateResult result = timings.result;
+  for (std::string& fault : without_correctness(selection, supplements))
+    result.faults.push_back(std::move(fault));
   const report::CountedSections counted = judge_counted(options, selection, run);
   std::vector<int> exits;
-  if (!run.rows.empty() || counted.empty()) exits.push_back(result.exit_code);
+  if (!run.rows.empty()) exits.push_back(result.exit_code);
+  if (!result.faults.empty()) exits.push_back(judge::kExitFail);
   for (const report::CountedSection& section : counted) exits.push_back(section.result.exit_code);
+  if (!supplements.empty()) exits.push_back(report::exit_code(supplements));
   result.exit_code = judge::combined_exit(exits, options.strict);
-  report::write(options.folder, run, result, timings.ceilings, counted);
+  report::write(options.folder, run, result, timings.ceilings, counted, supplements);
   for (const report::CountedSection& section : counted)
     world.out << section.name << ": " << judge::plain_text(section.result);
+  for (const std::string& line : report::lines(supplements)) world.out << line << "\n";
   world.out << judge::plain_text(judge::summarise(result), result)
             << fmt::format("report: {}\n", (options.folder / "report.html").string());
   return result.exit_code;

@@ -68,6 +68,7 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
                        const ExactFile& baseline, const ExactOptions& options) {
   ExactVerdict result;
   result.key = now.row.key;
+  if (old) result.baseline = old->values;
   const auto& values = now.row.values;
   if (!std::all_of(values.begin(), values.end(),
                    [](double value) { return std::isfinite(value) && value >= 0; })) {
@@ -93,7 +94,6 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
     return result;
   }
   const ExactComparison found = compare_exact(table, *old, now.row);
-  result.baseline = old->values;
   result.ratio = found.ratio;
   result.grade = grade(found.ratio);
   result.changed = !found.changes.empty();

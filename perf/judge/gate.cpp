@@ -70,7 +70,6 @@ Opinion opinion_of(const Comparison& found, const Measured& row, const TimingRow
 void compare_with_baseline(RowResult& result, const Measured& row, const TimingRow& baseline,
                            const std::vector<Measured>& run, const TimingFile& file,
                            const GateOptions& options) {
-  result.baseline_ns = baseline.median_ns;
   result.tol_pct = baseline.tol_pct;
   if (row.canary && baseline.canary && row.canary->kind != baseline.canary->kind)
     return conclude(result, Verdict::invalid,
@@ -112,6 +111,7 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
                     const std::vector<Measured>& run, const GateOptions& options) {
   RowResult result = result_for(wanted);
   const TimingRow* baseline = find(file, wanted.key);
+  if (baseline) result.baseline_ns = baseline->median_ns;
   if (!file.problems.empty()) {
     conclude(result, Verdict::invalid, fmt::format("{} is malformed", file.path));
   } else if (!row) {

@@ -44,14 +44,15 @@ std::string cut(const std::string& text, std::size_t most) {
 } // namespace
 
 std::string headline(const judge::Summary& summary, const GateResult& result,
-                     const CountedSections& counted) {
+                     const CountedSections& counted, const Supplements& supplements) {
   std::string text = judge::exit_line(summary, result);
   for (const CountedSection& section : counted) text += "; " + line(section);
+  for (const std::string& line : lines(supplements)) text += "; " + line;
   return text;
 }
 
 std::string summary(const judge::Results& run, const GateResult& result,
-                    const CountedSections& counted) {
+                    const CountedSections& counted, const Supplements& supplements) {
   const judge::Summary counts = judge::summarise(result);
   GateResult worst = result;
   std::erase_if(worst.rows, [](const RowResult& row) {
@@ -62,10 +63,12 @@ std::string summary(const judge::Results& run, const GateResult& result,
   std::stable_partition(worst.rows.begin(), worst.rows.end(),
                         [](const RowResult& row) { return row.exit_code == judge::kExitFail; });
   if (all > kMostSummaryRows) worst.rows.resize(kMostSummaryRows);
-  std::string text = fmt::format("## Kernelgrade: {}\n\n", headline(counts, result, counted));
+  std::string text =
+      fmt::format("## Kernelgrade: {}\n\n", headline(counts, result, counted, supplements));
   if (!worst.rows.empty()) text += judged_table(worst, run.rows, device_of(run)).markdown() + "\n";
   if (all > kMostSummaryRows)
     text += fmt::format("{} more such rows are in report.html.\n\n", all - kMostSummaryRows);
+  text += markdown(supplements, kMostSummaryRows);
   text += judge::markdown(counts, result) + "\n";
   for (const CountedSection& section : counted) text += markdown(section, kMostSummaryRows);
   for (const char* key : {"device_name", "cpu", "driver", "source", "date_utc"})

@@ -8,22 +8,24 @@
 #include "perf/judge/result.h"
 #include "perf/judge/summary.h"
 #include "perf/report/counted.h"
+#include "perf/report/supplements.h"
 
 #include <string>
 
 namespace kg::report {
 
-// judge::exit_line, and a line's worth of each section: "FAILED: 37 pass (exit 1); costs: 1
-// regressed, 4523 pass". `result` has the exit code of all of them.
+// judge::exit_line, and a line's worth of each section and supplement: "FAILED: 37 pass (exit 1);
+// costs: 1 regressed, 4523 pass; correctness: 310 passed". `result` has the exit code of all of
+// them.
 std::string headline(const judge::Summary& summary, const judge::GateResult& result,
-                     const CountedSections& counted);
+                     const CountedSections& counted, const Supplements& supplements);
 
 // For a pull request's comment or a job's summary: the verdict, the counts, the worst rows, the
 // machine. At most kMostSummary characters, which GitHub's comments (65,536) leave room around.
 inline constexpr std::size_t kMostSummary = 60000;
 inline constexpr std::size_t kMostSummaryRows = 20;
 std::string summary(const judge::Results& run, const judge::GateResult& result,
-                    const CountedSections& counted = {});
+                    const CountedSections& counted = {}, const Supplements& supplements = {});
 
 // One record per row, in the order judged: what report.json says of it, in columns. Behind the
 // timed rows those of counted.h.

@@ -7,12 +7,14 @@
 #include "perf/judge/statistics.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
+#include "perf/report/annotations.h"
 #include "perf/report/faces.h"
 #include "perf/report/html.h"
 #include "perf/report/rows.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -160,15 +162,17 @@ nlohmann::json against_vendor(const std::map<judge::RowKey, double>& standing) {
 } // namespace
 
 std::string markdown(const judge::Results& run, const judge::GateResult& result,
-                     const CountedSections& counted) {
+                     const CountedSections& counted, const Supplements& supplements) {
   const judge::Summary summary = judge::summarise(result);
-  std::string text =
-      fmt::format("# Kernelgrade report\n\n**{}**\n\n", headline(summary, result, counted));
+  std::string text = fmt::format("# Kernelgrade report\n\n**{}**\n\n",
+                                 headline(summary, result, counted, supplements));
   text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n## Summary\n\n{}\n", kScale,
                       judged_table(result, run.rows, device_of(run)).markdown(),
                       confirmations_text(run), judge::markdown(summary, result));
   if (!counted.empty()) text += "## Costs and resources that are not as blessed, worst first\n\n";
   for (const CountedSection& section : counted) text += markdown(section, section.measured.size());
+  const std::string others = markdown(supplements, std::numeric_limits<std::size_t>::max());
+  if (!others.empty()) text += "## Tests and comparisons\n\n" + others;
   text += "## Environment\n\n";
   judge::TextTable environment({"what", "value"});
   for (const auto& [key, value] : run.environment) environment.add({key, value});
@@ -176,7 +180,8 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
 }
 
 std::string json(const judge::Results& run, const judge::GateResult& result,
-                 const judge::Ceilings& ceilings, const CountedSections& counted) {
+                 const judge::Ceilings& ceilings, const CountedSections& counted,
+                 const Supplements& supplements) {
   std::map<judge::RowKey, const judge::Measured*> measured;
   for (const judge::Measured& row : run.rows) measured.emplace(row.key, &row);
   const judge::Summary summary = judge::summarise(result);
@@ -196,34 +201,36 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
   for (const auto& [category, group] : summary.categories) categories[category] = to_json(group);
   nlohmann::json sections = nlohmann::json::array();
   for (const CountedSection& section : counted) sections.push_back(json(section));
-  const nlohmann::json report = {{"schema", kReportSchema},
-                                 {"exit_code", result.exit_code},
-                                 {"line", headline(summary, result, counted)},
-                                 {"scale", kScale},
-                                 {"all", all_of(result)},
-                                 {"categories", categories},
-                                 {"vendor", against_vendor(standing)},
-                                 {"ceilings", ceilings},
-                                 {"environment", run.environment},
-                                 {"verdicts", verdicts},
-                                 {"grades", grades},
-                                 {"faults", result.faults},
-                                 {"notes", result.notes},
-                                 {"rows", rows},
-                                 {"counted", sections}};
+  nlohmann::json report = {{"schema", kReportSchema},
+                           {"exit_code", result.exit_code},
+                           {"line", headline(summary, result, counted, supplements)},
+                           {"scale", kScale},
+                           {"all", all_of(result)},
+                           {"categories", categories},
+                           {"vendor", against_vendor(standing)},
+                           {"ceilings", ceilings},
+                           {"environment", run.environment},
+                           {"verdicts", verdicts},
+                           {"grades", grades},
+                           {"faults", result.faults},
+                           {"notes", result.notes},
+                           {"rows", rows},
+                           {"counted", sections}};
+  report.update(json(supplements));
   return report.dump(1) + "\n";
 }
 
 void write(const std::filesystem::path& folder, const judge::Results& run,
            const judge::GateResult& result, const judge::Ceilings& ceilings,
-           const CountedSections& counted) {
-  const std::string report = json(run, result, ceilings, counted);
+           const CountedSections& counted, const Supplements& supplements) {
+  const std::string report = json(run, result, ceilings, counted, supplements);
   judge::write_file(folder / "report.json", report);
   judge::write_file(folder / "report.html", html(report));
-  judge::write_file(folder / "report.md", markdown(run, result, counted));
-  judge::write_file(folder / "summary.md", summary(run, result, counted));
+  judge::write_file(folder / "report.md", markdown(run, result, counted, supplements));
+  judge::write_file(folder / "summary.md", summary(run, result, counted, supplements));
   judge::write_file(folder / "rows.csv", rows_csv(run, result, counted));
   judge::write_file(folder / "junit.xml", junit_xml(run, result, counted));
+  judge::write_file(folder / "annotations.txt", annotations(result, counted, supplements));
   judge::write_file(folder / "badge.json", badge_json(result, counted));
   judge::save_results(folder / "samples.json", run);
 }

@@ -10,26 +10,28 @@
 #include "perf/judge/result.h"
 #include "perf/judge/roof.h"
 #include "perf/report/counted.h"
+#include "perf/report/supplements.h"
 
 #include <filesystem>
 #include <string>
 
 namespace kg::report {
 
-inline constexpr int kReportSchema = 2;
+inline constexpr int kReportSchema = 3;
 
 std::string markdown(const judge::Results& run, const judge::GateResult& result,
-                     const CountedSections& counted = {});
+                     const CountedSections& counted = {}, const Supplements& supplements = {});
 
 // Every row with its verdict and its times, and means over rows; the samples lie in samples.json,
 // as `run --json` writes them. `ceilings`: what the device was seen to reach, empty where that is
 // not known.
 std::string json(const judge::Results& run, const judge::GateResult& result,
-                 const judge::Ceilings& ceilings = {}, const CountedSections& counted = {});
+                 const judge::Ceilings& ceilings = {}, const CountedSections& counted = {},
+                 const Supplements& supplements = {});
 
 // Writes all of them into `folder`, each whole or not at all.
 void write(const std::filesystem::path& folder, const judge::Results& run,
            const judge::GateResult& result, const judge::Ceilings& ceilings = {},
-           const CountedSections& counted = {});
+           const CountedSections& counted = {}, const Supplements& supplements = {});
 
 } // namespace kg::report

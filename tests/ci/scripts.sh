@@ -38,6 +38,7 @@ cat >build/host/perf/kernelgrade <<'TEXT'
 #!/usr/bin/env bash
 printf 'called: %s\n' "$*"
 if [[ $1 == bless ]]; then sed -i '2s/[0-9.]\+/1.5/' baselines/host/softmax.csv; fi
+[[ $1 != report ]] || exit "${FAKE_EXIT_REPORT:-0}"
 exit "${FAKE_EXIT:-0}"
 TEXT
 chmod +x build/host/perf/kernelgrade
@@ -66,10 +67,23 @@ export PATH=$work/bin:$PATH GH_LOG=$work/gh.log GH_BODY=$work/body.md GH_REPO=o/
 
 # ab: options, output, exit code.
 code=0
+touch report/ab.json
 ROWS='--op softmax --fast' BASE=main FAKE_EXIT=1 bash .ci/ab >"$work/ab.log" || code=$?
 check 'ab ends as kernelgrade does' test $code = 1
 check 'ab hands over its rows' grep -q '^called: ab --base main --op softmax --fast --json report/ab.json$' report/ab.txt
+check 'ab makes a page' grep -q '^called: report report/ab.json --out report$' report/report.txt
 check 'ab writes a summary' grep -q 'Beside main: exit code 1' report/summary.md
+
+# rows: a part, and all of them joined.
+BACKEND=host bash .ci/rows measure 2/3 >"$work/rows.log"
+check 'rows measures its part' grep -q '^called: gate --shard 2/3 --json report/rows.json$' "$work/rows.log"
+mkdir -p parts/rows-0 parts/rows-1
+touch parts/rows-0/rows.json parts/rows-1/rows.json
+code=0
+FAKE_EXIT_REPORT=1 bash .ci/rows join parts >"$work/rows.log" || code=$?
+check 'rows joins the parts' grep -q '^called: merge parts/rows-0/rows.json parts/rows-1/rows.json --json report/rows.json$' "$work/rows.log"
+check 'rows reports the whole' grep -q '^called: report report/rows.json --out report$' "$work/rows.log"
+check 'rows ends as the report does' test $code = 1
 
 # bless: the patch and the words.
 ROWS='' bash .ci/bless >"$work/bless.log"
@@ -103,6 +117,12 @@ check 'propose refuses a patch of anything else' test $code = 1
 FAKE_PULL=12 FAKE_SUMMARY='all is well' bash .ci/comment >"$work/comment.log"
 check 'comment is made' grep -q 'POST repos/o/r/issues/12/comments' "$GH_LOG"
 check 'comment has the summary' grep -q 'all is well' "$GH_BODY"
+# Each of the summaries (tests/measure/cli_summary_test.cpp) as a reader sees it.
+for summary in "$source_dir"/tests/ci/summaries/{clean,regression,wrong_kernel,crash,missing_baseline}.md; do
+  FAKE_PULL=12 FAKE_SUMMARY=$(cat "$summary") bash .ci/comment >"$work/comment.log"
+  { printf '<!-- kernelgrade: summary -->\n### report-host\n\n'; cat "$summary"; } >"$work/expected.md"
+  check "comment: $(basename "$summary" .md)" cmp "$work/expected.md" "$GH_BODY"
+done
 FAKE_PULL=12 FAKE_COMMENT=99 FAKE_SUMMARY=$(head -c 100000 /dev/zero | tr '\0' x) bash .ci/comment >"$work/comment.log"
 check 'comment is replaced' grep -q 'PATCH repos/o/r/issues/comments/99' "$GH_LOG"
 check 'comment fits' test "$(wc -c <"$GH_BODY")" -le 60000

@@ -129,6 +129,18 @@ std::vector<std::string> Cli::made() {
   return rows;
 }
 
+std::string Cli::tested(const std::string& op, const std::string& dtype,
+                        const std::string& failure) const {
+  nlohmann::json test = {
+      {"name", "Random"}, {"status", "RUN"}, {"time", "0.01s"}, {"result", "COMPLETED"}};
+  if (!failure.empty()) test["failures"] = {{{"failure", failure}, {"type", ""}}};
+  const nlohmann::json suite = {{"name", "Suite/" + dtype}, {"testsuite", {test}}};
+  const auto file = folder.path() / ("correctness." + op + "." + dtype + ".json");
+  judge::write_file(file,
+                    nlohmann::json{{"program", op + "_test"}, {"testsuites", {suite}}}.dump());
+  return file.string();
+}
+
 Outcome Cli::operator()(std::vector<std::string> arguments) {
   const auto has = [&](const char* option) {
     return std::find(arguments.begin(), arguments.end(), option) != arguments.end();

@@ -60,6 +60,11 @@ class Cli {
   // call.
   std::vector<std::string> made();
 
+  // Writes what a correctness test with one test leaves, of which `failure` is what it says if it
+  // fails; returns the file's name.
+  std::string tested(const std::string& op, const std::string& dtype,
+                     const std::string& failure = "") const;
+
   judge::TemporaryFolder folder;
   Behaviour behaviour;
   std::vector<judge::Mode> modes = {judge::Mode::real};

@@ -38,6 +38,8 @@ TEST(Counted, ReportJsonHasBothValuesTheLineAndTheHint) {
   const auto& costs = report["counted"][0];
   EXPECT_EQ(costs["table"], "cost");
   EXPECT_EQ(costs["verdicts"]["regressed"], 1);
+  EXPECT_EQ(costs["rows"][0]["verdict"], "invalid");
+  EXPECT_EQ(costs["rows"][0]["baseline"]["value"], 80) << "what was blessed is known all the same";
   const auto& slow = costs["rows"][1];
   EXPECT_EQ(slow["metric"], "sectors_per_request");
   EXPECT_EQ(slow["value"], 4.1);

@@ -7,6 +7,7 @@
 #include "perf/report/report.h"
 #include "tests/report/counted.h"
 #include "tests/report/run.h"
+#include "tests/report/supplements.h"
 
 #include <array>
 #include <cstdio>
@@ -53,29 +54,38 @@ class Page : public testing::Test {
     if (!folder_.empty()) std::filesystem::remove_all(folder_);
   }
 
-  // The page of `run` at the address #view; a fault of a script fails the test.
+  // The page of `run` at the address #view; a fault of a script fails the test. `script` runs
+  // behind its own.
   std::string shown(const JudgedRun& run, const std::string& view,
-                    const CountedSections& counted = {}) {
-    std::ofstream(folder_ / "report.html") << html(json(run.measured, run.judged, {}, counted));
+                    const CountedSections& counted = {}, const Supplements& supplements = {},
+                    const std::string& script = "") {
+    std::ofstream(folder_ / "report.html")
+        << html(json(run.measured, run.judged, {}, counted, supplements)) << "<script>" << script
+        << "</script>";
     const std::string text =
         output_of(browser_ + " --headless --no-sandbox --disable-gpu --enable-logging=stderr" +
                   " --user-data-dir='" + (folder_ / "profile").string() + "' --dump-dom 'file://" +
                   (folder_ / "report.html").string() + "#" + view + "'");
     EXPECT_THAT(text, AllOf(Not(HasSubstr("CONSOLE")), HasSubstr("</html>")));
+    const std::string begin_of_title = "<title>";
+    const std::size_t title = text.find(begin_of_title) + begin_of_title.size();
+    title_ = text.substr(title, text.find("</title>", title) - title);
     // What the scripts made, not their text.
     const std::size_t begin = text.find("<body>");
-    return text.substr(begin, text.find("id=\"report\"", begin) - begin);
+    const std::string page = text.substr(begin, text.find("id=\"report\"", begin) - begin);
+    return std::regex_replace(page, std::regex("<wbr>"), ""); // where names may be broken
   }
 
   static std::vector<std::string> cases(const std::string& page) {
     std::vector<std::string> found;
-    const std::regex cell("<td><a href=\"[^\"]*\">([^<]*)</a></td>");
+    const std::regex cell("<td[^>]*><a href=\"[^\"]*\">([^<]*)</a></td>");
     for (std::sregex_iterator at(page.begin(), page.end(), cell), end; at != end; ++at)
       found.push_back((*at)[1]);
     return found;
   }
 
   std::string browser_;
+  std::string title_; // of the page last shown
   std::filesystem::path folder_;
 };
 
@@ -123,13 +133,13 @@ TEST_F(Page, RooflineDrawsEveryMeasuredRow) {
 
 TEST_F(Page, CostsAreListedWorstFirst) {
   const std::string page = shown(mixed(), "page=costs", test::counted());
-  EXPECT_THAT(page, AllOf(HasSubstr("5 of 5 rows"), HasSubstr("<td>sectors_per_request</td>"),
+  EXPECT_THAT(page, AllOf(HasSubstr("5 of 5 rows"), HasSubstr(">sectors_per_request</td>"),
                           HasSubstr("4.1"), HasSubstr("copy.cu:12"), HasSubstr("misaligned read"),
                           HasSubstr("below the algorithmic minimum of 80")));
-  EXPECT_LT(page.find("<td>unique_sectors"), page.find("<td>sectors_per_request"));
-  EXPECT_LT(page.find("<td>sectors_per_request"), page.find("<td>barriers"));
+  EXPECT_LT(page.find(">unique_sectors</td>"), page.find(">sectors_per_request</td>"));
+  EXPECT_LT(page.find(">sectors_per_request</td>"), page.find(">barriers</td>"));
   EXPECT_THAT(shown(mixed(), "page=costs&verdict=improved", test::counted()),
-              AllOf(HasSubstr("1 of 5 rows"), HasSubstr("<td>collectives</td>")));
+              AllOf(HasSubstr("1 of 5 rows"), HasSubstr(">collectives</td>")));
   EXPECT_THAT(shown(mixed(), "page=costs&sort=metric&variant=plain", test::counted()),
               HasSubstr("aria-sort=\"ascending\""));
 }
@@ -146,6 +156,68 @@ TEST_F(Page, CountsStandOnTheOtherPagesToo) {
                     HasSubstr("value 4 -&gt; 4.1")));
   EXPECT_THAT(shown(mixed(), "page=failures", test::counted()), HasSubstr("Failures (5)"));
   EXPECT_THAT(shown(mixed(), ""), Not(HasSubstr(">Costs</a>")));
+}
+
+TEST_F(Page, WhatEvenTheBestVariantWastesIsAdvised) {
+  CountedSections counted = test::counted();
+  judge::ExactMeasured other = counted[0].measured[3]; // sectors_per_request, 4 at least
+  counted[0].measured[3].row.values = {10, 4};
+  other.row.key[1] = "better";
+  other.row.values = {6, 4};
+  counted[0].measured.push_back(other);
+  counted[0].result.rows.push_back(counted[0].result.rows[3]);
+  EXPECT_THAT(shown(mixed(), "", counted),
+              AllOf(HasSubstr("copy.f32.n64 better</a>: 1.5 times the sectors that its requests "
+                              "need, most of it at copy.cu:12: misaligned read"),
+                    Not(HasSubstr("2.5 times the sectors"))));
+}
+
+TEST_F(Page, BuildsSideBySideAreDrawnAndListedWorstFirst) {
+  const std::string page = shown(mixed(), "page=compare", {}, test::supplements());
+  EXPECT_THAT(page, AllOf(HasSubstr("A: 1a2b3c4d5e6f7a8b; B: working tree"),
+                          HasSubstr("4 of 4 rows"), HasSubstr(">125 ns</td>"),
+                          HasSubstr("copy.f32.n128 ours real: 0.800, regressed"),
+                          HasSubstr("it found no memory")));
+  EXPECT_LT(page.find(">copy.f32.n128</td>"), page.find(">copy.f32.n32</td>"));
+  EXPECT_LT(page.find(">copy.f32.n32</td>"), page.find(">copy.f32.n256</td>"));
+  EXPECT_LT(page.find(">copy.f32.n256</td>"), page.find(">scan.f32.n64</td>")) << "it has no ratio";
+  EXPECT_THAT(shown(mixed(), ""), Not(HasSubstr(">A/B comparison</a>")));
+}
+
+TEST_F(Page, CorrectnessShowsTestsByTypeAndWhatTheyShowed) {
+  const std::string page = shown(mixed(), "page=correctness", {}, test::supplements());
+  EXPECT_THAT(page, AllOf(HasSubstr("✓ passed</span> 12</a>"),
+                          HasSubstr("✗ failed</span> 1 of 12</a>"), HasSubstr("Failed tests (1)"),
+                          HasSubstr("3 of 64 elements are wrong &lt;here&gt;"),
+                          HasSubstr("Skipped tests (1)"), HasSubstr("needs a GPU"),
+                          HasSubstr("✗ missing"), HasSubstr("2 of 2 rows")));
+  EXPECT_THAT(shown(mixed(), "page=correctness&dtype=f16", {}, test::supplements()),
+              AllOf(Not(HasSubstr("Failed tests")), HasSubstr("1 of 2 rows")));
+}
+
+TEST_F(Page, MutantsThatSurviveComeFirst) {
+  const std::string page = shown(mixed(), "page=mutants", {}, test::supplements());
+  EXPECT_THAT(page, AllOf(HasSubstr("✗ 2 of 3"), HasSubstr("3 of 3 rows"),
+                          HasSubstr("exact (expected bounds)"), HasSubstr("✗ survived")));
+  EXPECT_LT(page.find(">late</td>"), page.find(">one_short</td>"));
+}
+
+TEST_F(Page, TestsStandOnTheOtherPagesToo) {
+  EXPECT_THAT(shown(mixed(), "", {}, test::supplements()),
+              AllOf(HasSubstr("1 of 12 correctness tests fail"),
+                    HasSubstr("no test finds this bug (A barrier is missing)"),
+                    HasSubstr(">Mutants</a>"), HasSubstr("<dd>2 of 3</dd>")));
+  EXPECT_THAT(shown(mixed(), "page=failures", {}, test::supplements()),
+              AllOf(HasSubstr("Failures (5)"), HasSubstr("Skipped and undecided (3)"),
+                    HasSubstr("KERNELGRADE_MUTANT=late build/host/copy_mutants_test"),
+                    HasSubstr("beside 1a2b3c4d5e6f")));
+}
+
+TEST_F(Page, TheKeyboardStaysWhereItWas) {
+  shown(mixed(), "page=rows&sort=median", {}, {},
+        "const button = document.getElementById('sort-median'); button.focus(); show();"
+        "document.title = document.activeElement.id + ' ' + button.isConnected;");
+  EXPECT_EQ(title_, "sort-median false") << "the button is a new one";
 }
 
 TEST_F(Page, ThousandsOfRowsAreShownInParts) {

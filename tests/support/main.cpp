@@ -5,6 +5,7 @@
 // (or, where a GPU was promised, fails) when there is none.
 #include "runtime/backend.h"
 #include "runtime/device.h"
+#include "tests/support/given_gpu.h"
 #include "tests/support/run_tests.h"
 
 #include <cstdio>
@@ -37,6 +38,7 @@ std::string describe_device() {
 } // namespace
 
 int main(int argc, char** argv) {
+  kg::test::take_given_gpu();
   const std::string reason = kg::device_unavailable_reason();
   if (!reason.empty() && !wants_only_a_list(argc, argv)) {
     const bool promised = is_set("KERNELGRADE_REQUIRE_GPU") || is_set("KERNELGRADE_STRICT");

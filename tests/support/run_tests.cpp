@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
@@ -25,6 +26,16 @@ namespace {
 class ReproductionPrinter : public testing::EmptyTestEventListener {
   void OnTestEnd(const testing::TestInfo& info) override {
     if (info.result()->Failed()) fmt::print("reproduce: {}\n", reproduction_command());
+  }
+};
+
+// GoogleTest's JSON says which tests were skipped, but before 1.13 not why.
+class SkipRecorder : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo& info) override {
+    const testing::TestResult& result = *info.result();
+    for (int i = 0; i < result.total_part_count(); ++i)
+      if (result.GetTestPartResult(i).skipped())
+        testing::Test::RecordProperty("skipped_because", result.GetTestPartResult(i).message());
   }
 };
 
@@ -95,6 +106,7 @@ int run_tests(int argc, char** argv, const std::function<std::string()>& describ
     if (!GTEST_FLAG_GET(list_tests)) {
       fmt::print("{}\nseed {} (KERNELGRADE_SEED)\n", describe_device(), seed());
       testing::Test::RecordProperty("seed", std::to_string(seed()));
+      testing::Test::RecordProperty("program", std::filesystem::path(argv[0]).filename().string());
     }
   } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
@@ -102,6 +114,7 @@ int run_tests(int argc, char** argv, const std::function<std::string()>& describ
   }
   testing::UnitTest& unit_test = *testing::UnitTest::GetInstance();
   unit_test.listeners().Append(new ReproductionPrinter); // owned by GoogleTest from here on
+  unit_test.listeners().Append(new SkipRecorder);
 
   const int gtest_code = RUN_ALL_TESTS();
   if (GTEST_FLAG_GET(list_tests)) return gtest_code;

@@ -6,9 +6,12 @@
 #include "tests/support/run_tests.h"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -108,6 +111,17 @@ TEST(RunTests, a_failing_program_says_how_to_repeat_it) {
   EXPECT_EQ(last_line(ended.output), "1 passed, 1 failed, 1 skipped");
   EXPECT_TRUE(has(ended, "reproduce: KERNELGRADE_SEED=4711 "));
   EXPECT_TRUE(has(ended, "--gtest_filter=RunTestsCase.DISABLED_fails\n"));
+}
+
+TEST(RunTests, the_json_names_the_program_and_why_tests_were_skipped) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / fmt::format("kernelgrade-tests-{}.json", getpid());
+  run("--gtest_filter=RunTestsCase.DISABLED_skips --gtest_output=json:" + file.string());
+  std::ifstream stream(file);
+  const std::string json(std::istreambuf_iterator<char>(stream), {});
+  std::filesystem::remove(file);
+  EXPECT_NE(json.find("\"program\": \"support_test\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"skipped_because\": \"on purpose\""), std::string::npos) << json;
 }
 
 TEST(RunTests, nothing_run_is_a_failure_and_all_skipped_is_77) {

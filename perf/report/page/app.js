@@ -3,6 +3,9 @@
 const kPages = [['overview', 'Overview', overviewPage], ['rows', 'Rows', rowsPage], ['roofline', 'Roofline', rooflinePage],
                 ['costs', 'Costs', costsPage, report => sectionsOf(report, 'cost').length > 0],
                 ['resources', 'Resources', resourcesPage, report => sectionsOf(report, 'resource').length > 0],
+                ['compare', 'A/B comparison', comparePage, report => comparedRows(report).length > 0],
+                ['correctness', 'Correctness', correctnessPage, report => report.correctness.length > 0],
+                ['mutants', 'Mutants', mutantsPage, report => report.mutants.length > 0],
                 ['failures', 'Failures and skips', failuresPage], ['environment', 'Environment', environmentPage]];
 
 const kReport = JSON.parse(document.getElementById('report').textContent);
@@ -15,7 +18,9 @@ function show() {
   const shown = kPages.filter(([, , , belongs]) => !belongs || belongs(kReport));
   document.getElementById('pages').replaceChildren(...shown.map(([id, title]) =>
     element('li', {}, element('a', {href: pageLink(id), 'aria-current': id === page ? 'page' : undefined}, title))));
+  const focused = document.activeElement.id; // who filters and sorts by the keyboard goes on from there
   document.getElementById('content').replaceChildren(...build(kReport));
+  if (focused) document.getElementById(focused)?.focus();
 }
 
 document.getElementById('banner').replaceChildren(element('span', {class: kOutcome[0]}, `${kOutcome[1]} ${kReport.line}`));

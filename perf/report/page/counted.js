@@ -3,31 +3,31 @@
 const kQuantities = ['spill_bytes', 'local_bytes', 'registers', 'static_shared', 'dynamic_shared', 'threads', 'occupancy_pct'];
 
 const kVerdictColumns = [
-  {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true, wide: true},
+  {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
   {id: 'verdict', title: 'verdict', value: row => kVerdictOrder.indexOf(row.verdict),
     cell: row => element('span', {}, word(row.verdict), row.informs ? ' (informs)' : '')},
-  {id: 'site', title: 'at', value: row => row.site, cell: row => row.site ? fileAndLine(row.site) : '-'},
-  {id: 'hint', title: 'hint', value: row => row.hint, cell: row => row.verdict === 'invalid' ? row.message : row.hint || '', prose: true},
+  {id: 'hint', title: 'at, and what helps', value: row => row.site || row.hint, cell: whereAndHint, prose: true},
 ];
+function whereAndHint(row) {
+  const parts = [row.site && fileAndLine(row.site), row.verdict === 'invalid' ? row.message : row.hint];
+  return parts.filter(Boolean).join(': ') || '-';
+}
 
 const kCosts = {title: 'Costs', filters: ['op', 'dtype', 'variant', 'metric', 'verdict'], text: row => `${row.case} ${row.variant} ${row.metric}`, columns: [
-  {id: 'op', title: 'op', value: row => row.op},
-  {id: 'dtype', title: 'dtype', value: row => row.dtype},
-  {id: 'shape', title: 'shape', value: row => row.shape},
+  {id: 'case', title: 'case', value: row => row.case, name: true},
   {id: 'variant', title: 'variant', value: row => row.variant},
   {id: 'metric', title: 'metric', value: row => row.metric},
   {id: 'baseline', title: 'baseline', value: row => blessed(row, 'value'), cell: row => countText(blessed(row, 'value')), number: true},
   {id: 'measured', title: 'measured', value: row => row.value, cell: row => countText(row.value), number: true},
-  {id: 'minimum', title: 'minimum', value: row => row.minimum || undefined, cell: row => countText(row.minimum || undefined), number: true, wide: true},
+  {id: 'minimum', title: 'minimum', value: row => row.minimum || undefined, cell: row => countText(row.minimum || undefined), number: true},
   ...kVerdictColumns,
 ]};
 
 const kResources = {title: 'Resources', filters: ['op', 'compiled_for', 'verdict'], text: row => row.kernel, columns: [
-  {id: 'op', title: 'op', value: row => row.op},
-  {id: 'kernel', title: 'kernel', value: row => row.kernel, cell: row => row.kernel.slice(row.op.length + 1)},
+  {id: 'kernel', title: 'kernel', value: row => row.kernel, name: true},
   {id: 'compiled_for', title: 'compiled for', value: row => row.compiled_for},
   ...kQuantities.map(name => ({id: name, title: name.replace('_', ' '), value: row => row[name], cell: row => changeText(row, name), number: true})),
-  ...kVerdictColumns,
+  ...kVerdictColumns.filter(column => column.id !== 'ratio'), // what changed says more
 ]};
 
 function blessed(row, quantity) { return row.baseline && row.baseline[quantity]; }
@@ -43,8 +43,8 @@ function sectionsOf(report, table) { return (report.counted || []).filter(sectio
 // A case is <op>.<dtype>.<shape>.
 function costRows(report) {
   return sectionsOf(report, 'cost').flatMap(section => section.rows).map(row => {
-    const [op, dtype, ...shape] = row.case.split('.');
-    return {...row, op, dtype, shape: shape.join('.')};
+    const [op, dtype] = row.case.split('.');
+    return {...row, op, dtype};
   });
 }
 function resourceRows(report) {
@@ -52,6 +52,18 @@ function resourceRows(report) {
   return rows.sort((a, b) => urgency(a) - urgency(b)); // of several sections each has its worst first
 }
 function urgency(row) { return row.exit_code === 1 ? 0 : row.exit_code === 77 ? 1 : row.message ? 2 : 3; }
+
+// Where even the best variant does more than the operation needs: of each operation the worst case.
+const kLeastWaste = 1.2;
+const kWaste = {unique_sectors: 'the bytes from and to memory', sectors_per_request: 'the sectors that its requests need'};
+function waste(report) {
+  const keep = (map, key, row, better) => { if (!map.has(key) || better(row, map.get(key))) map.set(key, row); };
+  const best = new Map(), worst = new Map();
+  for (const row of costRows(report).filter(each => kWaste[each.metric] && each.minimum > 0 && each.verdict !== 'invalid'))
+    keep(best, `${row.case} ${row.metric}`, {...row, times: row.value / row.minimum}, (a, b) => a.times < b.times);
+  for (const row of best.values()) keep(worst, `${row.op} ${row.metric}`, row, (a, b) => a.times > b.times);
+  return [...worst.values()].filter(row => row.times >= kLeastWaste);
+}
 
 function countedPage(report, table, spec, rows, notes) {
   const sections = sectionsOf(report, table);
@@ -64,6 +76,8 @@ function costsPage(report) {
     'Counted on the executor, without noise: one event more than blessed fails. Minimum: what the operation itself needs. Rows marked "informs" were counted under another compiler than the baseline.');
 }
 function resourcesPage(report) {
-  return countedPage(report, 'resource', kResources, resourceRows(report),
+  const one = sectionsOf(report, 'resource').length === 1; // whose name stands above the table
+  const spec = {...kResources, columns: kResources.columns.filter(column => !one || column.id !== 'compiled_for')};
+  return countedPage(report, 'resource', spec, resourceRows(report),
     'What the compiler says of each kernel: bytes per thread, shared memory per block. Registers and threads alone inform.');
 }

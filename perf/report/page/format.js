@@ -33,8 +33,14 @@ function shape(name, attributes = {}, ...children) {
   return made;
 }
 
+// A name that may be broken behind its separators.
+function breakable(name) {
+  return name.split(/(?<=[_.,])/).flatMap((part, i) => i ? [element('wbr'), part] : [part]);
+}
+
 // Words carry the meaning and a sign stands beside them; colour comes last.
 const kSigns = {pass: '✓', improved: '▲', regressed: '✗', invalid: '✗', inconclusive: '?', unblessed: '○', env: '~', skipped: '–',
+                passed: '✓', failed: '✗', shown: '✓', missing: '✗', killed: '✓', survived: '✗',
                 excellent: '●●●●', good: '●●●', fair: '●●', poor: '●', critical: '✗'};
 function word(name) {
   if (!name) return element('span', {class: 'none'}, 'n/a');

@@ -33,6 +33,15 @@ function cards(report) {
     for (const [verdict, count] of Object.entries(counts))
       entries.push([element('a', {href: pageLink(page, {verdict})}, `${page}: `, word(verdict)), String(count)]);
   }
+  const tests = {};
+  for (const run of report.correctness)
+    for (const [end, count] of [['passed', run.passed], ['failed', run.failed.length], ['skipped', run.skipped.length]])
+      if (count) tests[end] = (tests[end] || 0) + count;
+  for (const [end, count] of Object.entries(tests))
+    entries.push([element('a', {href: pageLink('correctness')}, 'tests: ', word(end)), String(count)]);
+  const mutants = mutantRows(report);
+  if (mutants.length)
+    entries.push([element('a', {href: pageLink('mutants')}, 'mutants killed'), `${mutants.filter(each => each.killed).length} of ${mutants.length}`]);
   return element('dl', {class: 'cards'}, entries.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
 }
 
@@ -58,6 +67,12 @@ function gradeGroups(report) {
 function advice(report) {
   const entries = [];
   const ours = report.rows.filter(row => row.kind === 'ours');
+  for (const run of report.correctness.filter(each => each.failed.length))
+    entries.push({link: pageLink('correctness', {op: run.op, dtype: run.dtype}), id: `${run.op}.${run.dtype}`, gain: Infinity,
+      words: `: ${run.failed.length} of ${testCount(run)} correctness tests fail: mend it before looking at its times`});
+  for (const mutant of mutantRows(report).filter(each => !each.killed))
+    entries.push({link: pageLink('mutants', {op: mutant.op, end: 'survived'}), id: `${mutant.op} ${mutant.mutant}`, gain: 1e13,
+      words: `: no test finds this bug (${mutant.why}): add one that does`});
   const add = (row, gain, words) => entries.push({row, gain, words});
   for (const row of ours) {
     if (row.verdict === 'invalid') add(row, Infinity, 'gave a wrong or no result: mend it first');
@@ -69,6 +84,9 @@ function advice(report) {
     const [page, id] = row.kernel ? ['resources', `${row.kernel} (${row.compiled_for})`] : ['costs', `${row.case} ${row.variant} ${row.metric}`];
     entries.push({link: pageLink(page, {q: row.kernel || `${row.case} ${row.variant} ${row.metric}`}), id, gain: 1e14, words: `: ${row.message}`});
   }
+  for (const row of waste(report))
+    entries.push({link: pageLink('costs', {q: kCosts.text(row)}), id: `${row.case} ${row.variant}`, gain: row.times,
+      words: `: ${digits(row.times)} times ${kWaste[row.metric]}${row.site ? `, most of it at ${fileAndLine(row.site)}` : ''}${row.hint ? `: ${row.hint}` : ''}`});
   const unblessed = ours.filter(row => row.verdict === 'unblessed').length;
   entries.sort((a, b) => b.gain - a.gain);
   const items = entries.slice(0, 20).map(({row, link, id, words}) => row ? element('li', {},

@@ -95,8 +95,9 @@ function rooflinePage(report) {
 function failuresPage(report) {
   const lists = [['Failures', row => row.exit_code === 1], ['Skipped and undecided', row => row.exit_code === 77], ['Passed, with a warning', row => row.exit_code === 0 && row.warning]];
   return lists.flatMap(([title, belongs]) => {
-    const rows = [...report.rows, ...costRows(report), ...resourceRows(report)].filter(belongs);
-    const link = row => row.kernel ? element('a', {href: pageLink('resources', {q: row.kernel})}, `${row.kernel} (${row.compiled_for})`)
+    const rows = [...testRows(report), ...report.rows, ...costRows(report), ...resourceRows(report)].filter(belongs);
+    const link = row => row.page ? element('a', {href: row.page}, row.name)
+      : row.kernel ? element('a', {href: pageLink('resources', {q: row.kernel})}, `${row.kernel} (${row.compiled_for})`)
       : row.metric ? element('a', {href: pageLink('costs', {q: kCosts.text(row)})}, kCosts.text(row))
       : element('a', {href: pageLink('row', {row: rowId(row)})}, rowId(row));
     const lines = rows.slice(0, 500).map(row => [link(row), word(row.verdict), row.message]);
@@ -104,15 +105,28 @@ function failuresPage(report) {
             rows.length > 500 ? element('p', {}, `${rows.length - 500} more: see the rows.`) : undefined].filter(Boolean);
   });
 }
+// Failed and skipped correctness tests, bugs that none of them found, and what is slower than another build.
+function testRows(report) {
+  const remarks = (run, list, verdict, exit_code) => list.map(({test, message}) =>
+    ({page: pageLink('correctness', {op: run.op, dtype: run.dtype}), name: test, verdict, exit_code, message: exit_code === 1 ? `${message}\nagain: ${testCommand(run, {test})}` : message}));
+  const tests = report.correctness.flatMap(run => [...remarks(run, run.failed, 'failed', 1), ...remarks(run, run.skipped, 'skipped', 77)]);
+  const survivors = mutantRows(report).filter(mutant => !mutant.killed).map(mutant =>
+    ({page: pageLink('mutants', {op: mutant.op, end: 'survived'}), name: `${mutant.op} ${mutant.mutant}`, verdict: 'survived', exit_code: 1,
+      message: `${mutant.place}: ${mutant.why}; again: KERNELGRADE_MUTANT=${mutant.mutant} build/host/${mutant.op}_mutants_test`}));
+  const slower = report.comparisons.flatMap(comparison => comparison.rows.map(row =>
+    ({page: pageLink('compare', {q: rowId(row)}), name: `${rowId(row)}, beside ${comparison.a.slice(0, 12)}`, verdict: row.verdict, exit_code: row.exit_code, message: row.reason})));
+  return [...tests, ...survivors, ...slower];
+}
 function textTable(header, lines) {
   const table = plainTable(header, lines);
+  table.firstChild.className = 'texts';
   for (const line of table.querySelectorAll('tbody tr')) line.lastElementChild.className = 'text';
   return table;
 }
 
 function environmentPage(report) {
   const parts = [element('h2', {}, 'Environment'), factTable(Object.entries(report.environment))];
-  if (report.ceilings) parts.push(element('h2', {}, 'Measured ceilings'), factTable(Object.entries(report.ceilings).map(([name, value]) => [name, digits(value)])));
+  if (Object.keys(report.ceilings || {}).length) parts.push(element('h2', {}, 'Measured ceilings'), factTable(Object.entries(report.ceilings).map(([name, value]) => [name, digits(value)])));
   if (report.theory) parts.push(element('h2', {}, 'Theoretical limits'), factTable(Object.entries(report.theory).map(([name, value]) => [name, String(value)])));
   return parts;
 }

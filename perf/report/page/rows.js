@@ -6,12 +6,12 @@ const kVerdictOrder = ['invalid', 'regressed', 'inconclusive', 'unblessed', 'env
 
 // A table: its title, its columns, the members that rows are filtered by, and the text in which `find` looks.
 const kTimings = {title: 'Rows', filters: ['op', 'dtype', 'variant', 'mode', 'grade', 'verdict'], text: row => rowId(row), columns: [
-  {id: 'case', title: 'case', value: row => row.case, cell: row => element('a', {href: pageLink('row', {row: rowId(row)})}, row.case)},
+  {id: 'case', title: 'case', value: row => row.case, name: true, cell: row => element('a', {href: pageLink('row', {row: rowId(row)})}, breakable(row.case))},
   {id: 'variant', title: 'variant', value: row => row.variant, cell: row => row.variant + (row.kind === 'vendor' ? ' (vendor)' : '')},
-  {id: 'mode', title: 'mode', value: row => row.mode, wide: true},
+  {id: 'mode', title: 'mode', value: row => row.mode},
   {id: 'median', title: 'median', value: row => row.median_ns, cell: row => timeText(row.median_ns), number: true},
-  {id: 'spread', title: '±99 % CI', value: spread, cell: row => row.median_ns ? `±${percentText(spread(row))}` : '-', number: true, wide: true},
-  {id: 'rate', title: 'rate', value: row => row.gb_per_s, cell: rateText, number: true, wide: true},
+  {id: 'spread', title: '±99 % CI', value: spread, cell: row => row.median_ns ? `±${percentText(spread(row))}` : '-', number: true},
+  {id: 'rate', title: 'rate', value: row => row.gb_per_s, cell: rateText, number: true},
   {id: 'standing', title: 'vs vendor', value: row => row.standing, cell: row => ratioText(row.standing), number: true, gpu: true},
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
   {id: 'grade', title: 'grade', value: row => row.grade && kGradeOrder.indexOf(row.grade), cell: row => word(row.grade)},
@@ -44,13 +44,13 @@ function sorted(table, rows, order) {
 
 function filterForm(table, rows, view) {
   const form = element('form', {class: 'filters', role: 'search'});
-  const search = element('input', {type: 'search', value: view.get('q') || '', placeholder: 'part of a case'});
+  const search = element('input', {type: 'search', id: 'find', value: view.get('q') || '', placeholder: 'part of a case'});
   search.addEventListener('change', () => go({q: search.value, more: ''}));
   form.append(element('label', {}, 'find', search));
   for (const key of table.filters) {
     const values = [...new Set(rows.map(row => row[key] || 'n/a'))].sort();
     if (values.length < 2 && !view.get(key)) continue;
-    const select = element('select', {}, element('option', {value: ''}, 'all'),
+    const select = element('select', {id: `filter-${key}`}, element('option', {value: ''}, 'all'),
       values.map(value => element('option', {value, selected: view.get(key) === value}, value)));
     select.addEventListener('change', () => go({[key]: select.value, more: ''}));
     form.append(element('label', {}, key, select));
@@ -63,17 +63,17 @@ function rowsTable(rows, view, columns) {
   const order = view.get('sort') || '';
   const heading = column => {
     const direction = order === column.id ? 'ascending' : order === `-${column.id}` ? 'descending' : undefined;
-    const button = element('button', {type: 'button'}, column.title,
+    const button = element('button', {type: 'button', id: `sort-${column.id}`}, column.title,
       direction ? (direction === 'ascending' ? ' ↑' : ' ↓') : '');
     button.addEventListener('click', () => go({sort: direction === 'ascending' ? `-${column.id}` : column.id}));
     return element('th', {scope: 'col', 'aria-sort': direction, class: classes(column)}, button);
   };
-  const cell = (column, row) => element('td', {class: classes(column)}, column.cell ? column.cell(row) : column.value(row));
+  const cell = (column, row) => element('td', {class: classes(column), 'data-title': column.title}, column.cell ? column.cell(row) : column.name ? breakable(column.value(row)) : column.value(row));
   return element('div', {class: 'scroll'}, element('table', {id: 'rows'},
     element('thead', {}, element('tr', {}, columns.map(heading))),
     element('tbody', {}, rows.map(row => element('tr', {}, columns.map(column => cell(column, row)))))));
 }
-function classes(column) { return [column.number && 'number', column.wide && 'wide', column.prose && 'prose'].filter(Boolean).join(' ') || undefined; }
+function classes(column) { return [column.number && 'number', column.prose && 'prose', column.name && 'name'].filter(Boolean).join(' ') || undefined; }
 
 // Rows as the report lists them, or sorted by a column.
 function tablePage(table, rows) {
@@ -86,7 +86,7 @@ function tablePage(table, rows) {
       (found.length > shown ? `, the first ${shown} shown` : '')),
     rowsTable(found.slice(0, shown), view, columns)];
   if (found.length > shown) {
-    const more = element('button', {type: 'button', class: 'plain'}, `show ${Math.min(1000, found.length - shown)} more`);
+    const more = element('button', {type: 'button', class: 'plain', id: 'more'}, `show ${Math.min(1000, found.length - shown)} more`);
     more.addEventListener('click', () => go({more: String(shown + 1000)}));
     parts.push(element('p', {}, more));
   }

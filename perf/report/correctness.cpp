@@ -1,0 +1,135 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/correctness.h"
+
+#include "perf/judge/gate.h"
+#include "runtime/error.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace kg::report {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kProgramEnd = "_test"; // <op>_test
+constexpr const char* kAnyVariant = "any";        // evidence that holds for each of them
+
+// "ledger.seen/<op>/<dtype>/<variant>/<evidence>", or ledger.required.
+void take_evidence(const std::string& key, CorrectnessRun& run) {
+  std::vector<std::string> parts;
+  std::istringstream words(key);
+  for (std::string word; std::getline(words, word, '/');) parts.push_back(word);
+  constexpr std::size_t kParts = 5;
+  if (parts.size() != kParts || !parts[0].starts_with("ledger.")) return;
+  bool& shown = run.evidence[parts[3]][parts[4]];
+  shown = shown || parts[0] == "ledger.seen";
+}
+
+std::string failures_of(const json& test) {
+  std::vector<std::string> messages;
+  for (const json& failure : test.at("failures"))
+    messages.push_back(failure.at("failure").get<std::string>());
+  return fmt::format("{}", fmt::join(messages, "\n"));
+}
+
+void take_test(const std::string& suite, const json& test, CorrectnessRun& run) {
+  const std::string result = test.at("result"),
+                    name = suite + "." + test.at("name").get<std::string>();
+  if (test.at("status") == "NOTRUN") return;
+  run.seconds += std::strtod(test.at("time").get<std::string>().c_str(), nullptr); // "0.013s"
+  for (const auto& [key, value] : test.items()) take_evidence(key, run);
+  if (test.contains("failures"))
+    run.failed.push_back({name, failures_of(test)});
+  else if (result == "SKIPPED")
+    run.skipped.push_back({name, test.value("skipped_because", std::string("no reason given"))});
+  else
+    ++run.passed;
+}
+
+// What was shown for any variant was shown for each; then the variant "any" has said all it can.
+void spread_any(CorrectnessRun& run) {
+  const auto any = run.evidence.extract(kAnyVariant);
+  if (any.empty()) return;
+  for (auto& [variant, kinds] : run.evidence)
+    for (auto& [kind, shown] : kinds)
+      if (const auto at = any.mapped().find(kind); at != any.mapped().end())
+        shown = shown || at->second;
+}
+
+void fail_without_evidence(CorrectnessRun& run) {
+  if (!run.failed.empty() || run.passed == 0)
+    return; // a test that failed or was skipped shows none
+  for (const auto& [variant, kinds] : run.evidence)
+    for (const auto& [kind, shown] : kinds)
+      if (!shown)
+        run.failed.push_back({fmt::format("{}.{} {}", run.op, run.dtype, variant),
+                              fmt::format("no test of this variant shows the evidence \"{}\" that "
+                                          "its tests demand",
+                                          kind)});
+}
+
+std::vector<CorrectnessRun> read(const json& root) {
+  const std::string program = root.at("program");
+  require(program.size() > kProgramEnd.size() && program.ends_with(kProgramEnd),
+          fmt::format("its tests are of \"{}\", not of <op>{}", program, kProgramEnd));
+  std::map<std::string, CorrectnessRun> runs; // by type
+  for (const json& suite : root.at("testsuites")) {
+    const std::string name = suite.at("name");
+    const std::string dtype = name.substr(name.rfind('/') + 1); // "Softmax/f32"
+    CorrectnessRun& run = runs[dtype];
+    run.op = program.substr(0, program.size() - kProgramEnd.size());
+    run.dtype = dtype;
+    for (const json& test : suite.at("testsuite")) take_test(name, test, run);
+  }
+  std::vector<CorrectnessRun> result;
+  for (auto& [dtype, run] : runs) {
+    spread_any(run);
+    fail_without_evidence(run);
+    result.push_back(std::move(run));
+  }
+  return result;
+}
+
+json remarks(const std::vector<Remark>& list) {
+  json result = json::array();
+  for (const Remark& remark : list)
+    result.push_back({{"test", remark.test}, {"message", remark.message}});
+  return result;
+}
+
+} // namespace
+
+std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const std::string& file) {
+  try {
+    return read(root);
+  } catch (const json::exception& error) {
+    throw Error(fmt::format("{}: {}; run the correctness test again with --gtest_output=json:{}",
+                            file, error.what(), file));
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}; name the file of a correctness test", file, error.what()));
+  }
+}
+
+int exit_code(const CorrectnessRun& run) {
+  return !run.failed.empty() ? judge::kExitFail
+         : run.passed > 0    ? judge::kExitPass
+                             : judge::kExitSkip;
+}
+
+nlohmann::json to_json(const CorrectnessRun& run) {
+  return {{"op", run.op},
+          {"dtype", run.dtype},
+          {"passed", run.passed},
+          {"failed", remarks(run.failed)},
+          {"skipped", remarks(run.skipped)},
+          {"seconds", run.seconds},
+          {"exit_code", exit_code(run)},
+          {"evidence", run.evidence}};
+}
+
+} // namespace kg::report

@@ -1,0 +1,95 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/side_by_side.h"
+
+#include "perf/judge/statistics.h"
+#include "runtime/error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace kg::report {
+namespace {
+
+using judge::Verdict;
+using nlohmann::json;
+
+double median_of(const json& times) {
+  const auto values = times.get<std::vector<double>>();
+  return values.empty() ? 0 : judge::median(values);
+}
+
+ComparedPair row_from(const json& object) {
+  ComparedPair row;
+  const auto mode = judge::mode_named(object.at("mode").get<std::string>());
+  const auto verdict = judge::named(object.at("verdict").get<std::string>(), Verdict::skipped);
+  require(mode && verdict, "a row has an unknown mode or verdict");
+  row.key = {object.at("case"), object.at("variant"), *mode};
+  row.verdict = *verdict;
+  row.a_ns = median_of(object.at("a_ns"));
+  row.b_ns = median_of(object.at("b_ns"));
+  row.pairs = object.at("a_ns").size();
+  row.reason = object.at("reason");
+  if (!object.contains("ratio")) return row;
+  row.ratio = object.at("ratio").get<double>();
+  row.ratio_interval = {object.at("ratio_interval").at(0), object.at("ratio_interval").at(1)};
+  row.detectable_pct = object.at("detectable_pct");
+  return row;
+}
+
+json row_json(const ComparedPair& row) {
+  json object = {{"case", row.key.case_id},
+                 {"variant", row.key.variant},
+                 {"mode", judge::name(row.key.mode)},
+                 {"verdict", judge::name(row.verdict)},
+                 {"exit_code", judge::usual_exit(row.verdict)},
+                 {"pairs", row.pairs},
+                 {"reason", row.reason}};
+  if (row.a_ns > 0) object["a_ns"] = row.a_ns;
+  if (row.b_ns > 0) object["b_ns"] = row.b_ns;
+  if (!row.ratio) return object;
+  object["ratio"] = *row.ratio;
+  object["ratio_lo"] = row.ratio_interval.low;
+  object["ratio_hi"] = row.ratio_interval.high;
+  object["detectable_pct"] = row.detectable_pct;
+  return object;
+}
+
+} // namespace
+
+SideBySide side_by_side_from(const json& root, const std::string& file) {
+  try {
+    SideBySide compared{root.at("a"), root.at("b"), {}};
+    for (const json& row : root.at("rows")) compared.rows.push_back(row_from(row));
+    return compared;
+  } catch (const std::exception& error) { // of the JSON, or ours
+    throw Error(fmt::format("{}: {}; run kernelgrade ab again", file, error.what()));
+  }
+}
+
+int exit_code(const SideBySide& compared) {
+  std::vector<int> exits;
+  for (const ComparedPair& row : compared.rows) exits.push_back(judge::usual_exit(row.verdict));
+  return exits.empty() ? judge::kExitSkip : judge::combined_exit(exits, false);
+}
+
+std::string line(const SideBySide& compared) {
+  std::map<Verdict, std::size_t> counts;
+  for (const ComparedPair& row : compared.rows) ++counts[row.verdict];
+  std::vector<std::string> parts;
+  for (const auto& [verdict, count] : counts)
+    parts.push_back(fmt::format("{} {}", count, judge::name(verdict)));
+  constexpr std::size_t kShortCommit = 12;
+  return fmt::format("beside {}: {}", compared.a.substr(0, kShortCommit),
+                     parts.empty() ? "no rows" : fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+json to_json(const SideBySide& compared) {
+  json rows = json::array();
+  for (const ComparedPair& row : compared.rows) rows.push_back(row_json(row));
+  return {{"a", compared.a}, {"b", compared.b}, {"line", line(compared)}, {"rows", rows}};
+}
+
+} // namespace kg::report

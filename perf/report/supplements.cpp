@@ -1,0 +1,196 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/supplements.h"
+
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/json_reader.h"
+#include "perf/judge/table.h"
+#include "perf/judge/units.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+namespace kg::report {
+namespace {
+
+// The names of an object's members, without building what they hold.
+std::set<std::string> members(const std::string& contents) {
+  std::set<std::string> names;
+  const auto shallow = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
+    if (event == nlohmann::json::parse_event_t::key && depth == 1)
+      names.insert(parsed.get<std::string>());
+    return depth == 0;
+  };
+  const nlohmann::json ignored = nlohmann::json::parse(contents, shallow, false);
+  return names;
+}
+
+template <class List, class Same>
+void require_new(const List& list, const Same& same, const std::string& what,
+                 const std::string& file) {
+  require(std::none_of(list.begin(), list.end(), same),
+          fmt::format("{}: another file holds {}, too; give one of them", file, what));
+}
+
+void add_correctness(Supplements& supplements, const nlohmann::json& root,
+                     const std::string& file) {
+  for (CorrectnessRun& run : correctness_from(root, file)) {
+    require_new(
+        supplements.correctness,
+        [&](const CorrectnessRun& other) { return other.op == run.op && other.dtype == run.dtype; },
+        fmt::format("the correctness tests of {}.{}", run.op, run.dtype), file);
+    supplements.correctness.push_back(std::move(run));
+  }
+}
+
+void add_mutants(Supplements& supplements, const nlohmann::json& root, const std::string& file) {
+  KillMatrix matrix = kill_matrix_from(root, file);
+  require_new(
+      supplements.mutants, [&](const KillMatrix& other) { return other.op == matrix.op; },
+      "the mutants of " + matrix.op, file);
+  supplements.mutants.push_back(std::move(matrix));
+}
+
+std::string correctness_line(const std::vector<CorrectnessRun>& runs) {
+  std::size_t passed = 0, failed = 0, skipped = 0;
+  for (const CorrectnessRun& run : runs) {
+    passed += run.passed;
+    failed += run.failed.size();
+    skipped += run.skipped.size();
+  }
+  std::string text = fmt::format("correctness: {} passed", passed);
+  if (failed > 0) text += fmt::format(", {} failed", failed);
+  if (skipped > 0) text += fmt::format(", {} skipped", skipped);
+  return text;
+}
+
+std::string mutants_line(const std::vector<KillMatrix>& matrices) {
+  std::size_t found = 0, all = 0;
+  for (const KillMatrix& matrix : matrices) {
+    found += killed(matrix);
+    all += matrix.mutants.size();
+  }
+  return fmt::format("mutants: {} of {} killed", found, all);
+}
+
+// Of a test's message what tells most in few lines: GoogleTest's first ones say where, the next
+// what.
+std::string brief(const std::string& message) {
+  constexpr std::size_t kMost = 300;
+  return message.size() <= kMost ? message : message.substr(0, kMost) + "...";
+}
+
+// The table's first `most` lines as Markdown, and how many there are beyond. Nothing without lines.
+std::string section(const std::string& heading, std::vector<std::string> header,
+                    const std::vector<std::vector<std::string>>& lines, std::size_t most) {
+  if (lines.empty()) return ""; // the counts stand in the first line of all
+  const std::size_t colon = heading.find(": ");
+  std::string text =
+      fmt::format("### {}\n\n{}\n\n", heading.substr(0, colon), heading.substr(colon + 2));
+  judge::TextTable table(std::move(header));
+  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) table.add(lines[i]);
+  text += table.markdown() + "\n";
+  if (lines.size() > most)
+    text += fmt::format("{} more are in report.html.\n\n", lines.size() - most);
+  return text;
+}
+
+std::string comparison_section(const SideBySide& compared, std::size_t most) {
+  std::vector<const ComparedPair*> order;
+  for (const ComparedPair& row : compared.rows)
+    if (judge::usual_exit(row.verdict) != judge::kExitPass ||
+        row.verdict == judge::Verdict::improved)
+      order.push_back(&row);
+  std::stable_sort(order.begin(), order.end(), [](const ComparedPair* a, const ComparedPair* b) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    return a->ratio.value_or(kNone) < b->ratio.value_or(kNone);
+  });
+  std::vector<std::vector<std::string>> lines;
+  for (const ComparedPair* row : order)
+    lines.push_back({judge::text(row->key), row->a_ns > 0 ? judge::time_text(row->a_ns) : "-",
+                     row->b_ns > 0 ? judge::time_text(row->b_ns) : "-",
+                     row->ratio ? fmt::format("{:.3f}", *row->ratio) : "-",
+                     std::string(judge::name(row->verdict)), brief(row->reason)});
+  return section(line(compared), {"row", "A", "B", "A / B", "verdict", "why"}, lines, most);
+}
+
+} // namespace
+
+bool add_file(Supplements& supplements, const std::filesystem::path& path) {
+  const auto contents = judge::read_file(path);
+  if (!contents) return false; // who reads results says so
+  const std::set<std::string> names = members(*contents);
+  const std::string file = path.string();
+  const auto parsed = [&] { return judge::parse_json(*contents, file); };
+  if (names.contains("testsuites"))
+    add_correctness(supplements, parsed(), file);
+  else if (names.contains("mutants"))
+    add_mutants(supplements, parsed(), file);
+  else if (names.contains("a") && names.contains("b"))
+    supplements.comparisons.push_back(side_by_side_from(parsed(), file));
+  else
+    return false;
+  return true;
+}
+
+int exit_code(const Supplements& supplements) {
+  std::vector<int> exits;
+  for (const CorrectnessRun& run : supplements.correctness) exits.push_back(exit_code(run));
+  for (const KillMatrix& matrix : supplements.mutants)
+    exits.push_back(killed(matrix) == matrix.mutants.size() ? judge::kExitPass : judge::kExitFail);
+  for (const SideBySide& compared : supplements.comparisons) exits.push_back(exit_code(compared));
+  return judge::combined_exit(exits, false);
+}
+
+std::vector<std::string> lines(const Supplements& supplements) {
+  std::vector<std::string> result;
+  if (!supplements.correctness.empty()) result.push_back(correctness_line(supplements.correctness));
+  if (!supplements.mutants.empty()) result.push_back(mutants_line(supplements.mutants));
+  for (const SideBySide& compared : supplements.comparisons) result.push_back(line(compared));
+  return result;
+}
+
+nlohmann::json json(const Supplements& supplements) {
+  const auto list = [](const auto& parts) {
+    nlohmann::json result = nlohmann::json::array();
+    for (const auto& part : parts) result.push_back(to_json(part));
+    return result;
+  };
+  return {{"correctness", list(supplements.correctness)},
+          {"mutants", list(supplements.mutants)},
+          {"comparisons", list(supplements.comparisons)}};
+}
+
+std::string markdown(const Supplements& supplements, std::size_t most) {
+  std::string text;
+  if (!supplements.correctness.empty()) {
+    std::vector<std::vector<std::string>> failures;
+    for (const CorrectnessRun& run : supplements.correctness)
+      for (const Remark& remark : run.failed)
+        failures.push_back(
+            {remark.test, brief(remark.message),
+             fmt::format("`ctest -R '^correctness[.]{}[.]{}$'`", run.op, run.dtype)});
+    text += section(correctness_line(supplements.correctness),
+                    {"failed test", "what it says", "again"}, failures, most);
+  }
+  if (!supplements.mutants.empty()) {
+    std::vector<std::vector<std::string>> survivors;
+    for (const KillMatrix& matrix : supplements.mutants)
+      for (const Mutant& mutant : matrix.mutants)
+        if (!mutant.killed)
+          survivors.push_back({fmt::format("{} {}", matrix.op, mutant.name), mutant.place,
+                               mutant.check, mutant.why});
+    text += section(mutants_line(supplements.mutants),
+                    {"mutant", "place", "check", "what is wrong"}, survivors, most);
+  }
+  for (const SideBySide& compared : supplements.comparisons)
+    text += comparison_section(compared, most);
+  return text;
+}
+
+} // namespace kg::report

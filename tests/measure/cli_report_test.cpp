@@ -1,0 +1,103 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// `report` with files of several kinds, and with parts missing.
+#include "perf/judge/atomic_file.h"
+#include "tests/measure/cli_world.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace kg::cli::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class CliReport : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (cli.folder.path() / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    judge::write_file(path(name), text);
+    return path(name);
+  }
+  nlohmann::json reported() const {
+    return nlohmann::json::parse(judge::read_file(path("report/report.json")).value());
+  }
+  Outcome report(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "report");
+    arguments.insert(arguments.end(), {"--out", path("report")});
+    return cli(arguments);
+  }
+
+  Cli cli;
+};
+
+TEST_F(CliReport, WhatTheHostHasNoBaselinesOfNeedNotBeTimed) {
+  ASSERT_EQ(cli({"bless", "--op", "copy"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--op", "copy", "--json", path("copy.json")}).exit_code, 0);
+  const Outcome outcome = report({path("copy.json")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("no timings of fill: they have no baselines"),
+                                 Not(HasSubstr("it was selected but not measured"))));
+  EXPECT_EQ(reported()["rows"].size(), 8u);
+}
+
+TEST_F(CliReport, OfWhatIsTimedWithoutBaselinesEveryRowIsWanted) {
+  ASSERT_EQ(cli({"gate", "--op", "copy", "--dtype", "f32", "--json", path("f32.json")}).exit_code,
+            77);
+  const Outcome outcome = report({path("f32.json"), "--op", "copy"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("4 rows invalid: it was selected but not measured"));
+}
+
+TEST_F(CliReport, AFailedTestFailsIt) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);
+  const std::string f16 = cli.tested("copy", "f16"), fill = cli.tested("fill", "f32");
+  EXPECT_EQ(report({path("all.json"), cli.tested("copy", "f32"), f16, fill}).exit_code, 0);
+  EXPECT_EQ(reported()["exit_code"], 0);
+  const Outcome wrong =
+      report({path("all.json"), cli.tested("copy", "f32", "3 elements are wrong"), f16, fill});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.out, HasSubstr("correctness: 2 passed, 1 failed"));
+  EXPECT_EQ(reported()["exit_code"], 1);
+  EXPECT_THAT(judge::read_file(path("report/summary.md")).value(),
+              HasSubstr("| Suite/f32.Random | 3 elements are wrong |"));
+  EXPECT_THAT(judge::read_file(path("report/annotations.txt")).value(),
+              HasSubstr("::error file=tests/copy_test.cu,line=1,title=Suite/f32.Random fails::3 "));
+}
+
+TEST_F(CliReport, AWrongRowStillShowsItsBaseline) {
+  ASSERT_EQ(cli({"bless", "--op", "fill"}).exit_code, 0);
+  cli.behaviour.wrong = true;
+  ASSERT_EQ(cli({"gate", "--op", "fill", "--json", path("fill.json")}).exit_code, 1);
+  EXPECT_EQ(report({path("fill.json"), "--op", "fill"}).exit_code, 1);
+  EXPECT_EQ(reported()["rows"][0]["verdict"], "invalid");
+  EXPECT_EQ(reported()["rows"][0]["baseline_ns"], 1e5);
+}
+
+TEST_F(CliReport, TestsThatLeftNoFileAreMissed) {
+  const Outcome outcome = report({cli.tested("copy", "f32"), cli.tested("fill", "f32")});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("copy.f16: its correctness tests are in none of the files"));
+  EXPECT_EQ(report({cli.tested("fill", "f32"), "--op", "fill"}).exit_code, 0);
+}
+
+TEST_F(CliReport, BuildsSideBySideAreEnough) {
+  const auto builds = [&](const std::string& verdict) {
+    return file("ab.json", R"({"schema": 1, "a": "1a2b", "b": "abc", "seed": 1, "rows": [{
+      "case": "copy.f32.n64", "variant": "plain", "mode": "real", "verdict": ")" +
+                               verdict + R"(", "a_ns": [100], "b_ns": [125], "control_ns": [100],
+      "ratio": 0.8, "ratio_interval": [0.79, 0.81], "detectable_pct": 1, "reason": "r"}]})");
+  };
+  EXPECT_EQ(report({builds("pass")}).exit_code, 0);
+  EXPECT_EQ(report({builds("inconclusive")}).exit_code, 77);
+  EXPECT_EQ(report({builds("regressed")}).exit_code, 1);
+  EXPECT_EQ(reported()["comparisons"][0]["rows"][0]["b_ns"], 125);
+}
+
+} // namespace
+} // namespace kg::cli::test

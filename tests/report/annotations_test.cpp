@@ -1,0 +1,51 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/annotations.h"
+
+#include "tests/report/counted.h"
+#include "tests/report/run.h"
+#include "tests/report/supplements.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kg::report {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(Annotations, StandAtTheLinesTheWorstFirst) {
+  Supplements tests;
+  tests.correctness = test::supplements().correctness;
+  tests.correctness[1].failed[0].message = "../../tests/copy_test.cu:87: 3 % wrong\nof 64";
+  const std::string text = annotations(test::mixed().judged, test::counted(), tests);
+  EXPECT_THAT(text, StartsWith("::error file=tests/copy_test.cu,line=87,title=Copy/f32.Random "
+                               "fails::../../tests/copy_test.cu:87: 3 %25 wrong%0Aof 64\n"));
+  std::vector<std::size_t> places;
+  for (const char* piece :
+       {"file=kernels/copy/copy.cu,line=12,title=copy.f32.n64 plain unique_sectors invalid::",
+        "file=kernels/copy/copy.cu,line=12,title=copy.f32.n64 plain sectors_per_request regressed:",
+        "file=kernels/copy/copy.cu,line=8,title=copy.plain regressed::",
+        "file=kernels/scan/scan.h,line=1,title=scan.f32.n64 broken real invalid::",
+        "file=kernels/copy/copy.h,line=1,title=copy.f32.n128 ours real regressed::"}) {
+    EXPECT_THAT(text, HasSubstr(piece));
+    places.push_back(text.find(piece));
+  }
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end())) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6);
+}
+
+TEST(Annotations, AreTenAtMostAndNoneOfWhatPassed) {
+  test::JudgedRun run = test::many(30);
+  EXPECT_EQ(annotations(run.judged), "");
+  for (judge::RowResult& row : run.judged.rows) row.exit_code = judge::kExitFail;
+  run.judged.rows[20].ratio = 0.1;
+  const std::string text = annotations(run.judged);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);
+  EXPECT_THAT(text, StartsWith("::error file=kernels/op0/op0.h,line=1,title=op0.f32.n1 v real"));
+}
+
+} // namespace
+} // namespace kg::report
