@@ -203,7 +203,7 @@ TYPED_TEST(BatchNorm, SpecialValues) {
 
 // Means whose distance has no square in f32: as the header says, and other channels do not change.
 TYPED_TEST(BatchNorm, SquaresBeyondTheRangeOfF32) {
-  if (this->kDtype == Dtype::f16) GTEST_SKIP() << "no f16 number has such a square";
+  if (std::isinf(round_to(this->kDtype, 0x1p70))) GTEST_SKIP() << "no f16 number is so large";
   for (const Problem& p : problems({{3, 3, 50}}, {{10, 8, 8}})) {
     auto in = this->normals(p);
     auto x = by_channel(observe(in.x).values, p);

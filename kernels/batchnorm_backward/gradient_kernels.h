@@ -1,0 +1,144 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// dx from dy, x and each channel's sums.
+//
+// Two reads and one write per element: 12 bytes in f32, 6 in f16 and bf16; the channels' numbers
+// stay in L1 or in registers. Expected on an H200: 92% of the rate of a sum of two arrays from
+// 64 MiB on; 6 operations per element are little beside that.
+#pragma once
+
+#include "batchnorm/columns.h"
+#include "batchnorm/planes.h"
+#include "batchnorm/strides.h"
+
+namespace kg::batchnorm_backward {
+
+using batchnorm::each_element;
+using batchnorm::each_rows;
+using batchnorm::kThreads;
+using batchnorm::kTogether;
+using batchnorm::load_columns;
+using batchnorm::load_floats;
+using batchnorm::load_window;
+using batchnorm::Planes;
+using batchnorm::Strides;
+using batchnorm::Window;
+
+// gamma may be null: ones. `count` elements have the channels each.
+struct Channels {
+  const float* mean;
+  const float* rstd;
+  const float* gamma;
+  const float* dgamma;
+  const float* dbeta;
+  float count;
+};
+
+// dx = scale (dy - average - (x - mean) rstd projection)
+template <int Count>
+struct Gradient {
+  Floats<Count> mean;
+  Floats<Count> rstd;
+  Floats<Count> scale;
+  Floats<Count> average;
+  Floats<Count> projection;
+};
+
+// Of channels pack * Count and the following.
+template <int Count>
+__device__ __forceinline__ Gradient<Count> gradient(const Channels& c, std::int64_t pack,
+                                                    std::int64_t channels) {
+  Gradient<Count> g;
+  g.mean = load_floats<Count>(c.mean, pack, channels);
+  g.rstd = load_floats<Count>(c.rstd, pack, channels);
+  g.average = load_floats<Count>(c.dbeta, pack, channels);
+  g.projection = load_floats<Count>(c.dgamma, pack, channels);
+  g.scale = g.rstd;
+  if (c.gamma != nullptr) {
+    const Floats<Count> gamma = load_floats<Count>(c.gamma, pack, channels);
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) g.scale.value[e] *= gamma.value[e];
+  }
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) {
+    g.average.value[e] /= c.count;
+    g.projection.value[e] /= c.count;
+  }
+  return g;
+}
+
+// Of channel e of the pack.
+template <int Count>
+__device__ __forceinline__ float differentiated(float dy, float x, const Gradient<Count>& g,
+                                                int e) {
+  const float n = (x - g.mean.value[e]) * g.rstd.value[e];
+  return g.scale.value[e] * (dy - g.average.value[e] - n * g.projection.value[e]);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    naive_gradient(const T* dy, const T* x, Strides strides, Channels c, T* dx) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i >= strides.elements()) return;
+  const Gradient<1> g = gradient<1>(c, strides.channel_of(i), strides.channels);
+  dx[i] = from_float<T>(differentiated(to_float(dy[i]), to_float(x[i]), g, 0));
+}
+
+// nchw: all packs of the tensor, whichever planes they are of. dx may be dy or x.
+template <class T, int Count>
+__global__ void __launch_bounds__(kThreads)
+    plane_gradient(const T* dy, const T* x, Planes p, Channels c, T* dx) {
+  const std::int64_t pack =
+      static_cast<std::int64_t>(blockIdx.x) * kTogether * kThreads + threadIdx.x;
+  Window windows[kTogether];
+  Floats<Count> gradients[kTogether];
+  Floats<Count> values[kTogether];
+  KG_UNROLL
+  for (int k = 0; k < kTogether; ++k) {
+    windows[k] = batchnorm::window<Count>((pack + k * kThreads) * Count - p.past, 0, p.elements);
+    gradients[k] = load_window<T, Count>(dy, windows[k], p.elements);
+    values[k] = load_window<T, Count>(x, windows[k], p.elements);
+  }
+  KG_UNROLL
+  for (int k = 0; k < kTogether; ++k) {
+    Gradient<1> g = {};
+    each_element<Count>(
+        p, windows[k], [&](std::int64_t channel) { g = gradient<1>(c, channel, p.channels); },
+        [&](int e) {
+          gradients[k].value[e] = differentiated(gradients[k].value[e], values[k].value[e], g, 0);
+        });
+  }
+  KG_UNROLL
+  for (int k = 0; k < kTogether; ++k) batchnorm::store_window(dx, windows[k], gradients[k]);
+}
+
+// nhwc: a strip of channels, part blockIdx.y of their rows. dx may be dy or x.
+template <class T, int Count>
+__global__ void __launch_bounds__(kThreads)
+    column_gradient(const T* dy, const T* x, std::int64_t rows, std::int64_t channels, Channels c,
+                    T* dx) {
+  const std::int64_t pack = batchnorm::column_pack();
+  if (pack * Count >= channels) return;
+  const Gradient<Count> g = gradient<Count>(c, pack, channels);
+  each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
+    Floats<Count> gradients[kTogether];
+    Floats<Count> values[kTogether];
+    KG_UNROLL
+    for (int k = 0; k < kTogether; ++k) {
+      const bool is_there = whole || k < held;
+      gradients[k] = load_columns<T, Count>(dy + row[k] * channels, pack, channels, is_there);
+      values[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, is_there);
+    }
+    KG_UNROLL
+    for (int k = 0; k < kTogether; ++k) {
+      if (!whole && k >= held) continue;
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e)
+        gradients[k].value[e] = differentiated(gradients[k].value[e], values[k].value[e], g, e);
+      store_pack<T, Count, Store::streamed>(dx + row[k] * channels, pack, channels, gradients[k]);
+    }
+  });
+}
+
+} // namespace kg::batchnorm_backward

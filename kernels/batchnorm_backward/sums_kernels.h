@@ -1,0 +1,156 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sums over a channel that its gradients need: dbeta = sum of dy and dgamma = sum of dy n, with
+// n = (x - mean) rstd.
+//
+// One read of x and dy: 8 bytes per element in f32, 4 in f16 and bf16; with the pass that makes dx
+// both are read twice, 20 or 10 bytes per element. Why twice: for the reason that
+// batchnorm/statistics_kernels.h gives. Expected on an H200: 90% of its rate of reading from 64 MiB
+// on; 5 operations per element are an eighth of what it could do meanwhile. No atomics: the order,
+// so the bits, would change from run to run.
+#pragma once
+
+#include "batchnorm/columns.h"
+#include "batchnorm/planes.h"
+#include "batchnorm/strides.h"
+#include "normalization/backward_variants.h"
+
+namespace kg::batchnorm_backward {
+
+using batchnorm::each_chunk;
+using batchnorm::each_rows;
+using batchnorm::kThreads;
+using batchnorm::kTogether;
+using batchnorm::load_columns;
+using batchnorm::load_floats;
+using batchnorm::load_window;
+using batchnorm::Planes;
+using batchnorm::Strides;
+using batchnorm::Window;
+
+// In this order the parts have them, as normalization::backward::sum_partials adds them up.
+inline constexpr int kSumVectors = 2;
+enum class SumVector { dgamma, dbeta };
+
+__device__ __forceinline__ float* partial(float* partials, std::int64_t part, SumVector vector,
+                                          std::int64_t channels) {
+  return partials +
+         (part * kSumVectors + static_cast<int>(vector)) * normalization::backward::pitch(channels);
+}
+
+template <class T>
+__global__ void __launch_bounds__(kThreads)
+    naive_sums(const T* dy, const T* x, Strides strides, const float* mean, const float* rstd,
+               float* dgamma, float* dbeta) {
+  const std::int64_t channel = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (channel >= strides.channels) return;
+  float weighted = 0;
+  float sum = 0;
+  strides.each_of(channel, [&](std::int64_t i) {
+    const float gradient = to_float(dy[i]);
+    weighted += gradient * ((to_float(x[i]) - mean[channel]) * rstd[channel]);
+    sum += gradient;
+  });
+  dgamma[channel] = weighted;
+  dbeta[channel] = sum;
+}
+
+// nchw: channel blockIdx.x, part blockIdx.y of it.
+template <class T, int Count>
+__global__ void __launch_bounds__(kThreads)
+    plane_sums(const T* dy, const T* x, Planes p, const float* mean, const float* rstd,
+               float* partials) {
+  __shared__ float scratch[kSumVectors][kThreads / kLanes];
+  const std::int64_t channel = blockIdx.x;
+  const float centre = mean[channel];
+  const float factor = rstd[channel];
+  float weighted = 0;
+  float sum = 0;
+  each_chunk<Count>(p, channel, [&](const Window(&windows)[kTogether], auto whole) {
+    Floats<Count> gradients[kTogether];
+    Floats<Count> values[kTogether];
+    KG_UNROLL
+    for (int k = 0; k < kTogether; ++k) {
+      gradients[k] = load_window<T, Count>(dy, windows[k], p.elements);
+      values[k] = load_window<T, Count>(x, windows[k], p.elements);
+    }
+    KG_UNROLL
+    for (int k = 0; k < kTogether; ++k) {
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e) {
+        if (!whole && (e < windows[k].begin || e >= windows[k].end)) continue;
+        weighted += gradients[k].value[e] * ((values[k].value[e] - centre) * factor);
+        sum += gradients[k].value[e];
+      }
+    }
+  });
+  weighted = block_sum(weighted, scratch[0]);
+  sum = block_sum(sum, scratch[1]);
+  if (threadIdx.x > 0) return;
+  partial(partials, blockIdx.y, SumVector::dgamma, p.channels)[channel] = weighted;
+  partial(partials, blockIdx.y, SumVector::dbeta, p.channels)[channel] = sum;
+}
+
+// nhwc: a strip of channels, part blockIdx.y of their rows.
+template <class T, int Count>
+__global__ void __launch_bounds__(kThreads)
+    column_sums(const T* dy, const T* x, std::int64_t rows, std::int64_t channels,
+                const float* mean, const float* rstd, float* partials) {
+  __shared__ float scratch[kSumVectors][Count][kThreads];
+  const std::int64_t pack = batchnorm::column_pack();
+  const bool has_channels = pack * Count < channels;
+  Floats<Count> weighted = {};
+  Floats<Count> sum = {};
+  if (has_channels) {
+    const Floats<Count> centre = load_floats<Count>(mean, pack, channels);
+    const Floats<Count> factor = load_floats<Count>(rstd, pack, channels);
+    each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
+      Floats<Count> gradients[kTogether];
+      Floats<Count> values[kTogether];
+      KG_UNROLL
+      for (int k = 0; k < kTogether; ++k) {
+        const bool is_there = whole || k < held;
+        gradients[k] = load_columns<T, Count>(dy + row[k] * channels, pack, channels, is_there);
+        values[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, is_there);
+      }
+      KG_UNROLL
+      for (int k = 0; k < kTogether; ++k) {
+        if (!whole && k >= held) continue;
+        KG_UNROLL
+        for (int e = 0; e < Count; ++e) {
+          weighted.value[e] +=
+              gradients[k].value[e] * ((values[k].value[e] - centre.value[e]) * factor.value[e]);
+          sum.value[e] += gradients[k].value[e];
+        }
+      }
+    });
+  }
+
+  // The block's rows: the lower half adds the upper one's sums, again and again.
+  const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+  for (unsigned half = blockDim.y / 2; half > 0; half /= 2) {
+    if (threadIdx.y >= half && threadIdx.y < 2 * half) {
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e) {
+        scratch[0][e][thread] = weighted.value[e];
+        scratch[1][e][thread] = sum.value[e];
+      }
+    }
+    __syncthreads();
+    if (threadIdx.y >= half) continue;
+    const unsigned other = thread + half * blockDim.x;
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) {
+      weighted.value[e] += scratch[0][e][other];
+      sum.value[e] += scratch[1][e][other];
+    }
+  }
+  if (threadIdx.y > 0 || !has_channels) return;
+  batchnorm::store_floats<Count>(partial(partials, blockIdx.y, SumVector::dgamma, channels), pack,
+                                 channels, weighted);
+  batchnorm::store_floats<Count>(partial(partials, blockIdx.y, SumVector::dbeta, channels), pack,
+                                 channels, sum);
+}
+
+} // namespace kg::batchnorm_backward
