@@ -150,15 +150,17 @@ Operation reduction_operation() {
   if (backend == Backend::host)
     operation.shapes = {{"all_r1024_c512", true}, {"rows_r512_c1024"}, {"columns_r1024_c512"}};
   else // 1 GiB of f32 at 2^28 elements
-    operation.shapes = {{"all_r1_c65536"},         {"all_r16384_c16384", true},
-                        {"rows_r16384_c16384"},    {"rows_r1048576_c256"},
-                        {"columns_r16384_c16384"}, {"columns_r1048576_c256"},
-                        {"tensor_o4096_a256_i256"}};
+    operation.shapes = {{"all_r1_c65536"},          {"all_r16384_c16384", true},
+                        {"rows_r16384_c16384"},     {"rows_r1048576_c256"},
+                        {"columns_r16384_c16384"},  {"columns_r1048576_c256"},
+                        {"tensor_o4096_a256_i256"}, {"mean_rows_r16384_c16384"},
+                        {"max_rows_r1048576_c256"}, {"min_tensor_o4096_a256_i256"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const Op op = op_of(shape);
     const Extents extents = extents_of(shape);
     if (dtype == Dtype::f16) return make_case<f16>(op, extents);
     if (dtype == Dtype::bf16) return make_case<bf16>(op, extents);
+    if (!reduction::supports(op, dtype)) return Case{}; // no variants
     if (dtype == Dtype::i32) return make_case<std::int32_t>(op, extents);
     return make_case<float>(op, extents);
   };

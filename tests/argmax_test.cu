@@ -23,6 +23,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kWarpMaxCols = 2048; // of rows that a warp takes; longer ones take a block
 
 template <typename T>
 class Argmax : public testing::Test {
@@ -36,6 +37,20 @@ class Argmax : public testing::Test {
 
   static VariantId id(argmax::Variant variant) {
     return {"argmax", std::string(name(kDtype)), std::string(argmax::name(variant))};
+  }
+
+  // The kernel of reduction that must run, with argmax's keys; a second launch goes over the keys
+  // that the first one leaves.
+  static bool is_kernel(const std::string& kernel, argmax::Variant variant, const Extents& extents,
+                        bool is_first) {
+    const auto is = [&](const std::string& part) {
+      return kernel.find("reduction::" + part + "<kg::argmax::LargestFirst") != std::string::npos;
+    };
+    if (variant == argmax::Variant::naive)
+      return is(result_count(extents) > 1 ? "naive" : "naive_block");
+    if (!is_first) return is("naive") || is("naive_block");
+    if (extents[2] > 1) return is("column_tiles");
+    return is(extents[1] <= kWarpMaxCols ? "warp_rows" : "block_rows");
   }
 
   // Ours, with everything checked but the values.
@@ -55,10 +70,17 @@ class Argmax : public testing::Test {
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, device_x, stream_);
     hygiene.workspace(workspace);
+    LaunchRecorder recorder;
     const argmax::Variant ran = argmax::run(
         view, out.data(), workspace.size() > 0 ? workspace.data() : nullptr, variant, stream_);
     stream_.synchronize();
     EXPECT_EQ(ran, variant);
+    EXPECT_EQ(recorder.launches().size(), results == 0 ? 0u : workspace.size() > 0 ? 2u : 1u);
+    for (const LaunchRecord& launch : recorder.launches()) {
+      const bool is_first = &launch == recorder.launches().data();
+      EXPECT_TRUE(is_kernel(launch.kernel_name, variant, extents, is_first))
+          << launch.kernel_name << " ran";
+    }
     return hygiene.output(out, contiguous({results}), stream_);
   }
 
@@ -257,6 +279,23 @@ TYPED_TEST(Argmax, BeyondThirtyOneBits) {
   std::vector<std::int32_t> expected(static_cast<std::size_t>(kOuter), 0);
   expected.back() = kAxis - 1;
   EXPECT_TRUE(same_bits("zeros and one mark", out.to_host(this->stream_), expected));
+}
+
+TYPED_TEST(Argmax, AutomaticReportsWhatRan) {
+  using T = TypeParam;
+  const auto x = DeviceBuffer<T>::from_host(elements<T>(std::vector<double>(64, 1)), this->stream_);
+  const DeviceBuffer<std::int32_t> out(8);
+  for (const auto& [extents, kernel] :
+       {std::pair{Extents{8, 8, 1}, "warp_rows"}, std::pair{Extents{1, 8, 8}, "column_tiles"}}) {
+    static_assert(argmax::deterministic(argmax::Variant::automatic));
+    LaunchRecorder recorder;
+    const argmax::Variant ran = argmax::run(reduction::packed<T>(x.data(), extents), out.data(),
+                                            nullptr, argmax::Variant::automatic, this->stream_);
+    EXPECT_EQ(ran, argmax::Variant::tiled);
+    ASSERT_EQ(recorder.launches().size(), 1u);
+    EXPECT_NE(recorder.launches()[0].kernel_name.find(kernel), std::string::npos)
+        << recorder.launches()[0].kernel_name;
+  }
 }
 
 TYPED_TEST(Argmax, RefusesWrongArguments) {

@@ -52,8 +52,10 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Problem<T> f) {
   add_and_normalize<RereadPart<T, 1>>(f, row, 0, 1, [](float value) { return value; });
 }
 
+// One resident block is enough, so that the compiler gives a row the registers that it needs: left
+// to itself it spills one to fit another block (CUDA 13, sm_80).
 template <class T, int Count, int Packs>
-__global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Problem<T> f) {
+__global__ void __launch_bounds__(kRowsPerBlock* kLanes, 1) warp_per_row(Problem<T> f) {
   const std::int64_t row =
       static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kLanes;
   if (row >= f.norm.rows) return; // the whole warp

@@ -1,0 +1,46 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernels of reduction combine where an index is wanted. An element and its index become
+// one key of 64 bits, ordered as argmax orders them, and the largest key is found. Ties are then no
+// case of their own, and any order of combining gives the same index; a pair of number and index
+// would need both in every shuffle and a comparison of three branches.
+#pragma once
+
+#include "runtime/device_code.h"
+
+#include <cstdint>
+
+namespace kg::argmax {
+
+// The upper half of a key orders the numbers, the lower half is larger the smaller the index.
+struct LargestFirst {
+  using Accumulator = unsigned long long;
+
+  LargestFirst partial() const { return {}; }
+
+  __device__ static Accumulator identity() { return 0; }
+  __device__ static Accumulator combine(Accumulator a, Accumulator b) { return b > a ? b : a; }
+
+  // Bits of positive numbers grow with them, those of negative ones shrink; -0 becomes +0.
+  template <class T>
+  __device__ Accumulator from(T element, std::int64_t index) const {
+    const float number = to_float(element) + 0.0f;
+    const unsigned bits = __float_as_uint(number);
+    const unsigned order = number != number   ? 0xffffffffu
+                           : bits >> 31 != 0u ? ~bits
+                                              : bits | 0x80000000u;
+    return Accumulator{order} << 32 | ~static_cast<unsigned>(index);
+  }
+  __device__ Accumulator from(Accumulator key, std::int64_t) const { return key; }
+
+  template <class Out>
+  __device__ Out finish(Accumulator key) const {
+    if constexpr (sizeof(Out) == sizeof(Accumulator))
+      return key;
+    else
+      return static_cast<Out>(~static_cast<unsigned>(key));
+  }
+};
+
+} // namespace kg::argmax
