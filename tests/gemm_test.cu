@@ -14,6 +14,7 @@
 
 #include "runtime/backend.h"
 #include "runtime/buffer.h"
+#include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "tests/gemm_fixture.h"
@@ -59,25 +60,26 @@ TYPED_TEST(Gemm, ExactFills) {
         }
 }
 
-// Around the tiles, the slices of k, a warp and a 16-byte access, and in one dimension far beyond
-// 65535 blocks of one row.
+// Around the tiles, the slices of k, a warp and a 16-byte access.
 //
 // mma: 128, warps of 64, slices of 32, accesses of 8.
 constexpr ProductShape kEdgesOfMma[] = {{1, 1, 300},   {1, 129, 33},  {129, 1, 32},  {2, 3, 7},
                                         {63, 65, 31},  {64, 64, 64},  {65, 64, 16},  {72, 104, 40},
                                         {127, 129, 8}, {128, 128, 9}, {3, 24, 4097}, {129, 128, 97},
-                                        {1, 257, 24},  {70001, 1, 2}};
+                                        {1, 257, 24}};
 // tiled: 64, slices of 16, accesses of 4.
 constexpr ProductShape kEdgesOfTiled[] = {
-    {1, 1, 1},      {1, 1, 4099},   {1, 65, 17},   {65, 1, 16},  {2, 3, 7},
-    {15, 17, 1},    {31, 33, 15},   {63, 63, 16},  {64, 64, 64}, {64, 64, 17},
-    {65, 65, 16},   {64, 68, 65},   {63, 65, 33},  {97, 64, 31}, {64, 97, 32},
-    {127, 129, 48}, {128, 128, 15}, {1, 255, 256}, {70001, 1, 2}};
+    {1, 1, 1},    {1, 1, 4099}, {1, 65, 17},  {65, 1, 16},    {2, 3, 7},      {15, 17, 1},
+    {31, 33, 15}, {63, 63, 16}, {64, 64, 64}, {64, 64, 17},   {65, 65, 16},   {64, 68, 65},
+    {63, 65, 33}, {97, 64, 31}, {64, 97, 32}, {127, 129, 48}, {128, 128, 15}, {1, 255, 256}};
 
 TYPED_TEST(Gemm, EdgeSizes) {
-  const std::span<const ProductShape> edges = std::is_same_v<TypeParam, float>
+  const std::span<const ProductShape> tiles = std::is_same_v<TypeParam, float>
                                                   ? std::span<const ProductShape>(kEdgesOfTiled)
                                                   : std::span<const ProductShape>(kEdgesOfMma);
+  std::vector<ProductShape> edges(tiles.begin(), tiles.end());
+  // In one dimension far more than a grid's y extent could count.
+  edges.push_back({device_properties().max_grid_yz + 4466, 1, 2});
   for (const Variant variant : variants<TypeParam>())
     for (const auto& [m, n, k] : edges)
       for (const Transpose a : kTransposes)
