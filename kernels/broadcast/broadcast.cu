@@ -84,8 +84,8 @@ __device__ inline Place place_of(const Plan& plan, std::int64_t index) {
 
 // What operand `k` has for the pack of the result that begins at `index`.
 template <int k, class T>
-__device__ __forceinline__ Pack<T, kPackElements<T>> load(const T* data, const Plan& plan,
-                                                          std::int64_t index, const Place& place) {
+__device__ inline Pack<T, kPackElements<T>> load(const T* data, const Plan& plan,
+                                                 std::int64_t index, const Place& place) {
   constexpr int kCount = kPackElements<T>;
   using Chunk = Pack<T, kCount>;
   Chunk result;
@@ -113,15 +113,15 @@ struct Loaded {
 };
 
 template <class T>
-__device__ __forceinline__ Loaded<T> load_both(const Operands<T>& operands, const Plan& plan,
-                                               std::int64_t index) {
+__device__ inline Loaded<T> load_both(const Operands<T>& operands, const Plan& plan,
+                                      std::int64_t index) {
   const Place place = place_of(plan, index);
   return {load<0>(operands.data[0], plan, index, place),
           load<1>(operands.data[1], plan, index, place)};
 }
 
 template <Op op, class T>
-__device__ __forceinline__ void store(T* out, Loaded<T> x) {
+__device__ inline void store(T* out, Loaded<T> x) {
   KG_UNROLL
   for (int e = 0; e < kPackElements<T>; ++e)
     x.a.element[e] = apply<op>(x.a.element[e], x.b.element[e]);
