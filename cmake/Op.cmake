@@ -124,10 +124,11 @@ function(kernelgrade_add_op op)
         endif()
         add_test(NAME checked.${op}.${dtype}${order} COMMAND ${op}_checked_test --dtype ${dtype})
         set_tests_properties(checked.${op}.${dtype}${order} PROPERTIES
-          LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77)
+          LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77
+          ENVIRONMENT KERNELGRADE_VIRTUAL_DEVICE=small)
       endforeach()
-      set_tests_properties(checked.${op}.${dtype}.reverse PROPERTIES ENVIRONMENT KERNELGRADE_THREAD_ORDER=reverse)
-      set_tests_properties(checked.${op}.${dtype}.random PROPERTIES ENVIRONMENT KERNELGRADE_THREAD_ORDER=random:20260117)
+      set_property(TEST checked.${op}.${dtype}.reverse APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=reverse)
+      set_property(TEST checked.${op}.${dtype}.random APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=random:20260117)
     endif()
     # A row that looks slower is measured beside the commit that blessed it, which may have to be built first.
     add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}

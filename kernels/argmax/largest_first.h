@@ -24,7 +24,7 @@ struct LargestFirst {
 
   // Bits of positive numbers grow with them, those of negative ones shrink; -0 becomes +0.
   template <class T>
-  __device__ Accumulator from(T element, std::int64_t index) const {
+  __device__ __forceinline__ Accumulator from(T element, std::int64_t index) const {
     const float number = to_float(element) + 0.0f;
     const unsigned bits = __float_as_uint(number);
     const unsigned order = number != number   ? 0xffffffffu

@@ -67,7 +67,7 @@ __device__ inline bool at_boundary(const T* pointer) {
 
 // What the pack of y that begins at `index` is made of.
 template <class T>
-__device__ inline Loaded<T> load(const Problem<T>& problem, std::int64_t index) {
+__device__ __forceinline__ Loaded<T> load(const Problem<T>& problem, std::int64_t index) {
   constexpr int kCount = kPackElements<T>;
   using Chunk = Pack<T, kCount>;
   Loaded<T> loaded;
@@ -94,7 +94,7 @@ __device__ inline Loaded<T> load(const Problem<T>& problem, std::int64_t index) 
 }
 
 template <Form form, class T>
-__device__ inline void store(T* y, Loaded<T> loaded) {
+__device__ __forceinline__ void store(T* y, Loaded<T> loaded) {
   KG_UNROLL
   for (int e = 0; e < kPackElements<T>; ++e)
     loaded.x.element[e] = apply<form>(loaded.x.element[e], loaded.bias.element[e]);

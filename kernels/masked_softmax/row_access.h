@@ -39,7 +39,7 @@ struct Problem {
   float scale;
 
   template <Form form>
-  __device__ Row<T> row(std::int64_t i) const {
+  __device__ __forceinline__ Row<T> row(std::int64_t i) const {
     Row<T> result{x + i * x_stride, nullptr, y + i * y_stride, cols, cols};
     if constexpr (form == Form::boolean) {
       result.keep = keep + i * keep_stride;
@@ -53,7 +53,7 @@ struct Problem {
 
 // Pack number `pack` of x as f32.
 template <Form form, class T, int Count>
-__device__ inline Floats<Count> load_kept(const Row<T>& row, std::int64_t pack) {
+__device__ __forceinline__ Floats<Count> load_kept(const Row<T>& row, std::int64_t pack) {
   Floats<Count> values = load_pack<T, Count>(row.x, pack, row.kept, kMasked);
   if constexpr (form == Form::boolean) {
     const auto keep = load_stored<std::uint8_t, Count>(row.keep, pack, row.cols);

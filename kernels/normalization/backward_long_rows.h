@@ -28,8 +28,9 @@ __global__ void __launch_bounds__(kNaiveThreads) naive_rows(Backward<T> f) {
   };
   RowSums sums = {0, 0};
   for (std::int64_t j = 0; j < f.cols; ++j) {
-    sums.g += g(j);
-    sums.gn += g(j) * n(j);
+    const float gradient = g(j);
+    sums.g += gradient;
+    sums.gn += gradient * n(j);
   }
   const RowSums mean = divided<kind>(sums, f.cols);
   for (std::int64_t j = 0; j < f.cols; ++j)

@@ -37,7 +37,7 @@ struct Statistics {
 };
 
 template <Kind kind, class T>
-__device__ inline Statistics statistics(const Backward<T>& f, std::int64_t row) {
+__device__ __forceinline__ Statistics statistics(const Backward<T>& f, std::int64_t row) {
   return {kind == Kind::layer ? f.mean[row] : 0.0f, f.rstd[row]};
 }
 
@@ -49,7 +49,8 @@ struct RowSums {
 
 // n; 0 behind the row's end, where (0 - mean) rstd may overflow.
 template <int Count>
-__device__ inline Floats<Count> normalized(const Floats<Count>& x, Statistics s, int in_row) {
+__device__ __forceinline__ Floats<Count> normalized(const Floats<Count>& x, Statistics s,
+                                                    int in_row) {
   Floats<Count> n;
   KG_UNROLL
   for (int e = 0; e < Count; ++e) n.value[e] = e < in_row ? (x.value[e] - s.mean) * s.rstd : 0.0f;
@@ -58,8 +59,8 @@ __device__ inline Floats<Count> normalized(const Floats<Count>& x, Statistics s,
 
 // g
 template <class T, int Count>
-__device__ inline Floats<Count> weighted(Floats<Count> dy, const T* gamma, std::int64_t pack,
-                                         std::int64_t cols) {
+__device__ __forceinline__ Floats<Count> weighted(Floats<Count> dy, const T* gamma,
+                                                  std::int64_t pack, std::int64_t cols) {
   if (gamma == nullptr) return dy;
   const Floats<Count> by = load_pack<T, Count>(gamma, pack, cols, 0.0f);
   KG_UNROLL
@@ -87,15 +88,15 @@ __device__ inline void add_to_columns(Floats<Count>& dgamma, Floats<Count>& dbet
 }
 
 template <Kind kind>
-__device__ inline RowSums divided(RowSums sums, std::int64_t cols) {
+__device__ __forceinline__ RowSums divided(RowSums sums, std::int64_t cols) {
   const auto by = static_cast<float>(cols);
   return {kind == Kind::layer ? sums.g / by : 0.0f, sums.gn / by};
 }
 
 // dx
 template <int Count>
-__device__ inline Floats<Count> gradients(const Floats<Count>& g, const Floats<Count>& n,
-                                          float rstd, RowSums mean) {
+__device__ __forceinline__ Floats<Count> gradients(const Floats<Count>& g, const Floats<Count>& n,
+                                                   float rstd, RowSums mean) {
   Floats<Count> dx;
   KG_UNROLL
   for (int e = 0; e < Count; ++e) dx.value[e] = rstd * (g.value[e] - mean.g - n.value[e] * mean.gn);
@@ -104,7 +105,7 @@ __device__ inline Floats<Count> gradients(const Floats<Count>& g, const Floats<C
 
 template <Kind kind>
 struct WarpSums {
-  __device__ RowSums operator()(RowSums own) const {
+  __device__ __forceinline__ RowSums operator()(RowSums own) const {
     if constexpr (kind == Kind::layer) own.g = warp_sum(own.g);
     own.gn = warp_sum(own.gn);
     return own;
@@ -120,7 +121,7 @@ class BlockSums {
  public:
   __device__ explicit BlockSums(RowSums* scratch) : scratch_(scratch) {}
 
-  __device__ RowSums operator()(RowSums own) {
+  __device__ __forceinline__ RowSums operator()(RowSums own) {
     own = WarpSums<kind>()(own);
     RowSums* const sums = scratch_ + half_ * (kScratchSums / 2);
     half_ = 1 - half_;

@@ -32,7 +32,7 @@ struct Average {
 
 // By value: what is loaded for it is loaded in one access.
 template <class T, int Count>
-__device__ inline Floats<Count> floats(Pack<T, Count> pack) {
+__device__ __forceinline__ Floats<Count> floats(Pack<T, Count> pack) {
   Floats<Count> result;
   KG_UNROLL
   for (int e = 0; e < Count; ++e) result.value[e] = to_float(pack.element[e]);
@@ -40,7 +40,7 @@ __device__ inline Floats<Count> floats(Pack<T, Count> pack) {
 }
 
 template <class Reduce, int Count>
-__device__ inline Floats<Count> identity() {
+__device__ __forceinline__ Floats<Count> identity() {
   Floats<Count> result;
   KG_UNROLL
   for (int e = 0; e < Count; ++e) result.value[e] = Reduce::kIdentity;

@@ -46,7 +46,7 @@ struct Strips {
 
 // `taps` packs, `step` elements apart, in order.
 template <class Reduce, class T, int Count>
-__device__ inline Floats<Count> reduce_taps(const T* from, int taps, std::int64_t step) {
+__device__ __forceinline__ Floats<Count> reduce_taps(const T* from, int taps, std::int64_t step) {
   Floats<Count> result = identity<Reduce, Count>();
   for (int first = 0; first < taps; first += kTapsInFlight) {
     Pack<T, Count> loaded[kTapsInFlight] = {};

@@ -26,7 +26,7 @@ __device__ inline Number compute(Number x, Number y) {
 // too. i32 wraps around: unsigned sums, differences and products have the same bits and no
 // undefined overflow; quotients have not.
 template <auto op, class T>
-__device__ inline T apply(T a, T b) {
+__device__ __forceinline__ T apply(T a, T b) {
   if constexpr (std::is_same_v<T, double>) {
     return compute<op>(a, b);
   } else if constexpr (std::is_same_v<T, int>) {

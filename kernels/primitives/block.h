@@ -33,7 +33,7 @@ __device__ inline float block_sum(float value, float* scratch) {
 
 // By F::combine, see group_reduce.
 template <class F, class Value>
-__device__ inline Value block_reduce(Value value, Value* scratch) {
+__device__ __forceinline__ Value block_reduce(Value value, Value* scratch) {
   value = group_reduce<F>(value, kLanes);
   if (threadIdx.x % kLanes == 0) scratch[threadIdx.x / kLanes] = value;
   __syncthreads();

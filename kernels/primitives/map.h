@@ -28,8 +28,8 @@ struct Arrays {
 };
 
 template <class T, int Inputs, int Outputs>
-__device__ inline Arrays<T, Inputs, Outputs> advanced(Arrays<T, Inputs, Outputs> arrays,
-                                                      std::int64_t elements) {
+__device__ __forceinline__ Arrays<T, Inputs, Outputs> advanced(Arrays<T, Inputs, Outputs> arrays,
+                                                               std::int64_t elements) {
   KG_UNROLL
   for (int k = 0; k < Inputs; ++k) arrays.in[k] += elements;
   KG_UNROLL

@@ -17,8 +17,8 @@ struct Floats {
 
 // Pack number `pack` of the row.
 template <class T, int Count>
-__device__ inline Floats<Count> load_pack(const T* row, std::int64_t pack, std::int64_t cols,
-                                          float padding) {
+__device__ __forceinline__ Floats<Count> load_pack(const T* row, std::int64_t pack,
+                                                   std::int64_t cols, float padding) {
   Floats<Count> result;
   const std::int64_t first = pack * Count;
   if (first + Count <= cols) {

@@ -32,7 +32,7 @@ __host__ __device__ inline int words_past_boundary(const Word* pointer) {
 }
 
 // The 16 bytes that begin `bytes` bytes into low, 0 to 15, and end in high.
-__device__ inline Quad cut(Quad low, Quad high, int bytes) {
+__device__ __forceinline__ Quad cut(Quad low, Quad high, int bytes) {
   std::uint32_t word[8];
   KG_UNROLL
   for (int i = 0; i < 4; ++i) {
@@ -50,6 +50,16 @@ __device__ inline Quad cut(Quad low, Quad high, int bytes) {
   return result;
 }
 
+// The 16 bytes that begin `skew` elements behind `from`, a multiple of kPackBytes.
+template <bool Shifted, class Word>
+__device__ __forceinline__ Quad load_quad(const Word* from, int skew) {
+  const auto* source = reinterpret_cast<const Quad*>(from);
+  const Quad low = source[0];
+  if constexpr (!Shifted) return low;
+  const Quad high = source[1];
+  return cut(low, high, skew * static_cast<int>(sizeof(Word)));
+}
+
 // Moves kRowPacks packs of a row of `cols` elements: the first begins at element `first`, the
 // others `step` elements further on each. `first` is negative in a pack that begins before the row;
 // to + first is a multiple of kPackBytes. Shifted: the source may be aligned otherwise.
@@ -60,20 +70,14 @@ __device__ inline void move_packs(const Word* from, Word* to, std::int64_t cols,
   constexpr int kReach = Shifted ? 2 * kCount : kCount; // elements that one pack's loads touch
   const int skew =
       Shifted ? static_cast<int>((words_past_boundary(from) + first) & (kCount - 1)) : 0;
-  const auto load = [&](std::int64_t place) {
-    const auto* source = reinterpret_cast<const Quad*>(from + (place - skew));
-    const Quad low = source[0];
-    if constexpr (!Shifted) return low;
-    const Quad high = source[1];
-    return cut(low, high, skew * static_cast<int>(sizeof(Word)));
-  };
   const auto inside = [&](std::int64_t place) {
     return place - skew >= 0 && place - skew + kReach <= cols;
   };
   if (inside(first) && inside(first + (kRowPacks - 1) * step)) {
     Quad pack[kRowPacks];
     KG_UNROLL
-    for (int p = 0; p < kRowPacks; ++p) pack[p] = load(first + p * step);
+    for (int p = 0; p < kRowPacks; ++p)
+      pack[p] = load_quad<Shifted>(from + (first + p * step - skew), skew);
     KG_UNROLL
     for (int p = 0; p < kRowPacks; ++p) *reinterpret_cast<Quad*>(to + (first + p * step)) = pack[p];
     return;
@@ -81,7 +85,7 @@ __device__ inline void move_packs(const Word* from, Word* to, std::int64_t cols,
   for (int p = 0; p < kRowPacks; ++p) { // at an end of the row
     const std::int64_t place = first + p * step;
     if (inside(place)) {
-      *reinterpret_cast<Quad*>(to + place) = load(place);
+      *reinterpret_cast<Quad*>(to + place) = load_quad<Shifted>(from + (place - skew), skew);
     } else {
       const std::int64_t end = place + kCount < cols ? place + kCount : cols;
       for (std::int64_t i = place < 0 ? 0 : place; i < end; ++i) to[i] = from[i];

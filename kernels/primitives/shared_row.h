@@ -25,7 +25,7 @@ class SharedRow {
       *place(part, pack) = raw;
     }
   }
-  __device__ Floats<Count> get(std::int64_t pack) const {
+  __device__ __forceinline__ Floats<Count> get(std::int64_t pack) const {
     Floats<Count> values;
     KG_UNROLL
     for (int part = 0; part < kParts; ++part) {

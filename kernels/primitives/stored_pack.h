@@ -11,7 +11,8 @@ namespace kg {
 
 // Pack number `pack` of a row of `cols` elements, zeros behind its end.
 template <class T, int Count>
-__device__ inline Pack<T, Count> load_stored(const T* row, std::int64_t pack, std::int64_t cols) {
+__device__ __forceinline__ Pack<T, Count> load_stored(const T* row, std::int64_t pack,
+                                                      std::int64_t cols) {
   const std::int64_t first = pack * Count;
   if (first + Count <= cols) return *reinterpret_cast<const Pack<T, Count>*>(row + first);
   Pack<T, Count> result{};
@@ -23,7 +24,7 @@ __device__ inline Pack<T, Count> load_stored(const T* row, std::int64_t pack, st
 
 // By value: a pack in memory is then read in one access, not element by element.
 template <class T, int Count>
-__device__ inline Floats<Count> widened(Pack<T, Count> stored) {
+__device__ __forceinline__ Floats<Count> widened(Pack<T, Count> stored) {
   Floats<Count> result;
   KG_UNROLL
   for (int e = 0; e < Count; ++e) result.value[e] = to_float(stored.element[e]);

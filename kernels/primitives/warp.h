@@ -29,7 +29,7 @@ __device__ inline float warp_sum(float value) {
 // The same by F::combine, commutative, among each `lanes` neighbours: a power of two, at most
 // kLanes.
 template <class F, class Value>
-__device__ inline Value group_reduce(Value value, int lanes) {
+__device__ __forceinline__ Value group_reduce(Value value, int lanes) {
   for (int step = lanes / 2; step > 0; step /= 2)
     value = F::combine(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;

@@ -25,14 +25,14 @@ struct Sum {
   __device__ static A identity() { return 0; }
   __device__ static A combine(A a, A b) { return a + b; }
   template <class T>
-  __device__ A from(T element, std::int64_t) const {
+  __device__ __forceinline__ A from(T element, std::int64_t) const {
     if constexpr (std::is_same_v<A, float>)
       return to_float(element);
     else
       return static_cast<A>(element);
   }
   template <class T>
-  __device__ T finish(A sum) const {
+  __device__ __forceinline__ T finish(A sum) const {
     if constexpr (std::is_same_v<A, float>)
       return from_float<T>(sum / divisor);
     else
@@ -50,11 +50,11 @@ struct Extremum {
   __device__ static float identity() { return -INFINITY; }
   __device__ static float combine(float a, float b) { return b > a || b != b ? b : a; }
   template <class T>
-  __device__ float from(T element, std::int64_t) const {
+  __device__ __forceinline__ float from(T element, std::int64_t) const {
     return sign * to_float(element);
   }
   template <class T>
-  __device__ T finish(float value) const {
+  __device__ __forceinline__ T finish(float value) const {
     return from_float<T>(sign * value);
   }
 };

@@ -44,22 +44,22 @@ template <>
 inline constexpr Dtype dtype_of<std::int8_t> = Dtype::i8;
 #endif
 // f32 <-> T, rounding to nearest even: the only conversions that kernels with f32 arithmetic need.
-__host__ __device__ inline float to_float(float value) { return value; }
-__host__ __device__ inline float to_float(f16 value) { return __half2float(value); }
-__host__ __device__ inline float to_float(bf16 value) { return __bfloat162float(value); }
+__host__ __device__ __forceinline__ float to_float(float value) { return value; }
+__host__ __device__ __forceinline__ float to_float(f16 value) { return __half2float(value); }
+__host__ __device__ __forceinline__ float to_float(bf16 value) { return __bfloat162float(value); }
 
 template <class T>
-__host__ __device__ inline T from_float(float value);
+__host__ __device__ __forceinline__ T from_float(float value);
 template <>
-__host__ __device__ inline float from_float<float>(float value) {
+__host__ __device__ __forceinline__ float from_float<float>(float value) {
   return value;
 }
 template <>
-__host__ __device__ inline f16 from_float<f16>(float value) {
+__host__ __device__ __forceinline__ f16 from_float<f16>(float value) {
   return __float2half_rn(value);
 }
 template <>
-__host__ __device__ inline bf16 from_float<bf16>(float value) {
+__host__ __device__ __forceinline__ bf16 from_float<bf16>(float value) {
   return __float2bfloat16_rn(value);
 }
 

@@ -16,7 +16,7 @@ namespace kg::softmax {
 inline constexpr float kPadding = -std::numeric_limits<float>::infinity();
 
 template <class T, int Count>
-__device__ inline Floats<Count> load(const T* row, std::int64_t pack, std::int64_t cols) {
+__device__ __forceinline__ Floats<Count> load(const T* row, std::int64_t pack, std::int64_t cols) {
   return load_pack<T, Count>(row, pack, cols, kPadding);
 }
 

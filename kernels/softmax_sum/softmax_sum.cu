@@ -51,7 +51,8 @@ __device__ inline void make_weights(const Problem<T>& problem, float* weight) {
 }
 
 template <class T>
-__device__ inline T weighted(const Problem<T>& problem, const float* weight, std::int64_t i) {
+__device__ __forceinline__ T weighted(const Problem<T>& problem, const float* weight,
+                                      std::int64_t i) {
   float sum = 0;
   for (int k = 0; k < problem.terms; ++k)
     sum = fmaf(weight[k], to_float(problem.x[k * problem.n + i]), sum);
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(kMapThreads) naive(Problem<T> problem) {
 
 // The tensors need not be aligned alike: their lengths decide.
 template <class T>
-__device__ inline Pack<T, kPackElements<T>> load(const T* x) {
+__device__ __forceinline__ Pack<T, kPackElements<T>> load(const T* x) {
   using Chunk = Pack<T, kPackElements<T>>;
   if (reinterpret_cast<std::uintptr_t>(x) % kPackBytes == 0)
     return *reinterpret_cast<const Chunk*>(x);

@@ -224,6 +224,39 @@ TEST_P(Counters, SharedQuads) {
   EXPECT_EQ(load(2).wavefronts, 8u);
 }
 
+// One warp. A request for each operand and one for the result, as wide as their type: no access is
+// lost because a call makes it.
+TEST_P(Counters, ClassesInCalls) {
+  const auto pairs = buffer<__half2>(32);
+  const auto halves = buffer<f16>(32);
+  const auto bfloats = buffer<bf16>(32);
+  const auto floats = buffer<float>(128);
+  const auto quads = buffer<float4>(32);
+  const LaunchConfig warp{.grid = 1, .block = 32};
+  const auto expect = [](const Launch& launch, Access access, unsigned width, unsigned requests) {
+    const Site site = total(launch, Memory::global, access);
+    EXPECT_EQ(site.width, width) << launch.kernel;
+    EXPECT_EQ(site.requests, requests) << launch.kernel;
+    EXPECT_EQ(site.lanes, 32 * requests) << launch.kernel;
+    EXPECT_EQ(site.sectors, width * requests) << launch.kernel;
+  };
+  const auto expect_copy = [&](const Launch& launch, unsigned width) {
+    expect(launch, Access::load, width, 1);
+    expect(launch, Access::store, width, 1);
+  };
+  const Launch sum = counted(add_pairs, warp, pairs.data(), pairs.data(), pairs.data());
+  expect(sum, Access::load, 4, 2);
+  expect(sum, Access::store, 4, 1);
+  expect_copy(counted(shuffle_halves, warp, halves.data(), halves.data()), 2);
+  const Launch quad = counted(make_quads, warp, floats.data(), quads.data());
+  expect(quad, Access::load, 4, 4);
+  expect(quad, Access::store, 16, 1);
+  expect_copy(counted(scale_halves, warp, bfloats.data(), bfloats.data()), 2);
+  const Launch atomic = counted(add_halves, warp, halves.data(), halves.data());
+  expect(atomic, Access::load, 2, 1);
+  expect(atomic, Access::atomic, 2, 1);
+}
+
 // Each branch is a request of 16 lanes; every other float of 128 bytes still touches 4 sectors.
 TEST_P(Counters, Branches) {
   const auto x = buffer<float>(32);

@@ -63,6 +63,27 @@ __global__ void shared_quads(float4* y, int stride) {
   y[threadIdx.x] = values[threadIdx.x * static_cast<unsigned>(stride)];
 }
 
+__global__ void add_pairs(const __half2* x, const __half2* y, __half2* sum) {
+  sum[threadIdx.x] = __hadd2(x[threadIdx.x], y[threadIdx.x]);
+}
+
+__global__ void shuffle_halves(const f16* x, f16* y) {
+  y[threadIdx.x] = __shfl_up_sync(0xffffffffu, x[threadIdx.x], 1);
+}
+
+__global__ void make_quads(const float* x, float4* y) {
+  const float* const from = x + threadIdx.x;
+  y[threadIdx.x] = make_float4(from[0], from[32], from[64], from[96]);
+}
+
+__global__ void scale_halves(const bf16* x, bf16* y) {
+  y[threadIdx.x] = from_float<bf16>(1.1f * to_float(x[threadIdx.x]));
+}
+
+__global__ void add_halves(const f16* x, f16* sums) {
+  atomicAdd(&sums[threadIdx.x], x[threadIdx.x]);
+}
+
 __global__ void branches(const float* a, const float* b, float* y, float* z) {
   const unsigned i = thread_number();
   if (i % 2 == 0)

@@ -29,6 +29,15 @@ __global__ void transpose_padded(const float* x, float* y);
 __global__ void shared_doubles(double* y, int stride);
 __global__ void shared_quads(float4* y, int stride);
 
+// Classes that go from memory straight into a call, and from there straight into memory: sums of
+// pairs; every value to the next lane; four floats to one access; a tenth more, by way of f32; and
+// what is added atomically.
+__global__ void add_pairs(const __half2* x, const __half2* y, __half2* sum);
+__global__ void shuffle_halves(const f16* x, f16* y);
+__global__ void make_quads(const float* x, float4* y);
+__global__ void scale_halves(const bf16* x, bf16* y);
+__global__ void add_halves(const f16* x, f16* sums);
+
 // Even lanes copy a to y, odd ones b to z.
 __global__ void branches(const float* a, const float* b, float* y, float* z);
 // Lane i adds up the first i elements.

@@ -134,6 +134,22 @@ TEST(LaunchRefusal, TooMuchSharedMemory) {
               HasSubstr("dynamic shared memory is limited to 166912 bytes"));
 }
 
+// KERNELGRADE_VIRTUAL_DEVICE is read once per process: each text gets a process of its own.
+TEST(VirtualDeviceDeathTest, SmallOneRefusesEarlier) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto print_refusal = [](const char* text, const LaunchConfig& config) {
+    setenv("KERNELGRADE_VIRTUAL_DEVICE", text, 1);
+    std::fprintf(stderr, "%s", refusal(config).c_str());
+    std::exit(0);
+  };
+  EXPECT_EXIT(print_refusal("small", {.grid = {1, 1024}, .block = 1}), testing::ExitedWithCode(0),
+              "grid.y and grid.z are limited to 1023");
+  EXPECT_EXIT(print_refusal("small", {.grid = 1, .block = 1, .shared_bytes = 65537}),
+              testing::ExitedWithCode(0), "dynamic shared memory is limited to 65536 bytes");
+  EXPECT_EXIT(print_refusal("tiny", {.grid = 1, .block = 1}), testing::ExitedWithCode(0),
+              "KERNELGRADE_VIRTUAL_DEVICE is \"tiny\"; use small, or leave it unset");
+}
+
 TEST(LaunchRefusal, Clusters) {
   const auto size = HasSubstr("a cluster has 1 to 8 blocks");
   EXPECT_THAT(refusal({.grid = 16, .block = 1, .cluster = {16, 1, 1}}), size);

@@ -3,6 +3,7 @@
 #include "tests/support/case.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -47,9 +48,10 @@ std::string from_project_root(std::string_view program) {
 std::string reproduction_command() {
   std::error_code no_link;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", no_link);
-  std::string command =
-      fmt::format("KERNELGRADE_SEED={} {}", seed(),
-                  no_link ? "<this test program>" : from_project_root(program.string()));
+  std::string command = fmt::format("KERNELGRADE_SEED={} ", seed());
+  for (const char* name : {"KERNELGRADE_THREAD_ORDER", "KERNELGRADE_VIRTUAL_DEVICE"})
+    if (const char* value = std::getenv(name)) command += fmt::format("{}={} ", name, value);
+  command += no_link ? "<this test program>" : from_project_root(program.string());
   const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
   if (test != nullptr)
     command += fmt::format(" --gtest_filter={}.{}", test->test_suite_name(), test->name());

@@ -45,7 +45,7 @@ struct CaseContext {
 std::string failure_context(const CaseContext& context);
 
 // KERNELGRADE_SEED=<seed> <program> --gtest_filter=<test>, for the running test (the whole program
-// outside of one).
+// outside of one), with what else the environment sets of the executor.
 std::string reproduction_command();
 
 // `program` as a user types it at the project's root: the part of the path from the last /build/

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/case.h"
 
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 
 #include "runtime/error.h"
@@ -23,6 +25,19 @@ TEST(Case, a_failure_can_be_run_again) {
   const std::string filter = " --gtest_filter=Case.a_failure_can_be_run_again";
   ASSERT_GT(command.size(), filter.size());
   EXPECT_EQ(command.substr(command.size() - filter.size()), filter);
+}
+
+// What the executor does depends on these.
+TEST(Case, the_command_sets_the_variables_that_were_set) {
+  EXPECT_EQ(reproduction_command().find("_DEVICE="), std::string::npos);
+  setenv("KERNELGRADE_THREAD_ORDER", "random:3", 1);
+  setenv("KERNELGRADE_VIRTUAL_DEVICE", "small", 1);
+  const std::string command = reproduction_command();
+  unsetenv("KERNELGRADE_THREAD_ORDER");
+  unsetenv("KERNELGRADE_VIRTUAL_DEVICE");
+  EXPECT_NE(command.find(" KERNELGRADE_THREAD_ORDER=random:3 KERNELGRADE_VIRTUAL_DEVICE=small "),
+            std::string::npos)
+      << command;
 }
 
 TEST(Case, programs_are_named_from_the_project_root) {

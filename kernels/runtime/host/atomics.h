@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/host/bfloat16.h"
+#include "runtime/host/forceinline.h"
 #include "runtime/host/half.h"
 #include "runtime/host/vector_types.h"
 
@@ -59,38 +60,38 @@ using Same = std::type_identity_t<T>;
 } // namespace kg::host
 
 template <class T>
-T atomicAdd(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicAdd(T* address, kg::host::Same<T> value) {
   if constexpr (std::is_integral_v<T>)
     return __atomic_fetch_add(address, value, __ATOMIC_SEQ_CST);
   else
     return kg::host::atomic_update(address, [=](T old) -> T { return old + value; });
 }
 template <class T>
-T atomicSub(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicSub(T* address, kg::host::Same<T> value) {
   return __atomic_fetch_sub(address, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
-T atomicExch(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicExch(T* address, kg::host::Same<T> value) {
   return kg::host::atomic_update(address, [=](T) { return value; });
 }
 template <class T>
-T atomicMin(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicMin(T* address, kg::host::Same<T> value) {
   return kg::host::atomic_update(address, [=](T old) { return value < old ? value : old; });
 }
 template <class T>
-T atomicMax(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicMax(T* address, kg::host::Same<T> value) {
   return kg::host::atomic_update(address, [=](T old) { return old < value ? value : old; });
 }
 template <class T>
-T atomicAnd(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicAnd(T* address, kg::host::Same<T> value) {
   return __atomic_fetch_and(address, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
-T atomicOr(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicOr(T* address, kg::host::Same<T> value) {
   return __atomic_fetch_or(address, value, __ATOMIC_SEQ_CST);
 }
 template <class T>
-T atomicXor(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicXor(T* address, kg::host::Same<T> value) {
   return __atomic_fetch_xor(address, value, __ATOMIC_SEQ_CST);
 }
 inline unsigned atomicInc(unsigned* address, unsigned limit) {
@@ -102,51 +103,51 @@ inline unsigned atomicDec(unsigned* address, unsigned limit) {
 }
 // Compares bits, not values: a float NaN equals itself.
 template <class T>
-T atomicCAS(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
+__forceinline__ T atomicCAS(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
   return kg::host::atomic_update(
       address, [=](T old) { return std::memcmp(&old, &compare, sizeof(T)) == 0 ? value : old; });
 }
 
 // Vectors are added element by element; the whole is not one atomic step (CUDA C++ Programming
 // Guide, "atomicAdd()").
-inline float2 atomicAdd(float2* address, float2 value) {
+__forceinline__ float2 atomicAdd(float2* address, float2 value) {
   return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
 }
-inline float4 atomicAdd(float4* address, float4 value) {
+__forceinline__ float4 atomicAdd(float4* address, float4 value) {
   return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y),
           atomicAdd(&address->z, value.z), atomicAdd(&address->w, value.w)};
 }
 
 template <class T>
-T atomicAdd_block(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicAdd_block(T* address, kg::host::Same<T> value) {
   return atomicAdd(address, value);
 }
 template <class T>
-T atomicSub_block(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicSub_block(T* address, kg::host::Same<T> value) {
   return atomicSub(address, value);
 }
 template <class T>
-T atomicExch_block(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicExch_block(T* address, kg::host::Same<T> value) {
   return atomicExch(address, value);
 }
 template <class T>
-T atomicMin_block(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicMin_block(T* address, kg::host::Same<T> value) {
   return atomicMin(address, value);
 }
 template <class T>
-T atomicMax_block(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicMax_block(T* address, kg::host::Same<T> value) {
   return atomicMax(address, value);
 }
 template <class T>
-T atomicAnd_block(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicAnd_block(T* address, kg::host::Same<T> value) {
   return atomicAnd(address, value);
 }
 template <class T>
-T atomicOr_block(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicOr_block(T* address, kg::host::Same<T> value) {
   return atomicOr(address, value);
 }
 template <class T>
-T atomicXor_block(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicXor_block(T* address, kg::host::Same<T> value) {
   return atomicXor(address, value);
 }
 inline unsigned atomicInc_block(unsigned* address, unsigned limit) {
@@ -156,39 +157,39 @@ inline unsigned atomicDec_block(unsigned* address, unsigned limit) {
   return atomicDec(address, limit);
 }
 template <class T>
-T atomicCAS_block(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
+__forceinline__ T atomicCAS_block(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
   return atomicCAS(address, compare, value);
 }
 template <class T>
-T atomicAdd_system(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicAdd_system(T* address, kg::host::Same<T> value) {
   return atomicAdd(address, value);
 }
 template <class T>
-T atomicSub_system(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicSub_system(T* address, kg::host::Same<T> value) {
   return atomicSub(address, value);
 }
 template <class T>
-T atomicExch_system(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicExch_system(T* address, kg::host::Same<T> value) {
   return atomicExch(address, value);
 }
 template <class T>
-T atomicMin_system(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicMin_system(T* address, kg::host::Same<T> value) {
   return atomicMin(address, value);
 }
 template <class T>
-T atomicMax_system(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicMax_system(T* address, kg::host::Same<T> value) {
   return atomicMax(address, value);
 }
 template <class T>
-T atomicAnd_system(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicAnd_system(T* address, kg::host::Same<T> value) {
   return atomicAnd(address, value);
 }
 template <class T>
-T atomicOr_system(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicOr_system(T* address, kg::host::Same<T> value) {
   return atomicOr(address, value);
 }
 template <class T>
-T atomicXor_system(T* address, kg::host::Same<T> value) {
+__forceinline__ T atomicXor_system(T* address, kg::host::Same<T> value) {
   return atomicXor(address, value);
 }
 inline unsigned atomicInc_system(unsigned* address, unsigned limit) {
@@ -198,48 +199,48 @@ inline unsigned atomicDec_system(unsigned* address, unsigned limit) {
   return atomicDec(address, limit);
 }
 template <class T>
-T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
+__forceinline__ T atomicCAS_system(T* address, kg::host::Same<T> compare, kg::host::Same<T> value) {
   return atomicCAS(address, compare, value);
 }
 
 // Loads and stores with cache hints move the value; the host has no hints.
 template <class T>
-T __ldg(const T* address) {
+__forceinline__ T __ldg(const T* address) {
   return *address;
 }
 template <class T>
-T __ldca(const T* address) {
+__forceinline__ T __ldca(const T* address) {
   return *address;
 }
 template <class T>
-T __ldcg(const T* address) {
+__forceinline__ T __ldcg(const T* address) {
   return *address;
 }
 template <class T>
-T __ldcs(const T* address) {
+__forceinline__ T __ldcs(const T* address) {
   return *address;
 }
 template <class T>
-T __ldlu(const T* address) {
+__forceinline__ T __ldlu(const T* address) {
   return *address;
 }
 template <class T>
-T __ldcv(const T* address) {
+__forceinline__ T __ldcv(const T* address) {
   return *address;
 }
 template <class T>
-void __stwb(T* address, kg::host::Same<T> value) {
+__forceinline__ void __stwb(T* address, kg::host::Same<T> value) {
   *address = value;
 }
 template <class T>
-void __stcg(T* address, kg::host::Same<T> value) {
+__forceinline__ void __stcg(T* address, kg::host::Same<T> value) {
   *address = value;
 }
 template <class T>
-void __stcs(T* address, kg::host::Same<T> value) {
+__forceinline__ void __stcs(T* address, kg::host::Same<T> value) {
   *address = value;
 }
 template <class T>
-void __stwt(T* address, kg::host::Same<T> value) {
+__forceinline__ void __stwt(T* address, kg::host::Same<T> value) {
   *address = value;
 }

@@ -5,6 +5,7 @@
 // cuda_bf16.h, bit for bit, without a toolkit. The arithmetic is in float16.h and float16_pair.h.
 #pragma once
 
+#include "runtime/host/forceinline.h"
 #include "runtime/host/half.h"
 
 #include <bit>
@@ -66,54 +67,56 @@ using nv_bfloat16 = __nv_bfloat16;
 using nv_bfloat162 = __nv_bfloat162;
 
 // The bits of a bfloat16, and a bfloat16 of given bits.
-constexpr unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return __nv_bfloat16_raw(a).x; }
-constexpr short __bfloat16_as_short(__nv_bfloat16 a) {
+constexpr __forceinline__ unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) {
+  return __nv_bfloat16_raw(a).x;
+}
+constexpr __forceinline__ short __bfloat16_as_short(__nv_bfloat16 a) {
   return static_cast<short>(__nv_bfloat16_raw(a).x);
 }
-constexpr __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
+constexpr __forceinline__ __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
   return __nv_bfloat16_raw{bits};
 }
-constexpr __nv_bfloat16 __short_as_bfloat16(short bits) {
+constexpr __forceinline__ __nv_bfloat16 __short_as_bfloat16(short bits) {
   return __nv_bfloat16_raw{static_cast<unsigned short>(bits)};
 }
 
 // From and to float; the suffix is the rounding.
-inline float __bfloat162float(__nv_bfloat16 a) { return a; }
-inline __nv_bfloat16 __double2bfloat16(double a) { return a; }
-inline __nv_bfloat16 __float2bfloat16(float a) { return a; }
-inline __nv_bfloat16 __float2bfloat16_rn(float a) { return a; }
-inline __nv_bfloat16 __float2bfloat16_rz(float a) {
+__forceinline__ float __bfloat162float(__nv_bfloat16 a) { return a; }
+__forceinline__ __nv_bfloat16 __double2bfloat16(double a) { return a; }
+__forceinline__ __nv_bfloat16 __float2bfloat16(float a) { return a; }
+__forceinline__ __nv_bfloat16 __float2bfloat16_rn(float a) { return a; }
+__forceinline__ __nv_bfloat16 __float2bfloat16_rz(float a) {
   return __nv_bfloat16_raw{kg::host::Bfloat16::from_float<kg::host::Rounding::zero>(a)};
 }
-inline __nv_bfloat16 __float2bfloat16_rd(float a) {
+__forceinline__ __nv_bfloat16 __float2bfloat16_rd(float a) {
   return __nv_bfloat16_raw{kg::host::Bfloat16::from_float<kg::host::Rounding::down>(a)};
 }
-inline __nv_bfloat16 __float2bfloat16_ru(float a) {
+__forceinline__ __nv_bfloat16 __float2bfloat16_ru(float a) {
   return __nv_bfloat16_raw{kg::host::Bfloat16::from_float<kg::host::Rounding::up>(a)};
 }
 
 // From and to an integer type, in the four roundings. A macro, because only it can make the names.
 #define KG_BFLOAT16_INTEGER(name, Type)                                                            \
-  inline Type __bfloat162##name##_rn(__nv_bfloat16 a) {                                            \
+  __forceinline__ Type __bfloat162##name##_rn(__nv_bfloat16 a) {                                   \
     return kg::host::to_integer<Type, kg::host::Rounding::nearest>(float(a));                      \
   }                                                                                                \
-  inline Type __bfloat162##name##_rz(__nv_bfloat16 a) {                                            \
+  __forceinline__ Type __bfloat162##name##_rz(__nv_bfloat16 a) {                                   \
     return kg::host::to_integer<Type, kg::host::Rounding::zero>(float(a));                         \
   }                                                                                                \
-  inline Type __bfloat162##name##_rd(__nv_bfloat16 a) {                                            \
+  __forceinline__ Type __bfloat162##name##_rd(__nv_bfloat16 a) {                                   \
     return kg::host::to_integer<Type, kg::host::Rounding::down>(float(a));                         \
   }                                                                                                \
-  inline Type __bfloat162##name##_ru(__nv_bfloat16 a) {                                            \
+  __forceinline__ Type __bfloat162##name##_ru(__nv_bfloat16 a) {                                   \
     return kg::host::to_integer<Type, kg::host::Rounding::up>(float(a));                           \
   }                                                                                                \
-  inline __nv_bfloat16 __##name##2bfloat16_rn(Type a) { return a; }                                \
-  inline __nv_bfloat16 __##name##2bfloat16_rz(Type a) {                                            \
+  __forceinline__ __nv_bfloat16 __##name##2bfloat16_rn(Type a) { return a; }                       \
+  __forceinline__ __nv_bfloat16 __##name##2bfloat16_rz(Type a) {                                   \
     return __float2bfloat16_rz(kg::host::narrow_to_odd(kg::host::integer_to_odd(a)));              \
   }                                                                                                \
-  inline __nv_bfloat16 __##name##2bfloat16_rd(Type a) {                                            \
+  __forceinline__ __nv_bfloat16 __##name##2bfloat16_rd(Type a) {                                   \
     return __float2bfloat16_rd(kg::host::narrow_to_odd(kg::host::integer_to_odd(a)));              \
   }                                                                                                \
-  inline __nv_bfloat16 __##name##2bfloat16_ru(Type a) {                                            \
+  __forceinline__ __nv_bfloat16 __##name##2bfloat16_ru(Type a) {                                   \
     return __float2bfloat16_ru(kg::host::narrow_to_odd(kg::host::integer_to_odd(a)));              \
   }
 KG_BFLOAT16_INTEGER(short, short)
@@ -123,25 +126,33 @@ KG_BFLOAT16_INTEGER(uint, unsigned)
 KG_BFLOAT16_INTEGER(ll, long long)
 KG_BFLOAT16_INTEGER(ull, unsigned long long)
 #undef KG_BFLOAT16_INTEGER
-inline signed char __bfloat162char_rz(__nv_bfloat16 a) { return static_cast<signed char>(a); }
-inline unsigned char __bfloat162uchar_rz(__nv_bfloat16 a) { return static_cast<unsigned char>(a); }
+__forceinline__ signed char __bfloat162char_rz(__nv_bfloat16 a) {
+  return static_cast<signed char>(a);
+}
+__forceinline__ unsigned char __bfloat162uchar_rz(__nv_bfloat16 a) {
+  return static_cast<unsigned char>(a);
+}
 
 // Pairs: built from floats and bfloat16, and taken apart.
-constexpr __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
-constexpr __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 low, __nv_bfloat16 high) {
+constexpr __forceinline__ __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) {
+  return {x, y};
+}
+constexpr __forceinline__ __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 low, __nv_bfloat16 high) {
   return {low, high};
 }
-constexpr __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return {a, a}; }
-inline __nv_bfloat162 __float2bfloat162_rn(float a) { return {a, a}; }
-inline __nv_bfloat162 __floats2bfloat162_rn(float low, float high) { return {low, high}; }
-inline __nv_bfloat162 __float22bfloat162_rn(float2 a) { return {a.x, a.y}; }
-inline float2 __bfloat1622float2(__nv_bfloat162 a) { return {a.x, a.y}; }
-constexpr __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
-constexpr __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }
-constexpr __nv_bfloat162 __low2bfloat162(__nv_bfloat162 a) { return {a.x, a.x}; }
-constexpr __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) { return {a.y, a.y}; }
-constexpr __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return {a.x, b.x}; }
-constexpr __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) {
+constexpr __forceinline__ __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 a) { return {a, a}; }
+__forceinline__ __nv_bfloat162 __float2bfloat162_rn(float a) { return {a, a}; }
+__forceinline__ __nv_bfloat162 __floats2bfloat162_rn(float low, float high) { return {low, high}; }
+__forceinline__ __nv_bfloat162 __float22bfloat162_rn(float2 a) { return {a.x, a.y}; }
+__forceinline__ float2 __bfloat1622float2(__nv_bfloat162 a) { return {a.x, a.y}; }
+constexpr __forceinline__ __nv_bfloat16 __low2bfloat16(__nv_bfloat162 a) { return a.x; }
+constexpr __forceinline__ __nv_bfloat16 __high2bfloat16(__nv_bfloat162 a) { return a.y; }
+constexpr __forceinline__ __nv_bfloat162 __low2bfloat162(__nv_bfloat162 a) { return {a.x, a.x}; }
+constexpr __forceinline__ __nv_bfloat162 __high2bfloat162(__nv_bfloat162 a) { return {a.y, a.y}; }
+constexpr __forceinline__ __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) {
+  return {a.x, b.x};
+}
+constexpr __forceinline__ __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) {
   return {a.y, b.y};
 }
 

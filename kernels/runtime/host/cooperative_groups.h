@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/forceinline.h"
 #include "runtime/host/warp.h"
 
 #include <bit>
@@ -36,23 +37,23 @@ class Lanes {
 
   // The value of the lane with rank `source`.
   template <class T>
-  T shfl(T value, unsigned source, Location where = Location::here()) const {
+  __forceinline__ T shfl(T value, unsigned source, Location where = Location::here()) const {
     return kg::host::exchange(mask_, value, lane_of(source % num_threads()), "shfl", where);
   }
   template <class T>
-  T shfl_up(T value, unsigned delta, Location where = Location::here()) const {
+  __forceinline__ T shfl_up(T value, unsigned delta, Location where = Location::here()) const {
     const unsigned rank = thread_rank();
     return kg::host::exchange(mask_, value, lane_of(rank >= delta ? rank - delta : rank), "shfl_up",
                               where);
   }
   template <class T>
-  T shfl_down(T value, unsigned delta, Location where = Location::here()) const {
+  __forceinline__ T shfl_down(T value, unsigned delta, Location where = Location::here()) const {
     const unsigned rank = thread_rank();
     const unsigned source = delta < num_threads() - rank ? rank + delta : rank;
     return kg::host::exchange(mask_, value, lane_of(source), "shfl_down", where);
   }
   template <class T>
-  T shfl_xor(T value, unsigned lane_mask, Location where = Location::here()) const {
+  __forceinline__ T shfl_xor(T value, unsigned lane_mask, Location where = Location::here()) const {
     const unsigned rank = thread_rank();
     const unsigned source = (rank ^ lane_mask) < num_threads() ? rank ^ lane_mask : rank;
     return kg::host::exchange(mask_, value, lane_of(source), "shfl_xor", where);
@@ -293,14 +294,15 @@ struct bit_xor : kg::host::BitXor {};
 
 // The combination of every thread's value, in rank order, for all of them.
 template <class T, class Combine>
-T reduce(const detail::Lanes& group, T value, Combine, Location where = Location::here()) {
+__forceinline__ T reduce(const detail::Lanes& group, T value, Combine,
+                         Location where = Location::here()) {
   return kg::host::reduce<Combine>(group.mask(), value, "cooperative_groups::reduce", where);
 }
 
 // Thread r gets the combination of ranks 0..r (inclusive) or 0..r-1 (exclusive; rank 0 gets T{}).
 template <class T, class Combine>
-T inclusive_scan(const detail::Lanes& group, T value, Combine combine,
-                 Location where = Location::here()) {
+__forceinline__ T inclusive_scan(const detail::Lanes& group, T value, Combine combine,
+                                 Location where = Location::here()) {
   for (unsigned step = 1; step < group.num_threads(); step *= 2) {
     const T below = group.shfl_up(value, step, where);
     if (group.thread_rank() >= step) value = combine(below, value);
@@ -308,17 +310,19 @@ T inclusive_scan(const detail::Lanes& group, T value, Combine combine,
   return value;
 }
 template <class T>
-T inclusive_scan(const detail::Lanes& group, T value, Location where = Location::here()) {
+__forceinline__ T inclusive_scan(const detail::Lanes& group, T value,
+                                 Location where = Location::here()) {
   return inclusive_scan(group, value, plus<T>{}, where);
 }
 template <class T, class Combine>
-T exclusive_scan(const detail::Lanes& group, T value, Combine combine,
-                 Location where = Location::here()) {
+__forceinline__ T exclusive_scan(const detail::Lanes& group, T value, Combine combine,
+                                 Location where = Location::here()) {
   const T below = group.shfl_up(inclusive_scan(group, value, combine, where), 1, where);
   return group.thread_rank() == 0 ? T{} : below;
 }
 template <class T>
-T exclusive_scan(const detail::Lanes& group, T value, Location where = Location::here()) {
+__forceinline__ T exclusive_scan(const detail::Lanes& group, T value,
+                                 Location where = Location::here()) {
   return exclusive_scan(group, value, plus<T>{}, where);
 }
 

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.h"
 
+#include "runtime/error.h"
 #include "runtime/host/virtual_device.h"
 
+#include <cstdlib>
+#include <string_view>
 #include <unistd.h>
 
 namespace kg {
@@ -13,24 +16,33 @@ std::size_t physical_bytes(int pages) {
   return static_cast<std::size_t>(sysconf(pages)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
+bool is_small() {
+  const char* const value = std::getenv("KERNELGRADE_VIRTUAL_DEVICE");
+  if (value == nullptr) return false;
+  if (std::string_view(value) == "small") return true;
+  fail("KERNELGRADE_VIRTUAL_DEVICE is \"" + std::string(value) +
+       "\"; use small, or leave it unset");
+}
+
 } // namespace
 
 const DeviceProperties& device_properties() {
   static const DeviceProperties properties = [] {
+    const bool small = is_small();
     DeviceProperties p;
     p.name = "host";
     p.compute_major = host::kComputeMajor;
     p.compute_minor = host::kComputeMinor;
-    p.sm_count = host::kSmCount;
+    p.sm_count = small ? host::kSmallSmCount : host::kSmCount;
     p.max_threads_per_block = host::kMaxThreadsPerBlock;
     p.max_threads_per_sm = host::kMaxThreadsPerSm;
     p.shared_bytes_per_block = host::kSharedBytesDefault;
-    p.shared_bytes_per_block_optin = host::kSharedBytesOptIn;
+    p.shared_bytes_per_block_optin = small ? host::kSmallSharedBytesOptIn : host::kSharedBytesOptIn;
     p.shared_bytes_per_sm = host::kSharedBytesPerSm;
     p.l2_bytes = host::kL2Bytes;
     p.global_bytes = physical_bytes(_SC_PHYS_PAGES);
     p.max_grid_x = host::kMaxGridX;
-    p.max_grid_yz = host::kMaxGridYz;
+    p.max_grid_yz = small ? host::kSmallMaxGridYz : host::kMaxGridYz;
     return p;
   }();
   return properties;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "runtime/host/float_rounding.h"
+#include "runtime/host/forceinline.h"
 
 #include <cmath>
 #include <limits>
@@ -31,7 +32,7 @@ struct Float16 {
  protected:
   unsigned short __x;
 
-  static constexpr Self of_bits(unsigned bits) {
+  static constexpr __forceinline__ Self of_bits(unsigned bits) {
     return typename Format::Raw{static_cast<unsigned short>(bits)};
   }
   template <class Int>
@@ -54,7 +55,7 @@ struct Float16 {
   Float16(unsigned long long value) : Float16(integer_to_odd(value)) {}
 
   // Implicit, and one for each type, so that overload resolution goes as it does in CUDA.
-  constexpr operator typename Format::Raw() const { return {__x}; }
+  constexpr __forceinline__ operator typename Format::Raw() const { return {__x}; }
   constexpr operator bool() const { return (__x & 0x7fff) != 0; }
   operator float() const { return Format::to_float(__x); }
   operator char() const { return truncated<char>(); }
@@ -70,113 +71,123 @@ struct Float16 {
   operator unsigned long long() const { return truncated<unsigned long long>(); }
 
   // Arithmetic.
-  friend Self __hadd(Self a, Self b) { return float(a) + float(b); }
-  friend Self __hsub(Self a, Self b) { return float(a) - float(b); }
-  friend Self __hmul(Self a, Self b) { return float(a) * float(b); }
-  friend Self __hdiv(Self a, Self b) { return float(a) / float(b); }
-  friend Self __hadd_rn(Self a, Self b) { return __hadd(a, b); }
-  friend Self __hsub_rn(Self a, Self b) { return __hsub(a, b); }
-  friend Self __hmul_rn(Self a, Self b) { return __hmul(a, b); }
-  friend Self __hadd_sat(Self a, Self b) { return saturated(__hadd(a, b)); }
-  friend Self __hsub_sat(Self a, Self b) { return saturated(__hsub(a, b)); }
-  friend Self __hmul_sat(Self a, Self b) { return saturated(__hmul(a, b)); }
-  friend Self __hneg(Self a) { return -float(a); }
-  friend Self __habs(Self a) {
+  friend __forceinline__ Self __hadd(Self a, Self b) { return float(a) + float(b); }
+  friend __forceinline__ Self __hsub(Self a, Self b) { return float(a) - float(b); }
+  friend __forceinline__ Self __hmul(Self a, Self b) { return float(a) * float(b); }
+  friend __forceinline__ Self __hdiv(Self a, Self b) { return float(a) / float(b); }
+  friend __forceinline__ Self __hadd_rn(Self a, Self b) { return __hadd(a, b); }
+  friend __forceinline__ Self __hsub_rn(Self a, Self b) { return __hsub(a, b); }
+  friend __forceinline__ Self __hmul_rn(Self a, Self b) { return __hmul(a, b); }
+  friend __forceinline__ Self __hadd_sat(Self a, Self b) { return saturated(__hadd(a, b)); }
+  friend __forceinline__ Self __hsub_sat(Self a, Self b) { return saturated(__hsub(a, b)); }
+  friend __forceinline__ Self __hmul_sat(Self a, Self b) { return saturated(__hmul(a, b)); }
+  friend __forceinline__ Self __hneg(Self a) { return -float(a); }
+  friend __forceinline__ Self __habs(Self a) {
     return __hisnan(a) ? of_bits(Format::kNan) : of_bits(a.__x & 0x7fff);
   }
 
   // a * b + c rounded once: the product of two 11-bit significands is exact in double, the sum is
   // rounded to odd.
-  friend Self __hfma(Self a, Self b, Self c) {
+  friend __forceinline__ Self __hfma(Self a, Self b, Self c) {
     return sum_to_odd(static_cast<double>(float(a)) * float(b), float(c));
   }
-  friend Self __hfma_sat(Self a, Self b, Self c) { return saturated(__hfma(a, b, c)); }
-  friend Self __hfma_relu(Self a, Self b, Self c) {
+  friend __forceinline__ Self __hfma_sat(Self a, Self b, Self c) {
+    return saturated(__hfma(a, b, c));
+  }
+  friend __forceinline__ Self __hfma_relu(Self a, Self b, Self c) {
     return __hmax_nan(__hfma(a, b, c), of_bits(0));
   }
 
   // Comparison: false for NaN, and with the suffix u true for NaN.
-  friend bool __hisnan(Self a) { return (a.__x & 0x7fff) > Format::kInfinity; }
-  friend int __hisinf(Self a) {
+  friend __forceinline__ bool __hisnan(Self a) { return (a.__x & 0x7fff) > Format::kInfinity; }
+  friend __forceinline__ int __hisinf(Self a) {
     if ((a.__x & 0x7fff) != Format::kInfinity) return 0;
     return a.__x == Format::kInfinity ? 1 : -1;
   }
-  friend bool __heq(Self a, Self b) { return float(a) == float(b); }
-  friend bool __hne(Self a, Self b) { return float(a) < float(b) || float(a) > float(b); }
-  friend bool __hle(Self a, Self b) { return float(a) <= float(b); }
-  friend bool __hge(Self a, Self b) { return float(a) >= float(b); }
-  friend bool __hlt(Self a, Self b) { return float(a) < float(b); }
-  friend bool __hgt(Self a, Self b) { return float(a) > float(b); }
-  friend bool __hequ(Self a, Self b) { return !__hne(a, b); }
-  friend bool __hneu(Self a, Self b) { return !__heq(a, b); }
-  friend bool __hleu(Self a, Self b) { return !__hgt(a, b); }
-  friend bool __hgeu(Self a, Self b) { return !__hlt(a, b); }
-  friend bool __hltu(Self a, Self b) { return !__hge(a, b); }
-  friend bool __hgtu(Self a, Self b) { return !__hle(a, b); }
+  friend __forceinline__ bool __heq(Self a, Self b) { return float(a) == float(b); }
+  friend __forceinline__ bool __hne(Self a, Self b) {
+    return float(a) < float(b) || float(a) > float(b);
+  }
+  friend __forceinline__ bool __hle(Self a, Self b) { return float(a) <= float(b); }
+  friend __forceinline__ bool __hge(Self a, Self b) { return float(a) >= float(b); }
+  friend __forceinline__ bool __hlt(Self a, Self b) { return float(a) < float(b); }
+  friend __forceinline__ bool __hgt(Self a, Self b) { return float(a) > float(b); }
+  friend __forceinline__ bool __hequ(Self a, Self b) { return !__hne(a, b); }
+  friend __forceinline__ bool __hneu(Self a, Self b) { return !__heq(a, b); }
+  friend __forceinline__ bool __hleu(Self a, Self b) { return !__hgt(a, b); }
+  friend __forceinline__ bool __hgeu(Self a, Self b) { return !__hlt(a, b); }
+  friend __forceinline__ bool __hltu(Self a, Self b) { return !__hge(a, b); }
+  friend __forceinline__ bool __hgtu(Self a, Self b) { return !__hle(a, b); }
 
   // The larger or smaller one. -0 is below +0. One NaN is ignored, or with the suffix _nan wins.
-  friend Self __hmax(Self a, Self b) { return min_or_max(a, b, true); }
-  friend Self __hmin(Self a, Self b) { return min_or_max(a, b, false); }
-  friend Self __hmax_nan(Self a, Self b) {
+  friend __forceinline__ Self __hmax(Self a, Self b) { return min_or_max(a, b, true); }
+  friend __forceinline__ Self __hmin(Self a, Self b) { return min_or_max(a, b, false); }
+  friend __forceinline__ Self __hmax_nan(Self a, Self b) {
     return __hisnan(a) || __hisnan(b) ? of_bits(Format::kNan) : __hmax(a, b);
   }
-  friend Self __hmin_nan(Self a, Self b) {
+  friend __forceinline__ Self __hmin_nan(Self a, Self b) {
     return __hisnan(a) || __hisnan(b) ? of_bits(Format::kNan) : __hmin(a, b);
   }
 
   // Functions.
-  friend Self hceil(Self a) { return std::ceil(float(a)); }
-  friend Self hfloor(Self a) { return std::floor(float(a)); }
-  friend Self hrint(Self a) { return std::nearbyint(float(a)); }
-  friend Self htrunc(Self a) { return std::trunc(float(a)); }
-  friend Self hsqrt(Self a) { return std::sqrt(float(a)); }
-  friend Self hrsqrt(Self a) { return 1 / std::sqrt(static_cast<double>(float(a))); }
-  friend Self hrcp(Self a) { return 1 / float(a); }
-  friend Self hexp(Self a) { return std::exp(float(a)); }
-  friend Self hexp2(Self a) { return std::exp2(float(a)); }
-  friend Self hexp10(Self a) { return std::pow(10.0, static_cast<double>(float(a))); }
-  friend Self hlog(Self a) { return std::log(float(a)); }
-  friend Self hlog2(Self a) { return std::log2(float(a)); }
-  friend Self hlog10(Self a) { return std::log10(float(a)); }
-  friend Self hsin(Self a) { return std::sin(float(a)); }
-  friend Self hcos(Self a) { return std::cos(float(a)); }
-  friend Self htanh(Self a) { return std::tanh(float(a)); }
-  friend Self htanh_approx(Self a) { return htanh(a); }
+  friend __forceinline__ Self hceil(Self a) { return std::ceil(float(a)); }
+  friend __forceinline__ Self hfloor(Self a) { return std::floor(float(a)); }
+  friend __forceinline__ Self hrint(Self a) { return std::nearbyint(float(a)); }
+  friend __forceinline__ Self htrunc(Self a) { return std::trunc(float(a)); }
+  friend __forceinline__ Self hsqrt(Self a) { return std::sqrt(float(a)); }
+  friend __forceinline__ Self hrsqrt(Self a) {
+    return 1 / std::sqrt(static_cast<double>(float(a)));
+  }
+  friend __forceinline__ Self hrcp(Self a) { return 1 / float(a); }
+  friend __forceinline__ Self hexp(Self a) { return std::exp(float(a)); }
+  friend __forceinline__ Self hexp2(Self a) { return std::exp2(float(a)); }
+  friend __forceinline__ Self hexp10(Self a) {
+    return std::pow(10.0, static_cast<double>(float(a)));
+  }
+  friend __forceinline__ Self hlog(Self a) { return std::log(float(a)); }
+  friend __forceinline__ Self hlog2(Self a) { return std::log2(float(a)); }
+  friend __forceinline__ Self hlog10(Self a) { return std::log10(float(a)); }
+  friend __forceinline__ Self hsin(Self a) { return std::sin(float(a)); }
+  friend __forceinline__ Self hcos(Self a) { return std::cos(float(a)); }
+  friend __forceinline__ Self htanh(Self a) { return std::tanh(float(a)); }
+  friend __forceinline__ Self htanh_approx(Self a) { return htanh(a); }
 
   // Operators.
-  friend Self operator+(const Self& a, const Self& b) { return __hadd(a, b); }
-  friend Self operator-(const Self& a, const Self& b) { return __hsub(a, b); }
-  friend Self operator*(const Self& a, const Self& b) { return __hmul(a, b); }
-  friend Self operator/(const Self& a, const Self& b) { return __hdiv(a, b); }
-  friend Self& operator+=(Self& a, const Self& b) { return a = a + b; }
-  friend Self& operator-=(Self& a, const Self& b) { return a = a - b; }
-  friend Self& operator*=(Self& a, const Self& b) { return a = a * b; }
-  friend Self& operator/=(Self& a, const Self& b) { return a = a / b; }
-  friend Self operator+(const Self& a) { return a; }
-  friend Self operator-(const Self& a) { return __hneg(a); }
-  friend Self& operator++(Self& a) { return a += of_bits(Format::kOne); }
-  friend Self& operator--(Self& a) { return a -= of_bits(Format::kOne); }
-  friend Self operator++(Self& a, int) {
+  friend __forceinline__ Self operator+(const Self& a, const Self& b) { return __hadd(a, b); }
+  friend __forceinline__ Self operator-(const Self& a, const Self& b) { return __hsub(a, b); }
+  friend __forceinline__ Self operator*(const Self& a, const Self& b) { return __hmul(a, b); }
+  friend __forceinline__ Self operator/(const Self& a, const Self& b) { return __hdiv(a, b); }
+  friend __forceinline__ Self& operator+=(Self& a, const Self& b) { return a = a + b; }
+  friend __forceinline__ Self& operator-=(Self& a, const Self& b) { return a = a - b; }
+  friend __forceinline__ Self& operator*=(Self& a, const Self& b) { return a = a * b; }
+  friend __forceinline__ Self& operator/=(Self& a, const Self& b) { return a = a / b; }
+  friend __forceinline__ Self operator+(const Self& a) { return a; }
+  friend __forceinline__ Self operator-(const Self& a) { return __hneg(a); }
+  friend __forceinline__ Self& operator++(Self& a) { return a += of_bits(Format::kOne); }
+  friend __forceinline__ Self& operator--(Self& a) { return a -= of_bits(Format::kOne); }
+  friend __forceinline__ Self operator++(Self& a, int) {
     const Self before = a;
     ++a;
     return before;
   }
-  friend Self operator--(Self& a, int) {
+  friend __forceinline__ Self operator--(Self& a, int) {
     const Self before = a;
     --a;
     return before;
   }
-  friend bool operator==(const Self& a, const Self& b) { return __heq(a, b); }
-  friend bool operator!=(const Self& a, const Self& b) { return __hneu(a, b); }
-  friend bool operator<(const Self& a, const Self& b) { return __hlt(a, b); }
-  friend bool operator>(const Self& a, const Self& b) { return __hgt(a, b); }
-  friend bool operator<=(const Self& a, const Self& b) { return __hle(a, b); }
-  friend bool operator>=(const Self& a, const Self& b) { return __hge(a, b); }
+  friend __forceinline__ bool operator==(const Self& a, const Self& b) { return __heq(a, b); }
+  friend __forceinline__ bool operator!=(const Self& a, const Self& b) { return __hneu(a, b); }
+  friend __forceinline__ bool operator<(const Self& a, const Self& b) { return __hlt(a, b); }
+  friend __forceinline__ bool operator>(const Self& a, const Self& b) { return __hgt(a, b); }
+  friend __forceinline__ bool operator<=(const Self& a, const Self& b) { return __hle(a, b); }
+  friend __forceinline__ bool operator>=(const Self& a, const Self& b) { return __hge(a, b); }
 
  private:
-  static Self saturated(Self a) { return __hmin(__hmax(a, of_bits(0)), of_bits(Format::kOne)); }
+  static __forceinline__ Self saturated(Self a) {
+    return __hmin(__hmax(a, of_bits(0)), of_bits(Format::kOne));
+  }
 
-  static Self min_or_max(Self a, Self b, bool larger) {
+  static __forceinline__ Self min_or_max(Self a, Self b, bool larger) {
     if (__hisnan(a)) a = b;
     if (__hisnan(b)) b = a;
     if (__hisnan(a)) return of_bits(Format::kNan);

@@ -7,6 +7,7 @@
 
 #include "runtime/host/float16.h"
 #include "runtime/host/float16_pair.h"
+#include "runtime/host/forceinline.h"
 #include "runtime/host/vector_types.h"
 
 #include <bit>
@@ -132,50 +133,52 @@ using __nv_half_raw = __half_raw;
 using __nv_half2_raw = __half2_raw;
 
 // The bits of a half, and a half of given bits.
-constexpr unsigned short __half_as_ushort(__half a) { return __half_raw(a).x; }
-constexpr short __half_as_short(__half a) { return static_cast<short>(__half_raw(a).x); }
-constexpr __half __ushort_as_half(unsigned short bits) { return __half_raw{bits}; }
-constexpr __half __short_as_half(short bits) {
+constexpr __forceinline__ unsigned short __half_as_ushort(__half a) { return __half_raw(a).x; }
+constexpr __forceinline__ short __half_as_short(__half a) {
+  return static_cast<short>(__half_raw(a).x);
+}
+constexpr __forceinline__ __half __ushort_as_half(unsigned short bits) { return __half_raw{bits}; }
+constexpr __forceinline__ __half __short_as_half(short bits) {
   return __half_raw{static_cast<unsigned short>(bits)};
 }
 
 // From and to float; the suffix is the rounding.
-inline float __half2float(__half a) { return a; }
-inline __half __double2half(double a) { return a; }
-inline __half __float2half(float a) { return a; }
-inline __half __float2half_rn(float a) { return a; }
-inline __half __float2half_rz(float a) {
+__forceinline__ float __half2float(__half a) { return a; }
+__forceinline__ __half __double2half(double a) { return a; }
+__forceinline__ __half __float2half(float a) { return a; }
+__forceinline__ __half __float2half_rn(float a) { return a; }
+__forceinline__ __half __float2half_rz(float a) {
   return __half_raw{kg::host::Binary16::from_float<kg::host::Rounding::zero>(a)};
 }
-inline __half __float2half_rd(float a) {
+__forceinline__ __half __float2half_rd(float a) {
   return __half_raw{kg::host::Binary16::from_float<kg::host::Rounding::down>(a)};
 }
-inline __half __float2half_ru(float a) {
+__forceinline__ __half __float2half_ru(float a) {
   return __half_raw{kg::host::Binary16::from_float<kg::host::Rounding::up>(a)};
 }
 
 // From and to an integer type, in the four roundings. A macro, because only it can make the names.
 #define KG_HALF_INTEGER(name, Type)                                                                \
-  inline Type __half2##name##_rn(__half a) {                                                       \
+  __forceinline__ Type __half2##name##_rn(__half a) {                                              \
     return kg::host::to_integer<Type, kg::host::Rounding::nearest>(float(a));                      \
   }                                                                                                \
-  inline Type __half2##name##_rz(__half a) {                                                       \
+  __forceinline__ Type __half2##name##_rz(__half a) {                                              \
     return kg::host::to_integer<Type, kg::host::Rounding::zero>(float(a));                         \
   }                                                                                                \
-  inline Type __half2##name##_rd(__half a) {                                                       \
+  __forceinline__ Type __half2##name##_rd(__half a) {                                              \
     return kg::host::to_integer<Type, kg::host::Rounding::down>(float(a));                         \
   }                                                                                                \
-  inline Type __half2##name##_ru(__half a) {                                                       \
+  __forceinline__ Type __half2##name##_ru(__half a) {                                              \
     return kg::host::to_integer<Type, kg::host::Rounding::up>(float(a));                           \
   }                                                                                                \
-  inline __half __##name##2half_rn(Type a) { return a; }                                           \
-  inline __half __##name##2half_rz(Type a) {                                                       \
+  __forceinline__ __half __##name##2half_rn(Type a) { return a; }                                  \
+  __forceinline__ __half __##name##2half_rz(Type a) {                                              \
     return __float2half_rz(kg::host::narrow_to_odd(kg::host::integer_to_odd(a)));                  \
   }                                                                                                \
-  inline __half __##name##2half_rd(Type a) {                                                       \
+  __forceinline__ __half __##name##2half_rd(Type a) {                                              \
     return __float2half_rd(kg::host::narrow_to_odd(kg::host::integer_to_odd(a)));                  \
   }                                                                                                \
-  inline __half __##name##2half_ru(Type a) {                                                       \
+  __forceinline__ __half __##name##2half_ru(Type a) {                                              \
     return __float2half_ru(kg::host::narrow_to_odd(kg::host::integer_to_odd(a)));                  \
   }
 KG_HALF_INTEGER(short, short)
@@ -185,23 +188,23 @@ KG_HALF_INTEGER(uint, unsigned)
 KG_HALF_INTEGER(ll, long long)
 KG_HALF_INTEGER(ull, unsigned long long)
 #undef KG_HALF_INTEGER
-inline signed char __half2char_rz(__half a) { return static_cast<signed char>(a); }
-inline unsigned char __half2uchar_rz(__half a) { return static_cast<unsigned char>(a); }
+__forceinline__ signed char __half2char_rz(__half a) { return static_cast<signed char>(a); }
+__forceinline__ unsigned char __half2uchar_rz(__half a) { return static_cast<unsigned char>(a); }
 
 // Pairs: built from floats and halves, and taken apart.
-constexpr __half2 make_half2(__half x, __half y) { return {x, y}; }
-constexpr __half2 __halves2half2(__half low, __half high) { return {low, high}; }
-constexpr __half2 __half2half2(__half a) { return {a, a}; }
-inline __half2 __float2half2_rn(float a) { return {a, a}; }
-inline __half2 __floats2half2_rn(float low, float high) { return {low, high}; }
-inline __half2 __float22half2_rn(float2 a) { return {a.x, a.y}; }
-inline float2 __half22float2(__half2 a) { return {a.x, a.y}; }
-constexpr __half __low2half(__half2 a) { return a.x; }
-constexpr __half __high2half(__half2 a) { return a.y; }
-constexpr __half2 __low2half2(__half2 a) { return {a.x, a.x}; }
-constexpr __half2 __high2half2(__half2 a) { return {a.y, a.y}; }
-constexpr __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
-constexpr __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
+constexpr __forceinline__ __half2 make_half2(__half x, __half y) { return {x, y}; }
+constexpr __forceinline__ __half2 __halves2half2(__half low, __half high) { return {low, high}; }
+constexpr __forceinline__ __half2 __half2half2(__half a) { return {a, a}; }
+__forceinline__ __half2 __float2half2_rn(float a) { return {a, a}; }
+__forceinline__ __half2 __floats2half2_rn(float low, float high) { return {low, high}; }
+__forceinline__ __half2 __float22half2_rn(float2 a) { return {a.x, a.y}; }
+__forceinline__ float2 __half22float2(__half2 a) { return {a.x, a.y}; }
+constexpr __forceinline__ __half __low2half(__half2 a) { return a.x; }
+constexpr __forceinline__ __half __high2half(__half2 a) { return a.y; }
+constexpr __forceinline__ __half2 __low2half2(__half2 a) { return {a.x, a.x}; }
+constexpr __forceinline__ __half2 __high2half2(__half2 a) { return {a.y, a.y}; }
+constexpr __forceinline__ __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
+constexpr __forceinline__ __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
 
 // CUDA's constants: infinity, NaN, the smallest subnormal, the largest number, -0, 0 and 1.
 inline constexpr __half CUDART_INF_FP16 = __half_raw{0x7c00};

@@ -80,10 +80,13 @@ namespace kg::host {
 // expression, so that a call is enough.
 template <class Float>
 Float unfused(Float value) {
-#if defined(__GNUC__) && !defined(__clang__)
-  return __builtin_assoc_barrier(value);
-#else
+#if defined(__clang__)
   return value;
+#elif __has_builtin(__builtin_assoc_barrier)
+  return __builtin_assoc_barrier(value);
+#else // g++ before 12: what was read from memory is no product
+  volatile Float stored = value;
+  return stored;
 #endif
 }
 

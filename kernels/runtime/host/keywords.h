@@ -5,6 +5,8 @@
 // attributes with it.
 #pragma once
 
+#include "runtime/host/forceinline.h"
+
 namespace kg::host {
 struct alignas(16) SharedGuard {
   unsigned char bytes[256];
@@ -14,7 +16,6 @@ struct alignas(16) SharedGuard {
 #define __global__
 #define __device__
 #define __host__
-#define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __grid_constant__

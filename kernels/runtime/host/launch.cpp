@@ -5,6 +5,7 @@
 // to OS threads in index order.
 #include "runtime/launch.h"
 
+#include "runtime/device.h"
 #include "runtime/host/block.h"
 #include "runtime/host/launch_timer.h"
 #include "runtime/host/observer.h"
@@ -53,6 +54,7 @@ void validate(const LaunchConfig& config, const void* kernel) {
   const dim3 g = config.grid;
   const dim3 b = config.block;
   const dim3 c = config.cluster;
+  const DeviceProperties& device = device_properties();
   // The limit is put into words only where it is broken.
   const auto check = [&](bool ok, auto... what) {
     if (!ok) [[unlikely]]
@@ -62,13 +64,13 @@ void validate(const LaunchConfig& config, const void* kernel) {
   check(g.x != 0 && g.y != 0 && g.z != 0, "every grid extent must be at least 1");
   check(b.x != 0 && b.y != 0 && b.z != 0, "every block extent must be at least 1");
   check(g.x <= unsigned{kMaxGridX}, "grid.x is limited to ", kMaxGridX);
-  check(g.y <= unsigned{kMaxGridYz} && g.z <= unsigned{kMaxGridYz},
-        "grid.y and grid.z are limited to ", kMaxGridYz);
+  const auto most_yz = static_cast<unsigned>(device.max_grid_yz);
+  check(g.y <= most_yz && g.z <= most_yz, "grid.y and grid.z are limited to ", most_yz);
   check(b.x <= unsigned{kMaxThreadsPerBlock} && b.y <= unsigned{kMaxThreadsPerBlock} &&
             b.z <= unsigned{kMaxBlockZ} && volume(b) <= unsigned{kMaxThreadsPerBlock},
         "a block is limited to ", kMaxThreadsPerBlock, " threads and ", kMaxBlockZ, " along z");
-  check(config.shared_bytes <= kSharedBytesOptIn, "dynamic shared memory is limited to ",
-        kSharedBytesOptIn, " bytes");
+  check(config.shared_bytes <= device.shared_bytes_per_block_optin,
+        "dynamic shared memory is limited to ", device.shared_bytes_per_block_optin, " bytes");
   check(c.x != 0 && c.y != 0 && c.z != 0 && volume(c) <= unsigned{kMaxClusterBlocks},
         "a cluster has 1 to ", kMaxClusterBlocks, " blocks");
   check(g.x % c.x == 0 && g.y % c.y == 0 && g.z % c.z == 0,

@@ -6,6 +6,8 @@
 // is one access of its full width, as on a GPU.
 #pragma once
 
+#include "runtime/host/forceinline.h"
+
 namespace kg::host {
 
 // CUDA aligns a vector of 2 or 4 elements to its size, but to no more than 16 bytes (CUDA C++
@@ -29,10 +31,12 @@ constexpr unsigned long vector_alignment(unsigned long bytes) { return bytes < 1
   struct alignas(kg::host::vector_alignment(4 * sizeof(Element))) name##4 {                        \
     Element x, y, z, w;                                                                            \
   };                                                                                               \
-  constexpr name##1 make_##name##1(Element x) { return {x}; }                                      \
-  constexpr name##2 make_##name##2(Element x, Element y) { return {x, y}; }                        \
-  constexpr name##3 make_##name##3(Element x, Element y, Element z) { return {x, y, z}; }          \
-  constexpr name##4 make_##name##4(Element x, Element y, Element z, Element w) {                   \
+  constexpr __forceinline__ name##1 make_##name##1(Element x) { return {x}; }                      \
+  constexpr __forceinline__ name##2 make_##name##2(Element x, Element y) { return {x, y}; }        \
+  constexpr __forceinline__ name##3 make_##name##3(Element x, Element y, Element z) {              \
+    return {x, y, z};                                                                              \
+  }                                                                                                \
+  constexpr __forceinline__ name##4 make_##name##4(Element x, Element y, Element z, Element w) {   \
     return {x, y, z, w};                                                                           \
   }
 
@@ -56,8 +60,8 @@ KG_VECTOR_TYPES(double, double)
   struct alignas(bytes) name##4_##bytes##a {                                                       \
     Element x, y, z, w;                                                                            \
   };                                                                                               \
-  constexpr name##4_##bytes##a make_##name##4_##bytes##a(Element x, Element y, Element z,          \
-                                                         Element w) {                              \
+  constexpr __forceinline__ name##4_##bytes##a make_##name##4_##bytes##a(Element x, Element y,     \
+                                                                         Element z, Element w) {   \
     return {x, y, z, w};                                                                           \
   }
 

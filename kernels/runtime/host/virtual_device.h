@@ -5,6 +5,9 @@
 // and counts are the same on every machine. Its limits are those of compute capability 8.0 (CUDA
 // C++ Programming Guide, "Technical Specifications per Compute Capability"), with few
 // multiprocessors: a grid sized to fill it stays cheap to execute.
+//
+// KERNELGRADE_VIRTUAL_DEVICE=small lowers the limits that tests cross on purpose, so that they are
+// crossed with less work; the tests under the checkers run so.
 #pragma once
 
 #include <cstddef>
@@ -27,5 +30,9 @@ inline constexpr int kMaxClusterBlocks = 8;
 // Blocks of a cooperative launch run on one OS thread each; this bounds them, as occupancy does on
 // a GPU.
 inline constexpr int kMaxCooperativeBlocks = 4 * kSmCount;
+
+inline constexpr int kSmallSmCount = 4;
+inline constexpr std::size_t kSmallSharedBytesOptIn = 64 * 1024; // as of compute capability 7.5
+inline constexpr int kSmallMaxGridYz = 1023;
 
 } // namespace kg::host

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/forceinline.h"
 
 #include <bit>
 #include <cstdint>
@@ -152,16 +153,16 @@ struct BitXor {
 // a source beyond the segment's end means the lane's own value. Operands count modulo 32.
 
 template <class T>
-T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
-              kg::Location where = kg::Location::here()) {
+__forceinline__ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
+                              kg::Location where = kg::Location::here()) {
   const unsigned w = static_cast<unsigned>(width);
   const unsigned first = kg::host::running_block("__shfl_sync", where).lane() & ~(w - 1);
   return kg::host::exchange(mask, value, first | (static_cast<unsigned>(source) & (w - 1)),
                             "__shfl_sync", where);
 }
 template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                 kg::Location where = kg::Location::here()) {
+__forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                                 kg::Location where = kg::Location::here()) {
   const unsigned lane = kg::host::running_block("__shfl_up_sync", where).lane();
   const unsigned first = lane & ~(static_cast<unsigned>(width) - 1);
   delta %= 32;
@@ -169,8 +170,8 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
   return kg::host::exchange(mask, value, source, "__shfl_up_sync", where);
 }
 template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                   kg::Location where = kg::Location::here()) {
+__forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
+                                   kg::Location where = kg::Location::here()) {
   const unsigned lane = kg::host::running_block("__shfl_down_sync", where).lane();
   const unsigned last = lane | (static_cast<unsigned>(width) - 1);
   delta %= 32;
@@ -178,8 +179,8 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
   return kg::host::exchange(mask, value, source, "__shfl_down_sync", where);
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
-                  kg::Location where = kg::Location::here()) {
+__forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
+                                  kg::Location where = kg::Location::here()) {
   const unsigned lane = kg::host::running_block("__shfl_xor_sync", where).lane();
   const unsigned last = lane | (static_cast<unsigned>(width) - 1);
   unsigned source = lane ^ (static_cast<unsigned>(lane_mask) & 31u);
@@ -207,13 +208,14 @@ inline int __all_sync(unsigned mask, int predicate, kg::Location where = kg::Loc
 }
 
 template <class T>
-unsigned __match_any_sync(unsigned mask, T value, kg::Location where = kg::Location::here()) {
+__forceinline__ unsigned __match_any_sync(unsigned mask, T value,
+                                          kg::Location where = kg::Location::here()) {
   return kg::host::match(mask, value, "__match_any_sync", where);
 }
 // Returns the participating lanes and sets *all to 1 when their values are all equal, else 0 and 0.
 template <class T>
-unsigned __match_all_sync(unsigned mask, T value, int* all,
-                          kg::Location where = kg::Location::here()) {
+__forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all,
+                                          kg::Location where = kg::Location::here()) {
   const unsigned same = kg::host::match(mask, value, "__match_all_sync", where);
   const unsigned everyone = kg::host::ballot(mask, 1, "__match_all_sync", where);
   *all = same == everyone;

@@ -1,0 +1,115 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# kernelgrade_add_recounts(): counts the operations' costs once more, on kernels that are compiled otherwise than the blessed ones, and
+# holds the metrics that are the kernel's own to the same baselines: not one sector more, and not one less (tests/counters/recount.cmake).
+#   counts.no_inline.<op>   all operations at -O1 without inlining, but for what is __forceinline__. g++ instruments no access that a
+#                           call makes for an argument or a result that is a class (kernels/runtime/host/forceinline.h); where a
+#                           kernel has such a call, the count shrinks
+#   counts.gcc<N>.<op>      some operations by each other g++ that is installed, from 11 on
+# Label nightly; counts.build builds the programs. By day, label unit: one operation without inlining.
+# Host backend with g++, after the last op.
+set(KERNELGRADE_OPS_BY_OTHER_COMPILERS elementwise gemm reduction softmax transpose)
+set(KERNELGRADE_OP_BY_DAY bias_gelu)
+# At -O1 a loop whose rounds some lanes skip stays rolled, and lanes in different rounds are taken together (docs/costs.md).
+set(KERNELGRADE_KNOWN_WITHOUT_INLINING
+  "gemm.f16.m250_n270_k230_nt mma sectors_per_request"
+  "gemm.bf16.m250_n270_k230_nt mma sectors_per_request"
+  "pooling.f32.avg_nchw_n1_c8_h32_w32_k3_s1_p1 vectorized sectors_per_request"
+  "pooling.f16.avg_nchw_n1_c8_h32_w32_k3_s1_p1 vectorized sectors_per_request"
+  "pooling.f16.max_nhwc_n1_c32_h32_w32_k3_s2_p1 vectorized sectors_per_request"
+  "pooling.bf16.avg_nchw_n1_c8_h32_w32_k3_s1_p1 vectorized sectors_per_request"
+  "pooling.bf16.max_nhwc_n1_c32_h32_w32_k3_s2_p1 vectorized sectors_per_request")
+
+set(KERNELGRADE_OTHER_GXX "") # versions
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  foreach(version RANGE 11 20)
+    find_program(KERNELGRADE_GXX_${version} g++-${version})
+    mark_as_advanced(KERNELGRADE_GXX_${version})
+    if(KERNELGRADE_GXX_${version} AND NOT CMAKE_CXX_COMPILER_VERSION MATCHES "^${version}[.]")
+      list(APPEND KERNELGRADE_OTHER_GXX ${version})
+    endif()
+  endforeach()
+endif()
+
+# kernelgrade_compile_by_other_gxx(<target> <version>): with the same flags; it links as before.
+function(kernelgrade_compile_by_other_gxx target version)
+  set(launcher ${PROJECT_BINARY_DIR}/recounts/gcc${version}.sh)
+  string(CONCAT script "#!/bin/sh\n" "# $1 is the compiler of the build.\n" "shift\n"
+    "exec ${KERNELGRADE_CCACHE} ${KERNELGRADE_GXX_${version}} \"$@\"\n")
+  file(CONFIGURE OUTPUT ${launcher} CONTENT "${script}" @ONLY)
+  file(CHMOD ${launcher} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER ${launcher})
+endfunction()
+
+# kernelgrade_add_recount(<name> [BY_DAY] [GXX <version>] OPS <op>... OPTIONS <flag>... KNOWN <row>...)
+function(kernelgrade_add_recount name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "BY_DAY" "GXX" "OPS;OPTIONS;KNOWN")
+  set(program kernelgrade-cost-${name})
+  kernelgrade_cost_program(${program} ${name})
+  kernelgrade_list_operations(${PROJECT_BINARY_DIR}/recounts/${name}.cpp ${arg_OPS})
+  target_sources(${program} PRIVATE ${PROJECT_BINARY_DIR}/recounts/${name}.cpp)
+  set(targets ${program})
+  foreach(op IN LISTS arg_OPS)
+    set(kernels kernelgrade_${op}_${name})
+    get_target_property(sources kernelgrade_${op}_checked SOURCES)
+    add_library(${kernels} OBJECT)
+    kernelgrade_device_sources(${kernels} ${sources})
+    target_link_libraries(${kernels} PUBLIC kernelgrade::runtime)
+    kernelgrade_checked_options(${kernels})
+    target_compile_options(${kernels} PRIVATE ${arg_OPTIONS})
+    if(arg_GXX)
+      kernelgrade_compile_by_other_gxx(${kernels} ${arg_GXX})
+    endif()
+    list(APPEND targets ${kernels})
+    target_sources(${program} PRIVATE $<TARGET_OBJECTS:${kernels}>)
+  endforeach()
+  foreach(op IN LISTS arg_OPS) # after all kernels, as in kernelgrade_finish
+    target_sources(${program} PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
+  endforeach()
+
+  foreach(op IN LISTS arg_OPS)
+    add_test(NAME counts.${name}.${op} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DOP=${op}
+      "-DKNOWN=${arg_KNOWN}" -P ${PROJECT_SOURCE_DIR}/tests/counters/recount.cmake)
+    if(arg_BY_DAY)
+      set_tests_properties(counts.${name}.${op} PROPERTIES LABELS "unit;op_${op}" TIMEOUT 300)
+    else()
+      set_tests_properties(counts.${name}.${op} PROPERTIES LABELS "nightly;op_${op}" TIMEOUT 300 FIXTURES_REQUIRED recounts)
+    endif()
+  endforeach()
+  if(NOT arg_BY_DAY)
+    set_target_properties(${targets} PROPERTIES EXCLUDE_FROM_ALL ON)
+    add_dependencies(recounts ${program})
+  endif()
+endfunction()
+
+function(kernelgrade_add_recounts)
+  if(NOT TARGET kernelgrade-cost)
+    return()
+  endif()
+  get_property(ops GLOBAL PROPERTY KERNELGRADE_OPS)
+  add_custom_target(recounts)
+  add_test(NAME counts.build COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target recounts)
+  set_tests_properties(counts.build PROPERTIES LABELS nightly FIXTURES_SETUP recounts RUN_SERIAL ON TIMEOUT 1800)
+
+  set(no_inline -O1 -fno-inline)
+  kernelgrade_add_recount(no_inline OPS ${ops} OPTIONS ${no_inline} KNOWN ${KERNELGRADE_KNOWN_WITHOUT_INLINING})
+  if(KERNELGRADE_OP_BY_DAY IN_LIST ops)
+    kernelgrade_add_recount(no_inline_by_day BY_DAY OPS ${KERNELGRADE_OP_BY_DAY} OPTIONS ${no_inline})
+  endif()
+
+  set(some "")
+  foreach(op IN LISTS KERNELGRADE_OPS_BY_OTHER_COMPILERS)
+    if(op IN_LIST ops)
+      list(APPEND some ${op})
+    endif()
+  endforeach()
+  foreach(version IN LISTS KERNELGRADE_OTHER_GXX)
+    if(some)
+      kernelgrade_add_recount(gcc${version} GXX ${version} OPS ${some})
+    endif()
+  endforeach()
+  if(NOT KERNELGRADE_OTHER_GXX)
+    message(STATUS "No other g++ (g++-11, say): counts.gcc* are left out")
+  endif()
+endfunction()
