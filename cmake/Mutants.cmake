@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_mutants(<op> CATEGORY <category> SOURCES <file>...)
+# kernelgrade_add_mutants(<op> CATEGORY <category> SOURCES <file>... [LIBRARIES <library>...])
 #
 # Adds the op's seeded bugs, which tests/mutants/<op>.json lists. From copies of the kernels' sources that hold them all, each behind a
 # switch that is read at run time (tests/mutants/mutate.h), it makes
@@ -41,7 +41,7 @@ function(kernelgrade_mutated_files op spec files)
 endfunction()
 
 function(kernelgrade_add_mutants op)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "SOURCES;LIBRARIES")
   set(spec ${PROJECT_SOURCE_DIR}/tests/mutants/${op}.json)
   set(kernels ${PROJECT_SOURCE_DIR}/kernels)
   set(out ${PROJECT_BINARY_DIR}/mutants/${op})
@@ -73,7 +73,7 @@ function(kernelgrade_add_mutants op)
   add_library(kernelgrade_${op}_mutants STATIC ${out}/names.cpp ${copies})
   kernelgrade_device_sources(kernelgrade_${op}_mutants ${sources})
   target_include_directories(kernelgrade_${op}_mutants BEFORE PRIVATE ${out} ${PROJECT_SOURCE_DIR})
-  target_link_libraries(kernelgrade_${op}_mutants PUBLIC kernelgrade::runtime)
+  target_link_libraries(kernelgrade_${op}_mutants PUBLIC kernelgrade::runtime ${arg_LIBRARIES})
   kernelgrade_checked_options(kernelgrade_${op}_mutants)
   target_compile_options(kernelgrade_${op}_mutants PRIVATE -w) # bugs are what warnings are about
 

@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_op(<op> CATEGORY <category> DTYPES <dtype>... [SOURCES <file>...])
+# kernelgrade_add_op(<op> CATEGORY <category> DTYPES <dtype>... [SOURCES <file>...] [USES <op>...])
 #
 # Adds an operation whole. From these files, each of which must exist:
 #   kernels/<op>/<op>.h, kernels/<op>/<SOURCES> (default <op>.cu)   the kernels
@@ -18,7 +18,8 @@
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host without a baseline: nightly)
 #   resource.<op>              CTest test that gates registers, spills, shared memory and occupancy (host backend, nvcc), label perf
 #   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf
-# and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op.
+# and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op. USES: ops whose `run` it calls, added
+# before it.
 
 set(KERNELGRADE_OPS "" CACHE STRING "The operations to build, as a list; empty: all")
 
@@ -26,7 +27,7 @@ function(kernelgrade_add_op op)
   if(KERNELGRADE_OPS AND NOT op IN_LIST KERNELGRADE_OPS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES;USES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_op(${op}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -45,16 +46,28 @@ function(kernelgrade_add_op op)
     endif()
   endforeach()
 
+  set(used "")
+  foreach(other IN LISTS arg_USES)
+    if(NOT TARGET kernelgrade_${other})
+      message(FATAL_ERROR "kernelgrade_add_op(${op}): it uses ${other}, which is not added before it; where KERNELGRADE_OPS names ${op}, "
+        "it must name ${other}, too")
+    endif()
+    list(APPEND used kernelgrade_${other})
+  endforeach()
+  set(used_checked ${used})
+  list(TRANSFORM used_checked APPEND _checked)
+  set_property(GLOBAL PROPERTY KERNELGRADE_USED_BY_${op} ${used})
+
   add_library(kernelgrade_${op} STATIC)
   kernelgrade_device_sources(kernelgrade_${op} ${kernels})
-  target_link_libraries(kernelgrade_${op} PUBLIC kernelgrade::runtime)
+  target_link_libraries(kernelgrade_${op} PUBLIC kernelgrade::runtime ${used})
   kernelgrade_kernel_options(kernelgrade_${op})
   kernelgrade_warnings(kernelgrade_${op})
 
   if(TARGET kernelgrade::checkers)
     add_library(kernelgrade_${op}_checked STATIC)
     kernelgrade_device_sources(kernelgrade_${op}_checked ${kernels})
-    target_link_libraries(kernelgrade_${op}_checked PUBLIC kernelgrade::runtime)
+    target_link_libraries(kernelgrade_${op}_checked PUBLIC kernelgrade::runtime ${used_checked})
     kernelgrade_checked_options(kernelgrade_${op}_checked)
     kernelgrade_warnings(kernelgrade_${op}_checked)
   endif()
@@ -69,7 +82,7 @@ function(kernelgrade_add_op op)
     kernelgrade_op_test_program(${op}_checked_test kernelgrade_${op}_checked kernelgrade_${op}_tests kernelgrade::checkers)
     # Kernels first: of an inline function that the tests hold, too, the linker takes the first, and it must be the watched one.
     target_sources(${op}_checked_test PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
-    kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES})
+    kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES} LIBRARIES ${used_checked})
   endif()
 
   if(KERNELGRADE_BACKEND STREQUAL "cuda")

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pooling/problem.h"
+#include "tests/support/image_layout.h"
 #include "tests/support/oracle_pool.h"
 
 namespace kg::test {
@@ -49,14 +50,7 @@ template <typename V>
 std::vector<V> in_layout(const std::vector<V>& nchw, const pooling::Problem& p, std::int64_t height,
                          std::int64_t width) {
   if (p.layout == pooling::Layout::nchw) return nchw;
-  std::vector<V> nhwc;
-  nhwc.reserve(nchw.size());
-  for (std::int64_t n = 0; n < p.batch; ++n)
-    for (std::int64_t place = 0; place < height * width; ++place)
-      for (std::int64_t c = 0; c < p.channels; ++c)
-        nhwc.push_back(
-            nchw[static_cast<std::size_t>((n * p.channels + c) * height * width + place)]);
-  return nhwc;
+  return channels_last(nchw, p.batch, p.channels, height * width);
 }
 
 // The inverse.
@@ -64,14 +58,7 @@ template <typename V>
 std::vector<V> in_nchw(const std::vector<V>& values, const pooling::Problem& p, std::int64_t height,
                        std::int64_t width) {
   if (p.layout == pooling::Layout::nchw) return values;
-  std::vector<V> nchw;
-  nchw.reserve(values.size());
-  const std::int64_t size = height * width;
-  for (std::int64_t n = 0; n < p.batch; ++n)
-    for (std::int64_t c = 0; c < p.channels; ++c)
-      for (std::int64_t place = 0; place < size; ++place)
-        nchw.push_back(values[static_cast<std::size_t>((n * size + place) * p.channels + c)]);
-  return nchw;
+  return channels_first(values, p.batch, p.channels, height * width);
 }
 
 template <typename V>

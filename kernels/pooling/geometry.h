@@ -7,36 +7,20 @@
 #pragma once
 
 #include "pooling/problem.h"
+#include "primitives/window_taps.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>
-#include <limits>
 
 namespace kg::pooling {
 
-// One axis of x and y. Steps are in elements, from one coordinate to the next.
-struct Line {
-  int in, out;
-  int kernel, stride, dilation;
-  int before, after; // padding
-  std::int64_t x_step, y_step;
-};
-
-// Taps [first, end) of a window lie in the input, the first of them at coordinate `start` +
-// first * dilation; `padded_end` is the end of those in the input or the declared padding.
-struct Taps {
-  int start, first, end, padded_end;
-};
-
-__host__ __device__ inline Taps taps_of(const Line& line, int window) {
-  const int start = window * line.stride - line.before;
-  const auto taps_below = [&](int limit) { // from `start` on
-    const int taps = limit > start ? (limit - start - 1) / line.dilation + 1 : 0;
-    return taps < line.kernel ? taps : line.kernel;
-  };
-  const int first = taps_below(0);
-  return {start, first, taps_below(line.in), taps_below(line.in + line.after)};
-}
+using window::count_threads;
+using window::Line;
+using window::line_of;
+using window::Place;
+using window::place_of;
+using window::Taps;
+using window::taps_of;
 
 // What an average divides by.
 __device__ inline std::int64_t counted_taps(const Taps& down, const Taps& across,
@@ -55,51 +39,12 @@ struct Geometry {
     const bool last = p.layout == Layout::nhwc;
     outer = last ? p.batch : p.planes();
     inner = last ? p.channels : 1;
-    vertical = line(p.vertical, p.height, p.out_height(), inner * p.width, inner * p.out_width());
-    horizontal = line(p.horizontal, p.width, p.out_width(), inner, inner);
+    vertical =
+        line_of(p.vertical, p.height, p.out_height(), inner * p.width, inner * p.out_width());
+    horizontal = line_of(p.horizontal, p.width, p.out_width(), inner, inner);
     x_plane = inner * p.height * p.width;
     y_plane = inner * p.out_height() * p.out_width();
   }
-
- private:
-  static Line line(const Axis& axis, std::int64_t in, std::int64_t out, std::int64_t x_step,
-                   std::int64_t y_step) {
-    return {static_cast<int>(in),
-            static_cast<int>(out),
-            static_cast<int>(axis.kernel),
-            static_cast<int>(axis.stride),
-            static_cast<int>(axis.dilation),
-            static_cast<int>(axis.pad_before),
-            static_cast<int>(axis.pad_after),
-            x_step,
-            y_step};
-  }
 };
-
-// Elements of x or y in the order of memory, by packs: innermost elements, columns, rows, planes.
-struct Place {
-  std::int64_t inner; // the pack's first element
-  int column, row;
-  std::int64_t outer;
-};
-
-__device__ inline Place place_of(unsigned index, unsigned packs, int pack, int columns, int rows) {
-  const unsigned column = index / packs;
-  const unsigned row = column / static_cast<unsigned>(columns);
-  const unsigned outer = row / static_cast<unsigned>(rows);
-  return {static_cast<std::int64_t>(index % packs) * pack,
-          static_cast<int>(column % static_cast<unsigned>(columns)),
-          static_cast<int>(row % static_cast<unsigned>(rows)), outer};
-}
-
-// Threads of a kernel, which count themselves in 32 bits: divisions of 64 bits would cost as much
-// as the pooling. Throws Error where there are more; `what` begins the message.
-inline unsigned count_threads(const std::string& what, std::int64_t threads) {
-  constexpr std::int64_t kMost = std::numeric_limits<unsigned>::max() - 1024; // and a block's rest
-  require(threads <= kMost, what + " would need " + std::to_string(threads) +
-                                " threads, and counts to " + std::to_string(kMost) +
-                                "; split the batch");
-  return static_cast<unsigned>(threads);
-}
 
 } // namespace kg::pooling

@@ -3,6 +3,7 @@
 //
 // A step of the build: writes the C++ file that defines kg::identity::code_hashes().
 //   hash_libraries <output> <runtime library> [<op>=<library>]...
+// An op is named once for each library that it runs.
 #include "perf/identity/object_code.h"
 #include "perf/judge/atomic_file.h"
 #include "runtime/error.h"
@@ -11,6 +12,7 @@
 #include <cstdio>
 #include <exception>
 #include <fmt/format.h>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,16 +29,16 @@ void write_hashes(const std::vector<std::string>& arguments) {
   if (arguments.size() < 2)
     throw Error("hash_libraries: give the output, the runtime library and <op>=<library>...");
   const std::string runtime = hash_file(arguments[1]);
-  std::string rows;
+  std::map<std::string, Hash> libraries_of;
   for (std::size_t i = 2; i < arguments.size(); ++i) {
     const std::size_t equals = arguments[i].find('=');
     if (equals == std::string::npos)
       throw Error("hash_libraries: '" + arguments[i] + "' is no <op>=<library>");
-    const std::string op = arguments[i].substr(0, equals);
-    const std::string library = hash_file(arguments[i].substr(equals + 1));
-    rows +=
-        fmt::format("      {{\"{}\", \"{}\"}},\n", op, Hash().field(library).field(runtime).hex());
+    libraries_of[arguments[i].substr(0, equals)].field(hash_file(arguments[i].substr(equals + 1)));
   }
+  std::string rows;
+  for (auto& [op, hash] : libraries_of)
+    rows += fmt::format("      {{\"{}\", \"{}\"}},\n", op, hash.field(runtime).hex());
   const std::string file =
       fmt::format("// Written by the build (perf/identity/hash_libraries.cpp).\n"
                   "#include \"perf/identity/code_hashes.h\"\n\n"

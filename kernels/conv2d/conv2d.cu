@@ -1,0 +1,113 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which variant of conv2d runs, and what it is asked to be valid. The floor is one read of x and of
+// the weights and one write of y; at 3x3 and 64 channels that is 144 multiply-adds per element of
+// x, more than a GPU without matrix units does while its memory moves one.
+#include "conv2d/conv2d.h"
+
+#include "conv2d/variants.h"
+#include "primitives/pack.h"
+#include "runtime/error.h"
+
+#include <string>
+#include <type_traits>
+
+namespace kg::conv2d {
+namespace {
+
+// Of fewer output channels, and of fewer places, most of a tile of the matrix product is padding.
+constexpr std::int64_t kLeastChannels = 16;
+constexpr std::int64_t kLeastPlaces = 32;
+
+template <class T>
+void require_variant(Variant variant) {
+  require(supports<T>(variant), "conv2d: there is no variant " + std::string(name(variant)) +
+                                    " for " + std::string(kg::name(dtype_of<T>)) +
+                                    "; use automatic, direct or im2col");
+}
+
+template <class T>
+Variant chosen(const Geometry& geometry, Variant variant) {
+  if (variant == Variant::automatic) return resolve<T>(geometry);
+  require_variant<T>(variant);
+  return variant;
+}
+
+void require_pointer(const char* what, const void* pointer) {
+  require(pointer != nullptr, "conv2d: " + std::string(what) + " is null; pass device memory");
+}
+
+} // namespace
+
+std::string_view name(Variant variant) {
+  switch (variant) {
+  case Variant::automatic: return "automatic";
+  case Variant::direct: return "direct";
+  case Variant::im2col: return "im2col";
+  case Variant::implicit_gemm: return "implicit_gemm";
+  }
+  return "";
+}
+
+template <class T>
+bool supports(Variant variant) {
+  return variant != Variant::implicit_gemm || std::is_same_v<T, float>;
+}
+
+template <class T>
+Variant resolve(const Geometry& g) {
+  if (g.group_outputs() < kLeastChannels || g.batch * g.out_places() < kLeastPlaces)
+    return Variant::direct;
+  return supports<T>(Variant::implicit_gemm) ? Variant::implicit_gemm : Variant::im2col;
+}
+
+template <class T>
+std::size_t workspace_bytes(const Geometry& geometry, Variant variant) {
+  require_geometry("conv2d", geometry);
+  return chosen<T>(geometry, variant) == Variant::im2col ? im2col_workspace_bytes<T>(geometry) : 0;
+}
+
+template <class T>
+Variant run(const Problem<T>& problem, Variant variant, Stream& stream) {
+  const Geometry& g = problem.geometry;
+  const std::size_t needed = workspace_bytes<T>(g, variant);
+  variant = chosen<T>(g, variant);
+  if (g.batch == 0) return variant;
+  require_pointer("x", problem.x);
+  require_pointer("weights", problem.weights);
+  require_pointer("y", problem.y);
+  require(needed == 0 || (problem.workspace != nullptr &&
+                          is_aligned(static_cast<const char*>(problem.workspace))),
+          "conv2d: workspace is null or not aligned; pass " + std::to_string(needed) +
+              " bytes of device memory, aligned to 16");
+  if (variant == Variant::direct)
+    run_direct(problem, stream);
+  else if (variant == Variant::im2col)
+    run_im2col(problem, stream);
+  else if constexpr (std::is_same_v<T, float>)
+    run_implicit_gemm(problem, stream);
+  return variant;
+}
+
+template bool supports<float>(Variant);
+template bool supports<f16>(Variant);
+template bool supports<bf16>(Variant);
+template Variant resolve<float>(const Geometry&);
+template Variant resolve<f16>(const Geometry&);
+template Variant resolve<bf16>(const Geometry&);
+template std::size_t workspace_bytes<float>(const Geometry&, Variant);
+template std::size_t workspace_bytes<f16>(const Geometry&, Variant);
+template std::size_t workspace_bytes<bf16>(const Geometry&, Variant);
+template Variant run(const Problem<float>&, Variant, Stream&);
+template Variant run(const Problem<f16>&, Variant, Stream&);
+template Variant run(const Problem<bf16>&, Variant, Stream&);
+
+Work work(Dtype dtype, const Geometry& g) {
+  const auto outputs = static_cast<double>(g.outputs());
+  return {.bytes = (static_cast<double>(g.inputs() + g.weights()) + outputs) *
+                   static_cast<double>(size_of(dtype)),
+          .flops = 2 * outputs * static_cast<double>(g.depth())};
+}
+
+} // namespace kg::conv2d

@@ -1,0 +1,74 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// conv2d: y = x * weights + bias, as neural networks have it: a cross-correlation over two spatial
+// axes and all input channels of a group (geometry.h has the extents, layouts and windows).
+//
+// Problem: dense tensors of any alignment of T itself; y overlaps none of the others.
+//
+// Rounding: products are summed up in f32, also those of f16 and bf16, which are exact in it; the
+// bias is added in f32, and the result is rounded once to T. direct adds the products of an output
+// in the order of its weights by fused multiply-adds, the others as gemm does. In a fixed order
+// either way: repeated runs are bit-identical.
+//
+// Special values: IEEE 754. A NaN or infinity of x reaches the outputs whose windows hold it, one
+// of the weights the outputs of its channel; infinities of both signs in a sum, or an infinity
+// times 0, give NaN. Padding adds 0 times its weight in im2col and implicit_gemm, nothing in
+// direct: of a weight that is not finite, outputs at the border may become NaN in the former. A sum
+// starts from +0. Subnormals are kept. A result beyond the largest f16 is infinite.
+#pragma once
+
+#include "conv2d/geometry.h"
+#include "runtime/device_code.h"
+#include "runtime/stream.h"
+#include "runtime/work.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace kg::conv2d {
+
+// direct: one thread per output. im2col: the windows are written out as a matrix, `columns`, and
+// gemm multiplies it with the weights. implicit_gemm: that product, whose tiles gather the columns
+// from x as they need them.
+enum class Variant { automatic, direct, im2col, implicit_gemm };
+inline constexpr Variant kVariants[] = {Variant::direct, Variant::im2col, Variant::implicit_gemm};
+
+// Whether repeated runs give the same bits.
+constexpr bool deterministic(Variant) { return true; }
+
+std::string_view name(Variant variant);
+
+template <class T>
+struct Problem {
+  Geometry geometry;
+  const T* x = nullptr;
+  const T* weights = nullptr;
+  const T* bias = nullptr; // out_channels elements; null: none
+  T* y = nullptr;
+  void* workspace = nullptr; // workspace_bytes, aligned to 16
+};
+
+// Whether there is such a variant for tensors of T: float, f16, bf16.
+template <class T>
+bool supports(Variant variant);
+
+// What `automatic` stands for.
+template <class T>
+Variant resolve(const Geometry& geometry);
+
+// Bytes of device workspace that `run` needs, aligned to 16; may be 0.
+template <class T>
+std::size_t workspace_bytes(const Geometry& geometry, Variant variant);
+
+// Enqueues the operation and returns the variant that runs. Nothing is launched for a batch of 0.
+// Throws Error for a geometry that require_geometry refuses, a null pointer where one is needed, a
+// variant that T does not have, or more threads than a launch can have.
+template <class T>
+Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
+
+// x and weights read once, y written once; 2 operations per tap, input channel and output.
+Work work(Dtype dtype, const Geometry& geometry);
+
+} // namespace kg::conv2d

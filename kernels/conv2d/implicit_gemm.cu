@@ -1,0 +1,245 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// conv2d, variant implicit_gemm, for f32: the product of weights and columns by the tiles of gemm's
+// variant tiled, without the matrix of columns. A block has 64 output channels of a group and 64
+// places of y, counted through all images.
+//
+// The weights come into shared memory as an operand of gemm does. The other operand is gathered
+// from x: each thread has one place and fetches the 16 elements of its window that a slice of k
+// wants. Which ones they are is the same for the whole block, so that a walk through the taps,
+// without divisions, serves all threads; each adds the offset of its place and asks whether the tap
+// lies in the image. In nchw neighbouring threads read neighbouring columns; in nhwc a thread reads
+// 16 bytes of channels where there are whole ones, and its neighbours read those of the next place.
+// Rows of the tile are what lies next to each other in y: places in nchw, channels in nhwc.
+//
+// Bytes: x and the weights from memory once as long as L2 holds what the tiles of a row share;
+// from there 64 * (64 + 64) elements per 64 * 64 * 64 multiply-adds. Flops: 2 per product, padding
+// of the tiles included. Expected on an H200: 45 to 55 % of the f32 peak for 64 channels and more,
+// a little below gemm, whose copies need no addresses per element.
+#include "conv2d/variants.h"
+#include "gemm/simt_tile.h"
+
+#include "primitives/pack.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+namespace kg::conv2d {
+
+inline constexpr int kTileOutputs = gemm::kTile.m; // channels, and places
+static_assert(gemm::kTile.n == kTileOutputs && gemm::kTile.threads() == kTileOutputs,
+              "a thread gathers one place");
+
+// A convolution as blocks see it.
+struct Gathered {
+  window::Line vertical, horizontal;
+  Strides x;
+  int group_inputs, group_outputs, out_channels;
+  std::int64_t depth;
+  std::int64_t places;  // of an image of y
+  std::int64_t outputs; // places of all images
+  std::int64_t channel_tiles, place_tiles;
+};
+
+// A step of k: one element of a window.
+struct Step {
+  int channel, row, column;
+};
+
+template <bool kChannelsLast, int kWidth>
+__device__ __forceinline__ void advance(Step& step, const Gathered& g) {
+  if constexpr (kChannelsLast) {
+    step.channel += kWidth;
+    if (step.channel < g.group_inputs) return;
+    step.channel = 0;
+    if (++step.column < g.horizontal.kernel) return;
+    step.column = 0;
+    ++step.row;
+  } else {
+    if (++step.column < g.horizontal.kernel) return;
+    step.column = 0;
+    if (++step.row < g.vertical.kernel) return;
+    step.row = 0;
+    ++step.channel;
+  }
+}
+
+// Where the window of a place begins: in x, and in the image.
+struct Start {
+  const float* image; // of the group's first channel
+  int row, column;
+};
+
+// The next kTile.k elements of a window. What lies in the padding, and behind the end of k, is 0.
+template <bool kChannelsLast, int kWidth>
+__device__ __forceinline__ void gather(const Gathered& g, const Start& start, Step& step,
+                                       float (&staged)[gemm::kTile.k]) {
+  KG_UNROLL
+  for (int item = 0; item < gemm::kTile.k; item += kWidth) {
+    const int row = start.row + step.row * g.vertical.dilation;
+    const int column = start.column + step.column * g.horizontal.dilation;
+    const bool exists = step.channel < g.group_inputs && step.row < g.vertical.kernel;
+    const bool inside = row >= 0 && row < g.vertical.in && column >= 0 && column < g.horizontal.in;
+    const std::int64_t offset =
+        step.channel * g.x.channel + row * g.vertical.x_step + column * g.horizontal.x_step;
+    if constexpr (kWidth == gemm::kQuad) {
+      float4 quad{};
+      if (exists && inside) quad = *reinterpret_cast<const float4*>(start.image + offset);
+      staged[item + 0] = quad.x;
+      staged[item + 1] = quad.y;
+      staged[item + 2] = quad.z;
+      staged[item + 3] = quad.w;
+    } else {
+      staged[item] = exists && inside ? start.image[offset] : 0.0f;
+    }
+    advance<kChannelsLast, kWidth>(step, g);
+  }
+}
+
+// Writes the block's tile, whose rows are channels in nchw and places in nhwc: neighbouring threads
+// write neighbouring elements of y.
+template <bool kChannelsLast>
+__device__ __forceinline__ void write(const Gathered& g, const float* bias, float* y, int channel0,
+                                      int channels, std::int64_t place0, int places,
+                                      const float* tile) {
+  constexpr int kPitch = kTileOutputs + gemm::kQuad;
+  const auto thread = static_cast<int>(threadIdx.x);
+  const float* from = tile + gemm::slot(thread);
+  if constexpr (kChannelsLast) {
+    if (thread >= channels) return;
+    const float added = bias == nullptr ? 0.0f : bias[channel0 + thread];
+    float* to = y + (place0 * g.out_channels + channel0 + thread);
+    for (int row = 0; row < places; ++row)
+      to[row * static_cast<std::int64_t>(g.out_channels)] = from[row * kPitch] + added;
+  } else {
+    if (thread >= places) return;
+    const std::int64_t image = (place0 + thread) / g.places;
+    const std::int64_t place = (place0 + thread) % g.places;
+    float* to = y + ((image * g.out_channels + channel0) * g.places + place);
+    for (int row = 0; row < channels; ++row)
+      to[row * g.places] = from[row * kPitch] + (bias == nullptr ? 0.0f : bias[channel0 + row]);
+  }
+}
+
+// Blocks per multiprocessor that the registers must leave room for. 6 keep 12 warps without a spill
+// where a thread gathers 16 bytes at a time; with an address per element they would not.
+template <bool kChannelsLast, bool kVector>
+constexpr int least_blocks() {
+  return kChannelsLast && kVector ? 6 : 4;
+}
+
+// kVector: 16-byte accesses to the weights, and in nhwc to x, are aligned and whole.
+template <bool kChannelsLast, bool kVector>
+__global__ void __launch_bounds__(gemm::kTile.threads(), (least_blocks<kChannelsLast, kVector>()))
+    implicit_gemm(const float* __restrict__ x, const float* __restrict__ weights,
+                  const float* __restrict__ bias, float* __restrict__ y, Gathered g) {
+  constexpr gemm::Tile kT = gemm::kTile;
+  constexpr gemm::Slice kWeights{kT.m, kT.k, kT.threads(), true, kVector};
+  constexpr gemm::Slice kPlaces{kT.n, kT.k, kT.threads(), false, false};
+  constexpr int kWidth = kChannelsLast && kVector ? gemm::kQuad : 1;
+  constexpr int kBuffer = kWeights.floats() + kPlaces.floats();
+  static_assert(kT.m * kPlaces.pitch() <= 2 * kBuffer, "the tile of y takes the buffers' place");
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int thread_row = thread / kT.threads_n() * kT.thread_m;
+  const int thread_column = thread % kT.threads_n() * kT.thread_n;
+
+  const std::int64_t tile = blockIdx.x / g.channel_tiles;
+  const std::int64_t place0 = tile % g.place_tiles * kTileOutputs;
+  const auto group = static_cast<int>(tile / g.place_tiles);
+  const auto first = static_cast<int>(blockIdx.x % g.channel_tiles) * kTileOutputs; // in the group
+  const int channel0 = group * g.group_outputs + first;
+  const int left = g.group_outputs - first;
+  const int channels = left < kTileOutputs ? left : kTileOutputs;
+  const std::int64_t rest = g.outputs - place0;
+  const int places = static_cast<int>(rest < kTileOutputs ? rest : kTileOutputs);
+
+  const float* const filters = weights + channel0 * g.depth;
+  // A thread without a place gathers the last one's window again.
+  const std::int64_t index = place0 + (thread < places ? thread : places - 1);
+  const std::int64_t place = index % g.places;
+  const Start start{
+      x + (index / g.places * g.x.outer + group * g.group_inputs * g.x.channel),
+      static_cast<int>(place / g.horizontal.out) * g.vertical.stride - g.vertical.before,
+      static_cast<int>(place % g.horizontal.out) * g.horizontal.stride - g.horizontal.before};
+  Step step{};
+
+  float* const shared = dynamic_shared<float>();
+  float staged_weights[kWeights.per_thread()];
+  float staged_places[kT.k];
+  float sum[kT.thread_m][kT.thread_n] = {};
+  const auto slices = static_cast<int>((g.depth + kT.k - 1) / kT.k);
+  const auto last_depth = static_cast<int>(g.depth - (slices - 1) * std::int64_t{kT.k});
+  const auto fetch_slice = [&](int slice) __attribute__((always_inline)) {
+    const gemm::Operand from{filters + slice * std::int64_t{kT.k}, g.depth, channels};
+    gemm::fetch<kWeights>(from, slice + 1 == slices ? last_depth : kT.k, thread, staged_weights);
+    gather<kChannelsLast, kWidth>(g, start, step, staged_places);
+  };
+  const auto store_slice = [&](int slice) __attribute__((always_inline)) {
+    float* const buffer = shared + slice % 2 * kBuffer;
+    gemm::store<kWeights>(staged_weights, thread, buffer);
+    gemm::store<kPlaces>(staged_places, thread, buffer + kWeights.floats());
+  };
+
+  fetch_slice(0);
+  store_slice(0);
+  for (int slice = 0; slice < slices; ++slice) {
+    __syncthreads();
+    const bool more = slice + 1 < slices;
+    if (more) fetch_slice(slice + 1);
+    const float* of_weights = shared + slice % 2 * kBuffer;
+    const float* of_places = of_weights + kWeights.floats();
+    gemm::multiply<kT, kWeights, kPlaces>(
+        (kChannelsLast ? of_places : of_weights) + gemm::slot(thread_row),
+        (kChannelsLast ? of_weights : of_places) + gemm::slot(thread_column), sum);
+    if (more) store_slice(slice + 1);
+  }
+  __syncthreads();
+  gemm::put<kT>(sum, thread_row, thread_column, shared);
+  __syncthreads();
+  write<kChannelsLast>(g, bias, y, channel0, channels, place0, places, shared);
+}
+
+namespace {
+
+template <bool kChannelsLast, bool kVector>
+void launch_implicit(const Problem<float>& p, const Gathered& g, std::int64_t tiles,
+                     Stream& stream) {
+  constexpr int kSharedFloats = 2 * gemm::kTile.k * 2 * (kTileOutputs + gemm::kQuad);
+  launch(implicit_gemm<kChannelsLast, kVector>,
+         {.grid = grid_x(tiles, "conv2d: the tiles of y", "split the batch"),
+          .block = dim3(static_cast<unsigned>(gemm::kTile.threads())),
+          .shared_bytes = kSharedFloats * sizeof(float),
+          .stream = &stream},
+         p.x, p.weights, p.bias, p.y, g);
+}
+
+} // namespace
+
+void run_implicit_gemm(const Problem<float>& p, Stream& stream) {
+  const Geometry& geometry = p.geometry;
+  const bool last = geometry.layout == Layout::nhwc;
+  Gathered g;
+  g.vertical = vertical_line(geometry);
+  g.horizontal = horizontal_line(geometry);
+  g.x = strides_of_x(geometry);
+  g.group_inputs = static_cast<int>(geometry.group_inputs());
+  g.group_outputs = static_cast<int>(geometry.group_outputs());
+  g.out_channels = static_cast<int>(geometry.out_channels);
+  g.depth = geometry.depth();
+  g.places = geometry.out_places();
+  g.outputs = geometry.batch * g.places;
+  g.channel_tiles = div_up(g.group_outputs, kTileOutputs);
+  g.place_tiles = div_up(g.outputs, kTileOutputs);
+  const std::int64_t tiles = g.channel_tiles * g.place_tiles * geometry.groups;
+
+  const bool aligned = g.depth % gemm::kQuad == 0 && is_aligned(p.weights);
+  const bool channels = g.group_inputs % gemm::kQuad == 0 && is_aligned(p.x);
+  if (last)
+    aligned&& channels ? launch_implicit<true, true>(p, g, tiles, stream)
+                       : launch_implicit<true, false>(p, g, tiles, stream);
+  else
+    aligned ? launch_implicit<false, true>(p, g, tiles, stream)
+            : launch_implicit<false, false>(p, g, tiles, stream);
+}
+
+} // namespace kg::conv2d

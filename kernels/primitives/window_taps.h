@@ -1,0 +1,80 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Windows (window.h) as kernels see them: one axis, which of a window's taps lie in the input, and
+// a thread's place among the elements of an image.
+#pragma once
+
+#include "primitives/window.h"
+#include "runtime/device_code.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace kg::window {
+
+// One axis of x and y. Steps are in elements, from one coordinate to the next.
+struct Line {
+  int in, out;
+  int kernel, stride, dilation;
+  int before, after; // padding
+  std::int64_t x_step, y_step;
+};
+
+inline Line line_of(const Axis& axis, std::int64_t in, std::int64_t out, std::int64_t x_step,
+                    std::int64_t y_step) {
+  return {static_cast<int>(in),
+          static_cast<int>(out),
+          static_cast<int>(axis.kernel),
+          static_cast<int>(axis.stride),
+          static_cast<int>(axis.dilation),
+          static_cast<int>(axis.pad_before),
+          static_cast<int>(axis.pad_after),
+          x_step,
+          y_step};
+}
+
+// Taps [first, end) of a window lie in the input, the first of them at coordinate `start` +
+// first * dilation; `padded_end` is the end of those in the input or the declared padding.
+struct Taps {
+  int start, first, end, padded_end;
+};
+
+__host__ __device__ inline Taps taps_of(const Line& line, int window) {
+  const int start = window * line.stride - line.before;
+  const auto taps_below = [&](int limit) { // from `start` on
+    const int taps = limit > start ? (limit - start - 1) / line.dilation + 1 : 0;
+    return taps < line.kernel ? taps : line.kernel;
+  };
+  const int first = taps_below(0);
+  return {start, first, taps_below(line.in), taps_below(line.in + line.after)};
+}
+
+// Elements of an image in the order of memory, by packs: innermost elements, columns, rows, planes.
+struct Place {
+  std::int64_t inner; // the pack's first element
+  int column, row;
+  std::int64_t outer;
+};
+
+__device__ inline Place place_of(unsigned index, unsigned packs, int pack, int columns, int rows) {
+  const unsigned column = index / packs;
+  const unsigned row = column / static_cast<unsigned>(columns);
+  const unsigned outer = row / static_cast<unsigned>(rows);
+  return {static_cast<std::int64_t>(index % packs) * pack,
+          static_cast<int>(column % static_cast<unsigned>(columns)),
+          static_cast<int>(row % static_cast<unsigned>(rows)), outer};
+}
+
+// Threads of a kernel, which count themselves in 32 bits: divisions of 64 bits would cost as much
+// as the work of a window. Throws Error where there are more; `what` begins the message.
+inline unsigned count_threads(const std::string& what, std::int64_t threads) {
+  constexpr std::int64_t kMost = std::numeric_limits<unsigned>::max() - 1024; // and a block's rest
+  require(threads <= kMost, what + " would need " + std::to_string(threads) +
+                                " threads, and counts to " + std::to_string(kMost) +
+                                "; split the batch");
+  return static_cast<unsigned>(threads);
+}
+
+} // namespace kg::window

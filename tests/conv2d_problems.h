@@ -1,0 +1,118 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The convolutions that conv2d and the vendors are tested on, and how the oracle, which knows nchw
+// alone, sees them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conv2d/geometry.h"
+#include "tests/support/image_layout.h"
+#include "tests/support/oracle_conv.h"
+
+namespace kg::test {
+
+inline Convolution oracle_problem(const conv2d::Geometry& g) {
+  const auto axis = [](const conv2d::Axis& a) {
+    return PoolAxis{a.kernel, a.stride, a.pad_before, a.pad_after, a.dilation};
+  };
+  return {g.batch,        g.in_channels,    g.height,           g.width,
+          g.out_channels, axis(g.vertical), axis(g.horizontal), g.groups};
+}
+
+// nhwc_n2_c3_h5_w7_o4_k2x3_s1x1_p0.1x1.1_d1x1_g1: as it may stand in a case id.
+inline std::string text(const conv2d::Geometry& g) {
+  const auto both = [](const char* key, const std::string& vertical,
+                       const std::string& horizontal) {
+    return std::string("_") + key + vertical + "x" + horizontal;
+  };
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const conv2d::Axis& v = g.vertical;
+  const conv2d::Axis& h = g.horizontal;
+  return std::string(name(g.layout)) + "_n" + number(g.batch) + "_c" + number(g.in_channels) +
+         "_h" + number(g.height) + "_w" + number(g.width) + "_o" + number(g.out_channels) +
+         both("k", number(v.kernel), number(h.kernel)) +
+         both("s", number(v.stride), number(h.stride)) +
+         both("p", number(v.pad_before) + "." + number(v.pad_after),
+              number(h.pad_before) + "." + number(h.pad_after)) +
+         both("d", number(v.dilation), number(h.dilation)) + "_g" + number(g.groups);
+}
+
+// From nchw and oihw, in which the oracle counts, to the problem's layout.
+template <typename V>
+std::vector<V> x_in_layout(const std::vector<V>& x, const conv2d::Geometry& g) {
+  return g.layout == conv2d::Layout::nchw
+             ? x
+             : channels_last(x, g.batch, g.in_channels, g.height * g.width);
+}
+template <typename V>
+std::vector<V> weights_in_layout(const std::vector<V>& weights, const conv2d::Geometry& g) {
+  return g.layout == conv2d::Layout::nchw
+             ? weights
+             : channels_last(weights, g.out_channels, g.group_inputs(), g.taps());
+}
+template <typename V>
+std::vector<V> y_in_layout(const std::vector<V>& y, const conv2d::Geometry& g) {
+  return g.layout == conv2d::Layout::nchw
+             ? y
+             : channels_last(y, g.batch, g.out_channels, g.out_places());
+}
+
+// Of y, as results are compared: four extents, in the problem's layout.
+inline std::vector<std::int64_t> y_shape(const conv2d::Geometry& g) {
+  if (g.layout == conv2d::Layout::nchw)
+    return {g.batch, g.out_channels, g.out_height(), g.out_width()};
+  return {g.batch, g.out_height(), g.out_width(), g.out_channels};
+}
+
+inline std::vector<conv2d::Geometry> in_both_layouts(const std::vector<conv2d::Geometry>& some) {
+  std::vector<conv2d::Geometry> all;
+  for (conv2d::Geometry g : some)
+    for (const conv2d::Layout layout : {conv2d::Layout::nchw, conv2d::Layout::nhwc}) {
+      g.layout = layout;
+      all.push_back(g);
+    }
+  return all;
+}
+
+// Convolutions of every form that differs for a kernel.
+inline std::vector<conv2d::Geometry> convolutions() {
+  using conv2d::Axis;
+  const Axis one{};
+  const Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
+  const Axis three_of_two{.kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 1};
+  return in_both_layouts({
+      {2, 8, 6, 8, 24, three, three},
+      {1, 3, 15, 17, 16, three_of_two, three_of_two},
+      // The first layer of many networks.
+      {1, 3, 16, 15, 8, {.kernel = 7, .stride = 2, .pad_before = 3, .pad_after = 3}, three},
+      // Kernels of one element: x is the matrix of columns, or every second element of it is.
+      {2, 16, 5, 8, 24, one, one},
+      {2, 5, 7, 9, 8, {.stride = 2}, {.stride = 3}},
+      {1, 8, 4, 5, 16, {.pad_before = 1, .pad_after = 1}, one},
+      // Each side its own padding.
+      {2, 4, 7, 9, 8, {.kernel = 3, .stride = 2, .pad_after = 1}, {.kernel = 4, .pad_before = 2}},
+      // Dilation, overlapping and stepping over columns.
+      {1, 8, 9, 14, 8, {.kernel = 3, .dilation = 2}, {.kernel = 2, .stride = 3, .dilation = 5}},
+      // Strides beyond the kernel; a kernel beyond the input; windows of padding alone.
+      {2, 5, 9, 11, 7, {.kernel = 2, .stride = 4}, {.kernel = 1, .stride = 3}},
+      {1,
+       8,
+       3,
+       4,
+       16,
+       {.kernel = 5, .pad_before = 2, .pad_after = 2},
+       {.kernel = 7, .pad_before = 3, .pad_after = 3}},
+      {1, 8, 3, 9, 8, {.kernel = 2}, {.kernel = 2, .pad_before = 3, .pad_after = 4}},
+      // Groups: of whole packs and of less, one channel each, and several outputs of each channel.
+      {2, 16, 6, 8, 32, three, three, 2},
+      {1, 12, 5, 6, 8, three, {.kernel = 2}, 4},
+      {2, 17, 6, 7, 17, three, three, 17},
+      {1, 16, 7, 8, 32, three_of_two, three, 16},
+  });
+}
+
+} // namespace kg::test
