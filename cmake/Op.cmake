@@ -1,7 +1,7 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_op(<op> CATEGORY <category> DTYPES <dtype>... [SOURCES <file>...] [USES <op>...])
+# kernelgrade_add_op(<op> CATEGORY <category> DTYPES <dtype>... [SOURCES <file>...] [TEXTS <file>...] [USES <op>...])
 #
 # Adds an operation whole. From these files, each of which must exist:
 #   kernels/<op>/<op>.h, kernels/<op>/<SOURCES> (default <op>.cu)   the kernels
@@ -19,7 +19,10 @@
 #   resource.<op>              CTest test that gates registers, spills, shared memory and occupancy (host backend, nvcc), label perf
 #   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op. USES: ops whose `run` it calls, added
-# before it.
+# before it. TEXTS: of kernels that are compiled at run time, kernels/<op>/<name>.cuh; each becomes the string kg::<op>::<name>, which
+# kernels/<op>/<name>.h declares.
+
+include(Embed)
 
 include(Gpus)
 if(KERNELGRADE_BACKEND STREQUAL "cuda")
@@ -32,7 +35,7 @@ function(kernelgrade_add_op op)
   if(KERNELGRADE_OPS AND NOT op IN_LIST KERNELGRADE_OPS)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES;TEXTS;USES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_op(${op}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -63,14 +66,18 @@ function(kernelgrade_add_op op)
   list(TRANSFORM used_checked APPEND _checked)
   set_property(GLOBAL PROPERTY KERNELGRADE_USED_BY_${op} ${used})
 
-  add_library(kernelgrade_${op} STATIC)
+  set(texts "")
+  if(arg_TEXTS)
+    kernelgrade_write_texts(${op} texts ${arg_TEXTS})
+  endif()
+  add_library(kernelgrade_${op} STATIC ${texts})
   kernelgrade_device_sources(kernelgrade_${op} ${kernels})
   target_link_libraries(kernelgrade_${op} PUBLIC kernelgrade::runtime ${used})
   kernelgrade_kernel_options(kernelgrade_${op})
   kernelgrade_warnings(kernelgrade_${op})
 
   if(TARGET kernelgrade::checkers)
-    add_library(kernelgrade_${op}_checked STATIC)
+    add_library(kernelgrade_${op}_checked STATIC ${texts})
     kernelgrade_device_sources(kernelgrade_${op}_checked ${kernels})
     target_link_libraries(kernelgrade_${op}_checked PUBLIC kernelgrade::runtime ${used_checked})
     kernelgrade_checked_options(kernelgrade_${op}_checked)
@@ -88,6 +95,7 @@ function(kernelgrade_add_op op)
     # Kernels first: of an inline function that the tests hold, too, the linker takes the first, and it must be the watched one.
     target_sources(${op}_checked_test PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
     kernelgrade_add_mutants(${op} CATEGORY ${arg_CATEGORY} SOURCES ${arg_SOURCES} LIBRARIES ${used_checked})
+    target_sources(kernelgrade_${op}_mutants PRIVATE ${texts})
   endif()
 
   if(KERNELGRADE_BACKEND STREQUAL "cuda")
@@ -150,6 +158,20 @@ function(kernelgrade_add_op op)
       kernelgrade_needs_gpu(correctness.${op}.${dtype})
     endif()
   endforeach()
+endfunction()
+
+# The source that defines the texts, into <result>.
+function(kernelgrade_write_texts op result)
+  set(file ${PROJECT_BINARY_DIR}/texts/${op}.cpp)
+  set(includes "")
+  set(definitions "")
+  foreach(text IN LISTS ARGN)
+    get_filename_component(name ${text} NAME_WE)
+    string(APPEND includes "#include \"${op}/${name}.h\"\n")
+    kernelgrade_embed(definitions ${name} ${PROJECT_SOURCE_DIR}/kernels/${op}/${text})
+  endforeach()
+  file(CONFIGURE OUTPUT ${file} CONTENT "@includes@\nnamespace kg::@op@ {\n\n@definitions@\n} // namespace kg::@op@\n" @ONLY)
+  set(${result} ${file} PARENT_SCOPE)
 endfunction()
 
 # kernelgrade_op_test_program(<program> <library>...): an op's tests, linked with one of the builds of its kernels.

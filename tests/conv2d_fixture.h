@@ -103,7 +103,7 @@ class Conv2dTest : public testing::Test {
 
   void SetUp() override {
     this->RecordProperty("backend", std::string(name(backend)));
-    require_evidence("conv2d", kDtype, variants(), kRoundedOperation);
+    require_evidence("conv2d", kDtype, with_jit(), kRoundedOperation);
   }
 
   static std::vector<Variant> variants() {
@@ -111,6 +111,14 @@ class Conv2dTest : public testing::Test {
     for (const Variant variant : conv2d::kVariants)
       if (conv2d::supports<T>(variant)) all.push_back(variant);
     return all;
+  }
+  static std::vector<Variant> with_jit() {
+    std::vector<Variant> all = variants();
+    all.push_back(Variant::jit);
+    return all;
+  }
+  static std::vector<Variant> variants(const Geometry& g) {
+    return is_compiled(g) ? with_jit() : variants();
   }
 
   static VariantId id(std::string_view variant) {
@@ -177,7 +185,7 @@ class Conv2dTest : public testing::Test {
     const Reference right = reference(g, data);
     const Expectation expected = expectation(g, right);
     EXPECT_TRUE(not_vacuous(expected, degenerate)) << text(g);
-    for (const Variant variant : variants())
+    for (const Variant variant : variants(g))
       EXPECT_TRUE(verdict(compare(observe(run(g, data, variant, offsets)), expected),
                           context(g, data, conv2d::name(variant))));
   }
@@ -189,7 +197,7 @@ class Conv2dTest : public testing::Test {
     for (double& value : right) value = round_to(kDtype, value);
     const Expectation expected = exactly(kDtype, y_shape(g), right);
     EXPECT_TRUE(not_vacuous(expected)) << text(g);
-    for (const Variant variant : variants())
+    for (const Variant variant : variants(g))
       EXPECT_TRUE(verdict(compare(observe(run(g, data, variant, offsets)), expected),
                           context(g, data, conv2d::name(variant))));
   }

@@ -78,6 +78,24 @@ inline std::vector<conv2d::Geometry> in_both_layouts(const std::vector<conv2d::G
   return all;
 }
 
+// The one that variant jit is tested on, in both layouts, since compiling it takes a second:
+// strides, dilation, paddings of each side, groups, and outputs of a group that fill no whole tile.
+inline conv2d::Geometry compiled_geometry() {
+  return {2,
+          6,
+          9,
+          11,
+          20,
+          {.kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 2, .dilation = 2},
+          {.kernel = 4, .pad_before = 2, .pad_after = 1},
+          2};
+}
+inline bool is_compiled(const conv2d::Geometry& g) {
+  conv2d::Geometry compiled = compiled_geometry();
+  compiled.layout = g.layout;
+  return text(g) == text(compiled);
+}
+
 // Convolutions of every form that differs for a kernel.
 inline std::vector<conv2d::Geometry> convolutions() {
   using conv2d::Axis;
@@ -112,6 +130,7 @@ inline std::vector<conv2d::Geometry> convolutions() {
       {1, 12, 5, 6, 8, three, {.kernel = 2}, 4},
       {2, 17, 6, 7, 17, three, three, 17},
       {1, 16, 7, 8, 32, three_of_two, three, 16},
+      compiled_geometry(),
   });
 }
 

@@ -49,7 +49,7 @@ TYPED_TEST(Conv2dTest, RandomAgainstOracleAndVendor) {
     EXPECT_TRUE(not_vacuous(expected)) << text(g);
     const auto vendors = vendor::conv2d_variants(this->kDtype, g);
     any = any || !vendors.empty();
-    for (const Variant variant : this->variants()) {
+    for (const Variant variant : this->variants(g)) {
       const CaseContext where = this->context(g, data, conv2d::name(variant));
       const Observed ours = observe(this->run(g, data, variant));
       EXPECT_TRUE(verdict(compare(ours, expected), where));
@@ -81,8 +81,8 @@ TYPED_TEST(Conv2dTest, Sizes) {
     this->check(g, this->normal_data(g));
 }
 
-// 16-byte accesses need aligned arrays: here one of them is not, or none is. 64 channels are a whole
-// tile, of which alone the weights are read so.
+// 16-byte accesses need aligned arrays: here one of them is not, or none is. 64 channels are a
+// whole tile, of which alone the weights are read so.
 TYPED_TEST(Conv2dTest, Misaligned) {
   constexpr std::int64_t kPack = 16 / static_cast<std::int64_t>(sizeof(TypeParam));
   for (const Geometry& g : in_both_layouts(
@@ -148,7 +148,7 @@ TYPED_TEST(Conv2dTest, MoreThan2To31Elements) {
 TYPED_TEST(Conv2dTest, EmptyBatch) {
   const LaunchRecorder recorder;
   for (const Geometry& g : in_both_layouts({{0, 5, 4, 4, 3, {.kernel = 2}, {.kernel = 2}}}))
-    for (const Variant variant : this->variants())
+    for (const Variant variant : this->with_jit())
       EXPECT_TRUE(this->run(g, this->normal_data(g), variant).empty());
   EXPECT_TRUE(recorder.launches().empty());
 }
@@ -156,8 +156,9 @@ TYPED_TEST(Conv2dTest, EmptyBatch) {
 // NaN and infinities of x reach the outputs whose windows hold them, and no others; of the weights,
 // the outputs of their channel. Positive data: no infinity meets a zero but in the padding.
 TYPED_TEST(Conv2dTest, SpecialValues) {
-  for (const Geometry& g :
-       in_both_layouts({{2, 4, 7, 9, 18, kThree, kThree}, {2, 8, 5, 6, 16, kThree, {}, 2}})) {
+  for (const Geometry& g : in_both_layouts({{2, 4, 7, 9, 18, kThree, kThree},
+                                            {2, 8, 5, 6, 16, kThree, {}, 2},
+                                            compiled_geometry()})) {
     ConvData plain = this->normal_data(g);
     plain.weights = positive(this->kDtype, g.weights(), Tensor::b).values;
     for (const double special : {kNan, kInfinity, -kInfinity})
@@ -257,8 +258,8 @@ TYPED_TEST(Conv2dTest, Relations) {
 }
 
 TYPED_TEST(Conv2dTest, SameBitsEveryTime) {
-  for (const Geometry& g : in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree}}))
-    for (const Variant variant : this->variants()) {
+  for (const Geometry& g : in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree}, compiled_geometry()}))
+    for (const Variant variant : this->variants(g)) {
       static_assert(conv2d::deterministic(Variant::automatic));
       const ConvData data = this->normal_data(g);
       EXPECT_TRUE(same_bits_every_time(this->id(conv2d::name(variant)),
@@ -281,6 +282,20 @@ TYPED_TEST(Conv2dTest, WaitsForItsStream) {
                           arrays.result(this->id(conv2d::name(variant)), this->stream_),
                           this->run(g, data, variant)));
   }
+}
+
+// The order of the sums is the same; a batch is no constant of the kernel, but with many places a
+// thread computes several of them, and the kernel is another one.
+TYPED_TEST(Conv2dTest, JitGivesTheBitsOfDirect) {
+  for (Geometry g : in_both_layouts({compiled_geometry()}))
+    for (const std::int64_t batch : {2, 1, 100}) {
+      if (batch == 100 && this->kDtype != Dtype::f32) continue;
+      g.batch = batch;
+      const ConvData data = this->normal_data(g);
+      EXPECT_TRUE(same_bits("as direct", this->run(g, data, Variant::jit),
+                            this->run(g, data, Variant::direct)))
+          << text(g);
+    }
 }
 
 TYPED_TEST(Conv2dTest, AutomaticChoosesByProblem) {

@@ -46,6 +46,7 @@ std::string_view name(Variant variant) {
   case Variant::direct: return "direct";
   case Variant::im2col: return "im2col";
   case Variant::implicit_gemm: return "implicit_gemm";
+  case Variant::jit: return "jit";
   }
   return "";
 }
@@ -85,6 +86,8 @@ Variant run(const Problem<T>& problem, Variant variant, Stream& stream) {
     run_direct(problem, stream);
   else if (variant == Variant::im2col)
     run_im2col(problem, stream);
+  else if (variant == Variant::jit)
+    run_jit(problem, stream);
   else if constexpr (std::is_same_v<T, float>)
     run_implicit_gemm(problem, stream);
   return variant;

@@ -7,15 +7,15 @@
 // Problem: dense tensors of any alignment of T itself; y overlaps none of the others.
 //
 // Rounding: products are summed up in f32, also those of f16 and bf16, which are exact in it; the
-// bias is added in f32, and the result is rounded once to T. direct adds the products of an output
-// in the order of its weights by fused multiply-adds, the others as gemm does. In a fixed order
-// either way: repeated runs are bit-identical.
+// bias is added in f32, and the result is rounded once to T. direct and jit add the products of an
+// output tap by tap by fused multiply-adds, in the same order, the others as gemm does. In a fixed
+// order either way: repeated runs are bit-identical.
 //
 // Special values: IEEE 754. A NaN or infinity of x reaches the outputs whose windows hold it, one
 // of the weights the outputs of its channel; infinities of both signs in a sum, or an infinity
-// times 0, give NaN. Padding adds 0 times its weight in im2col and implicit_gemm, nothing in
-// direct: of a weight that is not finite, outputs at the border may become NaN in the former. A sum
-// starts from +0. Subnormals are kept. A result beyond the largest f16 is infinite.
+// times 0, give NaN. Padding adds 0 times its weight in im2col and implicit_gemm, nothing in direct
+// and jit: of a weight that is not finite, outputs at the border may become NaN in the former. A
+// sum starts from +0. Subnormals are kept. A result beyond the largest f16 is infinite.
 #pragma once
 
 #include "conv2d/geometry.h"
@@ -31,8 +31,9 @@ namespace kg::conv2d {
 
 // direct: one thread per output. im2col: the windows are written out as a matrix, `columns`, and
 // gemm multiplies it with the weights. implicit_gemm: that product, whose tiles gather the columns
-// from x as they need them.
-enum class Variant { automatic, direct, im2col, implicit_gemm };
+// from x as they need them. jit: a kernel that is compiled at run time for one geometry of any
+// batch; asked for by name alone, and not among kVariants, since compiling takes a second.
+enum class Variant { automatic, direct, im2col, implicit_gemm, jit };
 inline constexpr Variant kVariants[] = {Variant::direct, Variant::im2col, Variant::implicit_gemm};
 
 // Whether repeated runs give the same bits.
@@ -67,6 +68,18 @@ std::size_t workspace_bytes(const Geometry& geometry, Variant variant);
 // variant that T does not have, or more threads than a launch can have.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
+
+// What compiling the kernel of variant jit took, and whether that was in another process, whose
+// result lay in the cache (runtime/jit.h).
+struct Compilation {
+  double us;
+  bool from_cache;
+};
+
+// Compiles variant jit's kernel ahead of its first run, which else does. Throws Error as run, and
+// with the compiler's words where it refuses.
+template <class T>
+Compilation prepare_jit(const Geometry& geometry);
 
 // x and weights read once, y written once; 2 operations per tap, input channel and output.
 Work work(Dtype dtype, const Geometry& geometry);

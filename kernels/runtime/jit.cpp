@@ -118,7 +118,7 @@ std::string key(const Source& source, const Toolchain& toolchain) {
   hash.field(source.name).field(source.text).number(source.constants.size());
   for (const auto& [name, value] : source.constants) hash.field(name).field(value);
   hash.field(toolchain.compiler).field(toolchain.version).field(toolchain.architecture);
-  hash.field(toolchain.headers).number(toolchain.flags.size());
+  hash.field(toolchain.headers);
   for (const std::string& flag : toolchain.flags) hash.field(flag);
   return hash.hex();
 }

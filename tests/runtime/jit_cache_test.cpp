@@ -33,13 +33,20 @@ TEST(JitKey, ChangesWithEachPart) {
       [](Source& s, Toolchain&) { s.constants["C"] = "1"; },
       [](Source& s, Toolchain&) { s.constants.erase("B"); },
       [](Source& s, Toolchain&) {
-        s.constants = {{"A", "1B"}, {"", "2"}};
+        s.constants = {{"A1", ""}, {"B", "2"}};
+      },
+      // The same words in the same order, but other things.
+      [](Source& s, Toolchain& t) {
+        s.constants = {{"A", "1"}};
+        t = {"B", "2", "/c++", {"sm_80", "headers", "-O3", "-g"}, "1.2", ""};
       },
       [](Source&, Toolchain& t) { t.compiler = "/clang++"; },
       [](Source&, Toolchain& t) { t.version = "1.3"; },
       [](Source&, Toolchain& t) { t.architecture = "sm_90"; },
       [](Source&, Toolchain& t) { t.flags[0] = "-O2"; },
-      [](Source&, Toolchain& t) { t.flags = {"-O3-g"}; },
+      [](Source&, Toolchain& t) {
+        t.flags = {"-O3-", "g"};
+      },
       [](Source&, Toolchain& t) { std::swap(t.flags[0], t.flags[1]); },
       [](Source&, Toolchain& t) { t.headers = "others"; },
   };
