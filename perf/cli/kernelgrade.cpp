@@ -28,6 +28,7 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
     {"resources", resources},
     {"run", run},
     {"selftest", selftest},
+    {"study", study},
 #if KERNELGRADE_HISTORY
     {"history", history},
 #endif
