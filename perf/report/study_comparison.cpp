@@ -117,7 +117,7 @@ Section scaling_section(const Study& study, const Record& record) {
          : overhead->until ? size_text(*overhead->until, study)
                            : "none of the sizes",
          fit ? fmt::format("{:.3f}", fit->exponent) : "-",
-         fit ? fmt::format("{} sizes, {:g} to {:g}", fit->sizes, fit->from, fit->to) : "-",
+         fit ? fmt::format("{} sizes, {:.0f} to {:.0f}", fit->sizes, fit->from, fit->to) : "-",
          scaling.tolerance > 0 ? fmt::format("{:g} ± {:g}", scaling.exponent, scaling.tolerance)
                                : fmt::format("{:g}", scaling.exponent),
          fit_verdict(curve, fit, scaling)});

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_tables.h"
 
+#include "perf/judge/csv.h"
 #include "perf/judge/gate.h"
 #include "perf/measure/measure.h"
 #include "perf/report/rows.h"
@@ -27,6 +28,15 @@ std::string text_at(const std::map<std::string, std::string>& texts, const char*
                     const char* otherwise) {
   const auto found = texts.find(key);
   return found == texts.end() ? otherwise : found->second;
+}
+
+// The greatest share of the CPU that other processes took beside an experiment, in percent.
+double busiest(const Record& record) {
+  double most = 0;
+  for (const Experiment& each : record.done)
+    most = std::max(most,
+                    judge::parse_number(text_at(each.row.tags, "foreign_load", "0")).value_or(0));
+  return most;
 }
 
 std::string check_text(const Measured& row, const study::Point& point) {
@@ -89,6 +99,11 @@ Section machine_section(const Study& study, const Record& record) {
   if (known("device") == "host")
     section.lines.emplace_back("here our kernels run on the executor and libraries as code of the "
                                "CPU: compare ours with ours");
+  constexpr double kBusy = 25;
+  if (const double percent = busiest(record); percent > kBusy)
+    section.lines.push_back(fmt::format("other processes took up to {:.0f} % of the CPU: measure "
+                                        "again on an idle machine before believing these times",
+                                        percent));
   return section;
 }
 

@@ -40,6 +40,14 @@ TEST(StudyReport, ShowsEveryExperimentOnItsDevice) {
                     Not(HasSubstr("compile us")), HasSubstr("compare ours with ours")));
 }
 
+TEST(StudyReport, ABusyMachineIsSaid) {
+  study::Record record = cubic();
+  record.done[2].row.tags["foreign_load"] = "20";
+  EXPECT_THAT(text_of(record), Not(HasSubstr("other processes")));
+  record.done[5].row.tags["foreign_load"] = "80";
+  EXPECT_THAT(text_of(record), HasSubstr("other processes took up to 80 % of the CPU"));
+}
+
 TEST(StudyReport, ComparesAndRecommends) {
   study::Record record = cubic();
   EXPECT_THAT(text_of(record),
