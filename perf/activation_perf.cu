@@ -13,6 +13,7 @@
 
 #include "activation/activation.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,6 +29,7 @@ struct Arrays {
       : x(n, test::Tensor::a, stream), y(static_cast<std::size_t>(n)) {}
   RandomData<T> x;
   DeviceBuffer<T> y;
+  double worst_error = 0;
 };
 
 using Bounds = std::vector<double> (*)(test::UnaryOp, Dtype, std::span<const double> x,
@@ -44,7 +46,7 @@ std::vector<double> vendor_bounds(test::UnaryOp op, Dtype dtype, std::span<const
 
 // Large results through windows.
 template <class T>
-std::string verify(const Arrays<T>& arrays, Function function, std::int64_t n, Bounds bounds,
+std::string verify(Arrays<T>& arrays, Function function, std::int64_t n, Bounds bounds,
                    Stream& stream) {
   const auto op = static_cast<test::UnaryOp>(function);
   for (const Window window : windows(n, 1 << 16)) {
@@ -53,6 +55,7 @@ std::string verify(const Arrays<T>& arrays, Function function, std::int64_t n, B
     const std::vector<double> tolerance = bounds(op, dtype_of<T>, x, y);
     const test::Expectation expected{dtype_of<T>, {window.count}, y, tolerance};
     const auto comparison = test::compare(observe(arrays.y, window, stream), expected);
+    arrays.worst_error = std::max(arrays.worst_error, comparison.max_error);
     if (!comparison.passed()) return comparison.text();
   }
   return "";
@@ -62,8 +65,12 @@ template <class T, class Run>
 Workload workload(std::string variant, Function function, std::int64_t n, Bounds bounds, Run run) {
   Stream stream;
   auto arrays = std::make_shared<Arrays<T>>(n, stream);
-  return {[=](Stream& s) { run(*arrays, s); }, [=](Stream& s) { arrays->y.poison(s); },
-          [=](Stream& s) { return verify(*arrays, function, n, bounds, s); }, std::move(variant)};
+  return {[=](Stream& s) { run(*arrays, s); },
+          [=](Stream& s) { arrays->y.poison(s); },
+          [=](Stream& s) { return verify(*arrays, function, n, bounds, s); },
+          std::move(variant),
+          {},
+          [=] { return arrays->worst_error; }};
 }
 
 template <class T>

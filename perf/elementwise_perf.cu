@@ -11,6 +11,7 @@
 
 #include "elementwise/elementwise.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -27,17 +28,19 @@ struct Arrays {
   RandomData<T> a;
   RandomData<T> b;
   DeviceBuffer<T> out;
+  double worst_error = 0;
 };
 
 // Exact, since each element has one right value; large results through windows.
 template <class T>
-std::string verify(const Arrays<T>& arrays, Op op, std::int64_t n, Stream& stream) {
+std::string verify(Arrays<T>& arrays, Op op, std::int64_t n, Stream& stream) {
   for (const Window window : windows(n, 1 << 16)) {
     const std::vector<double> expected = test::elementwise_oracle(
         static_cast<test::BinaryOp>(op), dtype_of<T>, arrays.a.values(window.first, window.count),
         arrays.b.values(window.first, window.count));
     const auto comparison = test::compare(observe(arrays.out, window, stream),
                                           test::exactly(dtype_of<T>, {window.count}, expected));
+    arrays.worst_error = std::max(arrays.worst_error, comparison.max_error);
     if (!comparison.passed()) return comparison.text();
   }
   return "";
@@ -47,8 +50,12 @@ template <class T, class Run>
 Workload workload(std::string variant, Op op, std::int64_t n, Run run) {
   Stream stream;
   auto arrays = std::make_shared<Arrays<T>>(n, stream);
-  return {[=](Stream& s) { run(*arrays, s); }, [=](Stream& s) { arrays->out.poison(s); },
-          [=](Stream& s) { return verify(*arrays, op, n, s); }, std::move(variant)};
+  return {[=](Stream& s) { run(*arrays, s); },
+          [=](Stream& s) { arrays->out.poison(s); },
+          [=](Stream& s) { return verify(*arrays, op, n, s); },
+          std::move(variant),
+          {},
+          [=] { return arrays->worst_error; }};
 }
 
 template <class T>

@@ -14,6 +14,7 @@
 
 #include "gemm/gemm.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct Matrices {
   Extents e;
   RandomData<T> a, b;
   DeviceBuffer<T> c;
+  double worst_error = 0;
 
   vendor::Gemm product() const {
     return {dtype_of<T>,
@@ -88,7 +90,7 @@ double tolerance_of(Dtype dtype, bool tf32, Owner owner, double expected, std::i
 
 // The first and last elements of C and some between, O(k) each.
 template <class T>
-std::string verify(const Matrices<T>& m, Owner owner, Stream& stream) {
+std::string verify(Matrices<T>& m, Owner owner, Stream& stream) {
   constexpr std::int64_t kElements = 512;
   const Extents& e = m.e;
   const test::GemmProblem dot{test::contiguous({1, e.k}), test::contiguous({e.k, 1}),
@@ -115,6 +117,7 @@ std::string verify(const Matrices<T>& m, Owner owner, Stream& stream) {
     }
     const auto comparison = test::compare(observe(m.c, window, stream),
                                           {dtype_of<T>, {window.count}, expected, tolerance});
+    m.worst_error = std::max(m.worst_error, comparison.max_error);
     if (!comparison.passed()) return comparison.text();
   }
   return "";
@@ -124,8 +127,12 @@ template <class T, class Run>
 Workload workload(std::string variant, Owner owner, const Extents& extents, Run run) {
   Stream stream;
   auto matrices = std::make_shared<Matrices<T>>(extents, stream);
-  return {[=](Stream& s) { run(*matrices, s); }, [=](Stream& s) { matrices->c.poison(s); },
-          [=](Stream& s) { return verify(*matrices, owner, s); }, std::move(variant)};
+  return {[=](Stream& s) { run(*matrices, s); },
+          [=](Stream& s) { matrices->c.poison(s); },
+          [=](Stream& s) { return verify(*matrices, owner, s); },
+          std::move(variant),
+          {},
+          [=] { return matrices->worst_error; }};
 }
 
 // Not where one launch would take longer than a few milliseconds: naive, and on the executor mma,

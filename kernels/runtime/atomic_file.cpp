@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/atomic_file.h"
 
-#include "runtime/error.h"
+#include "perf/judge/descriptor.h"
 
 #include <array>
 #include <cerrno>
@@ -15,12 +15,6 @@
 
 namespace kg {
 namespace {
-
-[[noreturn]] void fail_with_errno(std::string_view doing, const std::filesystem::path& path) {
-  const std::string reason = std::generic_category().message(errno);
-  throw Error(fmt::format("{}: cannot {} it: {}; check the path and its permissions", path.string(),
-                          doing, reason));
-}
 
 class Descriptor {
  public:
@@ -51,15 +45,6 @@ class TemporaryFile {
  private:
   std::string path_;
 };
-
-void write_all(int descriptor, std::string_view contents, const std::filesystem::path& path) {
-  while (!contents.empty()) {
-    const ssize_t written = ::write(descriptor, contents.data(), contents.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail_with_errno("write", path);
-    contents.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
 
 } // namespace
 

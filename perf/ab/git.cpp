@@ -4,6 +4,7 @@
 
 #include "perf/measure/child_process.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <vector>
 
@@ -60,6 +61,34 @@ std::string last_change(const std::filesystem::path& file, std::size_t line) {
                       "shallow clone; git fetch --unshallow",
                       file.string(), line));
   return commit;
+}
+
+void require_nothing_staged(const std::filesystem::path& folder) {
+  std::filesystem::path there = std::filesystem::absolute(folder);
+  while (!std::filesystem::exists(there)) there = there.parent_path();
+  require(git(there, {"rev-parse", "--is-inside-work-tree"}).output == "true",
+          fmt::format("{}: it is in no git work tree, so nothing can be committed there; leave out "
+                      "--commit",
+                      folder.string()));
+  std::string staged = git(there, {"diff", "--cached", "--name-only"}).output;
+  std::replace(staged.begin(), staged.end(), '\n', ' ');
+  require(staged.empty(),
+          fmt::format("other changes are staged for commit ({}); commit them, or unstage them by "
+                      "git restore --staged",
+                      staged));
+}
+
+void commit_file(const std::filesystem::path& file, const std::string& message) {
+  const std::filesystem::path whole = std::filesystem::absolute(file);
+  const std::filesystem::path folder = whole.parent_path();
+  require_nothing_staged(folder);
+  const auto refused = [&](const char* command) {
+    git(folder, {"reset", "--quiet", "--", whole.string()});
+    fail(fmt::format("{}: git {} refused; try it by hand to see why", file.string(), command));
+  };
+  if (git(folder, {"add", "--force", "--", whole.string()}).exit_code != 0) refused("add");
+  if (git(folder, {"commit", "--quiet", "--message", message, "--", whole.string()}).exit_code != 0)
+    refused("commit");
 }
 
 void export_commit(const std::filesystem::path& tree, const std::string& commit,

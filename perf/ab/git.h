@@ -26,6 +26,14 @@ std::string commit_of(const std::filesystem::path& tree, const std::string& ref)
 // the history does not say: the line is not committed, or a shallow clone ends before its commit.
 std::string last_change(const std::filesystem::path& file, std::size_t line);
 
+// Throws Error where `folder` (or the nearest folder above it that exists) is in no git work tree,
+// or where changes are staged there, naming them.
+void require_nothing_staged(const std::filesystem::path& folder);
+
+// Commits this file as it is, and nothing else, also where an ignore rule names it. Throws as
+// require_nothing_staged, and Error where git refuses; then nothing stays staged.
+void commit_file(const std::filesystem::path& file, const std::string& message);
+
 // Writes the tree of `commit` as it is below `tree`, a work tree or a folder of one, to `folder`,
 // which must exist. Unlike `git worktree` this leaves the repository as it is, whatever happens.
 void export_commit(const std::filesystem::path& tree, const std::string& commit,

@@ -24,6 +24,9 @@ int profile(const Options& options, World& world);
 int compare(const Options& options, World& world);
 int resources(const Options& options, World& world);
 int merge(const Options& options, World& world);
+int study(const Options& options, World& world);
+// `report` of a study's file.
+int report_study(const Options& options, World& world);
 #if KERNELGRADE_HISTORY
 int history(const Options& options, World& world);
 #endif

@@ -38,6 +38,7 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
     {"resources", resources},
     {"run", run_rows},
     {"selftest", selftest},
+    {"study", study},
 #if KERNELGRADE_HISTORY
     {"history", history},
 #endif

@@ -81,6 +81,8 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
                  {"warm_up", found.settled ? "settled" : "not settled"}};
   if (found.empty_node_ns)
     result.tags["empty_node_ns"] = fmt::format("{:.1f}", *found.empty_node_ns);
+  if (found.worst_error)
+    result.tags[perf::kWorstErrorTag] = fmt::format("{:.3g}", *found.worst_error);
   if (found.repeated) result.tags["repeated"] = "throttled";
   if (found.throttled) result.tags["throttled"] = "1";
   if (found.oversubscribed) result.tags["oversubscribed"] = "1";

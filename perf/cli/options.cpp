@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/options.h"
 
+#include "perf/cli/study_options.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/limits.h"
 #include "runtime/backend.h"
@@ -138,6 +139,13 @@ void add_rows(CLI::App& command, Words& words) {
   for (CLI::Option* filter : filters) batch->excludes(filter);
 }
 
+void add_row_timeout(CLI::App& command, Words& words) {
+  command
+      .add_option("--row-timeout", words.options.row_timeout_s,
+                  "seconds after which a row that is not done is killed")
+      ->check(CLI::PositiveNumber);
+}
+
 void add_device(CLI::App& command, Words& words) {
   Options& options = words.options;
   command.add_option("--device", options.device,
@@ -145,10 +153,7 @@ void add_device(CLI::App& command, Words& words) {
   command.add_option("--json", options.json, "write all samples to this file");
   command.add_option("--source-id", options.source_id, "name of the source where there is no git");
   command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
-  command
-      .add_option("--row-timeout", options.row_timeout_s,
-                  "seconds after which a row that is not done is killed")
-      ->check(CLI::PositiveNumber);
+  add_row_timeout(command, words);
   command.add_flag("--in-process", options.in_process,
                    "measure in this process, for debuggers and profilers: a crash ends it");
   command.add_option("--journal", options.journal)->group(""); // between this program's processes
@@ -332,13 +337,22 @@ void add_commands(CLI::App& app, Words& words) {
   add_baselines(*report, words);
   add_strict(*report, words);
   report
-      ->add_option(
-          "files", options.files,
-          "JSON files of run, gate, gate --cost, resources, ab, correctness tests or mutants")
+      ->add_option("files", options.files,
+                   "JSON files of run, gate, gate --cost, resources, ab, correctness tests or "
+                   "mutants; or one of a study")
       ->required();
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
 
   add_selftest(app, words);
+
+  CLI::App* study = add_study(app, options);
+  study->add_option("--device", options.device, "a GPU's number, or the device's name");
+  study->add_option("--source-id", options.source_id, "name of the source where there is no git");
+  study->add_option("--processes", words.processes, "fresh processes to measure in")
+      ->check(CLI::Range(1, 100));
+  add_row_timeout(*study, words);
+  study->add_flag("--quiet", options.quiet, "no progress");
+  add_strict(*study, words);
 
   CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
   merge->add_option("files", options.files, "JSON files of run, gate, gate --cost or resources")
@@ -373,6 +387,7 @@ void add_commands(CLI::App& app, Words& words) {
       ->default_val(10);
   profile->add_option("--source-id", options.source_id, "name of the source where there is no git");
   profile->add_option("--json", options.json, "write the profile to this file");
+  profile->add_flag("--quiet", options.quiet, "no tables");
   add_strict(*profile, words);
 
   CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements, A with B");

@@ -9,6 +9,7 @@
 #include "runtime/error.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -108,6 +109,13 @@ struct Options {
   // profile
   int runs = 0; // timed executions of each row
   int top = 0;  // kernels listed across rows
+
+  // study
+  std::string study;                           // its name
+  std::map<std::string, std::string> settings; // those given
+  bool commit = false;
+  std::optional<std::string> resume; // none: begin a new one; empty: the newest unfinished file
+  std::filesystem::path studies = "report/studies";
 
   // history
   std::string action; // import, show or plot

@@ -60,11 +60,11 @@ int profile(const Options& options, World& world) {
     }
     profiles.push_back(profile::profile_row(row->registered.key, workload, apparatus->stream,
                                             apparatus->instruments.now, options.runs));
-    world.out << profile::plain_text(profiles.back()) << std::endl;
+    if (!options.quiet) world.out << profile::plain_text(profiles.back()) << std::endl;
   }
   const std::vector<profile::Part> top =
       profile::top_kernels(profiles, static_cast<std::size_t>(options.top));
-  if (!top.empty()) world.out << profile::plain_text(top);
+  if (!top.empty() && !options.quiet) world.out << profile::plain_text(top);
   if (!options.json.empty())
     judge::write_file(options.json,
                       profile::json(profiles, top, perf::environment(source_of(options, world))));

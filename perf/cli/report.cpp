@@ -10,6 +10,7 @@
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
+#include "perf/study/record.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -109,6 +110,8 @@ std::vector<std::string> without_correctness(const Selection& selection,
 } // namespace
 
 int report(const Options& options, World& world) {
+  if (std::any_of(options.files.begin(), options.files.end(), study::is_record))
+    return report_study(options, world);
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);

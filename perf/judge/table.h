@@ -16,11 +16,13 @@ class TextTable {
   // As many cells as the header has.
   void add(std::vector<std::string> cells);
 
+  const std::vector<std::vector<std::string>>& lines() const { return lines_; } // header first
+
   std::string plain() const;    // columns padded to their widest cell
   std::string markdown() const; // '|' and line breaks inside cells are escaped
 
  private:
-  std::vector<std::vector<std::string>> lines_; // the header first
+  std::vector<std::vector<std::string>> lines_;
 };
 
 } // namespace kg::judge

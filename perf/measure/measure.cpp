@@ -286,6 +286,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
       phase = "after timing";
       result.problem = run_and_verify(workload, apparatus.stream, result.launches);
     }
+    if (workload.worst_error) result.worst_error = workload.worst_error();
     result.peak_bytes = peak_allocated_bytes() - held;
     result.oversubscribed = peak_allocated_bytes() > apparatus.instruments.device_bytes;
   } catch (const NotCapturable& error) {

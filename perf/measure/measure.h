@@ -66,10 +66,14 @@ struct Measurement {
   double setup_ns = 0;
   double first_call_ns = 0;
   double compile_ns = 0;
-  std::size_t peak_bytes = 0;  // device memory held at once by the row, at most
-  bool oversubscribed = false; // that is more than the device has
-  bool out_of_memory = false;  // that is the problem: the row is too large for this device today
+  std::optional<double> worst_error; // as Workload has it
+  std::size_t peak_bytes = 0;        // device memory held at once by the row, at most
+  bool oversubscribed = false;       // that is more than the device has
+  bool out_of_memory = false; // that is the problem: the row is too large for this device today
 };
+
+// The tag of a row that knows it.
+inline constexpr const char* kWorstErrorTag = "worst_error";
 
 // Never throws for a fault of the workload: that is a problem of its row and must not cost the
 // others theirs. `injected` is the share by which each timed execution is made slower

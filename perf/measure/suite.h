@@ -68,6 +68,9 @@ struct Workload {
   // Nanoseconds spent compiling at run time so far, by set-up and executions; empty where nothing
   // is.
   std::function<double()> compile_ns = {};
+  // The greatest error that `verify` has seen, as a share of what it tolerates; empty where it does
+  // not say.
+  std::function<double()> worst_error = {};
 };
 
 struct Variant {

@@ -5,6 +5,7 @@
 #include "runtime/error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -34,17 +35,17 @@ struct Fate {
 };
 
 perf::Variant variant(Behaviour& behaviour, const std::string& name, bool vendor,
-                      const std::string& case_id) {
-  return {name, vendor, [&behaviour, name, case_id] {
+                      const std::string& case_id, double times = 1) {
+  return {name, vendor, [&behaviour, name, case_id, times] {
             const Fate fate{behaviour, case_id + " " + name};
             std::ofstream(behaviour.made, std::ios::app) << fate.row << "\n";
             const auto fresh = std::make_shared<bool>(false);
             perf::Workload made;
             made.variant = name;
             made.poison = [fresh](Stream&) { *fresh = false; };
-            made.run = [&behaviour, fresh, fate](Stream&) {
+            made.run = [&behaviour, fresh, fate, times](Stream&) {
               fate.meet();
-              behaviour.time.pass(behaviour.copy_ns);
+              behaviour.time.pass(behaviour.copy_ns * times);
               *fresh = true;
             };
             made.verify = [&behaviour, fresh](Stream&) -> std::string {
@@ -93,7 +94,22 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
                                 one_number(shape),
                                 {variant(behaviour, "plain", false, "fill.f32." + shape.text())}};
                           }};
-  return {copy, fill};
+  std::vector<perf::Operation> operations = {copy, fill};
+  if (behaviour.third.empty()) return operations;
+  perf::Operation third = copy;
+  third.name = behaviour.third;
+  third.make = [&behaviour](Dtype dtype, const perf::Shape& shape) {
+    const auto n = static_cast<double>(shape.number("n"));
+    const double times = std::pow(n, behaviour.growth);
+    const std::string id =
+        behaviour.third + "." + std::string(kg::name(dtype)) + "." + shape.text();
+    return perf::Case{perf::Kind::memory,
+                      {8 * n, n},
+                      {variant(behaviour, "plain", false, id, times),
+                       variant(behaviour, "lib", true, id, times)}};
+  };
+  operations.push_back(third);
+  return operations;
 }
 
 void hand_down(const Behaviour& behaviour) {
@@ -101,7 +117,8 @@ void hand_down(const Behaviour& behaviour) {
       {"copy_ns", behaviour.copy_ns},   {"canary_ns", behaviour.canary_ns},
       {"wrong", behaviour.wrong},       {"crashes", behaviour.crashes},
       {"hangs", behaviour.hangs},       {"loses_device", behaviour.loses_device},
-      {"exhausts", behaviour.exhausts}, {"made", behaviour.made.string()}};
+      {"exhausts", behaviour.exhausts}, {"made", behaviour.made.string()},
+      {"third", behaviour.third},       {"growth", behaviour.growth}};
   setenv(kBehaviour, words.dump().c_str(), 1);
 }
 
@@ -117,6 +134,8 @@ Behaviour handed_down() {
   words.at("hangs").get_to(behaviour.hangs);
   words.at("loses_device").get_to(behaviour.loses_device);
   words.at("exhausts").get_to(behaviour.exhausts);
+  words.at("third").get_to(behaviour.third);
+  words.at("growth").get_to(behaviour.growth);
   behaviour.made = words.at("made").get<std::string>();
   return behaviour;
 }

@@ -23,11 +23,15 @@ struct Behaviour {
   perf::test::FakeTime time;
   double copy_ns = 1e5;
   double canary_ns = 1e6;
-  bool wrong = false;         // every output
-  std::string crashes;        // the row that ends its process
-  std::string hangs;          // the row that never ends
-  std::string loses_device;   // the row behind which nothing runs in its process
-  std::string exhausts;       // the row that finds no memory
+  bool wrong = false;       // every output
+  std::string crashes;      // the row that ends its process
+  std::string hangs;        // the row that never ends
+  std::string loses_device; // the row behind which nothing runs in its process
+  std::string exhausts;     // the row that finds no memory
+  // The name of a third operation whose rows take copy_ns n^growth; empty: there is none. Its types
+  // and variants are copy's.
+  std::string third;
+  double growth = 0;
   std::filesystem::path made; // a file that gets a line with its name for each workload
 };
 

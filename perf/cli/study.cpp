@@ -1,0 +1,136 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade study: every variant at the points of a study, into a file from which it can go on.
+#include "perf/study/study.h"
+
+#include "perf/ab/git.h"
+#include "perf/cli/commands.h"
+#include "perf/cli/console.h"
+#include "perf/cli/measure_rows.h"
+#include "perf/cli/study_experiment.h"
+#include "perf/identity/hash.h"
+#include "perf/judge/atomic_file.h"
+#include "perf/measure/environment.h"
+#include "perf/report/study_page.h"
+#include "perf/report/study_sections.h"
+#include "perf/study/engine.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <ostream>
+
+namespace kg::cli {
+namespace {
+
+using study::Header;
+using study::Record;
+using study::RecordFile;
+using study::Study;
+
+std::vector<study::Point> points_of(const Study& study, const study::Settings& settings) {
+  try {
+    return study.points(settings);
+  } catch (const Error& error) {
+    throw UsageError(fmt::format("study {}: {}", study.name, error.what()));
+  }
+}
+
+study::Planned planned_of(const Row& row) {
+  return {row.registered.key.case_id, row.registered.key.variant};
+}
+
+// What a program does depends on all of its bytes; a commit's name says nothing of uncommitted
+// changes.
+std::string hash_of(const std::filesystem::path& program) {
+  return identity::Hash().bytes(judge::read_file(program).value_or("")).hex();
+}
+
+// The file to write: a new one, or with --resume one that was interrupted.
+RecordFile open(const Options& options, World& world, const Header& header) {
+  if (!options.resume) {
+    RecordFile file = RecordFile::begin(options.studies, header);
+    if (!options.quiet) world.err << fmt::format("writing {}\n", file.path().string());
+    return file;
+  }
+  const auto path = options.resume->empty() ? study::newest_unfinished(options.studies, header)
+                                            : std::filesystem::path(*options.resume);
+  if (!path)
+    throw UsageError(fmt::format("--resume: {} has no unfinished study {} with these settings; "
+                                 "name its file, or leave out --resume",
+                                 options.studies.string(), header.study));
+  study::require_same_study(study::load_record(*path).header, header, *path);
+  RecordFile file = RecordFile::resume(*path);
+  world.err << fmt::format("going on with {}: {} of {} experiments are done\n", path->string(),
+                           file.record().done.size(), header.plan.size());
+  return file;
+}
+
+void conduct(const Options& options, World& world, const std::vector<Row>& rows, RecordFile& file,
+             const Header& header) {
+  Progress line(world, options.quiet);
+  const perf::Clock now = perf::steady_clock();
+  const double start = now();
+  const std::size_t before = file.record().done.size();
+  const auto left = [&](std::size_t done) {
+    if (done == before) return std::string();
+    const double each_s = (now() - start) / 1e9 / static_cast<double>(done - before);
+    return fmt::format(", about {:.0f} s left",
+                       each_s * static_cast<double>(header.plan.size() - done));
+  };
+  const auto measure = [&](const study::Planned& planned) {
+    const std::size_t done = file.record().done.size();
+    line.show(fmt::format("[{}/{}] {} {}{}", done + 1, header.plan.size(), planned.case_id,
+                          planned.variant, left(done)));
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Row& each) { return planned_of(each) == planned; });
+    return measure_experiment(options, world, *row, header.environment.at("source"));
+  };
+  study::conduct(file, measure);
+}
+
+void commit(const std::filesystem::path& file, const Record& record) {
+  ab::commit_file(file, fmt::format("Study {} on {}: {} experiments", record.header.study,
+                                    record.header.environment.at("device"), record.done.size()));
+}
+
+} // namespace
+
+int study(const Options& options, World& world) {
+  const Study& study = study::named(options.study);
+  Header header;
+  header.study = study.name;
+  header.settings = study::completed(study, options.settings);
+  header.points = points_of(study, header.settings);
+  const std::vector<Row> rows = experiment_rows(world, header.points);
+  for (const Row& row : rows) header.plan.push_back(planned_of(row));
+  if (header.plan.empty())
+    throw UsageError(fmt::format("study {}: no variant solves any of its problems", study.name));
+  if (options.commit) ab::require_nothing_staged(options.studies);
+  if (const auto exit = exit_without_device(options, world)) return *exit;
+  header.environment = perf::environment(source_of(options, world));
+  header.date_utc = perf::utc_now();
+  header.program = hash_of(world.executable);
+
+  RecordFile file = open(options, world, header);
+  conduct(options, world, rows, file, header);
+  world.out << report::plain_text(report::study_sections(study, file.record()))
+            << fmt::format("\nresults: {0}\nreport:  kernelgrade report {0}\n",
+                           file.path().string());
+  if (options.commit) commit(file.path(), file.record());
+  return report::exit_code(study, file.record(), options.strict);
+}
+
+int report_study(const Options& options, World& world) {
+  if (options.files.size() != 1)
+    throw UsageError("report: the file of a study is reported by itself; name it alone");
+  const Record record = study::load_record(options.files.front());
+  const Study& study = study::named(record.header.study);
+  const std::filesystem::path page =
+      report::write_study(options.folder, options.files.front(), study, record);
+  world.out << report::plain_text(report::study_sections(study, record))
+            << fmt::format("\nreport: {}\n", page.string());
+  return report::exit_code(study, record, options.strict);
+}
+
+} // namespace kg::cli

@@ -1,0 +1,86 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/study_experiment.h"
+
+#include "perf/cli/measure_processes.h"
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/temporary_folder.h"
+#include "perf/measure/child_process.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+namespace kg::cli {
+namespace {
+
+void require_operation(const World& world, const std::string& op) {
+  const bool there =
+      std::any_of(world.operations.begin(), world.operations.end(),
+                  [&](const perf::Operation& operation) { return operation.name == op; });
+  if (!there)
+    throw UsageError(fmt::format(
+        "this build has no operation {}; build all of them, without KERNELGRADE_OPS", op));
+}
+
+// Of the file that `profile --json` wrote.
+study::Traced traced_of(const nlohmann::json& profile) {
+  const nlohmann::json& row = profile.at("rows").at(0);
+  study::Traced traced{row.at("wall_ns"), row.at("device_ns"), {}};
+  for (const nlohmann::json& part : row.at("device")) {
+    const std::string name = part.at("name");
+    traced.kernels.push_back({part.at("kind") == "kernel" ? name : "(" + name + ")",
+                              part.at("per_run"), part.at("total_ns")});
+  }
+  return traced;
+}
+
+// Nothing where that process failed; what it wrote to standard error says why.
+std::optional<study::Traced> trace(const Options& options, const World& world,
+                                   const judge::RowKey& key, const std::string& source) {
+  const judge::TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "profile.json";
+  const perf::Finished how = perf::run_watched(
+      {world.executable.string(), "profile", "--case", key.case_id, "--variant", key.variant,
+       "--runs", "5", "--top", "0", "--quiet", "--source-id", source, "--json", file.string()},
+      {file, std::chrono::duration<double>(options.row_timeout_s)});
+  if (how.exit_code != 0) return std::nullopt;
+  return traced_of(nlohmann::json::parse(judge::read_file(file).value()));
+}
+
+} // namespace
+
+std::vector<Row> experiment_rows(const World& world, const std::vector<study::Point>& points) {
+  std::vector<Row> rows;
+  for (const study::Point& point : points) {
+    const std::string op(judge::op_of(point.case_id)), dtype(judge::dtype_of(point.case_id));
+    require_operation(world, op);
+    Filter filter;
+    filter.ops = {op};
+    filter.dtypes = {dtype};
+    filter.shapes = {point.case_id.substr(op.size() + dtype.size() + 2)};
+    for (Row& row : select(world, {filter}).rows)
+      if (row.registered.selected && row.registered.key.mode == judge::Mode::real)
+        rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+study::Experiment measure_experiment(const Options& options, World& world, const Row& row,
+                                     const std::string& source) {
+  Selection selection;
+  selection.rows = {row};
+  selection.selected = 1;
+  Options quiet = options; // a study has a progress of its own
+  quiet.quiet = true;
+  judge::Results run = measure_in_processes(quiet, world, selection, source);
+  study::Experiment experiment{std::move(run.rows.at(0)), std::move(run.environment), std::nullopt};
+  if (!experiment.row.samples_ns.empty())
+    experiment.traced = trace(options, world, experiment.row.key, source);
+  return experiment;
+}
+
+} // namespace kg::cli

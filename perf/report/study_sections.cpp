@@ -1,0 +1,59 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/study_sections.h"
+
+#include "perf/judge/gate.h"
+#include "perf/report/study_tables.h"
+#include "perf/study/analysis.h"
+
+namespace kg::report {
+
+std::vector<Section> study_sections(const study::Study& study, const study::Record& record) {
+  std::vector<Section> sections = {machine_section(study, record)};
+  if (record.done.empty()) return sections;
+  sections.push_back(experiment_section(study, record));
+  sections.push_back(relative_section(study, record));
+  sections.push_back(choice_section(study, record));
+  if (study.scaling) {
+    sections.push_back(scaling_section(study, record));
+    sections.push_back(crossover_section(study, record));
+  }
+  sections.push_back(kernel_section(study, record));
+  if (Section failures = failure_section(record); !failures.lines.empty())
+    sections.push_back(std::move(failures));
+  return sections;
+}
+
+std::string plain_text(const std::vector<Section>& sections) {
+  std::string text;
+  for (const Section& section : sections) {
+    text += (text.empty() ? "" : "\n") + section.title + "\n";
+    for (const std::string& line : section.lines) text += "  " + line + "\n";
+    if (section.table) text += section.table->plain();
+  }
+  return text;
+}
+
+std::string markdown(const std::vector<Section>& sections) {
+  std::string text;
+  for (const Section& section : sections) {
+    text += (text.empty() ? "# " : "\n## ") + section.title + "\n\n";
+    for (const std::string& line : section.lines) text += "- " + line + "\n";
+    if (section.table) text += "\n" + section.table->markdown();
+  }
+  return text;
+}
+
+int exit_code(const study::Study& study, const study::Record& record, bool strict) {
+  std::vector<int> exits;
+  for (const study::Experiment& experiment : record.done)
+    exits.push_back(!experiment.row.verified.empty()  ? judge::kExitFail
+                    : !experiment.row.skipped.empty() ? judge::kExitSkip
+                                                      : judge::kExitPass);
+  if (const auto exit = study::exit_of_fits(study, study::curves(record));
+      record.finished() && exit)
+    exits.push_back(*exit);
+  return judge::combined_exit(exits, strict);
+}
+
+} // namespace kg::report

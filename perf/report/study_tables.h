@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sections of study_sections.h, one by one.
+#pragma once
+
+#include "perf/report/study_sections.h"
+
+#include <vector>
+
+namespace kg::report {
+
+// The experiments of a point that are done, in the order of the plan.
+struct AtPoint {
+  const study::Point* point;
+  std::vector<const study::Experiment*> experiments;
+};
+std::vector<AtPoint> by_point(const study::Record& record);
+
+// Invalid and skipped experiments have no time.
+inline bool is_timed(const study::Experiment& experiment) {
+  return !experiment.row.samples_ns.empty();
+}
+
+// study_experiments.cpp: what was measured, and on what.
+Section machine_section(const study::Study& study, const study::Record& record);
+Section experiment_section(const study::Study& study, const study::Record& record);
+Section kernel_section(const study::Study& study, const study::Record& record);
+Section failure_section(const study::Record& record);
+
+// study_comparison.cpp: what follows.
+Section relative_section(const study::Study& study, const study::Record& record);
+Section choice_section(const study::Study& study, const study::Record& record);
+Section scaling_section(const study::Study& study, const study::Record& record);
+Section crossover_section(const study::Study& study, const study::Record& record);
+
+} // namespace kg::report

@@ -1,0 +1,139 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/study/analysis.h"
+
+#include "perf/judge/gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace kg::study {
+namespace {
+
+constexpr double kAboveOverhead = 10;
+constexpr std::size_t kFewestSizes = 3; // two always lie on a line
+
+double exponent_between(const Timed& a, const Timed& b) {
+  return std::log(b.ns / a.ns) / std::log(b.size / a.size);
+}
+
+// Where the line through (x0, y0) and (x1, y1) reaches y, x on a logarithmic axis.
+double reaches(double x0, double y0, double x1, double y1, double y) {
+  return x0 * std::pow(x1 / x0, (y - y0) / (y1 - y0));
+}
+
+// -1: a is surely the faster; +1: b is; 0: their intervals overlap.
+int slower(const Timed& a, const Timed& b) {
+  if (a.ci_ns.high < b.ci_ns.low) return -1;
+  return b.ci_ns.high < a.ci_ns.low ? 1 : 0;
+}
+
+void add_crossovers(const Curve& a, const Curve& b, std::vector<Crossover>& found) {
+  std::map<double, const Timed*> others;
+  for (const Timed& time : b.times) others.emplace(time.size, &time);
+  int last = 0;
+  double size = 0, lead = 0; // of the last sure difference; log of a's time over b's
+  for (const Timed& time : a.times) {
+    const auto other = others.find(time.size);
+    if (other == others.end()) continue;
+    const int now = slower(time, *other->second);
+    if (now == 0) continue;
+    const double ratio = std::log(time.ns / other->second->ns);
+    if (last == -now)
+      found.push_back({a.group, last < 0 ? a.variant : b.variant, last < 0 ? b.variant : a.variant,
+                       reaches(size, lead, time.size, ratio, 0)});
+    last = now;
+    size = time.size;
+    lead = ratio;
+  }
+}
+
+} // namespace
+
+std::vector<Curve> curves(const Record& record) {
+  std::map<std::string, const Point*> points;
+  for (const Point& point : record.header.points) points.emplace(point.case_id, &point);
+  std::vector<Curve> result;
+  for (const Planned& planned : record.header.plan) {
+    const Experiment* experiment = record.find(planned);
+    if (!experiment || experiment->row.samples_ns.empty()) continue;
+    const judge::Measured& row = experiment->row;
+    const Point& point = *points.at(planned.case_id);
+    auto curve = std::find_if(result.begin(), result.end(), [&](const Curve& each) {
+      return each.group == point.group && each.variant == planned.variant;
+    });
+    if (curve == result.end())
+      curve = result.insert(result.end(), {point.group, planned.variant, row.kind, {}});
+    curve->times.push_back({point.size, row.median_ns, row.ci_ns});
+  }
+  for (Curve& curve : result)
+    std::stable_sort(curve.times.begin(), curve.times.end(),
+                     [](const Timed& a, const Timed& b) { return a.size < b.size; });
+  return result;
+}
+
+std::optional<Overhead> overhead(const Curve& curve, double exponent) {
+  const std::vector<Timed>& times = curve.times;
+  if (times.size() < 2 || exponent_between(times[0], times[1]) >= exponent / 2) return std::nullopt;
+  Overhead result{times[0].ns, std::nullopt};
+  const double twice = 2 * result.ns;
+  for (std::size_t i = 1; i < times.size() && !result.until; ++i)
+    if (times[i].ns >= twice)
+      result.until = reaches(times[i - 1].size, std::log(times[i - 1].ns), times[i].size,
+                             std::log(times[i].ns), std::log(twice));
+  return result;
+}
+
+std::optional<Fit> fit(const Curve& curve, double exponent) {
+  const std::optional<Overhead> least = overhead(curve, exponent);
+  Fit result;
+  double x_mean = 0, y_mean = 0;
+  std::vector<std::pair<double, double>> logs;
+  for (const Timed& time : curve.times) {
+    if (least && time.ns < kAboveOverhead * least->ns) continue;
+    if (logs.empty()) result.from = time.size;
+    result.to = time.size;
+    logs.emplace_back(std::log(time.size), std::log(time.ns));
+    x_mean += logs.back().first;
+    y_mean += logs.back().second;
+  }
+  result.sizes = logs.size();
+  if (result.sizes < kFewestSizes) return std::nullopt;
+  x_mean /= static_cast<double>(result.sizes);
+  y_mean /= static_cast<double>(result.sizes);
+  double xx = 0, xy = 0;
+  for (const auto& [x, y] : logs) {
+    xx += (x - x_mean) * (x - x_mean);
+    xy += (x - x_mean) * (y - y_mean);
+  }
+  result.exponent = xy / xx;
+  return result;
+}
+
+std::vector<Crossover> crossovers(const std::vector<Curve>& curves) {
+  std::vector<Crossover> found;
+  for (std::size_t i = 0; i < curves.size(); ++i)
+    for (std::size_t j = i + 1; j < curves.size(); ++j)
+      if (curves[i].group == curves[j].group) add_crossovers(curves[i], curves[j], found);
+  return found;
+}
+
+bool within(const Fit& fit, const Scaling& scaling) {
+  return std::fabs(fit.exponent - scaling.exponent) <= scaling.tolerance;
+}
+
+std::optional<int> exit_of_fits(const Study& study, const std::vector<Curve>& curves) {
+  if (!study.scaling || study.scaling->tolerance == 0) return std::nullopt;
+  int exit = judge::kExitSkip;
+  for (const Curve& curve : curves) {
+    if (curve.kind != judge::Kind::ours) continue;
+    const std::optional<Fit> fitted = fit(curve, study.scaling->exponent);
+    if (fitted && !within(*fitted, *study.scaling)) return judge::kExitFail;
+    if (fitted) exit = judge::kExitPass;
+  }
+  return exit;
+}
+
+} // namespace kg::study

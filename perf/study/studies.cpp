@@ -1,0 +1,177 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The studies that there are. `kernelgrade study --help` and docs/studies.md explain them.
+#include "perf/study/study.h"
+
+#include "runtime/backend.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <functional>
+#include <string_view>
+
+namespace kg::study {
+namespace {
+
+constexpr bool kHost = backend == Backend::host;
+
+// Whole numbers from 1, separated by commas.
+std::vector<std::int64_t> numbers(const Settings& settings, const std::string& name) {
+  std::vector<std::int64_t> result;
+  std::string_view rest = settings.at(name);
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view text = rest.substr(0, comma);
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 1)
+      throw Error(fmt::format("--{} {}: '{}' is no whole number from 1; write 32 or 32,64,128",
+                              name, settings.at(name), text));
+    if (std::find(result.begin(), result.end(), number) != result.end())
+      throw Error(fmt::format("--{} {}: {} is there twice", name, settings.at(name), number));
+    result.push_back(number);
+    more = comma != rest.npos;
+    if (more) rest.remove_prefix(comma + 1);
+  }
+  return result;
+}
+
+std::int64_t number(const Settings& settings, const std::string& name) {
+  const std::vector<std::int64_t> all = numbers(settings, name);
+  if (all.size() != 1)
+    throw Error(fmt::format("--{} {}: give one number", name, settings.at(name)));
+  return all.front();
+}
+
+// The sizes up to --max-size, each once and ascending.
+std::vector<std::int64_t> up_to_max(std::vector<std::int64_t> sizes, const Settings& settings) {
+  const std::int64_t most = number(settings, "max-size");
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  const std::int64_t least = sizes.front();
+  std::erase_if(sizes, [&](std::int64_t size) { return size > most; });
+  if (sizes.empty())
+    throw Error(fmt::format("--max-size {}: the least size of the study is {}", most, least));
+  return sizes;
+}
+
+// A point for each size, whose case `shape` names.
+std::vector<Point> sweep(const std::vector<std::int64_t>& sizes, const std::string& op,
+                         const Settings& settings,
+                         const std::function<std::string(std::int64_t)>& shape) {
+  std::vector<Point> points;
+  for (const std::int64_t size : sizes)
+    points.push_back({fmt::format("{}.{}.{}", op, settings.at("dtype"), shape(size)),
+                      std::to_string(size), "", static_cast<double>(size)});
+  return points;
+}
+
+std::vector<std::int64_t> powers(std::int64_t from, std::int64_t to, std::int64_t step) {
+  std::vector<std::int64_t> result;
+  for (std::int64_t value = from; value <= to; value *= step) result.push_back(value);
+  return result;
+}
+
+const Setting kDtype = {"dtype", "f32", "type of the elements"};
+
+Study vector_add() {
+  return {
+      "vector_add",
+      "adds two arrays, from sizes where only overhead counts to sizes where only memory does",
+      "elements",
+      {{"max-size", kHost ? "16777216" : "268435456", "elements of the largest arrays"}, kDtype},
+      Scaling{1},
+      [](const Settings& settings) {
+        std::vector<std::int64_t> sizes = powers(16, std::int64_t{1} << 30, 4);
+        sizes.insert(sizes.end(), {1024, 10240, 102400});
+        return sweep(up_to_max(sizes, settings), "elementwise", settings,
+                     [](std::int64_t n) { return fmt::format("add_n{}", n); });
+      }};
+}
+
+Study relu() {
+  return {"relu",
+          "relu of 1,048,576 and 4,194,304 elements",
+          "elements",
+          {kDtype},
+          {},
+          [](const Settings& settings) {
+            return sweep({1048576, 4194304}, "activation", settings,
+                         [](std::int64_t n) { return fmt::format("relu_n{}", n); });
+          }};
+}
+
+// The tolerance: a rate that rises or falls by a fifth at every doubling moves the exponent by
+// log2(1.2) = 0.26. Full caches and machines not yet filled do less where the work alone counts;
+// an algorithm of another order does more.
+Study matmul() {
+  return {"matmul",
+          "multiplies square matrices n x n; its time must grow as n^3",
+          "n",
+          {{"max-size", kHost ? "2048" : "16384", "the largest n"}, kDtype},
+          Scaling{3, 0.25},
+          [](const Settings& settings) {
+            return sweep(up_to_max(powers(16, 16384, 2), settings), "gemm", settings,
+                         [](std::int64_t n) { return fmt::format("m{0}_n{0}_k{0}_nn", n); });
+          }};
+}
+
+Study conv() {
+  return {"conv",
+          "convolves square images by square kernels, padded to keep their size",
+          "input",
+          {{"input", "32,64,128", "height and width of the images"},
+           {"kernel", "3,5,7", "height and width of the kernels"},
+           {"batch", "2", "images"},
+           {"in-channels", "4", "channels of an image"},
+           {"out-channels", "8", "channels of the result"},
+           kDtype},
+          {},
+          [](const Settings& settings) {
+            const std::int64_t batch = number(settings, "batch");
+            const std::int64_t in = number(settings, "in-channels");
+            const std::int64_t out = number(settings, "out-channels");
+            std::vector<Point> points;
+            for (const std::int64_t input : numbers(settings, "input"))
+              for (const std::int64_t kernel : numbers(settings, "kernel")) {
+                const std::int64_t pad = kernel / 2;
+                const std::int64_t side = input + 2 * pad - kernel + 1;
+                points.push_back(
+                    {fmt::format("conv2d.{}.nchw_n{}_c{}_h{}_w{}_o{}_k{}_s1_p{}_g1",
+                                 settings.at("dtype"), batch, in, input, input, out, kernel, pad),
+                     fmt::format("{0}x{0}, kernel {1}x{1}", input, kernel),
+                     fmt::format("kernel {0}x{0}", kernel), static_cast<double>(input),
+                     fmt::format("{}x{}x{}x{}", batch, out, side, side)});
+              }
+            return points;
+          }};
+}
+
+} // namespace
+
+std::span<const Study> studies() {
+  static const std::vector<Study> all = {vector_add(), relu(), matmul(), conv()};
+  return all;
+}
+
+const Study& named(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Study& study : studies()) {
+    if (study.name == name) return study;
+    names.push_back(study.name);
+  }
+  throw Error(fmt::format("there is no study '{}'; there are: {}", name, fmt::join(names, ", ")));
+}
+
+Settings completed(const Study& study, const Settings& given) {
+  Settings result = given;
+  for (const Setting& setting : study.settings) result.emplace(setting.name, setting.usual);
+  return result;
+}
+
+} // namespace kg::study

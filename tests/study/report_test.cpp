@@ -1,0 +1,138 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/temporary_folder.h"
+#include "perf/measure/measure.h"
+#include "perf/report/study_page.h"
+#include "perf/report/study_sections.h"
+#include "tests/study/study_records.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kg::report {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+study::Record cubic(int sizes = 6) {
+  return study::test::record(study::test::header(sizes), [](const std::string& variant, double n) {
+    const double work = std::pow(n, 3);
+    return variant == "library" ? work : variant == "tiled" ? 2 * work : 4 * work;
+  });
+}
+
+std::string text_of(const study::Record& record) {
+  return plain_text(study_sections(study::named("matmul"), record));
+}
+
+TEST(StudyReport, ShowsEveryExperimentOnItsDevice) {
+  study::Record record = cubic();
+  record.done[0].row.tags[perf::kWorstErrorTag] = "0.25";
+  EXPECT_THAT(text_of(record),
+              AllOf(HasSubstr("device: host"), HasSubstr("source abc"),
+                    HasSubstr("18 of 18 experiments, all on this device"),
+                    ContainsRegex("16 +naive +16.38 +0.01638 .* 8.192 +8.192 +0.25 +ok"),
+                    Not(HasSubstr("compile us")), HasSubstr("compare ours with ours")));
+}
+
+TEST(StudyReport, ABusyMachineIsSaid) {
+  study::Record record = cubic();
+  record.done[2].row.tags["foreign_load"] = "20";
+  EXPECT_THAT(text_of(record), Not(HasSubstr("other processes")));
+  record.done[5].row.tags["foreign_load"] = "80";
+  EXPECT_THAT(text_of(record), HasSubstr("other processes took up to 80 % of the CPU"));
+}
+
+TEST(StudyReport, ComparesAndRecommends) {
+  study::Record record = cubic();
+  EXPECT_THAT(text_of(record),
+              AllOf(ContainsRegex("512 +4.00 +2.00 +1.00"), ContainsRegex("512 +library +tiled\n"),
+                    ContainsRegex("naive +not seen .*3.000 .*3 ± 0.25 +pass"),
+                    HasSubstr("no variant surely overtakes another")));
+  record.done.back() = study::test::experiment(record.header.plan.back(), 2.01 * std::pow(512, 3));
+  EXPECT_THAT(text_of(record), ContainsRegex("512 +tiled or library +tiled\n"));
+}
+
+TEST(StudyReport, CompileTimesHaveColumnsOfTheirOwn) {
+  study::Record record = cubic();
+  record.done[1].row.jit_ns = 2.5e6;
+  EXPECT_THAT(text_of(record), AllOf(HasSubstr("compile us  compile ms"),
+                                     ContainsRegex("16 +tiled .* 2500 +2.5\n")));
+}
+
+TEST(StudyReport, FailuresAreListedAndFail) {
+  const study::Study& study = study::named("matmul");
+  study::Record record = cubic();
+  EXPECT_EQ(exit_code(study, record, false), 0);
+  record.done[3].row.verified = "element 5 is 1, not 2";
+  record.done[3].row.samples_ns.clear();
+  record.done[3].traced.reset();
+  EXPECT_EQ(exit_code(study, record, false), 1);
+  EXPECT_THAT(text_of(record),
+              AllOf(HasSubstr("INVALID: element 5 is 1, not 2; again: kernelgrade run --op gemm"),
+                    ContainsRegex("32 +naive +- +- +- +- +- +- +- +INVALID")));
+}
+
+TEST(StudyReport, AWrongExponentFailsAFinishedStudy) {
+  const study::Study& study = study::named("matmul");
+  study::Record record = study::test::record(
+      study::test::header(6), [](const std::string&, double n) { return std::pow(n, 2.5); });
+  EXPECT_EQ(exit_code(study, record, false), 1);
+  EXPECT_THAT(text_of(record), AllOf(ContainsRegex("naive .*2.500 .*FAILED"),
+                                     ContainsRegex("library .*2.500 .*outside .informs")));
+  record.done.pop_back();
+  EXPECT_EQ(exit_code(study, record, false), 0) << "more sizes may still come";
+  EXPECT_THAT(text_of(record), HasSubstr("17 of 18 experiments (UNFINISHED)"));
+  record.done.clear();
+  EXPECT_EQ(exit_code(study, record, false), 1) << "nothing was measured";
+}
+
+TEST(StudyReport, SkipsAloneSkip) {
+  const study::Study& study = study::named("relu");
+  study::Record record = cubic(1);
+  for (study::Experiment& experiment : record.done) {
+    experiment.row.skipped = "no memory";
+    experiment.row.samples_ns.clear();
+    experiment.traced.reset();
+  }
+  EXPECT_EQ(exit_code(study, record, false), 77);
+  EXPECT_EQ(exit_code(study, record, true), 1);
+}
+
+TEST(StudyReport, ThePageStandsAlone) {
+  study::Record record = cubic();
+  record.header.environment["cpu"] = "<b>";
+  const std::string page = study_html(study::named("matmul"), record);
+  EXPECT_THAT(page, AllOf(HasSubstr("<svg"), HasSubstr("&lt;b&gt;"), Not(HasSubstr("<b>")),
+                          HasSubstr("Time against size"), Not(HasSubstr("<script")),
+                          Not(HasSubstr("http"))));
+  std::size_t marks = 0;
+  for (std::size_t at = 0; (at = page.find("<circle", at)) != page.npos; ++at) ++marks;
+  EXPECT_EQ(marks, record.done.size()) << "a mark for each";
+  EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+TEST(StudyReport, HasAPlotForEachGroup) {
+  study::Record record = cubic(4);
+  record.header.points[2].group = record.header.points[3].group = "kernel 5x5";
+  const std::string page = study_html(study::named("conv"), record);
+  EXPECT_THAT(page, HasSubstr("Time against size: kernel 5x5"));
+  EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+TEST(StudyReport, WritesBesideItsName) {
+  const judge::TemporaryFolder folder;
+  const auto page =
+      write_study(folder.path(), "report/studies/matmul-1.jsonl", study::named("matmul"), cubic());
+  EXPECT_EQ(page.string(), (folder.path() / "matmul-1.html").string());
+  EXPECT_TRUE(std::filesystem::exists(page));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "matmul-1.md"));
+}
+
+} // namespace
+} // namespace kg::report

@@ -1,0 +1,93 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of studies.
+#include "perf/study/study.h"
+
+#include "perf/judge/row.h"
+#include "runtime/error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace kg::study {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+std::vector<Point> points(const std::string& name, const Settings& given = {}) {
+  const Study& study = named(name);
+  return study.points(completed(study, given));
+}
+
+std::vector<double> sizes(const std::vector<Point>& points) {
+  std::vector<double> result;
+  for (const Point& point : points) result.push_back(point.size);
+  return result;
+}
+
+TEST(Studies, HaveDistinctPointsThatNameCases) {
+  for (const Study& study : studies()) {
+    std::set<std::string> cases;
+    for (const Point& point : points(study.name)) {
+      EXPECT_TRUE(cases.insert(point.case_id).second) << point.case_id;
+      EXPECT_EQ(judge::dtype_of(point.case_id), "f32") << point.case_id;
+      EXPECT_GT(point.size, 0) << point.case_id;
+      EXPECT_FALSE(point.label.empty()) << point.case_id;
+    }
+    EXPECT_GE(cases.size(), 2u) << study.name;
+  }
+}
+
+TEST(Studies, SweepOverSizes) {
+  EXPECT_THAT(sizes(points("vector_add", {{"max-size", "102400"}})),
+              ElementsAre(16, 64, 256, 1024, 4096, 10240, 16384, 65536, 102400));
+  EXPECT_THAT(sizes(points("matmul", {{"max-size", "100"}})), ElementsAre(16, 32, 64));
+  EXPECT_EQ(points("matmul", {{"max-size", "16"}, {"dtype", "bf16"}}).front().case_id,
+            "gemm.bf16.m16_n16_k16_nn");
+  EXPECT_THAT(sizes(points("relu")), ElementsAre(1 << 20, 1 << 22));
+}
+
+TEST(Studies, ConvolveEveryInputByEveryKernel) {
+  const std::vector<Point> all = points("conv");
+  ASSERT_EQ(all.size(), 9u);
+  EXPECT_EQ(all[1].case_id, "conv2d.f32.nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1");
+  EXPECT_EQ(all[1].label, "32x32, kernel 5x5");
+  EXPECT_EQ(all[1].result, "2x8x32x32");
+  EXPECT_EQ(all[1].group, "kernel 5x5");
+  EXPECT_EQ(points("conv", {{"input", "16"}, {"kernel", "2"}, {"batch", "1"}}).front().result,
+            "1x8x17x17");
+}
+
+TEST(Studies, BadSettingsAreNamed) {
+  for (const char* bad : {"", "x", "0", "-1", "1,", "1.5", "99999999999999999999"})
+    EXPECT_THAT(
+        [&] {
+          points("conv", {{"input", bad}});
+        },
+        ThrowsMessage<Error>(AllOf(HasSubstr("--input"), HasSubstr("whole number"))))
+        << bad;
+  EXPECT_THAT(
+      [&] {
+        points("conv", {{"batch", "1,2"}});
+      },
+      ThrowsMessage<Error>(HasSubstr("--batch 1,2: give one number")));
+  EXPECT_THAT(
+      [&] {
+        points("conv", {{"kernel", "3,5,3"}});
+      },
+      ThrowsMessage<Error>(HasSubstr("--kernel 3,5,3: 3 is there twice")));
+  EXPECT_THAT(
+      [&] {
+        points("matmul", {{"max-size", "8"}});
+      },
+      ThrowsMessage<Error>(AllOf(HasSubstr("--max-size 8"), HasSubstr("16"))));
+  EXPECT_THAT([&] { named("mul"); }, ThrowsMessage<Error>(HasSubstr("vector_add, relu, matmul")));
+}
+
+} // namespace
+} // namespace kg::study
