@@ -102,12 +102,12 @@ Workload workload(std::string variant, const Geometry& g, std::size_t workspace_
           [=](Stream& s) { return verify(*images, g, s); }, std::move(variant)};
 }
 
-// Not where one launch would take longer than a few milliseconds: on the executor gemm's mma, which
-// multiplies im2col's columns of 16-bit types by whole tiles.
+// Not where one launch would take longer than a few milliseconds: on the executor the matrix units,
+// which 16-bit types are multiplied by.
 template <class T>
 constexpr bool is_timed(conv2d::Variant variant) {
   return backend != Backend::host || sizeof(T) == sizeof(float) ||
-         variant != conv2d::Variant::im2col;
+         variant == conv2d::Variant::direct;
 }
 
 template <class T>

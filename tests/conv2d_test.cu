@@ -56,8 +56,8 @@ TYPED_TEST(Conv2dTest, RandomAgainstOracleAndVendor) {
       for (const std::string_view vendor : vendors) {
         const ConvArrays<T> arrays(g, data, Variant::direct, {}, this->stream_);
         const conv2d::Problem<T> p = arrays.problem();
-        vendor::conv2d(vendor, {this->kDtype, g, p.x, p.weights, p.bias, p.y},
-                       vendor::Math::pedantic, this->stream_);
+        const vendor::Conv2d asked{dtype_of<T>, g, p.x, p.weights, p.bias, p.y};
+        vendor::conv2d(vendor, asked, vendor::Math::pedantic, this->stream_);
         const Observed theirs = observe(arrays.result(this->id(vendor), this->stream_));
         EXPECT_TRUE(verdict(compare_with_vendor(ours, theirs, expected), where))
             << "vendor " << vendor;
@@ -67,8 +67,8 @@ TYPED_TEST(Conv2dTest, RandomAgainstOracleAndVendor) {
   if (!any) report_no_vendor("conv2d", this->kDtype);
 }
 
-// Around the tiles of 64 places and 64 channels, the slices of 16, a block of columns, and places
-// of several images in one tile. bf16 and f16 have other tiles, which gemm's tests go around.
+// Around the tiles of 64 places and 64 channels (f16 and bf16: 128), the slices of 16 and of 32, a
+// block of columns, and places of several images in one tile.
 TYPED_TEST(Conv2dTest, Sizes) {
   for (const Geometry& g : in_both_layouts({{1, 4, 8, 8, 64, kThree, kThree},
                                             {3, 5, 5, 5, 65, {}, {}},
@@ -77,7 +77,8 @@ TYPED_TEST(Conv2dTest, Sizes) {
                                             {2, 3, 9, 15, 129, {.kernel = 2}, {}},
                                             {1, 17, 1, 130, 4, {}, {.kernel = 2}},
                                             {1, 40, 2, 2, 70, {.kernel = 2}, {.kernel = 2}},
-                                            {1, 130, 3, 5, 130, {}, {}, 2}}))
+                                            {1, 130, 3, 5, 130, {}, {}, 2},
+                                            {1, 40, 3, 43, 129, {}, {}}}))
     this->check(g, this->normal_data(g));
 }
 
@@ -306,7 +307,8 @@ TYPED_TEST(Conv2dTest, AutomaticChoosesByProblem) {
     EXPECT_EQ(ran, conv2d::resolve<T>(g));
     return ran;
   };
-  const Variant product = this->variants().size() == 3 ? Variant::implicit_gemm : Variant::im2col;
+  const Variant product =
+      conv2d::supports<T>(Variant::implicit_gemm) ? Variant::implicit_gemm : Variant::im2col;
   EXPECT_EQ(chosen({1, 8, 6, 6, 16, kThree, kThree}), product);
   EXPECT_EQ(chosen({1, 8, 6, 6, 15, kThree, kThree}), Variant::direct);
   EXPECT_EQ(chosen({1, 16, 6, 6, 16, kThree, kThree, 16}), Variant::direct);

@@ -7,6 +7,7 @@
 #include "conv2d/conv2d.h"
 
 #include "conv2d/variants.h"
+#include "gemm/gemm.h"
 #include "primitives/pack.h"
 #include "runtime/error.h"
 
@@ -24,7 +25,7 @@ template <class T>
 void require_variant(Variant variant) {
   require(supports<T>(variant), "conv2d: there is no variant " + std::string(name(variant)) +
                                     " for " + std::string(kg::name(dtype_of<T>)) +
-                                    "; use automatic, direct or im2col");
+                                    " on this device; use automatic, direct or im2col");
 }
 
 template <class T>
@@ -53,7 +54,8 @@ std::string_view name(Variant variant) {
 
 template <class T>
 bool supports(Variant variant) {
-  return variant != Variant::implicit_gemm || std::is_same_v<T, float>;
+  if (variant != Variant::implicit_gemm || std::is_same_v<T, float>) return true;
+  return gemm::supports<T>(gemm::Variant::mma);
 }
 
 template <class T>
@@ -90,6 +92,8 @@ Variant run(const Problem<T>& problem, Variant variant, Stream& stream) {
     run_jit(problem, stream);
   else if constexpr (std::is_same_v<T, float>)
     run_implicit_gemm(problem, stream);
+  else
+    run_implicit_gemm_mma(problem, stream);
   return variant;
 }
 

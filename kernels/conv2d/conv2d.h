@@ -51,7 +51,9 @@ struct Problem {
   void* workspace = nullptr; // workspace_bytes, aligned to 16
 };
 
-// Whether there is such a variant for tensors of T: float, f16, bf16.
+// Whether there is such a variant for tensors of T on the current device, or without one on some
+// device: cases are listed anywhere. T: float, f16, bf16. implicit_gemm of f16 and bf16 needs the
+// matrix units that gemm's variant mma needs.
 template <class T>
 bool supports(Variant variant);
 
@@ -65,7 +67,7 @@ std::size_t workspace_bytes(const Geometry& geometry, Variant variant);
 
 // Enqueues the operation and returns the variant that runs. Nothing is launched for a batch of 0.
 // Throws Error for a geometry that require_geometry refuses, a null pointer where one is needed, a
-// variant that T does not have, or more threads than a launch can have.
+// variant that T, or the device, does not have, or more threads than a launch can have.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 

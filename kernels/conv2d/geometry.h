@@ -51,8 +51,8 @@ struct Geometry {
   bool operator==(const Geometry&) const = default;
 };
 
-// Throws Error unless batch >= 0, channels >= 1, groups divides both numbers of channels, and the
-// axes are valid. `what` begins the message.
+// Throws Error unless batch >= 0, channels >= 1, groups divides both numbers of channels, the axes
+// are valid, and no sum has more than window::kMostExtent products. `what` begins the message.
 inline void require_geometry(const std::string& what, const Geometry& g) {
   window::require_between(what + ": batch", g.batch, 0);
   window::require_between(what + ": in_channels", g.in_channels, 1);
@@ -67,6 +67,8 @@ inline void require_geometry(const std::string& what, const Geometry& g) {
   require_divided("out_channels", g.out_channels);
   window::require_axis(what + ": vertical", g.height, g.vertical);
   window::require_axis(what + ": horizontal", g.width, g.horizontal);
+  window::require_between(what + ": taps", g.taps(), 1);
+  window::require_between(what + ": products of a sum", g.depth(), 1);
 }
 
 } // namespace kg::conv2d

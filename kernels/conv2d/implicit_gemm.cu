@@ -17,6 +17,7 @@
 // from there 64 * (64 + 64) elements per 64 * 64 * 64 multiply-adds. Flops: 2 per product, padding
 // of the tiles included. Expected on an H200: 45 to 55 % of the f32 peak for 64 channels and more,
 // a little below gemm, whose copies need no addresses per element.
+#include "conv2d/gathered.h"
 #include "conv2d/variants.h"
 #include "gemm/simt_tile.h"
 
@@ -29,40 +30,6 @@ namespace kg::conv2d {
 inline constexpr int kTileOutputs = gemm::kTile.m; // channels, and places
 static_assert(gemm::kTile.n == kTileOutputs && gemm::kTile.threads() == kTileOutputs,
               "a thread gathers one place");
-
-// A convolution as blocks see it.
-struct Gathered {
-  window::Line vertical, horizontal;
-  Strides x;
-  int group_inputs, group_outputs, out_channels;
-  std::int64_t depth;
-  std::int64_t places;  // of an image of y
-  std::int64_t outputs; // places of all images
-  std::int64_t channel_tiles, place_tiles;
-};
-
-// A step of k: one element of a window.
-struct Step {
-  int channel, row, column;
-};
-
-template <bool kChannelsLast, int kWidth>
-__device__ __forceinline__ void advance(Step& step, const Gathered& g) {
-  if constexpr (kChannelsLast) {
-    step.channel += kWidth;
-    if (step.channel < g.group_inputs) return;
-    step.channel = 0;
-    if (++step.column < g.horizontal.kernel) return;
-    step.column = 0;
-    ++step.row;
-  } else {
-    if (++step.column < g.horizontal.kernel) return;
-    step.column = 0;
-    if (++step.row < g.vertical.kernel) return;
-    step.row = 0;
-    ++step.channel;
-  }
-}
 
 // Where the window of a place begins: in x, and in the image.
 struct Start {
@@ -93,31 +60,6 @@ __device__ __forceinline__ void gather(const Gathered& g, const Start& start, St
       staged[item] = exists && inside ? start.image[offset] : 0.0f;
     }
     advance<kChannelsLast, kWidth>(step, g);
-  }
-}
-
-// Writes the block's tile, whose rows are channels in nchw and places in nhwc: neighbouring threads
-// write neighbouring elements of y.
-template <bool kChannelsLast>
-__device__ __forceinline__ void write(const Gathered& g, const float* bias, float* y, int channel0,
-                                      int channels, std::int64_t place0, int places,
-                                      const float* tile) {
-  constexpr int kPitch = kTileOutputs + gemm::kQuad;
-  const auto thread = static_cast<int>(threadIdx.x);
-  const float* from = tile + gemm::slot(thread);
-  if constexpr (kChannelsLast) {
-    if (thread >= channels) return;
-    const float added = bias == nullptr ? 0.0f : bias[channel0 + thread];
-    float* to = y + (place0 * g.out_channels + channel0 + thread);
-    for (int row = 0; row < places; ++row)
-      to[row * static_cast<std::int64_t>(g.out_channels)] = from[row * kPitch] + added;
-  } else {
-    if (thread >= places) return;
-    const std::int64_t image = (place0 + thread) / g.places;
-    const std::int64_t place = (place0 + thread) % g.places;
-    float* to = y + ((image * g.out_channels + channel0) * g.places + place);
-    for (int row = 0; row < channels; ++row)
-      to[row * g.places] = from[row * kPitch] + (bias == nullptr ? 0.0f : bias[channel0 + row]);
   }
 }
 
@@ -196,17 +138,17 @@ __global__ void __launch_bounds__(gemm::kTile.threads(), (least_blocks<kChannels
   __syncthreads();
   gemm::put<kT>(sum, thread_row, thread_column, shared);
   __syncthreads();
-  write<kChannelsLast>(g, bias, y, channel0, channels, place0, places, shared);
+  write<kChannelsLast>(g, bias, y, channel0, channels, place0, places, shared + gemm::slot(thread),
+                       kT.n + gemm::kQuad);
 }
 
 namespace {
 
 template <bool kChannelsLast, bool kVector>
-void launch_implicit(const Problem<float>& p, const Gathered& g, std::int64_t tiles,
-                     Stream& stream) {
+void launch_implicit(const Problem<float>& p, const Gathered& g, Stream& stream) {
   constexpr int kSharedFloats = 2 * gemm::kTile.k * 2 * (kTileOutputs + gemm::kQuad);
   launch(implicit_gemm<kChannelsLast, kVector>,
-         {.grid = grid_x(tiles, "conv2d: the tiles of y", "split the batch"),
+         {.grid = grid_x(g.tiles(), "conv2d: the tiles of y", "split the batch"),
           .block = dim3(static_cast<unsigned>(gemm::kTile.threads())),
           .shared_bytes = kSharedFloats * sizeof(float),
           .stream = &stream},
@@ -216,30 +158,16 @@ void launch_implicit(const Problem<float>& p, const Gathered& g, std::int64_t ti
 } // namespace
 
 void run_implicit_gemm(const Problem<float>& p, Stream& stream) {
-  const Geometry& geometry = p.geometry;
-  const bool last = geometry.layout == Layout::nhwc;
-  Gathered g;
-  g.vertical = vertical_line(geometry);
-  g.horizontal = horizontal_line(geometry);
-  g.x = strides_of_x(geometry);
-  g.group_inputs = static_cast<int>(geometry.group_inputs());
-  g.group_outputs = static_cast<int>(geometry.group_outputs());
-  g.out_channels = static_cast<int>(geometry.out_channels);
-  g.depth = geometry.depth();
-  g.places = geometry.out_places();
-  g.outputs = geometry.batch * g.places;
-  g.channel_tiles = div_up(g.group_outputs, kTileOutputs);
-  g.place_tiles = div_up(g.outputs, kTileOutputs);
-  const std::int64_t tiles = g.channel_tiles * g.place_tiles * geometry.groups;
-
-  const bool aligned = g.depth % gemm::kQuad == 0 && is_aligned(p.weights);
-  const bool channels = g.group_inputs % gemm::kQuad == 0 && is_aligned(p.x);
-  if (last)
-    aligned&& channels ? launch_implicit<true, true>(p, g, tiles, stream)
-                       : launch_implicit<true, false>(p, g, tiles, stream);
+  const Gathered g = gathered(p.geometry, kTileOutputs);
+  const bool weights = g.depth % gemm::kQuad == 0 && is_aligned(p.weights);
+  const bool x = g.group_inputs % gemm::kQuad == 0 && is_aligned(p.x);
+  if (p.geometry.layout == Layout::nchw)
+    weights ? launch_implicit<false, true>(p, g, stream)
+            : launch_implicit<false, false>(p, g, stream);
+  else if (weights && x)
+    launch_implicit<true, true>(p, g, stream);
   else
-    aligned ? launch_implicit<false, true>(p, g, tiles, stream)
-            : launch_implicit<false, false>(p, g, tiles, stream);
+    launch_implicit<true, false>(p, g, stream);
 }
 
 } // namespace kg::conv2d

@@ -1,0 +1,198 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// conv2d, variant implicit_gemm, for f16 and bf16: the product of weights and columns by the tiles
+// of gemm's variant mma, 128 output channels of a group by 128 places of y, with three slices of 32
+// steps of k in shared memory.
+//
+// Both operands lie along k: a line of a slice is a filter, or the window of a place. The weights
+// are copied as gemm copies an operand. A thread gathers 8 steps of k of 4 places. In nhwc, where
+// the channels of a group are whole packs, these are neighbours in x and come by one cp.async,
+// which writes zeros where the window lies in the padding. Else they go one by one through
+// registers, which is several times slower. Where a place's window begins is looked up in shared
+// memory: the registers are full of sums.
+//
+// Bytes: as implicit_gemm.cu, at half the size; 128 * (128 + 128) elements per 128 * 128 * 128
+// multiply-adds. Expected on an H200, not measured: 40 to 50 % of the dense peak of its matrix
+// units in nhwc for 128 channels and more; of 64 channels half of a tile's warps have nothing to
+// multiply.
+#include "conv2d/gathered.h"
+#include "conv2d/variants.h"
+#include "gemm/mma_slice.h"
+#include "gemm/mma_tile.h"
+
+#include "primitives/pack.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+namespace kg::conv2d {
+
+static_assert(gemm::kMma.m == gemm::kMma.n && gemm::kMma.threads() == gemm::kMma.m,
+              "operands may change places, and a thread writes a column");
+inline constexpr int kMmaOutputs = gemm::kMma.m; // channels, and places
+template <class T>
+using LinesAlongK = gemm::MmaSlice<T, kMmaOutputs, gemm::kDepth<T>, true, gemm::kMma.threads()>;
+
+// Where the window of a place begins: in x, and in the image.
+struct alignas(16) Start {
+  std::int64_t offset; // of the group's first channel, in the image
+  int row, column;
+};
+
+template <bool kChannelsLast>
+__device__ __forceinline__ Step step_at(int k, const Gathered& g) {
+  const int length = kChannelsLast ? g.group_inputs : g.vertical.kernel * g.horizontal.kernel;
+  const int tap = kChannelsLast ? k / length : k % length;
+  return {kChannelsLast ? k % length : k / length, tap / g.horizontal.kernel,
+          tap % g.horizontal.kernel};
+}
+
+// The element of the window that a step of k wants; -1: there is none.
+__device__ __forceinline__ std::int64_t offset_of(const Start& start, const Step& step,
+                                                  const Gathered& g) {
+  const int row = start.row + step.row * g.vertical.dilation;
+  const int column = start.column + step.column * g.horizontal.dilation;
+  const bool exists = step.channel < g.group_inputs && step.row < g.vertical.kernel;
+  const bool inside = row >= 0 && row < g.vertical.in && column >= 0 && column < g.horizontal.in;
+  if (!exists || !inside) return -1;
+  return start.offset + step.channel * g.x.channel + row * g.vertical.x_step +
+         column * g.horizontal.x_step;
+}
+
+// Gathers a slice of the windows of the block's places.
+template <bool kChannelsLast, bool kVector, class T>
+__device__ __forceinline__ void gather(const Gathered& g, const T* x, const Start* starts, int k0,
+                                       T* slice) {
+  using Slice = LinesAlongK<T>;
+  const int chunk = static_cast<int>(threadIdx.x) % Slice::kChunks;
+  const Step first = step_at<kChannelsLast>(k0 + chunk * Slice::kChunk, g);
+  KG_UNROLL
+  for (int i = 0; i < Slice::kLines / Slice::kStep; ++i) {
+    const int line = static_cast<int>(threadIdx.x) / Slice::kChunks + i * Slice::kStep;
+    const Start start = starts[line];
+    T* const to = slice + Slice::place(line, chunk);
+    if constexpr (kVector) {
+      const std::int64_t offset = offset_of(start, first, g);
+      ptx::cp_async_cg(to, x + (offset < 0 ? 0 : offset), offset < 0 ? 0 : kPackBytes);
+    } else {
+      Pack<T, Slice::kChunk> elements;
+      Step step = first;
+      KG_UNROLL
+      for (int e = 0; e < Slice::kChunk; ++e) {
+        const std::int64_t offset = offset_of(start, step, g);
+        elements.element[e] = offset < 0 ? from_float<T>(0) : x[offset];
+        advance<kChannelsLast, 1>(step, g);
+      }
+      *reinterpret_cast<Pack<T, Slice::kChunk>*>(to) = elements;
+    }
+  }
+}
+
+// kVector: 16-byte copies of x are aligned and whole (nhwc); vector_weights: of the weights.
+template <class T, bool kChannelsLast, bool kVector>
+__global__ void __launch_bounds__(gemm::kMma.threads(), 2)
+    implicit_gemm_mma(const T* __restrict__ x, const T* __restrict__ weights,
+                      const T* __restrict__ bias, T* __restrict__ y, Gathered g,
+                      bool vector_weights) {
+  using Slice = LinesAlongK<T>;
+  constexpr int kSlices = gemm::kMma.slices;
+  Start* const starts = dynamic_shared<Start>(gemm::kMma.shared_bytes()); // behind the slices
+  const auto thread = static_cast<int>(threadIdx.x);
+  const std::int64_t tile = blockIdx.x / g.channel_tiles;
+  const std::int64_t place0 = tile % g.place_tiles * kMmaOutputs;
+  const auto group = static_cast<int>(tile / g.place_tiles);
+  const auto first_channel = static_cast<int>(blockIdx.x % g.channel_tiles) * kMmaOutputs;
+  const int channel0 = group * g.group_outputs + first_channel;
+  const int left = g.group_outputs - first_channel;
+  const int channels = left < kMmaOutputs ? left : kMmaOutputs;
+  const std::int64_t rest = g.outputs - place0;
+  const int places = static_cast<int>(rest < kMmaOutputs ? rest : kMmaOutputs);
+
+  // A place that does not exist has no element in the image, wherever its window begins.
+  constexpr int kOutside = -static_cast<int>(window::kMostExtent) - 1;
+  const std::int64_t index = place0 + thread;
+  const std::int64_t place = index % g.places;
+  starts[thread] = {
+      index / g.places * g.x.outer + group * g.group_inputs * g.x.channel,
+      thread < places
+          ? static_cast<int>(place / g.horizontal.out) * g.vertical.stride - g.vertical.before
+          : kOutside,
+      static_cast<int>(place % g.horizontal.out) * g.horizontal.stride - g.horizontal.before};
+  __syncthreads();
+
+  const int warp = thread / 32;
+  const int warp_row = warp / gemm::kMma.warps_n() * gemm::kMma.warp;
+  const int warp_column = warp % gemm::kMma.warps_n() * gemm::kMma.warp;
+  const int rows = kChannelsLast ? places : channels;
+  const int columns = kChannelsLast ? channels : places;
+  const bool multiplies = warp_row < rows && warp_column < columns; // else the warp only copies
+
+  gemm::MmaOperand<T> filters{weights + channel0 * g.depth, g.depth, channels, vector_weights};
+  T* const shared = dynamic_shared<T>();
+  const auto slices = static_cast<int>((g.depth + gemm::kDepth<T> - 1) / gemm::kDepth<T>);
+  const auto last_depth = static_cast<int>(g.depth - (slices - 1) * std::int64_t{gemm::kDepth<T>});
+  const auto fetch = [&](int slice) __attribute__((always_inline)) {
+    if (slice < slices) {
+      T* const a = shared + slice % kSlices * gemm::kSliceElements<T>;
+      T* const b = a + Slice::kElements;
+      Slice::fetch(filters, slice + 1 == slices ? last_depth : gemm::kDepth<T>,
+                   kChannelsLast ? b : a);
+      gather<kChannelsLast, kVector>(g, x, starts, slice * gemm::kDepth<T>, kChannelsLast ? a : b);
+      filters.data += gemm::kDepth<T>;
+    }
+    ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
+  };
+
+  gemm::WarpSum sum = {};
+  for (int slice = 0; slice < kSlices - 1; ++slice) fetch(slice);
+  for (int slice = 0; slice < slices; ++slice) {
+    ptx::cp_async_wait_group<kSlices - 2>();
+    __syncthreads();
+    fetch(slice + kSlices - 1);
+    const T* const from = shared + slice % kSlices * gemm::kSliceElements<T>;
+    if (multiplies)
+      gemm::multiply<T, Slice, Slice>(from, from + Slice::kElements, warp_row, warp_column, sum);
+  }
+
+  float* const half = dynamic_shared<float>();
+  for (int first = 0; first < rows; first += gemm::kMma.warp) {
+    __syncthreads();
+    if (warp_row == first) gemm::gather(sum, warp_column, half);
+    __syncthreads();
+    const int some = rows - first < gemm::kMma.warp ? rows - first : gemm::kMma.warp;
+    write<kChannelsLast>(g, bias, y, kChannelsLast ? channel0 : channel0 + first,
+                         kChannelsLast ? channels : some, kChannelsLast ? place0 + first : place0,
+                         kChannelsLast ? some : places, half + thread, gemm::kMma.pitch());
+  }
+}
+
+namespace {
+
+template <class T, bool kChannelsLast, bool kVector>
+void launch_implicit(const Problem<T>& p, const Gathered& g, Stream& stream) {
+  launch(implicit_gemm_mma<T, kChannelsLast, kVector>,
+         {.grid = grid_x(g.tiles(), "conv2d: the tiles of y", "split the batch"),
+          .block = dim3(static_cast<unsigned>(gemm::kMma.threads())),
+          .shared_bytes = gemm::kMma.shared_bytes() + kMmaOutputs * sizeof(Start),
+          .stream = &stream},
+         p.x, p.weights, p.bias, p.y, g, g.depth % kPackElements<T> == 0 && is_aligned(p.weights));
+}
+
+} // namespace
+
+template <class T>
+void run_implicit_gemm_mma(const Problem<T>& p, Stream& stream) {
+  const Gathered g = gathered(p.geometry, kMmaOutputs);
+  const bool packs = g.group_inputs % kPackElements<T> == 0 && is_aligned(p.x);
+  if (p.geometry.layout == Layout::nchw)
+    launch_implicit<T, false, false>(p, g, stream);
+  else if (packs)
+    launch_implicit<T, true, true>(p, g, stream);
+  else
+    launch_implicit<T, true, false>(p, g, stream);
+}
+
+template void run_implicit_gemm_mma(const Problem<f16>&, Stream&);
+template void run_implicit_gemm_mma(const Problem<bf16>&, Stream&);
+
+} // namespace kg::conv2d
