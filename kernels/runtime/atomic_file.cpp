@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/atomic_file.h"
 
-#include "perf/judge/descriptor.h"
+#include "runtime/descriptor.h"
 
 #include <array>
 #include <cerrno>

@@ -3,9 +3,9 @@
 #include "perf/study/record.h"
 
 #include "perf/judge/atomic_file.h"
-#include "perf/judge/descriptor.h"
 #include "perf/measure/environment.h"
 #include "perf/study/record_json.h"
+#include "runtime/descriptor.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ Record parse(std::string_view contents, const std::filesystem::path& path) {
 // Opens a file that is there; the lock goes with the process, however that ends.
 int open_alone(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
-  if (descriptor < 0) judge::fail_with_errno("open", path);
+  if (descriptor < 0) kg::fail_with_errno("open", path);
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
   ::close(descriptor);
   throw Error(path.string() + ": another process goes on with this study; wait for it");
@@ -188,14 +188,14 @@ RecordFile RecordFile::resume(const std::filesystem::path& path) {
   file.record_ = parse(contents, path);
   const std::size_t whole = whole_lines(contents).size();
   if (whole != contents.size() && ::ftruncate(file.descriptor_, static_cast<off_t>(whole)) != 0)
-    judge::fail_with_errno("cut the half line off", path);
+    kg::fail_with_errno("cut the half line off", path);
   return file;
 }
 
 void RecordFile::append(const Experiment& experiment) {
   require_same_device(record_.header, experiment, path_.string());
-  judge::write_all(descriptor_, to_json(experiment) + "\n", path_);
-  if (::fsync(descriptor_) != 0) judge::fail_with_errno("flush", path_);
+  kg::write_all(descriptor_, to_json(experiment) + "\n", path_);
+  if (::fsync(descriptor_) != 0) kg::fail_with_errno("flush", path_);
   record_.done.push_back(experiment);
 }
 

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace kg::judge {
+namespace kg {
 
 // Throws Error with errno's meaning.
 [[noreturn]] inline void fail_with_errno(std::string_view doing,
@@ -35,4 +35,4 @@ inline void write_all(int descriptor, std::string_view contents,
   }
 }
 
-} // namespace kg::judge
+} // namespace kg
