@@ -56,6 +56,7 @@ class Comparison {
   void look(std::size_t first, std::size_t last) {
     RoundOptions how;
     how.seed = options_.seed;
+    how.exclusive = options_.exclusive;
     for (const ComparedRow& row : rows_)
       if (undecided(row)) how.rows.push_back(row.key);
     if (how.rows.empty()) return;

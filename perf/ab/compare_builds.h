@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ struct Candidate {
 struct CompareOptions {
   std::size_t pairs = 40; // at the second look; the first has half of them
   unsigned seed = 1;      // of the orders
-  std::function<void(const std::string&)> progress; // one line per round; may be empty
+  std::function<void(const std::string&)> progress;           // one line per round; may be empty
+  std::function<std::shared_ptr<void>()> exclusive = nullptr; // as in RoundOptions
 };
 
 struct ComparedRow {

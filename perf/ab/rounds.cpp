@@ -4,7 +4,7 @@
 
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/temporary_folder.h"
-#include "perf/measure/child_process.h"
+#include "perf/measure/turns.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <random>
 #include <span>
 #include <unistd.h>
+#include <utility>
 
 namespace kg::ab {
 namespace {
@@ -44,32 +45,42 @@ Measured problem_row(const RowKey& key, int exit_code, unsigned time_limit_s) {
 class Runner {
  public:
   Runner(const Arm& arm, const RoundOptions& options, const std::filesystem::path& folder)
-      : arm_(arm), options_(options), folder_(folder) {
+      : arm_(arm), options_(options), folder_(folder / arm.name) {
     require(access(arm.executable.c_str(), X_OK) == 0,
             fmt::format("arm {}: {} is no program that can be run; build it first", arm.name,
                         arm.executable.string()));
+    std::filesystem::create_directories(folder_);
   }
 
-  judge::Results round(unsigned shuffle) {
-    judge::Results run;
-    std::vector<RowKey> rows;
+  // The rows that are left, and the process that measures them; empty where there are none.
+  std::vector<std::string> begin(unsigned shuffle) {
+    rows_.clear();
     for (const RowKey& key : options_.rows)
-      if (!failed_.contains(key)) rows.push_back(key);
-    measure(rows, shuffle, run);
+      if (!failed_.contains(key)) rows_.push_back(key);
+    return rows_.empty() ? std::vector<std::string>() : command(rows_, shuffle);
+  }
+
+  // What that process found. Rows that it has lost are measured again, alone.
+  judge::Results end(const perf::Finished& finished, unsigned shuffle) {
+    judge::Results run;
+    if (!rows_.empty()) collect(rows_, finished, shuffle, run);
     for (const auto& [key, row] : failed_) run.rows.push_back(row);
     return in_order(std::move(run));
   }
 
  private:
+  std::filesystem::path json() const { return folder_ / "results.json"; }
+
   // Where a process ends without a result, either half of its rows is tried again, until the row
   // that ended it stands alone.
-  void measure(std::span<const RowKey> rows, unsigned shuffle, judge::Results& run) {
-    if (rows.empty()) return;
-    const std::filesystem::path json = folder_ / "results.json";
-    const int exit_code = run_process(rows, shuffle, json);
-    if (std::filesystem::exists(json)) {
-      judge::Results found = judge::load_results(json);
-      std::filesystem::remove(json);
+  void collect(std::span<const RowKey> rows, const perf::Finished& finished, unsigned shuffle,
+               judge::Results& run) {
+    require(finished.exit_code != kNoCommand && finished.exit_code != kNoCommand + 1,
+            fmt::format("arm {}: {} cannot be started (exit code {})", arm_.name,
+                        arm_.executable.string(), finished.exit_code));
+    if (std::filesystem::exists(json())) {
+      judge::Results found = judge::load_results(json());
+      std::filesystem::remove(json());
       run.environment = found.environment;
       for (Measured& row : found.rows)
         if (row.verified.empty())
@@ -77,15 +88,16 @@ class Runner {
         else
           failed_.emplace(row.key, row);
     } else if (rows.size() == 1) {
-      failed_.emplace(rows.front(), problem_row(rows.front(), exit_code, options_.time_limit_s));
+      failed_.emplace(rows.front(),
+                      problem_row(rows.front(), finished.exit_code, options_.time_limit_s));
     } else {
-      measure(rows.first(rows.size() / 2), shuffle, run);
-      measure(rows.subspan(rows.size() / 2), shuffle, run);
+      for (const auto half : {rows.first(rows.size() / 2), rows.subspan(rows.size() / 2)})
+        collect(half, perf::run_process(command(half, shuffle), perf::Output::to_stderr), shuffle,
+                run);
     }
   }
 
-  int run_process(std::span<const RowKey> rows, unsigned shuffle,
-                  const std::filesystem::path& json) const {
+  std::vector<std::string> command(std::span<const RowKey> rows, unsigned shuffle) const {
     const std::filesystem::path batch = folder_ / "rows";
     std::string lines;
     for (const RowKey& key : rows)
@@ -96,14 +108,10 @@ class Runner {
     for (const auto& [name, value] : arm_.environment) command.push_back(name + "=" + value);
     for (const std::string& word : std::vector<std::string>{
              "timeout", "--foreground", "--kill-after=10", std::to_string(options_.time_limit_s),
-             arm_.executable.string(), "run", "--batch", batch.string(), "--json", json.string(),
+             arm_.executable.string(), "run", "--batch", batch.string(), "--json", json().string(),
              "--source-id", arm_.name, "--shuffle", std::to_string(shuffle), "--quiet"})
       command.push_back(word);
-    const int exit_code = perf::run_process(command, perf::Output::to_stderr).exit_code;
-    require(exit_code != kNoCommand && exit_code != kNoCommand + 1,
-            fmt::format("arm {}: {} cannot be started (exit code {})", arm_.name,
-                        arm_.executable.string(), exit_code));
-    return exit_code;
+    return command;
   }
 
   judge::Results in_order(judge::Results run) const {
@@ -120,15 +128,37 @@ class Runner {
   const Arm& arm_;
   const RoundOptions& options_;
   std::filesystem::path folder_;
+  std::vector<RowKey> rows_; // of the round
   std::map<RowKey, Measured> failed_;
 };
 
-// The process's median of the row, or 0 where it has none.
-double time_of(const judge::Results& run, const RowKey& key) {
+// The arms' processes, in this order.
+std::vector<perf::Finished> run(const std::vector<std::vector<std::string>>& commands,
+                                const RoundOptions& options) {
+  if (options.exclusive) return perf::run_in_turns(commands, options.exclusive);
+  std::vector<perf::Finished> finished;
+  for (const std::vector<std::string>& command : commands)
+    finished.push_back(perf::run_process(command, perf::Output::to_stderr));
+  return finished;
+}
+
+// The row as this process measured it, or nothing where it has no time.
+const Measured* timed(const judge::Results& run, const RowKey& key) {
   const auto row = std::find_if(run.rows.begin(), run.rows.end(),
                                 [&](const Measured& found) { return found.key == key; });
   const bool measured = row != run.rows.end() && row->verified.empty() && row->skipped.empty();
-  return measured ? row->median_ns : 0;
+  return measured ? &*row : nullptr;
+}
+
+// The time of `row` beside that of `a`.
+double beside(const Measured& a, const Measured& row) {
+  // The last turn may be one that only some of them needed.
+  const std::size_t turns = std::min(a.turn_medians_ns.size(), row.turn_medians_ns.size());
+  if (turns == 0) return row.median_ns;
+  std::vector<double> quotients;
+  for (std::size_t i = 0; i < turns; ++i)
+    quotients.push_back(row.turn_medians_ns[i] / a.turn_medians_ns[i]);
+  return a.median_ns * judge::median(quotients);
 }
 
 } // namespace
@@ -155,8 +185,20 @@ std::vector<std::vector<judge::Results>> run_rounds(const std::vector<Arm>& arms
     std::vector<judge::Results>& results = rounds.emplace_back(arms.size());
     // All arms of a round meet their rows in one order; 0 would be the order as listed.
     const unsigned shuffle = options.seed + static_cast<unsigned>(round) + 1;
-    for (const std::size_t arm : round_order(arms.size(), options.seed, round))
-      results[arm] = runners[arm].round(shuffle);
+    std::vector<std::size_t> measuring;
+    std::vector<std::vector<std::string>> commands;
+    for (const std::size_t arm : round_order(arms.size(), options.seed, round)) {
+      std::vector<std::string> command = runners[arm].begin(shuffle);
+      if (command.empty()) {
+        results[arm] = runners[arm].end({}, shuffle);
+        continue;
+      }
+      measuring.push_back(arm);
+      commands.push_back(std::move(command));
+    }
+    const std::vector<perf::Finished> finished = run(commands, options);
+    for (std::size_t i = 0; i < measuring.size(); ++i)
+      results[measuring[i]] = runners[measuring[i]].end(finished[i], shuffle);
   }
   return rounds;
 }
@@ -166,12 +208,12 @@ judge::PairedTimes paired_times(const std::vector<std::vector<judge::Results>>& 
   judge::PairedTimes times;
   for (const std::vector<judge::Results>& round : rounds) {
     require(round.size() == 3, "paired_times: a round needs the three arms a, b, control");
-    const double a = time_of(round[0], row), b = time_of(round[1], row),
-                 control = time_of(round[2], row);
-    if (!(a > 0 && b > 0 && control > 0)) continue;
-    times.a_ns.push_back(a);
-    times.b_ns.push_back(b);
-    times.control_ns.push_back(control);
+    const Measured *a = timed(round[0], row), *b = timed(round[1], row),
+                   *control = timed(round[2], row);
+    if (!a || !b || !control) continue;
+    times.a_ns.push_back(a->median_ns);
+    times.b_ns.push_back(beside(*a, *b));
+    times.control_ns.push_back(beside(*a, *control));
   }
   return times;
 }

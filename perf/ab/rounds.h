@@ -3,7 +3,8 @@
 //
 // Builds side by side: in each round every arm measures the same rows once, in a fresh process, in
 // an order that is drawn anew and mirrored in the next round (ABBA), so that a drift of the machine
-// meets all arms alike.
+// meets all arms alike. On shared cores drifts are quicker than processes: there the arms of a
+// round take turns of a few milliseconds (perf/measure/turns.h).
 #pragma once
 
 #include "perf/judge/confirm.h"
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,9 @@ struct RoundOptions {
   unsigned seed = 1;                               // of the orders
   unsigned time_limit_s = 600;                     // of one process
   std::function<void(std::size_t round)> progress; // before each round; may be empty
+  // Waits for the device and holds it while the result lives. Where it is empty the arms run one
+  // after another and each process takes the device for itself; else they take turns.
+  std::function<std::shared_ptr<void>()> exclusive = nullptr;
 };
 
 // The arms in the order in which the round runs them. Rounds 2k and 2k + 1 mirror each other; every
@@ -42,14 +47,16 @@ std::vector<std::size_t> round_order(std::size_t arms, unsigned seed, std::size_
 // result was wrong or it ended its process by a crash or the time limit. Such a row is not tried
 // again. Throws kg::Error where an arm cannot be started at all.
 //
-// Each process holds the device's lock while it measures; nothing is held between processes, since
-// a process would then wait for its own parent. Another measurement can so come between two arms:
-// it delays a round, and does not disturb it.
+// Without turns nothing is held between processes, since a process would then wait for its own
+// parent. Another measurement can so come between two arms: it delays a round, and does not disturb
+// it. An arm that knows of no turns, as an older build may, runs before the others.
 std::vector<std::vector<judge::Results>> run_rounds(const std::vector<Arm>& arms, std::size_t first,
                                                     std::size_t count, const RoundOptions& options);
 
 // The process medians of one row out of rounds run with the arms a, b, control, in this order.
-// Rounds in which any of the three has no time for the row are left out.
+// Rounds in which any of the three has no time for the row are left out. Where the three took
+// turns, b and control are a's median times the median of the quotients of their turns: a machine
+// that changes its clock halfway through a process leaves those alone.
 judge::PairedTimes paired_times(const std::vector<std::vector<judge::Results>>& rounds,
                                 const judge::RowKey& row);
 

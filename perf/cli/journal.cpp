@@ -24,11 +24,14 @@ void Journal::write(const judge::Results& row) {
   require(file_.good(), path_.string() + ": cannot write the journal of this process");
 }
 
+void Journal::waits() { file_ << '\n' << std::flush; }
+
 Journaled read_journal(const std::filesystem::path& path) {
   const std::string contents = judge::read_file(path).value_or("");
   Journaled result;
   std::size_t begin = 0;
   for (std::size_t end; (end = contents.find('\n', begin)) != contents.npos; begin = end + 1) {
+    if (end == begin) continue;
     judge::Results line = judge::results_from_json(
         std::string_view(contents).substr(begin, end - begin), path.string());
     result.ended.environment = std::move(line.environment);

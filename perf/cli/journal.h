@@ -23,6 +23,9 @@ class Journal {
   void begins(const judge::Results& row) { write(row); }
   void ends(const judge::Results& row) { write(row); }
 
+  // Lets the file grow by an empty line, so that a process that waits does not seem to stand still.
+  void waits();
+
  private:
   void write(const judge::Results& row);
 

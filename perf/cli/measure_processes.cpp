@@ -124,7 +124,7 @@ class Processes {
                                         std::to_string(shuffle)};
     if (options_.quiet) command.push_back("--quiet");
     // Taken here and not there: a process that waits for its turn does not stand still.
-    const perf::DeviceLock lock = lock_device(world_);
+    const std::optional<perf::DeviceLock> lock = lock_to_measure(world_);
     return perf::run_watched(
         command, {path("journal"), std::chrono::duration<double>(options_.row_timeout_s)});
   }

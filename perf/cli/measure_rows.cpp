@@ -12,6 +12,7 @@
 #include "perf/measure/host_load.h"
 #include "perf/measure/injection.h"
 #include "perf/measure/nvml.h"
+#include "perf/measure/turns.h"
 #include "runtime/backend.h"
 
 #include <algorithm>
@@ -145,9 +146,18 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     world.err << fmt::format("{}: injecting {} into every timed execution of our rows\n",
                              perf::kInjectVariable, injection->text);
   const std::unique_ptr<perf::Nvml> nvml = perf::open_nvml();
+  const std::unique_ptr<perf::Turn> turn = perf::turn_here();
+  if (turn) {
+    if (journal) turn->waiting = [&] { journal->waits(); };
+    turn->next_row();
+  }
   const std::unique_ptr<perf::Apparatus> apparatus = world.apparatus(options.pace);
+  if (turn) {
+    apparatus->protocol = perf::in_turns(apparatus->protocol);
+    apparatus->instruments.between_blocks.pass_turn = [&] { turn->pass(); };
+  }
   if (nvml)
-    apparatus->instruments.throttled = [&] {
+    apparatus->instruments.between_blocks.throttled = [&] {
       return perf::throttled_by_hardware(nvml->clock_reasons().value_or(0));
     };
   const std::vector<unsigned> own = {static_cast<unsigned>(getpid()),
@@ -155,6 +165,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   const std::vector<const Row*> rows = in_order(selection, options.shuffle);
   Progress line(world, options.quiet);
   for (const Row* row : rows) {
+    if (turn) turn->next_row();
     if (journal) journal->begins({run.environment, {unfinished(*row)}});
     const std::optional<perf::CpuTime> before = perf::cpu_time();
     const perf::GpuState gpu_before = nvml ? nvml->state() : perf::GpuState{};
@@ -163,6 +174,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
                                                   *apparatus, slowed ? injection->share : 0);
     const std::optional<perf::CpuTime> after = perf::cpu_time();
     run.rows.push_back(measured(*row, found, world));
+    if (turn) run.rows.back().turn_medians_ns = found.block_medians_ns;
     if (slowed) run.rows.back().tags[judge::kInjectedTag] = injection->text;
     if (before && after)
       run.rows.back().tags["foreign_load"] =
@@ -177,6 +189,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     if (!journal) add_unmeasured(run, rows, lost);
     break;
   }
+  if (turn) turn->next_row(); // the others are done with their last row, too
   return run;
 }
 
@@ -203,6 +216,11 @@ perf::DeviceLock lock_device(World& world) {
   return perf::DeviceLock(perf::device_lock_path(device), [&] {
     world.err << "waiting for another process that is measuring on " << device << "\n";
   });
+}
+
+std::optional<perf::DeviceLock> lock_to_measure(World& world) {
+  if (std::getenv(perf::kTurnVariable)) return std::nullopt;
+  return lock_device(world);
 }
 
 std::string source_of(const Options& options, const World& world) {
@@ -247,7 +265,7 @@ judge::Results measure_rows(const Options& options, World& world, const Selectio
     return in_this_process(options, world, selection, &journal);
   }
   if (options.in_process) {
-    const perf::DeviceLock lock = lock_device(world);
+    const std::optional<perf::DeviceLock> lock = lock_to_measure(world);
     return in_this_process(options, world, selection, nullptr);
   }
   return measure_in_processes(options, world, selection, source_of(options, world));

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/reference.h"
 
+#include "perf/cli/measure_rows.h"
+#include "runtime/backend.h"
+
 #include <ostream>
 
 namespace kg::cli {
@@ -20,11 +23,17 @@ ab::BuildPlan build_plan(const Options& options, World& world) {
 
 unsigned seed_of(const Options& options) { return options.shuffle ? options.shuffle : 1; }
 
+std::function<std::shared_ptr<void>()> turns(World& world) {
+  if (backend == Backend::cuda) return nullptr;
+  return [&world] { return std::make_shared<perf::DeviceLock>(lock_device(world)); };
+}
+
 std::vector<ab::ComparedRow> compare(const Options& options, World& world,
                                      const ab::ReferenceBuild& reference,
                                      const std::vector<ab::Candidate>& rows) {
-  return ab::compare_builds({reference.executable, reference.control, world.executable}, rows,
-                            {options.pairs, seed_of(options), progress(options, world)});
+  return ab::compare_builds(
+      {reference.executable, reference.control, world.executable}, rows,
+      {options.pairs, seed_of(options), progress(options, world), turns(world)});
 }
 
 } // namespace kg::cli

@@ -5,6 +5,7 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
+#include "perf/cli/reference.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/measure/environment.h"
 #include "perf/measure/sampling.h"
@@ -79,6 +80,7 @@ selftest::Plan plan_of(const Options& options, World& world, const Selection& se
   plan.seed = options.shuffle;
   plan.brief = options.pace == perf::Pace::brief;
   plan.run = ab::run_rounds;
+  plan.exclusive = turns(world);
   const std::size_t busy = options.load_processes
                                ? options.load_processes
                                : std::max(1u, std::thread::hardware_concurrency());

@@ -75,6 +75,7 @@ Measured pooled(const std::vector<const Measured*>& parts) {
         at->second += "; " + value;
   }
   if (parts.size() == 1) return row;
+  row.turn_medians_ns.clear(); // the others' turns were at other times
   for (const auto time : {&Measured::setup_ns, &Measured::first_call_ns, &Measured::jit_ns})
     row.*time = pooled_time(parts, time);
   if (row.canary) {
@@ -116,6 +117,7 @@ json to_json(const Measured& row) {
   result["ci_hi_ns"] = row.ci_ns.high;
   result["process_medians_ns"] = row.process_medians_ns;
   result["samples_ns"] = row.samples_ns;
+  if (!row.turn_medians_ns.empty()) result["turn_medians_ns"] = row.turn_medians_ns;
   return result;
 }
 
@@ -158,6 +160,7 @@ Measured to_measured(JsonObject object) {
     // Slopes of two graphs scatter around the time; a single one may be negative.
     row.samples_ns =
         row.key.mode == Mode::graph ? object.numbers("samples_ns") : object.positives("samples_ns");
+    if (object.has("turn_medians_ns")) row.turn_medians_ns = object.positives("turn_medians_ns");
     if (!(row.ci_ns.low <= row.median_ns && row.median_ns <= row.ci_ns.high))
       object.fail("median_ns", "lies outside its interval", "measure again");
   }

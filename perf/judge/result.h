@@ -47,6 +47,8 @@ struct Measured {
   double median_ns = 0;
   Interval ci_ns;
   std::vector<double> process_medians_ns; // one per fresh process
+  // Of a process that took turns with others: the median of each of its turns.
+  std::vector<double> turn_medians_ns;
   std::optional<MeasuredCanary> canary;
   double bytes = 0;
   double flops = 0;

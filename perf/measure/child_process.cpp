@@ -157,6 +157,16 @@ pid_t start_process(const std::vector<std::string>& command) {
   return start(command, unchanged);
 }
 
+pid_t start_process(const std::vector<std::string>& command, int kept) {
+  FileActions actions;
+  posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
+  // Onto itself: that takes the flag from it by which a program does not inherit it.
+  posix_spawn_file_actions_adddup2(actions.get(), kept, kept);
+  return start(command, actions);
+}
+
+Finished wait_process(pid_t process) { return *wait_for(process, 0); }
+
 Finished run_watched(const std::vector<std::string>& command, const Watch& watch) {
   using std::chrono::steady_clock;
   // Waiting for a process with a time limit takes either a newer kernel (pidfd_open) or a signal

@@ -33,6 +33,13 @@ Finished run_process(const std::vector<std::string>& command, Output output);
 // Throws as run_process.
 pid_t start_process(const std::vector<std::string>& command);
 
+// The same with the output to standard error. The program inherits the open file `kept`, which
+// others do not.
+pid_t start_process(const std::vector<std::string>& command, int kept);
+
+// Waits until a process that was started so has ended.
+Finished wait_process(pid_t process);
+
 // A process stands still when `file`, which it writes, has not grown for `limit`.
 struct Watch {
   std::filesystem::path file;

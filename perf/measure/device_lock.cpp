@@ -50,6 +50,8 @@ DeviceLock::DeviceLock(const std::filesystem::path& path, const std::function<vo
   }
 }
 
-DeviceLock::~DeviceLock() { close(file_); }
+DeviceLock::~DeviceLock() {
+  if (file_ >= 0) close(file_);
+}
 
 } // namespace kg::perf

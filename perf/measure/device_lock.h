@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace kg::perf {
 
@@ -20,8 +21,8 @@ class DeviceLock {
   // Waits while another process holds it, after calling `waiting` once.
   DeviceLock(const std::filesystem::path& path, const std::function<void()>& waiting);
   ~DeviceLock();
-  DeviceLock(const DeviceLock&) = delete;
-  DeviceLock& operator=(const DeviceLock&) = delete;
+  DeviceLock(DeviceLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  DeviceLock& operator=(DeviceLock&&) = delete;
 
  private:
   int file_ = -1;

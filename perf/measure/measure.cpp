@@ -145,7 +145,7 @@ class ColdSampler {
 };
 
 Sampled sampled(const Workload& workload, Kind kind, Mode mode, const Protocol& protocol,
-                Apparatus& apparatus, int& batch) {
+                Apparatus& apparatus, const BetweenBlocks& between, int& batch) {
   const Instruments& instruments = apparatus.instruments;
   Stream& stream = apparatus.stream;
   const auto canary = [&] { return instruments.canary_ns(kind); };
@@ -155,26 +155,26 @@ Sampled sampled(const Workload& workload, Kind kind, Mode mode, const Protocol& 
     batch = real.batch();
     return take_samples(
         protocol, instruments.now, [&] { return std::vector<double>{real.sample()}; }, canary,
-        instruments.throttled);
+        between);
   }
   case Mode::hot: {
     HotSampler hot(workload, stream);
     batch = hot.batch();
     return take_samples(
         protocol, instruments.now, [&] { return std::vector<double>{hot.sample()}; }, canary,
-        instruments.throttled);
+        between);
   }
   case Mode::cold: {
     ColdSampler cold(workload, instruments.flush, stream);
     return take_samples(
-        protocol, instruments.now, [&] { return cold.samples(); }, canary, instruments.throttled);
+        protocol, instruments.now, [&] { return cold.samples(); }, canary, between);
   }
   case Mode::graph: {
     GraphSlope graph(workload.run, stream, instruments.graph_ns);
     batch = graph.more();
     Sampled samples = take_samples(
         protocol, instruments.now, [&] { return std::vector<double>{graph.sample()}; }, canary,
-        instruments.throttled);
+        between);
     workload.poison(stream);
     graph.replay();
     stream.synchronize();
@@ -197,7 +197,7 @@ Workload slower(Workload workload, double share, Kind kind, Mode mode, Apparatus
   brief.least_blocks = 1;
   int batch = 1;
   const double once =
-      judge::median(sampled(workload, kind, mode, brief, apparatus, batch).samples_ns);
+      judge::median(sampled(workload, kind, mode, brief, apparatus, {}, batch).samples_ns);
   workload.run = [run = std::move(workload.run), extra = share * once,
                   &spin = apparatus.instruments.spin](Stream& stream) {
     run(stream);
@@ -270,7 +270,8 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
       if (mode == Mode::graph) result.empty_node_ns = apparatus.instruments.empty_node_ns();
       if (injected > 0) workload = slower(std::move(workload), injected, kind, mode, apparatus);
       const auto take = [&] {
-        return sampled(workload, kind, mode, apparatus.protocol, apparatus, result.batch);
+        return sampled(workload, kind, mode, apparatus.protocol, apparatus,
+                       apparatus.instruments.between_blocks, result.batch);
       };
       Sampled samples = take();
       result.repeated = was_throttled(samples);
@@ -278,6 +279,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
       result.throttled = was_throttled(samples);
       result.samples_ns = std::move(samples.samples_ns);
       result.canaries_ns = std::move(samples.canaries_ns);
+      result.block_medians_ns = std::move(samples.block_medians_ns);
       result.stop = samples.stop;
       result.settled = samples.settled;
       result.problem = sample_problem(result.samples_ns, mode);

@@ -36,8 +36,10 @@ struct Instruments {
   // Empty while the device works, else what it says: after some faults of a kernel nothing runs on
   // it any more in the same process.
   std::function<std::string()> device_problem;
-  std::function<bool()> throttled = nullptr; // by the hardware, now; empty where nobody knows
-  std::size_t device_bytes = 0;              // the device's memory
+  // throttled: by the hardware, now; empty where nobody knows. pass_turn: empty where this process
+  // measures alone.
+  BetweenBlocks between_blocks = {};
+  std::size_t device_bytes = 0; // the device's memory
 };
 
 // A device made ready to measure.
@@ -52,6 +54,7 @@ struct Measurement {
   std::string variant;            // what ran
   std::vector<double> samples_ns; // per execution; in Mode::graph noise may make some negative
   std::vector<double> canaries_ns;
+  std::vector<double> block_medians_ns;
   judge::Stop stop = judge::Stop::no;
   bool settled = false;
   int batch = 1;                       // executions per sample

@@ -68,9 +68,17 @@ Protocol brief(Protocol protocol) {
   return protocol;
 }
 
+Protocol in_turns(Protocol protocol) {
+  protocol.stop.half_width = 0;
+  protocol.stop.most = 100'000;
+  protocol.stop.budget_ns = 45e6;
+  protocol.least_blocks = 0; // none is cut short
+  protocol.block_ns = 3e6;
+  return protocol;
+}
+
 Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFunction& sample,
-                     const std::function<double()>& canary,
-                     const std::function<bool()>& throttled) {
+                     const std::function<double()>& canary, const BetweenBlocks& between) {
   Sampled result;
   result.settled = warm_up(protocol, now, sample);
   result.canaries_ns.push_back(canary());
@@ -84,7 +92,7 @@ Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFun
   // least number of samples, so that the canaries see the same stretch of time as the row.
   const std::size_t share = std::max<std::size_t>(
       1, protocol.stop.least / std::max<std::size_t>(1, protocol.least_blocks));
-  do {
+  for (;;) {
     const std::size_t before = result.samples_ns.size();
     const double start = now();
     double block = 0;
@@ -96,9 +104,16 @@ Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFun
     } while (block < protocol.block_ns && result.samples_ns.size() < protocol.stop.most);
     spent += block;
     ++result.blocks;
-    if (throttled && throttled()) ++result.throttled_blocks;
+    result.block_medians_ns.push_back(
+        judge::median(std::span<const double>(result.samples_ns).subspan(before)));
+    if (between.throttled && between.throttled()) ++result.throttled_blocks;
     result.canaries_ns.push_back(canary());
-  } while (!finished());
+    if (finished()) break;
+    if (between.pass_turn) {
+      between.pass_turn();
+      sample(); // not counted: others have had the caches
+    }
+  }
   return result;
 }
 

@@ -45,23 +45,32 @@ Protocol host_protocol();
 // setting up and verifying included.
 Protocol brief(Protocol protocol);
 
+// Of a process that takes turns with others (turns.h): blocks are turns, short beside the moods of
+// a machine and long beside the switch, and as many for each row, precise or not.
+Protocol in_turns(Protocol protocol);
+
 enum class Pace { full, brief };
 
 struct Sampled {
   std::vector<double> samples_ns; // all, in the order taken
   std::vector<double> canaries_ns;
+  std::vector<double> block_medians_ns; // of its samples
   judge::Stop stop = judge::Stop::no;
   bool settled = false; // the warm-up ended by agreement
   std::size_t blocks = 0;
   std::size_t throttled_blocks = 0; // at whose end `throttled` said so
 };
 
+// What happens between blocks; either may be empty.
+struct BetweenBlocks {
+  std::function<bool()> throttled; // says whether the device is held back
+  std::function<void()> pass_turn; // lets other processes have the machine for as long as a block
+};
+
 // `sample` runs the row and returns one or more samples in ns; `canary` runs the canary once and
-// returns its time; `throttled`, where it is not empty, says at the end of each block whether the
-// device is held back.
+// returns its time.
 Sampled take_samples(const Protocol& protocol, const Clock& now,
                      const std::function<std::vector<double>()>& sample,
-                     const std::function<double()>& canary,
-                     const std::function<bool()>& throttled = nullptr);
+                     const std::function<double()>& canary, const BetweenBlocks& between = {});
 
 } // namespace kg::perf

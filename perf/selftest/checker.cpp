@@ -18,7 +18,8 @@ using judge::Measured;
 using judge::Results;
 using judge::RowKey;
 
-constexpr unsigned kLoadedLimitS = 60; // of a process beside busy ones
+constexpr const char* kConfirm = "confirm"; // what processes are measured for
+constexpr unsigned kLoadedLimitS = 60;      // of a process beside busy ones
 
 // What the processes of one arm found for one row.
 struct Found {
@@ -129,6 +130,8 @@ Checker::Rounds Checker::measure(const Group& group, const std::vector<ab::Arm>&
   ab::RoundOptions options;
   options.rows = rows;
   if (group.load) options.time_limit_s = kLoadedLimitS;
+  // Blessing and screening are runs of their own, hours or months apart.
+  if (what == kConfirm) options.exclusive = plan_.exclusive;
   // The second look continues the orders of the first.
   options.seed = plan_.seed + 1000 * (first == 0 ? ++measurements_ : measurements_);
   return plan_.run(arms, first, count, options);
@@ -219,7 +222,7 @@ void Checker::confirm(const Group& group, const std::vector<Screened*>& screened
     for (const std::vector<RowKey>& keys : open) rows.insert(keys.begin(), keys.end());
     if (rows.empty()) break;
     const Rounds rounds =
-        measure(group, arms, measured, pairs - measured, {rows.begin(), rows.end()}, "confirm");
+        measure(group, arms, measured, pairs - measured, {rows.begin(), rows.end()}, kConfirm);
     measured = pairs;
     for (std::size_t i = 0; i < screened.size(); ++i) {
       const Rounds three = of_arms(rounds, {0, i + 2, 1});

@@ -37,6 +37,7 @@ struct Plan {
   unsigned seed = 1;
   bool brief = false; // screens in brief processes, too: quicker than the gate, and noisier
   RunRounds run;
+  std::function<std::shared_ptr<void>()> exclusive; // of what is confirmed, as in ab::RoundOptions
   std::function<std::shared_ptr<void>()> load; // keeps the machine busy while what it returns lives
   std::function<std::string()> now_utc;
   std::function<void(const std::string&)> say; // progress, a line at a time

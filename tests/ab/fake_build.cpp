@@ -3,6 +3,7 @@
 #include "tests/ab/fake_build.h"
 
 #include "perf/judge/result.h"
+#include "perf/measure/turns.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -57,6 +58,13 @@ int fake_build(int argc, char** argv) {
     std::ofstream(log, std::ios::app) << options.at("--source-id") << " " << options.at("--shuffle")
                                       << " " << rows.size() << "\n";
   const std::string ns = setting("FAKE_NS");
+  if (const std::string log = setting("FAKE_TURN_LOG"); !log.empty()) {
+    const auto turn = perf::turn_here();
+    turn->next_row();
+    std::ofstream(log, std::ios::app) << options.at("--source-id");
+    turn->pass();
+    std::ofstream(log, std::ios::app) << options.at("--source-id");
+  }
   judge::Results run;
   run.environment["brief"] = setting("KERNELGRADE_BRIEF");
   for (const judge::RowKey& key : rows) {

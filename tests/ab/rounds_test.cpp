@@ -71,6 +71,42 @@ TEST(Rounds, GiveEachArmItsTimes) {
   EXPECT_THAT(times.control_ns, ElementsAre(101, 101));
 }
 
+Measured in_turns(std::vector<double> turns_ns) {
+  Measured result;
+  result.key = kRow;
+  judge::take_samples(result, std::vector<double>(10, judge::median(turns_ns)));
+  result.turn_medians_ns = std::move(turns_ns);
+  return result;
+}
+
+// The machine takes twice as long from the third turn on. Of five, most turns of one process and
+// two of another would be slow ones.
+TEST(Rounds, TurnsAreComparedOneByOne) {
+  std::vector<judge::Results> round(3);
+  round[0].rows = {in_turns({100, 100, 200, 200, 200})};
+  round[1].rows = {in_turns({110, 110, 110, 220, 220})}; // it had its turn just before
+  round[2].rows = {in_turns({100, 100, 200, 200, 200, 200})};
+  const judge::PairedTimes times = paired_times({round}, kRow);
+  EXPECT_THAT(times.a_ns, ElementsAre(200));
+  EXPECT_NEAR(times.b_ns.at(0), 220, 1e-9);
+  EXPECT_THAT(times.control_ns, ElementsAre(200));
+  round[1].rows[0].turn_medians_ns.clear(); // of a build that knows of no turns
+  EXPECT_THAT(paired_times({round}, kRow).b_ns, ElementsAre(110));
+}
+
+TEST(Rounds, TheArmsOfARoundTakeTurnsWhereTheyAreToldTo) {
+  const judge::test::Folder folder;
+  const std::string log = folder.path() / "log";
+  RoundOptions options;
+  options.rows = {kRow};
+  options.exclusive = [] { return nullptr; };
+  run_rounds({arm("a", {{"FAKE_TURN_LOG", log}}), arm("b", {{"FAKE_TURN_LOG", log}})}, 0, 1,
+             options);
+  const std::vector<std::size_t> order = round_order(2, options.seed, 0);
+  const std::string first = order[0] == 0 ? "a" : "b", second = order[0] == 0 ? "b" : "a";
+  EXPECT_EQ(judge::read_file(log).value(), first + second + second + first);
+}
+
 TEST(Rounds, RunInTheOrderDrawnWithTheRowsOfARoundInOneOrder) {
   const judge::test::Folder folder;
   const std::string log = folder.path() / "log";

@@ -54,6 +54,7 @@ TEST(Result, RoundTripKeepsEveryDigit) {
   row.first_call_ns = 2e6 / 3;
   row.jit_ns = 4e5 / 3;
   row.peak_bytes = 12345678;
+  row.turn_medians_ns = {1e5 / 3, 2e5 / 3};
   row.kind = Kind::vendor;
   Measured skipped;
   skipped.op = "softmax";

@@ -196,7 +196,7 @@ Measurement throttled(const std::function<bool(int block)>& is_throttled, int& b
   apparatus->protocol.least_blocks = 20;
   apparatus->protocol.stop.least = 40;
   blocks = 0;
-  apparatus->instruments.throttled = [&] { return is_throttled(++blocks); };
+  apparatus->instruments.between_blocks.throttled = [&] { return is_throttled(++blocks); };
   return measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
 }
 

@@ -4,8 +4,10 @@
 
 #include "tests/measure/fake_time.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <utility>
 
 namespace kg::perf {
 namespace {
@@ -128,12 +130,45 @@ TEST(Sampling, AsksAtTheEndOfEachBlockWhetherTheDeviceIsThrottled) {
         time.pass(1e5);
         return std::vector<double>{1e5};
       },
-      [] { return 1e6; }, [&] { return ++asked == 2; });
+      [] { return 1e6; }, {.throttled = [&] { return ++asked == 2; }, .pass_turn = nullptr});
   EXPECT_EQ(asked, 5);
   EXPECT_EQ(sampled.blocks, 5u);
   EXPECT_EQ(sampled.throttled_blocks, 1u);
   EXPECT_EQ(sampled.samples_ns.size(), 30u) << "kept";
   EXPECT_EQ(Trial(protocol(), [](int) { return 1e5; }).sampled.throttled_blocks, 0u);
+}
+
+// One process of several: 5 ms per sample, and others that take 20 ms in between.
+TEST(Sampling, InTurnsEachBlockIsATurnAndTheFirstSampleAfterItIsNotCounted) {
+  FakeTime time;
+  bool switched = false;
+  int passed = 0, samples = 0;
+  const Sampled sampled = take_samples(
+      in_turns(brief(host_protocol())), time.clock(),
+      [&] {
+        ++samples;
+        const double ns = 5e6 + 1e3 * samples;
+        time.pass(std::exchange(switched, false) ? 9e6 : ns);
+        return std::vector<double>{ns};
+      },
+      [] { return 1e6; }, {.throttled = nullptr, .pass_turn = [&] {
+                             ++passed;
+                             switched = true;
+                             time.pass(20e6);
+                           }});
+  EXPECT_EQ(sampled.block_medians_ns, sampled.samples_ns) << "one sample is longer than a block";
+  EXPECT_EQ(sampled.blocks, 9u) << "45 ms of samples; what is not counted does not count there";
+  EXPECT_EQ(passed, 8) << "between blocks";
+  EXPECT_EQ(std::adjacent_find(sampled.samples_ns.begin(), sampled.samples_ns.end(),
+                               [](double a, double b) { return b - a < 1.5e3; }),
+            sampled.samples_ns.end())
+      << "every other sample is not counted";
+}
+
+TEST(Sampling, InTurnsQuickRowsHaveWholeBlocks) {
+  const Trial trial(in_turns(brief(host_protocol())), [](int i) { return i % 2 ? 10e3 : 20e3; });
+  EXPECT_EQ(trial.sampled.blocks, 15u);
+  EXPECT_EQ(trial.sampled.block_medians_ns, std::vector<double>(15, 15e3));
 }
 
 TEST(Sampling, BrieflyARowTakesFortyMilliseconds) {
