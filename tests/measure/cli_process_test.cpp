@@ -159,7 +159,11 @@ TEST(Journal, KeepsWhatEndedAndNamesWhatDidNot) {
     Journal journal(path);
     journal.begins({{{"cpu", "x"}}, {first}});
     journal.ends({{{"cpu", "x"}}, {first}});
+    journal.waits();
     journal.begins({{{"cpu", "x"}}, {second}});
+    const auto size = std::filesystem::file_size(path);
+    journal.waits();
+    EXPECT_GT(std::filesystem::file_size(path), size) << "by which a watch sees that it is alive";
   }
   std::ofstream(path, std::ios::app) << "{\"schema\":1,"; // it died while it wrote this
   const Journaled found = read_journal(path);
