@@ -89,10 +89,13 @@ class Screen {
                   " with and without a canary that cannot be believed, but is not confirmed",
               true, normalised.sureness};
     if (!host_ && !slow && !normalised.slow) return within();
+    // On a host the builds' processes take turns, which needs no canary; on a GPU they need the
+    // same quiet device that the canary does.
     return {Verdict::env,
             fmt::format("this machine cannot be compared with the blessed one: beyond a canary's "
                         "limits of {:g}x and +-{:g} %",
-                        limit_.canary_factor, 100 * limit_.canary_half_width)};
+                        limit_.canary_factor, 100 * limit_.canary_half_width),
+            host_, normalised.sureness};
   }
 
   bool improved() const {

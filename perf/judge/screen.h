@@ -25,7 +25,8 @@ struct Opinion {
 // it slower (Yuen, 1974), and by more than half of its tolerance; with fewer, or on another host,
 // below kSuspicious (of one run on a GPU: beyond its tolerance). Beside a canary that cannot be
 // believed it must be so with and without the canary; otherwise the machine is in doubt, not the
-// row. `other_machine` is GateOptions'.
+// row: env, on a host suspicious nevertheless, since a confirmation there needs no canary.
+// `other_machine` is GateOptions'.
 Opinion screen(const Comparison& comparison, const Measured& measured, const TimingRow& baseline,
                Device device, bool other_machine);
 

@@ -24,8 +24,13 @@ std::string arms_text(const RowConfirmation& confirmation) {
 // Both builds are alike, or B is the faster, yet the screen found the row slow.
 void conclude_alike(RowResult& row, const std::string& words, const std::string& again,
                     const GateOptions& options) {
-  if (!row.healthy)
+  if (!row.healthy && options.device == Device::gpu)
     return conclude(row, Verdict::env, "the machine is slower, not the kernel: " + words, again);
+  if (!row.healthy) {
+    row.warning = true;
+    return conclude(row, Verdict::pass,
+                    "this machine is not the blessed one today; side by side, " + words, again);
+  }
   row.warning = row.grade != Grade::excellent;
   if (options.device == Device::host && !options.other_machine.empty())
     return conclude(row, Verdict::pass, "the baseline is another machine's; side by side, " + words,
@@ -40,8 +45,9 @@ void conclude_alike(RowResult& row, const std::string& words, const std::string&
 }
 
 void fold_row(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options) {
-  const bool failed = row.verdict == Verdict::regressed; // by a coarse line, on another machine
-  const Verdict unconfirmed = failed ? Verdict::regressed : Verdict::inconclusive;
+  // Regressed: by a coarse line, on another machine. Env: the screen could not tell.
+  const bool stays = row.verdict == Verdict::regressed || row.verdict == Verdict::env;
+  const Verdict unconfirmed = stays ? row.verdict : Verdict::inconclusive;
   if (!confirmation)
     return conclude(row, unconfirmed,
                     fmt::format("{}: beyond the {} most suspicious rows, which alone are "

@@ -44,10 +44,14 @@ Confirmations unconfirmed(const GateResult& screened, const std::string& reason)
 //   regressed     both builds are alike, but the row is below the line that fails beside a healthy
 //                 canary of the blessed machine: the baseline cannot be reproduced, or what both
 //                 builds share has become slower
-//   env           both builds are alike and the canary is not healthy: the machine is slower; or
-//                 the two copies of the reference differ
-//   pass          both builds are alike; with a warning where the row is no longer `good`
-//   inconclusive  undecided, or not confirmed; but a row that the screen failed stays failed
+//   env           the two copies of the reference differ; or both builds are alike and a GPU's
+//   canary
+//                 is not healthy: the machine is slower
+//   pass          both builds are alike; with a warning where the row is no longer `good`, or a
+//                 host's canary is not healthy
+//   inconclusive  undecided, or not confirmed; but a row that the screen failed, or could not
+//   judge,
+//                 stays so
 GateResult fold(GateResult screened, const Confirmations& confirmations,
                 const GateOptions& options);
 

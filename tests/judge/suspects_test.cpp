@@ -106,8 +106,26 @@ TEST(Fold, AlikeIsAPassWithAWarning) {
 }
 
 TEST(Fold, AlikeBesideASickCanaryIsTheMachine) {
-  expect(folded(screened(150, kHost, 0.5), confirmed(Verdict::pass)), Verdict::env, 77,
+  const RowResult host = folded(screened(150, kHost, 0.5), confirmed(Verdict::pass));
+  expect(host, Verdict::pass, 0, "this machine is not the blessed one today");
+  EXPECT_TRUE(host.warning);
+  GateOptions gpu;
+  gpu.device = Device::gpu;
+  expect(folded(screened(150, gpu, 0.5), confirmed(Verdict::pass), gpu), Verdict::env, 77,
          "the machine is slower, not the kernel");
+}
+
+// Not slow at all, but beside a canary that says nothing.
+TEST(Fold, WhatAHostCannotScreenIsConfirmed) {
+  const GateResult sick = screened(100, kHost, 0.5);
+  EXPECT_EQ(sick.rows[1].verdict, Verdict::env);
+  EXPECT_EQ(suspects(sick), std::vector<RowKey>{key()});
+  expect(folded(sick, confirmed(Verdict::regressed)), Verdict::regressed, 1, "<figures>");
+  expect(folded(sick, confirmed(Verdict::pass)), Verdict::pass, 0, "<figures>");
+  expect(folded(sick, {{}, "disabled", "", {}, {}}), Verdict::env, 77, "disabled");
+  GateOptions gpu;
+  gpu.device = Device::gpu;
+  EXPECT_TRUE(suspects(screened(100, gpu, 0.5)).empty()) << "a pass, with or without the canary";
 }
 
 TEST(Fold, AlikeButFarBelowTheBaselineFails) {
