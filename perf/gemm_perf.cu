@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Products of square matrices, of matrices no multiple of a tile, and of long ones; all four
-// transpositions. Shapes that end in tf32: what f32 matrices gain where they may be rounded to it.
+// transpositions. Shapes with tf32: what f32 matrices gain where they may be rounded to it; with
+// bias: what an epilogue costs.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/oracle.h"
+#include "tests/support/oracle_gemm_epilogue.h"
 #include "tests/support/strided.h"
 #include "tests/support/tolerance.h"
 #include "vendor/gemm/gemm.h"
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,15 +29,18 @@ struct Extents {
   std::int64_t m, n, k;
   bool transpose_a, transpose_b;
   bool tf32;
+  gemm::Epilogue epilogue;
+
+  bool plain() const { return !tf32 && epilogue == gemm::Epilogue::none; }
 };
 
 template <class T>
 struct Matrices {
   Matrices(const Extents& e, Stream& stream)
       : e(e), a(e.m * e.k, test::Tensor::a, stream), b(e.k * e.n, test::Tensor::b, stream),
-        c(static_cast<std::size_t>(e.m * e.n)) {}
+        bias(e.n, test::Tensor::c, stream), c(static_cast<std::size_t>(e.m * e.n)) {}
   Extents e;
-  RandomData<T> a, b;
+  RandomData<T> a, b, bias;
   DeviceBuffer<T> c;
   double worst_error = 0;
 
@@ -53,7 +59,9 @@ struct Matrices {
             0,
             c.data(),
             e.n,
-            e.tf32};
+            e.tf32,
+            static_cast<vendor::GemmEpilogue>(e.epilogue),
+            bias.data()};
   }
 };
 
@@ -61,6 +69,7 @@ gemm::Transpose transpose(bool yes) { return yes ? gemm::Transpose::yes : gemm::
 
 template <class T>
 gemm::BasicProblem<T> problem(const vendor::Gemm& g) {
+  const auto epilogue = static_cast<gemm::Epilogue>(g.epilogue);
   return {transpose(g.transpose_a),
           transpose(g.transpose_b),
           g.m,
@@ -74,18 +83,43 @@ gemm::BasicProblem<T> problem(const vendor::Gemm& g) {
           g.beta,
           static_cast<T*>(g.c),
           g.ldc,
-          g.tf32 ? gemm::Math::tf32 : gemm::Math::f32};
+          g.tf32 ? gemm::Math::tf32 : gemm::Math::f32,
+          epilogue,
+          epilogue == gemm::Epilogue::none ? nullptr : static_cast<const T*>(g.bias)};
 }
 
 // Ours rounds to TF32 where it may; a library may round otherwise, or not at all.
 enum class Owner { us, library };
 
-// The bounds of gemm_test.cu.
-double tolerance_of(Dtype dtype, bool tf32, Owner owner, double expected, std::int64_t k,
-                    double condition) {
+// The bounds of gemm_test.cu for a product in f32.
+double tolerance_of(Dtype dtype, bool tf32, Owner owner, std::int64_t k, double condition) {
   if (tf32 && owner == Owner::library) return test::gemm_tf32_library_tolerance(k, condition);
   return dtype == Dtype::f32 && !tf32 ? test::gemm_f32_tolerance(k, condition)
-                                      : test::gemm_xf16_tolerance(dtype, expected, k, condition);
+                                      : test::gemm_matrix_unit_tolerance(k, condition);
+}
+
+std::optional<test::UnaryOp> activation_of(gemm::Epilogue epilogue) {
+  switch (epilogue) {
+  case gemm::Epilogue::bias_relu: return test::UnaryOp::relu;
+  case gemm::Epilogue::bias_gelu: return test::UnaryOp::gelu;
+  case gemm::Epilogue::bias_gelu_tanh: return test::UnaryOp::gelu_tanh;
+  default: return std::nullopt;
+  }
+}
+
+// The bounds of what is stored, of bounds of the products.
+std::vector<double> stored_bounds(Dtype dtype, gemm::Epilogue epilogue, Owner owner,
+                                  const test::EpilogueOracle& expected,
+                                  std::vector<double> product) {
+  if (epilogue == gemm::Epilogue::none) {
+    for (std::size_t i = 0; i < product.size(); ++i)
+      product[i] = test::stored_tolerance(dtype, expected.y[i], product[i]);
+    return product;
+  }
+  const auto activation = activation_of(epilogue);
+  if (owner == Owner::library)
+    return test::library_epilogue_tolerances(activation, dtype, expected, product);
+  return test::epilogue_tolerances(activation, dtype, expected, product).y;
 }
 
 // The first and last elements of C and some between, O(k) each.
@@ -96,7 +130,7 @@ std::string verify(Matrices<T>& m, Owner owner, Stream& stream) {
   const test::GemmProblem dot{test::contiguous({1, e.k}), test::contiguous({e.k, 1}),
                               test::contiguous({1, 1})};
   for (const Window window : windows(e.m * e.n, kElements)) {
-    std::vector<double> expected, tolerance;
+    std::vector<double> product, tolerance, bias;
     for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
       const std::int64_t row = i / e.n;
       const std::int64_t column = i % e.n;
@@ -111,12 +145,17 @@ std::string verify(Matrices<T>& m, Owner owner, Stream& stream) {
         b = test::tf32_rounded(b);
       }
       const test::GemmOracle oracle = test::gemm_oracle(dot, a, b, {});
-      expected.push_back(oracle.value[0]);
-      tolerance.push_back(
-          tolerance_of(dtype_of<T>, e.tf32, owner, oracle.value[0], e.k, oracle.condition[0]));
+      product.push_back(oracle.value[0]);
+      tolerance.push_back(tolerance_of(dtype_of<T>, e.tf32, owner, e.k, oracle.condition[0]));
+      const bool biased = e.epilogue != gemm::Epilogue::none;
+      bias.push_back(biased ? static_cast<double>(m.bias.at(column)) : 0.0);
     }
+    const test::EpilogueOracle expected =
+        test::epilogue_oracle(activation_of(e.epilogue), product, bias);
+    const std::vector<double> bounds =
+        stored_bounds(dtype_of<T>, e.epilogue, owner, expected, tolerance);
     const auto comparison = test::compare(observe(m.c, window, stream),
-                                          {dtype_of<T>, {window.count}, expected, tolerance});
+                                          {dtype_of<T>, {window.count}, expected.y, bounds});
     m.worst_error = std::max(m.worst_error, comparison.max_error);
     if (!comparison.passed()) return comparison.text();
   }
@@ -136,9 +175,10 @@ Workload workload(std::string variant, Owner owner, const Extents& extents, Run 
 }
 
 // Not where one launch would take longer than a few milliseconds: naive, and on the executor mma,
-// of large matrices. Nor TF32 on the executor, whose mma takes the same time for all types.
+// of large matrices. On the executor plain products stand for the others, whose rows are for their
+// costs.
 bool is_timed(gemm::Variant variant, const Extents& e) {
-  if (e.tf32 && backend == Backend::host) return false;
+  if (!e.plain() && backend == Backend::host) return false;
   constexpr std::int64_t kMostNaive = std::int64_t{1} << (backend == Backend::host ? 21 : 33);
   const bool slow = variant == gemm::Variant::naive ||
                     (backend == Backend::host && variant == gemm::Variant::mma);
@@ -147,7 +187,8 @@ bool is_timed(gemm::Variant variant, const Extents& e) {
 
 template <class T>
 Case make_case(const Extents& e) {
-  Case result{Kind::compute, gemm::work<T>({.m = e.m, .n = e.n, .k = e.k}), {}};
+  Case result{
+      Kind::compute, gemm::work<T>({.m = e.m, .n = e.n, .k = e.k, .epilogue = e.epilogue}), {}};
   for (const gemm::Variant variant : gemm::kVariants) {
     if (!gemm::supports<T>(variant, e.tf32 ? gemm::Math::tf32 : gemm::Math::f32)) continue;
     if (e.tf32 && variant != gemm::Variant::mma) continue; // the others make no use of it
@@ -161,8 +202,9 @@ Case make_case(const Extents& e) {
                                },
                                is_timed(variant, e)});
   }
-  if (e.tf32 && backend == Backend::host) return result; // no library of the host has TF32
-  for (const std::string_view variant : vendor::gemm_variants(dtype_of<T>)) {
+  if (!e.plain() && backend == Backend::host) return result;
+  const auto epilogue = static_cast<vendor::GemmEpilogue>(e.epilogue);
+  for (const std::string_view variant : vendor::gemm_variants(dtype_of<T>, epilogue)) {
     const std::string name(variant);
     result.variants.push_back({name, true, [=] {
                                  return workload<T>(
@@ -174,24 +216,38 @@ Case make_case(const Extents& e) {
   return result;
 }
 
+// "bias", "bias_relu", "bias_gelu", "bias_gelu_tanh", as their names, or none.
+gemm::Epilogue epilogue_of(const Shape& shape) {
+  if (!shape.has("bias")) return gemm::Epilogue::none;
+  if (shape.has("relu")) return gemm::Epilogue::bias_relu;
+  if (!shape.has("gelu")) return gemm::Epilogue::bias;
+  return shape.has("tanh") ? gemm::Epilogue::bias_gelu_tanh : gemm::Epilogue::bias_gelu;
+}
+
 } // namespace
 
 Operation gemm_operation() {
   Operation operation{"gemm", "matmul", {Dtype::f32, Dtype::f16, Dtype::bf16}, {}, {}};
   if (backend == Backend::host)
-    operation.shapes = {{"m256_n256_k256_nn", true}, {"m128_n128_k128_tt"},
-                        {"m250_n270_k230_nt"},       {"m64_n512_k512_tn"},
-                        {"m128_n128_k128_nn_tf32"},  {"m130_n120_k100_tt_tf32"}};
+    operation.shapes = {{"m256_n256_k256_nn", true},
+                        {"m128_n128_k128_tt"},
+                        {"m250_n270_k230_nt"},
+                        {"m64_n512_k512_tn"},
+                        {"m128_n128_k128_nn_tf32"},
+                        {"m130_n120_k100_tt_tf32"},
+                        {"m128_n128_k64_nn_bias_gelu_tanh"}};
   else
     operation.shapes = {{"m256_n256_k256_nn"},          {"m1024_n1024_k1024_nn"},
                         {"m4096_n4096_k4096_nn", true}, {"m4096_n4096_k4096_nt"},
                         {"m4096_n4096_k4096_tn"},       {"m4095_n4097_k4099_tt"},
                         {"m8192_n8192_k8192_nn"},       {"m8192_n128_k8192_nn"},
-                        {"m4096_n4096_k4096_nn_tf32"},  {"m1024_n1024_k1024_tt_tf32"}};
+                        {"m4096_n4096_k4096_nn_tf32"},  {"m1024_n1024_k1024_tt_tf32"},
+                        {"m4096_n4096_k4096_nn_bias"},  {"m4096_n4096_k4096_nn_bias_gelu_tanh"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
     const Extents extents{shape.number("m"),      shape.number("n"),      shape.number("k"),
-                          transposition / 2 == 1, transposition % 2 == 1, shape.has("tf32")};
+                          transposition / 2 == 1, transposition % 2 == 1, shape.has("tf32"),
+                          epilogue_of(shape)};
     if (extents.tf32 && dtype != Dtype::f32) return Case{}; // no variants
     if (dtype == Dtype::f16) return make_case<f16>(extents);
     if (dtype == Dtype::bf16) return make_case<bf16>(extents);

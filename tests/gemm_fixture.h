@@ -54,10 +54,17 @@ struct Setup {
   float beta = 0;
   std::int64_t gap = 0;
   std::int64_t offset = 0;
+  gemm::Epilogue epilogue = gemm::Epilogue::none;
+  bool keeps_z = false;
 
   Strided a() const { return operand(m, k, transpose_a); }
   Strided b() const { return operand(k, n, transpose_b); }
   Strided c() const { return operand(m, n, Transpose::no); }
+  Strided z() const { // with another distance between its rows
+    Strided stored = matrix(m, n, n + gap + 8);
+    stored.offset = offset;
+    return stored;
+  }
   std::vector<std::int64_t> shape() const { return {m, n}; }
 
  private:
@@ -74,24 +81,29 @@ inline std::int64_t leading(const Strided& operand) {
   return operand.strides[0] == 1 ? operand.strides[1] : operand.strides[0];
 }
 
-// Dense values of op(A), op(B) and C before the operation.
+// Dense values of op(A), op(B), C before the operation, and the bias.
 struct Data {
   std::string fill;
   std::vector<double> a, b, c;
+  std::vector<double> bias = {};
 };
+
+inline std::uint64_t bias_seed() { return seed() + 1; } // C has the other numbers
 
 template <class T>
 Data normal_data(const Setup& s) {
   return {"normal", normal(dtype_of<T>, s.m * s.k, Tensor::a).values,
           normal(dtype_of<T>, s.k * s.n, Tensor::b).values,
-          normal(dtype_of<T>, s.m * s.n, Tensor::c).values};
+          normal(dtype_of<T>, s.m * s.n, Tensor::c).values,
+          normal(dtype_of<T>, s.n, Tensor::c, bias_seed()).values};
 }
 
 template <class T>
 Data positive_data(const Setup& s) {
   return {"positive", positive(dtype_of<T>, s.m * s.k, Tensor::a).values,
           positive(dtype_of<T>, s.k * s.n, Tensor::b).values,
-          positive(dtype_of<T>, s.m * s.n, Tensor::c).values};
+          positive(dtype_of<T>, s.m * s.n, Tensor::c).values,
+          positive(dtype_of<T>, s.n, Tensor::c, bias_seed()).values};
 }
 
 // Half of the exact range of the f32 sums is for A B, and for alpha A B as long as |alpha| is at
@@ -109,7 +121,8 @@ Data exact_data(const Setup& s, ProductRange range, Variant variant) {
   const Dtype input = rounds_inputs<T>(variant) ? Dtype::f16 : dtype_of<T>;
   const FillPair pair =
       exact_product(input, Dtype::f32, range, {s.m, s.n, s.k}, exact_limit(Dtype::f32) / 4);
-  return {pair.name, pair.a, pair.b, integers(dtype_of<T>, s.m * s.n, kMaxC, Tensor::c).values};
+  return {pair.name, pair.a, pair.b, integers(dtype_of<T>, s.m * s.n, kMaxC, Tensor::c).values,
+          integers(dtype_of<T>, s.n, kMaxC, Tensor::c, bias_seed()).values};
 }
 
 // The numbers that the variant multiplies.
@@ -135,14 +148,21 @@ std::vector<double> rounded(std::vector<double> values) {
   return values;
 }
 
-// The bounds of zero-mean data; `expected` is of what the variant multiplies.
+// The bounds of zero-mean data, of what the variant multiplies: of sums, and of what is stored.
 template <class T>
-std::vector<double> tolerances(const GemmOracle& expected, std::int64_t k, Variant variant) {
+std::vector<double> sum_tolerances(const GemmOracle& expected, std::int64_t k, Variant variant) {
   if (dtype_of<T> == Dtype::f32 && !rounds_inputs<T>(variant))
     return gemm_f32_tolerances(expected, k);
   std::vector<double> bounds;
-  for (std::size_t i = 0; i < expected.value.size(); ++i)
-    bounds.push_back(gemm_xf16_tolerance(dtype_of<T>, expected.value[i], k, expected.condition[i]));
+  for (const double condition : expected.condition)
+    bounds.push_back(gemm_matrix_unit_tolerance(k, condition));
+  return bounds;
+}
+template <class T>
+std::vector<double> tolerances(const GemmOracle& expected, std::int64_t k, Variant variant) {
+  std::vector<double> bounds = sum_tolerances<T>(expected, k, variant);
+  for (std::size_t i = 0; i < bounds.size(); ++i)
+    bounds[i] = stored_tolerance(dtype_of<T>, expected.value[i], bounds[i]);
   return bounds;
 }
 
@@ -188,22 +208,30 @@ VariantId variant_id(std::string_view variant) {
 
 template <class T>
 CaseContext context(const Setup& s, const Data& data, std::string_view variant) {
+  const std::string epilogue =
+      s.epilogue == gemm::Epilogue::none ? "" : "_" + std::string(gemm::name(s.epilogue));
   return {CaseId("gemm." + std::string(name(dtype_of<T>)) + ".m" + std::to_string(s.m) + "_n" +
                  std::to_string(s.n) + "_k" + std::to_string(s.k) + "_" +
-                 std::string(gemm::transposition_name(s.transpose_a, s.transpose_b))),
+                 std::string(gemm::transposition_name(s.transpose_a, s.transpose_b)) + epilogue),
           std::string(variant), data.fill, s.shape(), s.c().strides};
 }
 
-// The matrices of a case on the device. C holds poison in its gaps, and everywhere where beta = 0.
+// The matrices of a case on the device. C holds poison in its gaps, and everywhere where beta = 0;
+// z everywhere.
 template <class T>
 class Matrices {
  public:
   Matrices(const Setup& s, const Data& data, Stream& stream)
       : setup_(s), a_(scatter(elements<T>(data.a), s.a())), b_(scatter(elements<T>(data.b), s.b())),
         c_(s.beta == 0 ? poisoned<T>(s.c().storage_size()) : scatter(elements<T>(data.c), s.c())),
-        device_a_(DeviceBuffer<T>::from_host(a_, stream)),
+        bias_(poisoned<T>(s.offset)), device_a_(DeviceBuffer<T>::from_host(a_, stream)),
         device_b_(DeviceBuffer<T>::from_host(b_, stream)),
-        device_c_(DeviceBuffer<T>::from_host(c_, stream)) {}
+        device_c_(DeviceBuffer<T>::from_host(c_, stream)),
+        device_z_(
+            DeviceBuffer<T>::from_host(poisoned<T>(s.keeps_z ? s.z().storage_size() : 0), stream)) {
+    for (const T value : elements<T>(data.bias)) bias_.push_back(value);
+    device_bias_ = DeviceBuffer<T>::from_host(bias_, stream);
+  }
 
   gemm::BasicProblem<T> problem(Variant variant) const {
     const Setup& s = setup_;
@@ -220,7 +248,11 @@ class Matrices {
             s.beta,
             device_c_.data() + s.offset,
             leading(s.c()),
-            math_of<T>(variant)};
+            math_of<T>(variant),
+            s.epilogue,
+            s.epilogue == gemm::Epilogue::none ? nullptr : device_bias_.data() + s.offset,
+            s.keeps_z ? device_z_.data() + s.offset : nullptr,
+            leading(s.z())};
   }
 
   // The same problem for a library, with the permissions that `variant` needs.
@@ -240,7 +272,9 @@ class Matrices {
             p.beta,
             p.c,
             p.ldc,
-            rounds_inputs<T>(variant)};
+            rounds_inputs<T>(variant),
+            static_cast<vendor::GemmEpilogue>(p.epilogue),
+            p.bias};
   }
 
   // What `variant`, which ran, left in C, once everything that it must not touch has been checked.
@@ -248,13 +282,21 @@ class Matrices {
     Hygiene hygiene(variant_id<T>(variant));
     hygiene.input("a", a_, device_a_, stream);
     hygiene.input("b", b_, device_b_, stream);
+    if (setup_.epilogue != gemm::Epilogue::none) hygiene.input("bias", bias_, device_bias_, stream);
     return hygiene.output(device_c_, setup_.c(), stream);
+  }
+
+  // The same of z.
+  std::vector<T> z(std::string_view variant, Stream& stream) const {
+    Hygiene hygiene(variant_id<T>(variant));
+    hygiene.input("bias", bias_, device_bias_, stream);
+    return hygiene.output(device_z_, setup_.z(), stream);
   }
 
  private:
   Setup setup_;
-  std::vector<T> a_, b_, c_;
-  DeviceBuffer<T> device_a_, device_b_, device_c_;
+  std::vector<T> a_, b_, c_, bias_;
+  DeviceBuffer<T> device_a_, device_b_, device_c_, device_z_, device_bias_;
 };
 
 template <class T>
@@ -263,6 +305,16 @@ std::vector<T> run(const Setup& s, const Data& data, Variant variant) {
   const Matrices<T> matrices(s, data, stream);
   EXPECT_EQ(gemm::run(matrices.problem(variant), variant, stream), variant);
   return matrices.result(gemm::name(variant), stream);
+}
+
+// The library's result, by the arithmetic that `variant` may use.
+template <class T>
+Observed library_result(std::string_view library, const Setup& s, const Data& data,
+                        Variant variant) {
+  Stream stream;
+  const Matrices<T> matrices(s, data, stream);
+  vendor::gemm(library, matrices.vendor_problem(variant), vendor::Math::pedantic, stream);
+  return observe(matrices.result(library, stream));
 }
 
 // What of k the wrong elements lack.

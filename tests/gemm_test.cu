@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gemm against exact fills, the fp64 oracle and each vendor, on every transposition and at the
-// edges of the tiles. What it promises beside that: gemm_contract_tests.h.
+// edges of the tiles. What it promises beside that: gemm_contract_tests.h;
+// epilogues: gemm_epilogue_tests.h.
 #include <limits>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "runtime/device.h"
 #include "tests/gemm_contract_tests.h"
+#include "tests/gemm_epilogue_tests.h"
 #include "tests/gemm_fixture.h"
 #include "tests/support/device_types.h"
 #include "tests/support/metamorphic.h"
@@ -127,16 +129,6 @@ TYPED_TEST(Gemm, PaddedRows) {
                       .gap = 5};
         expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1, variant), variant);
       }
-}
-
-// The library's result, by the arithmetic that `variant` may use.
-template <class T>
-Observed library_result(std::string_view library, const Setup& s, const Data& data,
-                        Variant variant) {
-  Stream stream;
-  const Matrices<T> matrices(s, data, stream);
-  vendor::gemm(library, matrices.vendor_problem(variant), vendor::Math::pedantic, stream);
-  return observe(matrices.result(library, stream));
 }
 
 TYPED_TEST(Gemm, RandomAgainstOracleAndVendor) {

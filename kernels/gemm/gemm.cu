@@ -33,6 +33,12 @@ void validate(const BasicProblem<T>& p) {
   require_leading("lda", p.lda, transpose_a ? "m" : "k", transpose_a ? p.m : p.k);
   require_leading("ldb", p.ldb, transpose_b ? "k" : "n", transpose_b ? p.k : p.n);
   require_leading("ldc", p.ldc, "n", p.n);
+  if (p.z != nullptr) require_leading("ldz", p.ldz, "n", p.n);
+  const bool epilogue = p.epilogue != Epilogue::none;
+  require(!epilogue || p.bias != nullptr || p.n == 0,
+          "gemm: bias is null; the epilogue " + std::string(name(p.epilogue)) + " adds n elements");
+  require(epilogue || (p.bias == nullptr && p.z == nullptr),
+          "gemm: there is a bias, or a z, and no epilogue; choose one, or pass neither");
 }
 
 // A tile is at least 64x64 whatever C is: with fewer than 256 elements of C more than 15 of 16
@@ -75,6 +81,17 @@ std::string_view name(Variant variant) {
 
 std::string_view name(Math math) { return math == Math::tf32 ? "tf32" : "f32"; }
 
+std::string_view name(Epilogue epilogue) {
+  switch (epilogue) {
+  case Epilogue::none: return "none";
+  case Epilogue::bias: return "bias";
+  case Epilogue::bias_relu: return "bias_relu";
+  case Epilogue::bias_gelu: return "bias_gelu";
+  case Epilogue::bias_gelu_tanh: return "bias_gelu_tanh";
+  }
+  return "";
+}
+
 std::string_view transposition_name(Transpose a, Transpose b) {
   const bool transpose_b = b == Transpose::yes;
   if (a == Transpose::yes) return transpose_b ? "tt" : "tn";
@@ -90,7 +107,7 @@ Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream) {
     p.alpha = 0; // with k = 0 a NaN alpha must not reach C
     p.k = 0;
   }
-  const bool unchanged = p.k == 0 && p.beta == 1;
+  const bool unchanged = p.k == 0 && p.beta == 1 && p.epilogue == Epilogue::none;
   if (p.m == 0 || p.n == 0 || unchanged) return resolved;
   run_variant(p, resolved, stream);
   return resolved;
@@ -101,8 +118,9 @@ Work work(const BasicProblem<T>& p) {
   const double m = static_cast<double>(p.m);
   const double n = static_cast<double>(p.n);
   const double k = p.alpha == 0 ? 0 : static_cast<double>(p.k);
-  const double c_passes = p.beta == 0 ? 1 : 2;
-  return {.bytes = sizeof(T) * (m * k + k * n + c_passes * m * n), .flops = 2 * m * n * k};
+  const double passes = (p.beta == 0 ? 1 : 2) + (p.z == nullptr ? 0 : 1); // over C and z
+  const double bias = p.epilogue == Epilogue::none ? 0 : n;
+  return {.bytes = sizeof(T) * (m * k + k * n + passes * m * n + bias), .flops = 2 * m * n * k};
 }
 
 template <class T>

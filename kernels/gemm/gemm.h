@@ -1,17 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm: C = alpha op(A) op(B) + beta C, op(X) = X or its transpose.
+// gemm: C = alpha op(A) op(B) + beta C, op(X) = X or its transpose; with an epilogue, an activation
+// of that plus a bias.
 //
 // Problem: row-major matrices; op(A) is m x k, op(B) is k x n, C is m x n. lda, ldb, ldc are the
 // distances between stored rows. BLAS semantics: beta = 0 never reads C (NaN in it does not
-// spread), alpha = 0 or k = 0 never reads A and B. C overlaps neither A nor B.
+// spread), alpha = 0 or k = 0 never reads A and B. What is written overlaps nothing that is read
+// but C itself.
 //
 // Rounding: sums are of f32, also of f16 and bf16 matrices, whose products are exact in it; alpha
 // and beta C come in f32, and the result is rounded once to T. naive and tiled accumulate every
 // product by one fused multiply-add; mma as the matrix units do, which may cut off bits of a
 // partial sum that lie below its f32 significand. In a fixed order either way: repeated runs are
-// bit-identical.
+// bit-identical. z and its activation are computed from the unrounded f32 sum; accuracy of the
+// latter: primitives/activation.h.
 //
 // Elements of f32 matrices are multiplied as they are, unless the problem allows TF32. Then mma
 // rounds those of A and B to 10 bits of fraction, to nearest, ties away from zero: products are
@@ -51,6 +54,17 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant:
 template <class T>
 bool supports(Variant variant, Math math = Math::f32);
 
+// What C becomes, of z = alpha op(A) op(B) + beta C + bias, the bias of its column:
+//   bias            z
+//   bias_relu       max(z, 0), as a selection: NaN stays
+//   bias_gelu       z Phi(z), Phi the normal distribution
+//   bias_gelu_tanh  its approximation (primitives/activation.h)
+// Without an epilogue there is no bias.
+enum class Epilogue { none, bias, bias_relu, bias_gelu, bias_gelu_tanh };
+
+inline constexpr Epilogue kEpilogues[] = {Epilogue::none, Epilogue::bias, Epilogue::bias_relu,
+                                          Epilogue::bias_gelu, Epilogue::bias_gelu_tanh};
+
 template <class T>
 struct BasicProblem {
   Transpose transpose_a = Transpose::no;
@@ -67,6 +81,10 @@ struct BasicProblem {
   T* c = nullptr;
   std::int64_t ldc = 0; // >= n
   Math math = Math::f32;
+  Epilogue epilogue = Epilogue::none;
+  const T* bias = nullptr; // n elements, where there is an epilogue
+  T* z = nullptr;          // m x n, what the backward of an activation reads; null: not kept
+  std::int64_t ldz = 0;    // >= n, where z is kept
 };
 using Problem = BasicProblem<float>;
 
@@ -75,17 +93,20 @@ constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
 std::string_view name(Math math);
+std::string_view name(Epilogue epilogue); // "bias_relu", as used in case ids
 
 // "nn", "nt", "tn" or "tt", as used in case ids.
 std::string_view transposition_name(Transpose a, Transpose b);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
-// Throws Error naming the field on a negative extent or a leading dimension that is too small, and
-// on a variant that T, the math, or the device does not have.
+// Throws Error naming the field on a negative extent, a leading dimension that is too small, an
+// epilogue without its bias, a bias or z without an epilogue, and on a variant that T, the math, or
+// the device does not have.
 template <class T>
 Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream);
 
-// A and B read once, C written once (and read once unless beta = 0); 2 m n k operations.
+// A, B and the bias read once, C and z written once (C read once unless beta = 0); 2 m n k
+// operations, those of the epilogue not counted.
 template <class T>
 Work work(const BasicProblem<T>& problem);
 

@@ -23,6 +23,7 @@
 // three slices and not four: 48 KiB let two blocks share a multiprocessor that has 100 KiB. Why
 // floats are not rounded on their way to shared memory: cp.async cannot, and 64 conversions for 64
 // mma are issued beside them.
+#include "gemm/finish.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
 #include "gemm/variants.h"
@@ -51,61 +52,51 @@ __device__ inline TileOrigin origin(std::int64_t block, std::int64_t tiles_m,
   return {(group * kTilesInGroup + in_group % rows) * kMma.m, in_group / rows * kMma.n};
 }
 
-// A chunk of sums from shared memory.
-template <int kChunk>
-__device__ __forceinline__ void read(const float* from, int chunk, float (&sum)[kChunk]) {
-  static_assert(kChunk == 4 || kChunk == 8, "one or two accesses of 16 bytes");
-  if constexpr (kChunk == 4) {
-    const float4 quad = *reinterpret_cast<const float4*>(from);
-    sum[0] = quad.x, sum[1] = quad.y, sum[2] = quad.z, sum[3] = quad.w;
+// A pack of sums from shared memory.
+template <int kCount>
+__device__ __forceinline__ Floats<kCount> sums_at(const float* from, int pack) {
+  static_assert(kCount == 1 || kCount == 4 || kCount == 8, "one element, or accesses of 16 bytes");
+  Floats<kCount> sums;
+  if constexpr (kCount == 1) {
+    sums.value[0] = *from;
   } else {
-    // Of 8 neighbouring lanes, four read the first half of their chunk first and four the second:
-    // together all banks, once.
-    const int turn = chunk / 4 % 2;
-    const float4 one = *reinterpret_cast<const float4*>(from + 4 * turn);
-    const float4 other = *reinterpret_cast<const float4*>(from + 4 - 4 * turn);
-    const float4 low = turn == 0 ? one : other;
-    const float4 high = turn == 0 ? other : one;
-    sum[0] = low.x, sum[1] = low.y, sum[2] = low.z, sum[3] = low.w;
-    sum[4] = high.x, sum[5] = high.y, sum[6] = high.z, sum[7] = high.w;
-  }
-}
-
-// Writes half a tile of C, `rows` x `columns` elements of which exist, from shared memory.
-template <class T>
-__device__ __forceinline__ void write(const BasicProblem<T>& p, T* c, int rows, int columns,
-                                      bool vector, const float* sums) {
-  constexpr int kChunk = kPackElements<T>;
-  constexpr int kChunks = kMma.n / kChunk;
-  const int chunk = static_cast<int>(threadIdx.x) % kChunks;
-  const int exist = columns - chunk * kChunk;
-  if (exist <= 0) return;
-  for (int row = static_cast<int>(threadIdx.x) / kChunks; row < rows;
-       row += kMma.threads() / kChunks) {
-    float sum[kChunk];
-    read(sums + row * kMma.pitch() + chunk * kChunk, chunk, sum);
-    T* const to = c + row * p.ldc + chunk * kChunk;
-    if (vector && exist >= kChunk) {
-      using Chunk = Pack<T, kChunk>;
-      Chunk values{};
-      if (p.beta != 0) values = *reinterpret_cast<const Chunk*>(to);
-      KG_UNROLL
-      for (int e = 0; e < kChunk; ++e)
-        values.element[e] = scaled(p.alpha, sum[e], p.beta, &values.element[e]);
-      *reinterpret_cast<Chunk*>(to) = values;
-    } else {
-      KG_UNROLL
-      for (int e = 0; e < kChunk; ++e)
-        if (e < exist) to[e] = scaled(p.alpha, sum[e], p.beta, to + e);
+    // Of 8 neighbouring lanes with two accesses each, four read the first half of their pack first
+    // and four the second: together all banks, once.
+    constexpr int kQuads = kCount / 4;
+    const int turn = pack / 4 % kQuads;
+    float4 quad[kQuads];
+    KG_UNROLL
+    for (int i = 0; i < kQuads; ++i)
+      quad[i] = *reinterpret_cast<const float4*>(from + 4 * (i ^ turn));
+    KG_UNROLL
+    for (int i = 0; i < kQuads; ++i) {
+      const float4 own = turn == 0 ? quad[i] : quad[kQuads - 1 - i];
+      sums.value[4 * i + 0] = own.x;
+      sums.value[4 * i + 1] = own.y;
+      sums.value[4 * i + 2] = own.z;
+      sums.value[4 * i + 3] = own.w;
     }
   }
+  return sums;
 }
 
-// vector_a, vector_b, vector_c: 16-byte accesses to the matrix are aligned.
+// Writes half a tile of C, of which `rows` exist, from shared memory.
+template <int kCount, class T>
+__device__ __forceinline__ void write(const BasicProblem<T>& p, std::int64_t row0,
+                                      std::int64_t column0, int rows, const float* sums) {
+  constexpr int kPacks = kMma.n / kCount;
+  const int pack = static_cast<int>(threadIdx.x) % kPacks;
+  if (column0 + pack * kCount >= p.n) return;
+  for (int row = static_cast<int>(threadIdx.x) / kPacks; row < rows; row += kMma.threads() / kPacks)
+    finish<kCount>(p, row0 + row, column0 / kCount + pack,
+                   sums_at<kCount>(sums + row * kMma.pitch() + pack * kCount, pack));
+}
+
+// vector_a, vector_b: 16-byte accesses to the matrix are aligned; packs: those of `finish`.
 template <class T, bool kTransposeA, bool kTransposeB>
 __global__ void __launch_bounds__(kMma.threads(), 2)
     mma(BasicProblem<T> p, std::int64_t tiles_m, std::int64_t tiles_n, bool vector_a, bool vector_b,
-        bool vector_c) {
+        bool packs) {
   using SliceA = MmaSlice<T, kMma.m, kDepth<T>, !kTransposeA, kMma.threads()>;
   using SliceB = MmaSlice<T, kMma.n, kDepth<T>, kTransposeB, kMma.threads()>;
   const auto [row0, column0] = origin(blockIdx.x, tiles_m, tiles_n);
@@ -149,9 +140,11 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
     __syncthreads();
     if (warp_row == first) gather(sum, warp_column, half);
     __syncthreads();
-    const int left = rows - first;
-    write(p, p.c + (row0 + first) * p.ldc + column0, left < kMma.warp ? left : kMma.warp, columns,
-          vector_c, half);
+    const int left = rows - first < kMma.warp ? rows - first : kMma.warp;
+    if (packs)
+      write<kPackElements<T>>(p, row0 + first, column0, left, half);
+    else
+      write<1>(p, row0 + first, column0, left, half);
   }
 }
 
@@ -176,7 +169,7 @@ void launch_mma(const BasicProblem<T>& p, Stream& stream) {
           .block = dim3(static_cast<unsigned>(kMma.threads())),
           .shared_bytes = static_cast<std::size_t>(kMma.shared_bytes()),
           .stream = &stream},
-         p, tiles_m, tiles_n, aligned(p.a, p.lda), aligned(p.b, p.ldb), aligned(p.c, p.ldc));
+         p, tiles_m, tiles_n, aligned(p.a, p.lda), aligned(p.b, p.ldb), packs_fit(p));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 // Bytes: 8 per multiply-add, from the caches at best; flops: 2 m n k. It is the definition in a
 // loop, to compare with, and the better choice where C is smaller than a tile. Expected share on an
 // H200: below 10 % of the f32 peak.
+#include "gemm/finish.h"
 #include "gemm/variants.h"
 
 #include "runtime/launch.h"
@@ -34,8 +35,7 @@ __global__ void naive(BasicProblem<T> p) {
   float sum = 0;
   for (std::int64_t k = 0; k < p.k; ++k)
     sum = fmaf(to_float(a[k * step_a]), to_float(b[k * step_b]), sum);
-  T* c = p.c + row * p.ldc + column;
-  *c = scaled(p.alpha, sum, p.beta, c);
+  finish<1>(p, row, column, Floats<1>{{sum}});
 }
 
 template <class T>

@@ -19,6 +19,7 @@
 // at 1024x1024. Why gaps in shared memory rather than a swizzle: they keep each fragment
 // contiguous, for 6 % more memory, which is also what lets a CPU compiler keep a row of the
 // fragment product in one vector register.
+#include "gemm/finish.h"
 #include "gemm/simt_tile.h"
 #include "gemm/variants.h"
 
@@ -29,38 +30,31 @@
 
 namespace kg::gemm {
 
+// Packs of a tile's row, of kCount elements, for as many threads.
+template <int kCount>
+__device__ __forceinline__ Floats<kCount> sums_at(const float* from) {
+  Floats<kCount> sums;
+  if constexpr (kCount == 1)
+    sums.value[0] = *from;
+  else
+    read(from, sums.value);
+  return sums;
+}
+
 // The block's tile of C, first gathered in shared memory so that the accesses to C are whole rows.
-template <Tile kT>
-__device__ __forceinline__ void write(const Problem& p, std::int64_t row0, std::int64_t column0,
-                                      bool vector, const float* tile) {
+template <Tile kT, int kCount>
+__device__ __forceinline__ void write(const Problem& p, unsigned tile_m, unsigned tile_n,
+                                      const float* tile) {
+  const std::int64_t row0 = std::int64_t{tile_m} * kT.m;
+  const std::int64_t column0 = std::int64_t{tile_n} * kT.n;
   constexpr int kPitch = kT.n + kQuad;
+  constexpr int kPacks = kT.n / kCount;
   const int rows = static_cast<int>(p.m - row0 < kT.m ? p.m - row0 : kT.m);
-  const int columns = static_cast<int>(p.n - column0 < kT.n ? p.n - column0 : kT.n);
-  float* c = p.c + row0 * p.ldc + column0;
-  const int thread = static_cast<int>(threadIdx.x);
-  if (vector && columns == kT.n) {
-    constexpr int kLanes = kT.n / kQuad;
-    const int column = thread % kLanes * kQuad;
-    for (int row = thread / kLanes; row < rows; row += kT.threads() / kLanes) {
-      const float4 sum = *reinterpret_cast<const float4*>(tile + row * kPitch + slot(column));
-      float4* to = reinterpret_cast<float4*>(c + row * p.ldc + column);
-      float4 value{p.alpha * sum.x, p.alpha * sum.y, p.alpha * sum.z, p.alpha * sum.w};
-      if (p.beta != 0) {
-        const float4 old = *to;
-        value = float4{fmaf(p.beta, old.x, value.x), fmaf(p.beta, old.y, value.y),
-                       fmaf(p.beta, old.z, value.z), fmaf(p.beta, old.w, value.w)};
-      }
-      *to = value;
-    }
-  } else {
-    for (int i = thread; i < rows * kT.n; i += kT.threads()) {
-      const int row = i / kT.n;
-      const int column = i % kT.n;
-      if (column >= columns) continue;
-      float* to = c + row * p.ldc + column;
-      *to = scaled(p.alpha, tile[row * kPitch + slot(column)], p.beta, to);
-    }
-  }
+  const int column = static_cast<int>(threadIdx.x) % kPacks * kCount;
+  if (column0 + column >= p.n) return;
+  for (int row = static_cast<int>(threadIdx.x) / kPacks; row < rows; row += kT.threads() / kPacks)
+    finish<kCount>(p, row0 + row, (column0 + column) / kCount,
+                   sums_at<kCount>(tile + row * kPitch + slot(column)));
 }
 
 // Blocks per multiprocessor that the registers must leave room for: 6 keep 12 warps without a
@@ -78,20 +72,21 @@ constexpr int least_blocks() {
 // One block per tile. Neighbouring blocks share the part of B where B is stored as it is, else that
 // of A: a slice of the shared one is short pieces of many far-apart rows, which a cache keeps and a
 // prefetcher does not guess. fast_tiles: tiles along the dimension that changes from block to
-// block. kVector: 16-byte accesses to A and B are aligned; vector_c: to C.
+// block. kVector: 16-byte accesses to A and B are aligned; packs: those of `finish`.
 template <bool kTransposeA, bool kTransposeB, bool kVector>
 __global__ void __launch_bounds__(kTile.threads(), least_blocks<kVector>())
-    tiled(Problem p, std::int64_t fast_tiles, bool vector_c) {
+    tiled(Problem p, std::int64_t fast_tiles, bool packs) {
   constexpr Tile kT = kTile; // nvcc 13 rejects a kernel with a template argument of class type
   constexpr Slice kSliceA{kT.m, kT.k, kT.threads(), !kTransposeA, kVector};
   constexpr Slice kSliceB{kT.n, kT.k, kT.threads(), kTransposeB, kVector};
   const int thread = static_cast<int>(threadIdx.x);
   const int thread_row = thread / kT.threads_n() * kT.thread_m;
   const int thread_column = thread % kT.threads_n() * kT.thread_n;
-  const std::int64_t row0 =
-      (kTransposeB ? blockIdx.x / fast_tiles : blockIdx.x % fast_tiles) * kT.m;
-  const std::int64_t column0 =
-      (kTransposeB ? blockIdx.x % fast_tiles : blockIdx.x / fast_tiles) * kT.n;
+  const auto fast = static_cast<unsigned>(fast_tiles);
+  const unsigned tile_m = kTransposeB ? blockIdx.x / fast : blockIdx.x % fast;
+  const unsigned tile_n = kTransposeB ? blockIdx.x % fast : blockIdx.x / fast;
+  const std::int64_t row0 = std::int64_t{tile_m} * kT.m;
+  const std::int64_t column0 = std::int64_t{tile_n} * kT.n;
 
   Operand a{p.a + (kTransposeA ? row0 : row0 * p.lda), p.lda,
             static_cast<int>(p.m - row0 < kT.m ? p.m - row0 : kT.m)};
@@ -142,7 +137,10 @@ __global__ void __launch_bounds__(kTile.threads(), least_blocks<kVector>())
   __syncthreads();
   put<kT>(sum, thread_row, thread_column, shared);
   __syncthreads();
-  write<kT>(p, row0, column0, vector_c, shared);
+  if (packs)
+    write<kT, kQuad>(p, tile_m, tile_n, shared);
+  else
+    write<kT, 1>(p, tile_m, tile_n, shared);
 }
 
 namespace {
@@ -165,7 +163,7 @@ void launch_tiled(const Problem& p, Stream& stream) {
           .block = dim3(static_cast<unsigned>(kTile.threads())),
           .shared_bytes = kSharedFloats * sizeof(float),
           .stream = &stream},
-         p, kTransposeB ? tiles_n : tiles_m, aligned(p.c, p.ldc));
+         p, kTransposeB ? tiles_n : tiles_m, packs_fit(p));
 }
 
 template <bool kTransposeA, bool kTransposeB>

@@ -15,10 +15,4 @@ void run_tiled(const Problem& problem, Stream& stream);
 template <class T> // float, with Math::tf32, f16, bf16
 void run_mma(const BasicProblem<T>& problem, Stream& stream);
 
-// The new value of an element of C. beta = 0 does not look at the old one.
-template <class T>
-__device__ __forceinline__ T scaled(float alpha, float sum, float beta, const T* c) {
-  return from_float<T>(beta == 0 ? alpha * sum : fmaf(beta, to_float(*c), alpha * sum));
-}
-
 } // namespace kg::gemm

@@ -1,9 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/oracle_gemm_epilogue.h"
 #include "tests/vendor/data.h"
 #include "vendor/gemm/gemm.h"
 
+#include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace kg::vendor {
@@ -86,6 +91,37 @@ TEST(Vendor, GemmMayUseTf32) {
       check_gemm(variant, Math::fastest,
                  {dtype, true, false, 35, 33, 7, 2, nullptr, 0, nullptr, 0, -3, nullptr, 0, true});
     }
+}
+
+TEST(Vendor, GemmAddsTheBiasOfTheColumnAndActivates) {
+  constexpr std::int64_t kM = 3, kN = 6;
+  constexpr std::array kEpilogues = {
+      std::pair(GemmEpilogue::bias, std::optional<test::UnaryOp>()),
+      std::pair(GemmEpilogue::bias_relu, std::optional(test::UnaryOp::relu)),
+      std::pair(GemmEpilogue::bias_gelu, std::optional(test::UnaryOp::gelu)),
+      std::pair(GemmEpilogue::bias_gelu_tanh, std::optional(test::UnaryOp::gelu_tanh))};
+  Stream stream;
+  for (const Dtype dtype : kFloats)
+    for (const auto& [epilogue, activation] : kEpilogues)
+      for (const std::string_view variant : gemm_variants(dtype, epilogue)) {
+        SCOPED_TRACE(fmt::format("{} {} {}", variant, name(dtype), static_cast<int>(epilogue)));
+        std::vector<double> product, bias;
+        for (std::size_t i = 0; i < kM * kN; ++i) product.push_back(0.25 * small_integer(i));
+        for (std::size_t i = 0; i < kN; ++i) bias.push_back(0.5 * small_integer(i + 3));
+        const Bytes column = upload(dtype, std::vector<double>(kM, 1), stream);
+        const Bytes row = upload(dtype, std::vector<double>(kN, 0), stream);
+        const Bytes device_bias = upload(dtype, bias, stream);
+        const Bytes c = upload(dtype, product, stream);
+        gemm(variant,
+             {dtype, false, false, kM, kN, 1, 1, column.data(), 1, row.data(), kN, 1, c.data(), kN,
+              false, epilogue, device_bias.data()},
+             Math::pedantic, stream);
+        const std::vector<double> expected = test::epilogue_oracle(activation, product, bias).y;
+        const std::vector<double> actual = download(dtype, c, stream);
+        const double tolerance = dtype == Dtype::f32 ? 1e-5 : 2e-2;
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          ASSERT_NEAR(actual[i], expected[i], tolerance) << i;
+      }
 }
 
 TEST(Vendor, GemmWithAlphaZeroIgnoresItsOperands) {

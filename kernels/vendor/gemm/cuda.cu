@@ -3,6 +3,7 @@
 #include "vendor/gemm/gemm.h"
 
 #include "vendor/cuda/cublas.h"
+#include "vendor/cuda/cublaslt.h"
 
 #include <optional>
 
@@ -19,7 +20,9 @@ std::optional<cudaDataType> gemm_type(Dtype dtype) {
   }
 }
 
-bool gemm_supported(Dtype dtype) { return gemm_type(dtype).has_value(); }
+bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
+  return gemm_type(dtype).has_value() && epilogue == GemmEpilogue::none;
+}
 
 // Math::pedantic is CUBLAS_PEDANTIC_MATH, Math::fastest CUBLAS_DEFAULT_MATH, which uses no TF32,
 // but may reduce partial sums of 16-bit matrices in their own type unless it is told not to.
@@ -53,10 +56,67 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
 } // namespace
 } // namespace cublas
 
+namespace cublaslt {
+namespace {
+
+// nullopt: cuBLASLt has no such epilogue; its gelu is the one by tanh.
+std::optional<cublasLtEpilogue_t> epilogue_of(GemmEpilogue epilogue) {
+  switch (epilogue) {
+  case GemmEpilogue::none: return CUBLASLT_EPILOGUE_DEFAULT;
+  case GemmEpilogue::bias: return CUBLASLT_EPILOGUE_BIAS;
+  case GemmEpilogue::bias_relu: return CUBLASLT_EPILOGUE_RELU_BIAS;
+  case GemmEpilogue::bias_gelu_tanh: return CUBLASLT_EPILOGUE_GELU_BIAS;
+  default: return std::nullopt;
+  }
+}
+
+bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
+  return cublas::gemm_type(dtype).has_value() && epilogue_of(epilogue).has_value();
+}
+
+// 16-bit matrices have f32 sums in either math.
+cublasComputeType_t compute_of(const Gemm& problem, Math math) {
+  if (problem.dtype != Dtype::f32) return CUBLAS_COMPUTE_32F;
+  return cublas::arithmetic_of(problem, math).compute;
+}
+
+// A matrix that is stored by rows, op(X) of rows x columns, as cuBLASLt reads it.
+Layout column_view(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
+                   bool transposed) {
+  return transposed ? Layout(type, rows, columns, leading) : Layout(type, columns, rows, leading);
+}
+
+// By the algorithm that the library's heuristics put first; products of nothing, which it does not
+// take, by cuBLAS. In the column view (see cublas::gemm)
+// a bias of our columns is one of rows, as cuBLASLt has it.
+void gemm(const Gemm& problem, Math math, Stream& stream) {
+  if (problem.alpha == 0 || problem.k == 0) {
+    require(problem.epilogue == GemmEpilogue::none,
+            "cuBLASLt: no epilogue of an empty product; pass alpha != 0 and k > 0");
+    return cublas::gemm(problem, math, stream);
+  }
+  const cudaDataType type = cublas::gemm_type(problem.dtype).value();
+  Operation operation(compute_of(problem, math));
+  operation.set(CUBLASLT_MATMUL_DESC_TRANSA, cublas::transposition(problem.transpose_b));
+  operation.set(CUBLASLT_MATMUL_DESC_TRANSB, cublas::transposition(problem.transpose_a));
+  operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem.epilogue).value());
+  if (problem.epilogue != GemmEpilogue::none)
+    operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.bias);
+  const Layout b = column_view(type, problem.k, problem.n, problem.ldb, problem.transpose_b);
+  const Layout a = column_view(type, problem.m, problem.k, problem.lda, problem.transpose_a);
+  const Layout c = column_view(type, problem.m, problem.n, problem.ldc, false);
+  multiply(operation, {problem.alpha, problem.b, b, problem.a, a, problem.beta, problem.c, c},
+           stream);
+}
+
+} // namespace
+} // namespace cublaslt
+
 namespace {
 
 constexpr GemmVariant kTable[] = {
     {"cublas", cublas::gemm_supported, cublas::gemm},
+    {"cublaslt", cublaslt::gemm_supported, cublaslt::gemm},
 };
 
 } // namespace

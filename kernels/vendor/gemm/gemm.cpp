@@ -8,14 +8,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gemm_variants(Dtype dtype) {
-  return names(gemm_table(), [&](const auto& entry) { return entry.supports(dtype); });
+std::vector<std::string_view> gemm_variants(Dtype dtype, GemmEpilogue epilogue) {
+  return names(gemm_table(), [&](const auto& entry) { return entry.supports(dtype, epilogue); });
 }
 
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream) {
   const std::string what = join("gemm", kg::name(problem.dtype));
-  const auto& entry = find(gemm_table(), variant, what,
-                           [&](const auto& each) { return each.supports(problem.dtype); });
+  const auto& entry = find(gemm_table(), variant, what, [&](const auto& each) {
+    return each.supports(problem.dtype, problem.epilogue);
+  });
   require_extents(what, {{"m", problem.m}, {"n", problem.n}, {"k", problem.k}});
   require_leading(what, "lda", problem.lda, problem.transpose_a ? problem.m : problem.k);
   require_leading(what, "ldb", problem.ldb, problem.transpose_b ? problem.k : problem.n);
@@ -23,6 +24,7 @@ void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stre
   if (problem.m == 0 || problem.n == 0) return;
   require_pointers(what, {{"c", problem.c}});
   if (problem.k > 0) require_pointers(what, {{"a", problem.a}, {"b", problem.b}});
+  if (problem.epilogue != GemmEpilogue::none) require_pointers(what, {{"bias", problem.bias}});
   Gemm checked = problem; // BLAS wants leading dimensions of at least 1 even where k = 0
   checked.lda = std::max<std::int64_t>(problem.lda, 1);
   checked.ldb = std::max<std::int64_t>(problem.ldb, 1);

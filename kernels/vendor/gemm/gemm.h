@@ -13,6 +13,9 @@
 
 namespace kg::vendor {
 
+// What follows the product: a bias of each column, and an activation of the sum.
+enum class GemmEpilogue { none, bias, bias_relu, bias_gelu, bias_gelu_tanh };
+
 // Row-major matrices.
 struct Gemm {
   Dtype dtype; // of the matrices; sums and scalars are f32
@@ -27,14 +30,17 @@ struct Gemm {
   void* c;
   std::int64_t ldc;
   bool tf32 = false; // f32 matrices may be rounded to TF32 on their way into products
+  GemmEpilogue epilogue = GemmEpilogue::none;
+  const void* bias = nullptr; // n elements, where there is an epilogue
 };
-std::vector<std::string_view> gemm_variants(Dtype dtype);
+std::vector<std::string_view> gemm_variants(Dtype dtype,
+                                            GemmEpilogue epilogue = GemmEpilogue::none);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 
 // What a backend brings (host.cpp, cuda.cu): see vendor/dispatch.h.
 struct GemmVariant {
   std::string_view name;
-  bool (*supports)(Dtype dtype);
+  bool (*supports)(Dtype dtype, GemmEpilogue epilogue);
   void (*run)(const Gemm& problem, Math math, Stream& stream);
 };
 std::span<const GemmVariant> gemm_table();

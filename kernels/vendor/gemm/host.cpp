@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/gemm/gemm.h"
 
-#include "runtime/device_code.h"
 #include "runtime/error.h"
-#include "vendor/host/onednn.h"
+#include "vendor/host/eltwise.h"
 
 #include <cblas.h>
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace kg::vendor {
 namespace openblas {
@@ -26,7 +28,9 @@ blasint narrow(const char* name, std::int64_t value) {
 
 CBLAS_TRANSPOSE transposition(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 
-bool gemm_supported(Dtype dtype) { return dtype == Dtype::f32; }
+bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
+  return dtype == Dtype::f32 && epilogue == GemmEpilogue::none;
+}
 
 // One arithmetic only, so neither `math` nor TF32 chooses anything: f32 products and sums, in an
 // order fixed by shape, CPU and thread count.
@@ -46,25 +50,47 @@ namespace {
 
 using dnnl::memory;
 
-// alpha A B + beta C, by what oneDNN can do to a product before it is rounded.
-dnnl::primitive_attr scaling(float alpha, float beta) {
-  dnnl::post_ops after;
-  if (alpha != 1) {
+void append(dnnl::post_ops& after, dnnl::algorithm algorithm, float alpha) {
+  constexpr float kUnused = 0;
 #if DNNL_VERSION_MAJOR >= 3
-    after.append_eltwise(dnnl::algorithm::eltwise_linear, alpha, 0);
+  after.append_eltwise(algorithm, alpha, kUnused);
 #else
-    after.append_eltwise(1, dnnl::algorithm::eltwise_linear, alpha, 0);
+  constexpr float kScale = 1;
+  after.append_eltwise(kScale, algorithm, alpha, kUnused);
 #endif
+}
+
+std::optional<Activation> activation_of(GemmEpilogue epilogue) {
+  switch (epilogue) {
+  case GemmEpilogue::bias_relu: return Activation::relu;
+  case GemmEpilogue::bias_gelu: return Activation::gelu;
+  case GemmEpilogue::bias_gelu_tanh: return Activation::gelu_tanh;
+  default: return std::nullopt;
   }
-  if (beta != 0) after.append_sum(beta);
+}
+
+// alpha A B + beta C and what follows, by what oneDNN can do to a product before it is rounded.
+struct Steps {
   dnnl::primitive_attr attributes;
-  attributes.set_post_ops(after);
-  return attributes;
+  int bias = -1; // which of them adds it
+};
+Steps steps(const Gemm& g, const memory::desc& bias) {
+  dnnl::post_ops after;
+  if (g.alpha != 1) append(after, dnnl::algorithm::eltwise_linear, g.alpha);
+  if (g.beta != 0) after.append_sum(g.beta);
+  Steps result;
+  if (g.epilogue != GemmEpilogue::none) {
+    result.bias = after.len();
+    after.append_binary(dnnl::algorithm::binary_add, bias);
+  }
+  if (const auto activation = activation_of(g.epilogue))
+    append(after, algorithm_of(*activation), parameter_of(*activation));
+  result.attributes.set_post_ops(after);
+  return result;
 }
 
 dnnl::primitive make_gemm(const memory::desc& a, const memory::desc& b, const memory::desc& c,
-                          float alpha, float beta) {
-  const dnnl::primitive_attr attributes = scaling(alpha, beta);
+                          const dnnl::primitive_attr& attributes) {
 #if DNNL_VERSION_MAJOR >= 3
   return dnnl::matmul({engine(), a, b, c, attributes});
 #else
@@ -72,13 +98,17 @@ dnnl::primitive make_gemm(const memory::desc& a, const memory::desc& b, const me
 #endif
 }
 
-// f32 is OpenBLAS's.
-bool gemm_supported(Dtype dtype) {
-  if (dtype == Dtype::f32) return false;
+// f32 without an epilogue is OpenBLAS's.
+bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
+  if (dtype == Dtype::f32 && epilogue == GemmEpilogue::none) return false;
   const auto type = type_of(dtype);
   if (!type) return false;
   const memory::desc each = matrix(*type, kProbe, kProbe);
-  return creatable([&] { make_gemm(each, each, each, 2, 2); });
+  Gemm probe{};
+  probe.alpha = probe.beta = 2;
+  probe.epilogue = epilogue;
+  return creatable(
+      [&] { make_gemm(each, each, each, steps(probe, matrix(*type, 1, kProbe)).attributes); });
 }
 
 memory::desc stored(memory::data_type type, std::int64_t rows, std::int64_t columns,
@@ -86,27 +116,35 @@ memory::desc stored(memory::data_type type, std::int64_t rows, std::int64_t colu
   return {{rows, columns}, type, transposed ? memory::dims{1, leading} : memory::dims{leading, 1}};
 }
 
-// C = beta C: oneDNN would read A and B, and make NaN of theirs.
-template <class T>
-void scale(const Gemm& g) {
-  for (std::int64_t row = 0; row < g.m; ++row) {
-    T* const c = static_cast<T*>(g.c) + row * g.ldc;
-    for (std::int64_t i = 0; i < g.n; ++i)
-      c[i] = from_float<T>(g.beta == 0 ? 0.0F : g.beta * to_float(c[i]));
-  }
+void multiply(const Gemm& g) {
+  const memory::data_type type = type_of(g.dtype).value();
+  const memory::desc a = stored(type, g.m, g.k, g.lda, g.transpose_a);
+  const memory::desc b = stored(type, g.k, g.n, g.ldb, g.transpose_b);
+  const memory::desc c = stored(type, g.m, g.n, g.ldc, false);
+  const memory::desc bias = matrix(type, 1, g.n);
+  const Steps after = steps(g, bias);
+  Arguments arguments{
+      {DNNL_ARG_SRC, wrap(a, g.a)}, {DNNL_ARG_WEIGHTS, wrap(b, g.b)}, {DNNL_ARG_DST, wrap(c, g.c)}};
+  if (after.bias >= 0)
+    arguments.insert(
+        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(after.bias) | DNNL_ARG_SRC_1, wrap(bias, g.bias)});
+  execute(make_gemm(a, b, c, after.attributes), arguments);
 }
 
-// One arithmetic only: f32 sums.
+// One arithmetic only: f32 sums. Where A and B must not be read, oneDNN would read them, and make
+// NaN of theirs: it gets a column and a row of zeros.
 void gemm(const Gemm& g, Math, Stream&) {
-  if (g.alpha == 0 || g.k == 0) return g.dtype == Dtype::f16 ? scale<f16>(g) : scale<bf16>(g);
   translate("gemm", [&] {
-    const memory::data_type type = type_of(g.dtype).value();
-    const memory::desc a = stored(type, g.m, g.k, g.lda, g.transpose_a);
-    const memory::desc b = stored(type, g.k, g.n, g.ldb, g.transpose_b);
-    const memory::desc c = stored(type, g.m, g.n, g.ldc, false);
-    execute(make_gemm(a, b, c, g.alpha, g.beta), {{DNNL_ARG_SRC, wrap(a, g.a)},
-                                                  {DNNL_ARG_WEIGHTS, wrap(b, g.b)},
-                                                  {DNNL_ARG_DST, wrap(c, g.c)}});
+    if (g.alpha != 0 && g.k != 0) return multiply(g);
+    const std::vector<std::byte> zeros(static_cast<std::size_t>(std::max(g.m, g.n)) *
+                                       size_of(g.dtype));
+    Gemm empty = g;
+    empty.transpose_a = empty.transpose_b = false;
+    empty.k = empty.lda = 1;
+    empty.ldb = g.n;
+    empty.alpha = 1;
+    empty.a = empty.b = zeros.data();
+    multiply(empty);
   });
 }
 

@@ -1,0 +1,70 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the variants of gemm do with a sum: scale it, add C and the bias, keep the argument of the
+// activation, activate, round once and store.
+//
+// Which of it a problem wants is the same for all threads, so these branches cost nothing that
+// counts: 2 m n of them beside m n k multiply-adds. As template parameters they would multiply
+// kernels by five.
+#pragma once
+
+#include "gemm/gemm.h"
+#include "primitives/activation.h"
+#include "primitives/row.h"
+
+#include <cstdint>
+
+namespace kg::gemm {
+
+template <activation::Function function, int Count>
+__device__ __forceinline__ void apply(Floats<Count>& z) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) z.value[e] = activation::value<function>(z.value[e]);
+}
+
+template <int Count>
+__device__ __forceinline__ void activate(Epilogue epilogue, Floats<Count>& z) {
+  switch (epilogue) {
+  case Epilogue::none:
+  case Epilogue::bias: return;
+  case Epilogue::bias_relu: return apply<activation::Function::relu>(z);
+  case Epilogue::bias_gelu: return apply<activation::Function::gelu>(z);
+  case Epilogue::bias_gelu_tanh: return apply<activation::Function::gelu_tanh>(z);
+  }
+}
+
+// Count neighbouring elements of a row, its pack number `pack`, from their sums. Count > 1: the
+// rows of C and z, and the bias, begin at a multiple of 16 bytes.
+template <int Count, class T>
+__device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t row,
+                                       std::int64_t pack, Floats<Count> value) {
+  constexpr float kPadding = 0;
+  T* const c = p.c + row * p.ldc;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) value.value[e] *= p.alpha;
+  if (p.beta != 0) { // beta = 0 does not look at C
+    const Floats<Count> old = load_pack<T, Count>(c, pack, p.n, kPadding);
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) value.value[e] = fmaf(p.beta, old.value[e], value.value[e]);
+  }
+  if (p.epilogue != Epilogue::none) {
+    const Floats<Count> bias = load_pack<T, Count>(p.bias, pack, p.n, kPadding);
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) value.value[e] += bias.value[e];
+    if (p.z != nullptr) store_pack<T, Count>(p.z + row * p.ldz, pack, p.n, value);
+    activate(p.epilogue, value);
+  }
+  store_pack<T, Count>(c, pack, p.n, value);
+}
+
+// Whether whole packs can be stored, as `finish` wants them.
+template <class T>
+bool packs_fit(const BasicProblem<T>& p) {
+  const auto aligned = [](const T* data, std::int64_t leading) {
+    return is_aligned(data) && leading % kPackElements<T> == 0;
+  };
+  return aligned(p.c, p.ldc) && is_aligned(p.bias) && (p.z == nullptr || aligned(p.z, p.ldz));
+}
+
+} // namespace kg::gemm

@@ -1,0 +1,80 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/cuda/cublaslt.h"
+
+#include "runtime/cuda/native.h"
+#include "vendor/cuda/scratch.h"
+
+namespace kg::vendor::cublaslt {
+namespace {
+
+class Handle {
+ public:
+  Handle() { KG_CHECK(cublasLtCreate(&handle_)); }
+  ~Handle() { cublasLtDestroy(handle_); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  cublasLtHandle_t get() const { return handle_; }
+
+ private:
+  cublasLtHandle_t handle_ = nullptr;
+};
+
+class Preference {
+ public:
+  Preference() { KG_CHECK(cublasLtMatmulPreferenceCreate(&preference_)); }
+  ~Preference() { cublasLtMatmulPreferenceDestroy(preference_); }
+  Preference(const Preference&) = delete;
+  Preference& operator=(const Preference&) = delete;
+  cublasLtMatmulPreference_t get() const { return preference_; }
+
+  template <class Value>
+  void set(cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
+    KG_CHECK(cublasLtMatmulPreferenceSetAttribute(preference_, attribute, &value, sizeof value));
+  }
+
+ private:
+  cublasLtMatmulPreference_t preference_ = nullptr;
+};
+
+// The largest power of two that divides the address, as far as an algorithm asks.
+std::uint32_t alignment(const void* data) {
+  constexpr std::uintptr_t kMost = 256;
+  const auto address = reinterpret_cast<std::uintptr_t>(data) | kMost;
+  return static_cast<std::uint32_t>(address & -address);
+}
+
+} // namespace
+
+Layout::Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading) {
+  KG_CHECK(cublasLtMatrixLayoutCreate(&layout_, type, static_cast<std::uint64_t>(rows),
+                                      static_cast<std::uint64_t>(columns), leading));
+}
+
+Operation::Operation(cublasComputeType_t compute) {
+  KG_CHECK(cublasLtMatmulDescCreate(&operation_, compute, CUDA_R_32F));
+}
+
+void multiply(const Operation& operation, const Product& product, Stream& stream) {
+  constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20; // what cuBLAS takes on Hopper
+  thread_local const Handle handle;
+  Preference preference;
+  preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(product.a));
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(product.b));
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(product.c));
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(product.c));
+  cublasLtMatmulHeuristicResult_t best{};
+  int found = 0;
+  KG_CHECK(cublasLtMatmulAlgoGetHeuristic(
+      handle.get(), operation.get(), product.layout_a.get(), product.layout_b.get(),
+      product.layout_c.get(), product.layout_c.get(), preference.get(), 1, &best, &found));
+  require(found > 0, "cuBLASLt has no algorithm for this product");
+  KG_CHECK(cublasLtMatmul(handle.get(), operation.get(), &product.alpha, product.a,
+                          product.layout_a.get(), product.b, product.layout_b.get(), &product.beta,
+                          product.c, product.layout_c.get(), product.c, product.layout_c.get(),
+                          &best.algo, scratch(best.workspaceSize, stream), best.workspaceSize,
+                          cuda::native(stream)));
+}
+
+} // namespace kg::vendor::cublaslt

@@ -1,0 +1,77 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an epilogue makes of a matrix product, in fp64, and what a result may be off it.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/dtype.h"
+#include "tests/support/numbers.h"
+#include "tests/support/oracle_bias_gelu.h"
+#include "tests/support/oracle_unary.h"
+#include "tests/support/tolerance.h"
+#include "tests/support/tolerance_unary.h"
+
+namespace kg::test {
+
+// z = product + bias, the bias of its column, and y, the activation of it; none: z itself.
+struct EpilogueOracle {
+  std::vector<double> z, y;
+};
+inline EpilogueOracle epilogue_oracle(std::optional<UnaryOp> activation,
+                                      std::span<const double> product,
+                                      std::span<const double> bias) {
+  const std::vector<double> z = bias_sums(product, bias);
+  return {z, activation ? unary_oracle(*activation, z) : z};
+}
+
+struct EpilogueTolerances {
+  std::vector<double> z, y;
+};
+
+// `product`: bounds of the product in f32, before the bias is added, which rounds by u |z|. An
+// error of z moves the activation by 1.13 times as much at the most: the gelus are steepest near
+// sqrt(2), with 1.129.
+inline EpilogueTolerances epilogue_tolerances(std::optional<UnaryOp> activation, Dtype output,
+                                              const EpilogueOracle& expected,
+                                              std::span<const double> product) {
+  constexpr double kSteepest = 1.13;
+  EpilogueTolerances bounds;
+  for (std::size_t i = 0; i < product.size(); ++i) {
+    const double z = expected.z[i];
+    const double y = expected.y[i];
+    if (!std::isfinite(z)) { // there is one right value
+      bounds.z.push_back(0);
+      bounds.y.push_back(0);
+      continue;
+    }
+    const double sum = product[i] + unit_roundoff(Dtype::f32) * std::fabs(z);
+    const double activated =
+        activation ? kSteepest * sum + unary_f32_tolerance(*activation, z, y) : sum;
+    bounds.z.push_back(stored_tolerance(output, z, sum));
+    bounds.y.push_back(stored_tolerance(output, y, activated));
+  }
+  return bounds;
+}
+
+// y of a library, which may store z in `output` before it activates it, and whose gelu may cancel.
+inline std::vector<double> library_epilogue_tolerances(std::optional<UnaryOp> activation,
+                                                       Dtype output, const EpilogueOracle& expected,
+                                                       std::span<const double> product) {
+  std::vector<double> sums;
+  for (std::size_t i = 0; i < product.size(); ++i)
+    sums.push_back(product[i] + unit_roundoff(output) * std::fabs(expected.z[i]) +
+                   half_min_subnormal(output));
+  std::vector<double> bounds = epilogue_tolerances(activation, output, expected, sums).y;
+  if (activation == UnaryOp::gelu || activation == UnaryOp::gelu_tanh)
+    for (std::size_t i = 0; i < bounds.size(); ++i)
+      bounds[i] += gelu_cancelling_tolerance(expected.z[i], expected.y[i]);
+  return bounds;
+}
+
+} // namespace kg::test

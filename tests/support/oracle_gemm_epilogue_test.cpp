@@ -1,0 +1,53 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/oracle_gemm_epilogue.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fills.h"
+
+namespace kg::test {
+namespace {
+
+using Values = std::vector<double>;
+
+TEST(OracleGemmEpilogue, adds_the_bias_of_the_column_and_activates) {
+  const Values product{1, -2, 3, -4};
+  const Values bias{0.5, -0.5};
+  const EpilogueOracle plain = epilogue_oracle({}, product, bias);
+  EXPECT_EQ(plain.z, (Values{1.5, -2.5, 3.5, -4.5}));
+  EXPECT_EQ(plain.y, plain.z);
+  const EpilogueOracle relu = epilogue_oracle(UnaryOp::relu, product, bias);
+  EXPECT_EQ(relu.z, plain.z);
+  EXPECT_EQ(relu.y, (Values{1.5, 0, 3.5, 0}));
+  EXPECT_EQ(epilogue_oracle(UnaryOp::gelu, product, bias).y, unary_oracle(UnaryOp::gelu, plain.z));
+}
+
+// An error of the product within its bound stays within that of the result; one of 1.5 bounds shows
+// where the activation is steep.
+TEST(OracleGemmEpilogue, bounds_cover_the_error_of_the_product) {
+  constexpr double kError = 1e-4;
+  const Values product = normal(Dtype::f32, 5000, Tensor::a).values;
+  const Values bias = normal(Dtype::f32, 50, Tensor::b).values;
+  for (const UnaryOp op : {UnaryOp::relu, UnaryOp::gelu, UnaryOp::gelu_tanh}) {
+    const EpilogueOracle expected = epilogue_oracle(op, product, bias);
+    const EpilogueTolerances bounds =
+        epilogue_tolerances(op, Dtype::f32, expected, Values(product.size(), kError));
+    const auto outside = [&](double error) {
+      std::size_t count = 0;
+      Values moved = product;
+      for (double& value : moved) value += error;
+      const EpilogueOracle actual = epilogue_oracle(op, moved, bias);
+      for (std::size_t i = 0; i < moved.size(); ++i)
+        count += std::fabs(actual.y[i] - expected.y[i]) > bounds.y[i] ||
+                 std::fabs(actual.z[i] - expected.z[i]) > 1.4 * bounds.z[i];
+      return count;
+    };
+    EXPECT_EQ(outside(kError), 0u);
+    EXPECT_EQ(outside(-kError), 0u);
+    EXPECT_GT(outside(1.5 * kError), product.size() / 4);
+  }
+}
+
+} // namespace
+} // namespace kg::test
