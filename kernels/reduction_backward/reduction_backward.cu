@@ -103,11 +103,6 @@ __global__ void __launch_bounds__(kMapThreads) naive(Problem<T> problem) {
   if (i < problem.size) problem.dx[i] = element_at<extremum>(problem, coordinates_of(problem, i));
 }
 
-template <class T>
-__device__ inline bool at_boundary(const T* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;
-}
-
 // Of as many results side by side, the first of them `result`, at one index of the axis.
 template <bool extremum, class T>
 __device__ inline Pack<T, kPackElements<T>> side_by_side(const Problem<T>& problem,
@@ -135,8 +130,8 @@ __device__ inline Pack<T, kPackElements<T>> pack_at(const Problem<T>& problem, s
   constexpr int kCount = kPackElements<T>;
   Coordinates at = coordinates_of(problem, index);
   const std::int64_t result = result_of(problem, at);
-  if (at.inner + kCount <= problem.inner.value && at_boundary(problem.dy + result) &&
-      (!extremum || at_boundary(problem.places + result)))
+  if (at.inner + kCount <= problem.inner.value && elements_to_boundary(problem.dy + result) == 0 &&
+      (!extremum || elements_to_boundary(problem.places + result) == 0))
     return side_by_side<extremum>(problem, result, at.axis);
   Pack<T, kCount> pack;
   if (problem.inner.value == 1 && at.axis + kCount <= problem.axis) {
