@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The nine convolutions of the study (4 to 8 channels, squares of 32 to 128, kernels of 3 to 7),
-// and on a GPU what networks are made of: 3x3 of 64 and of 256 channels, and a depthwise one.
+// and what networks are made of: 3x3 of many channels, and depthwise ones of 3x3 and 7x7.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
@@ -131,11 +131,19 @@ constexpr bool is_timed(conv2d::Variant variant) {
          (variant != conv2d::Variant::im2col && variant != conv2d::Variant::implicit_gemm);
 }
 
+// Groups of one channel leave the tiles of a matrix product empty.
+template <class T>
+bool is_listed(conv2d::Variant variant, const Geometry& g) {
+  using conv2d::Variant;
+  if (g.is_depthwise()) return variant == Variant::direct || variant == Variant::depthwise;
+  return conv2d::supports<T>(variant, g);
+}
+
 template <class T>
 Case make_case(const Geometry& g) {
   Case result{Kind::compute, conv2d::work(dtype_of<T>, g), {}};
   const auto add = [&](conv2d::Variant variant) {
-    if (conv2d::supports<T>(variant))
+    if (is_listed<T>(variant, g))
       result.variants.push_back({std::string(conv2d::name(variant)), false,
                                  [=] { return our_workload<T>(variant, g); },
                                  is_timed<T>(variant)});
@@ -163,15 +171,24 @@ Operation conv2d_operation() {
   if (backend == Backend::host)
     operation.shapes = {{"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1", true},
                         {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},
-                        {"nhwc_n1_c16_h16_w16_o32_k3_s1_p1_g1"}};
+                        {"nhwc_n1_c16_h16_w16_o32_k3_s1_p1_g1"},
+                        {"nchw_n1_c16_h24_w32_o16_k3_s1_p1_g16"},
+                        {"nhwc_n1_c128_h8_w16_o128_k3_s1_p1_g128"}};
   else
-    operation.shapes = {
-        {"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1"},      {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},
-        {"nchw_n2_c4_h32_w32_o8_k7_s1_p3_g1"},      {"nchw_n2_c4_h64_w64_o8_k3_s1_p1_g1"},
-        {"nchw_n2_c4_h64_w64_o8_k5_s1_p2_g1"},      {"nchw_n2_c4_h64_w64_o8_k7_s1_p3_g1"},
-        {"nchw_n2_c4_h128_w128_o8_k3_s1_p1_g1"},    {"nchw_n2_c4_h128_w128_o8_k5_s1_p2_g1"},
-        {"nchw_n2_c4_h128_w128_o8_k7_s1_p3_g1"},    {"nhwc_n32_c64_h56_w56_o64_k3_s1_p1_g1", true},
-        {"nhwc_n32_c256_h14_w14_o256_k3_s1_p1_g1"}, {"nhwc_n64_c256_h56_w56_o256_k3_s1_p1_g256"}};
+    operation.shapes = {{"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1"},
+                        {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},
+                        {"nchw_n2_c4_h32_w32_o8_k7_s1_p3_g1"},
+                        {"nchw_n2_c4_h64_w64_o8_k3_s1_p1_g1"},
+                        {"nchw_n2_c4_h64_w64_o8_k5_s1_p2_g1"},
+                        {"nchw_n2_c4_h64_w64_o8_k7_s1_p3_g1"},
+                        {"nchw_n2_c4_h128_w128_o8_k3_s1_p1_g1"},
+                        {"nchw_n2_c4_h128_w128_o8_k5_s1_p2_g1"},
+                        {"nchw_n2_c4_h128_w128_o8_k7_s1_p3_g1"},
+                        {"nhwc_n32_c64_h56_w56_o64_k3_s1_p1_g1", true},
+                        {"nhwc_n32_c256_h14_w14_o256_k3_s1_p1_g1"},
+                        {"nhwc_n64_c256_h56_w56_o256_k3_s1_p1_g256"},
+                        {"nhwc_n32_c192_h56_w56_o192_k7_s1_p3_g192"},
+                        {"nchw_n64_c256_h56_w56_o256_k3_s1_p1_g256"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const conv2d::Axis axis{.kernel = shape.number("k"),
                             .stride = shape.number("s"),
