@@ -101,6 +101,8 @@ inline std::vector<conv2d::Geometry> convolutions() {
   using conv2d::Axis;
   const Axis one{};
   const Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
+  const Axis five{.kernel = 5, .pad_before = 2, .pad_after = 2};
+  const Axis seven{.kernel = 7, .pad_before = 3, .pad_after = 3};
   const Axis three_of_two{.kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 1};
   return in_both_layouts({
       {2, 8, 6, 8, 24, three, three},
@@ -130,6 +132,18 @@ inline std::vector<conv2d::Geometry> convolutions() {
       {1, 12, 5, 6, 8, three, {.kernel = 2}, 4},
       {2, 17, 6, 7, 17, three, three, 17},
       {1, 16, 7, 8, 32, three_of_two, three, 16},
+      // Of one channel each in whole packs: kernels that slide along a strip, and one that steps.
+      {2, 24, 6, 9, 24, three, three, 24},
+      {1, 8, 9, 8, 8, five, five, 8},
+      {1, 8, 10, 7, 8, seven, seven, 8},
+      {1,
+       16,
+       9,
+       7,
+       16,
+       {.kernel = 3, .stride = 2, .pad_before = 1},
+       {.kernel = 2, .dilation = 2},
+       16},
       compiled_geometry(),
   });
 }

@@ -82,19 +82,45 @@ TYPED_TEST(Conv2dTest, Sizes) {
     this->check(g, this->normal_data(g));
 }
 
+// Strips of 4 columns and of 8 rows, blocks of 16 packs of channels, rounds of a block.
+TYPED_TEST(Conv2dTest, DepthwiseSizes) {
+  constexpr std::int64_t kPack = 16 / static_cast<std::int64_t>(sizeof(TypeParam));
+  for (const Geometry& g :
+       in_both_layouts({{1, 8, 7, 3, 8, kThree, kThree, 8},
+                        {3, 8, 8, 4, 8, kThree, kThree, 8},
+                        {1, 8, 9, 5, 8, kThree, kThree, 8},
+                        {1, 65, 2, 3, 65, {}, {.kernel = 3}, 65},
+                        {1, 34 * kPack, 2, 3, 34 * kPack, {}, {.kernel = 2}, 34 * kPack},
+                        {1, 3, 2, 5, 12 * kPack, {}, {.kernel = 3}, 3},
+                        {1, 16 * kPack, 88, 10, 16 * kPack, {}, {}, 16 * kPack},
+                        {1, 8, 8, 16, 8, {.kernel = 8}, {.kernel = 16}, 8}})) {
+    const ConvData data = this->normal_data(g);
+    const auto right = this->reference(g, data);
+    const Expectation expected = this->expectation(g, right);
+    EXPECT_TRUE(not_vacuous(expected)) << text(g);
+    EXPECT_TRUE(verdict(compare(observe(this->run(g, data, Variant::depthwise)), expected),
+                        this->context(g, data, "depthwise")));
+  }
+}
+
 // 16-byte accesses need aligned arrays: here one of them is not, or none is. 64 channels are a
 // whole tile, of which alone the weights are read so.
 TYPED_TEST(Conv2dTest, Misaligned) {
   constexpr std::int64_t kPack = 16 / static_cast<std::int64_t>(sizeof(TypeParam));
-  for (const Geometry& g : in_both_layouts(
-           {{2, 16, 5, 8, 16, {}, kThree}, {1, 16, 4, 8, 64, {}, {}}, {1, 8, 4, 8, 8, kThree, {}}}))
+  for (const Geometry& g : in_both_layouts({{2, 16, 5, 8, 16, {}, kThree},
+                                            {1, 16, 4, 8, 64, {}, {}},
+                                            {1, 8, 4, 8, 8, kThree, {}},
+                                            {1, 8, 4, 5, 8, kThree, kThree, 8},
+                                            {1, 4, 4, 5, 8, {}, kThree, 4}}))
     for (const Offsets offsets : {Offsets{1, 0, 0, 0}, Offsets{0, 3, 0, 0}, Offsets{0, 0, 1, 5},
                                   Offsets{1, 1, 1, 1}, Offsets{kPack, 2 * kPack, 1, 4}})
       this->check_exact(g, ProductRange::r1, offsets);
 }
 
 TYPED_TEST(Conv2dTest, WithoutBias) {
-  for (const Geometry& g : in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree}, {1, 5, 4, 5, 3}})) {
+  for (const Geometry& g : in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree},
+                                            {1, 5, 4, 5, 3},
+                                            {1, 8, 4, 5, 8, kThree, kThree, 8}})) {
     ConvData data = this->normal_data(g);
     data.bias.clear();
     this->check(g, data);
@@ -137,7 +163,7 @@ TYPED_TEST(Conv2dTest, MoreThan2To31Elements) {
     for (const std::int64_t index : {std::int64_t{0}, kHalf - 1, kHalf, kHalf + 1, n - 1})
       marks[index] = elements<T>(std::vector<double>{next++})[0];
     put(marks, x, this->stream_);
-    for (const Variant variant : this->variants()) {
+    for (const Variant variant : this->variants(g)) {
       const DeviceBuffer<T> y(static_cast<std::size_t>(n));
       conv2d::run<T>({g, x.data(), weights.data(), nullptr, y.data()}, variant, this->stream_);
       EXPECT_TRUE(holds(y, everywhere, marks, this->stream_)) << conv2d::name(variant);
@@ -148,9 +174,13 @@ TYPED_TEST(Conv2dTest, MoreThan2To31Elements) {
 
 TYPED_TEST(Conv2dTest, EmptyBatch) {
   const LaunchRecorder recorder;
-  for (const Geometry& g : in_both_layouts({{0, 5, 4, 4, 3, {.kernel = 2}, {.kernel = 2}}}))
-    for (const Variant variant : this->with_jit())
+  const Axis two{.kernel = 2};
+  for (const Geometry& g :
+       in_both_layouts({{0, 5, 4, 4, 3, two, two}, {0, 5, 4, 4, 5, two, two, 5}}))
+    for (const Variant variant : this->with_jit()) {
+      if (!conv2d::supports<TypeParam>(variant, g)) continue;
       EXPECT_TRUE(this->run(g, this->normal_data(g), variant).empty());
+    }
   EXPECT_TRUE(recorder.launches().empty());
 }
 
@@ -159,6 +189,7 @@ TYPED_TEST(Conv2dTest, EmptyBatch) {
 TYPED_TEST(Conv2dTest, SpecialValues) {
   for (const Geometry& g : in_both_layouts({{2, 4, 7, 9, 18, kThree, kThree},
                                             {2, 8, 5, 6, 16, kThree, {}, 2},
+                                            {2, 8, 5, 6, 8, kThree, kThree, 8},
                                             compiled_geometry()})) {
     ConvData plain = this->normal_data(g);
     plain.weights = positive(this->kDtype, g.weights(), Tensor::b).values;
@@ -193,7 +224,7 @@ TYPED_TEST(Conv2dTest, IdentityKernel) {
     for (std::int64_t o = 0; o < g.out_channels; ++o)
       data.weights[static_cast<std::size_t>((o * g.group_inputs() + o % g.group_inputs()) * 9 +
                                             4)] = 1;
-    for (const Variant variant : this->variants())
+    for (const Variant variant : this->variants(g))
       EXPECT_TRUE(same_bits("x * delta = x", this->run(g, data, variant),
                             elements<TypeParam>(x_in_layout(data.x, g))))
           << conv2d::name(variant) << " " << text(g);
@@ -222,15 +253,16 @@ TYPED_TEST(Conv2dTest, DepthwiseSeparable) {
       for (std::size_t c = 0; c < 8; ++c)
         for (std::size_t tap = 0; tap < 9; ++tap)
           together.weights.push_back(mixing[o * 8 + c] * first.weights[c * 9 + tap]);
-    for (const Variant variant : this->variants()) {
+    for (const Variant variant : this->variants(depthwise)) {
       const std::vector<double> between = observe(this->run(depthwise, first, variant)).values;
       const ConvData second{"integers",
                             depthwise.layout == Layout::nchw ? between
                                                              : channels_first(between, 2, 8, 42),
                             mixing,
                             {}};
-      EXPECT_TRUE(same_bits("separable", this->run(pointwise, second, variant),
-                            this->run(whole, together, variant)))
+      const Variant dense = variant == Variant::depthwise ? Variant::direct : variant;
+      EXPECT_TRUE(same_bits("separable", this->run(pointwise, second, dense),
+                            this->run(whole, together, dense)))
           << conv2d::name(variant);
     }
   }
@@ -239,11 +271,12 @@ TYPED_TEST(Conv2dTest, DepthwiseSeparable) {
 // Images are computed apart; scaling by a power of two is exact.
 TYPED_TEST(Conv2dTest, Relations) {
   using T = TypeParam;
-  for (const Geometry& g : in_both_layouts({{3, 8, 6, 7, 18, kThree, kThree}})) {
+  for (const Geometry& g :
+       in_both_layouts({{3, 8, 6, 7, 18, kThree, kThree}, {3, 8, 6, 7, 8, kThree, kThree, 8}})) {
     ConvData data = this->normal_data(g);
     data.bias.clear();
     const std::int64_t image = g.outputs() / g.batch;
-    for (const Variant variant : this->variants()) {
+    for (const Variant variant : this->variants(g)) {
       const std::vector<T> y = this->run(g, data, variant);
       ConvData changed = data;
       changed.x[static_cast<std::size_t>(g.inputs() / 2)] = kNan;
@@ -259,7 +292,9 @@ TYPED_TEST(Conv2dTest, Relations) {
 }
 
 TYPED_TEST(Conv2dTest, SameBitsEveryTime) {
-  for (const Geometry& g : in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree}, compiled_geometry()}))
+  for (const Geometry& g : in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree},
+                                            {2, 8, 6, 7, 8, kThree, kThree, 8},
+                                            compiled_geometry()}))
     for (const Variant variant : this->variants(g)) {
       static_assert(conv2d::deterministic(Variant::automatic));
       const ConvData data = this->normal_data(g);
@@ -271,9 +306,9 @@ TYPED_TEST(Conv2dTest, SameBitsEveryTime) {
 // On a stream whose earlier work still writes x.
 TYPED_TEST(Conv2dTest, WaitsForItsStream) {
   using T = TypeParam;
-  const Geometry g{2, 8, 6, 7, 24, kThree, kThree};
+  const Geometry g{2, 8, 6, 7, 8, kThree, kThree, 8};
   const ConvData data = this->normal_data(g);
-  for (const Variant variant : this->variants()) {
+  for (const Variant variant : this->variants(g)) {
     const ConvArrays<T> arrays(g, data, variant, {}, this->stream_);
     conv2d::Problem<T> problem = arrays.problem();
     const LateInput<T> late(elements<T>(data.x), this->stream_);
@@ -299,6 +334,14 @@ TYPED_TEST(Conv2dTest, JitGivesTheBitsOfDirect) {
     }
 }
 
+// Rows of a window are its rows in memory.
+TYPED_TEST(Conv2dTest, DepthwiseInNhwcGivesTheBitsOfDirect) {
+  const Geometry g{2, 16, 7, 9, 16, kThree, kThree, 16, Layout::nhwc};
+  const ConvData data = this->normal_data(g);
+  EXPECT_TRUE(same_bits("as direct", this->run(g, data, Variant::depthwise),
+                        this->run(g, data, Variant::direct)));
+}
+
 TYPED_TEST(Conv2dTest, AutomaticChoosesByProblem) {
   using T = TypeParam;
   const auto chosen = [&](const Geometry& g) {
@@ -311,7 +354,9 @@ TYPED_TEST(Conv2dTest, AutomaticChoosesByProblem) {
       conv2d::supports<T>(Variant::implicit_gemm) ? Variant::implicit_gemm : Variant::im2col;
   EXPECT_EQ(chosen({1, 8, 6, 6, 16, kThree, kThree}), product);
   EXPECT_EQ(chosen({1, 8, 6, 6, 15, kThree, kThree}), Variant::direct);
-  EXPECT_EQ(chosen({1, 16, 6, 6, 16, kThree, kThree, 16}), Variant::direct);
+  EXPECT_EQ(chosen({1, 16, 6, 6, 16, kThree, kThree, 8}), Variant::direct);
+  EXPECT_EQ(chosen({1, 16, 6, 6, 16, kThree, kThree, 16}), Variant::depthwise);
+  EXPECT_EQ(chosen({1, 2, 12, 11, 2, {.kernel = 12}, {.kernel = 11}, 2}), Variant::direct);
   EXPECT_EQ(chosen({1, 8, 1, 31, 16, {}, {}}), Variant::direct);
 }
 
@@ -356,6 +401,9 @@ TYPED_TEST(Conv2dTest, RefusesWrongArguments) {
   refused([](auto& p) { p.y = nullptr; }, "y is null");
   refused([](auto& p) { p.workspace = nullptr; }, "workspace is null", Variant::im2col);
   refused([&](auto& p) { p.workspace = memory.data() + 1; }, "not aligned", Variant::im2col);
+  refused([](auto&) {}, "groups of one input channel", Variant::depthwise);
+  refused([](auto& p) { p.geometry = {1, 2, 12, 11, 2, {.kernel = 12}, {.kernel = 11}, 2}; },
+          "there are 132 taps", Variant::depthwise);
   if (!conv2d::supports<T>(Variant::implicit_gemm))
     refused([](auto&) {}, "there is no variant implicit_gemm", Variant::implicit_gemm);
 }

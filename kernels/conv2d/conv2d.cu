@@ -28,10 +28,21 @@ void require_variant(Variant variant) {
                                     " on this device; use automatic, direct or im2col");
 }
 
+bool can_be_depthwise(const Geometry& g) { return g.is_depthwise() && g.taps() <= kMostTaps; }
+
+void require_depthwise(const Geometry& g) {
+  require(can_be_depthwise(g),
+          "conv2d: variant depthwise is for groups of one input channel and kernels of at most " +
+              std::to_string(kMostTaps) + " taps; here in_channels is " +
+              std::to_string(g.in_channels) + ", groups is " + std::to_string(g.groups) +
+              ", and there are " + std::to_string(g.taps()) + " taps; use automatic");
+}
+
 template <class T>
 Variant chosen(const Geometry& geometry, Variant variant) {
   if (variant == Variant::automatic) return resolve<T>(geometry);
   require_variant<T>(variant);
+  if (variant == Variant::depthwise) require_depthwise(geometry);
   return variant;
 }
 
@@ -47,6 +58,7 @@ std::string_view name(Variant variant) {
   case Variant::direct: return "direct";
   case Variant::im2col: return "im2col";
   case Variant::implicit_gemm: return "implicit_gemm";
+  case Variant::depthwise: return "depthwise";
   case Variant::jit: return "jit";
   }
   return "";
@@ -59,7 +71,13 @@ bool supports(Variant variant) {
 }
 
 template <class T>
+bool supports(Variant variant, const Geometry& geometry) {
+  return supports<T>(variant) && (variant != Variant::depthwise || can_be_depthwise(geometry));
+}
+
+template <class T>
 Variant resolve(const Geometry& g) {
+  if (can_be_depthwise(g)) return Variant::depthwise;
   if (g.group_outputs() < kLeastChannels || g.batch * g.out_places() < kLeastPlaces)
     return Variant::direct;
   return supports<T>(Variant::implicit_gemm) ? Variant::implicit_gemm : Variant::im2col;
@@ -88,6 +106,10 @@ Variant run(const Problem<T>& problem, Variant variant, Stream& stream) {
     run_direct(problem, stream);
   else if (variant == Variant::im2col)
     run_im2col(problem, stream);
+  else if (variant == Variant::depthwise && g.layout == Layout::nchw)
+    run_depthwise_nchw(problem, stream);
+  else if (variant == Variant::depthwise)
+    run_depthwise_nhwc(problem, stream);
   else if (variant == Variant::jit)
     run_jit(problem, stream);
   else if constexpr (std::is_same_v<T, float>)
@@ -100,6 +122,9 @@ Variant run(const Problem<T>& problem, Variant variant, Stream& stream) {
 template bool supports<float>(Variant);
 template bool supports<f16>(Variant);
 template bool supports<bf16>(Variant);
+template bool supports<float>(Variant, const Geometry&);
+template bool supports<f16>(Variant, const Geometry&);
+template bool supports<bf16>(Variant, const Geometry&);
 template Variant resolve<float>(const Geometry&);
 template Variant resolve<f16>(const Geometry&);
 template Variant resolve<bf16>(const Geometry&);

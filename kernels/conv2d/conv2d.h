@@ -7,15 +7,16 @@
 // Problem: dense tensors of any alignment of T itself; y overlaps none of the others.
 //
 // Rounding: products are summed up in f32, also those of f16 and bf16, which are exact in it; the
-// bias is added in f32, and the result is rounded once to T. direct and jit add the products of an
-// output tap by tap by fused multiply-adds, in the same order, the others as gemm does. In a fixed
-// order either way: repeated runs are bit-identical.
+// bias is added in f32, and the result is rounded once to T. direct, depthwise and jit add the
+// products of an output tap by tap by fused multiply-adds, row by row (depthwise in nchw: column by
+// column), the others as gemm does. In a fixed order either way: repeated runs are bit-identical.
 //
 // Special values: IEEE 754. A NaN or infinity of x reaches the outputs whose windows hold it, one
 // of the weights the outputs of its channel; infinities of both signs in a sum, or an infinity
-// times 0, give NaN. Padding adds 0 times its weight in im2col and implicit_gemm, nothing in direct
-// and jit: of a weight that is not finite, outputs at the border may become NaN in the former. A
-// sum starts from +0. Subnormals are kept. A result beyond the largest f16 is infinite.
+// times 0, give NaN. Padding adds nothing in direct and jit, and 0 times its weight in im2col and
+// implicit_gemm, in depthwise along rows (nhwc) or columns (nchw): of a weight that is not finite,
+// outputs at the border may become NaN there. A sum starts from +0. Subnormals are kept. A result
+// beyond the largest f16 is infinite.
 #pragma once
 
 #include "conv2d/geometry.h"
@@ -31,10 +32,15 @@ namespace kg::conv2d {
 
 // direct: one thread per output. im2col: the windows are written out as a matrix, `columns`, and
 // gemm multiplies it with the weights. implicit_gemm: that product, whose tiles gather the columns
-// from x as they need them. jit: a kernel that is compiled at run time for one geometry of any
-// batch; asked for by name alone, and not among kVariants, since compiling takes a second.
-enum class Variant { automatic, direct, im2col, implicit_gemm, jit };
-inline constexpr Variant kVariants[] = {Variant::direct, Variant::im2col, Variant::implicit_gemm};
+// from x as they need them. depthwise: where each output channel sees one input channel, for
+// kernels of at most kMostTaps; a thread has several neighbouring outputs. jit: a kernel that is
+// compiled at run time for one geometry of any batch; asked for by name alone, and not among
+// kVariants, since compiling takes a second.
+enum class Variant { automatic, direct, im2col, implicit_gemm, depthwise, jit };
+inline constexpr Variant kVariants[] = {Variant::direct, Variant::im2col, Variant::implicit_gemm,
+                                        Variant::depthwise};
+
+inline constexpr std::int64_t kMostTaps = 128;
 
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
@@ -56,6 +62,9 @@ struct Problem {
 // matrix units that gemm's variant mma needs.
 template <class T>
 bool supports(Variant variant);
+// The same of one geometry.
+template <class T>
+bool supports(Variant variant, const Geometry& geometry);
 
 // What `automatic` stands for.
 template <class T>
@@ -67,7 +76,7 @@ std::size_t workspace_bytes(const Geometry& geometry, Variant variant);
 
 // Enqueues the operation and returns the variant that runs. Nothing is launched for a batch of 0.
 // Throws Error for a geometry that require_geometry refuses, a null pointer where one is needed, a
-// variant that T, or the device, does not have, or more threads than a launch can have.
+// variant that T, the device or the geometry does not have, or more threads than a launch can have.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 

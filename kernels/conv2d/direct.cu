@@ -8,8 +8,7 @@
 // tiles of the others would be padding. Neighbouring threads write neighbouring elements of y. In
 // nchw they read neighbouring columns of x and the same weight; in nhwc the same element of x, for
 // groups of one channel neighbouring ones, and weights that lie apart. Expected share on an H200:
-// below 10 % of the f32 peak; of a depthwise convolution, which is bound by memory, half of a
-// copy's rate.
+// below 10 % of the f32 peak.
 #include "conv2d/variants.h"
 
 #include "runtime/launch.h"

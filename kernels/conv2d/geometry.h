@@ -38,6 +38,8 @@ struct Geometry {
   constexpr std::int64_t group_inputs() const { return in_channels / groups; }
   constexpr std::int64_t group_outputs() const { return out_channels / groups; }
   constexpr std::int64_t taps() const { return vertical.kernel * horizontal.kernel; }
+  // Each output channel sees one input channel.
+  constexpr bool is_depthwise() const { return groups == in_channels; }
   // Products that are added up for one output: k of the matrix product that a convolution is.
   constexpr std::int64_t depth() const { return group_inputs() * taps(); }
   // Places of an image of y.

@@ -19,6 +19,10 @@ template <class T> // float, f16, bf16
 void run_im2col(const Problem<T>& problem, Stream& stream);
 void run_implicit_gemm(const Problem<float>& problem, Stream& stream);
 template <class T> // float, f16, bf16
+void run_depthwise_nchw(const Problem<T>& problem, Stream& stream);
+template <class T> // float, f16, bf16
+void run_depthwise_nhwc(const Problem<T>& problem, Stream& stream);
+template <class T> // float, f16, bf16
 void run_jit(const Problem<T>& problem, Stream& stream);
 template <class T> // f16, bf16
 void run_implicit_gemm_mma(const Problem<T>& problem, Stream& stream);

@@ -53,8 +53,8 @@ struct Measured {
   double bytes = 0;
   double flops = 0;
   // What comes before the steady times: allocating and filling, the first execution in its process,
-  // and of those two the part that compiled at run time. Medians of processes; 0: not known, or for
-  // jit_ns that nothing is compiled.
+  // and compiling at run time, which is part of those two in the process that fills the compiler's
+  // cache. Medians of processes; 0: not known, or for jit_ns that nothing is compiled.
   double setup_ns = 0;
   double first_call_ns = 0;
   double jit_ns = 0;

@@ -65,8 +65,8 @@ struct Workload {
   std::function<std::string(Stream&)>
       verify;          // compares the outputs with the oracle; empty when right, else what is wrong
   std::string variant; // what `automatic` resolved to, or the variant itself
-  // Nanoseconds spent compiling at run time so far, by set-up and executions; empty where nothing
-  // is.
+  // Nanoseconds that compiling at run time took so far, for set-up and executions: in this process,
+  // or in an earlier one that left the result in a cache. Empty where nothing is compiled.
   std::function<double()> compile_ns = {};
   // The greatest error that `verify` has seen, as a share of what it tolerates; empty where it does
   // not say.
