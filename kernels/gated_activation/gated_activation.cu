@@ -9,8 +9,8 @@
 // Threads take packs of y, wherever rows end (primitives/write_packs.h): a pack's row takes one
 // division by a number that the host knows. Where the halves of x are not aligned, or a pack
 // crosses the end of a row, x is read element by element, from the first-level cache after the
-// first time. Each thread has two packs of each half under way: 64 KiB on a multiprocessor, of
-// which 28 are needed (elementwise.cu).
+// first time. Each thread has two packs of each half under way, one of 16-bit types: 64 or 32 KiB
+// on a multiprocessor, of which 28 are needed (elementwise.cu).
 #include "gated_activation/gated_activation.h"
 
 #include "primitives/activation.h"
@@ -25,7 +25,9 @@
 
 namespace kg::gated_activation {
 
-constexpr int kPacks = 2; // made by a thread before it stores the first one
+// Made by a thread before it stores the first one; as many as registers permit.
+template <class T>
+constexpr int kPacks = sizeof(T) == sizeof(float) ? 2 : 1;
 
 template <class T>
 struct Problem {
@@ -38,9 +40,7 @@ struct Problem {
 // Always inline: g++ does not instrument what a call takes from memory as a class, or leaves there.
 template <Form form, class T>
 __device__ __forceinline__ T gated(T gate, T value) {
-  constexpr auto kFunction =
-      form == Form::swiglu ? activation::Function::silu : activation::Function::gelu;
-  return from_float<T>(activation::value<kFunction>(to_float(gate)) * to_float(value));
+  return from_float<T>(activation::value<function_of(form)>(to_float(gate)) * to_float(value));
 }
 
 // The gate of element `index` of y; its factor lies `cols` elements behind.
@@ -62,11 +62,6 @@ __global__ void __launch_bounds__(kMapThreads) naive(Problem<T> problem) {
 }
 
 template <class T>
-__device__ inline bool at_boundary(const T* pointer) {
-  return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;
-}
-
-template <class T>
 struct Loaded {
   Pack<T, kPackElements<T>> gate, value;
 };
@@ -81,7 +76,7 @@ __device__ inline Loaded<T> load(const Problem<T>& problem, std::int64_t index) 
   const T* const gate = problem.x + index + row * cols;
   const bool in_one_row = index + kCount <= (row + 1) * cols;
   Loaded<T> loaded;
-  if (in_one_row && at_boundary(gate) && at_boundary(gate + cols)) {
+  if (in_one_row && elements_to_boundary(gate) == 0 && elements_to_boundary(gate + cols) == 0) {
     loaded.gate = *reinterpret_cast<const Chunk*>(gate);
     loaded.value = *reinterpret_cast<const Chunk*>(gate + cols);
     return loaded;
@@ -98,7 +93,7 @@ __device__ inline Loaded<T> load(const Problem<T>& problem, std::int64_t index) 
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized(Problem<T> problem, int head) {
-  write_packs<kPacks>(
+  write_packs<kPacks<T>>(
       problem.y, problem.size, head, [&](std::int64_t index) { return load(problem, index); },
       [](Loaded<T> loaded) {
         KG_UNROLL
@@ -124,7 +119,7 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
   const int head =
       static_cast<int>(std::min<std::int64_t>(elements_to_boundary(problem.y), problem.size));
   launch(vectorized<form, T>,
-         {.grid = map_grid<T, kPacks>(problem.size), .block = kMapThreads, .stream = &stream},
+         {.grid = map_grid<T, kPacks<T>>(problem.size), .block = kMapThreads, .stream = &stream},
          problem, head);
 }
 
@@ -148,14 +143,6 @@ void require_arrays(const T* x, const T* y, std::int64_t size) {
 
 } // namespace
 
-std::string_view name(Form form) {
-  switch (form) {
-  case Form::swiglu: return "swiglu";
-  case Form::geglu: return "geglu";
-  }
-  return "";
-}
-
 std::string_view name(Variant variant) {
   switch (variant) {
   case Variant::automatic: return "automatic";
@@ -177,6 +164,7 @@ Variant run(Form form, const T* x, T* y, std::int64_t rows, std::int64_t cols, V
   switch (form) {
   case Form::swiglu: launch_variant<Form::swiglu>(problem, variant, stream); break;
   case Form::geglu: launch_variant<Form::geglu>(problem, variant, stream); break;
+  case Form::reglu: launch_variant<Form::reglu>(problem, variant, stream); break;
   }
   return variant;
 }

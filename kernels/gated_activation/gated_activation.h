@@ -8,11 +8,12 @@
 // Problem: packed row-major matrices, x of rows x 2 cols, y of rows x cols. Layout: any alignment
 // of T itself; x and y do not overlap. All types compute in f32: the activation is not rounded to
 // T, the product once. Special values: those of `activation`'s function of the first half, and of
-// the product: 0 times an infinity is NaN, so a gate of -inf, whose activation is -0, makes an
-// infinity NaN. Subnormals are kept. Repeated runs are bit-identical.
+// the product: 0 times an infinity is NaN, so a gate of -inf, whose activation is a zero, makes an
+// infinity NaN. Subnormals are kept. Accuracy: that of the activation, times the second half, and
+// one rounding more (tests/support/oracle_gated_activation.h). Repeated runs are bit-identical.
 #pragma once
 
-#include "runtime/device_code.h"
+#include "primitives/activation.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -21,9 +22,27 @@
 
 namespace kg::gated_activation {
 
-// swiglu: silu. geglu: gelu by the error function.
-enum class Form { swiglu, geglu };
-inline constexpr Form kForms[] = {Form::swiglu, Form::geglu};
+enum class Form { swiglu, geglu, reglu };
+inline constexpr Form kForms[] = {Form::swiglu, Form::geglu, Form::reglu};
+
+inline std::string_view name(Form form) {
+  switch (form) {
+  case Form::swiglu: return "swiglu";
+  case Form::geglu: return "geglu";
+  case Form::reglu: return "reglu";
+  }
+  return "";
+}
+
+// The activation of a form; geglu's gelu is the one by the error function.
+constexpr activation::Function function_of(Form form) {
+  switch (form) {
+  case Form::swiglu: return activation::Function::silu;
+  case Form::geglu: return activation::Function::gelu;
+  case Form::reglu: return activation::Function::relu;
+  }
+  return {};
+}
 
 // naive: one element per thread. vectorized: 16-byte accesses, grid sized to fill the device.
 enum class Variant { automatic, naive, vectorized };
@@ -32,7 +51,6 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 
-std::string_view name(Form form);
 std::string_view name(Variant variant);
 
 // Enqueues the operation and returns the variant that runs. rows >= 0 and cols >= 0; where one is 0
