@@ -148,7 +148,9 @@ Operation reduction_operation() {
   Operation operation{
       "reduction", "reduction", {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::i32}, {}, {}};
   if (backend == Backend::host)
-    operation.shapes = {{"all_r1024_c512", true}, {"rows_r512_c1024"}, {"columns_r1024_c512"}};
+    operation.shapes = {{"all_r1024_c512", true}, {"rows_r512_c1024"},
+                        {"columns_r1024_c512"},   {"mean_rows_r512_c1024"},
+                        {"max_all_r1024_c512"},   {"min_columns_r1024_c512"}};
   else // 1 GiB of f32 at 2^28 elements
     operation.shapes = {{"all_r1_c65536"},          {"all_r16384_c16384", true},
                         {"rows_r16384_c16384"},     {"rows_r1048576_c256"},

@@ -180,14 +180,6 @@ void require_extent(const char* name, std::int64_t value) {
 
 } // namespace
 
-std::string_view name(Form form) {
-  switch (form) {
-  case Form::erf: return "erf";
-  case Form::tanh: return "tanh";
-  }
-  return "";
-}
-
 std::string_view name(Variant variant) {
   switch (variant) {
   case Variant::automatic: return "automatic";

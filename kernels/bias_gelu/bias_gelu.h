@@ -26,6 +26,14 @@ namespace kg::bias_gelu {
 enum class Form { erf, tanh };
 inline constexpr Form kForms[] = {Form::erf, Form::tanh};
 
+inline std::string_view name(Form form) {
+  switch (form) {
+  case Form::erf: return "erf";
+  case Form::tanh: return "tanh";
+  }
+  return "";
+}
+
 // naive: one element per thread, its column by a division. vectorized: 16-byte accesses, grid sized
 // to fill the device.
 enum class Variant { automatic, naive, vectorized };
@@ -34,7 +42,6 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 
-std::string_view name(Form form);
 std::string_view name(Variant variant);
 
 // Enqueues the operation and returns the variant that runs. rows >= 0 and cols >= 0; where one is 0
