@@ -3,7 +3,7 @@
 //
 // Products of square matrices, of matrices no multiple of a tile, and of long ones; all four
 // transpositions. Shapes with tf32: what f32 matrices gain where they may be rounded to it; with
-// bias: what an epilogue costs.
+// bias: what an epilogue costs; with b: batches of small products.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
@@ -30,15 +30,20 @@ struct Extents {
   bool transpose_a, transpose_b;
   bool tf32;
   gemm::Epilogue epilogue;
+  std::int64_t batch;
 
-  bool plain() const { return !tf32 && epilogue == gemm::Epilogue::none; }
+  bool plain() const { return !tf32 && epilogue == gemm::Epilogue::none && batch == 1; }
+  std::int64_t a() const { return m * k; } // elements of one matrix
+  std::int64_t b() const { return k * n; }
+  std::int64_t c() const { return m * n; }
 };
 
 template <class T>
 struct Matrices {
   Matrices(const Extents& e, Stream& stream)
-      : e(e), a(e.m * e.k, test::Tensor::a, stream), b(e.k * e.n, test::Tensor::b, stream),
-        bias(e.n, test::Tensor::c, stream), c(static_cast<std::size_t>(e.m * e.n)) {}
+      : e(e), a(e.batch * e.a(), test::Tensor::a, stream),
+        b(e.batch * e.b(), test::Tensor::b, stream), bias(e.n, test::Tensor::c, stream),
+        c(static_cast<std::size_t>(e.batch * e.c())) {}
   Extents e;
   RandomData<T> a, b, bias;
   DeviceBuffer<T> c;
@@ -61,7 +66,11 @@ struct Matrices {
             e.n,
             e.tf32,
             static_cast<vendor::GemmEpilogue>(e.epilogue),
-            bias.data()};
+            bias.data(),
+            e.batch,
+            e.a(),
+            e.b(),
+            e.c()};
   }
 };
 
@@ -70,22 +79,26 @@ gemm::Transpose transpose(bool yes) { return yes ? gemm::Transpose::yes : gemm::
 template <class T>
 gemm::BasicProblem<T> problem(const vendor::Gemm& g) {
   const auto epilogue = static_cast<gemm::Epilogue>(g.epilogue);
-  return {transpose(g.transpose_a),
-          transpose(g.transpose_b),
-          g.m,
-          g.n,
-          g.k,
-          g.alpha,
-          static_cast<const T*>(g.a),
-          g.lda,
-          static_cast<const T*>(g.b),
-          g.ldb,
-          g.beta,
-          static_cast<T*>(g.c),
-          g.ldc,
-          g.tf32 ? gemm::Math::tf32 : gemm::Math::f32,
-          epilogue,
-          epilogue == gemm::Epilogue::none ? nullptr : static_cast<const T*>(g.bias)};
+  return {.transpose_a = transpose(g.transpose_a),
+          .transpose_b = transpose(g.transpose_b),
+          .m = g.m,
+          .n = g.n,
+          .k = g.k,
+          .alpha = g.alpha,
+          .a = static_cast<const T*>(g.a),
+          .lda = g.lda,
+          .b = static_cast<const T*>(g.b),
+          .ldb = g.ldb,
+          .beta = g.beta,
+          .c = static_cast<T*>(g.c),
+          .ldc = g.ldc,
+          .math = g.tf32 ? gemm::Math::tf32 : gemm::Math::f32,
+          .epilogue = epilogue,
+          .bias = epilogue == gemm::Epilogue::none ? nullptr : static_cast<const T*>(g.bias),
+          .batch = g.batch,
+          .stride_a = g.stride_a,
+          .stride_b = g.stride_b,
+          .stride_c = g.stride_c};
 }
 
 // Ours rounds to TF32 where it may; a library may round otherwise, or not at all.
@@ -129,16 +142,19 @@ std::string verify(Matrices<T>& m, Owner owner, Stream& stream) {
   const Extents& e = m.e;
   const test::GemmProblem dot{test::contiguous({1, e.k}), test::contiguous({e.k, 1}),
                               test::contiguous({1, 1})};
-  for (const Window window : windows(e.m * e.n, kElements)) {
+  for (const Window window : windows(e.batch * e.c(), kElements)) {
     std::vector<double> product, tolerance, bias;
     for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
-      const std::int64_t row = i / e.n;
+      const std::int64_t first_a = i / e.c() * e.a();
+      const std::int64_t first_b = i / e.c() * e.b();
+      const std::int64_t row = i / e.n % e.m;
       const std::int64_t column = i % e.n;
       std::vector<double> a, b;
       for (std::int64_t k = 0; k < e.k; ++k) {
-        a.push_back(static_cast<double>(m.a.at(e.transpose_a ? k * e.m + row : row * e.k + k)));
-        b.push_back(
-            static_cast<double>(m.b.at(e.transpose_b ? column * e.k + k : k * e.n + column)));
+        const std::int64_t in_a = e.transpose_a ? k * e.m + row : row * e.k + k;
+        const std::int64_t in_b = e.transpose_b ? column * e.k + k : k * e.n + column;
+        a.push_back(static_cast<double>(m.a.at(first_a + in_a)));
+        b.push_back(static_cast<double>(m.b.at(first_b + in_b)));
       }
       if (e.tf32) {
         a = test::tf32_rounded(a);
@@ -182,13 +198,20 @@ bool is_timed(gemm::Variant variant, const Extents& e) {
   constexpr std::int64_t kMostNaive = std::int64_t{1} << (backend == Backend::host ? 21 : 33);
   const bool slow = variant == gemm::Variant::naive ||
                     (backend == Backend::host && variant == gemm::Variant::mma);
-  return !slow || e.m * e.n * e.k <= kMostNaive;
+  return !slow || e.batch * e.m * e.n * e.k <= kMostNaive;
 }
 
 template <class T>
 Case make_case(const Extents& e) {
-  Case result{
-      Kind::compute, gemm::work<T>({.m = e.m, .n = e.n, .k = e.k, .epilogue = e.epilogue}), {}};
+  Case result{Kind::compute,
+              gemm::work<T>({.m = e.m,
+                             .n = e.n,
+                             .k = e.k,
+                             .epilogue = e.epilogue,
+                             .batch = e.batch,
+                             .stride_a = e.a(),
+                             .stride_b = e.b()}),
+              {}};
   for (const gemm::Variant variant : gemm::kVariants) {
     if (!gemm::supports<T>(variant, e.tf32 ? gemm::Math::tf32 : gemm::Math::f32)) continue;
     if (e.tf32 && variant != gemm::Variant::mma) continue; // the others make no use of it
@@ -235,19 +258,23 @@ Operation gemm_operation() {
                         {"m64_n512_k512_tn"},
                         {"m128_n128_k128_nn_tf32"},
                         {"m130_n120_k100_tt_tf32"},
-                        {"m128_n128_k64_nn_bias_gelu_tanh"}};
+                        {"m128_n128_k64_nn_bias_gelu_tanh"},
+                        {"b4_m64_n72_k64_nt"}};
   else
     operation.shapes = {{"m256_n256_k256_nn"},          {"m1024_n1024_k1024_nn"},
                         {"m4096_n4096_k4096_nn", true}, {"m4096_n4096_k4096_nt"},
                         {"m4096_n4096_k4096_tn"},       {"m4095_n4097_k4099_tt"},
                         {"m8192_n8192_k8192_nn"},       {"m8192_n128_k8192_nn"},
                         {"m4096_n4096_k4096_nn_tf32"},  {"m1024_n1024_k1024_tt_tf32"},
-                        {"m4096_n4096_k4096_nn_bias"},  {"m4096_n4096_k4096_nn_bias_gelu_tanh"}};
+                        {"m4096_n4096_k4096_nn_bias"},  {"m4096_n4096_k4096_nn_bias_gelu_tanh"},
+                        {"b128_m1024_n1024_k64_nt"},    {"b4096_m128_n128_k128_nn"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
-    const Extents extents{shape.number("m"),      shape.number("n"),      shape.number("k"),
-                          transposition / 2 == 1, transposition % 2 == 1, shape.has("tf32"),
-                          epilogue_of(shape)};
+    const Extents extents{
+        shape.number("m"),      shape.number("n"),
+        shape.number("k"),      transposition / 2 == 1,
+        transposition % 2 == 1, shape.has("tf32"),
+        epilogue_of(shape),     shape.text().starts_with('b') ? shape.number("b") : 1};
     if (extents.tf32 && dtype != Dtype::f32) return Case{}; // no variants
     if (dtype == Dtype::f16) return make_case<f16>(extents);
     if (dtype == Dtype::bf16) return make_case<bf16>(extents);

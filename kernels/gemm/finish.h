@@ -9,7 +9,7 @@
 // kernels by five.
 #pragma once
 
-#include "gemm/gemm.h"
+#include "gemm/variants.h"
 #include "primitives/activation.h"
 #include "primitives/row.h"
 
@@ -34,13 +34,13 @@ __device__ __forceinline__ void activate(Epilogue epilogue, Floats<Count>& z) {
   }
 }
 
-// Count neighbouring elements of a row, its pack number `pack`, from their sums. Count > 1: the
-// rows of C and z, and the bias, begin at a multiple of 16 bytes.
+// Count neighbouring elements of a row of product number `product`, the row's pack number `pack`,
+// from their sums. Count > 1: the rows of C and z, and the bias, begin at a multiple of 16 bytes.
 template <int Count, class T>
-__device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t row,
-                                       std::int64_t pack, Floats<Count> value) {
+__device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t product,
+                                       std::int64_t row, std::int64_t pack, Floats<Count> value) {
   constexpr float kPadding = 0;
-  T* const c = p.c + row * p.ldc;
+  T* const c = p.c + product * p.stride_c + row * p.ldc;
   KG_UNROLL
   for (int e = 0; e < Count; ++e) value.value[e] *= p.alpha;
   if (p.beta != 0) { // beta = 0 does not look at C
@@ -52,7 +52,8 @@ __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t ro
     const Floats<Count> bias = load_pack<T, Count>(p.bias, pack, p.n, kPadding);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] += bias.value[e];
-    if (p.z != nullptr) store_pack<T, Count>(p.z + row * p.ldz, pack, p.n, value);
+    if (p.z != nullptr)
+      store_pack<T, Count>(p.z + product * p.stride_z + row * p.ldz, pack, p.n, value);
     activate(p.epilogue, value);
   }
   store_pack<T, Count>(c, pack, p.n, value);
@@ -61,10 +62,8 @@ __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t ro
 // Whether whole packs can be stored, as `finish` wants them.
 template <class T>
 bool packs_fit(const BasicProblem<T>& p) {
-  const auto aligned = [](const T* data, std::int64_t leading) {
-    return is_aligned(data) && leading % kPackElements<T> == 0;
-  };
-  return aligned(p.c, p.ldc) && is_aligned(p.bias) && (p.z == nullptr || aligned(p.z, p.ldz));
+  return rows_are_aligned(p.c, p.ldc, p.stride_c) && is_aligned(p.bias) &&
+         (p.z == nullptr || rows_are_aligned(p.z, p.ldz, p.stride_z));
 }
 
 } // namespace kg::gemm

@@ -6,6 +6,7 @@
 #include "runtime/device.h"
 #include "runtime/error.h"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
@@ -23,17 +24,36 @@ void require_leading(const char* field, std::int64_t value, const char* extent,
                               "; it must be at least " + extent + " = " + std::to_string(least));
 }
 
+// That `batch` matrices of rows x columns, which are written, do not overlap.
+void require_apart(const char* field, std::int64_t stride, std::int64_t batch, std::int64_t rows,
+                   std::int64_t columns, std::int64_t leading) {
+  const bool behind = stride >= (rows - 1) * leading + columns;
+  const bool side_by_side = stride >= columns && (batch - 1) * stride + columns <= leading;
+  require(batch < 2 || rows == 0 || columns == 0 || behind || side_by_side,
+          std::string("gemm: ") + field + " is " + std::to_string(stride) +
+              "; matrices of a batch must not overlap: it must be at least " +
+              std::to_string((rows - 1) * leading + columns) +
+              ", or rows must be long enough to lie side by side");
+}
+
 template <class T>
 void validate(const BasicProblem<T>& p) {
   require_extent("m", p.m);
   require_extent("n", p.n);
   require_extent("k", p.k);
+  require_extent("batch", p.batch);
+  require_extent("stride_a", p.stride_a);
+  require_extent("stride_b", p.stride_b);
   const bool transpose_a = p.transpose_a == Transpose::yes;
   const bool transpose_b = p.transpose_b == Transpose::yes;
   require_leading("lda", p.lda, transpose_a ? "m" : "k", transpose_a ? p.m : p.k);
   require_leading("ldb", p.ldb, transpose_b ? "k" : "n", transpose_b ? p.k : p.n);
   require_leading("ldc", p.ldc, "n", p.n);
-  if (p.z != nullptr) require_leading("ldz", p.ldz, "n", p.n);
+  require_apart("stride_c", p.stride_c, p.batch, p.m, p.n, p.ldc);
+  if (p.z != nullptr) {
+    require_leading("ldz", p.ldz, "n", p.n);
+    require_apart("stride_z", p.stride_z, p.batch, p.m, p.n, p.ldz);
+  }
   const bool epilogue = p.epilogue != Epilogue::none;
   require(!epilogue || p.bias != nullptr || p.n == 0,
           "gemm: bias is null; the epilogue " + std::string(name(p.epilogue)) + " adds n elements");
@@ -106,9 +126,11 @@ Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream) {
   if (p.alpha == 0 || p.k == 0) {
     p.alpha = 0; // with k = 0 a NaN alpha must not reach C
     p.k = 0;
+    p.stride_a = p.stride_b = 0; // A and B may be null
   }
+  if (p.batch == 1) p.stride_a = p.stride_b = p.stride_c = p.stride_z = 0;
   const bool unchanged = p.k == 0 && p.beta == 1 && p.epilogue == Epilogue::none;
-  if (p.m == 0 || p.n == 0 || unchanged) return resolved;
+  if (p.m == 0 || p.n == 0 || p.batch == 0 || unchanged) return resolved;
   run_variant(p, resolved, stream);
   return resolved;
 }
@@ -120,7 +142,13 @@ Work work(const BasicProblem<T>& p) {
   const double k = p.alpha == 0 ? 0 : static_cast<double>(p.k);
   const double passes = (p.beta == 0 ? 1 : 2) + (p.z == nullptr ? 0 : 1); // over C and z
   const double bias = p.epilogue == Epilogue::none ? 0 : n;
-  return {.bytes = sizeof(T) * (m * k + k * n + passes * m * n + bias), .flops = 2 * m * n * k};
+  const double batch = static_cast<double>(p.batch);
+  const auto matrices = [&](std::int64_t stride) {
+    return stride == 0 ? std::min(batch, 1.0) : batch;
+  };
+  return {.bytes = sizeof(T) * (matrices(p.stride_a) * m * k + matrices(p.stride_b) * k * n +
+                                passes * batch * m * n + bias),
+          .flops = 2 * batch * m * n * k};
 }
 
 template <class T>

@@ -5,9 +5,10 @@
 // of that plus a bias.
 //
 // Problem: row-major matrices; op(A) is m x k, op(B) is k x n, C is m x n. lda, ldb, ldc are the
-// distances between stored rows. BLAS semantics: beta = 0 never reads C (NaN in it does not
-// spread), alpha = 0 or k = 0 never reads A and B. What is written overlaps nothing that is read
-// but C itself.
+// distances between stored rows. A batch is as many such products, each of its own A, B and C,
+// which lie `stride_*` apart; a stride of 0 shares A or B, and a bias is that of all. BLAS
+// semantics: beta = 0 never reads C (NaN in it does not spread), alpha = 0 or k = 0 never reads A
+// and B. What is written overlaps nothing that is read but C itself.
 //
 // Rounding: sums are of f32, also of f16 and bf16 matrices, whose products are exact in it; alpha
 // and beta C come in f32, and the result is rounded once to T. naive and tiled accumulate every
@@ -85,6 +86,14 @@ struct BasicProblem {
   const T* bias = nullptr; // n elements, where there is an epilogue
   T* z = nullptr;          // m x n, what the backward of an activation reads; null: not kept
   std::int64_t ldz = 0;    // >= n, where z is kept
+  std::int64_t batch = 1;
+  // Elements from one matrix of the batch to the next. Those of C, as those of z, do not overlap:
+  // one begins behind the last row of another, or their rows lie side by side. Of a single product
+  // they say nothing.
+  std::int64_t stride_a = 0;
+  std::int64_t stride_b = 0;
+  std::int64_t stride_c = 0;
+  std::int64_t stride_z = 0;
 };
 using Problem = BasicProblem<float>;
 
@@ -99,14 +108,14 @@ std::string_view name(Epilogue epilogue); // "bias_relu", as used in case ids
 std::string_view transposition_name(Transpose a, Transpose b);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
-// Throws Error naming the field on a negative extent, a leading dimension that is too small, an
-// epilogue without its bias, a bias or z without an epilogue, and on a variant that T, the math, or
-// the device does not have.
+// Throws Error naming the field on a negative extent or stride, a leading dimension that is too
+// small, matrices of C or z that overlap, an epilogue without its bias, a bias or z without an
+// epilogue, and on a variant that T, the math, or the device does not have.
 template <class T>
 Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream);
 
-// A, B and the bias read once, C and z written once (C read once unless beta = 0); 2 m n k
-// operations, those of the epilogue not counted.
+// Each A, each B and the bias read once, C and z written once (C read once unless beta = 0);
+// 2 m n k operations for each product, those of the epilogue not counted.
 template <class T>
 Work work(const BasicProblem<T>& problem);
 

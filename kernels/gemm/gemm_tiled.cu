@@ -43,8 +43,8 @@ __device__ __forceinline__ Floats<kCount> sums_at(const float* from) {
 
 // The block's tile of C, first gathered in shared memory so that the accesses to C are whole rows.
 template <Tile kT, int kCount>
-__device__ __forceinline__ void write(const Problem& p, unsigned tile_m, unsigned tile_n,
-                                      const float* tile) {
+__device__ __forceinline__ void write(const Problem& p, unsigned product, unsigned tile_m,
+                                      unsigned tile_n, const float* tile) {
   const std::int64_t row0 = std::int64_t{tile_m} * kT.m;
   const std::int64_t column0 = std::int64_t{tile_n} * kT.n;
   constexpr int kPitch = kT.n + kQuad;
@@ -53,7 +53,7 @@ __device__ __forceinline__ void write(const Problem& p, unsigned tile_m, unsigne
   const int column = static_cast<int>(threadIdx.x) % kPacks * kCount;
   if (column0 + column >= p.n) return;
   for (int row = static_cast<int>(threadIdx.x) / kPacks; row < rows; row += kT.threads() / kPacks)
-    finish<kCount>(p, row0 + row, (column0 + column) / kCount,
+    finish<kCount>(p, product, row0 + row, (column0 + column) / kCount,
                    sums_at<kCount>(tile + row * kPitch + slot(column)));
 }
 
@@ -71,26 +71,27 @@ constexpr int least_blocks() {
 
 // One block per tile. Neighbouring blocks share the part of B where B is stored as it is, else that
 // of A: a slice of the shared one is short pieces of many far-apart rows, which a cache keeps and a
-// prefetcher does not guess. fast_tiles: tiles along the dimension that changes from block to
-// block. kVector: 16-byte accesses to A and B are aligned; packs: those of `finish`.
+// prefetcher does not guess. tiles: of one C; fast_tiles: along the dimension that changes from
+// block to block. kVector: 16-byte accesses to A and B are aligned; packs: those of `finish`.
 template <bool kTransposeA, bool kTransposeB, bool kVector>
 __global__ void __launch_bounds__(kTile.threads(), least_blocks<kVector>())
-    tiled(Problem p, std::int64_t fast_tiles, bool packs) {
+    tiled(Problem p, unsigned tiles, unsigned fast_tiles, bool packs) {
   constexpr Tile kT = kTile; // nvcc 13 rejects a kernel with a template argument of class type
   constexpr Slice kSliceA{kT.m, kT.k, kT.threads(), !kTransposeA, kVector};
   constexpr Slice kSliceB{kT.n, kT.k, kT.threads(), kTransposeB, kVector};
   const int thread = static_cast<int>(threadIdx.x);
   const int thread_row = thread / kT.threads_n() * kT.thread_m;
   const int thread_column = thread % kT.threads_n() * kT.thread_n;
-  const auto fast = static_cast<unsigned>(fast_tiles);
-  const unsigned tile_m = kTransposeB ? blockIdx.x / fast : blockIdx.x % fast;
-  const unsigned tile_n = kTransposeB ? blockIdx.x % fast : blockIdx.x / fast;
+  const unsigned product = blockIdx.x / tiles;
+  const unsigned tile = blockIdx.x % tiles;
+  const unsigned tile_m = kTransposeB ? tile / fast_tiles : tile % fast_tiles;
+  const unsigned tile_n = kTransposeB ? tile % fast_tiles : tile / fast_tiles;
   const std::int64_t row0 = std::int64_t{tile_m} * kT.m;
   const std::int64_t column0 = std::int64_t{tile_n} * kT.n;
 
-  Operand a{p.a + (kTransposeA ? row0 : row0 * p.lda), p.lda,
+  Operand a{p.a + product * p.stride_a + (kTransposeA ? row0 : row0 * p.lda), p.lda,
             static_cast<int>(p.m - row0 < kT.m ? p.m - row0 : kT.m)};
-  Operand b{p.b + (kTransposeB ? column0 * p.ldb : column0), p.ldb,
+  Operand b{p.b + product * p.stride_b + (kTransposeB ? column0 * p.ldb : column0), p.ldb,
             static_cast<int>(p.n - column0 < kT.n ? p.n - column0 : kT.n)};
   constexpr int kBuffer = kSliceA.floats() + kSliceB.floats();
   static_assert(kT.m <= 64 && kT.n <= 64, "slot() has one gap per row");
@@ -138,37 +139,32 @@ __global__ void __launch_bounds__(kTile.threads(), least_blocks<kVector>())
   put<kT>(sum, thread_row, thread_column, shared);
   __syncthreads();
   if (packs)
-    write<kT, kQuad>(p, tile_m, tile_n, shared);
+    write<kT, kQuad>(p, product, tile_m, tile_n, shared);
   else
-    write<kT, 1>(p, tile_m, tile_n, shared);
+    write<kT, 1>(p, product, tile_m, tile_n, shared);
 }
 
 namespace {
-
-bool aligned(const void* data, std::int64_t leading) {
-  return reinterpret_cast<std::uintptr_t>(data) % sizeof(float4) == 0 && leading % kQuad == 0;
-}
 
 template <bool kTransposeA, bool kTransposeB, bool kVector>
 void launch_tiled(const Problem& p, Stream& stream) {
   const std::int64_t tiles_m = (p.m + kTile.m - 1) / kTile.m;
   const std::int64_t tiles_n = (p.n + kTile.n - 1) / kTile.n;
-  require(tiles_m <= std::numeric_limits<std::int32_t>::max() / tiles_n,
-          "gemm: more than 2^31 tiles of C; split the problem");
   require(p.k <= std::int64_t{kTile.k} * std::numeric_limits<std::int32_t>::max(),
           "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of 16; split the problem");
   constexpr int kSharedFloats = 2 * kTile.k * (kTile.m + kTile.n + 2 * kQuad);
   launch(tiled<kTransposeA, kTransposeB, kVector>,
-         {.grid = dim3(static_cast<unsigned>(tiles_m * tiles_n)),
+         {.grid = dim3(count_blocks(tiles_m, tiles_n, p.batch)),
           .block = dim3(static_cast<unsigned>(kTile.threads())),
           .shared_bytes = kSharedFloats * sizeof(float),
           .stream = &stream},
-         p, kTransposeB ? tiles_n : tiles_m, packs_fit(p));
+         p, static_cast<unsigned>(tiles_m * tiles_n),
+         static_cast<unsigned>(kTransposeB ? tiles_n : tiles_m), packs_fit(p));
 }
 
 template <bool kTransposeA, bool kTransposeB>
 void launch_tiled(const Problem& p, Stream& stream) {
-  if (aligned(p.a, p.lda) && aligned(p.b, p.ldb)) {
+  if (rows_are_aligned(p.a, p.lda, p.stride_a) && rows_are_aligned(p.b, p.ldb, p.stride_b)) {
     launch_tiled<kTransposeA, kTransposeB, true>(p, stream);
   } else {
     launch_tiled<kTransposeA, kTransposeB, false>(p, stream);

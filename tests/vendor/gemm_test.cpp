@@ -124,6 +124,29 @@ TEST(Vendor, GemmAddsTheBiasOfTheColumnAndActivates) {
       }
 }
 
+// Products of 1 x 2 and 2 x 2, with gaps between the matrices; A of each, or one for all.
+TEST(Vendor, GemmMultipliesBatches) {
+  Stream stream;
+  for (const Dtype dtype : kFloats)
+    for (const std::string_view variant : gemm_variants(dtype))
+      for (const bool shares_a : {false, true}) {
+        SCOPED_TRACE(fmt::format("{} {} shares A: {}", variant, name(dtype), shares_a));
+        const Bytes a = upload(dtype, {1, 2, kGap, 3, 4}, stream);
+        const Bytes b = upload(dtype, {1, 2, 3, 4, kGap, kGap, 5, 6, 7, 8}, stream);
+        const Bytes c = upload(dtype, {1, 1, kGap, kGap, 2, 2}, stream);
+        Gemm batch = {dtype, false, false, 1, 2, 2, 1, a.data(), 2, b.data(), 2, 1, c.data(), 2};
+        batch.batch = 2;
+        batch.stride_a = shares_a ? 0 : 3;
+        batch.stride_b = 6;
+        batch.stride_c = 4;
+        gemm(variant, batch, Math::pedantic, stream);
+        const std::vector<double> second =
+            shares_a ? std::vector<double>{21, 24} : std::vector<double>{45, 52};
+        EXPECT_EQ(download(dtype, c, stream),
+                  (std::vector<double>{8, 11, kGap, kGap, second[0], second[1]}));
+      }
+}
+
 TEST(Vendor, GemmWithAlphaZeroIgnoresItsOperands) {
   Stream stream;
   const Bytes operand(4 * sizeof(float)); // poison
@@ -168,6 +191,8 @@ TEST(Vendor, GemmNamesBadArguments) {
     return [&stream, bad] { gemm(gemm_variants(Dtype::f32).front(), bad, Math::pedantic, stream); };
   };
   expect_error(with(&Gemm::k, -4), "k is -4");
+  expect_error(with(&Gemm::batch, -1), "batch is -1");
+  expect_error(with(&Gemm::stride_b, -2), "stride_b is -2");
   expect_error(with(&Gemm::lda, 1), "lda is 1");
   expect_error(with(&Gemm::ldb, 2), "ldb is 2");
   expect_error(with(&Gemm::ldc, 2), "ldc is 2");

@@ -5,6 +5,9 @@
 #include "runtime/cuda/native.h"
 #include "vendor/cuda/scratch.h"
 
+#include <limits>
+#include <string>
+
 namespace kg::vendor::cublaslt {
 namespace {
 
@@ -46,9 +49,18 @@ std::uint32_t alignment(const void* data) {
 
 } // namespace
 
-Layout::Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading) {
+Layout::Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
+               const Batch& batch) {
+  require(batch.count <= std::numeric_limits<std::int32_t>::max(),
+          "cuBLASLt: a batch of " + std::to_string(batch.count) +
+              "; it takes at most 2^31 - 1 products");
   KG_CHECK(cublasLtMatrixLayoutCreate(&layout_, type, static_cast<std::uint64_t>(rows),
                                       static_cast<std::uint64_t>(columns), leading));
+  const auto set = [this](cublasLtMatrixLayoutAttribute_t attribute, const auto& value) {
+    KG_CHECK(cublasLtMatrixLayoutSetAttribute(layout_, attribute, &value, sizeof value));
+  };
+  set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch.count));
+  set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, batch.stride);
 }
 
 Operation::Operation(cublasComputeType_t compute) {

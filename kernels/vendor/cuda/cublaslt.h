@@ -12,10 +12,16 @@
 
 namespace kg::vendor::cublaslt {
 
-// rows x columns, by columns, which begin `leading` elements apart.
+// So many matrices, `stride` elements apart; those of one product are as many.
+struct Batch {
+  std::int64_t count, stride;
+};
+
+// Each rows x columns, by columns, which begin `leading` elements apart.
 class Layout {
  public:
-  Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading);
+  Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
+         const Batch& batch);
   ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
   Layout(const Layout&) = delete;
   Layout& operator=(const Layout&) = delete;

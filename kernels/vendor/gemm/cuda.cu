@@ -6,6 +6,7 @@
 #include "vendor/cuda/cublaslt.h"
 
 #include <optional>
+#include <utility>
 
 namespace kg::vendor {
 namespace cublas {
@@ -38,7 +39,7 @@ Arithmetic arithmetic_of(const Gemm& problem, Math math) {
           CUBLAS_COMPUTE_32F};
 }
 
-// cublasGemmEx with f32 sums.
+// cublasGemmEx with f32 sums; a batch by cublasGemmStridedBatchedEx.
 //
 // The column view of C = op(A) op(B) is op(B)' op(A)': B first, sizes n x m, and each operand's
 // view is transposed already, so the transpositions stay with their matrices.
@@ -46,11 +47,19 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
   const cudaDataType type = gemm_type(problem.dtype).value();
   const Arithmetic arithmetic = arithmetic_of(problem, math);
   cublasHandle_t handle = handle_on(stream, static_cast<cublasMath_t>(arithmetic.mode));
-  KG_CHECK(cublasGemmEx_64(handle, transposition(problem.transpose_b),
-                           transposition(problem.transpose_a), problem.n, problem.m, problem.k,
-                           &problem.alpha, problem.b, type, problem.ldb, problem.a, type,
-                           problem.lda, &problem.beta, problem.c, type, problem.ldc,
-                           arithmetic.compute, CUBLAS_GEMM_DEFAULT));
+  const cublasOperation_t b = transposition(problem.transpose_b);
+  const cublasOperation_t a = transposition(problem.transpose_a);
+  if (problem.batch == 1)
+    KG_CHECK(cublasGemmEx_64(handle, b, a, problem.n, problem.m, problem.k, &problem.alpha,
+                             problem.b, type, problem.ldb, problem.a, type, problem.lda,
+                             &problem.beta, problem.c, type, problem.ldc, arithmetic.compute,
+                             CUBLAS_GEMM_DEFAULT));
+  else
+    KG_CHECK(cublasGemmStridedBatchedEx_64(
+        handle, b, a, problem.n, problem.m, problem.k, &problem.alpha, problem.b, type, problem.ldb,
+        problem.stride_b, problem.a, type, problem.lda, problem.stride_a, &problem.beta, problem.c,
+        type, problem.ldc, problem.stride_c, problem.batch, arithmetic.compute,
+        CUBLAS_GEMM_DEFAULT));
 }
 
 } // namespace
@@ -80,15 +89,16 @@ cublasComputeType_t compute_of(const Gemm& problem, Math math) {
   return cublas::arithmetic_of(problem, math).compute;
 }
 
-// A matrix that is stored by rows, op(X) of rows x columns, as cuBLASLt reads it.
+// Matrices that are stored by rows, op(X) of rows x columns, as cuBLASLt reads them.
 Layout column_view(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
-                   bool transposed) {
-  return transposed ? Layout(type, rows, columns, leading) : Layout(type, columns, rows, leading);
+                   bool transposed, const Batch& batch) {
+  if (transposed) std::swap(rows, columns);
+  return Layout(type, columns, rows, leading, batch);
 }
 
 // By the algorithm that the library's heuristics put first; products of nothing, which it does not
-// take, by cuBLAS. In the column view (see cublas::gemm)
-// a bias of our columns is one of rows, as cuBLASLt has it.
+// take, by cuBLAS. In the column view (see cublas::gemm) a bias of our columns is one of rows, as
+// cuBLASLt has it.
 void gemm(const Gemm& problem, Math math, Stream& stream) {
   if (problem.alpha == 0 || problem.k == 0) {
     require(problem.epilogue == GemmEpilogue::none,
@@ -102,9 +112,13 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
   operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem.epilogue).value());
   if (problem.epilogue != GemmEpilogue::none)
     operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.bias);
-  const Layout b = column_view(type, problem.k, problem.n, problem.ldb, problem.transpose_b);
-  const Layout a = column_view(type, problem.m, problem.k, problem.lda, problem.transpose_a);
-  const Layout c = column_view(type, problem.m, problem.n, problem.ldc, false);
+  const auto apart = [&problem](std::int64_t stride) { return Batch{problem.batch, stride}; };
+  const Layout b = column_view(type, problem.k, problem.n, problem.ldb, problem.transpose_b,
+                               apart(problem.stride_b));
+  const Layout a = column_view(type, problem.m, problem.k, problem.lda, problem.transpose_a,
+                               apart(problem.stride_a));
+  const Layout c =
+      column_view(type, problem.m, problem.n, problem.ldc, false, apart(problem.stride_c));
   multiply(operation, {problem.alpha, problem.b, b, problem.a, a, problem.beta, problem.c, c},
            stream);
 }

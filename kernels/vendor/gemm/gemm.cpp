@@ -21,13 +21,18 @@ void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stre
   require_leading(what, "lda", problem.lda, problem.transpose_a ? problem.m : problem.k);
   require_leading(what, "ldb", problem.ldb, problem.transpose_b ? problem.k : problem.n);
   require_leading(what, "ldc", problem.ldc, problem.n);
-  if (problem.m == 0 || problem.n == 0) return;
+  require_extents(what, {{"batch", problem.batch},
+                         {"stride_a", problem.stride_a},
+                         {"stride_b", problem.stride_b},
+                         {"stride_c", problem.stride_c}});
+  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return;
   require_pointers(what, {{"c", problem.c}});
   if (problem.k > 0) require_pointers(what, {{"a", problem.a}, {"b", problem.b}});
   if (problem.epilogue != GemmEpilogue::none) require_pointers(what, {{"bias", problem.bias}});
   Gemm checked = problem; // BLAS wants leading dimensions of at least 1 even where k = 0
   checked.lda = std::max<std::int64_t>(problem.lda, 1);
   checked.ldb = std::max<std::int64_t>(problem.ldb, 1);
+  if (problem.k == 0) checked.stride_a = checked.stride_b = 0; // A and B may be null
   entry.run(checked, math, stream);
 }
 

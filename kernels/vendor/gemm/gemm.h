@@ -32,6 +32,11 @@ struct Gemm {
   bool tf32 = false; // f32 matrices may be rounded to TF32 on their way into products
   GemmEpilogue epilogue = GemmEpilogue::none;
   const void* bias = nullptr; // n elements, where there is an epilogue
+  std::int64_t batch = 1;     // so many products, with one bias
+  // Elements from one matrix to the next; 0 shares A or B.
+  std::int64_t stride_a = 0;
+  std::int64_t stride_b = 0;
+  std::int64_t stride_c = 0;
 };
 std::vector<std::string_view> gemm_variants(Dtype dtype,
                                             GemmEpilogue epilogue = GemmEpilogue::none);

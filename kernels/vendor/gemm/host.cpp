@@ -14,6 +14,30 @@
 #include <vector>
 
 namespace kg::vendor {
+namespace {
+
+const void* advanced(const void* data, std::int64_t elements, Dtype dtype) {
+  return static_cast<const std::byte*>(data) + elements * static_cast<std::int64_t>(size_of(dtype));
+}
+void* advanced(void* data, std::int64_t elements, Dtype dtype) {
+  return static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(size_of(dtype));
+}
+
+// The products of a batch, one after another: OpenBLAS has no call for all of them.
+template <class Product>
+void each_product(const Gemm& batch, Product product) {
+  Gemm one = batch;
+  one.batch = 1;
+  for (std::int64_t i = 0; i < batch.batch; ++i) {
+    one.a = advanced(batch.a, i * batch.stride_a, batch.dtype);
+    one.b = advanced(batch.b, i * batch.stride_b, batch.dtype);
+    one.c = advanced(batch.c, i * batch.stride_c, batch.dtype);
+    product(one);
+  }
+}
+
+} // namespace
+
 namespace openblas {
 namespace {
 
@@ -34,12 +58,14 @@ bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
 
 // One arithmetic only, so neither `math` nor TF32 chooses anything: f32 products and sums, in an
 // order fixed by shape, CPU and thread count.
-void gemm(const Gemm& problem, Math, Stream&) {
-  cblas_sgemm(CblasRowMajor, transposition(problem.transpose_a), transposition(problem.transpose_b),
-              narrow("m", problem.m), narrow("n", problem.n), narrow("k", problem.k), problem.alpha,
-              static_cast<const float*>(problem.a), narrow("lda", problem.lda),
-              static_cast<const float*>(problem.b), narrow("ldb", problem.ldb), problem.beta,
-              static_cast<float*>(problem.c), narrow("ldc", problem.ldc));
+void gemm(const Gemm& batch, Math, Stream&) {
+  each_product(batch, [](const Gemm& g) {
+    cblas_sgemm(CblasRowMajor, transposition(g.transpose_a), transposition(g.transpose_b),
+                narrow("m", g.m), narrow("n", g.n), narrow("k", g.k), g.alpha,
+                static_cast<const float*>(g.a), narrow("lda", g.lda),
+                static_cast<const float*>(g.b), narrow("ldb", g.ldb), g.beta,
+                static_cast<float*>(g.c), narrow("ldc", g.ldc));
+  });
 }
 
 } // namespace
@@ -133,19 +159,21 @@ void multiply(const Gemm& g) {
 
 // One arithmetic only: f32 sums. Where A and B must not be read, oneDNN would read them, and make
 // NaN of theirs: it gets a column and a row of zeros.
-void gemm(const Gemm& g, Math, Stream&) {
-  translate("gemm", [&] {
-    if (g.alpha != 0 && g.k != 0) return multiply(g);
-    const std::vector<std::byte> zeros(static_cast<std::size_t>(std::max(g.m, g.n)) *
-                                       size_of(g.dtype));
-    Gemm empty = g;
-    empty.transpose_a = empty.transpose_b = false;
-    empty.k = empty.lda = 1;
-    empty.ldb = g.n;
-    empty.alpha = 1;
-    empty.a = empty.b = zeros.data();
-    multiply(empty);
-  });
+void multiply_or_scale(const Gemm& g) {
+  if (g.alpha != 0 && g.k != 0) return multiply(g);
+  const std::vector<std::byte> zeros(static_cast<std::size_t>(std::max(g.m, g.n)) *
+                                     size_of(g.dtype));
+  Gemm empty = g;
+  empty.transpose_a = empty.transpose_b = false;
+  empty.k = empty.lda = 1;
+  empty.ldb = g.n;
+  empty.alpha = 1;
+  empty.a = empty.b = zeros.data();
+  multiply(empty);
+}
+
+void gemm(const Gemm& batch, Math, Stream&) {
+  translate("gemm", [&] { each_product(batch, multiply_or_scale); });
 }
 
 } // namespace
