@@ -193,6 +193,14 @@ class Conv2dTest : public testing::Test {
                           context(g, data, conv2d::name(variant))));
   }
 
+  void check_variant(Variant variant, const Geometry& g, const ConvData& data) {
+    const Reference right = reference(g, data);
+    const Expectation expected = expectation(g, right);
+    EXPECT_TRUE(not_vacuous(expected)) << text(g);
+    EXPECT_TRUE(verdict(compare(observe(run(g, data, variant)), expected),
+                        context(g, data, conv2d::name(variant))));
+  }
+
   // Every variant on integers, bit for bit.
   void check_exact(const Geometry& g, ProductRange range, Offsets offsets = {}) {
     const ConvData data = exact_data(g, range);

@@ -86,8 +86,7 @@ TYPED_TEST(Conv2dTest, Sizes) {
 TYPED_TEST(Conv2dTest, DepthwiseSizes) {
   constexpr std::int64_t kPack = 16 / static_cast<std::int64_t>(sizeof(TypeParam));
   for (const Geometry& g :
-       in_both_layouts({{1, 8, 7, 3, 8, kThree, kThree, 8},
-                        {3, 8, 8, 4, 8, kThree, kThree, 8},
+       in_both_layouts({{3, 8, 8, 4, 8, kThree, kThree, 8},
                         {1, 8, 9, 5, 8, kThree, kThree, 8},
                         {1, 65, 2, 3, 65, {}, {.kernel = 3}, 65},
                         {1, 34 * kPack, 2, 3, 34 * kPack, {}, {.kernel = 2}, 34 * kPack},
@@ -95,11 +94,10 @@ TYPED_TEST(Conv2dTest, DepthwiseSizes) {
                         {1, 16 * kPack, 88, 10, 16 * kPack, {}, {}, 16 * kPack},
                         {1, 8, 8, 16, 8, {.kernel = 8}, {.kernel = 16}, 8}})) {
     const ConvData data = this->normal_data(g);
-    const auto right = this->reference(g, data);
-    const Expectation expected = this->expectation(g, right);
-    EXPECT_TRUE(not_vacuous(expected)) << text(g);
-    EXPECT_TRUE(verdict(compare(observe(this->run(g, data, Variant::depthwise)), expected),
-                        this->context(g, data, "depthwise")));
+    this->check_variant(Variant::depthwise, g, data);
+    if (g.layout == Layout::nchw) continue;
+    EXPECT_TRUE(same_bits("row by row, as direct", this->run(g, data, Variant::depthwise),
+                          this->run(g, data, Variant::direct)));
   }
 }
 
@@ -174,9 +172,7 @@ TYPED_TEST(Conv2dTest, MoreThan2To31Elements) {
 
 TYPED_TEST(Conv2dTest, EmptyBatch) {
   const LaunchRecorder recorder;
-  const Axis two{.kernel = 2};
-  for (const Geometry& g :
-       in_both_layouts({{0, 5, 4, 4, 3, two, two}, {0, 5, 4, 4, 5, two, two, 5}}))
+  for (const Geometry& g : in_both_layouts({{0, 5, 4, 4, 3}, {0, 5, 4, 4, 5, {}, {}, 5}}))
     for (const Variant variant : this->with_jit()) {
       if (!conv2d::supports<TypeParam>(variant, g)) continue;
       EXPECT_TRUE(this->run(g, this->normal_data(g), variant).empty());
@@ -332,14 +328,6 @@ TYPED_TEST(Conv2dTest, JitGivesTheBitsOfDirect) {
                             this->run(g, data, Variant::direct)))
           << text(g);
     }
-}
-
-// Rows of a window are its rows in memory.
-TYPED_TEST(Conv2dTest, DepthwiseInNhwcGivesTheBitsOfDirect) {
-  const Geometry g{2, 16, 7, 9, 16, kThree, kThree, 16, Layout::nhwc};
-  const ConvData data = this->normal_data(g);
-  EXPECT_TRUE(same_bits("as direct", this->run(g, data, Variant::depthwise),
-                        this->run(g, data, Variant::direct)));
 }
 
 TYPED_TEST(Conv2dTest, AutomaticChoosesByProblem) {

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows (window.h) as kernels see them: one axis, which of a window's taps lie in the input, and
-// a thread's place among the elements of an image.
+// Windows (window.h) as kernels see them: one axis, which of a window's taps lie in the input,
+// which windows hold an element of it, and a thread's place among the elements of an image.
 #pragma once
 
 #include "primitives/window.h"
@@ -49,6 +49,27 @@ __host__ __device__ inline Taps taps_of(const Line& line, int window) {
   };
   const int first = taps_below(0);
   return {start, first, taps_below(line.in), taps_below(line.in + line.after)};
+}
+
+// Windows [first, end) of an axis may hold coordinate `at`: those that begin at it or before, and
+// end at it or behind. With dilation some of them step over it.
+struct Windows {
+  int first, end;
+};
+
+__device__ inline Windows windows_over(const Line& line, int at) {
+  const int reach = at + line.before;                              // of a window that begins there
+  const int uncovered = reach - (line.kernel - 1) * line.dilation; // of one that ends there
+  const int first = uncovered > 0 ? (uncovered - 1) / line.stride + 1 : 0;
+  const int end = reach / line.stride + 1;
+  return {first, end < line.out ? end : line.out};
+}
+
+// Which tap of `window` lies at coordinate `at`, one of [0, kernel); -1: none. The window is one of
+// windows_over.
+__device__ inline int tap_at(const Line& line, int window, int at) {
+  const int distance = at + line.before - window * line.stride;
+  return distance % line.dilation == 0 ? distance / line.dilation : -1;
 }
 
 // Elements of an image in the order of memory, by packs: innermost elements, columns, rows, planes.

@@ -36,10 +36,26 @@ struct ConvolutionOracle {
 ConvolutionOracle convolution_oracle(const Convolution& convolution, std::span<const double> x,
                                      std::span<const double> weights, std::span<const double> bias);
 
+// The gradients of sum(dy * y) by x, the weights and the bias, each with the sum of the magnitudes
+// of its products as condition. dy is laid out as y.
+struct ConvolutionGradients {
+  ConvolutionOracle x, weights, bias;
+};
+ConvolutionGradients convolution_gradients(const Convolution& convolution,
+                                           std::span<const double> x,
+                                           std::span<const double> weights,
+                                           std::span<const double> dy);
+
 // A convolution is the matrix product of its weights with the windows, and the bias what beta C is
 // there: the bounds are gemm's, of sums of depth() products. Where the condition is not finite
 // there is one right value.
 std::vector<double> convolution_tolerances(Dtype dtype, const Convolution& convolution,
                                            const ConvolutionOracle& oracle);
+
+// The same of sums of `products` products. A gradient is such a matrix product, too: by x of dy
+// with the weights, at most out_channels / groups times a kernel's taps; by the weights of dy with
+// the windows, and by the bias of dy with ones, as many as a channel of dy has elements.
+std::vector<double> product_tolerances(Dtype dtype, std::int64_t products,
+                                       const ConvolutionOracle& oracle);
 
 } // namespace kg::test

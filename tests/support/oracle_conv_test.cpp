@@ -96,12 +96,55 @@ TEST(ConvolutionOracle, tolerances_are_those_of_gemm) {
             gemm_xf16_tolerance(Dtype::bf16, 8, 3, 16));
 }
 
+double dot(const Values& a, const Values& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+TEST(ConvolutionGradients, are_sums_of_products) {
+  const Convolution c = one_plane({.kernel = 2}, {.kernel = 2});
+  const auto g = convolution_gradients(c, nine(), Values{1, 10, 100, 1000}, Values{1, 0, 0, -2});
+  EXPECT_EQ(g.x.value, (Values{1, 10, 0, 100, 998, -20, 0, -200, -2000}));
+  EXPECT_EQ(g.x.condition, (Values{1, 10, 0, 100, 1002, 20, 0, 200, 2000}));
+  EXPECT_EQ(g.weights.value, (Values{-9, -10, -12, -13}));
+  EXPECT_EQ(g.weights.condition, (Values{11, 14, 20, 23}));
+  EXPECT_EQ(g.bias.value, (Values{-1}));
+  EXPECT_EQ(g.bias.condition, (Values{3}));
+}
+
+// y is linear in x and in the weights: <dy, y(v)> = <dx, v> whatever v is, of integers exactly.
+TEST(ConvolutionGradients, are_adjoint_to_the_oracle) {
+  const Convolution c{2,
+                      4,
+                      5,
+                      6,
+                      6,
+                      {.kernel = 2, .stride = 2, .before = 1, .after = 2, .dilation = 2},
+                      {.kernel = 3, .before = 1},
+                      2};
+  const auto some = [](std::int64_t count, Tensor tensor) {
+    return integers(Dtype::f32, count, 9, tensor).values;
+  };
+  const Values x = some(2 * 4 * 5 * 6, Tensor::a);
+  const Values weights = some(6 * c.depth(), Tensor::b);
+  const Values other_x = some(2 * 4 * 5 * 6, Tensor::c);
+  const Values other_weights = some(6 * c.depth(), Tensor::a);
+  const Values bias{1, -2, 3, -4, 5, -6};
+  const Values dy = some(2 * 6 * c.out_height() * c.out_width(), Tensor::b);
+  const auto g = convolution_gradients(c, x, weights, dy);
+  EXPECT_EQ(dot(g.x.value, other_x), dot(dy, convolution_oracle(c, other_x, weights, {}).value));
+  EXPECT_EQ(dot(g.weights.value, other_weights),
+            dot(dy, convolution_oracle(c, x, other_weights, {}).value));
+  const Values nothing(weights.size());
+  EXPECT_EQ(dot(g.bias.value, bias), dot(dy, convolution_oracle(c, x, nothing, bias).value));
+}
+
 TEST(ConvolutionOracle, refuses_what_does_not_fit) {
   const Convolution c = one_plane({.kernel = 2}, {.kernel = 2});
   EXPECT_THROW(convolution_oracle(c, Values(8), Values(4), {}), Error);
   EXPECT_THROW(convolution_oracle(c, nine(), Values(3), {}), Error);
   EXPECT_THROW(convolution_oracle(c, nine(), Values(4), Values(2)), Error);
   EXPECT_THROW(convolution_oracle({1, 3, 1, 1, 3, {}, {}, 2}, Values(3), Values(3), {}), Error);
+  EXPECT_THROW(convolution_gradients(c, nine(), Values(4), Values(3)), Error);
 }
 
 } // namespace

@@ -2,73 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/conv2d/conv2d.h"
 
-#include "vendor/cuda/cudnn.h"
+#include "vendor/conv2d/cudnn_conv2d.h"
 #include "vendor/cuda/scratch.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 
 namespace kg::vendor {
 namespace cudnn {
 namespace {
-
-cudnnTensorFormat_t format_of(conv2d::Layout layout) {
-  return layout == conv2d::Layout::nhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
-}
-
-int narrow(std::int64_t value) { return static_cast<int>(value); }
-
-class Image {
- public:
-  Image(cudnnDataType_t type, conv2d::Layout layout, std::int64_t batch, std::int64_t channels,
-        std::int64_t height, std::int64_t width) {
-    KG_CHECK(cudnnSetTensor4dDescriptor(descriptor_.get(), format_of(layout), type, narrow(batch),
-                                        narrow(channels), narrow(height), narrow(width)));
-  }
-  cudnnTensorDescriptor_t get() const { return descriptor_.get(); }
-
- private:
-  Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>
-      descriptor_;
-};
-
-class Filters {
- public:
-  Filters(cudnnDataType_t type, const conv2d::Geometry& g) {
-    KG_CHECK(cudnnSetFilter4dDescriptor(descriptor_.get(), type, format_of(g.layout),
-                                        narrow(g.out_channels), narrow(g.group_inputs()),
-                                        narrow(g.vertical.kernel), narrow(g.horizontal.kernel)));
-  }
-  cudnnFilterDescriptor_t get() const { return descriptor_.get(); }
-
- private:
-  Owned<cudnnFilterDescriptor_t, cudnnCreateFilterDescriptor, cudnnDestroyFilterDescriptor>
-      descriptor_;
-};
-
-// True f32 without TF32; matrix units for 16-bit types, whose sums are f32 in them, too.
-class Windows {
- public:
-  Windows(cudnnDataType_t type, const conv2d::Geometry& g) {
-    const conv2d::Axis& v = g.vertical;
-    const conv2d::Axis& h = g.horizontal;
-    KG_CHECK(cudnnSetConvolution2dDescriptor(
-        descriptor_.get(), narrow(v.pad_before), narrow(h.pad_before), narrow(v.stride),
-        narrow(h.stride), narrow(v.dilation), narrow(h.dilation), CUDNN_CROSS_CORRELATION,
-        CUDNN_DATA_FLOAT));
-    KG_CHECK(cudnnSetConvolutionGroupCount(descriptor_.get(), narrow(g.groups)));
-    KG_CHECK(cudnnSetConvolutionMathType(
-        descriptor_.get(), type == CUDNN_DATA_FLOAT ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH));
-  }
-  cudnnConvolutionDescriptor_t get() const { return descriptor_.get(); }
-
- private:
-  Owned<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
-        cudnnDestroyConvolutionDescriptor>
-      descriptor_;
-};
 
 // Transforms change the numbers before they are multiplied, and err by more than a sum of products.
 bool sums_products(cudnnConvolutionFwdAlgo_t algorithm) {
@@ -94,8 +37,8 @@ class Plan {
     KG_CHECK(cudnnGetConvolutionForwardAlgorithm_v7(
         handle_on(stream), x.get(), weights.get(), windows.get(), y.get(),
         CUDNN_CONVOLUTION_FWD_ALGO_COUNT, &count, ranked));
-    const auto* const end = ranked + count;
-    const auto* const found = std::find_if(ranked, end, [&](const auto& one) {
+    auto* const end = ranked + count;
+    auto* const found = std::find_if(ranked, end, [&](const auto& one) {
       return one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMostWorkspace &&
              (math == Math::fastest ||
               (sums_products(one.algo) && one.determinism == CUDNN_DETERMINISTIC));
@@ -111,9 +54,9 @@ class Plan {
     return dtype == dtype_ && g == geometry_ && math == math_;
   }
 
-  const Image x, y, bias;
-  const Filters weights;
-  const Windows windows;
+  const ImageDescriptor x, y, bias;
+  const FilterDescriptor weights;
+  const ConvolutionDescriptor windows;
   cudnnConvolutionFwdAlgo_t algorithm;
   std::size_t workspace_bytes;
 
@@ -129,19 +72,6 @@ const Plan& plan_of(const Conv2d& problem, Math math, Stream& stream) {
   if (!kept || !kept->is_for(problem.dtype, problem.geometry, math))
     kept.emplace(problem.dtype, problem.geometry, math, stream);
   return *kept;
-}
-
-// cuDNN pads both sides alike and counts elements in int. Where it has as many windows as the
-// problem, they are the same ones: what lies behind the input holds no element.
-bool conv2d_supported(Dtype dtype, const conv2d::Geometry& g) {
-  const auto agrees = [](std::int64_t in, const conv2d::Axis& axis) {
-    conv2d::Axis alike = axis;
-    alike.pad_after = axis.pad_before;
-    return window::window_count(in, alike) == window::window_count(in, axis);
-  };
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  return type_of(dtype).has_value() && g.inputs() <= kMost && g.outputs() <= kMost &&
-         g.weights() <= kMost && agrees(g.height, g.vertical) && agrees(g.width, g.horizontal);
 }
 
 // y holds the bias when the convolution is added to it: one rounding.
@@ -166,7 +96,7 @@ void conv2d(const Conv2d& problem, Math math, Stream& stream) {
 namespace {
 
 constexpr Conv2dVariant kTable[] = {
-    {"cudnn", cudnn::conv2d_supported, cudnn::conv2d},
+    {"cudnn", cudnn::convolution_supported, cudnn::conv2d},
 };
 
 } // namespace
