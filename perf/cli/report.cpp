@@ -12,7 +12,6 @@
 #include "perf/judge/summary.h"
 #include "perf/study/record.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -110,7 +109,7 @@ std::vector<std::string> without_correctness(const Selection& selection,
 } // namespace
 
 int report(const Options& options, World& world) {
-  if (std::any_of(options.files.begin(), options.files.end(), study::is_record))
+  if (options.files.size() == 1 && study::is_record(options.files.front()))
     return report_study(options, world);
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));

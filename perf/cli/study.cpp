@@ -122,8 +122,6 @@ int study(const Options& options, World& world) {
 }
 
 int report_study(const Options& options, World& world) {
-  if (options.files.size() != 1)
-    throw UsageError("report: the file of a study is reported by itself; name it alone");
   const Record record = study::load_record(options.files.front());
   const Study& study = study::named(record.header.study);
   const std::filesystem::path page =

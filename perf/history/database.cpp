@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sqlite3.h>
 
 namespace kg::history {
@@ -70,9 +71,19 @@ constexpr const char* kTables = R"(
     PRIMARY KEY (case_id, variant, mode, run)) WITHOUT ROWID;
 )";
 
+// "580.65.06" of the kernel module's line, which not every container shows; else what the driver
+// supports of CUDA, "13.0". Empty on the host.
+std::string driver_of(const nlohmann::json& environment) {
+  const std::string module = environment.value("nvidia_module", std::string());
+  std::smatch version;
+  if (std::regex_search(module, version, std::regex(R"(\d+(\.\d+)+)"))) return version.str();
+  return environment.value("cuda_driver", std::string());
+}
+
 } // namespace
 
 Database::Database(const std::filesystem::path& file) : file_(file.string()) {
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
   const int code = sqlite3_open(file_.c_str(), &connection_);
   try {
     require(code == SQLITE_OK, fmt::format("{}: SQLite: {}", file_, sqlite3_errmsg(connection_)));
@@ -117,7 +128,7 @@ bool Database::import(const std::filesystem::path& path) {
     Statement run(*this,
                   "INSERT OR IGNORE INTO runs (source, date_utc, device, driver, environment) "
                   "VALUES (?, ?, ?, ?, ?)");
-    run.with(known("source"), known("date_utc"), known("device"), known("driver"),
+    run.with(known("source"), known("date_utc"), known("device"), driver_of(environment),
              environment.dump())
         .step();
     const bool is_new = sqlite3_changes(connection_) > 0;

@@ -28,6 +28,14 @@ namespace {
 std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
+
+// Of the current device; 0 where it does not say, as a part of a GPU (MIG) may.
+int attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  KG_CHECK(cudaGetDevice(&device));
+  KG_CHECK(cudaDeviceGetAttribute(&value, which, device));
+  return value;
+}
 #endif
 
 void add_cuda([[maybe_unused]] Environment& result) {
@@ -37,6 +45,10 @@ void add_cuda([[maybe_unused]] Environment& result) {
   KG_CHECK(cudaRuntimeGetVersion(&runtime));
   result["cuda_driver"] = version_text(driver);
   result["cuda_runtime"] = version_text(runtime);
+  constexpr int kKhzPerMhz = 1000;
+  result["sm_max_mhz"] = std::to_string(attribute(cudaDevAttrClockRate) / kKhzPerMhz);
+  result["memory_max_mhz"] = std::to_string(attribute(cudaDevAttrMemoryClockRate) / kKhzPerMhz);
+  result["memory_bus_bits"] = std::to_string(attribute(cudaDevAttrGlobalMemoryBusWidth));
   std::ifstream module("/proc/driver/nvidia/version"); // absent in some containers
   if (std::string line; std::getline(module, line)) result["nvidia_module"] = line;
 #endif

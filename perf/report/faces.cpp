@@ -71,7 +71,7 @@ std::string summary(const judge::Results& run, const GateResult& result,
   text += markdown(supplements, kMostSummaryRows);
   text += judge::markdown(counts, result) + "\n";
   for (const CountedSection& section : counted) text += markdown(section, kMostSummaryRows);
-  for (const char* key : {"device_name", "cpu", "driver", "source", "date_utc"})
+  for (const char* key : {"device_name", "cpu", "cuda_driver", "source", "date_utc"})
     if (const auto at = run.environment.find(key); at != run.environment.end())
       text += fmt::format("{}: {}  \n", key, at->second);
   return cut(text, kMostSummary);

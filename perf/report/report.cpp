@@ -7,6 +7,7 @@
 #include "perf/judge/statistics.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
+#include "perf/judge/theory.h"
 #include "perf/report/annotations.h"
 #include "perf/report/faces.h"
 #include "perf/report/html.h"
@@ -69,6 +70,14 @@ std::string confirmations_text(const judge::Results& run) {
   if (all.empty()) return "";
   return fmt::format("## Suspicious rows, side by side with the build that was blessed (A)\n\n{}\n",
                      table.markdown());
+}
+
+// What the device cannot exceed by its design; empty where that is not known.
+std::string limits_text(const std::map<std::string, double>& limits) {
+  if (limits.empty()) return "";
+  judge::TextTable table({"limit", "per second"});
+  for (const auto& [name, value] : limits) table.add({name, fmt::format("{:.4g}", value)});
+  return "## Theoretical limits\n\n" + table.markdown() + "\n";
 }
 
 nlohmann::json to_json(const judge::RowResult& row, const judge::Measured* measured,
@@ -173,6 +182,9 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
   for (const CountedSection& section : counted) text += markdown(section, section.measured.size());
   const std::string others = markdown(supplements, std::numeric_limits<std::size_t>::max());
   if (!others.empty()) text += "## Tests and comparisons\n\n" + others;
+  if (!supplements.studies.empty()) text += "## Studies\n\n";
+  for (const StudyRun& run : supplements.studies) text += markdown(run);
+  text += limits_text(judge::theoretical_limits(run.environment));
   text += "## Environment\n\n";
   judge::TextTable environment({"what", "value"});
   for (const auto& [key, value] : run.environment) environment.add({key, value});
@@ -209,6 +221,7 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
                            {"categories", categories},
                            {"vendor", against_vendor(standing)},
                            {"ceilings", ceilings},
+                           {"theory", judge::theoretical_limits(run.environment)},
                            {"environment", run.environment},
                            {"verdicts", verdicts},
                            {"grades", grades},

@@ -55,11 +55,6 @@ std::string size_text(double size, const Study& study) {
   return fmt::format("{:.3g} {}", size, study.axis);
 }
 
-// A curve's name, with its group where there are several.
-std::string curve_name(const Curve& curve) {
-  return curve.group.empty() ? curve.variant : curve.variant + ", " + curve.group;
-}
-
 std::string fit_verdict(const Curve& curve, const std::optional<study::Fit>& fit,
                         const study::Scaling& scaling) {
   if (!fit) return "not fitted: fewer than three sizes above overhead";
@@ -69,6 +64,10 @@ std::string fit_verdict(const Curve& curve, const std::optional<study::Fit>& fit
 }
 
 } // namespace
+
+std::string curve_name(const Curve& curve) {
+  return curve.group.empty() ? curve.variant : curve.variant + ", " + curve.group;
+}
 
 Section relative_section(const Study& study, const Record& record) {
   const std::vector<std::string> variants = variants_of(record);

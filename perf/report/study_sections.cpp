@@ -34,10 +34,11 @@ std::string plain_text(const std::vector<Section>& sections) {
   return text;
 }
 
-std::string markdown(const std::vector<Section>& sections) {
+std::string markdown(const std::vector<Section>& sections, int level) {
+  const std::string first(static_cast<std::size_t>(level), '#');
   std::string text;
   for (const Section& section : sections) {
-    text += (text.empty() ? "# " : "\n## ") + section.title + "\n\n";
+    text += (text.empty() ? first + " " : "\n" + first + "# ") + section.title + "\n\n";
     for (const std::string& line : section.lines) text += "- " + line + "\n";
     if (section.table) text += "\n" + section.table->markdown();
   }

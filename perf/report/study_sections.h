@@ -27,7 +27,8 @@ struct Section {
 std::vector<Section> study_sections(const study::Study& study, const study::Record& record);
 
 std::string plain_text(const std::vector<Section>& sections);
-std::string markdown(const std::vector<Section>& sections);
+// `level`: of the first heading; those of the others are one below.
+std::string markdown(const std::vector<Section>& sections, int level = 1);
 
 // 1 where an experiment or a fitted exponent failed, 77 where everything was skipped.
 int exit_code(const study::Study& study, const study::Record& record, bool strict);

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "perf/report/study_sections.h"
+#include "perf/study/analysis.h"
 
+#include <string>
 #include <vector>
 
 namespace kg::report {
@@ -21,6 +23,9 @@ std::vector<AtPoint> by_point(const study::Record& record);
 inline bool is_timed(const study::Experiment& experiment) {
   return !experiment.row.samples_ns.empty();
 }
+
+// The variant, with its group where there are several. In study_comparison.cpp.
+std::string curve_name(const study::Curve& curve);
 
 // study_experiments.cpp: what was measured, and on what.
 Section machine_section(const study::Study& study, const study::Record& record);

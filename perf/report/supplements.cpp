@@ -100,6 +100,13 @@ std::string section(const std::string& heading, std::vector<std::string> header,
   return text;
 }
 
+std::string study_section(const StudyRun& run, std::size_t most) {
+  std::vector<std::vector<std::string>> lines;
+  for (const StudyRemark& remark : remarks(run))
+    lines.push_back({remark.name, remark.verdict, brief(remark.message)});
+  return section(line(run), {"what", "verdict", "why"}, lines, most);
+}
+
 std::string comparison_section(const SideBySide& compared, std::size_t most) {
   std::vector<const ComparedPair*> order;
   for (const ComparedPair& row : compared.rows)
@@ -122,6 +129,16 @@ std::string comparison_section(const SideBySide& compared, std::size_t most) {
 } // namespace
 
 bool add_file(Supplements& supplements, const std::filesystem::path& path) {
+  if (study::is_record(path)) {
+    StudyRun run = study_from(path);
+    require_new(
+        supplements.studies,
+        [&](const StudyRun& other) { return other.record.header == run.record.header; },
+        fmt::format("the study {} of {}", run.study->name, run.record.header.date_utc),
+        path.string());
+    supplements.studies.push_back(std::move(run));
+    return true;
+  }
   const auto contents = judge::read_file(path);
   if (!contents) return false; // who reads results says so
   const std::set<std::string> names = members(*contents);
@@ -144,6 +161,7 @@ int exit_code(const Supplements& supplements) {
   for (const KillMatrix& matrix : supplements.mutants)
     exits.push_back(killed(matrix) == matrix.mutants.size() ? judge::kExitPass : judge::kExitFail);
   for (const SideBySide& compared : supplements.comparisons) exits.push_back(exit_code(compared));
+  for (const StudyRun& run : supplements.studies) exits.push_back(exit_code(run));
   return judge::combined_exit(exits, false);
 }
 
@@ -152,6 +170,7 @@ std::vector<std::string> lines(const Supplements& supplements) {
   if (!supplements.correctness.empty()) result.push_back(correctness_line(supplements.correctness));
   if (!supplements.mutants.empty()) result.push_back(mutants_line(supplements.mutants));
   for (const SideBySide& compared : supplements.comparisons) result.push_back(line(compared));
+  for (const StudyRun& run : supplements.studies) result.push_back(line(run));
   return result;
 }
 
@@ -163,7 +182,8 @@ nlohmann::json json(const Supplements& supplements) {
   };
   return {{"correctness", list(supplements.correctness)},
           {"mutants", list(supplements.mutants)},
-          {"comparisons", list(supplements.comparisons)}};
+          {"comparisons", list(supplements.comparisons)},
+          {"studies", list(supplements.studies)}};
 }
 
 std::string markdown(const Supplements& supplements, std::size_t most) {
@@ -190,6 +210,7 @@ std::string markdown(const Supplements& supplements, std::size_t most) {
   }
   for (const SideBySide& compared : supplements.comparisons)
     text += comparison_section(compared, most);
+  for (const StudyRun& run : supplements.studies) text += study_section(run, most);
   return text;
 }
 

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What stands in a report beside timings and counts, each from a file of its own: the correctness
-// tests, the bugs that they found, and builds measured side by side.
+// tests, the bugs that they found, builds measured side by side, and studies.
 #pragma once
 
 #include "perf/report/correctness.h"
 #include "perf/report/kill_matrix.h"
 #include "perf/report/side_by_side.h"
+#include "perf/report/study_run.h"
 
 #include <cstddef>
 #include <filesystem>
@@ -21,22 +22,26 @@ struct Supplements {
   std::vector<CorrectnessRun> correctness;
   std::vector<KillMatrix> mutants;
   std::vector<SideBySide> comparisons;
+  std::vector<StudyRun> studies;
 
-  bool empty() const { return correctness.empty() && mutants.empty() && comparisons.empty(); }
+  bool empty() const {
+    return correctness.empty() && mutants.empty() && comparisons.empty() && studies.empty();
+  }
 };
 
 // Adds what the file holds; false where it is none of these, and perhaps a file of results. Throws
 // Error where it is one of these but not whole, or has what another file had.
 bool add_file(Supplements& supplements, const std::filesystem::path& path);
 
-// 1 if a test failed, a mutant survived, or a build is slower than the other; else 0, or 77 where
+// 1 if a test, a mutant or a study failed, or a build is slower than the other; else 0, or 77 where
 // all was skipped. `supplements` is not empty.
 int exit_code(const Supplements& supplements);
 
-// "correctness: 310 passed, 1 failed", "mutants: 96 of 96 killed", "beside 1a2b3c: 3 pass".
+// "correctness: 310 passed, 1 failed", "mutants: 96 of 96 killed", "beside 1a2b3c: 3 pass",
+// "study relu: 8 of 8 experiments".
 std::vector<std::string> lines(const Supplements& supplements);
 
-// The members of report.json: correctness, mutants, comparisons.
+// The members of report.json: correctness, mutants, comparisons, studies.
 nlohmann::json json(const Supplements& supplements);
 
 // For each kind of which something failed a heading, its counts, and the worst `most` of that.

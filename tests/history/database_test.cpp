@@ -64,6 +64,26 @@ TEST_F(History, KeepsRunsInOrderOfTime) {
   EXPECT_TRUE(database.series("softmax", "").empty());
 }
 
+TEST_F(History, KnowsTheDriverOfEachRun) {
+  const auto run = [&](const char* date, const char* driver) {
+    return file(fmt::format(
+        R"({{"environment": {{"source": "a", "date_utc": "{}", "device": "nvidia-h200"{}}}, "rows": [
+          {{"case": "copy.f32.n64", "variant": "naive", "mode": "cold", "verdict": "pass",
+            "median_ns": 1, "ci_lo_ns": 1, "ci_hi_ns": 1}}]}})",
+        date, driver));
+  };
+  Database database(folder_ / "a folder" / "history.sqlite");
+  database.import(run("2026-01-01", R"(, "cuda_driver": "13.0", "nvidia_module":
+      "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build")"));
+  database.import(run("2026-01-02", R"(, "cuda_driver": "13.1")"));
+  database.import(run("2026-01-03", ""));
+  const auto points = database.points(database.series("copy", "").at(0));
+  ASSERT_EQ(points.size(), 3u);
+  EXPECT_EQ(points[0].driver, "580.65.06");
+  EXPECT_EQ(points[1].driver, "13.1") << "the module's line cannot be seen everywhere";
+  EXPECT_EQ(points[2].driver, "");
+}
+
 TEST_F(History, TakesARunOnce) {
   Database database(db_);
   EXPECT_TRUE(database.import(report("a", "2026-01-01T00:00:00Z", 100)));

@@ -183,7 +183,20 @@ TEST_F(CliStudy, IsReported) {
   const std::string name = files().front().stem().string();
   EXPECT_THAT(judge::read_file(folder / (name + ".html")).value(), HasSubstr("<svg"));
   EXPECT_THAT(judge::read_file(folder / (name + ".md")).value(), HasSubstr("| variant |"));
-  EXPECT_EQ(cli({"report", file, file}).exit_code, 2);
+  const Outcome twice = cli({"report", file, file, "--out", folder.string()});
+  EXPECT_EQ(twice.exit_code, 1);
+  EXPECT_THAT(twice.err, HasSubstr("another file holds the study vector_add"));
+}
+
+TEST_F(CliStudy, IsReportedBesideOtherResults) {
+  ASSERT_EQ(add().exit_code, 0);
+  const std::filesystem::path folder = cli.folder.path() / "pages";
+  const std::string tests = cli.tested("copy", "f32");
+  const Outcome outcome = cli({"report", files().front().string(), tests, "--op", "copy", "--dtype",
+                               "f32", "--out", folder.string()});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("study vector_add: 4 of 4 experiments"));
+  EXPECT_THAT(judge::read_file(folder / "report.html").value(), HasSubstr("Which to take"));
 }
 
 TEST_F(CliStudy, CommitsItsFileAlone) {

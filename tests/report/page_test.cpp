@@ -7,8 +7,10 @@
 #include "perf/report/report.h"
 #include "tests/report/counted.h"
 #include "tests/report/run.h"
+#include "tests/report/studies.h"
 #include "tests/report/supplements.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -58,10 +60,10 @@ class Page : public testing::Test {
   // behind its own.
   std::string shown(const JudgedRun& run, const std::string& view,
                     const CountedSections& counted = {}, const Supplements& supplements = {},
-                    const std::string& script = "") {
+                    const std::string& script = "", const judge::Ceilings& ceilings = {}) {
     std::ofstream(folder_ / "report.html")
-        << html(json(run.measured, run.judged, {}, counted, supplements)) << "<script>" << script
-        << "</script>";
+        << html(json(run.measured, run.judged, ceilings, counted, supplements)) << "<script>"
+        << script << "</script>";
     const std::string text =
         output_of(browser_ + " --headless --no-sandbox --disable-gpu --enable-logging=stderr" +
                   " --user-data-dir='" + (folder_ / "profile").string() + "' --dump-dom 'file://" +
@@ -92,7 +94,8 @@ class Page : public testing::Test {
 TEST_F(Page, TheOverviewGivesOneVerdictAndWhatToDo) {
   const std::string page = shown(mixed(), "");
   EXPECT_THAT(page, AllOf(HasSubstr("FAILED"), HasSubstr("2 of 4"), HasSubstr("scan.csv:3"),
-                          HasSubstr("gave a wrong or no result"), HasSubstr("times as slow")));
+                          HasSubstr("2 of 5 (40.0 %)"), HasSubstr("gave a wrong or no result"),
+                          HasSubstr("times as slow"), HasSubstr("✗ critical</span> 0")));
   EXPECT_LT(page.find("gave a wrong or no result"), page.find("times as slow"));
 }
 
@@ -116,6 +119,8 @@ TEST_F(Page, ARowTellsItsStory) {
                           HasSubstr("400 ns"), HasSubstr("0.300"),
                           HasSubstr("distribution of the samples"), HasSubstr("time against size"),
                           HasSubstr("kernelgrade gate --op copy")));
+  EXPECT_THAT(shown(mixed(), "page=row&row=copy.f32.n64%20ours%20real"),
+              AllOf(HasSubstr("Variants and modes of this case"), HasSubstr(">0.800</td>")));
   EXPECT_THAT(shown(mixed(), "page=row&row=none"), HasSubstr("There is no row"));
 }
 
@@ -129,6 +134,95 @@ TEST_F(Page, RooflineDrawsEveryMeasuredRow) {
   EXPECT_THAT(page,
               AllOf(HasSubstr("copy.f32.n64 library real"), HasSubstr("scan.f32.n64 new real"),
                     Not(HasSubstr("scan.f32.n64 broken")), HasSubstr("No ceiling")));
+}
+
+// `mixed` on a GPU of which clocks and memory are known.
+JudgedRun known_gpu() {
+  JudgedRun run = mixed();
+  run.measured.environment.insert({{"compute_capability", "8.0"},
+                                   {"sm_count", "100"},
+                                   {"sm_max_mhz", "1000"},
+                                   {"memory_max_mhz", "1000"},
+                                   {"memory_bus_bits", "5120"}});
+  return run;
+}
+
+TEST_F(Page, LimitsByDesignStandBesideMeasuredOnes) {
+  const judge::Ceilings measured = {{"dram_bytes_per_s", 1e12}, {"empty_launch_ns", 2500}};
+  const std::string page = shown(known_gpu(), "page=environment", {}, {}, "", measured);
+  EXPECT_THAT(page, AllOf(HasSubstr(">1280 GB/s<"), HasSubstr(">1000 GB/s<"), HasSubstr(">78.1 %<"),
+                          HasSubstr(">12.8 TFLOP/s<"), HasSubstr(">empty launch<"),
+                          HasSubstr(">2.5 us<"), Not(HasSubstr("Not known"))));
+  EXPECT_THAT(shown(known_gpu(), "page=roofline", {}, {}, "", measured),
+              AllOf(HasSubstr("memory, measured on this device: 1000 GB/s"),
+                    HasSubstr("memory, by design: 1280 GB/s"),
+                    HasSubstr("f32, by design: 12800 GFLOP/s"), HasSubstr("stroke-dasharray")));
+  EXPECT_THAT(shown(mixed(), "page=environment"), HasSubstr("Not known"));
+  EXPECT_THAT(shown(many(3), "page=environment"), HasSubstr("run on an executor"));
+}
+
+TEST_F(Page, RecommendationsAreOrderedByTheirGain) {
+  JudgedRun run = mixed(); // copy.f32.n64 takes 1.25 times as long as the vendor's
+  run.add("scan.f32.n32", "naive", judge::Verdict::pass, 900, 1.0);
+  run.add("scan.f32.n32", "ours", judge::Verdict::improved, 300, 1.5);
+  run.add("scan.f32.n32", "library", judge::Verdict::pass, 100, 1.0, judge::Kind::vendor);
+  const std::string page = shown(run, "page=advice");
+  std::vector<std::size_t> places;
+  for (const char* piece :
+       {"Mend first (2)", "gave a wrong or no result", "3.333 times as slow as blessed",
+        "Then make faster (2)", "<strong>up to 3 times as fast: </strong>",
+        "takes 300 ns, the vendor 100 ns", "<strong>up to 1.25 times as fast: </strong>",
+        "takes 100 ns, the vendor 80 ns", "Keep what was won (2)", "1.5 times as fast as blessed",
+        "have no baseline"}) {
+    EXPECT_THAT(page, HasSubstr(piece));
+    places.push_back(page.find(piece));
+  }
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end()));
+  EXPECT_THAT(page, Not(HasSubstr("up to 9 times"))) << "a faster variant stands beside it";
+  EXPECT_THAT(shown(many(3), "page=advice"), HasSubstr("Nothing: no row fails"));
+}
+
+TEST_F(Page, OfWhatNoVendorHasTheRoofSaysWhatIsToGain) {
+  JudgedRun run = known_gpu();
+  run.add("fill.f32.n64", "ours", judge::Verdict::pass, 100, 1.0);
+  for (judge::Measured& row : run.measured.rows) row.key.mode = judge::Mode::cold;
+  for (judge::RowResult& row : run.judged.rows) row.key.mode = judge::Mode::cold;
+  EXPECT_THAT(shown(run, "page=advice", {}, {}, "", {{"dram_bytes_per_s", 2e12}}),
+              AllOf(HasSubstr("up to 2 times as fast: </strong><a href=\"#page=row&amp;row=fill"),
+                    HasSubstr("reaches 50.0 % of what this device")));
+  EXPECT_THAT(shown(run, "page=row&row=fill.f32.n64%20ours%20cold", {}, {}, "",
+                    {{"dram_bytes_per_s", 2e12}}),
+              HasSubstr(">50.0 %<"));
+}
+
+TEST_F(Page, StudiesAreShownOneAtATime) {
+  const std::string page = shown(mixed(), "page=studies", {}, test::studies());
+  EXPECT_THAT(page, AllOf(HasSubstr("✓ passed"), HasSubstr("✗ failed"),
+                          HasSubstr("18 of 18 experiments, 1 invalid, 1 exponent not as expected"),
+                          HasSubstr("Time against size"), HasSubstr("library (vendor)"),
+                          HasSubstr("tiled overtakes naive at about"), HasSubstr("Which to take"),
+                          Not(HasSubstr("2.500"))));
+  const std::string other = shown(
+      mixed(), "page=studies&study=matmul&begun=2026-01-03T03%3A04%3A05Z", {}, test::studies());
+  EXPECT_THAT(other, AllOf(HasSubstr("2.500"), HasSubstr("element 5 is 1, not &lt;2&gt;")));
+  EXPECT_THAT(shown(mixed(), ""), Not(HasSubstr(">Studies</a>")));
+}
+
+TEST_F(Page, StudiesStandOnTheOtherPagesToo) {
+  EXPECT_THAT(shown(mixed(), "", {}, test::studies()),
+              AllOf(HasSubstr(">study matmul</a>"), HasSubstr(">Studies</a>"),
+                    HasSubstr("</a>: 18 of 18 experiments, 1 invalid")));
+  EXPECT_THAT(shown(mixed(), "page=failures", {}, test::studies()),
+              AllOf(HasSubstr("Failures (4)"), HasSubstr("study matmul: naive"),
+                    HasSubstr("time grows as n^2.500, not as n^3 ± 0.25")));
+}
+
+TEST_F(Page, ManyFaultsAreFolded) {
+  JudgedRun run = mixed();
+  for (int i = 0; i < 10; ++i) run.judged.faults.push_back("fault " + std::to_string(i));
+  const std::string page = shown(run, "");
+  EXPECT_LT(page.find("fault 3"), page.find("<summary>6 more</summary>"));
+  EXPECT_GT(page.find("fault 4"), page.find("<summary>6 more</summary>"));
 }
 
 TEST_F(Page, CostsAreListedWorstFirst) {

@@ -7,6 +7,7 @@
 #include "perf/report/report.h"
 #include "runtime/error.h"
 #include "tests/report/run.h"
+#include "tests/report/studies.h"
 #include "tests/report/supplements.h"
 
 #include <fstream>
@@ -179,6 +180,38 @@ TEST(Supplements, StandInTheSummaryTheMarkdownAndTheJson) {
   EXPECT_EQ(report["mutants"][0]["mutants"][2]["check"], "SURVIVED");
   EXPECT_EQ(report["comparisons"][0]["rows"][1]["ratio_hi"], 1.01 * 0.8);
   EXPECT_FALSE(report["comparisons"][0]["rows"][3].contains("ratio"));
+}
+
+TEST_F(SupplementFiles, StudiesAreReadOnce) {
+  const study::Header header = study::test::header(1);
+  const auto path = [&] {
+    study::RecordFile record = study::RecordFile::begin(folder_.path(), header);
+    for (const study::Planned& planned : header.plan)
+      record.append(study::test::experiment(planned));
+    return record.path();
+  }();
+  ASSERT_TRUE(add_file(all_, path));
+  EXPECT_THAT(lines(all_), ElementsAre("study matmul: 3 of 3 experiments"));
+  EXPECT_EQ(exit_code(all_), 0);
+  EXPECT_THROW(add_file(all_, path), Error);
+}
+
+TEST(Supplements, StudiesFailByTheirResultsAndTheirExponents) {
+  Supplements all = test::studies();
+  EXPECT_THAT(lines(all),
+              ElementsAre("study matmul: 18 of 18 experiments",
+                          "study matmul: 18 of 18 experiments, 1 invalid, 1 exponent not as "
+                          "expected"));
+  EXPECT_EQ(exit_code(all), 1);
+  const test::JudgedRun run = test::many(1);
+  const std::string text = summary(run.measured, run.judged, {}, all);
+  EXPECT_THAT(text, AllOf(HasSubstr("| naive | failed | time grows as n^2.500, not as n^3 ± 0.25"),
+                          HasSubstr("tiled real | invalid | element 5 is 1, not <2>; again: "),
+                          Not(HasSubstr("Which to take"))));
+  EXPECT_THAT(markdown(run.measured, run.judged, {}, all),
+              AllOf(HasSubstr("## Studies\n\n### matmul: "), HasSubstr("\n#### Which to take\n")));
+  all.studies.pop_back();
+  EXPECT_EQ(exit_code(all), 0);
 }
 
 } // namespace

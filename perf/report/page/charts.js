@@ -31,8 +31,8 @@ function gradeBars(groups) {
   return svg;
 }
 
-// A plot with logarithmic axes. ranges: {x: [low, high], y: [low, high]}, of positive numbers.
-function logPlot(title, ranges, xLabel, yLabel, tick = digits) {
+// A plot with logarithmic axes. ranges: {x: [low, high], y: [low, high]}, of positive numbers. tick(value, axis): what stands at one.
+function logPlot(title, ranges, xLabel, yLabel, tick = digits, xTicks = ticks) {
   const frame = {left: 78, right: 12, top: 10, bottom: 44, width: 640, height: 360};
   const svg = chart(frame.width, frame.height, title);
   const span = ([low, high]) => {
@@ -46,7 +46,7 @@ function logPlot(title, ranges, xLabel, yLabel, tick = digits) {
   const y = value => frame.height - frame.bottom - (Math.log10(value) - y0) / (y1 - y0) * (frame.height - frame.top - frame.bottom);
   const axis = d => svg.append(shape('path', {class: 'axis', d}));
   axis(`M${frame.left} ${frame.top}V${frame.height - frame.bottom}H${frame.width - frame.right}`);
-  for (const value of ticks(x0, x1)) {
+  for (const value of xTicks(x0, x1)) {
     axis(`M${x(value)} ${frame.top}V${frame.height - frame.bottom}`);
     svg.append(text(x(value), frame.height - frame.bottom + 16, tick(value, 'x'), {'text-anchor': 'middle'}));
   }
@@ -56,7 +56,7 @@ function logPlot(title, ranges, xLabel, yLabel, tick = digits) {
   }
   svg.append(text((frame.left + frame.width) / 2, frame.height - 8, xLabel, {'text-anchor': 'middle'}));
   svg.append(text(0, 0, yLabel, {'text-anchor': 'middle', transform: `translate(14 ${frame.height / 2}) rotate(-90)`}));
-  return {svg, x, y, low: 10 ** x0, high: 10 ** x1};
+  return {svg, x, y, low: 10 ** x0, high: 10 ** x1, top: 10 ** y1};
 }
 
 // Powers of ten, or 1, 2 and 5 of each where there are few.
@@ -68,6 +68,15 @@ function ticks(from, to) {
       const value = part * 10 ** power;
       if (Math.log10(value) >= from && Math.log10(value) <= to) found.push(value);
     }
+  return found;
+}
+
+// Powers of two, eight at most.
+function byteTicks(from, to) {
+  const [first, last] = [from, to].map(power => power / Math.log10(2));
+  const step = Math.ceil((last - first) / 8);
+  const found = [];
+  for (let power = Math.ceil(first); power <= last; power += step) found.push(2 ** power);
   return found;
 }
 

@@ -1,28 +1,35 @@
-// The first page: one verdict, the counts, how far the run can be trusted, and what to do next.
+// The first page: one verdict, the counts, what to do next, and how far the run can be trusted.
 
 function overviewPage(report) {
   const parts = [cards(report)];
   parts.push(...faultList([...report.faults, ...(report.counted || []).flatMap(section => section.faults)]));
-  parts.push(element('h2', {}, 'What to do'), advice(report));
+  parts.push(element('h2', {}, 'What to do'), ...adviceInShort(report));
   parts.push(element('h2', {}, 'Categories'), categoryTable(report), gradeBars(gradeGroups(report)),
-    element('p', {}, 'Rows of ours by grade: ', [...kGradeColours].flatMap(([name]) => [word(name === 'none' ? '' : name), ' '])));
+    element('p', {}, 'Rows of ours by grade: ', gradeCounts(report)));
   const ratios = report.rows.filter(row => row.kind === 'ours' && row.ratio !== undefined).map(row => row.ratio);
   if (ratios.length > 1) parts.push(element('h2', {}, 'Ratios of our rows'), ratioCurve(ratios));
   parts.push(element('h2', {}, 'Can this run be trusted?'), trust(report), element('p', {class: 'none'}, report.scale));
   return parts;
 }
 
+// The first few, the others where they are asked for.
 function faultList(faults) {
-  return faults.length ? [element('h2', {}, 'Faults'), element('ul', {}, faults.map(fault => element('li', {}, fault)))] : [];
+  const shown = 5;
+  const list = part => element('ul', {}, part.map(fault => element('li', {}, fault)));
+  return faults.length ? [element('h2', {}, 'Faults'), list(faults.slice(0, shown)), faults.length > shown
+    ? element('details', {}, element('summary', {}, `${faults.length - shown} more`), list(faults.slice(shown))) : ''] : [];
 }
 
 function cards(report) {
   const all = report.all;
-  const entries = Object.entries(report.verdicts).map(([verdict, count]) =>
+  const order = ([verdict]) => kVerdictOrder.indexOf(verdict);
+  const entries = Object.entries(report.verdicts).sort((a, b) => order(a) - order(b)).map(([verdict, count]) =>
     [element('a', {href: pageLink('rows', {verdict})}, word(verdict)), String(count)]);
-  entries.push(['rows with a ratio', `${all.graded} of ${all.rows}`]);
+  const passed = report.rows.filter(row => row.exit_code === 0).length;
+  if (report.rows.length) entries.push(['rows that pass', `${passed} of ${report.rows.length} (${percentText(passed / report.rows.length)})`]);
+  entries.push(['of ours with a ratio to the baseline', `${all.graded} of ${all.rows}`]);
   if (all.geomean !== undefined)
-    entries.push(['geometric mean', ratioText(all.geomean)], ['median', ratioText(all.median)], ['worst', ratioText(all.worst)]);
+    entries.push(['baseline / measured, geometric mean', ratioText(all.geomean)], ['median', ratioText(all.median)], ['worst', ratioText(all.worst)], ['best', ratioText(all.best)]);
   if (report.vendor.rows)
     entries.push(['at least the vendor’s speed', `${report.vendor.faster} of ${report.vendor.rows}`],
                  ['vendor / ours, mean', `${ratioText(report.vendor.geomean)} (${ratioText(report.vendor.worst)} to ${ratioText(report.vendor.best)})`]);
@@ -42,6 +49,7 @@ function cards(report) {
   const mutants = mutantRows(report);
   if (mutants.length)
     entries.push([element('a', {href: pageLink('mutants')}, 'mutants killed'), `${mutants.filter(each => each.killed).length} of ${mutants.length}`]);
+  for (const study of report.studies) entries.push([element('a', {href: studyLink(study)}, `study ${study.name}`), word(studyState(study))]);
   return element('dl', {class: 'cards'}, entries.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
 }
 
@@ -49,6 +57,15 @@ function categoryTable(report) {
   const lines = Object.entries(report.categories).map(([name, group]) =>
     [name, `${group.graded} of ${group.rows}`, ratioText(group.geomean), word(group.grade)]);
   return plainTable(['category', 'rows with a ratio', 'geometric mean', 'grade'], lines, [1, 2]);
+}
+
+// "●●●● excellent 3, ✗ critical 1, n/a 2"
+function gradeCounts(report) {
+  const groups = gradeGroups(report);
+  return kGradeColours.flatMap(([name]) => {
+    const count = groups.reduce((sum, group) => sum + (group.counts[name] || 0), 0);
+    return [element('span', {class: 'pair'}, word(name === 'none' ? '' : name), ` ${count}`), ' '];
+  });
 }
 
 function gradeGroups(report) {
@@ -61,40 +78,6 @@ function gradeGroups(report) {
     groups.set(row.category, group);
   }
   return [...groups.values()];
-}
-
-// Failures first, then what would gain most time: each with the command that looks at it again.
-function advice(report) {
-  const entries = [];
-  const ours = report.rows.filter(row => row.kind === 'ours');
-  for (const run of report.correctness.filter(each => each.failed.length))
-    entries.push({link: pageLink('correctness', {op: run.op, dtype: run.dtype}), id: `${run.op}.${run.dtype}`, gain: Infinity,
-      words: `: ${run.failed.length} of ${testCount(run)} correctness tests fail: mend it before looking at its times`});
-  for (const mutant of mutantRows(report).filter(each => !each.killed))
-    entries.push({link: pageLink('mutants', {op: mutant.op, end: 'survived'}), id: `${mutant.op} ${mutant.mutant}`, gain: 1e13,
-      words: `: no test finds this bug (${mutant.why}): add one that does`});
-  const add = (row, gain, words) => entries.push({row, gain, words});
-  for (const row of ours) {
-    if (row.verdict === 'invalid') add(row, Infinity, 'gave a wrong or no result: mend it first');
-    else if (row.verdict === 'regressed') add(row, 1e15 / row.ratio, `is ${digits(1 / row.ratio)} times as slow as blessed: undo the change, or bless it with a reason`);
-    else if (row.standing < 0.9) add(row, row.median_ns * (1 - row.standing), `takes ${digits(1 / row.standing)} times the vendor’s time: ${timeText(row.median_ns * (1 - row.standing))} per call to gain`);
-    else if (row.verdict === 'improved') add(row, 0, `is ${digits(row.ratio)} times as fast as blessed: bless it, or the gain can be lost again unseen`);
-  }
-  for (const row of [...costRows(report), ...resourceRows(report)].filter(each => each.exit_code === 1)) {
-    const [page, id] = row.kernel ? ['resources', `${row.kernel} (${row.compiled_for})`] : ['costs', `${row.case} ${row.variant} ${row.metric}`];
-    entries.push({link: pageLink(page, {q: row.kernel || `${row.case} ${row.variant} ${row.metric}`}), id, gain: 1e14, words: `: ${row.message}`});
-  }
-  for (const row of waste(report))
-    entries.push({link: pageLink('costs', {q: kCosts.text(row)}), id: `${row.case} ${row.variant}`, gain: row.times,
-      words: `: ${digits(row.times)} times ${kWaste[row.metric]}${row.site ? `, most of it at ${fileAndLine(row.site)}` : ''}${row.hint ? `: ${row.hint}` : ''}`});
-  const unblessed = ours.filter(row => row.verdict === 'unblessed').length;
-  entries.sort((a, b) => b.gain - a.gain);
-  const items = entries.slice(0, 20).map(({row, link, id, words}) => row ? element('li', {},
-    element('a', {href: pageLink('row', {row: rowId(row)})}, rowId(row)), ` ${words}. `, element('code', {}, row.reproduce))
-    : element('li', {}, element('a', {href: link}, id), words));
-  if (unblessed) items.push(element('li', {}, `${unblessed} rows have no baseline: `, element('code', {}, 'kernelgrade bless --why "first baseline"')));
-  if (entries.length > 20) items.push(element('li', {}, `and ${entries.length - 20} more among the `, element('a', {href: pageLink('rows')}, 'rows')));
-  return items.length ? element('ol', {class: 'advice'}, items) : element('p', {}, 'Nothing: no row fails, and none is slower than it should be.');
 }
 
 function trust(report) {

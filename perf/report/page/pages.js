@@ -1,4 +1,4 @@
-// The other pages: one row, the roofline, what failed, the environment.
+// The other pages: one row, and what failed.
 
 function rowPage(report) {
   const id = state().get('row');
@@ -10,6 +10,7 @@ function rowPage(report) {
     ['baseline', timeText(row.baseline_ns)],
     ['baseline / measured', row.ratio === undefined ? '-' : `${ratioText(row.ratio)} [${ratioText(row.ratio_lo)}, ${ratioText(row.ratio_hi)}]`],
     ['vendor / ours', ratioText(row.standing)], ['rate', rateText(row)],
+    ['share of the measured ceiling', row.share_of_roof ? percentText(row.share_of_roof) : '-'],
     ['samples', row.samples ? `${row.samples} in ${row.processes} processes` : '-'],
     ['first call', timeText(row.first_call_ns)], ['of it compiled at run time', timeText(row.jit_ns)], ['set-up', timeText(row.setup_ns)],
     ['device memory', row.peak_bytes ? `${digits(row.peak_bytes / 2 ** 20)} MiB` : '-'], ['machine code and launches', row.identity || 'not known'],
@@ -17,6 +18,8 @@ function rowPage(report) {
   ].filter(([, value]) => value !== '-');
   const parts = [element('h2', {}, rowId(row)), factTable(facts)];
   if (row.quantiles_ns) parts.push(element('h3', {}, 'Samples'), sampleHistogram(row.quantiles_ns, row.median_ns));
+  const beside = report.rows.filter(each => each.case === row.case && each.median_ns);
+  if (beside.length > 1) parts.push(element('h3', {}, 'Variants and modes of this case'), besideTable(beside, row));
   const costs = costRows(report).filter(each => each.case === row.case && each.variant === row.variant);
   if (costs.length) parts.push(element('h3', {}, 'What it costs'), plainTable(['metric', 'baseline', 'measured', 'minimum', 'verdict', 'at'],
     costs.map(each => [each.metric, countText(blessed(each, 'value')), countText(each.value), countText(each.minimum || undefined), word(each.verdict),
@@ -24,6 +27,15 @@ function rowPage(report) {
   const sweep = sizeSweep(report, row);
   if (sweep) parts.push(element('h3', {}, `All sizes of ${row.op} ${row.dtype} ${row.mode}`), ...sweep);
   return parts;
+}
+
+// Every time of the case, the fastest of each mode first.
+function besideTable(rows, own) {
+  const order = [...rows].sort((a, b) => a.mode < b.mode ? -1 : a.mode > b.mode ? 1 : a.median_ns - b.median_ns);
+  const name = row => row === own ? element('strong', {}, row.variant) : element('a', {href: pageLink('row', {row: rowId(row)})}, row.variant);
+  return plainTable(['mode', 'variant', 'median', 'time / this one’s', 'grade', 'verdict'], order.map(row =>
+    [row.mode, element('span', {}, name(row), row.kind === 'vendor' ? ' (vendor)' : ''), timeText(row.median_ns), own.median_ns ? ratioText(row.median_ns / own.median_ns) : '-',
+     word(row.grade), word(row.verdict)]), [2, 3]);
 }
 
 function factTable(facts) {
@@ -38,7 +50,7 @@ function sizeSweep(report, row) {
   if (sizes.length < 2) return undefined;
   const times = family.map(each => each.median_ns);
   const plot = logPlot('time against size, by variant', {x: [sizes[0], sizes[sizes.length - 1]], y: [Math.min(...times), Math.max(...times)]},
-    'bytes that the case must move', 'median', (value, axis) => axis === 'y' ? timeText(value) : bytesText(value));
+    'bytes that the case must move', 'median', (value, axis) => axis === 'y' ? timeText(value) : bytesText(value), byteTicks);
   const variants = [...new Set(family.map(each => each.variant))];
   const entries = variants.map((variant, i) => [variant, kMarks[i % kMarks.length], kLineColours[i % kLineColours.length]]);
   for (const [variant, kind, colour] of entries) {
@@ -62,36 +74,6 @@ function bytesText(bytes) {
   return `${digits(bytes)} B`;
 }
 
-// Operations per second against operations per byte. Ceilings that were measured on this device are lines; without any, none is drawn.
-function rooflinePage(report) {
-  const rows = report.rows.filter(row => row.median_ns && row.bytes > 0 && row.flops > 0);
-  const heading = element('h2', {}, 'Roofline');
-  if (!rows.length) return [heading, element('p', {}, 'No measured row has both bytes and operations.')];
-  const ceilings = report.ceilings || {};
-  const bandwidths = Object.entries(ceilings).filter(([name]) => name.endsWith('bytes_per_s')).map(([name, value]) => [name, value / 1e9]);
-  const peaks = Object.entries(ceilings).filter(([name]) => name.endsWith('flops_per_s')).map(([name, value]) => [name, value / 1e9]);
-  const intensity = row => row.flops / row.bytes;
-  const all = rows.map(intensity);
-  const speeds = [...rows.map(row => row.gflop_per_s), ...peaks.map(([, value]) => value)];
-  const plot = logPlot('roofline', {x: [Math.min(...all), Math.max(...all)], y: [Math.min(...speeds), Math.max(...speeds)]},
-    'operations per byte', 'GFLOP/s');
-  for (const [name, value] of bandwidths) {
-    const ends = [plot.low, plot.high].map(x => `${plot.x(x)} ${plot.y(value * x)}`);
-    plot.svg.append(shape('path', {class: 'ceiling', d: `M${ends.join('L')}`}, shape('title', {}, `${name}: ${digits(value)} GB/s`)));
-  }
-  for (const [name, value] of peaks)
-    plot.svg.append(shape('path', {class: 'ceiling', d: `M${plot.x(plot.low)} ${plot.y(value)}H${plot.x(plot.high)}`},
-      shape('title', {}, `${name}: ${digits(value)} GFLOP/s`)));
-  for (const row of rows) {
-    const colour = row.share_of_roof > 1 ? 'var(--critical)' : row.kind === 'vendor' ? 'var(--none)' : 'var(--link)';
-    plot.svg.append(mark(row.kind === 'vendor' ? 'diamond' : row.share_of_roof > 1 ? 'cross' : 'circle', plot.x(intensity(row)), plot.y(row.gflop_per_s), colour,
-      `${rowId(row)}: ${rateText(row)}${row.share_of_roof ? `, ${percentText(row.share_of_roof)} of its roof` : ''}`));
-  }
-  const note = bandwidths.length + peaks.length ? 'Lines: ceilings measured on this device. A cross is above its ceiling: its time or its work is wrong.'
-                                                : 'No ceiling has been measured on this device, so none is drawn.';
-  return [heading, plot.svg, legend([['ours', 'circle', 'var(--link)'], ['vendor', 'diamond', 'var(--none)']]), element('p', {}, note)];
-}
-
 function failuresPage(report) {
   const lists = [['Failures', row => row.exit_code === 1], ['Skipped and undecided', row => row.exit_code === 77], ['Passed, with a warning', row => row.exit_code === 0 && row.warning]];
   return lists.flatMap(([title, belongs]) => {
@@ -105,7 +87,7 @@ function failuresPage(report) {
             rows.length > 500 ? element('p', {}, `${rows.length - 500} more: see the rows.`) : undefined].filter(Boolean);
   });
 }
-// Failed and skipped correctness tests, bugs that none of them found, and what is slower than another build.
+// Failed and skipped correctness tests, bugs that none of them found, what is slower than another build, and what of the studies went wrong.
 function testRows(report) {
   const remarks = (run, list, verdict, exit_code) => list.map(({test, message}) =>
     ({page: pageLink('correctness', {op: run.op, dtype: run.dtype}), name: test, verdict, exit_code, message: exit_code === 1 ? `${message}\nagain: ${testCommand(run, {test})}` : message}));
@@ -115,18 +97,13 @@ function testRows(report) {
       message: `${mutant.place}: ${mutant.why}; again: KERNELGRADE_MUTANT=${mutant.mutant} build/host/${mutant.op}_mutants_test`}));
   const slower = report.comparisons.flatMap(comparison => comparison.rows.map(row =>
     ({page: pageLink('compare', {q: rowId(row)}), name: `${rowId(row)}, beside ${comparison.a.slice(0, 12)}`, verdict: row.verdict, exit_code: row.exit_code, message: row.reason})));
-  return [...tests, ...survivors, ...slower];
+  const studies = report.studies.flatMap(study => study.remarks.map(remark =>
+    ({page: studyLink(study), name: `study ${study.name}: ${remark.name}`, verdict: remark.verdict, exit_code: remark.verdict === 'skipped' ? 77 : 1, message: remark.message})));
+  return [...tests, ...survivors, ...slower, ...studies];
 }
 function textTable(header, lines) {
   const table = plainTable(header, lines);
   table.firstChild.className = 'texts';
   for (const line of table.querySelectorAll('tbody tr')) line.lastElementChild.className = 'text';
   return table;
-}
-
-function environmentPage(report) {
-  const parts = [element('h2', {}, 'Environment'), factTable(Object.entries(report.environment))];
-  if (Object.keys(report.ceilings || {}).length) parts.push(element('h2', {}, 'Measured ceilings'), factTable(Object.entries(report.ceilings).map(([name, value]) => [name, digits(value)])));
-  if (report.theory) parts.push(element('h2', {}, 'Theoretical limits'), factTable(Object.entries(report.theory).map(([name, value]) => [name, String(value)])));
-  return parts;
 }
