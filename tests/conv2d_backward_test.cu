@@ -69,8 +69,8 @@ TYPED_TEST(Conv2dBackwardTest, RandomAgainstOracleAndVendor) {
 }
 
 // Around the tiles of 64 output channels and 64 elements of a filter, slices of 16 places and parts
-// of 256, places of several images in one slice, and phases of which some have no taps or no
-// elements.
+// of 256, places of several images in one slice, parts of the bias, and phases of which some have
+// no taps or no elements.
 TYPED_TEST(Conv2dBackwardTest, Sizes) {
   const Axis by_three{.kernel = 2, .stride = 3, .pad_before = 2, .dilation = 2};
   for (const Geometry& g :
@@ -80,6 +80,7 @@ TYPED_TEST(Conv2dBackwardTest, Sizes) {
                         {1, 33, 1, 15, 2, {}, {.kernel = 2}},
                         {5, 2, 7, 17, 3, {}, kThree},
                         {1, 3, 2, 257, 8, {}, {}},
+                        {1, 1, 2, 4200, 1, {}, {}},
                         {1, 8, 7, 8, 8, by_three, {.kernel = 3, .stride = 2}},
                         {2,
                          4,
