@@ -42,15 +42,6 @@ conv2d::Variant forward_of(Variant variant) {
 
 } // namespace
 
-std::string_view name(Gradient gradient) {
-  switch (gradient) {
-  case Gradient::input: return "input";
-  case Gradient::weights: return "weights";
-  case Gradient::bias: return "bias";
-  }
-  return "";
-}
-
 std::string_view name(Variant variant) {
   switch (variant) {
   case Variant::automatic: return "automatic";

@@ -50,7 +50,14 @@ inline constexpr Variant kVariants[] = {Variant::direct, Variant::implicit_gemm,
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 
-std::string_view name(Gradient gradient);
+constexpr std::string_view name(Gradient gradient) {
+  switch (gradient) {
+  case Gradient::input: return "input";
+  case Gradient::weights: return "weights";
+  case Gradient::bias: return "bias";
+  }
+  return "";
+}
 std::string_view name(Variant variant);
 
 template <class T>
