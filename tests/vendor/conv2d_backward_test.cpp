@@ -48,7 +48,7 @@ TEST(Vendor, Conv2dBackwardTakesEveryGeometry) {
                                 : right.bias.value;
       for (const std::string_view variant : conv2d_backward_variants(gradient, kDtype, g)) {
         SCOPED_TRACE(
-            fmt::format("{} {} {}", variant, conv2d_backward::name(gradient), test::text(g)));
+            fmt::format("{} gradient {} {}", variant, static_cast<int>(gradient), test::text(g)));
         Bytes result(expected.size() * size_of(kDtype));
         conv2d_backward(variant,
                         {gradient, kDtype, g, device_dy.data(), device_x.data(),
