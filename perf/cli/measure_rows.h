@@ -32,8 +32,8 @@ judge::Measured described(const Row& row);
 // Waits for another process that is measuring, and says so.
 perf::DeviceLock lock_device(World& world);
 
-// The same for a process that measures rows; nothing where it takes turns with others, since whoever
-// gives the turns holds the lock.
+// The same for a process that measures rows; nothing where it takes turns with others, since
+// whoever gives the turns holds the lock.
 std::optional<perf::DeviceLock> lock_to_measure(World& world);
 
 // Holds the device's lock while a process measures. A row that fails is a row of the result.
