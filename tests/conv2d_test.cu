@@ -92,6 +92,7 @@ TYPED_TEST(Conv2dTest, DepthwiseSizes) {
                         {1, 34 * kPack, 2, 3, 34 * kPack, {}, {.kernel = 2}, 34 * kPack},
                         {1, 3, 2, 5, 12 * kPack, {}, {.kernel = 3}, 3},
                         {1, 16 * kPack, 88, 10, 16 * kPack, {}, {}, 16 * kPack},
+                        {1, 3 * kPack, 88, 5, 3 * kPack, {}, {}, 3 * kPack},
                         {1, 8, 8, 16, 8, {.kernel = 8}, {.kernel = 16}, 8}})) {
     const ConvData data = this->normal_data(g);
     this->check_variant(Variant::depthwise, g, data);
