@@ -36,6 +36,8 @@ void explain(ComparedRow& row, const Rounds& rounds) {
     }
 }
 
+std::size_t first_look(std::size_t pairs) { return (3 * pairs + 9) / 10; }
+
 class Comparison {
  public:
   Comparison(const Builds& builds, const std::vector<Candidate>& rows,
@@ -45,7 +47,7 @@ class Comparison {
                                  {"control", builds.control, {}}} {
     for (const Candidate& row : rows) {
       judge::ConfirmRule rule = judge::confirm_rule(row.tol_pct, rows.size());
-      rule.first_look = (options.pairs + 1) / 2;
+      rule.first_look = first_look(options.pairs);
       rule.second_look = options.pairs;
       rules_.push_back(rule);
       rows_.emplace_back().key = row.key;
@@ -104,7 +106,7 @@ class Comparison {
 std::vector<ComparedRow> compare_builds(const Builds& builds, const std::vector<Candidate>& rows,
                                         const CompareOptions& options) {
   Comparison comparison(builds, rows, options);
-  const std::size_t first = (options.pairs + 1) / 2;
+  const std::size_t first = first_look(options.pairs);
   comparison.look(0, first);
   comparison.look(first, options.pairs);
   return std::move(comparison).rows();

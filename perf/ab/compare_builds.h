@@ -31,7 +31,7 @@ struct Candidate {
 };
 
 struct CompareOptions {
-  std::size_t pairs = 40; // at the second look; the first has half of them
+  std::size_t pairs = 40; // at the second look; the first has three in ten of them
   unsigned seed = 1;      // of the orders
   std::function<void(const std::string&)> progress;           // one line per round; may be empty
   std::function<std::shared_ptr<void>()> exclusive = nullptr; // as in RoundOptions

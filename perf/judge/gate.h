@@ -76,7 +76,8 @@ struct RowResult {
   Verdict verdict = Verdict::invalid;
   bool warning = false; // a pass that deserves a look
   // The screen finds it slower, and only a confirmation can tell whether the code is: until then it
-  // is inconclusive. Or a host's screen cannot tell beside a sick canary: until then env. Rows that
+  // is inconclusive. Or a host's screen cannot tell beside a sick canary: until then env. Or it
+  // finds nothing, but the code has changed on the blessed host: until then a pass. Rows that
   // cannot fail are never suspicious.
   bool suspicious = false;
   double suspicion = 0; // how sure the screen is, in standard errors; ranks the rows

@@ -45,16 +45,15 @@ void conclude_alike(RowResult& row, const std::string& words, const std::string&
 }
 
 void fold_row(RowResult& row, const RowConfirmation* confirmation, const GateOptions& options) {
-  // Regressed: by a coarse line, on another machine. Env: the screen could not tell.
-  const bool stays = row.verdict == Verdict::regressed || row.verdict == Verdict::env;
-  const Verdict unconfirmed = stays ? row.verdict : Verdict::inconclusive;
+  // Unconfirmed, the screen's word stands: inconclusive where the row looks slower, regressed by a
+  // coarse line on another machine, env where it could not tell, pass where only the code changed.
   if (!confirmation)
-    return conclude(row, unconfirmed,
+    return conclude(row, row.verdict,
                     fmt::format("{}: beyond the {} most suspicious rows, which alone are "
                                 "confirmed; judge this one by itself",
                                 row.words, kMostConfirmed));
   if (!confirmation->found)
-    return conclude(row, unconfirmed, fmt::format("{}: {}", row.words, confirmation->unavailable));
+    return conclude(row, row.verdict, fmt::format("{}: {}", row.words, confirmation->unavailable));
   const Confirmation& found = *confirmation->found;
   const std::string words = found.reason + arms_text(*confirmation);
   const std::string again = "ab --base " + confirmation->reference;

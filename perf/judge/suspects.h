@@ -49,9 +49,8 @@ Confirmations unconfirmed(const GateResult& screened, const std::string& reason)
 //                 is not healthy: the machine is slower
 //   pass          both builds are alike; with a warning where the row is no longer `good`, or a
 //                 host's canary is not healthy
-//   inconclusive  undecided, or not confirmed; but a row that the screen failed, or could not
-//   judge,
-//                 stays so
+//   inconclusive  undecided
+// What is not confirmed keeps the verdict of the screen.
 GateResult fold(GateResult screened, const Confirmations& confirmations,
                 const GateOptions& options);
 

@@ -28,8 +28,8 @@ struct Found {
   Processes samples;
 };
 
-Found found_of(const std::vector<std::vector<Results>>& rounds, std::size_t arm,
-               const RowKey& key) {
+Found found_of(const std::vector<std::vector<Results>>& rounds, std::size_t arm, const RowKey& key,
+               const char* identity) {
   Found found;
   std::vector<Results> runs;
   for (const std::vector<Results>& round : rounds) {
@@ -43,9 +43,8 @@ Found found_of(const std::vector<std::vector<Results>>& rounds, std::size_t arm,
     runs.push_back({{}, {*row}});
     // What a process drew is its own; and here, what is blessed has been slowed down on purpose.
     runs.back().rows.front().tags.erase(judge::kInjectedTag);
-    // All arms are one program, and slow-downs stand for changes of its code: what the gate would
-    // conclude from code that has not changed must not hide them.
-    runs.back().rows.front().identity.clear();
+    // All arms are one program, and slow-downs stand for changes of its code.
+    runs.back().rows.front().identity = identity;
   }
   found.merged = judge::merge(runs).rows.front();
   return found;
@@ -150,7 +149,7 @@ const Checker::Baseline& Checker::baseline(const Group& group) {
   how.device = plan_.device;
   how.accept_bimodal = true; // what the machine does to times today is part of what is tested
   for (const judge::Registered& row : rows) {
-    const Found found = found_of(rounds, 0, row.key);
+    const Found found = found_of(rounds, 0, row.key, "blessed");
     if (!found.problem.empty()) {
       plan_.say(fmt::format("left out: {}: {}", judge::text(row.key), found.problem));
       continue;
@@ -191,7 +190,7 @@ std::vector<Checker::Screened> Checker::screen(const Group& group, const Baselin
     std::vector<judge::Registered> registered;
     for (const judge::Registered& row : plan_.rows) {
       if (!baseline.samples.contains(row.key)) continue;
-      Found found = found_of(rounds, i, row.key);
+      Found found = found_of(rounds, i, row.key, "changed");
       if (!found.problem.empty()) {
         plan_.say(fmt::format("left out: {}: {}", judge::text(row.key), found.problem));
         continue;

@@ -131,7 +131,7 @@ TEST(Confirm, SaysItsFigures) {
 }
 
 TEST(Confirm, RefusesWhatIsNoPair) {
-  EXPECT_THROW(confirm(times(std::vector<double>(19, 1)), {}), Error);
+  EXPECT_THROW(confirm(times(std::vector<double>(11, 1)), {}), Error);
   PairedTimes paired = times(std::vector<double>(20, 1));
   paired.control_ns.pop_back();
   EXPECT_THROW(confirm(paired, {}), Error);

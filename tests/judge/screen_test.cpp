@@ -148,6 +148,20 @@ TEST(Screen, UnchangedMachineCodeCannotHaveRegressed) {
   expect(judged(row, baseline, Device::gpu), Verdict::inconclusive, true, "");
 }
 
+TEST(Screen, ChangedCodeOnTheBlessedHostIsConfirmedThoughItLooksNoSlower) {
+  TimingRow baseline = blessed_in_processes(100);
+  baseline.identity = "9f3c";
+  Measured row = in_processes(100);
+  row.identity = "77aa";
+  expect(judged(row, baseline, Device::host), Verdict::pass, true, "its code has changed");
+  expect(judged(row, baseline, Device::gpu), Verdict::pass, false, "");
+  expect(judged(row, baseline, Device::host, "cpu: another"), Verdict::pass, false, "");
+  row.identity = "9f3c";
+  expect(judged(row, baseline, Device::host), Verdict::pass, false, "");
+  row.identity.clear();
+  expect(judged(row, baseline, Device::host), Verdict::pass, false, "");
+}
+
 TEST(Screen, ADisturbedDeviceIsNotJudged) {
   Measured row = in_processes(300);
   row.tags = {{"throttled", "1"}, {"sm_mhz", "1200"}};

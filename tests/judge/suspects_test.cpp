@@ -171,6 +171,13 @@ TEST(Fold, WithoutAConfirmationRowsAreInconclusive) {
       fold(screened(150, strict), {{key(), confirmed(Verdict::pass)}}, strict).notes.empty());
 }
 
+TEST(Fold, ChangedCodeThatCannotBeComparedPasses) {
+  GateResult result = screened(100);
+  result.rows[1].suspicious = true; // as the screen leaves a row whose code has changed
+  expect(folded(result, {{}, "disabled", "", {}, {}}), Verdict::pass, 0, "disabled");
+  expect(folded(result, confirmed(Verdict::regressed)), Verdict::regressed, 1, "<figures>");
+}
+
 TEST(Fold, TouchesOnlySuspiciousRows) {
   const GateResult result = screened(100);
   const GateResult same =

@@ -170,8 +170,8 @@ TEST(Checker, SlowerRowsAreConfirmedSideBySide) {
   ASSERT_EQ(machine.calls.size(), 3u);
   EXPECT_THAT(machine.calls[2].injections, ElementsAre("", "", "10", "20")); // a, control, b, b
   EXPECT_THAT(machine.calls[2].brief, Contains("brief").Times(4));
-  EXPECT_EQ(machine.calls[2].count, 20u);
-  EXPECT_EQ(batch.rows[0].checks[0].rounds.a_ns.size(), 20u);
+  EXPECT_EQ(machine.calls[2].count, 12u);
+  EXPECT_EQ(batch.rows[0].checks[0].rounds.a_ns.size(), 12u);
   EXPECT_GT(batch.rows[0].checks[0].rounds.b_ns[0], 1.05 * batch.rows[0].checks[0].rounds.a_ns[0]);
   EXPECT_NEAR(batch.rows[0].checks[0].rounds.control_ns[0], 2e5, 4e3);
 }
