@@ -93,4 +93,10 @@ function tablePage(table, rows) {
   return parts;
 }
 
-function rowsPage(report) { return tablePage(kTimings, report.rows); }
+// Failures first, then by ratio, then what has none; see rows.cpp.
+function worstFirst(rows) {
+  const badness = row => [row.exit_code === 1 ? 0 : 1, row.ratio ?? (row.exit_code === 1 ? -Infinity : Infinity)];
+  return rows.map(row => ({row, key: badness(row)})).sort((a, b) => a.key[0] - b.key[0] || (a.key[1] < b.key[1] ? -1 : a.key[1] > b.key[1] ? 1 : 0)).map(({row}) => row);
+}
+
+function rowsPage(report) { return tablePage(kTimings, worstFirst(report.rows)); }
