@@ -64,8 +64,8 @@ Opinion opinion_of(const Comparison& found, const Measured& row, const TimingRow
                "looks slower, but its machine code and launches are those that were blessed: the "
                "machine is slower, not the kernel",
                false, 0, opinion.detectable_pct};
-  // A host's screen sees a slow-down of a tenth with some luck; side by side, one of a twentieth is
-  // seen for certain. That is worth its seconds where the code has changed.
+  // A host's screen often misses a slow-down of a tenth; side by side, even one of a twentieth is
+  // mostly found, and otherwise called undecided. That is worth its minutes where the code changed.
   if (host && all_in_identity && opinion.verdict == Verdict::pass &&
       options.other_machine.empty() && same_identity(row, baseline) == Same::no) {
     opinion.suspicious = true;
