@@ -81,13 +81,13 @@ bool is_poison(const T& element) {
 // Every element of the storage that does not belong to `view` is still poison.
 template <typename T>
 testing::AssertionResult gaps_intact(const std::vector<T>& storage, const Strided& view) {
-  std::vector<bool> in_view(storage.size(), false);
-  for (std::int64_t i = 0; i < view.size(); ++i)
-    in_view.at(static_cast<std::size_t>(view.place(i))) = true;
+  std::vector<char> in_view(storage.size(), 0);
+  const std::int64_t size = view.size();
+  for (std::int64_t i = 0; i < size; ++i) in_view.at(static_cast<std::size_t>(view.place(i))) = 1;
   std::int64_t touched = 0;
   std::size_t first = 0;
   for (std::size_t i = 0; i < storage.size(); ++i) {
-    if (in_view[i] || is_poison(storage[i])) continue;
+    if (in_view[i] != 0 || is_poison(storage[i])) continue;
     if (touched++ == 0) first = i;
   }
   if (touched == 0) return testing::AssertionSuccess();

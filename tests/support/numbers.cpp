@@ -18,6 +18,27 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// Every element of every test passes through this file several times: powers of two are made and
+// taken apart by their bits (IEEE 754-2019, 3.4), since ldexp, ilogb and nearbyint are calls.
+constexpr int kBias = 1023;
+constexpr int kFractionBits = 52;
+
+constexpr double power_of_two(int exponent) { // from -1022 to 1023
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kBias) << kFractionBits);
+}
+
+// floor(log2 |value|) of a normal finite number; -1023 of zero and of subnormal ones, which lie
+// below every other format.
+constexpr int exponent_of(double value) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kFractionBits & 0x7FF) - kBias;
+}
+
+// Of |value| <= 2^51, ties to even: a sum near 2^52 has no bits for a fraction.
+double nearest_integer(double value) {
+  constexpr double kNoFraction = 0x1.8p52;
+  return std::copysign(value + kNoFraction - kNoFraction, value);
+}
+
 // binary16 has no portable C++20 type: sign, 5 exponent bits (bias 15), 10 fraction bits.
 double decode_f16(std::uint64_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 0x1F);
@@ -26,9 +47,9 @@ double decode_f16(std::uint64_t bits) {
   if (exponent == 31) {
     magnitude = fraction == 0 ? kInfinity : kNaN;
   } else if (exponent == 0) {
-    magnitude = std::ldexp(fraction, -24);
+    magnitude = fraction * power_of_two(-24);
   } else {
-    magnitude = std::ldexp(1024 + fraction, exponent - 25);
+    magnitude = (1024 + fraction) * power_of_two(exponent - 25);
   }
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
@@ -37,9 +58,9 @@ std::uint64_t encode_f16(double value) {
   const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::fabs(value);
   if (std::isinf(magnitude)) return sign | 0x7C00;
-  if (magnitude < 0x1p-14) return sign | static_cast<std::uint64_t>(std::ldexp(magnitude, 24));
-  const int exponent = std::ilogb(magnitude);
-  const auto significand = static_cast<std::uint64_t>(std::ldexp(magnitude, 10 - exponent));
+  if (magnitude < 0x1p-14) return sign | static_cast<std::uint64_t>(magnitude * power_of_two(24));
+  const int exponent = exponent_of(magnitude);
+  const auto significand = static_cast<std::uint64_t>(magnitude * power_of_two(10 - exponent));
   return sign | (static_cast<std::uint64_t>(exponent + 15) << 10) | (significand - 1024);
 }
 
@@ -79,8 +100,9 @@ double round_to(Dtype dtype, double value) {
   if (dtype == Dtype::f64) return value;
   if (is_integer(dtype)) {
     const double nearest = std::nearbyint(value);
-    require(fits(dtype, nearest), fmt::format("{} does not fit {}: keep the values within {} bits",
-                                              value, name(dtype), 8 * size_of(dtype)));
+    if (!fits(dtype, nearest))
+      fail(fmt::format("{} does not fit {}: keep the values within {} bits", value, name(dtype),
+                       8 * size_of(dtype)));
     return nearest;
   }
   if (value == 0 || !std::isfinite(value)) return value;
@@ -88,8 +110,8 @@ double round_to(Dtype dtype, double value) {
   // One quantum is an ulp of the binade of `value`. Scaling by a power of two is exact here (the
   // quantum is never below 2^-149), so nearbyint makes the only rounding; a carry into the next
   // binade gives its first number, as it must.
-  const int exponent = std::max(std::ilogb(value), format.min_exponent) - (format.precision - 1);
-  const double rounded = std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
+  const int exponent = std::max(exponent_of(value), format.min_exponent) - (format.precision - 1);
+  const double rounded = nearest_integer(value * power_of_two(-exponent)) * power_of_two(exponent);
   return std::fabs(rounded) > max_finite(dtype) ? std::copysign(kInfinity, value) : rounded;
 }
 
@@ -103,8 +125,8 @@ std::vector<double> tf32_rounded(std::span<const double> values) {
       continue;
     }
     const int exponent =
-        std::max(std::ilogb(value), float_format(Dtype::f32).min_exponent) - kPrecision + 1;
-    rounded.push_back(std::ldexp(std::round(std::ldexp(value, -exponent)), exponent));
+        std::max(exponent_of(value), float_format(Dtype::f32).min_exponent) - kPrecision + 1;
+    rounded.push_back(std::round(value * power_of_two(-exponent)) * power_of_two(exponent));
   }
   return rounded;
 }
@@ -121,16 +143,16 @@ double min_subnormal(Dtype dtype) {
 
 double max_finite(Dtype dtype) {
   const FloatFormat format = float_format(dtype);
-  return std::ldexp(2.0 - std::ldexp(1.0, 1 - format.precision), format.max_exponent);
+  return (2 - power_of_two(1 - format.precision)) * power_of_two(format.max_exponent);
 }
 
 double ulp(Dtype dtype, double value) {
-  require(std::isfinite(value), fmt::format("ulp of {}: the value must be finite", value));
+  if (!std::isfinite(value)) fail(fmt::format("ulp of {}: the value must be finite", value));
   if (is_integer(dtype)) return 1;
   const FloatFormat format = float_format(dtype);
-  const int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
-  return std::ldexp(1.0, std::clamp(exponent, format.min_exponent, format.max_exponent) -
-                             (format.precision - 1));
+  const int exponent = std::clamp(exponent_of(value), format.min_exponent, format.max_exponent);
+  // In two steps, since the least subnormal of f64 is no normal number of it.
+  return power_of_two(exponent) * power_of_two(1 - format.precision);
 }
 
 double next_away(Dtype dtype, double value) {

@@ -34,7 +34,7 @@ unsigned next_distance(std::uint64_t& random) {
   return 1 + static_cast<unsigned>(random >> 33) % (2 * kPreemptionDistance);
 }
 
-Span this_stack() {
+Span stack_of_this_thread() {
   pthread_attr_t attributes;
   void* bottom = nullptr;
   std::size_t size = 0;
@@ -42,6 +42,12 @@ Span this_stack() {
   pthread_attr_getstack(&attributes, &bottom, &size);
   pthread_attr_destroy(&attributes);
   return {address_of(bottom), size};
+}
+
+// Kept, since of the main thread the C library reads all of /proc/self/maps.
+const Span& this_stack() {
+  static thread_local const Span stack = stack_of_this_thread();
+  return stack;
 }
 
 } // namespace

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <elf.h>
 #include <fstream>
-#include <iterator>
 #include <link.h>
 #include <map>
 #include <string_view>
@@ -20,8 +19,12 @@ namespace kg::check {
 namespace {
 
 std::vector<char> file_contents(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ifstream file(path, std::ios::binary | std::ios::ate); // at its end
+  if (!file) return {};
+  std::vector<char> contents(static_cast<std::size_t>(file.tellg()));
+  file.seekg(0);
+  file.read(contents.data(), static_cast<std::streamsize>(contents.size()));
+  return file ? contents : std::vector<char>{};
 }
 
 // Kernels declare __shared__ variables in functions, so their names are local ones; the runtime and
