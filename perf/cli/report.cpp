@@ -15,8 +15,11 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <ostream>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -44,22 +47,26 @@ struct Timings {
   judge::Ceilings ceilings;
 };
 
-// On the host the timing of an operation without baselines is a nightly test (cmake/Op.cmake), so
-// that its rows may well be in none of the files: such operations are selected no longer, and
-// named.
+// On the host some timings are nightly tests (cmake/Op.cmake): those of operations without
+// baselines and of all types but an operation's first. Their rows may well be in none of the files:
+// they are selected no longer, and named.
 std::string leave_out_untimed(Selection& selection, const judge::Results& run,
                               const std::map<std::string, judge::TimingFile>& baselines) {
-  std::set<std::string> timed, left_out;
-  for (const judge::Measured& row : run.rows) timed.insert(row.op);
+  std::set<std::pair<std::string, std::string>> timed;
+  for (const judge::Measured& row : run.rows) timed.emplace(row.op, row.dtype);
+  std::map<std::string, std::string> first_type;
+  std::set<std::string> left_out;
   for (Row& row : selection.rows) {
-    const std::string& op = row.registered.op;
-    if (!row.registered.selected || timed.contains(op) || baselines.at(op).exists) continue;
+    const auto& [op, dtype] = std::tie(row.registered.op, row.registered.dtype);
+    const bool first = first_type.emplace(op, dtype).first->second == dtype;
+    const bool by_day = first && baselines.at(op).exists;
+    if (!row.registered.selected || by_day || timed.contains({op, dtype})) continue;
     row.registered.selected = false;
     --selection.selected;
-    left_out.insert(op);
+    left_out.insert(baselines.at(op).exists ? op + "." + dtype : op);
   }
   if (left_out.empty()) return "";
-  return fmt::format("no timings of {}: they have no baselines on the host, so none is judged",
+  return fmt::format("no timings of {}: on the host they are nightly tests",
                      fmt::join(left_out, ", "));
 }
 

@@ -40,17 +40,33 @@ TEST_F(CliReport, WhatTheHostHasNoBaselinesOfNeedNotBeTimed) {
   ASSERT_EQ(cli({"gate", "--op", "copy", "--json", path("copy.json")}).exit_code, 0);
   const Outcome outcome = report({path("copy.json")});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("no timings of fill: they have no baselines"),
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("no timings of fill: on the host they are"),
                                  Not(HasSubstr("it was selected but not measured"))));
   EXPECT_EQ(reported()["rows"].size(), 8u);
 }
 
 TEST_F(CliReport, OfWhatIsTimedWithoutBaselinesEveryRowIsWanted) {
-  ASSERT_EQ(cli({"gate", "--op", "copy", "--dtype", "f32", "--json", path("f32.json")}).exit_code,
+  ASSERT_EQ(cli({"gate", "--op", "copy", "--dtype", "f16", "--variant", "plain", "--json",
+                 path("plain.json")})
+                .exit_code,
             77);
-  const Outcome outcome = report({path("f32.json"), "--op", "copy"});
+  const Outcome outcome = report({path("plain.json"), "--op", "copy"});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("4 rows invalid: it was selected but not measured"));
+  EXPECT_THAT(outcome.out, HasSubstr("2 rows invalid: it was selected but not measured"));
+}
+
+TEST_F(CliReport, OnTheHostOnlyTheFirstTypeOfAnOperationMustBeTimed) {
+  ASSERT_EQ(cli({"bless", "--op", "copy"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--op", "copy", "--dtype", "f32", "--json", path("f32.json")}).exit_code,
+            0);
+  const Outcome without_f16 = report({path("f32.json"), "--op", "copy"});
+  EXPECT_EQ(without_f16.exit_code, 0) << without_f16.out;
+  EXPECT_THAT(without_f16.out, HasSubstr("no timings of copy.f16: on the host"));
+  ASSERT_EQ(cli({"gate", "--op", "copy", "--dtype", "f16", "--json", path("f16.json")}).exit_code,
+            0);
+  const Outcome without_f32 = report({path("f16.json"), "--op", "copy"});
+  EXPECT_EQ(without_f32.exit_code, 1);
+  EXPECT_THAT(without_f32.out, HasSubstr("2 rows invalid: it was selected but not measured"));
 }
 
 TEST_F(CliReport, AFailedTestFailsIt) {
