@@ -58,5 +58,5 @@ function(kernelgrade_checked_options target)
   target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
 endfunction()
 
-# How tests, the cases of timings and the command are compiled: in half of the time that -O3 takes. What counts stands in libraries.
+# How tests, the cases of timings and the command are compiled: in half of the time that -O3 takes. What a clock sees asks for -O3 itself.
 set(KERNELGRADE_BRIEF_COMPILATION $<$<COMPILE_LANGUAGE:CXX>:-Og> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Og>)
