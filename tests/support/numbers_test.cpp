@@ -102,6 +102,8 @@ TEST(Numbers, ulp_is_the_spacing) {
   EXPECT_EQ(ulp(Dtype::f16, 0x1p-20), 0x1p-24);
   EXPECT_EQ(ulp(Dtype::bf16, 256), 2);
   EXPECT_EQ(ulp(Dtype::f16, 1e9), 32);
+  EXPECT_EQ(ulp(Dtype::f64, 1), 0x1p-52);
+  EXPECT_EQ(ulp(Dtype::f64, -0x1p-1060), 0x1p-1074); // itself no normal number
   EXPECT_EQ(ulp(Dtype::i32, 7), 1);
   EXPECT_THROW(ulp(Dtype::f32, kInfinity), Error);
 }
