@@ -17,6 +17,7 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
+#include "softmax_sum/weights.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -25,7 +26,6 @@
 namespace kg::softmax_sum {
 
 constexpr int kLoads = 4; // terms whose packs a thread loads before it uses the first one
-static_assert(kMaxTerms <= kMapThreads);
 
 template <class T>
 struct Problem {
@@ -35,20 +35,6 @@ struct Problem {
   int terms;
   std::int64_t n;
 };
-
-// weight[k] of all terms, by the whole block.
-template <class T>
-__device__ inline void make_weights(const Problem<T>& problem, float* weight) {
-  const int own = static_cast<int>(threadIdx.x);
-  if (own < problem.terms) {
-    float largest = to_float(problem.alpha[0]);
-    for (int k = 1; k < problem.terms; ++k) largest = fmaxf(largest, to_float(problem.alpha[k]));
-    float sum = 0;
-    for (int k = 0; k < problem.terms; ++k) sum += expf(to_float(problem.alpha[k]) - largest);
-    weight[own] = expf(to_float(problem.alpha[own]) - largest) / sum;
-  }
-  __syncthreads();
-}
 
 template <class T>
 __device__ __forceinline__ T weighted(const Problem<T>& problem, const float* weight,
@@ -62,7 +48,7 @@ __device__ __forceinline__ T weighted(const Problem<T>& problem, const float* we
 template <class T>
 __global__ void __launch_bounds__(kMapThreads) naive(Problem<T> problem) {
   __shared__ float weight[kMaxTerms];
-  make_weights(problem, weight);
+  make_weights(problem.alpha, problem.terms, weight);
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < problem.n) problem.y[i] = weighted(problem, weight, i);
 }
@@ -113,7 +99,7 @@ template <class T>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     vectorized(Problem<T> problem, int head) {
   __shared__ float weight[kMaxTerms];
-  make_weights(problem, weight);
+  make_weights(problem.alpha, problem.terms, weight);
   constexpr int kCount = kPackElements<T>;
   const std::int64_t packs = (problem.n - head) / kCount;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kMapThreads;
