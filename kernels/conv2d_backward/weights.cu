@@ -7,18 +7,20 @@
 //
 // A block has 64 output channels and 64 elements of a filter, in the order of memory, and a part of
 // the places: a gradient of few weights is a sum over many places, and without parts most of the
-// device would wait. Each thread gathers one channel of dy and one element of a filter, 16 places
-// at a time. Which places they are is the same for the whole block, so that one walk through rows
-// and images, without divisions, serves all threads. The parts' sums lie in the workspace, and a
-// second launch adds them up in their order.
+// device would wait. 16 places at a time come through registers, and neighbouring threads gather
+// what lies next to each other. These are channels in nhwc: a thread has one of dy and one element
+// of a filter, at all 16 places. In nchw they are places: 8 threads share 2 sectors of 8 places of
+// each of 8 channels and 8 elements of a filter. Either way a thread walks through rows and images
+// without divisions. The parts' sums lie in the workspace, and a second launch adds them up in
+// their order.
 //
 // Bytes: dy and x from memory once as long as L2 holds what the tiles of a row share; from there
 // 16 * (64 + 64) elements per 64 * 64 * 16 multiply-adds; the parts, 4 bytes per weight each, are
-// limited to kPartBlocks tiles per multiprocessor. Neighbouring threads read neighbouring channels
-// in nhwc; in nchw the same place of different planes, whose sectors L1 keeps for the places that
-// follow. Flops: 2 per product, padding of the tiles included. Expected on an H200: 30 % of the f32
-// peak in nhwc for 64 channels and more, 15 % in nchw; of f16 and bf16 the same time, a twentieth
-// of what their matrix units could do.
+// limited to kPartBlocks tiles per multiprocessor. Sectors of one request: those that 32 elements
+// fill, in nchw one more for each of its 4 rows where padding or strides move x. Flops: 2 per
+// product, padding of the tiles included. Expected on an H200: 30 % of the f32 peak for 64 channels
+// and more, in nchw 25 %; of f16 and bf16 the same time, a twentieth of what their matrix units
+// could do.
 #include "conv2d_backward/filter.h"
 #include "conv2d_backward/variants.h"
 #include "gemm/simt_tile.h"
@@ -34,8 +36,7 @@ namespace kg::conv2d_backward {
 using conv2d::Strides;
 
 inline constexpr gemm::Tile kTile = gemm::kTile;
-static_assert(kTile.m == kTile.threads() && kTile.n == kTile.threads(),
-              "a thread gathers one row and one column");
+static_assert(kTile.m == kTile.n, "a thread gathers as much of dy as of x");
 inline constexpr int kJoinThreads = 256;
 
 // A convolution as blocks see it.
@@ -57,44 +58,86 @@ struct Walk {
   int row, column;
 };
 
-__device__ __forceinline__ void advance(Walk& walk, const WeightTiles& w) {
-  if (++walk.column < w.horizontal.out) return;
-  walk.column = 0;
-  if (++walk.row < w.vertical.out) return;
-  walk.row = 0;
-  ++walk.image;
-}
-
-// Reads the next kTile.k places, of which `left` exist: of a channel of dy that begins at `dy`, and
-// of an element of the filters, which lies at `top` and `left_edge` of the window, of a channel of
-// x that begins at `x`. What does not exist is 0, which adds nothing.
-template <class T>
-__device__ __forceinline__ void gather(const WeightTiles& w, const T* dy, const T* x, int top,
-                                       int left_edge, std::int64_t left, Walk& walk,
-                                       float (&gradients)[kTile.k], float (&values)[kTile.k]) {
-  KG_UNROLL
-  for (int item = 0; item < kTile.k; ++item) {
-    const bool exists = item < left;
-    const int row = top + walk.row * w.vertical.stride;
-    const int column = left_edge + walk.column * w.horizontal.stride;
-    const bool inside =
-        exists && row >= 0 && row < w.vertical.in && column >= 0 && column < w.horizontal.in;
-    const std::int64_t of_y =
-        walk.image * w.y.outer + walk.row * w.y.row + walk.column * w.y.column;
-    const std::int64_t of_x = walk.image * w.x.outer + row * w.x.row + column * w.x.column;
-    gradients[item] = exists ? to_float(dy[of_y]) : 0.0f;
-    values[item] = inside ? to_float(x[of_x]) : 0.0f;
-    advance(walk, w);
+__device__ __forceinline__ void advance(Walk& walk, int places, const WeightTiles& w) {
+  walk.column += places;
+  while (walk.column >= w.horizontal.out) {
+    walk.column -= w.horizontal.out;
+    if (++walk.row < w.vertical.out) continue;
+    walk.row = 0;
+    ++walk.image;
   }
 }
 
+// An element of a filter, as far from a window's first element in x.
+struct Tap {
+  std::int64_t offset; // elements
+  int row, column;
+};
+
+// What a thread gathers of each slice: kRows channels of dy and as many elements of a filter, at
+// kPlaces places.
+template <class T, bool kChannelsLast>
+struct Share {
+  static constexpr gemm::Slice kSlice{kTile.m, kTile.k, kTile.threads(), !kChannelsLast, false};
+  static constexpr int kPlaces = kChannelsLast ? kTile.k : kTile.k / gemm::kSector;
+  static constexpr int kPlaceStep = kTile.k / kPlaces;
+  static constexpr int kRows = kSlice.per_thread() / kPlaces;
+  static constexpr int kRowStep = kTile.m / kRows;
+
+  const T* dy; // the first of its channels
+  int outputs; // channels that exist, from that one on
+  const T* x;  // the group's first channel
+  Tap taps[kRows];
+
+  // Reads its part of the next places, of which `left` exist. What does not exist is 0, which adds
+  // nothing.
+  __device__ __forceinline__ void gather(const WeightTiles& w, std::int64_t left, Walk& walk,
+                                         float (&gradients)[kSlice.per_thread()],
+                                         float (&values)[kSlice.per_thread()]) const {
+    KG_UNROLL
+    for (int place = 0; place < kPlaces; ++place) {
+      const bool exists = place * kPlaceStep < left;
+      const int row = walk.row * w.vertical.stride;
+      const int column = walk.column * w.horizontal.stride;
+      const T* const of_dy =
+          dy + (walk.image * w.y.outer + walk.row * w.y.row + walk.column * w.y.column);
+      const T* const of_x = x + (walk.image * w.x.outer + row * w.x.row + column * w.x.column);
+      KG_UNROLL
+      for (int i = 0; i < kRows; ++i) {
+        const int in_row = row + taps[i].row;
+        const int in_column = column + taps[i].column;
+        const bool inside = exists && in_row >= 0 && in_row < w.vertical.in && in_column >= 0 &&
+                            in_column < w.horizontal.in;
+        const int item = i * kPlaces + place;
+        gradients[item] =
+            exists && i * kRowStep < outputs ? to_float(of_dy[i * kRowStep * w.y.channel]) : 0.0f;
+        values[item] = inside ? to_float(of_x[taps[i].offset]) : 0.0f;
+      }
+      advance(walk, kPlaceStep, w);
+    }
+  }
+};
+
+// A tap that no window has inside x.
+inline constexpr int kOutside = -static_cast<int>(window::kMostExtent) - 1;
+
+// Element `index` of a filter.
+__device__ __forceinline__ Tap tap_at(int index, const WeightTiles& w) {
+  if (index >= w.filter.elements()) return {0, kOutside, 0};
+  const Weight weight = weight_at(index, w.filter);
+  const int row = weight.row * w.vertical.dilation - w.vertical.before;
+  const int column = weight.column * w.horizontal.dilation - w.horizontal.before;
+  return {weight.channel * w.x.channel + row * w.x.row + column * w.x.column, row, column};
+}
+
 // sums: parts x out_channels x elements of a filter.
-template <class T>
+template <class T, bool kChannelsLast>
 __global__ void __launch_bounds__(kTile.threads(), 4)
     weight_tiles(const T* __restrict__ dy, const T* __restrict__ x, float* __restrict__ sums,
                  WeightTiles w) {
+  using Part = Share<T, kChannelsLast>;
   constexpr gemm::Tile kT = kTile;
-  constexpr gemm::Slice kSlice{kT.m, kT.k, kT.threads(), false, false};
+  constexpr gemm::Slice kSlice = Part::kSlice;
   constexpr int kBuffer = 2 * kSlice.floats();
   static_assert(kT.m * kSlice.pitch() <= 2 * kBuffer, "the tile takes the buffers' place");
   const auto thread = static_cast<int>(threadIdx.x);
@@ -112,28 +155,28 @@ __global__ void __launch_bounds__(kTile.threads(), 4)
   const int outputs = w.group_outputs - first;
   const int output0 = group * w.group_outputs + first;
 
-  // A thread without a row or a column gathers the last one's again.
-  const int row = thread < outputs ? thread : outputs - 1;
-  const Weight weight = weight_at(element0 + (thread < elements ? thread : elements - 1), w.filter);
-  const T* const channel_of_dy = dy + (output0 + row) * w.y.channel;
-  const T* const channel_of_x =
-      x + (static_cast<std::int64_t>(group) * w.filter.channels + weight.channel) * w.x.channel;
-  const int top = weight.row * w.vertical.dilation - w.vertical.before;
-  const int left_edge = weight.column * w.horizontal.dilation - w.horizontal.before;
+  const gemm::Place own = gemm::place<kSlice>(thread, 0);
+  Part share{dy + (output0 + own.outer) * w.y.channel,
+             outputs - own.outer,
+             x + static_cast<std::int64_t>(group) * w.filter.channels * w.x.channel,
+             {}};
+  KG_UNROLL
+  for (int i = 0; i < Part::kRows; ++i)
+    share.taps[i] = tap_at(element0 + own.outer + i * Part::kRowStep, w);
 
   const std::int64_t place0 = part * w.part_places;
   const std::int64_t rest = w.places - place0;
   std::int64_t left = rest < w.part_places ? rest : w.part_places;
-  const std::int64_t line = place0 / w.horizontal.out;
+  const std::int64_t line = (place0 + own.k) / w.horizontal.out;
   Walk walk{line / w.vertical.out, static_cast<int>(line % w.vertical.out),
-            static_cast<int>(place0 % w.horizontal.out)};
+            static_cast<int>((place0 + own.k) % w.horizontal.out)};
 
   float* const shared = dynamic_shared<float>();
-  float gradients[kT.k];
-  float values[kT.k];
+  float gradients[kSlice.per_thread()];
+  float values[kSlice.per_thread()];
   float sum[kT.thread_m][kT.thread_n] = {};
   const auto fetch = [&]() __attribute__((always_inline)) {
-    gather(w, channel_of_dy, channel_of_x, top, left_edge, left, walk, gradients, values);
+    share.gather(w, left - own.k, walk, gradients, values);
     left -= kTile.k;
   };
   const auto store = [&](int slice) __attribute__((always_inline)) {
@@ -218,7 +261,8 @@ void run_weights(const Problem<T>& p, Stream& stream) {
   const WeightTiles w = tiles_of(g);
   auto* const sums = static_cast<float*>(p.workspace);
   constexpr int kSharedFloats = 2 * kTile.k * 2 * (kTile.m + gemm::kQuad);
-  launch(weight_tiles<T>,
+  const auto kernel = g.layout == Layout::nhwc ? weight_tiles<T, true> : weight_tiles<T, false>;
+  launch(kernel,
          {.grid = grid_x(w.tiles(g.groups) * w.parts, "conv2d_backward: the tiles of the weights",
                          "use variant direct"),
           .block = dim3(static_cast<unsigned>(kTile.threads())),
