@@ -4,6 +4,7 @@
 #
 # The scripts that workflows run beside .ci/run and .ci/gpu, with a repository, a remote and a `gh` of their own:
 #   scripts.sh SOURCE_DIR BUILT_KERNELGRADE
+# shellcheck disable=SC2317 # functions that check calls
 set -euo pipefail
 source_dir=$1
 kernelgrade=$2
@@ -117,20 +118,45 @@ check 'propose refuses a patch of anything else' test $code = 1
 FAKE_PULL=12 FAKE_SUMMARY='all is well' bash .ci/comment >"$work/comment.log"
 check 'comment is made' grep -q 'POST repos/o/r/issues/12/comments' "$GH_LOG"
 check 'comment has the summary' grep -q 'all is well' "$GH_BODY"
+link='[The run, with its whole reports](https://github.com/o/r/actions/runs/7), of commit abc'
+check 'comment links the run' grep -qF "$link" "$GH_BODY"
 # Each of the summaries (tests/measure/cli_summary_test.cpp) as a reader sees it.
 for summary in "$source_dir"/tests/ci/summaries/{clean,regression,wrong_kernel,crash,missing_baseline}.md; do
   FAKE_PULL=12 FAKE_SUMMARY=$(cat "$summary") bash .ci/comment >"$work/comment.log"
-  { printf '<!-- kernelgrade: summary -->\n### report-host\n\n'; cat "$summary"; } >"$work/expected.md"
+  { printf '<!-- kernelgrade: summary -->\n%s\n\n### report-host\n\n' "$link"; cat "$summary"; printf '\n'; } >"$work/expected.md"
   check "comment: $(basename "$summary" .md)" cmp "$work/expected.md" "$GH_BODY"
 done
 FAKE_PULL=12 FAKE_COMMENT=99 FAKE_SUMMARY=$(head -c 100000 /dev/zero | tr '\0' x) bash .ci/comment >"$work/comment.log"
 check 'comment is replaced' grep -q 'PATCH repos/o/r/issues/comments/99' "$GH_LOG"
 check 'comment fits' test "$(wc -c <"$GH_BODY")" -le 60000
+FAKE_PULL=12 FAKE_COMMENT=99 FAKE_SUMMARY=$(printf '| row %d | ±1 %% |\n' {1..5000}) bash .ci/comment >"$work/comment.log"
+check 'comment is cut where a line ends' grep -qE '^\| row [0-9]+ \| ±1 % \|$' <(grep '^| row' "$GH_BODY" | tail -n 1)
+check 'comment says that it is cut' grep -q 'The rest is in the report of the run' "$GH_BODY"
+check 'a cut comment links the run' grep -qF "$link" "$GH_BODY"
 FAKE_PULL=12 FAKE_COMMENT=99 bash .ci/comment >"$work/comment.log" 2>&1
 check 'comment says that there is no report' grep -q 'left no report' "$GH_BODY"
 : >"$GH_LOG"
 bash .ci/comment >"$work/comment.log"
 check 'without a pull request nothing is written' test -z "$(grep -E 'POST|PATCH' "$GH_LOG" || true)"
+
+# gate: the script of the job, which stands at the end of ci.yml, for results of cpu, workflows and gpu; whether a GPU is switched on,
+# and whether a fork asks.
+gate_script=$(sed -n '/^  gate:/,$p' "$source_dir/.github/workflows/ci.yml" | sed '1,/run: |/d')
+gate() {
+  CPU=$1 WORKFLOWS=$2 GPU=$3 GPU_ON=$4 FORK=$5 GITHUB_STEP_SUMMARY=$work/gate.md bash -e -c "$gate_script"
+}
+gate_stops() { ! gate "$@"; }
+check 'gate has a script' grep -q NOT <<<"$gate_script"
+check 'gate: all succeed' gate success success success true false
+check 'gate: no GPU is switched on' gate success success skipped false false
+check 'gate says that the GPU did not run' grep -q 'gpu: NOT RUN' "$work/gate.md"
+check 'gate: a fork gets no GPU' gate success success skipped true true
+for result in failure cancelled skipped ''; do
+  check "gate stops where cpu is '$result'" gate_stops "$result" success success true false
+  check "gate stops where workflows is '$result'" gate_stops success "$result" success true false
+  check "gate stops where gpu is '$result', though switched on" gate_stops success success "$result" true false
+done
+check 'gate stops where a GPU ran that is switched off' gate_stops success success failure false false
 
 # What the real command takes: an option that these scripts use must exist.
 for option in --base --json; do check "kernelgrade ab has $option" grep -q -e "$option" <("$kernelgrade" ab --help); done
