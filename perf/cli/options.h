@@ -120,6 +120,7 @@ struct Options {
   // history
   std::string action; // import, show or plot
   std::filesystem::path history_file;
+  std::filesystem::path pictures; // plot: the folder for them
   std::string case_part, variant; // empty: all
 
   // compare

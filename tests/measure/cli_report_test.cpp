@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `report` with files of several kinds, and with parts missing.
+#include "perf/cli/options.h"
 #include "perf/judge/atomic_file.h"
 #include "tests/measure/cli_world.h"
 
@@ -97,6 +98,11 @@ TEST_F(CliReport, BuildsSideBySideAreEnough) {
   EXPECT_EQ(report({builds("inconclusive")}).exit_code, 77);
   EXPECT_EQ(report({builds("regressed")}).exit_code, 1);
   EXPECT_EQ(reported()["comparisons"][0]["rows"][0]["b_ns"], 125);
+}
+
+TEST_F(CliReport, WritesToTheFolderReportUnlessTold) {
+  EXPECT_EQ(parse({"report", "a.json"}, "").options.folder, "report");
+  EXPECT_EQ(parse({"report", "a.json", "--out", "b"}, "").options.folder, "b");
 }
 
 } // namespace
