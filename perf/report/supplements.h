@@ -44,6 +44,12 @@ std::vector<std::string> lines(const Supplements& supplements);
 // The members of report.json: correctness, mutants, comparisons, studies.
 nlohmann::json json(const Supplements& supplements);
 
+// Test suites of all of them, one per operation and type, per operation, per comparison, per study.
+std::vector<TestSuite> junit_suites(const Supplements& supplements);
+
+// tests.csv: a record per correctness test and per mutant.
+std::string tests_csv(const Supplements& supplements);
+
 // For each kind of which something failed a heading, its counts, and the worst `most` of that.
 std::string markdown(const Supplements& supplements, std::size_t most);
 

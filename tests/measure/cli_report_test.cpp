@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace kg::cli::test {
 namespace {
@@ -98,6 +99,36 @@ TEST_F(CliReport, BuildsSideBySideAreEnough) {
   EXPECT_EQ(report({builds("inconclusive")}).exit_code, 77);
   EXPECT_EQ(report({builds("regressed")}).exit_code, 1);
   EXPECT_EQ(reported()["comparisons"][0]["rows"][0]["b_ns"], 125);
+}
+
+TEST_F(CliReport, EachIsKeptByItsTime) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);
+  std::set<std::string> kept;
+  for (int i = 0; i < 3; ++i) {
+    const std::string out = report({path("all.json")}).out;
+    kept.insert(out.substr(out.rfind("kept in ")));
+  }
+  EXPECT_EQ(kept.size(), 3u) << "though they take less than a second";
+  std::size_t folders = 0;
+  for (const auto& run : std::filesystem::directory_iterator(path("report/runs"))) {
+    ++folders;
+    EXPECT_TRUE(std::filesystem::exists(run.path() / "report.html")) << run.path();
+    EXPECT_TRUE(std::filesystem::exists(run.path() / "samples.json")) << run.path();
+  }
+  EXPECT_EQ(folders, 3u);
+}
+
+TEST_F(CliReport, RowsOfATypeWhoseTestsFailAreNoSpeedUp) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);
+  EXPECT_EQ(report({path("all.json"), cli.tested("copy", "f32", "3 elements are wrong"),
+                    cli.tested("copy", "f16"), cli.tested("fill", "f32")})
+                .exit_code,
+            1);
+  EXPECT_EQ(reported()["all"]["rows"], 5);
+  EXPECT_EQ(reported()["all"]["graded"], 3);
+  EXPECT_FALSE(reported()["categories"]["layout"].contains("grade"));
 }
 
 TEST_F(CliReport, WritesToTheFolderReportUnlessTold) {
