@@ -229,6 +229,10 @@ void add_report(CLI::App& app, Words& words) {
                    "mutants; or one of a study")
       ->required();
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
+#if KERNELGRADE_HISTORY
+  report->add_option("--history", options.history,
+                     "show rows over commits, from the SQLite file of `history import`");
+#endif
 }
 
 void add_study_command(CLI::App& app, Words& words) {

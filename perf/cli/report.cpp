@@ -7,6 +7,7 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/counted.h"
+#include "perf/cli/row_history.h"
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
@@ -115,10 +116,14 @@ int report(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);
-  const auto [run, supplements] = read_files(options.files);
+  auto [run, supplements] = read_files(options.files);
   const bool has_others = !run.costs.empty() || !run.resources.empty() || !supplements.empty();
   const Timings timings = judge_timings(options, selection, run, has_others);
   judge::GateResult result = timings.result;
+#if KERNELGRADE_HISTORY
+  if (!options.history.empty() && !run.rows.empty())
+    supplements.history = row_history(options.history, run.environment.at("device"), result.rows);
+#endif
   for (std::string& fault : without_correctness(selection, supplements))
     result.faults.push_back(std::move(fault));
   report::discredit_wrong(result, supplements);

@@ -184,7 +184,8 @@ nlohmann::json json(const Supplements& supplements) {
   return {{"correctness", list(supplements.correctness)},
           {"mutants", list(supplements.mutants)},
           {"comparisons", list(supplements.comparisons)},
-          {"studies", list(supplements.studies)}};
+          {"studies", list(supplements.studies)},
+          {"history", to_json(supplements.history)}};
 }
 
 std::vector<TestSuite> junit_suites(const Supplements& supplements) {

@@ -136,5 +136,36 @@ TEST_F(CliReport, WritesToTheFolderReportUnlessTold) {
   EXPECT_EQ(parse({"report", "a.json", "--out", "b"}, "").options.folder, "b");
 }
 
+#if KERNELGRADE_HISTORY
+// Ten runs as measured, then as many that take twice as long.
+TEST_F(CliReport, ShowsRowsOverCommits) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);
+  report({path("all.json")});
+  nlohmann::json run = reported();
+  std::vector<std::string> imported = {"history", "import", "--db", path("history.sqlite")};
+  for (int i = 0; i < 20; ++i) {
+    run["environment"]["source"] = "commit" + std::to_string(i);
+    run["environment"]["date_utc"] = "2026-01-" + std::to_string(10 + i) + "T00:00:00Z";
+    for (nlohmann::json& row : run["rows"])
+      if (i == 10)
+        for (const char* time : {"median_ns", "ci_lo_ns", "ci_hi_ns"})
+          row[time] = 2 * row[time].get<double>();
+    imported.push_back(file(std::to_string(i) + ".json", run.dump()));
+  }
+  ASSERT_EQ(cli(imported).exit_code, 0);
+  const Outcome outcome = report({path("all.json"), "--history", path("history.sqlite")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const nlohmann::json shown = reported()["history"];
+  EXPECT_EQ(shown["rows"].size(), 9u);
+  EXPECT_EQ(shown["runs"].size(), 20u);
+  EXPECT_THAT(shown["rows"][0]["events"][0]["text"].get<std::string>(),
+              HasSubstr("2x SLOWER from commit commit10"));
+  const Outcome missing = report({path("all.json"), "--history", path("none.sqlite")});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("none.sqlite: there is no such file; make it by"));
+}
+#endif
+
 } // namespace
 } // namespace kg::cli::test

@@ -6,6 +6,7 @@
 #include "perf/report/html.h"
 #include "perf/report/report.h"
 #include "tests/report/counted.h"
+#include "tests/report/row_histories.h"
 #include "tests/report/run.h"
 #include "tests/report/studies.h"
 #include "tests/report/supplements.h"
@@ -309,6 +310,24 @@ TEST_F(Page, TestsStandOnTheOtherPagesToo) {
               AllOf(HasSubstr("Failures (5)"), HasSubstr("Skipped and undecided (3)"),
                     HasSubstr("KERNELGRADE_MUTANT=late build/host/copy_mutants_test"),
                     HasSubstr("beside 1a2b3c4d5e6f")));
+}
+
+TEST_F(Page, TheHistoryMarksWhatChanged) {
+  const std::string page = shown(mixed(), "page=history", {}, test::histories());
+  EXPECT_THAT(page, AllOf(HasSubstr("copy.f32.n64 ours real over 200 runs"),
+                          HasSubstr("2 of 2 rows"), HasSubstr("x SLOWER from commit 060abcdef012"),
+                          HasSubstr("x SLOWER from commit 120abcdef012"),
+                          HasSubstr("x faster from commit 160abcdef012"),
+                          HasSubstr("machine NVIDIA H200 -&gt; NVIDIA H200 NVL with commit 040"),
+                          HasSubstr("driver 570.1 -&gt; 580.2 with commit 100"),
+                          HasSubstr("baseline none -&gt; 100 ns with commit 020"),
+                          HasSubstr("<title>199abcdef012, 2026-04-16: ")));
+  const std::string other =
+      shown(mixed(), "page=history&row=copy.f32.n128%20ours%20real", {}, test::histories());
+  EXPECT_THAT(other, HasSubstr("copy.f32.n128 ours real over 200 runs"));
+  EXPECT_THAT(shown(mixed(), "page=row&row=copy.f32.n64%20ours%20real", {}, test::histories()),
+              AllOf(HasSubstr("Over commits"), HasSubstr("x SLOWER from commit 060abcdef012")));
+  EXPECT_THAT(shown(mixed(), ""), Not(HasSubstr(">History</a>")));
 }
 
 TEST_F(Page, TheKeyboardStaysWhereItWas) {

@@ -7,6 +7,7 @@ const kPages = [['overview', 'Overview', overviewPage], ['advice', 'Recommendati
                 ['correctness', 'Correctness', correctnessPage, report => report.correctness.length > 0],
                 ['mutants', 'Mutants', mutantsPage, report => report.mutants.length > 0],
                 ['studies', 'Studies', studiesPage, report => report.studies.length > 0],
+                ['history', 'History', historyPage, report => report.history.rows.length > 0],
                 ['failures', 'Failures and skips', failuresPage], ['environment', 'Environment', environmentPage]];
 
 const kReport = JSON.parse(document.getElementById('report').textContent);

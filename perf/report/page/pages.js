@@ -26,6 +26,8 @@ function rowPage(report) {
                        each.site ? fileAndLine(each.site) : '-']), [1, 2, 3]));
   const sweep = sizeSweep(report, row);
   if (sweep) parts.push(element('h3', {}, `All sizes of ${row.op} ${row.dtype} ${row.mode}`), ...sweep);
+  const history = historyOf(report, id);
+  if (history) parts.push(element('h3', {}, 'Over commits'), ...historyParts(report, history));
   return parts;
 }
 
