@@ -56,7 +56,7 @@ int history(const Options& options, World& world) {
       world.out << history::plain_text(series, points);
       continue;
     }
-    const auto file = options.folder / file_name(series);
+    const auto file = options.pictures / file_name(series);
     judge::write_file(file, history::svg(series, points));
     world.out << file.string() << "\n";
   }

@@ -98,7 +98,8 @@ struct Options {
 
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
-  std::filesystem::path folder; // of the report
+  std::filesystem::path folder;  // of the report
+  std::filesystem::path history; // SQLite file whose rows the report shows; empty: none
 
   std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
@@ -120,6 +121,7 @@ struct Options {
   // history
   std::string action; // import, show or plot
   std::filesystem::path history_file;
+  std::filesystem::path pictures; // plot: the folder for them
   std::string case_part, variant; // empty: all
 
   // compare

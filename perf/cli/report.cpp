@@ -7,9 +7,11 @@
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/counted.h"
+#include "perf/cli/row_history.h"
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
+#include "perf/report/aggregates.h"
 #include "perf/study/record.h"
 
 #include <filesystem>
@@ -106,9 +108,9 @@ std::vector<std::string> without_correctness(const Selection& selection,
     const judge::Registered& about = row.registered;
     if (!about.selected || !seen.emplace(about.op, about.dtype).second) continue;
     faults.push_back(fmt::format(
-        "{0}.{1}: its correctness tests are in none of the files; they crashed or did not run; "
-        "again: ctest -R '^correctness[.]{0}[.]{1}$'",
-        about.op, about.dtype));
+        "{}.{}: its correctness tests are in none of the files; they crashed or did not run; "
+        "again: {}",
+        about.op, about.dtype, report::test_command(about.op, about.dtype)));
   }
   return faults;
 }
@@ -121,12 +123,17 @@ int report(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);
-  const auto [run, supplements] = read_files(options.files);
+  auto [run, supplements] = read_files(options.files);
   const bool has_others = !run.costs.empty() || !run.resources.empty() || !supplements.empty();
   const Timings timings = judge_timings(options, selection, run, has_others);
   judge::GateResult result = timings.result;
+#if KERNELGRADE_HISTORY
+  if (!options.history.empty() && !run.rows.empty())
+    supplements.history = row_history(options.history, run.environment.at("device"), result.rows);
+#endif
   for (std::string& fault : without_correctness(selection, supplements))
     result.faults.push_back(std::move(fault));
+  report::discredit_wrong(result, supplements);
   const report::CountedSections counted = judge_counted(options, selection, run);
   std::vector<int> exits;
   if (!run.rows.empty()) exits.push_back(result.exit_code);
@@ -134,12 +141,14 @@ int report(const Options& options, World& world) {
   for (const report::CountedSection& section : counted) exits.push_back(section.result.exit_code);
   if (!supplements.empty()) exits.push_back(report::exit_code(supplements));
   result.exit_code = judge::combined_exit(exits, options.strict);
-  report::write(options.folder, run, result, timings.ceilings, counted, supplements);
+  const std::filesystem::path kept =
+      report::write(options.folder, run, result, timings.ceilings, counted, supplements);
   for (const report::CountedSection& section : counted)
     world.out << section.name << ": " << judge::plain_text(section.result);
   for (const std::string& line : report::lines(supplements)) world.out << line << "\n";
   world.out << judge::plain_text(judge::summarise(result), result)
-            << fmt::format("report: {}\n", (options.folder / "report.html").string());
+            << fmt::format("report: {}, kept in {}\n", (options.folder / "report.html").string(),
+                           kept.string());
   return result.exit_code;
 }
 

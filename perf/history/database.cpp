@@ -80,6 +80,14 @@ std::string driver_of(const nlohmann::json& environment) {
   return environment.value("cuda_driver", std::string());
 }
 
+// "NVIDIA H200", or on the host "Intel(R) Xeon(R) Processor, 2 cores".
+std::string machine_of(const nlohmann::json& environment) {
+  const auto known = [&](const char* key) { return environment.value(key, std::string()); };
+  if (known("device") != "host") return known("device_name");
+  return known("cores").empty() ? known("cpu")
+                                : fmt::format("{}, {} cores", known("cpu"), known("cores"));
+}
+
 } // namespace
 
 Database::Database(const std::filesystem::path& file) : file_(file.string()) {
@@ -167,17 +175,28 @@ std::vector<Series> Database::series(const std::string& case_part,
   return found;
 }
 
+const std::string& Database::machine_of(std::int64_t run) const {
+  const auto [at, is_new] = machines_.try_emplace(run);
+  if (!is_new) return at->second;
+  Statement query(*this, "SELECT environment FROM runs WHERE id = ?");
+  if (query.with(run).step())
+    at->second = history::machine_of(nlohmann::json::parse(query.text(0)));
+  return at->second;
+}
+
 std::vector<Point> Database::points(const Series& series) const {
   Statement query(
-      *this, "SELECT date_utc, source, device, driver, median_ns, ci_lo_ns, ci_hi_ns, "
-             "baseline_ns, verdict, identity FROM points JOIN runs ON run = id WHERE case_id = "
-             "? AND variant = ? AND mode = ? AND device = ? ORDER BY date_utc, id");
+      *this,
+      "SELECT date_utc, source, device, driver, median_ns, ci_lo_ns, ci_hi_ns, "
+      "baseline_ns, verdict, identity, run FROM points JOIN runs ON run = id WHERE case_id = "
+      "? AND variant = ? AND mode = ? AND device = ? ORDER BY date_utc, id");
   query.with(series.case_id, series.variant, series.mode, series.device);
   std::vector<Point> points;
   while (query.step())
-    points.push_back({query.text(0), query.text(1), query.text(2), query.text(3), query.number(4),
-                      query.number(5), query.number(6), query.number(7), query.text(8),
-                      query.text(9)});
+    points.push_back({query.text(0), query.text(1), query.text(2),
+                      machine_of(static_cast<std::int64_t>(query.number(10))), query.text(3),
+                      query.number(4), query.number(5), query.number(6), query.number(7),
+                      query.text(8), query.text(9)});
   return points;
 }
 

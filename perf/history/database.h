@@ -4,6 +4,7 @@
 // All reports of a project in one SQLite file: what a row took in which run, and on which machine.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -21,7 +22,8 @@ struct Point {
   std::string date_utc; // of the run
   std::string source;   // its commit
   std::string device;
-  std::string driver; // empty where there is none
+  std::string machine; // the GPU, or on the host the processor; empty: not known
+  std::string driver;  // empty where there is none
   double median_ns = 0;
   double ci_lo_ns = 0;
   double ci_hi_ns = 0;
@@ -55,9 +57,11 @@ class Database {
  private:
   class Statement;
   void execute(const std::string& sql) const;
+  const std::string& machine_of(std::int64_t run) const;
 
   std::string file_;
   sqlite3* connection_ = nullptr;
+  mutable std::map<std::int64_t, std::string> machines_; // by run, of those asked for
 };
 
 } // namespace kg::history

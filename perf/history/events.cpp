@@ -19,8 +19,10 @@ std::string commit(const Point& point) { return point.source.substr(0, 12); }
 
 const char* colour(Event::Kind kind) {
   switch (kind) {
-  case Event::Kind::level: return "#b3142b";
+  case Event::Kind::slower: return "#b3142b";
+  case Event::Kind::faster: return "#0b57c0";
   case Event::Kind::baseline: return "#1a7f37";
+  case Event::Kind::machine:
   case Event::Kind::driver: return "#a86500";
   case Event::Kind::code: return "#77808a";
   }
@@ -36,6 +38,18 @@ std::string escaped(const std::string& text) {
 
 } // namespace
 
+std::string_view name(Event::Kind kind) {
+  switch (kind) {
+  case Event::Kind::slower: return "slower";
+  case Event::Kind::faster: return "faster";
+  case Event::Kind::baseline: return "baseline";
+  case Event::Kind::machine: return "machine";
+  case Event::Kind::driver: return "driver";
+  case Event::Kind::code: return "code";
+  }
+  return "";
+}
+
 std::vector<Event> events(const std::vector<Point>& points) {
   std::vector<Event> found;
   std::vector<double> medians;
@@ -44,7 +58,7 @@ std::vector<Event> events(const std::vector<Point>& points) {
     const bool slower = change.after > change.before;
     const double factor = slower ? change.after / change.before : change.before / change.after;
     found.push_back(
-        {change.at, Event::Kind::level,
+        {change.at, slower ? Event::Kind::slower : Event::Kind::faster,
          fmt::format("{:.3g}x {} from commit {} on ({}): {} -> {}", factor,
                      slower ? "SLOWER" : "faster", commit(points[change.at]),
                      day(points[change.at]), time_text(change.before), time_text(change.after))});
@@ -61,6 +75,8 @@ std::vector<Event> events(const std::vector<Point>& points) {
           fmt::format("baseline {} -> {}",
                       before.baseline_ns > 0 ? time_text(before.baseline_ns) : "none",
                       now.baseline_ns > 0 ? time_text(now.baseline_ns) : "none"));
+    if (before.machine != now.machine)
+      add(Event::Kind::machine, fmt::format("machine {} -> {}", before.machine, now.machine));
     if (before.driver != now.driver)
       add(Event::Kind::driver, fmt::format("driver {} -> {}", before.driver, now.driver));
     if (before.identity != now.identity && !before.identity.empty() && !now.identity.empty())

@@ -1,22 +1,25 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happened to a row over its runs, for people: steps of its baseline, another driver, other
-// machine code, and changes of its level.
+// What happened to a row over its runs, for people: steps of its baseline, another machine or
+// driver, other machine code, and changes of its level.
 #pragma once
 
 #include "perf/history/database.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kg::history {
 
 struct Event {
   std::size_t at = 0; // index of the first point after it
-  enum class Kind { level, baseline, driver, code } kind = Kind::level;
+  enum class Kind { slower, faster, baseline, machine, driver, code } kind = Kind::slower;
   std::string text;
 };
+
+std::string_view name(Event::Kind kind);
 
 // In order of time.
 std::vector<Event> events(const std::vector<Point>& points);

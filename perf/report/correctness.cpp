@@ -41,14 +41,17 @@ void take_test(const std::string& suite, const json& test, CorrectnessRun& run) 
   const std::string result = test.at("result"),
                     name = suite + "." + test.at("name").get<std::string>();
   if (test.at("status") == "NOTRUN") return;
-  run.seconds += std::strtod(test.at("time").get<std::string>().c_str(), nullptr); // "0.013s"
+  const double seconds =
+      std::strtod(test.at("time").get<std::string>().c_str(), nullptr); // "0.013s"
+  run.seconds += seconds;
   for (const auto& [key, value] : test.items()) take_evidence(key, run);
   if (test.contains("failures"))
-    run.failed.push_back({name, failures_of(test)});
+    run.failed.push_back({name, failures_of(test), seconds});
   else if (result == "SKIPPED")
-    run.skipped.push_back({name, test.value("skipped_because", std::string("no reason given"))});
+    run.skipped.push_back(
+        {name, test.value("skipped_because", std::string("no reason given")), seconds});
   else
-    ++run.passed;
+    run.passed.push_back({name, "", seconds});
 }
 
 // What was shown for any variant was shown for each; then the variant "any" has said all it can.
@@ -62,7 +65,7 @@ void spread_any(CorrectnessRun& run) {
 }
 
 void fail_without_evidence(CorrectnessRun& run) {
-  if (!run.failed.empty() || run.passed == 0)
+  if (!run.failed.empty() || run.passed.empty())
     return; // a test that failed or was skipped shows none
   for (const auto& [variant, kinds] : run.evidence)
     for (const auto& [kind, shown] : kinds)
@@ -98,7 +101,8 @@ std::vector<CorrectnessRun> read(const json& root) {
 json remarks(const std::vector<Remark>& list) {
   json result = json::array();
   for (const Remark& remark : list)
-    result.push_back({{"test", remark.test}, {"message", remark.message}});
+    result.push_back(
+        {{"test", remark.test}, {"message", remark.message}, {"seconds", remark.seconds}});
   return result;
 }
 
@@ -116,20 +120,43 @@ std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const s
 }
 
 int exit_code(const CorrectnessRun& run) {
-  return !run.failed.empty() ? judge::kExitFail
-         : run.passed > 0    ? judge::kExitPass
-                             : judge::kExitSkip;
+  return !run.failed.empty()   ? judge::kExitFail
+         : !run.passed.empty() ? judge::kExitPass
+                               : judge::kExitSkip;
+}
+
+std::string test_command(const std::string& op, const std::string& dtype) {
+  return fmt::format("ctest -R '^correctness[.]{}[.]{}$'", op, dtype);
 }
 
 nlohmann::json to_json(const CorrectnessRun& run) {
+  json passed = json::array();
+  for (const Remark& test : run.passed)
+    passed.push_back({{"test", test.test}, {"seconds", test.seconds}});
   return {{"op", run.op},
           {"dtype", run.dtype},
-          {"passed", run.passed},
+          {"again", test_command(run.op, run.dtype)},
+          {"passed", run.passed.size()},
+          {"passed_tests", passed},
           {"failed", remarks(run.failed)},
           {"skipped", remarks(run.skipped)},
           {"seconds", run.seconds},
           {"exit_code", exit_code(run)},
           {"evidence", run.evidence}};
+}
+
+TestSuite junit_suite(const CorrectnessRun& run) {
+  TestSuite suite{fmt::format("correctness.{}.{}", run.op, run.dtype), {}};
+  const std::string again = "\nagain: " + test_command(run.op, run.dtype);
+  for (const Remark& test : run.failed)
+    suite.cases.push_back(
+        {suite.name, test.test, test.seconds, judge::kExitFail, "failed", test.message + again});
+  for (const Remark& test : run.skipped)
+    suite.cases.push_back(
+        {suite.name, test.test, test.seconds, judge::kExitSkip, "skipped", test.message});
+  for (const Remark& test : run.passed)
+    suite.cases.push_back({suite.name, test.test, test.seconds, judge::kExitPass, "passed", ""});
+  return suite;
 }
 
 } // namespace kg::report

@@ -5,6 +5,8 @@
 // (--gtest_output=json:FILE).
 #pragma once
 
+#include "perf/report/junit.h"
+
 #include <cstddef>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -15,16 +17,17 @@ namespace kg::report {
 
 struct Remark {
   std::string test;
-  std::string message;
+  std::string message; // of a failure what it says, of a skip the reason
+  double seconds = 0;
 };
 
 // The tests of one type of an operation.
 struct CorrectnessRun {
   std::string op;
   std::string dtype;
-  std::size_t passed = 0;
+  std::vector<Remark> passed;
   std::vector<Remark> failed;
-  std::vector<Remark> skipped; // with the reason
+  std::vector<Remark> skipped;
   double seconds = 0;
   // By variant and kind of evidence (tests/support/ledger.h), of what a test demands or shows:
   // whether it was shown.
@@ -38,6 +41,11 @@ std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const s
 // 1 if a test failed, else 0 if one passed, else 77.
 int exit_code(const CorrectnessRun& run);
 
+// The command that runs the tests of a type again.
+std::string test_command(const std::string& op, const std::string& dtype);
+
 nlohmann::json to_json(const CorrectnessRun& run);
+
+TestSuite junit_suite(const CorrectnessRun& run);
 
 } // namespace kg::report

@@ -3,7 +3,6 @@
 #include "perf/report/counted.h"
 
 #include "perf/judge/table.h"
-#include "perf/report/xml.h"
 
 #include <algorithm>
 #include <cmath>
@@ -197,38 +196,30 @@ std::vector<std::map<std::string, std::string>> csv_records(const CountedSection
   return records;
 }
 
-Suite junit_suite(const CountedSection& section) {
-  const std::string_view kind = section.table->schema.name;
-  std::string cases;
-  std::size_t failures = section.result.faults.size(), skips = 0;
+TestSuite junit_suite(const CountedSection& section) {
+  const std::string kind(section.table->schema.name);
+  TestSuite suite{section.name, {}};
   for (std::size_t i = 0; i < section.measured.size(); ++i) {
     const ExactMeasured& measured = section.measured[i];
     const ExactVerdict& verdict = section.result.rows[i];
-    failures += verdict.exit_code == judge::kExitFail;
-    skips += verdict.exit_code == judge::kExitSkip;
-    std::string properties;
+    TestCase test{fmt::format("{}.{}", kind, section.name),
+                  judge::key_text(measured.row),
+                  0,
+                  verdict.exit_code,
+                  std::string(judge::name(verdict.verdict)),
+                  verdict.message};
     for (std::size_t q = 0; q < section.table->quantities.size(); ++q) {
       const std::string name(section.table->quantities[q].name);
-      properties += property(name, measured.row.values[q]);
+      test.properties.emplace_back(name, judge::csv_number(measured.row.values[q]));
       if (!verdict.baseline.empty())
-        properties += property("baseline_" + name, verdict.baseline[q]);
+        test.properties.emplace_back("baseline_" + name, judge::csv_number(verdict.baseline[q]));
     }
-    properties += property("verdict", judge::name(verdict.verdict));
-    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"0\">\n"
-                         "   <properties>\n{}   </properties>\n{}  </testcase>\n",
-                         escaped(fmt::format("{}.{}", kind, section.name)),
-                         escaped(judge::key_text(measured.row)), properties,
-                         outcome(verdict.exit_code, judge::name(verdict.verdict), verdict.message));
+    test.properties.emplace_back("verdict", judge::name(verdict.verdict));
+    suite.cases.push_back(std::move(test));
   }
   for (const std::string& fault : section.result.faults)
-    cases += fmt::format("  <testcase classname=\"{}\" name=\"fault\" time=\"0\">\n{}"
-                         "  </testcase>\n",
-                         kind, outcome(judge::kExitFail, "fault", fault));
-  const std::size_t tests = section.measured.size() + section.result.faults.size();
-  return {fmt::format(" <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
-                      "skipped=\"{}\">\n{} </testsuite>\n",
-                      escaped(section.name), tests, failures, skips, cases),
-          tests, failures};
+    suite.cases.push_back(fault_case(kind, fault));
+  return suite;
 }
 
 } // namespace kg::report

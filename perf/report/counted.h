@@ -5,6 +5,7 @@
 #pragma once
 
 #include "perf/judge/exact_gate.h"
+#include "perf/report/junit.h"
 
 #include <cstddef>
 #include <map>
@@ -43,12 +44,7 @@ inline constexpr const char* kCountedColumns[] = {"metric",  "baseline", "measur
                                                   "minimum", "site",     "hint"};
 std::vector<std::map<std::string, std::string>> csv_records(const CountedSection& section);
 
-// A <testsuite> and what it adds to the totals.
-struct Suite {
-  std::string xml;
-  std::size_t tests = 0;
-  std::size_t failures = 0;
-};
-Suite junit_suite(const CountedSection& section);
+// A test per row and per fault.
+TestSuite junit_suite(const CountedSection& section);
 
 } // namespace kg::report

@@ -4,9 +4,9 @@
 
 #include "perf/judge/csv.h"
 #include "perf/judge/summary.h"
-#include "perf/judge/units.h"
+#include "perf/report/aggregates.h"
+#include "perf/report/junit.h"
 #include "perf/report/rows.h"
-#include "perf/report/xml.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -41,6 +41,31 @@ std::string cut(const std::string& text, std::size_t most) {
          fmt::format("\n{} more characters are in report.md\n", text.size() - end);
 }
 
+TestSuite timings_suite(const judge::Results& run, const GateResult& result) {
+  const auto measured = by_key(run);
+  TestSuite suite{"perf", {}};
+  for (const RowResult& row : result.rows) {
+    const Measured* const times = find(measured, row.key);
+    TestCase test{fmt::format("perf.{}.{}", row.op, row.dtype), judge::text(row.key),
+                  times ? times->median_ns / 1e9 : 0.0,         row.exit_code,
+                  std::string(judge::name(row.verdict)),        row.message};
+    const auto property = [&](const char* name, double value) {
+      test.properties.emplace_back(name, judge::csv_number(value));
+    };
+    if (times) property("median_ns", times->median_ns);
+    if (row.baseline_ns > 0) property("baseline_ns", row.baseline_ns);
+    if (row.ratio) {
+      property("ratio", *row.ratio);
+      property("ratio_lo", row.ratio_interval.low);
+      property("ratio_hi", row.ratio_interval.high);
+    }
+    test.properties.emplace_back("verdict", judge::name(row.verdict));
+    suite.cases.push_back(std::move(test));
+  }
+  for (const std::string& fault : result.faults) suite.cases.push_back(fault_case("perf", fault));
+  return suite;
+}
+
 } // namespace
 
 std::string headline(const judge::Summary& summary, const GateResult& result,
@@ -53,7 +78,6 @@ std::string headline(const judge::Summary& summary, const GateResult& result,
 
 std::string summary(const judge::Results& run, const GateResult& result,
                     const CountedSections& counted, const Supplements& supplements) {
-  const judge::Summary counts = judge::summarise(result);
   GateResult worst = result;
   std::erase_if(worst.rows, [](const RowResult& row) {
     return row.exit_code == judge::kExitPass && !row.warning;
@@ -63,8 +87,11 @@ std::string summary(const judge::Results& run, const GateResult& result,
   std::stable_partition(worst.rows.begin(), worst.rows.end(),
                         [](const RowResult& row) { return row.exit_code == judge::kExitFail; });
   if (all > kMostSummaryRows) worst.rows.resize(kMostSummaryRows);
+  constexpr std::size_t kSlowest = 5; // where nothing is worse
+  const judge::Summary counts = judge::summarise(result, all > 0 ? 0 : kSlowest);
   std::string text =
       fmt::format("## Kernelgrade: {}\n\n", headline(counts, result, counted, supplements));
+  text += aggregates_markdown(run, result, counted, supplements);
   if (!worst.rows.empty()) text += judged_table(worst, run.rows, device_of(run)).markdown() + "\n";
   if (all > kMostSummaryRows)
     text += fmt::format("{} more such rows are in report.html.\n\n", all - kMostSummaryRows);
@@ -128,47 +155,11 @@ std::string rows_csv(const judge::Results& run, const GateResult& result,
 }
 
 std::string junit_xml(const judge::Results& run, const GateResult& result,
-                      const CountedSections& counted) {
-  const auto measured = by_key(run);
-  std::string cases;
-  std::size_t failures = result.faults.size();
-  std::size_t skips = 0;
-  for (const RowResult& row : result.rows) {
-    const Measured* const times = find(measured, row.key);
-    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\">\n",
-                         escaped("perf." + row.op + "." + row.dtype), escaped(judge::text(row.key)),
-                         times ? times->median_ns / 1e9 : 0.0);
-    cases += "   <properties>\n";
-    if (times) cases += property("median_ns", times->median_ns);
-    if (row.baseline_ns > 0) cases += property("baseline_ns", row.baseline_ns);
-    if (row.ratio)
-      cases += property("ratio", *row.ratio) + property("ratio_lo", row.ratio_interval.low) +
-               property("ratio_hi", row.ratio_interval.high);
-    cases += property("verdict", judge::name(row.verdict)) + "   </properties>\n";
-    failures += row.exit_code == judge::kExitFail;
-    skips += row.exit_code == judge::kExitSkip;
-    cases += outcome(row.exit_code, judge::name(row.verdict), row.message);
-    cases += "  </testcase>\n";
-  }
-  for (const std::string& fault : result.faults)
-    cases += fmt::format("  <testcase classname=\"perf\" name=\"fault\" time=\"0\">\n{}"
-                         "  </testcase>\n",
-                         outcome(judge::kExitFail, "fault", fault));
-  const std::size_t tests = result.rows.size() + result.faults.size();
-  Suite all{fmt::format(" <testsuite name=\"perf\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
-                        "skipped=\"{}\">\n{} </testsuite>\n",
-                        tests, failures, skips, cases),
-            tests, failures};
-  for (const CountedSection& section : counted) {
-    const Suite suite = junit_suite(section);
-    all.xml += suite.xml;
-    all.tests += suite.tests;
-    all.failures += suite.failures;
-  }
-  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-                     "<testsuites name=\"kernelgrade\" tests=\"{}\" failures=\"{}\">\n{}"
-                     "</testsuites>\n",
-                     all.tests, all.failures, all.xml);
+                      const CountedSections& counted, const Supplements& supplements) {
+  std::vector<TestSuite> suites = {timings_suite(run, result)};
+  for (const CountedSection& section : counted) suites.push_back(junit_suite(section));
+  for (TestSuite& suite : junit_suites(supplements)) suites.push_back(std::move(suite));
+  return junit_xml(suites);
 }
 
 std::string badge_json(const GateResult& result, const CountedSections& counted) {

@@ -32,10 +32,11 @@ std::string summary(const judge::Results& run, const judge::GateResult& result,
 std::string rows_csv(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted = {});
 
-// JUnit's XML as CI systems read it: a test case per row, its numbers as properties, its message
-// with the command that measures it again as failure or skip; faults of the run as test cases.
+// JUnit's XML as CI systems read it: a test case per row, correctness test, mutant, compared row
+// and experiment, its numbers as properties, its message with the command that runs it again as
+// failure or skip; faults of the run as test cases.
 std::string junit_xml(const judge::Results& run, const judge::GateResult& result,
-                      const CountedSections& counted = {});
+                      const CountedSections& counted = {}, const Supplements& supplements = {});
 
 // For shields.io's "endpoint" badge (https://shields.io/badges/endpoint-badge).
 std::string badge_json(const judge::GateResult& result, const CountedSections& counted = {});

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/kill_matrix.h"
 
+#include "perf/judge/gate.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -28,6 +29,10 @@ std::size_t killed(const KillMatrix& matrix) {
                                                 [](const Mutant& m) { return m.killed; }));
 }
 
+std::string mutant_command(const KillMatrix& matrix, const Mutant& mutant) {
+  return fmt::format("KERNELGRADE_MUTANT={} build/host/{}_mutants_test", mutant.name, matrix.op);
+}
+
 nlohmann::json to_json(const KillMatrix& matrix) {
   nlohmann::json mutants = nlohmann::json::array();
   for (const Mutant& mutant : matrix.mutants)
@@ -38,8 +43,28 @@ nlohmann::json to_json(const KillMatrix& matrix) {
                        {"check", mutant.check},
                        {"expected", mutant.expected},
                        {"test", mutant.test},
-                       {"message", mutant.message}});
+                       {"message", mutant.message},
+                       {"again", mutant_command(matrix, mutant)}});
   return {{"op", matrix.op}, {"killed", killed(matrix)}, {"mutants", mutants}};
+}
+
+TestSuite junit_suite(const KillMatrix& matrix) {
+  TestSuite suite{"mutants." + matrix.op, {}};
+  for (const Mutant& mutant : matrix.mutants) {
+    TestCase test{suite.name, mutant.name, 0, judge::kExitPass, "killed", ""};
+    if (!mutant.killed) {
+      test.exit_code = judge::kExitFail;
+      test.verdict = "survived";
+      test.message = fmt::format("no test finds this bug: {}\nat {}\nagain: {}", mutant.why,
+                                 mutant.place, mutant_command(matrix, mutant));
+    }
+    test.properties = {{"place", mutant.place},
+                       {"check", mutant.check},
+                       {"expected", mutant.expected},
+                       {"test", mutant.test}};
+    suite.cases.push_back(std::move(test));
+  }
+  return suite;
 }
 
 } // namespace kg::report

@@ -5,6 +5,8 @@
 // (tests/mutants) writes.
 #pragma once
 
+#include "perf/report/junit.h"
+
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -33,6 +35,12 @@ KillMatrix kill_matrix_from(const nlohmann::json& root, const std::string& file)
 
 std::size_t killed(const KillMatrix& matrix);
 
+// The command that runs the tests with this mutant again.
+std::string mutant_command(const KillMatrix& matrix, const Mutant& mutant);
+
 nlohmann::json to_json(const KillMatrix& matrix);
+
+// A test per mutant, which passes where the mutant was killed.
+TestSuite junit_suite(const KillMatrix& matrix);
 
 } // namespace kg::report

@@ -4,13 +4,15 @@
 
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/roof.h"
-#include "perf/judge/statistics.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/theory.h"
+#include "perf/measure/environment.h"
+#include "perf/report/aggregates.h"
 #include "perf/report/annotations.h"
 #include "perf/report/faces.h"
 #include "perf/report/html.h"
+#include "perf/report/kept_runs.h"
 #include "perf/report/rows.h"
 
 #include <algorithm>
@@ -139,32 +141,25 @@ nlohmann::json to_json(const judge::GroupGrade& group) {
 // All of ours, as one group, with the median and the ends.
 nlohmann::json all_of(const judge::GateResult& result) {
   std::vector<const judge::RowResult*> ours;
-  std::vector<double> ratios;
-  for (const judge::RowResult& row : result.rows) {
-    if (row.kind != judge::Kind::ours) continue;
-    ours.push_back(&row);
-    if (row.ratio) ratios.push_back(*row.ratio);
-  }
+  for (const judge::RowResult& row : result.rows)
+    if (row.kind == judge::Kind::ours) ours.push_back(&row);
   nlohmann::json all = to_json(judge::grade_group(ours));
-  if (ratios.empty()) return all;
-  std::sort(ratios.begin(), ratios.end());
-  all["median"] = judge::median(ratios);
-  all["worst"] = ratios.front();
-  all["best"] = ratios.back();
+  const SpeedUp found = over_baselines(result);
+  if (found.rows == 0) return all;
+  all["median"] = found.median;
+  all["worst"] = found.least;
+  all["best"] = found.greatest;
   return all;
 }
 
 // Vendor's time / ours over the rows that have it: how often we are as fast, the mean, the ends.
-nlohmann::json against_vendor(const std::map<judge::RowKey, double>& standing) {
-  nlohmann::json result = {{"rows", standing.size()}, {"faster", 0}};
-  if (standing.empty()) return result;
-  std::vector<double> ratios;
-  for (const auto& [key, ratio] : standing) ratios.push_back(ratio);
-  std::sort(ratios.begin(), ratios.end());
-  result["faster"] = std::count_if(ratios.begin(), ratios.end(), [](double r) { return r >= 1; });
-  result["geomean"] = judge::geometric_mean(ratios);
-  result["worst"] = ratios.front();
-  result["best"] = ratios.back();
+nlohmann::json to_json(const SpeedUp& vendor) {
+  nlohmann::json result = {{"of", vendor.of}, {"rows", vendor.rows}, {"faster", vendor.reached}};
+  if (vendor.rows == 0) return result;
+  result["geomean"] = vendor.geomean;
+  result["median"] = vendor.median;
+  result["worst"] = vendor.least;
+  result["best"] = vendor.greatest;
   return result;
 }
 
@@ -175,6 +170,7 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
   const judge::Summary summary = judge::summarise(result);
   std::string text = fmt::format("# Kernelgrade report\n\n**{}**\n\n",
                                  headline(summary, result, counted, supplements));
+  text += aggregates_markdown(run, result, counted, supplements);
   text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n## Summary\n\n{}\n", kScale,
                       judged_table(result, run.rows, device_of(run)).markdown(),
                       confirmations_text(run), judge::markdown(summary, result));
@@ -213,13 +209,17 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
   for (const auto& [category, group] : summary.categories) categories[category] = to_json(group);
   nlohmann::json sections = nlohmann::json::array();
   for (const CountedSection& section : counted) sections.push_back(json(section));
+  nlohmann::json success = nlohmann::json::array();
+  for (const Success& each : successes(result, counted, supplements))
+    success.push_back(to_json(each));
   nlohmann::json report = {{"schema", kReportSchema},
                            {"exit_code", result.exit_code},
                            {"line", headline(summary, result, counted, supplements)},
                            {"scale", kScale},
                            {"all", all_of(result)},
                            {"categories", categories},
-                           {"vendor", against_vendor(standing)},
+                           {"vendor", to_json(over_vendor(run, result, supplements))},
+                           {"success", success},
                            {"ceilings", ceilings},
                            {"theory", judge::theoretical_limits(run.environment)},
                            {"environment", run.environment},
@@ -233,19 +233,26 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
   return report.dump(1) + "\n";
 }
 
-void write(const std::filesystem::path& folder, const judge::Results& run,
-           const judge::GateResult& result, const judge::Ceilings& ceilings,
-           const CountedSections& counted, const Supplements& supplements) {
+std::filesystem::path write(const std::filesystem::path& folder, const judge::Results& run,
+                            const judge::GateResult& result, const judge::Ceilings& ceilings,
+                            const CountedSections& counted, const Supplements& supplements) {
   const std::string report = json(run, result, ceilings, counted, supplements);
-  judge::write_file(folder / "report.json", report);
-  judge::write_file(folder / "report.html", html(report));
-  judge::write_file(folder / "report.md", markdown(run, result, counted, supplements));
-  judge::write_file(folder / "summary.md", summary(run, result, counted, supplements));
-  judge::write_file(folder / "rows.csv", rows_csv(run, result, counted));
-  judge::write_file(folder / "junit.xml", junit_xml(run, result, counted));
-  judge::write_file(folder / "annotations.txt", annotations(result, counted, supplements));
-  judge::write_file(folder / "badge.json", badge_json(result, counted));
-  judge::save_results(folder / "samples.json", run);
+  const auto fill = [&](const std::filesystem::path& into) {
+    judge::write_file(into / "report.json", report);
+    judge::write_file(into / "report.html", html(report));
+    judge::write_file(into / "report.md", markdown(run, result, counted, supplements));
+    judge::write_file(into / "summary.md", summary(run, result, counted, supplements));
+    judge::write_file(into / "rows.csv", rows_csv(run, result, counted));
+    judge::write_file(into / "tests.csv", tests_csv(supplements));
+    judge::write_file(into / "junit.xml", junit_xml(run, result, counted, supplements));
+    judge::write_file(into / "annotations.txt", annotations(result, counted, supplements));
+    judge::write_file(into / "badge.json", badge_json(result, counted));
+    judge::save_results(into / "samples.json", run);
+  };
+  const std::filesystem::path kept = keep_run(folder / "runs", perf::utc_now(), fill);
+  for (const auto& file : std::filesystem::directory_iterator(kept))
+    judge::write_file(folder / file.path().filename(), *judge::read_file(file.path()));
+  return kept;
 }
 
 } // namespace kg::report

@@ -29,9 +29,11 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
                  const judge::Ceilings& ceilings = {}, const CountedSections& counted = {},
                  const Supplements& supplements = {});
 
-// Writes all of them into `folder`, each whole or not at all.
-void write(const std::filesystem::path& folder, const judge::Results& run,
-           const judge::GateResult& result, const judge::Ceilings& ceilings = {},
-           const CountedSections& counted = {}, const Supplements& supplements = {});
+// Writes all of them into a folder of this run in `folder`/runs (kept_runs.h), which it returns,
+// and then into `folder` itself, which holds the newest: there each file is whole.
+std::filesystem::path write(const std::filesystem::path& folder, const judge::Results& run,
+                            const judge::GateResult& result, const judge::Ceilings& ceilings = {},
+                            const CountedSections& counted = {},
+                            const Supplements& supplements = {});
 
 } // namespace kg::report

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/side_by_side.h"
 
+#include "perf/judge/csv.h"
 #include "perf/judge/statistics.h"
 #include "runtime/error.h"
 
@@ -81,15 +82,38 @@ std::string line(const SideBySide& compared) {
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : counts)
     parts.push_back(fmt::format("{} {}", count, judge::name(verdict)));
-  constexpr std::size_t kShortCommit = 12;
-  return fmt::format("beside {}: {}", compared.a.substr(0, kShortCommit),
+  return fmt::format("{}: {}", title(compared),
                      parts.empty() ? "no rows" : fmt::format("{}", fmt::join(parts, ", ")));
+}
+
+std::string title(const SideBySide& compared) {
+  constexpr std::size_t kShortCommit = 12;
+  return "beside " + compared.a.substr(0, kShortCommit);
 }
 
 json to_json(const SideBySide& compared) {
   json rows = json::array();
   for (const ComparedPair& row : compared.rows) rows.push_back(row_json(row));
   return {{"a", compared.a}, {"b", compared.b}, {"line", line(compared)}, {"rows", rows}};
+}
+
+TestSuite junit_suite(const SideBySide& compared) {
+  TestSuite suite{title(compared), {}};
+  for (const ComparedPair& row : compared.rows) {
+    TestCase test{suite.name,
+                  judge::text(row.key),
+                  row.b_ns / 1e9,
+                  judge::usual_exit(row.verdict),
+                  std::string(judge::name(row.verdict)),
+                  row.reason};
+    if (row.ratio)
+      test.properties = {{"a_ns", judge::csv_number(row.a_ns)},
+                         {"b_ns", judge::csv_number(row.b_ns)},
+                         {"ratio", judge::csv_number(*row.ratio)}};
+    test.properties.emplace_back("verdict", judge::name(row.verdict));
+    suite.cases.push_back(std::move(test));
+  }
+  return suite;
 }
 
 } // namespace kg::report

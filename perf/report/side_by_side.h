@@ -6,6 +6,7 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/row.h"
+#include "perf/report/junit.h"
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
@@ -42,6 +43,11 @@ int exit_code(const SideBySide& compared);
 // "beside 1a2b3c4d5e6f: 1 regressed, 30 pass"
 std::string line(const SideBySide& compared);
 
+// "beside 1a2b3c4d5e6f"
+std::string title(const SideBySide& compared);
+
 nlohmann::json to_json(const SideBySide& compared);
+
+TestSuite junit_suite(const SideBySide& compared);
 
 } // namespace kg::report

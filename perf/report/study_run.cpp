@@ -118,6 +118,19 @@ json to_json(const StudyRun& run) {
   return object;
 }
 
+TestSuite junit_suite(const StudyRun& run) {
+  TestSuite suite{"study " + run.study->name, {}};
+  for (const StudyRemark& remark : remarks(run))
+    suite.cases.push_back({suite.name, remark.name, 0,
+                           remark.verdict == "skipped" ? judge::kExitSkip : judge::kExitFail,
+                           remark.verdict, remark.message});
+  for (const study::Experiment& each : run.record.done)
+    if (each.row.verified.empty() && each.row.skipped.empty())
+      suite.cases.push_back({suite.name, judge::text(each.row.key), each.row.median_ns / 1e9,
+                             judge::kExitPass, "pass", ""});
+  return suite;
+}
+
 std::string markdown(const StudyRun& run) {
   constexpr int kLevel = 3;
   return markdown(study_sections(*run.study, run.record), kLevel) + "\n";

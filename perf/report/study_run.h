@@ -4,6 +4,7 @@
 // A study as a part of a report that holds other things, too.
 #pragma once
 
+#include "perf/report/junit.h"
 #include "perf/study/record.h"
 #include "perf/study/study.h"
 
@@ -39,6 +40,9 @@ std::vector<StudyRemark> remarks(const StudyRun& run);
 // Its sections (study_sections.h) as titles, lines and tables, its curves, where they cross, and
 // its remarks.
 nlohmann::json to_json(const StudyRun& run);
+
+// A test per experiment, and one per exponent that is not as expected.
+TestSuite junit_suite(const StudyRun& run);
 
 // All sections, under a heading of the third level.
 std::string markdown(const StudyRun& run);

@@ -3,6 +3,7 @@
 #include "perf/report/supplements.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/csv.h"
 #include "perf/judge/json_reader.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
@@ -59,7 +60,7 @@ void add_mutants(Supplements& supplements, const nlohmann::json& root, const std
 std::string correctness_line(const std::vector<CorrectnessRun>& runs) {
   std::size_t passed = 0, failed = 0, skipped = 0;
   for (const CorrectnessRun& run : runs) {
-    passed += run.passed;
+    passed += run.passed.size();
     failed += run.failed.size();
     skipped += run.skipped.size();
   }
@@ -183,7 +184,43 @@ nlohmann::json json(const Supplements& supplements) {
   return {{"correctness", list(supplements.correctness)},
           {"mutants", list(supplements.mutants)},
           {"comparisons", list(supplements.comparisons)},
-          {"studies", list(supplements.studies)}};
+          {"studies", list(supplements.studies)},
+          {"history", to_json(supplements.history)}};
+}
+
+std::vector<TestSuite> junit_suites(const Supplements& supplements) {
+  std::vector<TestSuite> suites;
+  const auto add = [&](const auto& parts) {
+    for (const auto& part : parts) suites.push_back(junit_suite(part));
+  };
+  add(supplements.correctness);
+  add(supplements.mutants);
+  add(supplements.comparisons);
+  add(supplements.studies);
+  return suites;
+}
+
+std::string tests_csv(const Supplements& supplements) {
+  std::string text;
+  const auto add = [&](const std::vector<std::string>& fields) {
+    text += judge::csv_record(fields);
+  };
+  add({"kind", "op", "dtype", "test", "result", "seconds", "check", "place", "message", "again"});
+  for (const CorrectnessRun& run : supplements.correctness) {
+    const auto add_tests = [&](const std::vector<Remark>& tests, const char* result) {
+      for (const Remark& test : tests)
+        add({"correctness", run.op, run.dtype, test.test, result, judge::csv_number(test.seconds),
+             "", "", test.message, test_command(run.op, run.dtype)});
+    };
+    add_tests(run.failed, "failed");
+    add_tests(run.skipped, "skipped");
+    add_tests(run.passed, "passed");
+  }
+  for (const KillMatrix& matrix : supplements.mutants)
+    for (const Mutant& mutant : matrix.mutants)
+      add({"mutant", matrix.op, "", mutant.name, mutant.killed ? "killed" : "survived", "",
+           mutant.check, mutant.place, mutant.why, mutant_command(matrix, mutant)});
+  return text;
 }
 
 std::string markdown(const Supplements& supplements, std::size_t most) {
@@ -193,8 +230,7 @@ std::string markdown(const Supplements& supplements, std::size_t most) {
     for (const CorrectnessRun& run : supplements.correctness)
       for (const Remark& remark : run.failed)
         failures.push_back(
-            {remark.test, brief(remark.message),
-             fmt::format("`ctest -R '^correctness[.]{}[.]{}$'`", run.op, run.dtype)});
+            {remark.test, brief(remark.message), "`" + test_command(run.op, run.dtype) + "`"});
     text += section(correctness_line(supplements.correctness),
                     {"failed test", "what it says", "again"}, failures, most);
   }

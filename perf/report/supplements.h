@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What stands in a report beside timings and counts, each from a file of its own: the correctness
-// tests, the bugs that they found, builds measured side by side, and studies.
+// tests, the bugs that they found, builds measured side by side, studies, and rows over commits.
 #pragma once
 
 #include "perf/report/correctness.h"
 #include "perf/report/kill_matrix.h"
+#include "perf/report/row_history.h"
 #include "perf/report/side_by_side.h"
 #include "perf/report/study_run.h"
 
@@ -23,6 +24,7 @@ struct Supplements {
   std::vector<KillMatrix> mutants;
   std::vector<SideBySide> comparisons;
   std::vector<StudyRun> studies;
+  History history; // is shown, and judged by nobody
 
   bool empty() const {
     return correctness.empty() && mutants.empty() && comparisons.empty() && studies.empty();
@@ -41,8 +43,14 @@ int exit_code(const Supplements& supplements);
 // "study relu: 8 of 8 experiments".
 std::vector<std::string> lines(const Supplements& supplements);
 
-// The members of report.json: correctness, mutants, comparisons, studies.
+// The members of report.json: correctness, mutants, comparisons, studies, history.
 nlohmann::json json(const Supplements& supplements);
+
+// Test suites of all of them, one per operation and type, per operation, per comparison, per study.
+std::vector<TestSuite> junit_suites(const Supplements& supplements);
+
+// tests.csv: a record per correctness test and per mutant.
+std::string tests_csv(const Supplements& supplements);
 
 // For each kind of which something failed a heading, its counts, and the worst `most` of that.
 std::string markdown(const Supplements& supplements, std::size_t most);

@@ -2,11 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/xml.h"
 
-#include "perf/judge/csv.h"
-#include "perf/judge/gate.h"
-
-#include <fmt/format.h>
-
 namespace kg::report {
 
 std::string escaped(std::string_view text) {
@@ -22,22 +17,6 @@ std::string escaped(std::string_view text) {
     }
   }
   return result;
-}
-
-std::string property(std::string_view name, double value) {
-  return property(name, judge::csv_number(value));
-}
-
-std::string property(std::string_view name, std::string_view value) {
-  return fmt::format("   <property name=\"{}\" value=\"{}\"/>\n", name, escaped(value));
-}
-
-std::string outcome(int exit_code, std::string_view type, std::string_view message) {
-  if (exit_code == judge::kExitFail)
-    return fmt::format("   <failure type=\"{}\" message=\"{}\"/>\n", type, escaped(message));
-  if (exit_code == judge::kExitSkip)
-    return fmt::format("   <skipped message=\"{}\"/>\n", escaped(message));
-  return "";
 }
 
 } // namespace kg::report

@@ -3,35 +3,16 @@
 #include "perf/history/change_points.h"
 
 #include "runtime/error.h"
+#include "tests/history/planted.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <random>
 
 namespace kg::history {
 namespace {
 
-// Times around 100, each level from its index on, with noise of `spread` (a share, Laplace) and
-// every tenth value `outlier` times as long.
-struct Level {
-  std::size_t from;
-  double factor;
-};
-std::vector<double> series(std::size_t n, const std::vector<Level>& levels, double spread,
-                           double outlier, unsigned seed) {
-  std::mt19937 random(seed);
-  std::exponential_distribution<double> tail(1);
-  std::vector<double> values;
-  double factor = 1;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (const Level& level : levels)
-      if (level.from == i) factor = level.factor;
-    const double noise = spread * (tail(random) - tail(random));
-    values.push_back(100 * factor * std::exp(noise) * (i % 10 == 7 ? outlier : 1));
-  }
-  return values;
-}
+using test::series;
 
 std::vector<std::size_t> places(const std::vector<ChangePoint>& changes) {
   std::vector<std::size_t> found;

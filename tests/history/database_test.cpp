@@ -84,6 +84,28 @@ TEST_F(History, KnowsTheDriverOfEachRun) {
   EXPECT_EQ(points[2].driver, "");
 }
 
+TEST_F(History, KnowsTheMachineOfEachRun) {
+  const auto run = [&](const char* date, const char* machine) {
+    return file(fmt::format(
+        R"({{"environment": {{"source": "a", "date_utc": "{}", {}}}, "rows": [
+          {{"case": "copy.f32.n64", "variant": "naive", "mode": "cold", "verdict": "pass",
+            "median_ns": 1, "ci_lo_ns": 1, "ci_hi_ns": 1}}]}})",
+        date, machine));
+  };
+  Database database(db_);
+  database.import(run("2026-01-01", R"("device": "host", "cpu": "EPYC", "cores": "2")"));
+  database.import(run("2026-01-02", R"("device": "host", "cpu": "Xeon")"));
+  database.import(run("2026-01-01", R"("device": "nvidia-h200", "device_name": "NVIDIA H200")"));
+  const auto machines = [&](std::size_t series) {
+    std::vector<std::string> found;
+    for (const Point& point : database.points(database.series("", "").at(series)))
+      found.push_back(point.machine);
+    return found;
+  };
+  EXPECT_THAT(machines(0), testing::ElementsAre("EPYC, 2 cores", "Xeon"));
+  EXPECT_THAT(machines(1), testing::ElementsAre("NVIDIA H200"));
+}
+
 TEST_F(History, TakesARunOnce) {
   Database database(db_);
   EXPECT_TRUE(database.import(report("a", "2026-01-01T00:00:00Z", 100)));

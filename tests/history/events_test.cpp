@@ -21,6 +21,7 @@ std::vector<Point> points() {
     point.date_utc = fmt::format("2026-02-{:02}T10:00:00Z", 1 + i / 2);
     point.source = fmt::format("{:02}abcdef0123456789", i);
     point.device = "nvidia-h200";
+    point.machine = i < 35 ? "NVIDIA H200" : "NVIDIA H200 NVL";
     point.driver = i < 30 ? "570" : "580";
     point.median_ns = i < 20 ? 100 : 150;
     point.ci_lo_ns = point.median_ns - 1;
@@ -43,6 +44,7 @@ TEST(HistoryEvents, NameTheCommitAndTheCause) {
             HasSubstr("baseline none -> 100 ns with commit 05abcdef0123"),
             HasSubstr("baseline 100 ns -> 150 ns with commit 25abcdef0123"),
             HasSubstr("driver 570 -> 580 with commit 30abcdef0123"),
+            HasSubstr("machine NVIDIA H200 -> NVIDIA H200 NVL with commit 35abcdef0123"),
             HasSubstr("other machine code or launches with commit 20abcdef0123")));
   EXPECT_LT(text.find("SLOWER"), text.find("driver"));
 }

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `report` with files of several kinds, and with parts missing.
+#include "perf/cli/options.h"
 #include "perf/judge/atomic_file.h"
 #include "tests/measure/cli_world.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace kg::cli::test {
 namespace {
@@ -114,6 +116,72 @@ TEST_F(CliReport, BuildsSideBySideAreEnough) {
   EXPECT_EQ(report({builds("regressed")}).exit_code, 1);
   EXPECT_EQ(reported()["comparisons"][0]["rows"][0]["b_ns"], 125);
 }
+
+TEST_F(CliReport, EachIsKeptByItsTime) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);
+  std::set<std::string> kept;
+  for (int i = 0; i < 3; ++i) {
+    const std::string out = report({path("all.json")}).out;
+    kept.insert(out.substr(out.rfind("kept in ")));
+  }
+  EXPECT_EQ(kept.size(), 3u) << "though they take less than a second";
+  std::size_t folders = 0;
+  for (const auto& run : std::filesystem::directory_iterator(path("report/runs"))) {
+    ++folders;
+    EXPECT_TRUE(std::filesystem::exists(run.path() / "report.html")) << run.path();
+    EXPECT_TRUE(std::filesystem::exists(run.path() / "samples.json")) << run.path();
+  }
+  EXPECT_EQ(folders, 3u);
+}
+
+TEST_F(CliReport, RowsOfATypeWhoseTestsFailAreNoSpeedUp) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);
+  EXPECT_EQ(report({path("all.json"), cli.tested("copy", "f32", "3 elements are wrong"),
+                    cli.tested("copy", "f16"), cli.tested("fill", "f32")})
+                .exit_code,
+            1);
+  EXPECT_EQ(reported()["all"]["rows"], 5);
+  EXPECT_EQ(reported()["all"]["graded"], 3);
+  EXPECT_FALSE(reported()["categories"]["layout"].contains("grade"));
+}
+
+TEST_F(CliReport, WritesToTheFolderReportUnlessTold) {
+  EXPECT_EQ(parse({"report", "a.json"}, "").options.folder, "report");
+  EXPECT_EQ(parse({"report", "a.json", "--out", "b"}, "").options.folder, "b");
+}
+
+#if KERNELGRADE_HISTORY
+// Ten runs as measured, then as many that take twice as long.
+TEST_F(CliReport, ShowsRowsOverCommits) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);
+  report({path("all.json")});
+  nlohmann::json run = reported();
+  std::vector<std::string> imported = {"history", "import", "--db", path("history.sqlite")};
+  for (int i = 0; i < 20; ++i) {
+    run["environment"]["source"] = "commit" + std::to_string(i);
+    run["environment"]["date_utc"] = "2026-01-" + std::to_string(10 + i) + "T00:00:00Z";
+    for (nlohmann::json& row : run["rows"])
+      if (i == 10)
+        for (const char* time : {"median_ns", "ci_lo_ns", "ci_hi_ns"})
+          row[time] = 2 * row[time].get<double>();
+    imported.push_back(file(std::to_string(i) + ".json", run.dump()));
+  }
+  ASSERT_EQ(cli(imported).exit_code, 0);
+  const Outcome outcome = report({path("all.json"), "--history", path("history.sqlite")});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err;
+  const nlohmann::json shown = reported()["history"];
+  EXPECT_EQ(shown["rows"].size(), 9u);
+  EXPECT_EQ(shown["runs"].size(), 20u);
+  EXPECT_THAT(shown["rows"][0]["events"][0]["text"].get<std::string>(),
+              HasSubstr("2x SLOWER from commit commit10"));
+  const Outcome missing = report({path("all.json"), "--history", path("none.sqlite")});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("none.sqlite: there is no such file; make it by"));
+}
+#endif
 
 } // namespace
 } // namespace kg::cli::test

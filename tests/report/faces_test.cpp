@@ -6,6 +6,8 @@
 #include "perf/report/html.h"
 #include "perf/report/report.h"
 #include "tests/report/run.h"
+#include "tests/report/studies.h"
+#include "tests/report/supplements.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -114,6 +116,55 @@ TEST(Junit, CountsAndEscapes) {
                          HasSubstr("<failure type=\"regressed\""),
                          HasSubstr("<failure type=\"fault\"")));
   EXPECT_THAT(xml, Not(HasSubstr("says <why>")));
+}
+
+TEST(Junit, HoldsEveryTestMutantAndComparedRow) {
+  const JudgedRun run = mixed();
+  const std::string xml = junit_xml(run.measured, run.judged, {}, test::supplements());
+  EXPECT_THAT(
+      xml,
+      AllOf(HasSubstr("tests=\"37\" failures=\"6\" errors=\"0\" skipped=\"3\""),
+            HasSubstr("<testsuite name=\"correctness.copy.f32\" tests=\"12\" failures=\"1\" "
+                      "errors=\"0\" skipped=\"1\" time=\"2.500000000\">"),
+            HasSubstr("<testcase classname=\"correctness.copy.f32\" name=\"Copy/f32.Test3\" "
+                      "time=\"0.250000000\">\n  </testcase>"),
+            HasSubstr(
+                "<failure type=\"failed\" message=\"3 of 64 elements are wrong &lt;here&gt;\">"
+                "3 of 64 elements are wrong &lt;here&gt;&#10;  worst (5): 1&#10;again: ctest -R "
+                "'^correctness[.]copy[.]f32$'</failure>"),
+            HasSubstr("name=\"Copy/f32.Huge\" time=\"0.000000000\">\n   <skipped message=\"needs a "
+                      "GPU\"/>"),
+            HasSubstr("<testsuite name=\"mutants.copy\" tests=\"3\" failures=\"1\"")));
+  EXPECT_THAT(
+      xml, AllOf(HasSubstr("<failure type=\"survived\" message=\"no test finds this bug: A barrier "
+                           "is missing\">"),
+                 HasSubstr("&#10;again: KERNELGRADE_MUTANT=late build/host/copy_mutants_test<"),
+                 HasSubstr("<property name=\"check\" value=\"exact\"/>"),
+                 HasSubstr("<testsuite name=\"beside 1a2b3c4d5e6f\" tests=\"4\" failures=\"1\""),
+                 HasSubstr("<property name=\"b_ns\" value=\"125\"/>")));
+}
+
+TEST(Junit, HoldsEveryExperiment) {
+  const JudgedRun run = many(1);
+  EXPECT_THAT(junit_xml(run.measured, run.judged, {}, test::studies()),
+              AllOf(HasSubstr("<testsuite name=\"study matmul\" tests=\"18\" failures=\"0\""),
+                    HasSubstr("<testsuite name=\"study matmul\" tests=\"19\" failures=\"2\""),
+                    HasSubstr("name=\"naive\"")));
+}
+
+TEST(TestsCsv, HasEveryTestAndMutantAndReadsBack) {
+  const judge::Csv csv = judge::read_csv(tests_csv(test::supplements()), "tests.csv");
+  EXPECT_TRUE(csv.problems.empty());
+  ASSERT_EQ(csv.records.size(), 1u + 24 + 3);
+  EXPECT_THAT(csv.records[13].fields,
+              testing::ElementsAre("correctness", "copy", "f32", "Copy/f32.Random", "failed", "0",
+                                   "", "", "3 of 64 elements are wrong <here>\n  worst (5): 1",
+                                   "ctest -R '^correctness[.]copy[.]f32$'"));
+  EXPECT_THAT(csv.records[14].fields, testing::Contains("needs a GPU"));
+  EXPECT_THAT(csv.records.back().fields,
+              testing::ElementsAre("mutant", "copy", "", "late", "survived", "", "SURVIVED",
+                                   "copy/copy.cu:5", "A barrier is missing",
+                                   "KERNELGRADE_MUTANT=late build/host/copy_mutants_test"));
 }
 
 TEST(Badge, SaysHowManyPassed) {

@@ -6,6 +6,7 @@
 #include "perf/report/html.h"
 #include "perf/report/report.h"
 #include "tests/report/counted.h"
+#include "tests/report/row_histories.h"
 #include "tests/report/run.h"
 #include "tests/report/studies.h"
 #include "tests/report/supplements.h"
@@ -93,8 +94,8 @@ class Page : public testing::Test {
 
 TEST_F(Page, TheOverviewGivesOneVerdictAndWhatToDo) {
   const std::string page = shown(mixed(), "");
-  EXPECT_THAT(page, AllOf(HasSubstr("FAILED"), HasSubstr("2 of 4"), HasSubstr("scan.csv:3"),
-                          HasSubstr("2 of 5 (40.0 %)"), HasSubstr("gave a wrong or no result"),
+  EXPECT_THAT(page, AllOf(HasSubstr("FAILED"), HasSubstr(">2 of 4<"), HasSubstr("scan.csv:3"),
+                          HasSubstr(">33.3 %<"), HasSubstr("gave a wrong or no result"),
                           HasSubstr("times as slow"), HasSubstr("✗ critical</span> 0")));
   EXPECT_LT(page.find("gave a wrong or no result"), page.find("times as slow"));
 }
@@ -174,7 +175,7 @@ TEST_F(Page, RecommendationsAreOrderedByTheirGain) {
   std::vector<std::size_t> places;
   for (const char* piece :
        {"Mend first (2)", "gave a wrong or no result", "3.333 times as slow as blessed",
-        "Then make faster (2)", "<strong>up to 3 times as fast: </strong>",
+        "Make faster (2)", "<strong>up to 3 times as fast: </strong>",
         "takes 300 ns, the vendor 100 ns", "<strong>up to 1.25 times as fast: </strong>",
         "takes 100 ns, the vendor 80 ns", "Keep what was won (2)", "1.5 times as fast as blessed",
         "have no baseline"}) {
@@ -304,11 +305,29 @@ TEST_F(Page, TestsStandOnTheOtherPagesToo) {
   EXPECT_THAT(shown(mixed(), "", {}, test::supplements()),
               AllOf(HasSubstr("1 of 12 correctness tests fail"),
                     HasSubstr("no test finds this bug (A barrier is missing)"),
-                    HasSubstr(">Mutants</a>"), HasSubstr("<dd>2 of 3</dd>")));
+                    HasSubstr(">Mutants</a>"), HasSubstr(">66.6 %<")));
   EXPECT_THAT(shown(mixed(), "page=failures", {}, test::supplements()),
               AllOf(HasSubstr("Failures (5)"), HasSubstr("Skipped and undecided (3)"),
                     HasSubstr("KERNELGRADE_MUTANT=late build/host/copy_mutants_test"),
                     HasSubstr("beside 1a2b3c4d5e6f")));
+}
+
+TEST_F(Page, TheHistoryMarksWhatChanged) {
+  const std::string page = shown(mixed(), "page=history", {}, test::histories());
+  EXPECT_THAT(page, AllOf(HasSubstr("copy.f32.n64 ours real over 200 runs"),
+                          HasSubstr("2 of 2 rows"), HasSubstr("x SLOWER from commit 060abcdef012"),
+                          HasSubstr("x SLOWER from commit 120abcdef012"),
+                          HasSubstr("x faster from commit 160abcdef012"),
+                          HasSubstr("machine NVIDIA H200 -&gt; NVIDIA H200 NVL with commit 040"),
+                          HasSubstr("driver 570.1 -&gt; 580.2 with commit 100"),
+                          HasSubstr("baseline none -&gt; 100 ns with commit 020"),
+                          HasSubstr("<title>199abcdef012, 2026-04-16: ")));
+  const std::string other =
+      shown(mixed(), "page=history&row=copy.f32.n128%20ours%20real", {}, test::histories());
+  EXPECT_THAT(other, HasSubstr("copy.f32.n128 ours real over 200 runs"));
+  EXPECT_THAT(shown(mixed(), "page=row&row=copy.f32.n64%20ours%20real", {}, test::histories()),
+              AllOf(HasSubstr("Over commits"), HasSubstr("x SLOWER from commit 060abcdef012")));
+  EXPECT_THAT(shown(mixed(), ""), Not(HasSubstr(">History</a>")));
 }
 
 TEST_F(Page, TheKeyboardStaysWhereItWas) {

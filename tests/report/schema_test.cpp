@@ -7,6 +7,7 @@
 #include "perf/judge/atomic_file.h"
 #include "perf/report/report.h"
 #include "tests/report/counted.h"
+#include "tests/report/row_histories.h"
 #include "tests/report/run.h"
 #include "tests/report/studies.h"
 #include "tests/report/supplements.h"
@@ -56,6 +57,7 @@ nlohmann::json whole_report() {
   run.judged.notes = {"a note"};
   Supplements all = test::supplements();
   all.studies = test::studies().studies;
+  all.history = test::histories().history;
   return nlohmann::json::parse(
       json(run.measured, run.judged, {{"dram_bytes_per_s", 2e12}}, test::counted(), all));
 }

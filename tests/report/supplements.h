@@ -8,12 +8,18 @@
 
 namespace kg::report::test {
 
+inline std::vector<Remark> passed(const std::string& suite, int tests) {
+  std::vector<Remark> all;
+  for (int i = 0; i < tests; ++i) all.push_back({suite + ".Test" + std::to_string(i), "", 0.25});
+  return all;
+}
+
 inline Supplements supplements() {
   Supplements all;
-  CorrectnessRun good{"copy", "f16", 12, {}, {}, 0.5, {}};
+  CorrectnessRun good{"copy", "f16", passed("Copy/f16", 12), {}, {}, 3, {}};
   good.evidence["ours"] = {{"exact", true}, {"vendor", true}};
-  CorrectnessRun bad{"copy", "f32", 10, {}, {}, 0.5, {}};
-  bad.failed = {{"Copy/f32.Random", "3 of 64 elements are wrong <here>"}};
+  CorrectnessRun bad{"copy", "f32", passed("Copy/f32", 10), {}, {}, 2.5, {}};
+  bad.failed = {{"Copy/f32.Random", "3 of 64 elements are wrong <here>\n  worst (5): 1"}};
   bad.skipped = {{"Copy/f32.Huge", "needs a GPU"}};
   bad.evidence["ours"] = {{"exact", true}, {"vendor", false}};
   all.correctness = {good, bad};

@@ -82,7 +82,9 @@ TEST_F(SupplementFiles, TestsAreReadByType) {
   EXPECT_EQ(exit_code(f16), 0);
   EXPECT_TRUE(f16.evidence.at("naive").at("vendor")) << "it was shown for any variant";
   const CorrectnessRun& f32 = all_.correctness[1];
-  EXPECT_EQ(f32.passed, 1u);
+  ASSERT_EQ(f32.passed.size(), 1u);
+  EXPECT_EQ(f32.passed[0].test, "Copy/f32.Ones");
+  EXPECT_EQ(f32.passed[0].seconds, 0.25);
   EXPECT_EQ(f32.seconds, 0.75);
   ASSERT_EQ(f32.failed.size(), 1u);
   EXPECT_EQ(f32.failed[0].test, "Copy/f32.Random");
@@ -158,7 +160,7 @@ TEST(Supplements, OneFailureFailsTheWhole) {
   one.comparisons = test::supplements().comparisons;
   EXPECT_EQ(exit_code(one), 1) << "a row regressed";
   one = {};
-  one.correctness = {{"copy", "f32", 0, {}, {{"Copy/f32.Huge", "needs a GPU"}}, 0, {}}};
+  one.correctness = {{"copy", "f32", {}, {}, {{"Copy/f32.Huge", "needs a GPU"}}, 0, {}}};
   EXPECT_EQ(exit_code(one), 77);
 }
 

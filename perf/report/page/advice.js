@@ -86,7 +86,8 @@ function aboutWaste(row) {
 function toBless(report) {
   const ours = report.rows.filter(row => row.kind === 'ours');
   const entries = ours.filter(row => row.verdict === 'improved').sort(downBy(row => row.ratio)).map(row =>
-    aboutRow(row, ` is ${digits(row.ratio)} times as fast as blessed: bless it, or the gain can be lost again unseen`));
+    ({...aboutRow(row, ` is ${digits(row.ratio)} times as fast as blessed: bless it, or the gain can be lost again unseen`),
+      command: `${row.reproduce.replace('kernelgrade gate', 'kernelgrade bless')} --why "..."`}));
   const unblessed = ours.filter(row => row.verdict === 'unblessed').length;
   if (unblessed)
     entries.push({id: `${unblessed} rows`, link: pageLink('rows', {verdict: 'unblessed'}), words: ' have no baseline, so that nothing watches them',
@@ -96,11 +97,11 @@ function toBless(report) {
 
 function adviceItem({id, link, gain, words, where, command}) {
   const faster = gain ? element('strong', {}, `up to ${digits(Number(gain.toPrecision(3)))} times as fast${where ? ` ${where}` : ''}: `) : '';
-  return element('li', {}, faster, element('a', {href: link}, id), `${words}. `, command ? element('code', {}, command) : '');
+  return element('li', {}, faster, element('a', {href: link}, breakable(id)), `${words}. `, command ? element('code', {}, command) : '');
 }
 
 function adviceGroups(report) {
-  return [['Mend first', toMend(report)], ['Then make faster', toSpeedUp(report)], ['Keep what was won', toBless(report)]].filter(([, entries]) => entries.length);
+  return [['Mend first', toMend(report)], ['Make faster', toSpeedUp(report)], ['Keep what was won', toBless(report)]].filter(([, entries]) => entries.length);
 }
 function nothingToDo() { return element('p', {}, 'Nothing: no row fails, and none is slower than it should be.'); }
 

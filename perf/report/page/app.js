@@ -3,10 +3,11 @@
 const kPages = [['overview', 'Overview', overviewPage], ['advice', 'Recommendations', advicePage], ['rows', 'Rows', rowsPage], ['roofline', 'Roofline', rooflinePage],
                 ['costs', 'Costs', costsPage, report => sectionsOf(report, 'cost').length > 0],
                 ['resources', 'Resources', resourcesPage, report => sectionsOf(report, 'resource').length > 0],
-                ['compare', 'A/B comparison', comparePage, report => comparedRows(report).length > 0],
+                ['compare', 'A/B comparison', comparePage, report => comparedRows(report).some(row => row.ratio !== undefined)],
                 ['correctness', 'Correctness', correctnessPage, report => report.correctness.length > 0],
                 ['mutants', 'Mutants', mutantsPage, report => report.mutants.length > 0],
                 ['studies', 'Studies', studiesPage, report => report.studies.length > 0],
+                ['history', 'History', historyPage, report => report.history.rows.length > 0],
                 ['failures', 'Failures and skips', failuresPage], ['environment', 'Environment', environmentPage]];
 
 const kReport = JSON.parse(document.getElementById('report').textContent);

@@ -98,19 +98,19 @@ function legend(entries) {
 // How many rows are at least so fast: the share of rows (up) with a ratio of at most x.
 function ratioCurve(ratios) {
   const values = [...ratios].sort((a, b) => a - b);
-  const [width, height, left, bottom] = [480, 220, 60, 34];
+  const [width, height, left, bottom] = [480, 220, 72, 44];
   const svg = chart(width, height, 'share of rows with at most that ratio to the baseline');
   const high = Math.max(1.2, values[values.length - 1]);
   const x = value => left + value / high * (width - left - 10);
   const y = share => height - bottom - share * (height - bottom - 10);
   for (const edge of [0.2, 0.5, 0.7, 0.9, 1]) {
     svg.append(shape('path', {class: 'axis', d: `M${x(edge)} 10V${height - bottom}`}));
-    svg.append(text(x(edge), height - bottom + 15, String(edge), {'text-anchor': 'middle'}));
+    svg.append(text(x(edge), height - bottom + 17, String(edge), {'text-anchor': edge === 0.9 ? 'end' : 'middle'}));
   }
   for (const share of [0, 0.5, 1]) svg.append(text(left - 6, y(share) + 4, percentText(share), {'text-anchor': 'end'}));
   const steps = values.map((value, i) => `H${x(value)}V${y((i + 1) / values.length)}`).join('');
   svg.append(shape('path', {class: 'line', stroke: 'var(--link)', d: `M${x(0)} ${y(0)}${steps}H${x(high)}`}));
-  svg.append(text((left + width) / 2, height - 4, 'baseline / measured: 1 is as fast as blessed, less is slower', {'text-anchor': 'middle'}));
+  svg.append(text((left + width) / 2, height - 6, 'baseline / measured (below 1: slower than blessed)', {'text-anchor': 'middle'}));
   return svg;
 }
 

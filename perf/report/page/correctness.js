@@ -50,14 +50,30 @@ function correctnessGrid(runs) {
   return plainTable(['operation', ...types], ops.map(op => [op, ...types.map(dtype => cell(op, dtype))]));
 }
 
-// The failed or the skipped tests of all runs.
-function remarkList(title, runs, end) {
-  const remarks = runs.flatMap(run => run[end].map(remark => ({...remark, again: testCommand(run, remark)})));
-  if (!remarks.length) return [];
-  const says = remark => element('div', {}, element('pre', {}, remark.message), end === 'failed' ? element('code', {}, remark.again) : '');
-  return [element('h3', {}, `${title} (${remarks.length})`), textTable(['test', 'what it says'], remarks.map(remark => [remark.test, says(remark)]))];
+// The failed tests of all runs, each with its command.
+function failedTests(runs) {
+  const failed = runs.flatMap(run => run.failed.map(remark => ({...remark, again: run.again})));
+  if (!failed.length) return [];
+  const says = remark => element('div', {}, element('pre', {}, remark.message), element('code', {}, remark.again));
+  return [element('h3', {}, `Failed tests (${failed.length})`), textTable(['test', 'what it says'], failed.map(remark => [breakable(remark.test), says(remark)]))];
 }
-function testCommand(run, remark) { return `${run.op}_test --gtest_filter=${remark.test}`; }
+
+// The skipped tests of all runs, by their reasons: [{message, tests}], the most frequent first.
+function skips(runs) {
+  const reasons = new Map();
+  for (const {test, message} of runs.flatMap(run => run.skipped)) reasons.set(message, [...(reasons.get(message) || []), test]);
+  return [...reasons].map(([message, tests]) => ({message, tests})).sort((a, b) => b.tests.length - a.tests.length);
+}
+function testNames(tests) {
+  if (tests.length === 1) return element('span', {}, breakable(tests[0]));
+  return element('details', {}, element('summary', {}, `${tests.length} tests`), element('ul', {}, tests.map(test => element('li', {}, breakable(test)))));
+}
+function skippedTests(runs) {
+  const found = skips(runs);
+  if (!found.length) return [];
+  const count = found.reduce((sum, {tests}) => sum + tests.length, 0);
+  return [element('h3', {}, `Skipped tests (${count})`), textTable(['tests', 'why'], found.map(({message, tests}) => [testNames(tests), message]))];
+}
 
 function correctnessPage(report) {
   const view = state();
@@ -66,7 +82,7 @@ function correctnessPage(report) {
   return [element('h2', {}, 'Correctness'),
     element('p', {class: 'none'}, 'Tests by operation and type. Each compares with a reference in 64 bits, with exact results, and with a vendor’s library.'),
     correctnessGrid(report.correctness),
-    ...remarkList('Failed tests', runs, 'failed'), ...remarkList('Skipped tests', runs, 'skipped'),
+    ...failedTests(runs), ...skippedTests(runs),
     element('h2', {}, 'Evidence'), element('p', {class: 'none'}, 'What the tests demand of each variant, and whether one showed it.'), form, count, ...table];
 }
 

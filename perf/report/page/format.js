@@ -35,7 +35,7 @@ function shape(name, attributes = {}, ...children) {
 
 // A name that may be broken behind its separators.
 function breakable(name) {
-  return name.split(/(?<=[_.,])/).flatMap((part, i) => i ? [element('wbr'), part] : [part]);
+  return name.split(/(?<=[_.,/])/).flatMap((part, i) => i ? [element('wbr'), part] : [part]);
 }
 
 // Words carry the meaning and a sign stands beside them; colour comes last.

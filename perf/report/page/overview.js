@@ -1,7 +1,7 @@
 // The first page: one verdict, the counts, what to do next, and how far the run can be trusted.
 
 function overviewPage(report) {
-  const parts = [cards(report)];
+  const parts = [cards(report), ...successParts(report)];
   parts.push(...faultList([...report.faults, ...(report.counted || []).flatMap(section => section.faults)]));
   parts.push(element('h2', {}, 'What to do'), ...adviceInShort(report));
   parts.push(element('h2', {}, 'Categories'), categoryTable(report), gradeBars(gradeGroups(report)),
@@ -21,36 +21,39 @@ function faultList(faults) {
 }
 
 function cards(report) {
-  const all = report.all;
   const order = ([verdict]) => kVerdictOrder.indexOf(verdict);
   const entries = Object.entries(report.verdicts).sort((a, b) => order(a) - order(b)).map(([verdict, count]) =>
     [element('a', {href: pageLink('rows', {verdict})}, word(verdict)), String(count)]);
-  const passed = report.rows.filter(row => row.exit_code === 0).length;
-  if (report.rows.length) entries.push(['rows that pass', `${passed} of ${report.rows.length} (${percentText(passed / report.rows.length)})`]);
-  entries.push(['of ours with a ratio to the baseline', `${all.graded} of ${all.rows}`]);
-  if (all.geomean !== undefined)
-    entries.push(['baseline / measured, geometric mean', ratioText(all.geomean)], ['median', ratioText(all.median)], ['worst', ratioText(all.worst)], ['best', ratioText(all.best)]);
-  if (report.vendor.rows)
-    entries.push(['at least the vendor’s speed', `${report.vendor.faster} of ${report.vendor.rows}`],
-                 ['vendor / ours, mean', `${ratioText(report.vendor.geomean)} (${ratioText(report.vendor.worst)} to ${ratioText(report.vendor.best)})`]);
   for (const [table, page] of [['cost', 'costs'], ['resource', 'resources']]) {
     const counts = {};
     for (const section of sectionsOf(report, table))
       for (const [verdict, count] of Object.entries(section.verdicts)) counts[verdict] = (counts[verdict] || 0) + count;
-    for (const [verdict, count] of Object.entries(counts))
+    for (const [verdict, count] of Object.entries(counts).filter(([name]) => name !== 'pass'))
       entries.push([element('a', {href: pageLink(page, {verdict})}, `${page}: `, word(verdict)), String(count)]);
   }
-  const tests = {};
-  for (const run of report.correctness)
-    for (const [end, count] of [['passed', run.passed], ['failed', run.failed.length], ['skipped', run.skipped.length]])
-      if (count) tests[end] = (tests[end] || 0) + count;
-  for (const [end, count] of Object.entries(tests))
-    entries.push([element('a', {href: pageLink('correctness')}, 'tests: ', word(end)), String(count)]);
-  const mutants = mutantRows(report);
-  if (mutants.length)
-    entries.push([element('a', {href: pageLink('mutants')}, 'mutants killed'), `${mutants.filter(each => each.killed).length} of ${mutants.length}`]);
   for (const study of report.studies) entries.push([element('a', {href: studyLink(study)}, `study ${study.name}`), word(studyState(study))]);
   return element('dl', {class: 'cards'}, entries.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+}
+
+// How much succeeds, and how fast our rows are; as in summary.md.
+function successParts(report) {
+  const pages = {'timings of ours': 'rows', 'correctness tests': 'correctness', mutants: 'mutants', costs: 'costs'};
+  const page = what => pages[what] || (what.startsWith('beside ') ? 'compare' : 'resources');
+  const failed = count => count ? element('span', {class: 'failed'}, `✗ ${count}`) : '0';
+  const success = report.success.map(each => [element('a', {href: pageLink(page(each.what))}, each.what), String(each.passed), failed(each.failed), String(each.skipped), rateOf(each)]);
+  const {all, vendor} = report;
+  const speed = (over, rows, of, found) => [over, ratioText(found.geomean), ratioText(found.median), ratioText(found.worst), ratioText(found.best), `${rows} of ${of}`];
+  const speeds = [...(all.rows ? [speed('the baselines', all.graded, all.rows, all)] : []),
+                  ...(vendor.rows ? [speed('the fastest vendor', vendor.rows, vendor.of, vendor)] : [])];
+  const reached = vendor.rows ? [element('p', {}, `At least as fast as the fastest vendor: ${vendor.faster} of ${vendor.rows} rows.`)] : [];
+  return [...(success.length ? [plainTable(['of', 'passed', 'failed', 'skipped', 'success rate'], success, [1, 2, 3, 4])] : []),
+          ...(speeds.length ? [plainTable(['speed-up over', 'mean', 'median', 'min', 'max', 'of our rows'], speeds, [1, 2, 3, 4, 5]),
+            ...reached, element('p', {class: 'none'}, 'Speed-up: the other’s time / ours, above 1 where ours is faster; the mean is geometric. Rows that are wrong, crashed or were not measured have none.')] : [])];
+}
+
+// Of what was judged, rounded down: 100 % is all of it; see aggregates.cpp.
+function rateOf({passed, failed}) {
+  return passed + failed ? `${(Math.floor(1000 * passed / (passed + failed)) / 10).toFixed(1)} %` : '-';
 }
 
 function categoryTable(report) {
@@ -93,5 +96,5 @@ function trust(report) {
     ['rows that the machine, not the code, made unusable', String(report.rows.filter(row => row.verdict === 'env').length)],
     ...report.notes.map(note => ['note', note]),
   ];
-  return plainTable(['what', 'value'], lines);
+  return factTable(lines);
 }

@@ -26,6 +26,8 @@ function rowPage(report) {
                        each.site ? fileAndLine(each.site) : '-']), [1, 2, 3]));
   const sweep = sizeSweep(report, row);
   if (sweep) parts.push(element('h3', {}, `All sizes of ${row.op} ${row.dtype} ${row.mode}`), ...sweep);
+  const history = historyOf(report, id);
+  if (history) parts.push(element('h3', {}, 'Over commits'), ...historyParts(report, history));
   return parts;
 }
 
@@ -78,28 +80,30 @@ function failuresPage(report) {
   const lists = [['Failures', row => row.exit_code === 1], ['Skipped and undecided', row => row.exit_code === 77], ['Passed, with a warning', row => row.exit_code === 0 && row.warning]];
   return lists.flatMap(([title, belongs]) => {
     const rows = [...testRows(report), ...report.rows, ...costRows(report), ...resourceRows(report)].filter(belongs);
-    const link = row => row.page ? element('a', {href: row.page}, row.name)
+    const link = row => row.page ? element('a', {href: row.page}, breakable(row.name))
       : row.kernel ? element('a', {href: pageLink('resources', {q: row.kernel})}, `${row.kernel} (${row.compiled_for})`)
       : row.metric ? element('a', {href: pageLink('costs', {q: kCosts.text(row)})}, kCosts.text(row))
       : element('a', {href: pageLink('row', {row: rowId(row)})}, rowId(row));
     const lines = rows.slice(0, 500).map(row => [link(row), word(row.verdict), row.message]);
-    return [element('h2', {}, `${title} (${rows.length})`), rows.length ? textTable(['row', 'verdict', 'why, and the command that shows it again'], lines) : element('p', {}, 'None.'),
+    const count = rows.reduce((sum, row) => sum + (row.count || 1), 0);
+    return [element('h2', {}, `${title} (${count})`), rows.length ? textTable(['row', 'verdict', 'why, and the command that shows it again'], lines) : element('p', {}, 'None.'),
             rows.length > 500 ? element('p', {}, `${rows.length - 500} more: see the rows.`) : undefined].filter(Boolean);
   });
 }
 // Failed and skipped correctness tests, bugs that none of them found, what is slower than another build, and what of the studies went wrong.
 function testRows(report) {
-  const remarks = (run, list, verdict, exit_code) => list.map(({test, message}) =>
-    ({page: pageLink('correctness', {op: run.op, dtype: run.dtype}), name: test, verdict, exit_code, message: exit_code === 1 ? `${message}\nagain: ${testCommand(run, {test})}` : message}));
-  const tests = report.correctness.flatMap(run => [...remarks(run, run.failed, 'failed', 1), ...remarks(run, run.skipped, 'skipped', 77)]);
+  const failed = report.correctness.flatMap(run => run.failed.map(({test, message}) =>
+    ({page: pageLink('correctness', {op: run.op, dtype: run.dtype}), name: test, verdict: 'failed', exit_code: 1, message: `${message}\nagain: ${run.again}`})));
+  const skipped = skips(report.correctness).map(({message, tests}) =>
+    ({page: pageLink('correctness'), name: tests.length > 1 ? `${tests.length} tests` : tests[0], verdict: 'skipped', exit_code: 77, count: tests.length, message}));
   const survivors = mutantRows(report).filter(mutant => !mutant.killed).map(mutant =>
     ({page: pageLink('mutants', {op: mutant.op, end: 'survived'}), name: `${mutant.op} ${mutant.mutant}`, verdict: 'survived', exit_code: 1,
-      message: `${mutant.place}: ${mutant.why}; again: KERNELGRADE_MUTANT=${mutant.mutant} build/host/${mutant.op}_mutants_test`}));
+      message: `${mutant.place}: ${mutant.why}; again: ${mutant.again}`}));
   const slower = report.comparisons.flatMap(comparison => comparison.rows.map(row =>
     ({page: pageLink('compare', {q: rowId(row)}), name: `${rowId(row)}, beside ${comparison.a.slice(0, 12)}`, verdict: row.verdict, exit_code: row.exit_code, message: row.reason})));
   const studies = report.studies.flatMap(study => study.remarks.map(remark =>
     ({page: studyLink(study), name: `study ${study.name}: ${remark.name}`, verdict: remark.verdict, exit_code: remark.verdict === 'skipped' ? 77 : 1, message: remark.message})));
-  return [...tests, ...survivors, ...slower, ...studies];
+  return [...failed, ...skipped, ...survivors, ...slower, ...studies];
 }
 function textTable(header, lines) {
   const table = plainTable(header, lines);

@@ -1,0 +1,341 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/command_options.h"
+
+#include "perf/cli/study_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace kg::cli {
+namespace {
+
+void add_rows(CLI::App& command, Words& words) {
+  add_filter(command, words.filter);
+  const std::vector<CLI::Option*> filters =
+      command.get_options([](const CLI::Option* option) { return option->get_group() == kRows; });
+  CLI::Option* batch =
+      command
+          .add_option("--batch", words.batch, "a file of such options, one set of rows per line")
+          ->group(kRows);
+  for (CLI::Option* filter : filters) batch->excludes(filter);
+}
+
+void add_row_timeout(CLI::App& command, Words& words) {
+  command
+      .add_option("--row-timeout", words.options.row_timeout_s,
+                  "seconds after which a row that is not done is killed")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_device(CLI::App& command, Words& words) {
+  Options& options = words.options;
+  command.add_option("--device", options.device,
+                     "a GPU's number, or the name the device must have (nvidia-h200, host)");
+  command.add_option("--json", options.json, "write all samples to this file");
+  command.add_option("--source-id", options.source_id, "name of the source where there is no git");
+  command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
+  add_row_timeout(command, words);
+  command.add_flag("--in-process", options.in_process,
+                   "measure in this process, for debuggers and profilers: a crash ends it");
+  command.add_option("--journal", options.journal)->group(""); // between this program's processes
+  command.add_flag("--quiet", options.quiet, "no progress and no table");
+}
+
+void add_measuring(CLI::App& command, Words& words) {
+  add_device(command, words);
+  command.add_option("--processes", words.processes, "fresh processes to measure in")
+      ->check(CLI::Range(1, 100));
+}
+
+constexpr const char* kShard = "measure this part of N; `merge` and `report` join them";
+
+void add_shard(CLI::App& command, Words& words, const char* text) {
+  command.add_option("--shard", words.shard, text)->type_name("I/N");
+}
+
+void add_tolerance(CLI::App& command, Words& words) {
+  command.add_option("--tol-pct", words.options.tol_pct, "tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_baselines(CLI::App& command, Words& words) {
+  command.add_option("--baselines", words.options.baselines,
+                     "folder of the baselines (default: the source tree's)");
+}
+
+CLI::Option* add_cost(CLI::App& command, Words& words) {
+  return command.add_flag("--cost", words.options.cost,
+                          "costs counted without a GPU, not times (host backend, g++)");
+}
+
+void add_strict(CLI::App& command, Words& words) {
+  command.add_flag("--strict", words.options.strict,
+                   "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
+}
+
+void add_selftest(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* selftest =
+      app.add_subcommand("selftest", "count how often the gate errs, with slow-downs put in");
+  add_rows(*selftest, words);
+  selftest->add_option("experiments", options.experiments,
+                       "aa, inject=3,5,10 (percent), creep, load, bimodal, wild");
+  selftest->add_option("--device", options.device, "a GPU's number, or the device's name");
+  selftest->add_option("--source-id", options.source_id, "name of the source without git");
+  selftest->add_option("--checks", options.checks, "row checks of each experiment");
+  selftest->add_option("--minutes", options.minutes, "begin nothing that would end later")
+      ->check(CLI::PositiveNumber);
+  selftest->add_option("--processes", words.processes, "to screen with (default: 5)")
+      ->check(CLI::Range(3, 10));
+  selftest->add_option("--batches-per-bless", options.batches_per_bless, "of one baseline")
+      ->check(CLI::Range(1, 1000));
+  selftest->add_option("--seed", options.shuffle, "of the orders");
+  selftest->add_option("--samples", options.samples, "folder for all samples, a file per batch");
+  selftest->add_option("--out", options.calibration, "calibration.csv to write after each batch");
+  CLI::Option* merge = selftest->add_option("--merge", options.pooled,
+                                            "measure nothing: pool these files into --out");
+  CLI::Option* table = selftest->add_option("--table", options.compared,
+                                            "measure nothing: compare rules by these files");
+  merge->excludes(table);
+  selftest->add_option("--load", options.load_processes, "busy processes (default: one per core)");
+  selftest->add_flag("--busy", options.busy, "be one of them")->group("");
+}
+
+// Imported results are all judged and nothing is measured, so that what chooses rows or says how to
+// measure would be ignored.
+void add_import(CLI::App& gate, Words& words) {
+  const std::vector<CLI::Option*> senseless = gate.get_options([](const CLI::Option* option) {
+    const std::string name = option->get_name();
+    return option->get_group() == kRows || name == "--device" || name == "--source-id" ||
+           name == "--processes" || name == "--shard" || name == "--shuffle";
+  });
+  CLI::Option* import = gate.add_option(
+      "--import", words.options.files,
+      "measure nothing; judge this file of kernelgrade, NVBench, Google Benchmark or CUTLASS");
+  for (CLI::Option* option : senseless) import->excludes(option);
+  gate.add_option("--baseline", words.options.baseline,
+                  "compare with this file of such results instead of the baselines")
+      ->needs(import);
+  gate.add_option("--tol", words.options.tol_pct, "with --baseline: tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber)
+      ->needs("--baseline");
+}
+
+void add_list(CLI::App& app, Words& words) {
+  CLI::App* list = app.add_subcommand("list", "show the cases, variants and modes");
+  add_rows(*list, words);
+}
+
+void add_run(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* run = app.add_subcommand("run", "measure");
+  add_rows(*run, words);
+  add_measuring(*run, words);
+  add_strict(*run, words);
+  run->add_flag("--once", options.once,
+                "execute and check each row once and time nothing, for profilers and sanitizers");
+  add_shard(*run, words, kShard);
+}
+
+void add_ab(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* ab = app.add_subcommand("ab", "measure side by side with another commit");
+  add_rows(*ab, words);
+  add_strict(*ab, words);
+  add_device(*ab, words);
+  ab->add_option("--base", options.base, "the commit, branch or tag to compare with")->required();
+  ab->add_option("--pairs", options.pairs, "processes of each build, at most")
+      ->check(CLI::Range(10, 1000))
+      ->capture_default_str();
+  add_tolerance(*ab, words);
+}
+
+void add_gate(CLI::App& app, Words& words) {
+  CLI::App* gate = app.add_subcommand("gate", "measure and compare with the baselines");
+  add_rows(*gate, words);
+  add_measuring(*gate, words);
+  add_baselines(*gate, words);
+  add_cost(*gate, words);
+  add_strict(*gate, words);
+  add_shard(*gate, words, kShard);
+  gate->add_option("--confirm", words.confirm,
+                   "auto: measure what looks slower beside the commit that blessed it; never: only "
+                   "say so (KERNELGRADE_CONFIRM)")
+      ->check(CLI::IsMember({"auto", "never"}))
+      ->envname("KERNELGRADE_CONFIRM");
+  add_import(*gate, words);
+}
+
+void add_bless(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* bless = app.add_subcommand("bless", "measure and make that the baseline");
+  add_rows(*bless, words);
+  add_measuring(*bless, words);
+  add_baselines(*bless, words);
+  add_cost(*bless, words);
+  add_strict(*bless, words);
+  add_shard(*bless, words, "refused: a baseline is measured whole");
+  bless->add_option("--why", options.why, "why rows that have a baseline may change");
+  bless->add_flag("--accept-bimodal", options.accept_bimodal, "bless rows with two modes");
+  bless->add_flag("--remove-orphans", options.remove_orphans,
+                  "drop rows that are no cases any more");
+  bless->add_option("--status", words.status, "gate, info or xfail")
+      ->check(CLI::IsMember({"gate", "info", "xfail"}));
+  add_tolerance(*bless, words);
+}
+
+void add_doctor(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the mend");
+  doctor->add_option("--device", options.device, "a GPU's number, or the device's name");
+  add_baselines(*doctor, words);
+}
+
+void add_ceilings(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* ceilings = app.add_subcommand(
+      "ceilings", "measure the rates that this device reaches at the most: the roofs of all rows");
+  ceilings->add_option("--device", options.device, "a GPU's number, or the device's name");
+  ceilings->add_flag("--write", options.write, "put them in the device.json of the baselines");
+  add_baselines(*ceilings, words);
+  add_strict(*ceilings, words);
+}
+
+void add_resources(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* resources = app.add_subcommand(
+      "resources", "compare what kernels take (registers, spills, occupancy) with the baselines");
+  resources->add_option("--op", words.filter.filter.ops, "operations: gemm,softmax")
+      ->delimiter(',');
+  resources->add_option("--json", options.json, "write what they take to this file");
+  resources->add_option("--compiled", options.compiled, "the build's folder of compiled kernels");
+  add_baselines(*resources, words);
+  add_strict(*resources, words);
+  resources->add_flag("--bless", options.bless, "make what they take the baseline");
+  resources->add_option("--why", options.why, "why it may become worse");
+  resources->add_flag("--remove-orphans", options.remove_orphans,
+                      "with --bless: drop kernels that are no more");
+}
+
+void add_report(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* report = app.add_subcommand("report", "judge stored measurements and write a report");
+  add_rows(*report, words);
+  add_baselines(*report, words);
+  add_strict(*report, words);
+  report
+      ->add_option("files", options.files,
+                   "JSON files of run, gate, gate --cost, resources, ab, correctness tests or "
+                   "mutants; or one of a study")
+      ->required();
+  report->add_option("--out", options.folder, "folder of the report")->default_val("report");
+#if KERNELGRADE_HISTORY
+  report->add_option("--history", options.history,
+                     "show rows over commits, from the SQLite file of `history import`");
+#endif
+}
+
+void add_study_command(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* study = add_study(app, options);
+  study->add_option("--device", options.device, "a GPU's number, or the device's name");
+  study->add_option("--source-id", options.source_id, "name of the source where there is no git");
+  study->add_option("--processes", words.processes, "fresh processes to measure in")
+      ->check(CLI::Range(1, 100));
+  add_row_timeout(*study, words);
+  study->add_flag("--quiet", options.quiet, "no progress");
+  add_strict(*study, words);
+}
+
+void add_merge(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
+  merge->add_option("files", options.files, "JSON files of run, gate, gate --cost or resources")
+      ->required();
+  merge->add_option("--json", options.json, "the file to write")->required();
+}
+
+#if KERNELGRADE_HISTORY
+void add_history(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* history = app.add_subcommand("history", "rows over commits, from kept reports");
+  history->add_option("action", options.action, "import report.json files, show rows, or plot them")
+      ->check(CLI::IsMember({"import", "show", "plot"}))
+      ->required();
+  history->add_option("files", options.files, "import: report.json files");
+  history->add_option("--db", options.history_file, "the SQLite file")
+      ->default_val("report/history.sqlite");
+  history->add_option("--case", options.case_part, "show, plot: a part of the case's id");
+  history->add_option("--variant", options.variant, "show, plot: the variant");
+  history->add_option("--out", options.pictures, "plot: the folder for the SVG files")
+      ->default_val("report/history");
+}
+#endif
+
+void add_profile(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
+  add_rows(*profile, words);
+  CLI::Option* cost = add_cost(*profile, words);
+  profile->add_option("--gpu", options.gpu, "the GPU whose time is modelled from the costs")
+      ->needs(cost);
+  profile->add_option("--device", options.device, "a GPU's number, or the device's name");
+  profile->add_option("--runs", options.runs, "timed executions of each row")
+      ->check(CLI::Range(1, 10000))
+      ->default_val(10);
+  profile->add_option("--top", options.top, "kernels to list across all rows")
+      ->check(CLI::Range(0, 10000))
+      ->default_val(10);
+  profile->add_option("--source-id", options.source_id, "name of the source where there is no git");
+  profile->add_option("--json", options.json, "write the profile to this file");
+  profile->add_flag("--quiet", options.quiet, "no tables");
+  add_strict(*profile, words);
+}
+
+void add_compare(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* compare = app.add_subcommand("compare", "compare two stored measurements, A with B");
+  CLI::Option* files =
+      compare->add_option("files", options.files, "files of run, gate, merge or another tool: A, B")
+          ->expected(2);
+  compare
+      ->add_option("--model", options.model,
+                   "compare the model's times with those that this file has of a GPU")
+      ->excludes(files);
+  compare
+      ->add_option("--hardware", options.hardware,
+                   "compare counts with files that ncu wrote of run --once --json, whose file lies "
+                   "beside each")
+      ->excludes(files);
+  compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")
+      ->check(CLI::PositiveNumber);
+  compare->add_option("--json", options.json, "write the comparison to this file");
+  compare->add_flag("--across-devices", options.across_devices,
+                    "show measurements of different devices side by side, for information only");
+  compare->add_flag("--markdown", options.markdown, "write Markdown");
+  add_strict(*compare, words);
+}
+
+} // namespace
+
+void add_commands(CLI::App& app, Words& words) {
+  add_list(app, words);
+  add_run(app, words);
+  add_ab(app, words);
+  add_gate(app, words);
+  add_bless(app, words);
+  add_doctor(app, words);
+  add_ceilings(app, words);
+  add_resources(app, words);
+  add_report(app, words);
+  add_selftest(app, words);
+  add_study_command(app, words);
+  add_merge(app, words);
+#if KERNELGRADE_HISTORY
+  add_history(app, words);
+#endif
+  add_profile(app, words);
+  add_compare(app, words);
+}
+
+} // namespace kg::cli

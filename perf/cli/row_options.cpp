@@ -1,0 +1,88 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/row_options.h"
+
+#include "perf/judge/atomic_file.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <sstream>
+
+namespace kg::cli {
+namespace {
+
+void require_in_filter(const std::vector<std::string>& words, const std::string& word,
+                       const char* option, const std::string& id) {
+  if (!words.empty() && std::find(words.begin(), words.end(), word) == words.end())
+    throw UsageError(fmt::format("--case {} contradicts {}", id, option));
+}
+
+} // namespace
+
+void add_filter(CLI::App& app, FilterWords& words) {
+  const auto list = [&](const char* name, std::vector<std::string>& into, const char* text) {
+    app.add_option(name, into, text)->delimiter(',')->group(kRows);
+  };
+  Filter& filter = words.filter;
+  list("--op", filter.ops, "operations: gemm,softmax");
+  list("--category", filter.categories, "categories: matmul");
+  list("--dtype", filter.dtypes, "types: f32,f16");
+  list("--shape", filter.shapes, "parameters as in the case's id; `run` takes unlisted ones, too");
+  list("--case", words.cases, "whole ids: softmax.f32.r64_c1024");
+  list("--variant", filter.variants, "variants: naive,cublas");
+  list("--mode", filter.modes, "cold, hot, graph or real");
+  app.add_flag("--fast", filter.fast, "the pre-merge subset")->group(kRows);
+}
+
+std::vector<Filter> filters_of(const FilterWords& words) {
+  if (words.cases.empty()) return {words.filter};
+  std::vector<Filter> filters;
+  for (const std::string& id : words.cases) {
+    const std::string op(judge::op_of(id)), dtype(judge::dtype_of(id));
+    const std::size_t prefix = op.size() + dtype.size() + 2;
+    if (op.empty() || dtype.empty() || id.size() <= prefix)
+      throw UsageError(fmt::format(
+          "--case {}: a case is <op>.<dtype>.<shape>, as in softmax.f32.r64_c1024", id));
+    require_in_filter(words.filter.ops, op, "--op", id);
+    require_in_filter(words.filter.dtypes, dtype, "--dtype", id);
+    require_in_filter(words.filter.shapes, id.substr(prefix), "--shape", id);
+    Filter filter = words.filter;
+    filter.ops = {op};
+    filter.dtypes = {dtype};
+    filter.shapes = {id.substr(prefix)};
+    filters.push_back(filter);
+  }
+  return filters;
+}
+
+std::vector<Filter> read_batch(const std::filesystem::path& path) {
+  const std::optional<std::string> contents = judge::read_file(path);
+  if (!contents) throw UsageError(fmt::format("--batch {}: there is no such file", path.string()));
+  std::vector<Filter> filters;
+  std::istringstream lines(*contents);
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty() || line.front() == '#') continue;
+    CLI::App app;
+    FilterWords words;
+    add_filter(app, words);
+    try {
+      app.parse(line);
+      for (Filter& filter : filters_of(words)) filters.push_back(std::move(filter));
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(fmt::format("{}:{}: {}; a line holds options that choose rows, as in --op "
+                                   "gemm --dtype f32",
+                                   path.string(), number, error.what()));
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}:{}: {}", path.string(), number, error.what()));
+    }
+  }
+  if (filters.empty())
+    throw UsageError(fmt::format("--batch {}: it holds no line of options", path.string()));
+  return filters;
+}
+
+} // namespace kg::cli

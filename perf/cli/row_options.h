@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options that choose rows.
+#pragma once
+
+#include "perf/cli/options.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace kg::cli {
+
+inline constexpr const char* kRows = "Which rows"; // the group of these options
+
+// A filter as it stands on a command line; a case stands for its op, dtype and shape.
+struct FilterWords {
+  Filter filter;
+  std::vector<std::string> cases;
+};
+
+void add_filter(CLI::App& app, FilterWords& words);
+
+// One filter, or one per case. Throws UsageError.
+std::vector<Filter> filters_of(const FilterWords& words);
+
+// Those of a file: one filter per line; empty lines and lines that begin with '#' are skipped.
+// Throws UsageError with file and line.
+std::vector<Filter> read_batch(const std::filesystem::path& path);
+
+} // namespace kg::cli

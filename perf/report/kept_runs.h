@@ -1,0 +1,20 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs kept by their time: a folder each, as 20260102T030405Z, and 20260102T030405Z-2 where another
+// began in the same second.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+namespace kg::report {
+
+// Has `fill` write into a new folder below `runs`, which gets its name only then, by one rename:
+// what has such a name is whole, and two processes never share one. Where `fill` throws, nothing is
+// left. `date_utc` as perf::utc_now() gives it. Returns the folder.
+std::filesystem::path keep_run(const std::filesystem::path& runs, std::string date_utc,
+                               const std::function<void(const std::filesystem::path&)>& fill);
+
+} // namespace kg::report
