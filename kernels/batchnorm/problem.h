@@ -4,18 +4,16 @@
 // What batchnorm, its backward pass and their vendors are asked for. Plain C++.
 #pragma once
 
+#include "primitives/layout.h"
 #include "runtime/error.h"
 
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace kg::batchnorm {
 
-// The order in memory of batch (n), channels (c) and the spatial axes (hw), the last one dense.
-enum class Layout { nchw, nhwc };
-constexpr std::string_view name(Layout layout) { return layout == Layout::nchw ? "nchw" : "nhwc"; }
+using kg::Layout;
 
 // A dense tensor of batch x channels x spatial elements; the spatial axes count as one.
 struct Problem {
