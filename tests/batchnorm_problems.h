@@ -14,7 +14,7 @@
 namespace kg::test {
 
 inline std::string text(const batchnorm::Problem& p) {
-  return std::string(batchnorm::name(p.layout)) + "_n" + std::to_string(p.batch) + "_c" +
+  return std::string(name(p.layout)) + "_n" + std::to_string(p.batch) + "_c" +
          std::to_string(p.channels) + "_s" + std::to_string(p.spatial);
 }
 

@@ -4,18 +4,17 @@
 // What batchnorm, its backward pass and their vendors are asked for. Plain C++.
 #pragma once
 
+#include "primitives/layout.h"
 #include "runtime/error.h"
+#include "runtime/preconditions.h"
 
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace kg::batchnorm {
 
-// The order in memory of batch (n), channels (c) and the spatial axes (hw), the last one dense.
-enum class Layout { nchw, nhwc };
-constexpr std::string_view name(Layout layout) { return layout == Layout::nchw ? "nchw" : "nhwc"; }
+using kg::Layout;
 
 // A dense tensor of batch x channels x spatial elements; the spatial axes count as one.
 struct Problem {
@@ -27,10 +26,6 @@ struct Problem {
   constexpr std::int64_t per_channel() const { return batch * spatial; }
   constexpr std::int64_t elements() const { return per_channel() * channels; }
 };
-
-inline void require_extent(const std::string& what, std::int64_t value) {
-  require(value >= 0, what + " is " + std::to_string(value) + "; it must not be negative");
-}
 
 // Throws Error on a negative extent. `what` begins the message.
 inline void require_problem(const std::string& what, const Problem& problem) {

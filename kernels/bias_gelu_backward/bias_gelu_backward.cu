@@ -13,8 +13,9 @@
 // dbias: the order, so the bits, would change from run to run.
 #include "bias_gelu_backward/bias_gelu_backward.h"
 
-#include "normalization/backward_kernels.h"
 #include "primitives/activation_slope.h"
+#include "primitives/pack.h"
+#include "primitives/sum_partials.h"
 #include "reduction/launches.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -24,10 +25,6 @@
 
 namespace kg::bias_gelu_backward {
 
-using normalization::Kind;
-using normalization::backward::pitch;
-using normalization::backward::sum_partials;
-using normalization::backward::sum_warps;
 using reduction::kBlocksPerSm;
 using reduction::kThreads;
 
@@ -132,7 +129,7 @@ __device__ inline void take_piece(const Problem<T>& problem, int width, std::int
     float all = sums[c % Count][c / Count];
     for (int layer = 1; layer < layers; ++layer) all += sums[c % Count][layer * width + c / Count];
     if (problem.partials != nullptr)
-      problem.partials[blockIdx.y * pitch(problem.cols) + tile + c] = all;
+      problem.partials[partial_offset(blockIdx.y, 1, 0, problem.cols) + tile + c] = all;
     else
       problem.arrays.dbias[tile + c] = from_float<T>(all);
   }
@@ -190,30 +187,18 @@ void launch_variant(Problem<T> problem, Variant variant, Stream& stream) {
   else
     launch(misaligned<form, T>, config, problem, width, piece);
   if (count > 1)
-    launch(sum_partials<Kind::rms, T>,
-           {.grid = grid(div_up(cols, kLanes)),
-            .block = static_cast<unsigned>(sum_warps(count) * kLanes),
-            .stream = &stream},
-           problem.partials, count, cols, problem.arrays.dbias, static_cast<T*>(nullptr));
-}
-
-void require_extent(const char* name, std::int64_t value) {
-  require(value >= 0, std::string("bias_gelu_backward: ") + name + " is " + std::to_string(value) +
-                          "; it must not be negative");
+    launch_sum_partials<T, 1>("bias_gelu_backward", problem.partials, count, cols,
+                              {problem.arrays.dbias}, stream);
 }
 
 template <class T>
 void require_arrays(const Arrays<T>& a, std::int64_t rows, std::int64_t cols) {
   const std::string op = "bias_gelu_backward: ";
-  const auto require_pointer = [&](const T* pointer, const char* name, std::int64_t count) {
-    require(pointer != nullptr || count == 0,
-            op + name + " is null; pass device memory of " + std::to_string(count) + " elements");
-  };
-  require_pointer(a.x, "x", rows * cols);
-  require_pointer(a.bias, "bias", rows == 0 ? 0 : cols);
-  require_pointer(a.dy, "dy", rows * cols);
-  require_pointer(a.dx, "dx", rows * cols);
-  require_pointer(a.dbias, "dbias", cols);
+  require_elements(op + "x", a.x, rows * cols);
+  require_elements(op + "bias", a.bias, rows == 0 ? 0 : cols);
+  require_elements(op + "dy", a.dy, rows * cols);
+  require_elements(op + "dx", a.dx, rows * cols);
+  require_elements(op + "dbias", a.dbias, cols);
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t each = rows * cols * kBytes;
   require_same_or_apart(op + "x", a.x, "dx", a.dx, each);
@@ -240,14 +225,14 @@ template <class T>
 std::size_t workspace_bytes(Variant variant, std::int64_t rows, std::int64_t cols) {
   if (variant == Variant::naive || cols == 0) return 0;
   const std::int64_t count = pieces_of<T>(rows, cols).count;
-  return count == 1 ? 0 : static_cast<std::size_t>(count * pitch(cols)) * sizeof(float);
+  return count == 1 ? 0 : partials_bytes(count, 1, cols);
 }
 
 template <class T>
 Variant run(Form form, const Arrays<T>& arrays, void* workspace, std::int64_t rows,
             std::int64_t cols, Variant variant, Stream& stream) {
-  require_extent("rows", rows);
-  require_extent("cols", cols);
+  require_extent("bias_gelu_backward: rows", rows);
+  require_extent("bias_gelu_backward: cols", cols);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (cols == 0) return variant;
   require_arrays(arrays, rows, cols);

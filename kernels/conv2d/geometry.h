@@ -5,6 +5,7 @@
 // passes are asked for. Plain C++.
 #pragma once
 
+#include "primitives/layout.h"
 #include "primitives/window.h"
 
 #include <cstdint>
@@ -12,9 +13,8 @@
 
 namespace kg::conv2d {
 
+using kg::Layout;
 using window::Axis;
-using window::Layout;
-using window::name;
 
 // x is batch x in_channels x height x width, y batch x out_channels x out_height() x out_width(),
 // the weights out_channels x group_inputs() x vertical.kernel x horizontal.kernel; all dense, in

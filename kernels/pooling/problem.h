@@ -4,6 +4,7 @@
 // A pooling problem: what pooling, its backward pass and their vendors are asked for. Plain C++.
 #pragma once
 
+#include "primitives/layout.h"
 #include "primitives/window.h"
 
 #include <cstdint>
@@ -26,9 +27,8 @@ constexpr std::string_view name(Kind kind) {
   return "";
 }
 
+using kg::Layout;
 using window::Axis;
-using window::Layout;
-using window::name;
 using window::window_count;
 
 // Whether all windows end within the padded input, so that each average that includes padding

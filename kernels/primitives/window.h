@@ -9,13 +9,8 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace kg::window {
-
-// The order in memory of batch (n), channels (c), height (h) and width (w), the last one dense.
-enum class Layout { nchw, nhwc };
-constexpr std::string_view name(Layout layout) { return layout == Layout::nchw ? "nchw" : "nhwc"; }
 
 // The windows along one axis. Window o begins o * stride - pad_before elements from the input's
 // start and has `kernel` taps, `dilation` elements apart.
