@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gemm/gemm.h"
 
+#include "gemm/choices.h"
 #include "gemm/variants.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
@@ -70,13 +71,28 @@ constexpr std::int64_t kLeastTiledElements = 256;
 constexpr std::int64_t kLeastSkinnyDepth = 128;
 
 template <class T>
+Variant by_rule(const BasicProblem<T>& p) {
+  if (std::min(p.m, p.n) <= kSkinnySide && p.k >= kLeastSkinnyDepth) return Variant::skinny;
+  if (p.m * p.n < kLeastTiledElements) return Variant::naive;
+  if (supports<T>(Variant::mma, p.math)) return Variant::mma;
+  return supports<T>(Variant::tiled, p.math) ? Variant::tiled : Variant::naive;
+}
+
+// As measured on this device, else by rule.
+template <class T>
+Variant choose(const BasicProblem<T>& p) {
+  constexpr bool kMeasured = kChoices.size() > 0;
+  if (!kMeasured || p.batch * p.m * p.n * p.k == 0) return by_rule(p);
+  const Choice* measured =
+      nearest({kChoices.begin(), kChoices.size()}, device_slug(device_properties().name),
+              dtype_of<T>, p.math, {.b = p.batch, .m = p.m, .n = p.n, .k = p.k});
+  const bool fits = measured && supports<T>(measured->variant, p.math);
+  return fits ? measured->variant : by_rule(p);
+}
+
+template <class T>
 Variant resolve(const BasicProblem<T>& p, Variant variant) {
-  if (variant == Variant::automatic) {
-    if (std::min(p.m, p.n) <= kSkinnySide && p.k >= kLeastSkinnyDepth) return Variant::skinny;
-    if (p.m * p.n < kLeastTiledElements) return Variant::naive;
-    if (supports<T>(Variant::mma, p.math)) return Variant::mma;
-    return supports<T>(Variant::tiled, p.math) ? Variant::tiled : Variant::naive;
-  }
+  if (variant == Variant::automatic) return choose(p);
   require(supports<T>(variant, p.math), "gemm: there is no variant " + std::string(name(variant)) +
                                             " for " + std::string(name(dtype_of<T>)) +
                                             " with math " + std::string(name(p.math)) +

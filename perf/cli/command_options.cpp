@@ -255,6 +255,18 @@ void add_merge(CLI::App& app, Words& words) {
   merge->add_option("--json", options.json, "the file to write")->required();
 }
 
+void add_choose(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* choose = app.add_subcommand(
+      "choose", "write the table of the fastest variants that a kernel's `automatic` looks up");
+  choose->add_option("files", options.files, "JSON files of run or gate, or one of a study")
+      ->required();
+  choose->add_option("--op", options.chosen_op, "the operation, where the files hold several");
+  choose->add_option("--mode", options.chosen_mode, "cold, hot, graph or real, likewise")
+      ->check(CLI::IsMember({"cold", "hot", "graph", "real"}));
+  choose->add_option("--out", options.table, "the file (default: kernels/<op>/choices.inc)");
+}
+
 #if KERNELGRADE_HISTORY
 void add_history(CLI::App& app, Words& words) {
   Options& options = words.options;
@@ -330,6 +342,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_report(app, words);
   add_selftest(app, words);
   add_study_command(app, words);
+  add_choose(app, words);
   add_merge(app, words);
 #if KERNELGRADE_HISTORY
   add_history(app, words);

@@ -11,6 +11,7 @@
 namespace kg::cli {
 
 int ceilings(const Options& options, World& world);
+int choose(const Options& options, World& world);
 int list(const Options& options, World& world);
 int run(const Options& options, World& world);
 int run_once(const Options& options, World& world);

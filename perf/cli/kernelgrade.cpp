@@ -28,6 +28,7 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
     {"ab", ab},
     {"bless", bless},
     {"ceilings", ceilings},
+    {"choose", choose},
     {"compare", compare},
     {"doctor", doctor},
     {"gate", gate},

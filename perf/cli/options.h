@@ -124,6 +124,10 @@ struct Options {
   std::filesystem::path pictures; // plot: the folder for them
   std::string case_part, variant; // empty: all
 
+  // choose
+  std::string chosen_op, chosen_mode; // empty: the only one
+  std::filesystem::path table;        // empty: the operation's
+
   // compare
   bool across_devices = false;
   bool markdown = false;

@@ -121,6 +121,29 @@ Study matmul() {
           }};
 }
 
+// What `automatic` of gemm is chosen by (kernelgrade choose).
+Study matmul_shapes() {
+  return {"matmul_shapes",
+          "multiplies matrices of all proportions, m x k by k x n: which variant where",
+          "k",
+          {{"m", kHost ? "1,64,256" : "1,8,64,256,1024,4096", "rows of the product"},
+           {"n", kHost ? "1,64,256" : "1,8,64,256,1024,4096", "its columns"},
+           {"k", kHost ? "64,1024" : "64,512,4096", "products that each element sums"},
+           kDtype},
+          Scaling{1},
+          [](const Settings& settings) {
+            std::vector<Point> points;
+            for (const std::int64_t m : numbers(settings, "m"))
+              for (const std::int64_t n : numbers(settings, "n"))
+                for (const std::int64_t k : numbers(settings, "k"))
+                  points.push_back(
+                      {fmt::format("gemm.{}.m{}_n{}_k{}_nn", settings.at("dtype"), m, n, k),
+                       fmt::format("{}x{}, k {}", m, n, k), fmt::format("{}x{}", m, n),
+                       static_cast<double>(k)});
+            return points;
+          }};
+}
+
 Study conv() {
   return {"conv",
           "convolves square images by square kernels, padded to keep their size",
@@ -155,7 +178,7 @@ Study conv() {
 } // namespace
 
 std::span<const Study> studies() {
-  static const std::vector<Study> all = {vector_add(), relu(), matmul(), conv()};
+  static const std::vector<Study> all = {vector_add(), relu(), matmul(), matmul_shapes(), conv()};
   return all;
 }
 

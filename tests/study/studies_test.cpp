@@ -52,6 +52,16 @@ TEST(Studies, SweepOverSizes) {
   EXPECT_THAT(sizes(points("relu")), ElementsAre(1 << 20, 1 << 22));
 }
 
+TEST(Studies, ShapesOfProductsAreCurvesOverK) {
+  const std::vector<Point> all =
+      points("matmul_shapes", {{"m", "1,64"}, {"n", "8"}, {"k", "16,32"}});
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[1].case_id, "gemm.f32.m1_n8_k32_nn");
+  EXPECT_EQ(all[1].group, "1x8");
+  EXPECT_EQ(all[1].size, 32);
+  EXPECT_EQ(all[2].group, "64x8");
+}
+
 TEST(Studies, ConvolveEveryInputByEveryKernel) {
   const std::vector<Point> all = points("conv");
   ASSERT_EQ(all.size(), 9u);

@@ -1,0 +1,72 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade choose: the fastest variant of each measured case, into the table of the kernel.
+#include "perf/choose/choices.h"
+
+#include "perf/cli/commands.h"
+#include "perf/cli/stored_runs.h"
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/gate.h"
+#include "perf/study/record.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <ostream>
+#include <set>
+
+namespace kg::cli {
+namespace {
+
+judge::Results results_of(const std::vector<std::filesystem::path>& files) {
+  if (files.size() != 1 || !study::is_record(files.front())) return load_runs(files);
+  study::Record record = study::load_record(files.front());
+  judge::Results run{std::move(record.header.environment), {}};
+  for (study::Experiment& experiment : record.done) run.rows.push_back(std::move(experiment.row));
+  return run;
+}
+
+// The one word that all rows have there, or that the option names.
+std::string only(const char* option, const std::string& given, const std::set<std::string>& words) {
+  if (!given.empty()) return given;
+  if (words.size() == 1) return *words.begin();
+  throw UsageError(fmt::format("choose: the files hold times of {} ({}): name one by {}",
+                               words.size(), fmt::join(words, ", "), option));
+}
+
+// The kernel's own, where no other is named. A run that is there says its device (choices.h).
+std::filesystem::path table_of(const Options& options, const World& world, const std::string& op,
+                               const judge::Results& run) {
+  if (!options.table.empty()) return options.table;
+  if (run.environment.at("device") == "host")
+    throw UsageError("choose: these are times of the executor, and `automatic` chooses for GPUs; "
+                     "name a file by --out to look at its table");
+  const std::filesystem::path path = world.source / "kernels" / op / "choices.inc";
+  require(std::filesystem::exists(path),
+          fmt::format("choose: {} does not exist: `automatic` of {} looks nothing up; name a file "
+                      "by --out to look at its table",
+                      path.string(), op));
+  return path;
+}
+
+} // namespace
+
+int choose(const Options& options, World& world) {
+  const judge::Results run = results_of(options.files);
+  std::set<std::string> ops, modes;
+  for (const judge::Measured& row : run.rows) {
+    ops.insert(row.op);
+    modes.emplace(name(row.key.mode));
+  }
+  const std::string op = only("--op", options.chosen_op, ops);
+  const std::string mode = only("--mode", options.chosen_mode, modes);
+  const std::vector<std::string> found =
+      kg::choose::lines(run, op, judge::mode_named(mode).value());
+  const std::filesystem::path path = table_of(options, world, op, run);
+  judge::write_file(path, kg::choose::with_lines(judge::read_file(path).value_or(""), found));
+  for (const std::string& line : found) world.out << line << "\n";
+  world.out << fmt::format("{}: {} cases; build and test again\n", path.string(), found.size());
+  return judge::kExitPass;
+}
+
+} // namespace kg::cli
