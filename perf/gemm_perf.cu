@@ -3,7 +3,8 @@
 //
 // Products of square matrices, of matrices no multiple of a tile, and of long ones; all four
 // transpositions. Shapes with tf32: what f32 matrices gain where they may be rounded to it; with
-// bias: what an epilogue costs; with b: batches of small products.
+// bias: what an epilogue costs; with b: batches of small products. With at most 8 rows or columns:
+// products that memory bounds.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
@@ -32,7 +33,10 @@ struct Extents {
   gemm::Epilogue epilogue;
   std::int64_t batch;
 
-  bool plain() const { return !tf32 && epilogue == gemm::Epilogue::none && batch == 1; }
+  bool skinny() const { return std::min(m, n) <= 8; }
+  bool plain() const {
+    return !tf32 && epilogue == gemm::Epilogue::none && batch == 1 && !skinny();
+  }
   std::int64_t a() const { return m * k; } // elements of one matrix
   std::int64_t b() const { return k * n; }
   std::int64_t c() const { return m * n; }
@@ -203,7 +207,7 @@ bool is_timed(gemm::Variant variant, const Extents& e) {
 
 template <class T>
 Case make_case(const Extents& e) {
-  Case result{Kind::compute,
+  Case result{e.skinny() ? Kind::memory : Kind::compute,
               gemm::work<T>({.m = e.m,
                              .n = e.n,
                              .k = e.k,
@@ -215,6 +219,7 @@ Case make_case(const Extents& e) {
   for (const gemm::Variant variant : gemm::kVariants) {
     if (!gemm::supports<T>(variant, e.tf32 ? gemm::Math::tf32 : gemm::Math::f32)) continue;
     if (e.tf32 && variant != gemm::Variant::mma) continue; // the others make no use of it
+    if (variant == gemm::Variant::skinny && !e.skinny()) continue;
     const std::string name(gemm::name(variant));
     result.variants.push_back({name, false,
                                [=] {
@@ -259,7 +264,9 @@ Operation gemm_operation() {
                         {"m128_n128_k128_nn_tf32"},
                         {"m130_n120_k100_tt_tf32"},
                         {"m128_n128_k64_nn_bias_gelu_tanh"},
-                        {"b4_m64_n72_k64_nt"}};
+                        {"b4_m64_n72_k64_nt"},
+                        {"m8_n256_k1024_nt"},
+                        {"m512_n8_k512_tn"}};
   else
     operation.shapes = {{"m256_n256_k256_nn"},          {"m1024_n1024_k1024_nn"},
                         {"m4096_n4096_k4096_nn", true}, {"m4096_n4096_k4096_nt"},
@@ -267,7 +274,10 @@ Operation gemm_operation() {
                         {"m8192_n8192_k8192_nn"},       {"m8192_n128_k8192_nn"},
                         {"m4096_n4096_k4096_nn_tf32"},  {"m1024_n1024_k1024_tt_tf32"},
                         {"m4096_n4096_k4096_nn_bias"},  {"m4096_n4096_k4096_nn_bias_gelu_tanh"},
-                        {"b128_m1024_n1024_k64_nt"},    {"b4096_m128_n128_k128_nn"}};
+                        {"b128_m1024_n1024_k64_nt"},    {"b4096_m128_n128_k128_nn"},
+                        {"m1_n16384_k16384_nt"},        {"m8_n16384_k16384_nt"},
+                        {"m8_n16384_k16384_nn"},        {"m16384_n8_k16384_nn"},
+                        {"m32768_n1_k8192_nn"},         {"m1_n4096_k4096_nt"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
     const Extents extents{

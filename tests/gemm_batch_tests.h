@@ -37,14 +37,15 @@ TYPED_TEST(Gemm, ExactBatches) {
     for (const Transpose a : kTransposes)
       for (const Transpose b : kTransposes)
         for (const Batch& batch : kBatches) {
-          const Setup s{.m = 66,
-                        .n = 72,
-                        .k = 40,
-                        .transpose_a = a,
-                        .transpose_b = b,
-                        .alpha = 2 * kExactAlpha<TypeParam>,
-                        .beta = -3,
-                        .batch = batch};
+          const Setup s = fitted({.m = 66,
+                                  .n = 24,
+                                  .k = 40,
+                                  .transpose_a = a,
+                                  .transpose_b = b,
+                                  .alpha = 2 * kExactAlpha<TypeParam>,
+                                  .beta = -3,
+                                  .batch = batch},
+                                 variant);
           expect_exact<TypeParam>(s, exact_data<TypeParam>(s, ProductRange::r1, variant), variant);
         }
 }
@@ -79,13 +80,14 @@ TYPED_TEST(Gemm, BatchesAgainstOracleAndVendor) {
   const auto vendors = vendor::gemm_variants(dtype_of<TypeParam>);
   for (const Variant variant : variants<TypeParam>())
     for (const bool shares_b : {false, true}) {
-      const Setup s{.m = 35,
-                    .n = 40,
-                    .k = 150,
-                    .transpose_a = Transpose::yes,
-                    .alpha = 0.7f,
-                    .beta = 1.3f,
-                    .batch = {.count = 3, .shares_b = shares_b, .gap = 5}};
+      const Setup s = fitted({.m = 35,
+                              .n = 40,
+                              .k = 150,
+                              .transpose_a = Transpose::yes,
+                              .alpha = 0.7f,
+                              .beta = 1.3f,
+                              .batch = {.count = 3, .shares_b = shares_b, .gap = 5}},
+                             variant);
       const Data data = normal_data<TypeParam>(s);
       const GemmOracle expected = oracle(s, multiplied<TypeParam>(data, variant));
       const std::vector<double> tolerance = tolerances<TypeParam>(expected, s.k, variant);

@@ -25,7 +25,7 @@ TYPED_TEST(Gemm, AlphaAndBeta) {
     for (const float alpha : {0.0f, 1.0f, -1.0f, 0.7f})
       for (const float beta : {0.0f, 1.0f, -1.0f, 0.7f})
         for (const std::int64_t k : {0, 40}) {
-          const Setup s{.m = 65, .n = 68, .k = k, .alpha = alpha, .beta = beta};
+          const Setup s = fitted({.m = 65, .n = 20, .k = k, .alpha = alpha, .beta = beta}, variant);
           const Data data = normal_data<TypeParam>(s);
           const GemmOracle expected = oracle(s, multiplied<TypeParam>(data, variant));
           const std::vector<double> tolerance = tolerances<TypeParam>(expected, k, variant);
@@ -106,9 +106,9 @@ TYPED_TEST(Gemm, NothingToDoLaunchesNothing) {
 
 // f32 is rounded to TF32 by those only who allow it.
 TYPED_TEST(Gemm, AutomaticAvoidsTilesThatAreMostlyPadding) {
-  const auto chosen = [](std::int64_t m, std::int64_t n, gemm::Math math) {
+  const auto chosen = [](std::int64_t m, std::int64_t n, std::int64_t k, gemm::Math math) {
     Stream stream;
-    const Setup s{.m = m, .n = n, .k = 3};
+    const Setup s{.m = m, .n = n, .k = k};
     const Matrices<TypeParam> matrices(s, normal_data<TypeParam>(s), stream);
     gemm::BasicProblem<TypeParam> problem = matrices.problem(Variant::naive);
     problem.math = math;
@@ -116,9 +116,13 @@ TYPED_TEST(Gemm, AutomaticAvoidsTilesThatAreMostlyPadding) {
   };
   const Variant fastest = variants<TypeParam>().back();
   for (const gemm::Math math : {gemm::Math::f32, gemm::Math::tf32}) {
-    EXPECT_EQ(chosen(3, 5, math), Variant::naive);
+    EXPECT_EQ(chosen(3, 5, 3, math), Variant::naive);
+    EXPECT_EQ(chosen(8, 65, 128, math), Variant::skinny);
+    EXPECT_EQ(chosen(65, 1, 128, math), Variant::skinny);
+    EXPECT_NE(chosen(65, 8, 127, math), Variant::skinny);
+    EXPECT_NE(chosen(9, 65, 128, math), Variant::skinny);
     const bool exact = dtype_of<TypeParam> == Dtype::f32 && math == gemm::Math::f32;
-    EXPECT_EQ(chosen(16, 16, math), exact ? Variant::tiled : fastest) << gemm::name(math);
+    EXPECT_EQ(chosen(16, 16, 40, math), exact ? Variant::tiled : fastest) << gemm::name(math);
   }
 }
 

@@ -59,15 +59,16 @@ TYPED_TEST(Gemm, ExactEpilogues) {
     for (const Epilogue epilogue : {Epilogue::bias, Epilogue::bias_relu})
       for (const auto& [n, gap] : {Rows{136, 0}, Rows{131, 5}, Rows{70, 1}})
         for (const bool keeps_z : {false, true}) {
-          const Setup s{.m = 67,
-                        .n = n,
-                        .k = 24,
-                        .transpose_b = Transpose::yes,
-                        .alpha = 2 * kExactAlpha<TypeParam>,
-                        .beta = -3,
-                        .gap = gap,
-                        .epilogue = epilogue,
-                        .keeps_z = keeps_z};
+          const Setup s = fitted({.m = 67,
+                                  .n = n,
+                                  .k = 24,
+                                  .transpose_b = Transpose::yes,
+                                  .alpha = 2 * kExactAlpha<TypeParam>,
+                                  .beta = -3,
+                                  .gap = gap,
+                                  .epilogue = epilogue,
+                                  .keeps_z = keeps_z},
+                                 variant);
           const Data data = exact_data<TypeParam>(s, ProductRange::r1, variant);
           const EpilogueOracle expected =
               epilogue_oracle(activation_of(epilogue), oracle(s, data).value, data.bias);
@@ -92,13 +93,14 @@ TYPED_TEST(Gemm, EpiloguesAgainstOracleAndVendor) {
     if (vendors.empty()) report_no_vendor("gemm", dtype_of<TypeParam>, gemm::name(epilogue));
     for (const Variant variant : variants<TypeParam>())
       for (const std::int64_t k : {0, 150}) {
-        const Setup s{.m = 70,
-                      .n = 136,
-                      .k = k,
-                      .alpha = 0.1f,
-                      .beta = 0.7f,
-                      .epilogue = epilogue,
-                      .keeps_z = true};
+        const Setup s = fitted({.m = 70,
+                                .n = 72,
+                                .k = k,
+                                .alpha = 0.1f,
+                                .beta = 0.7f,
+                                .epilogue = epilogue,
+                                .keeps_z = true},
+                               variant);
         const Data data = normal_data<TypeParam>(s);
         const Data ours = multiplied<TypeParam>(data, variant);
         const GemmOracle product = oracle(s, ours);

@@ -65,9 +65,14 @@ void validate(const BasicProblem<T>& p) {
 // multiply-adds would be on padding.
 constexpr std::int64_t kLeastTiledElements = 256;
 
+// With fewer steps of k than this a thread of skinny has less than its loads to keep under way, and
+// adding up the parts of 32 threads is most of the work.
+constexpr std::int64_t kLeastSkinnyDepth = 128;
+
 template <class T>
 Variant resolve(const BasicProblem<T>& p, Variant variant) {
   if (variant == Variant::automatic) {
+    if (std::min(p.m, p.n) <= kSkinnySide && p.k >= kLeastSkinnyDepth) return Variant::skinny;
     if (p.m * p.n < kLeastTiledElements) return Variant::naive;
     if (supports<T>(Variant::mma, p.math)) return Variant::mma;
     return supports<T>(Variant::tiled, p.math) ? Variant::tiled : Variant::naive;
@@ -82,6 +87,7 @@ Variant resolve(const BasicProblem<T>& p, Variant variant) {
 template <class T>
 void run_variant(const BasicProblem<T>& p, Variant variant, Stream& stream) {
   if (variant == Variant::naive) return run_naive(p, stream);
+  if (variant == Variant::skinny) return run_skinny(p, stream);
   if constexpr (std::is_same_v<T, float>)
     if (variant == Variant::tiled) return run_tiled(p, stream);
   run_mma(p, stream);
@@ -94,6 +100,7 @@ std::string_view name(Variant variant) {
   case Variant::automatic: return "automatic";
   case Variant::naive: return "naive";
   case Variant::tiled: return "tiled";
+  case Variant::skinny: return "skinny";
   case Variant::mma: return "mma";
   }
   return "";
@@ -155,7 +162,8 @@ template <class T>
 bool supports(Variant variant, Math math) {
   switch (variant) {
   case Variant::automatic:
-  case Variant::naive: return true;
+  case Variant::naive:
+  case Variant::skinny: return true;
   case Variant::tiled: return std::is_same_v<T, float>;
   case Variant::mma: // architectures before 8.0 have matrix instructions for f16 alone
     if (std::is_same_v<T, f16>) return true;

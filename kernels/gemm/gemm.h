@@ -11,8 +11,8 @@
 // and B. What is written overlaps nothing that is read but C itself.
 //
 // Rounding: sums are of f32, also of f16 and bf16 matrices, whose products are exact in it; alpha
-// and beta C come in f32, and the result is rounded once to T. naive and tiled accumulate every
-// product by one fused multiply-add; mma as the matrix units do, which may cut off bits of a
+// and beta C come in f32, and the result is rounded once to T. naive, tiled and skinny accumulate
+// every product by one fused multiply-add; mma as the matrix units do, which may cut off bits of a
 // partial sum that lie below its f32 significand. In a fixed order either way: repeated runs are
 // bit-identical. z and its activation are computed from the unrounded f32 sum; accuracy of the
 // latter: primitives/activation.h.
@@ -45,10 +45,12 @@ enum class Math { f32, tf32 };
 // naive: one thread per element of C. tiled: 64x64 tiles of C per block, operands through shared
 // memory, 8x8 (or the tile's own) elements per thread in registers; f32. mma: 128x128 tiles by
 // matrix instructions; f16, and where the device has compute capability 8.0, bf16, and f32 with
-// Math::tf32.
-enum class Variant { automatic, naive, tiled, mma };
+// Math::tf32. skinny: reads the operand with the long side of C once for 8 columns, or rows, of C;
+// any C, but made for those of at most 8, which automatic gives it unless k is short.
+enum class Variant { automatic, naive, tiled, skinny, mma };
 
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::mma};
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::skinny,
+                                        Variant::mma};
 
 // Whether there is such a variant for matrices of T on the current device, or without one on some
 // device: cases are listed anywhere. T: float, f16, bf16.

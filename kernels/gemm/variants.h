@@ -17,8 +17,13 @@ namespace kg::gemm {
 template <class T> // float, f16, bf16
 void run_naive(const BasicProblem<T>& problem, Stream& stream);
 void run_tiled(const Problem& problem, Stream& stream);
+template <class T> // float, f16, bf16
+void run_skinny(const BasicProblem<T>& problem, Stream& stream);
 template <class T> // float, with Math::tf32, f16, bf16
 void run_mma(const BasicProblem<T>& problem, Stream& stream);
+
+// Columns, or rows, of C for which skinny reads its tall operand once.
+inline constexpr std::int64_t kSkinnySide = 8;
 
 // Whether every row of every matrix starts at a multiple of 16 bytes.
 template <class T>
