@@ -11,6 +11,7 @@
 #include "runtime/error.h"
 
 #include <string>
+#include <type_traits>
 
 namespace kg::conv2d_backward {
 namespace {
@@ -59,8 +60,8 @@ bool supports(Gradient gradient, Variant variant, const Geometry& geometry) {
   case Variant::automatic:
   case Variant::direct: return true;
   case Variant::implicit_gemm:
-    return gradient == Gradient::weights ||
-           (gradient == Gradient::input && input_supported<T>(geometry, forward_of(variant)));
+    if (gradient == Gradient::weights) return conv2d::supports<T>(forward_of(variant));
+    return gradient == Gradient::input && input_supported<T>(geometry, forward_of(variant));
   case Variant::depthwise:
     return gradient == Gradient::input && input_supported<T>(geometry, forward_of(variant));
   case Variant::vectorized: return gradient == Gradient::bias;
@@ -72,7 +73,9 @@ template <class T>
 Variant resolve(Gradient gradient, const Geometry& g) {
   if (gradient == Gradient::bias) return Variant::vectorized;
   if (gradient == Gradient::weights)
-    return g.group_outputs() < kLeastOutputs ? Variant::direct : Variant::implicit_gemm;
+    return g.group_outputs() >= kLeastOutputs && supports<T>(gradient, Variant::implicit_gemm, g)
+               ? Variant::implicit_gemm
+               : Variant::direct;
   // As the forward operation does that turned weights make of it.
   if (supports<T>(gradient, Variant::depthwise, g)) return Variant::depthwise;
   return g.group_inputs() >= kLeastOutputs && supports<T>(gradient, Variant::implicit_gemm, g)
@@ -87,7 +90,9 @@ std::size_t workspace_bytes(Gradient gradient, const Geometry& geometry, Variant
   if (variant == Variant::direct || geometry.batch == 0) return 0;
   switch (gradient) {
   case Gradient::input: return input_workspace_bytes<T>(geometry);
-  case Gradient::weights: return weights_workspace_bytes(geometry);
+  case Gradient::weights:
+    return std::is_same_v<T, float> ? weights_workspace_bytes(geometry)
+                                    : weights_mma_workspace_bytes(geometry);
   case Gradient::bias: return bias_workspace_bytes<T>(geometry);
   }
   return 0;
@@ -113,10 +118,12 @@ Variant run(Gradient gradient, const Problem<T>& p, Variant variant, Stream& str
     run_direct(gradient, p, stream);
   else if (gradient == Gradient::input)
     run_input(p, forward_of(variant), stream);
-  else if (gradient == Gradient::weights)
+  else if (gradient == Gradient::bias)
+    run_bias(p, stream);
+  else if constexpr (std::is_same_v<T, float>)
     run_weights(p, stream);
   else
-    run_bias(p, stream);
+    run_weights_mma(p, stream);
   return variant;
 }
 

@@ -41,8 +41,9 @@ inline constexpr Gradient kGradients[] = {Gradient::input, Gradient::weights, Gr
 
 // direct: one thread per element of the gradient, which adds up its products. implicit_gemm: of the
 // input that variant of conv2d, of dy and turned weights, for each phase of the strides; of the
-// weights a matrix product whose tiles gather x. depthwise: of the input, as implicit_gemm by that
-// variant of conv2d. vectorized: of the bias, with 16-byte accesses.
+// weights a matrix product whose tiles gather x, of f16 and bf16 on matrix units. depthwise: of the
+// input, as implicit_gemm by that variant of conv2d. vectorized: of the bias, with 16-byte
+// accesses.
 enum class Variant { automatic, direct, implicit_gemm, depthwise, vectorized };
 inline constexpr Variant kVariants[] = {Variant::direct, Variant::implicit_gemm, Variant::depthwise,
                                         Variant::vectorized};
@@ -71,7 +72,7 @@ struct Problem {
 };
 
 // Whether there is such a variant for tensors of T on the current device, or without one on some
-// device. T: float, f16, bf16.
+// device. T: float, f16, bf16. implicit_gemm of f16 and bf16 needs conv2d's matrix units.
 template <class T>
 bool supports(Gradient gradient, Variant variant, const Geometry& geometry);
 

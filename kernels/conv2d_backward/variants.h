@@ -22,8 +22,9 @@ void run_direct(Gradient gradient, const Problem<T>& problem, Stream& stream);
 // `forward`: the variant of conv2d.
 template <class T>
 void run_input(const Problem<T>& problem, conv2d::Variant forward, Stream& stream);
-template <class T>
-void run_weights(const Problem<T>& problem, Stream& stream);
+void run_weights(const Problem<float>& problem, Stream& stream);
+template <class T> // f16, bf16
+void run_weights_mma(const Problem<T>& problem, Stream& stream);
 template <class T>
 void run_bias(const Problem<T>& problem, Stream& stream);
 
@@ -32,6 +33,7 @@ bool input_supported(const Geometry& geometry, conv2d::Variant forward);
 template <class T>
 std::size_t input_workspace_bytes(const Geometry& geometry);
 std::size_t weights_workspace_bytes(const Geometry& geometry);
+std::size_t weights_mma_workspace_bytes(const Geometry& geometry);
 template <class T>
 std::size_t bias_workspace_bytes(const Geometry& geometry);
 
