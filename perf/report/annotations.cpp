@@ -50,6 +50,15 @@ void add_tests(std::vector<std::string>& lines, const std::vector<CorrectnessRun
                             remark.test + " fails", remark.message));
 }
 
+void add_mutants(std::vector<std::string>& lines, const std::vector<KillMatrix>& matrices) {
+  for (const KillMatrix& matrix : matrices)
+    for (const Mutant& mutant : matrix.mutants)
+      if (!mutant.killed)
+        lines.push_back(error(place_in("kernels/" + mutant.place, "kernels")
+                                  .value_or(Place{fmt::format("kernels/{0}/{0}.h", matrix.op)}),
+                              mutant.name + " survives", "no test finds this bug: " + mutant.why));
+}
+
 void add_counts(std::vector<std::string>& lines, const CountedSection& section) {
   for (const std::size_t i : worst_first(section)) {
     const judge::ExactVerdict& verdict = section.result.rows[i];
@@ -83,6 +92,7 @@ std::string annotations(const judge::GateResult& result, const CountedSections& 
                         const Supplements& supplements) {
   std::vector<std::string> lines;
   add_tests(lines, supplements.correctness);
+  add_mutants(lines, supplements.mutants);
   for (const CountedSection& section : counted) add_counts(lines, section);
   add_rows(lines, result);
   std::string text;

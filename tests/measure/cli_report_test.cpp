@@ -175,6 +175,7 @@ TEST_F(CliReport, ShowsRowsOverCommits) {
   const nlohmann::json shown = reported()["history"];
   EXPECT_EQ(shown["rows"].size(), 9u);
   EXPECT_EQ(shown["runs"].size(), 20u);
+  ASSERT_FALSE(shown["rows"][0]["events"].empty());
   EXPECT_THAT(shown["rows"][0]["events"][0]["text"].get<std::string>(),
               HasSubstr("2x SLOWER from commit commit10"));
   const Outcome missing = report({path("all.json"), "--history", path("none.sqlite")});

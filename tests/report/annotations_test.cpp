@@ -37,6 +37,15 @@ TEST(Annotations, StandAtTheLinesTheWorstFirst) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6);
 }
 
+TEST(Annotations, StandWhereABugIsThatNoTestFinds) {
+  Supplements tests;
+  tests.mutants = test::supplements().mutants;
+  EXPECT_EQ(
+      annotations({}, {}, tests),
+      "::error file=kernels/copy/copy.cu,line=5,title=late survives::no test finds this bug: A "
+      "barrier is missing\n");
+}
+
 TEST(Annotations, AreTenAtMostAndNoneOfWhatPassed) {
   test::JudgedRun run = test::many(30);
   EXPECT_EQ(annotations(run.judged), "");

@@ -91,7 +91,7 @@ function mark(kind, x, y, colour, title) {
 function legend(entries) {
   return element('p', {}, entries.map(([name, kind, colour]) => {
     const sign = shape('svg', {width: 16, height: 14, 'aria-hidden': 'true'}, mark(kind, 8, 7, colour, ''));
-    return element('span', {style: 'margin-right:1rem'}, sign, ` ${name}`);
+    return element('span', {class: 'pair'}, sign, ` ${name}`);
   }));
 }
 
@@ -130,6 +130,6 @@ function sampleHistogram(quantiles, median) {
   });
   svg.append(shape('path', {class: 'ceiling', d: `M${x(median)} 4V100`}));
   svg.append(text(x(low), 118, timeText(low)), text(x(high), 118, timeText(high), {'text-anchor': 'end'}));
-  svg.append(text(Math.min(Math.max(x(median), 120), width - 120), 118, `median ${timeText(median)}`, {'text-anchor': 'middle'}));
+  svg.append(text(Math.min(Math.max(x(median), 160), width - 160), 118, `median ${timeText(median)}`, {'text-anchor': 'middle'}));
   return svg;
 }

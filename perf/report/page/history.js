@@ -34,13 +34,13 @@ function linearTicks(low, high) {
 function historyChart(report, row) {
   const frame = {left: 78, right: 14, top: 26, bottom: 30, width: 640, height: 320};
   const svg = chart(frame.width, frame.height, `${rowId(row)} over ${row.points.length} runs`);
-  const values = row.points.flatMap(([, median, low, high, baseline]) => [median, low, high, ...(baseline ? [baseline] : [])]);
+  const values = row.points.flatMap(([, median, , , baseline]) => baseline ? [median, baseline] : [median]);
   const [least, most] = [Math.min(...values), Math.max(...values)];
-  const room = 0.06 * (most - least) || 0.05 * most;
+  const room = 0.1 * (most - least) || 0.05 * most;
   const [y0, y1] = [Math.max(0, least - room), most + room];
   const bottom = frame.height - frame.bottom;
   const x = i => frame.left + i / Math.max(1, row.points.length - 1) * (frame.width - frame.left - frame.right);
-  const y = ns => bottom - (ns - y0) / (y1 - y0) * (bottom - frame.top);
+  const y = ns => bottom - (Math.min(Math.max(ns, y0), y1) - y0) / (y1 - y0) * (bottom - frame.top); // a wide interval is cut off
   svg.append(shape('path', {class: 'axis', d: `M${frame.left} ${frame.top}V${bottom}H${frame.width - frame.right}`}));
   for (const value of linearTicks(y0, y1)) {
     svg.append(shape('path', {class: 'axis', d: `M${frame.left} ${y(value)}H${frame.width - frame.right}`}));
