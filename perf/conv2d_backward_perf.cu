@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradients of convolutions of 3x3 as networks have them, dense and depthwise; each by itself.
+#include "perf/conv2d_case.h"
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
@@ -76,9 +77,6 @@ Sum sum_at(const Images<T>& images, Gradient gradient, const Geometry& g, std::i
   const Tensor filters{g.layout, g.group_inputs(), g.vertical.kernel, g.horizontal.kernel};
   const auto number = [](const RandomData<T>& data, const Tensor& tensor, const Element& e) {
     return static_cast<double>(data.at(tensor.index(e)));
-  };
-  const auto coordinate = [](const conv2d::Axis& axis, std::int64_t window, std::int64_t tap) {
-    return window * axis.stride - axis.pad_before + tap * axis.dilation;
   };
   Sum sum;
   if (gradient == Gradient::input) {
@@ -231,20 +229,7 @@ Operation conv2d_backward_operation() {
                         {"bias_nchw_n256_c256_h56_w56_o256_k1_s1_p0_g1"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const Gradient gradient = conv2d_backward::kGradients[shape.word({"input", "weights", "bias"})];
-    const conv2d::Axis axis{.kernel = shape.number("k"),
-                            .stride = shape.number("s"),
-                            .pad_before = shape.number("p"),
-                            .pad_after = shape.number("p")};
-    const Geometry g{.batch = shape.number("n"),
-                     .in_channels = shape.number("c"),
-                     .height = shape.number("h"),
-                     .width = shape.number("w"),
-                     .out_channels = shape.number("o"),
-                     .vertical = axis,
-                     .horizontal = axis,
-                     .groups = shape.number("g"),
-                     .layout = shape.word({"nchw", "nhwc"}) == 0 ? conv2d::Layout::nchw
-                                                                 : conv2d::Layout::nhwc};
+    const Geometry g = convolution_of(shape);
     if (dtype == Dtype::f16) return make_case<f16>(gradient, g);
     if (dtype == Dtype::bf16) return make_case<bf16>(gradient, g);
     return make_case<float>(gradient, g);

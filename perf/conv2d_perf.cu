@@ -3,6 +3,7 @@
 //
 // The nine convolutions of the study (4 to 8 channels, squares of 32 to 128, kernels of 3 to 7),
 // and what networks are made of: 3x3 of many channels, and depthwise ones of 3x3 and 7x7.
+#include "perf/conv2d_case.h"
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
@@ -45,9 +46,6 @@ test::GemmOracle oracle_at(const Images<T>& images, const Geometry& g, std::int6
   const std::int64_t place = (last ? index / g.out_channels : index) % g.out_places();
   const std::int64_t image = index / (g.out_channels * g.out_places());
   const std::int64_t first = channel / g.group_outputs() * g.group_inputs();
-  const auto coordinate = [](const conv2d::Axis& axis, std::int64_t at, std::int64_t tap) {
-    return at * axis.stride - axis.pad_before + tap * axis.dilation;
-  };
   std::vector<double> x, weights;
   for (std::int64_t c = 0; c < g.group_inputs(); ++c)
     for (std::int64_t tap = 0; tap < g.taps(); ++tap) {
@@ -190,20 +188,7 @@ Operation conv2d_operation() {
                         {"nhwc_n32_c192_h56_w56_o192_k7_s1_p3_g192"},
                         {"nchw_n64_c256_h56_w56_o256_k3_s1_p1_g256"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
-    const conv2d::Axis axis{.kernel = shape.number("k"),
-                            .stride = shape.number("s"),
-                            .pad_before = shape.number("p"),
-                            .pad_after = shape.number("p")};
-    const Geometry g{.batch = shape.number("n"),
-                     .in_channels = shape.number("c"),
-                     .height = shape.number("h"),
-                     .width = shape.number("w"),
-                     .out_channels = shape.number("o"),
-                     .vertical = axis,
-                     .horizontal = axis,
-                     .groups = shape.number("g"),
-                     .layout = shape.word({"nchw", "nhwc"}) == 0 ? conv2d::Layout::nchw
-                                                                 : conv2d::Layout::nhwc};
+    const Geometry g = convolution_of(shape);
     if (dtype == Dtype::f16) return make_case<f16>(g);
     if (dtype == Dtype::bf16) return make_case<bf16>(g);
     return make_case<float>(g);

@@ -59,16 +59,11 @@ std::vector<V> gradient_in_layout(Gradient gradient, const std::vector<V>& value
 
 // As results are compared, in the problem's layout.
 inline std::vector<std::int64_t> gradient_shape(Gradient gradient, const Geometry& g) {
-  const bool last = g.layout == Layout::nhwc;
-  const auto shape = [&](std::int64_t outer, std::int64_t channels, std::int64_t rows,
-                         std::int64_t columns) {
-    return last ? std::vector<std::int64_t>{outer, rows, columns, channels}
-                : std::vector<std::int64_t>{outer, channels, rows, columns};
-  };
   switch (gradient) {
-  case Gradient::input: return shape(g.batch, g.in_channels, g.height, g.width);
+  case Gradient::input: return shape_in_layout(g.layout, g.batch, g.in_channels, g.height, g.width);
   case Gradient::weights:
-    return shape(g.out_channels, g.group_inputs(), g.vertical.kernel, g.horizontal.kernel);
+    return shape_in_layout(g.layout, g.out_channels, g.group_inputs(), g.vertical.kernel,
+                           g.horizontal.kernel);
   case Gradient::bias: break;
   }
   return {g.out_channels};

@@ -27,8 +27,6 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using conv2d::Axis;
 
-constexpr Axis kThree{.kernel = 3, .pad_before = 1, .pad_after = 1};
-
 TYPED_TEST_SUITE(Conv2dBackwardTest, FloatTypes, DtypeNames);
 
 // And sums over so many places that all variants for the weights add up parts of them: a part that

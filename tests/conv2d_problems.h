@@ -15,6 +15,9 @@
 
 namespace kg::test {
 
+// A kernel of 3 that keeps the extent.
+inline constexpr conv2d::Axis kThree{.kernel = 3, .pad_before = 1, .pad_after = 1};
+
 inline Convolution oracle_problem(const conv2d::Geometry& g) {
   const auto axis = [](const conv2d::Axis& a) {
     return PoolAxis{a.kernel, a.stride, a.pad_before, a.pad_after, a.dilation};
@@ -61,11 +64,15 @@ std::vector<V> y_in_layout(const std::vector<V>& y, const conv2d::Geometry& g) {
              : channels_last(y, g.batch, g.out_channels, g.out_places());
 }
 
-// Of y, as results are compared: four extents, in the problem's layout.
+// Of a tensor as results are compared: four extents, in the layout.
+inline std::vector<std::int64_t> shape_in_layout(conv2d::Layout layout, std::int64_t outer,
+                                                 std::int64_t channels, std::int64_t rows,
+                                                 std::int64_t columns) {
+  if (layout == conv2d::Layout::nchw) return {outer, channels, rows, columns};
+  return {outer, rows, columns, channels};
+}
 inline std::vector<std::int64_t> y_shape(const conv2d::Geometry& g) {
-  if (g.layout == conv2d::Layout::nchw)
-    return {g.batch, g.out_channels, g.out_height(), g.out_width()};
-  return {g.batch, g.out_height(), g.out_width(), g.out_channels};
+  return shape_in_layout(g.layout, g.batch, g.out_channels, g.out_height(), g.out_width());
 }
 
 inline std::vector<conv2d::Geometry> in_both_layouts(const std::vector<conv2d::Geometry>& some) {
@@ -100,15 +107,14 @@ inline bool is_compiled(const conv2d::Geometry& g) {
 inline std::vector<conv2d::Geometry> convolutions() {
   using conv2d::Axis;
   const Axis one{};
-  const Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
   const Axis five{.kernel = 5, .pad_before = 2, .pad_after = 2};
   const Axis seven{.kernel = 7, .pad_before = 3, .pad_after = 3};
   const Axis three_of_two{.kernel = 3, .stride = 2, .pad_before = 1, .pad_after = 1};
   return in_both_layouts({
-      {2, 8, 6, 8, 24, three, three},
+      {2, 8, 6, 8, 24, kThree, kThree},
       {1, 3, 15, 17, 16, three_of_two, three_of_two},
       // The first layer of many networks.
-      {1, 3, 16, 15, 8, {.kernel = 7, .stride = 2, .pad_before = 3, .pad_after = 3}, three},
+      {1, 3, 16, 15, 8, {.kernel = 7, .stride = 2, .pad_before = 3, .pad_after = 3}, kThree},
       // Kernels of one element: x is the matrix of columns, or every second element of it is.
       {2, 16, 5, 8, 24, one, one},
       {2, 5, 7, 9, 8, {.stride = 2}, {.stride = 3}},
@@ -128,12 +134,12 @@ inline std::vector<conv2d::Geometry> convolutions() {
        {.kernel = 7, .pad_before = 3, .pad_after = 3}},
       {1, 8, 3, 9, 8, {.kernel = 2}, {.kernel = 2, .pad_before = 3, .pad_after = 4}},
       // Groups: of whole packs and of less, one channel each, and several outputs of each channel.
-      {2, 16, 6, 8, 32, three, three, 2},
-      {1, 12, 5, 6, 8, three, {.kernel = 2}, 4},
-      {2, 17, 6, 7, 17, three, three, 17},
-      {1, 16, 7, 8, 32, three_of_two, three, 16},
+      {2, 16, 6, 8, 32, kThree, kThree, 2},
+      {1, 12, 5, 6, 8, kThree, {.kernel = 2}, 4},
+      {2, 17, 6, 7, 17, kThree, kThree, 17},
+      {1, 16, 7, 8, 32, three_of_two, kThree, 16},
       // Of one channel each in whole packs: kernels that slide along a strip, and one that steps.
-      {2, 24, 6, 9, 24, three, three, 24},
+      {2, 24, 6, 9, 24, kThree, kThree, 24},
       {1, 8, 9, 8, 8, five, five, 8},
       {1, 8, 10, 7, 8, seven, seven, 8},
       {1,

@@ -26,9 +26,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-using conv2d::Axis;
-constexpr Axis kThree{.kernel = 3, .pad_before = 1, .pad_after = 1};
-
 TYPED_TEST_SUITE(Conv2dTest, FloatTypes, DtypeNames);
 
 TYPED_TEST(Conv2dTest, ExactFills) {
