@@ -67,9 +67,9 @@ TYPED_TEST(Gemm, WorkspaceOfParts) {
   const DeviceBuffer<TypeParam> memory(512);
   const Problem valid{.m = 5,
                       .n = 6,
-                      .k = 65,
+                      .k = 100,
                       .a = memory.data(),
-                      .lda = 65,
+                      .lda = 100,
                       .b = memory.data(),
                       .ldb = 6,
                       .c = memory.data(),
@@ -78,7 +78,7 @@ TYPED_TEST(Gemm, WorkspaceOfParts) {
                       .stride_c = 30,
                       .workspace = memory.data(),
                       .parts = 3};
-  constexpr std::size_t kBytes = 2 * 3 * 5 * 8 * sizeof(float); // rows of whole 16 bytes
+  constexpr std::size_t kBytes = 2 * 2 * 5 * 8 * sizeof(float); // parts of 64; rows of 16 bytes
   EXPECT_EQ(gemm::workspace_bytes(valid, Variant::split_k), kBytes);
   EXPECT_EQ(gemm::workspace_bytes(valid, Variant::naive), 0u);
   const auto message = [](const Problem& problem) -> std::string {
