@@ -58,14 +58,12 @@ __device__ __forceinline__ void write(const Destination& to, unsigned product, u
 }
 
 // Blocks per multiprocessor that the registers must leave room for: 6 keep 12 warps without a
-// spill; Turing's 64 KiB of shared memory hold 3. Element-wise loads need one register per address
-// and are not worth spills either.
-template <bool kVector>
+// spill; Turing's 64 KiB of shared memory hold 3.
 constexpr int least_blocks() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   return 3;
 #else
-  return kVector ? 6 : 4;
+  return 6;
 #endif
 }
 
@@ -75,7 +73,7 @@ constexpr int least_blocks() {
 // block to block. split: blocks have a part of k each. kVector: 16-byte accesses to A and B are
 // aligned; packs: those of `finish`.
 template <bool kTransposeA, bool kTransposeB, bool kVector>
-__global__ void __launch_bounds__(kTile.threads(), least_blocks<kVector>())
+__global__ void __launch_bounds__(kTile.threads(), least_blocks())
     tiled(Problem p, Split split, unsigned tiles, unsigned fast_tiles, bool packs) {
   constexpr Tile kT = kTile; // nvcc 13 rejects a kernel with a template argument of class type
   constexpr Slice kSliceA{kT.m, kT.k, kT.threads(), !kTransposeA, kVector};
