@@ -4,7 +4,7 @@
 // Products of square matrices, of matrices no multiple of a tile, and of long ones; all four
 // transpositions. Shapes with tf32: what f32 matrices gain where they may be rounded to it; with
 // bias: what an epilogue costs; with b: batches of small products. With at most 8 rows or columns:
-// products that memory bounds.
+// products that memory bounds. With few tiles and a long k: what its parts bring.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
@@ -18,6 +18,7 @@
 #include "gemm/gemm.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,48 +35,13 @@ struct Extents {
   std::int64_t batch;
 
   bool skinny() const { return std::min(m, n) <= 8; }
+  bool few_tiles() const { return !skinny() && batch == 1 && k >= 8 * std::max(m, n); }
   bool plain() const {
-    return !tf32 && epilogue == gemm::Epilogue::none && batch == 1 && !skinny();
+    return !tf32 && epilogue == gemm::Epilogue::none && batch == 1 && !skinny() && !few_tiles();
   }
   std::int64_t a() const { return m * k; } // elements of one matrix
   std::int64_t b() const { return k * n; }
   std::int64_t c() const { return m * n; }
-};
-
-template <class T>
-struct Matrices {
-  Matrices(const Extents& e, Stream& stream)
-      : e(e), a(e.batch * e.a(), test::Tensor::a, stream),
-        b(e.batch * e.b(), test::Tensor::b, stream), bias(e.n, test::Tensor::c, stream),
-        c(static_cast<std::size_t>(e.batch * e.c())) {}
-  Extents e;
-  RandomData<T> a, b, bias;
-  DeviceBuffer<T> c;
-  double worst_error = 0;
-
-  vendor::Gemm product() const {
-    return {dtype_of<T>,
-            e.transpose_a,
-            e.transpose_b,
-            e.m,
-            e.n,
-            e.k,
-            1,
-            a.data(),
-            e.transpose_a ? e.m : e.k,
-            b.data(),
-            e.transpose_b ? e.k : e.n,
-            0,
-            c.data(),
-            e.n,
-            e.tf32,
-            static_cast<vendor::GemmEpilogue>(e.epilogue),
-            bias.data(),
-            e.batch,
-            e.a(),
-            e.b(),
-            e.c()};
-  }
 };
 
 gemm::Transpose transpose(bool yes) { return yes ? gemm::Transpose::yes : gemm::Transpose::no; }
@@ -104,6 +70,47 @@ gemm::BasicProblem<T> problem(const vendor::Gemm& g) {
           .stride_b = g.stride_b,
           .stride_c = g.stride_c};
 }
+
+template <class T>
+struct Matrices {
+  Matrices(const Extents& e, Stream& stream)
+      : e(e), a(e.batch * e.a(), test::Tensor::a, stream),
+        b(e.batch * e.b(), test::Tensor::b, stream), bias(e.n, test::Tensor::c, stream),
+        c(static_cast<std::size_t>(e.batch * e.c())) {
+    if (e.few_tiles())
+      workspace = DeviceBuffer<std::byte>(
+          gemm::workspace_bytes(problem<T>(product()), gemm::Variant::split_k));
+  }
+  Extents e;
+  RandomData<T> a, b, bias;
+  DeviceBuffer<T> c;
+  DeviceBuffer<std::byte> workspace;
+  double worst_error = 0;
+
+  vendor::Gemm product() const {
+    return {dtype_of<T>,
+            e.transpose_a,
+            e.transpose_b,
+            e.m,
+            e.n,
+            e.k,
+            1,
+            a.data(),
+            e.transpose_a ? e.m : e.k,
+            b.data(),
+            e.transpose_b ? e.k : e.n,
+            0,
+            c.data(),
+            e.n,
+            e.tf32,
+            static_cast<vendor::GemmEpilogue>(e.epilogue),
+            bias.data(),
+            e.batch,
+            e.a(),
+            e.b(),
+            e.c()};
+  }
+};
 
 // Ours rounds to TF32 where it may; a library may round otherwise, or not at all.
 enum class Owner { us, library };
@@ -220,12 +227,15 @@ Case make_case(const Extents& e) {
     if (!gemm::supports<T>(variant, e.tf32 ? gemm::Math::tf32 : gemm::Math::f32)) continue;
     if (e.tf32 && variant != gemm::Variant::mma) continue; // the others make no use of it
     if (variant == gemm::Variant::skinny && !e.skinny()) continue;
+    if (variant == gemm::Variant::split_k && !e.few_tiles()) continue;
     const std::string name(gemm::name(variant));
     result.variants.push_back({name, false,
                                [=] {
                                  return workload<T>(
                                      name, Owner::us, e, [=](const Matrices<T>& m, Stream& s) {
-                                       gemm::run(problem<T>(m.product()), variant, s);
+                                       gemm::BasicProblem<T> p = problem<T>(m.product());
+                                       p.workspace = m.workspace.data();
+                                       gemm::run(p, variant, s);
                                      });
                                },
                                is_timed(variant, e)});
@@ -266,7 +276,9 @@ Operation gemm_operation() {
                         {"m128_n128_k64_nn_bias_gelu_tanh"},
                         {"b4_m64_n72_k64_nt"},
                         {"m8_n256_k1024_nt"},
-                        {"m512_n8_k512_tn"}};
+                        {"m512_n8_k512_tn"},
+                        {"m64_n64_k2048_nn"},
+                        {"m64_n128_k1024_nt"}};
   else
     operation.shapes = {{"m256_n256_k256_nn"},          {"m1024_n1024_k1024_nn"},
                         {"m4096_n4096_k4096_nn", true}, {"m4096_n4096_k4096_nt"},
@@ -277,7 +289,8 @@ Operation gemm_operation() {
                         {"b128_m1024_n1024_k64_nt"},    {"b4096_m128_n128_k128_nn"},
                         {"m1_n16384_k16384_nt"},        {"m8_n16384_k16384_nt"},
                         {"m8_n16384_k16384_nn"},        {"m16384_n8_k16384_nn"},
-                        {"m32768_n1_k8192_nn"},         {"m1_n4096_k4096_nt"}};
+                        {"m32768_n1_k8192_nn"},         {"m1_n4096_k4096_nt"},
+                        {"m128_n128_k16384_nn"},        {"m512_n512_k16384_nt"}};
   operation.make = [](Dtype dtype, const Shape& shape) {
     const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
     const Extents extents{

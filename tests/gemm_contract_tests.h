@@ -49,6 +49,7 @@ TYPED_TEST(Gemm, ZeroFactorsReadNothing) {
     const DeviceBuffer<TypeParam> b(kK * kN);
     const auto c = DeviceBuffer<TypeParam>::from_host(
         std::vector<TypeParam>(kM * kN, from_float<TypeParam>(3)), stream);
+    const DeviceBuffer<float> workspace(kTestedParts * kM * (kN + 2));
     const auto c_after = [&](float alpha, std::int64_t k, float beta) {
       const gemm::BasicProblem<TypeParam> p{.m = kM,
                                             .n = kN,
@@ -61,7 +62,9 @@ TYPED_TEST(Gemm, ZeroFactorsReadNothing) {
                                             .beta = beta,
                                             .c = c.data(),
                                             .ldc = kN,
-                                            .math = math_of<TypeParam>(variant)};
+                                            .math = math_of<TypeParam>(variant),
+                                            .workspace = workspace.data(),
+                                            .parts = kTestedParts};
       EXPECT_EQ(gemm::run(p, variant, stream), variant);
       return c.to_host(stream);
     };
@@ -109,7 +112,7 @@ TYPED_TEST(Gemm, AutomaticAvoidsTilesThatAreMostlyPadding) {
   const auto chosen = [](std::int64_t m, std::int64_t n, std::int64_t k, gemm::Math math) {
     Stream stream;
     const Setup s{.m = m, .n = n, .k = k};
-    const Matrices<TypeParam> matrices(s, normal_data<TypeParam>(s), stream);
+    Matrices<TypeParam> matrices(s, normal_data<TypeParam>(s), stream);
     gemm::BasicProblem<TypeParam> problem = matrices.problem(Variant::naive);
     problem.math = math;
     return gemm::run(problem, Variant::automatic, stream);

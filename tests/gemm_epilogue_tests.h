@@ -43,7 +43,7 @@ struct Outputs {
 template <class T>
 Outputs<T> run_keeping_z(const Setup& s, const Data& data, Variant variant) {
   Stream stream;
-  const Matrices<T> matrices(s, data, stream);
+  Matrices<T> matrices(s, data, stream);
   EXPECT_EQ(gemm::run(matrices.problem(variant), variant, stream), variant);
   Outputs<T> outputs{matrices.result(gemm::name(variant), stream), {}};
   if (s.keeps_z) outputs.z = matrices.z(gemm::name(variant), stream);

@@ -4,6 +4,7 @@
 // How gemm_test.cu runs and judges one matrix product.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@
 #include "gemm/gemm.h"
 
 namespace kg::test::gemm_case {
+
+// Into so many parts split_k cuts a k that is long enough.
+inline constexpr std::int64_t kTestedParts = 3;
 
 // What there is for T on this device.
 template <class T>
@@ -66,36 +70,19 @@ class Matrices {
     device_bias_ = DeviceBuffer<T>::from_host(bias_, stream);
   }
 
-  gemm::BasicProblem<T> problem(Variant variant) const {
-    const Setup& s = setup_;
-    return {s.transpose_a,
-            s.transpose_b,
-            s.m,
-            s.n,
-            s.k,
-            s.alpha,
-            device_a_.data() + s.offset,
-            leading(s.a()),
-            device_b_.data() + s.offset,
-            leading(s.b()),
-            s.beta,
-            device_c_.data() + s.offset,
-            leading(s.c()),
-            math_of<T>(variant),
-            s.epilogue,
-            s.epilogue == gemm::Epilogue::none ? nullptr : device_bias_.data() + s.offset,
-            s.keeps_z ? device_z_.data() + s.offset : nullptr,
-            leading(s.z()),
-            s.batch.count,
-            batch_stride(s.a()),
-            batch_stride(s.b()),
-            batch_stride(s.c()),
-            batch_stride(s.z())};
+  // For split_k with the workspace that it needs.
+  gemm::BasicProblem<T> problem(Variant variant) {
+    gemm::BasicProblem<T> p = plain_problem(variant);
+    if (variant != Variant::split_k) return p;
+    p.parts = kTestedParts;
+    workspace_ = DeviceBuffer<std::byte>(gemm::workspace_bytes(p, variant));
+    p.workspace = workspace_.data();
+    return p;
   }
 
   // The same problem for a library, with the permissions that `variant` needs.
   vendor::Gemm vendor_problem(Variant variant) const {
-    const gemm::BasicProblem<T> p = problem(variant);
+    const gemm::BasicProblem<T> p = plain_problem(variant);
     return {dtype_of<T>,
             p.transpose_a == Transpose::yes,
             p.transpose_b == Transpose::yes,
@@ -136,15 +123,43 @@ class Matrices {
   }
 
  private:
+  gemm::BasicProblem<T> plain_problem(Variant variant) const {
+    const Setup& s = setup_;
+    return {s.transpose_a,
+            s.transpose_b,
+            s.m,
+            s.n,
+            s.k,
+            s.alpha,
+            device_a_.data() + s.offset,
+            leading(s.a()),
+            device_b_.data() + s.offset,
+            leading(s.b()),
+            s.beta,
+            device_c_.data() + s.offset,
+            leading(s.c()),
+            math_of<T>(variant),
+            s.epilogue,
+            s.epilogue == gemm::Epilogue::none ? nullptr : device_bias_.data() + s.offset,
+            s.keeps_z ? device_z_.data() + s.offset : nullptr,
+            leading(s.z()),
+            s.batch.count,
+            batch_stride(s.a()),
+            batch_stride(s.b()),
+            batch_stride(s.c()),
+            batch_stride(s.z())};
+  }
+
   Setup setup_;
   std::vector<T> a_, b_, c_, bias_;
   DeviceBuffer<T> device_a_, device_b_, device_c_, device_z_, device_bias_;
+  DeviceBuffer<std::byte> workspace_;
 };
 
 template <class T>
 std::vector<T> run(const Setup& s, const Data& data, Variant variant) {
   Stream stream;
-  const Matrices<T> matrices(s, data, stream);
+  Matrices<T> matrices(s, data, stream);
   EXPECT_EQ(gemm::run(matrices.problem(variant), variant, stream), variant);
   return matrices.result(gemm::name(variant), stream);
 }

@@ -88,12 +88,16 @@ struct Setup {
   }
 };
 
-// The same problem with a C of the shape that the variant is made for: eight times as many blocks
-// of skinny would show no more.
+// The same problem with a C of the shape that the variant is made for: more blocks of skinny, or
+// more tiles of split_k, would show no more.
 inline Setup fitted(Setup s, Variant variant) {
-  if (variant != Variant::skinny) return s;
-  std::int64_t& side = s.transpose_a == s.transpose_b ? s.n : s.m;
-  side = std::min<std::int64_t>(side, 8);
+  if (variant == Variant::skinny) {
+    std::int64_t& side = s.transpose_a == s.transpose_b ? s.n : s.m;
+    side = std::min<std::int64_t>(side, 8);
+  } else if (variant == Variant::split_k) {
+    s.m = std::min<std::int64_t>(s.m, 40);
+    s.n = std::min<std::int64_t>(s.n, 24);
+  }
   return s;
 }
 

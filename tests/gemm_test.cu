@@ -3,7 +3,7 @@
 //
 // gemm against exact fills, the fp64 oracle and each vendor, on every transposition and at the
 // edges of the tiles. What it promises beside that: gemm_contract_tests.h;
-// epilogues: gemm_epilogue_tests.h; batches: gemm_batch_tests.h.
+// epilogues: gemm_epilogue_tests.h; batches: gemm_batch_tests.h; parts of k: gemm_split_tests.h.
 #include <limits>
 #include <span>
 #include <string>
@@ -17,6 +17,7 @@
 #include "tests/gemm_contract_tests.h"
 #include "tests/gemm_epilogue_tests.h"
 #include "tests/gemm_fixture.h"
+#include "tests/gemm_split_tests.h"
 #include "tests/support/device_types.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
@@ -68,8 +69,14 @@ constexpr ProductShape kEdgesOfSkinny[] = {{1, 1, 1},    {1, 1, 1027}, {2, 3, 7}
                                            {31, 8, 256}, {7, 32, 513}, {9, 36, 130}, {5, 129, 31},
                                            {65, 8, 128}, {3, 24, 1040}};
 
+// split_k, in 3 parts that are multiples of 32, of one of these variants: one part, two, the last
+// part of one step and a whole one; rows between two 16-byte accesses.
+constexpr ProductShape kEdgesOfSplit[] = {{1, 1, 1},    {5, 7, 32},   {3, 66, 33},
+                                          {65, 64, 65}, {2, 129, 96}, {66, 9, 97}};
+
 template <class T>
 std::span<const ProductShape> edges_of(Variant variant) {
+  if (variant == Variant::split_k) return kEdgesOfSplit;
   if (variant == Variant::skinny) return kEdgesOfSkinny;
   if (std::is_same_v<T, float> && variant != Variant::mma) return kEdgesOfTiled;
   return kEdgesOfMma;
@@ -93,7 +100,8 @@ TYPED_TEST(Gemm, EdgeSizes) {
 // In one dimension far more than a grid's y extent could count.
 TYPED_TEST(Gemm, ManyRows) {
   for (const Variant variant : variants<TypeParam>()) {
-    if (variant == Variant::skinny) continue; // counts blocks as tiled does, and takes longest
+    // These count blocks as tiled and mma do, and take longest.
+    if (variant == Variant::skinny || variant == Variant::split_k) continue;
     const Setup s{.m = device_properties().max_grid_yz + 4466,
                   .n = 1,
                   .k = 2,
@@ -289,7 +297,7 @@ TYPED_TEST(Gemm, WaitsForItsStream) {
   for (const Variant variant : variants<TypeParam>()) {
     const Data data = exact_data<TypeParam>(s, ProductRange::r1, variant);
     Stream stream;
-    const Matrices<TypeParam> matrices(s, data, stream);
+    Matrices<TypeParam> matrices(s, data, stream);
     gemm::BasicProblem<TypeParam> problem = matrices.problem(variant);
     const LateInput<TypeParam> late(elements<TypeParam>(data.a), stream);
     problem.a = late.data();

@@ -59,6 +59,13 @@ __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t pr
   store_pack<T, Count>(c, pack, p.n, value);
 }
 
+// The same of a part of k, product and part being `part`: the sums as they are, packs whole.
+template <int Count>
+__device__ __forceinline__ void finish(const PartialSums& to, std::int64_t part, std::int64_t row,
+                                       std::int64_t pack, const Floats<Count>& value) {
+  store_pack<float, Count>(to.data + (part * to.m + row) * to.pitch, pack, to.pitch, value);
+}
+
 // Whether whole packs can be stored, as `finish` wants them.
 template <class T>
 bool packs_fit(const BasicProblem<T>& p) {

@@ -37,11 +37,17 @@ void require_apart(const char* field, std::int64_t stride, std::int64_t batch, s
 }
 
 template <class T>
-void validate(const BasicProblem<T>& p) {
+void validate_extents(const BasicProblem<T>& p) {
   require_extent("m", p.m);
   require_extent("n", p.n);
   require_extent("k", p.k);
   require_extent("batch", p.batch);
+  require_extent("parts", p.parts);
+}
+
+template <class T>
+void validate(const BasicProblem<T>& p) {
+  validate_extents(p);
   require_extent("stride_a", p.stride_a);
   require_extent("stride_b", p.stride_b);
   const bool transpose_a = p.transpose_a == Transpose::yes;
@@ -70,13 +76,18 @@ constexpr std::int64_t kLeastTiledElements = 256;
 constexpr std::int64_t kLeastSkinnyDepth = 128;
 
 template <class T>
+Variant choose(const BasicProblem<T>& p, bool has_workspace) {
+  if (std::min(p.m, p.n) <= kSkinnySide && p.k >= kLeastSkinnyDepth) return Variant::skinny;
+  if (has_workspace && supports<T>(Variant::split_k, p.math) && split_pays(p))
+    return Variant::split_k;
+  if (p.m * p.n < kLeastTiledElements) return Variant::naive;
+  if (supports<T>(Variant::mma, p.math)) return Variant::mma;
+  return supports<T>(Variant::tiled, p.math) ? Variant::tiled : Variant::naive;
+}
+
+template <class T>
 Variant resolve(const BasicProblem<T>& p, Variant variant) {
-  if (variant == Variant::automatic) {
-    if (std::min(p.m, p.n) <= kSkinnySide && p.k >= kLeastSkinnyDepth) return Variant::skinny;
-    if (p.m * p.n < kLeastTiledElements) return Variant::naive;
-    if (supports<T>(Variant::mma, p.math)) return Variant::mma;
-    return supports<T>(Variant::tiled, p.math) ? Variant::tiled : Variant::naive;
-  }
+  if (variant == Variant::automatic) return choose(p, p.workspace != nullptr);
   require(supports<T>(variant, p.math), "gemm: there is no variant " + std::string(name(variant)) +
                                             " for " + std::string(name(dtype_of<T>)) +
                                             " with math " + std::string(name(p.math)) +
@@ -88,9 +99,10 @@ template <class T>
 void run_variant(const BasicProblem<T>& p, Variant variant, Stream& stream) {
   if (variant == Variant::naive) return run_naive(p, stream);
   if (variant == Variant::skinny) return run_skinny(p, stream);
+  if (variant == Variant::split_k) return run_split_k(p, stream);
   if constexpr (std::is_same_v<T, float>)
-    if (variant == Variant::tiled) return run_tiled(p, stream);
-  run_mma(p, stream);
+    if (variant == Variant::tiled) return run_tiled(p, whole(p), stream);
+  run_mma(p, whole(p), stream);
 }
 
 } // namespace
@@ -101,6 +113,7 @@ std::string_view name(Variant variant) {
   case Variant::naive: return "naive";
   case Variant::tiled: return "tiled";
   case Variant::skinny: return "skinny";
+  case Variant::split_k: return "split_k";
   case Variant::mma: return "mma";
   }
   return "";
@@ -126,6 +139,15 @@ std::string_view transposition_name(Transpose a, Transpose b) {
 }
 
 template <class T>
+std::size_t workspace_bytes(const BasicProblem<T>& p, Variant variant) {
+  validate_extents(p);
+  if (variant == Variant::automatic) variant = choose(p, true);
+  if (variant != Variant::split_k) return 0;
+  const Split split = split_of(p);
+  return static_cast<std::size_t>(p.batch * split.parts * p.m * split.sums.pitch) * sizeof(float);
+}
+
+template <class T>
 Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream) {
   validate(problem);
   const Variant resolved = resolve(problem, variant);
@@ -138,6 +160,10 @@ Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream) {
   if (p.batch == 1) p.stride_a = p.stride_b = p.stride_c = p.stride_z = 0;
   const bool unchanged = p.k == 0 && p.beta == 1 && p.epilogue == Epilogue::none;
   if (p.m == 0 || p.n == 0 || p.batch == 0 || unchanged) return resolved;
+  if (resolved == Variant::split_k)
+    require(p.workspace != nullptr && is_aligned(p.workspace),
+            "gemm: workspace is null or not aligned; pass " +
+                std::to_string(workspace_bytes(problem, resolved)) + " bytes, aligned to 16");
   run_variant(p, resolved, stream);
   return resolved;
 }
@@ -165,6 +191,8 @@ bool supports(Variant variant, Math math) {
   case Variant::naive:
   case Variant::skinny: return true;
   case Variant::tiled: return std::is_same_v<T, float>;
+  case Variant::split_k:
+    return supports<T>(Variant::mma, math) || supports<T>(Variant::tiled, math);
   case Variant::mma: // architectures before 8.0 have matrix instructions for f16 alone
     if (std::is_same_v<T, f16>) return true;
     if (std::is_same_v<T, float> && math != Math::tf32) return false;
@@ -176,6 +204,9 @@ bool supports(Variant variant, Math math) {
 template bool supports<float>(Variant, Math);
 template bool supports<f16>(Variant, Math);
 template bool supports<bf16>(Variant, Math);
+template std::size_t workspace_bytes(const BasicProblem<float>&, Variant);
+template std::size_t workspace_bytes(const BasicProblem<f16>&, Variant);
+template std::size_t workspace_bytes(const BasicProblem<bf16>&, Variant);
 template Variant run(const BasicProblem<float>&, Variant, Stream&);
 template Variant run(const BasicProblem<f16>&, Variant, Stream&);
 template Variant run(const BasicProblem<bf16>&, Variant, Stream&);

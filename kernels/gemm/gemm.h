@@ -13,9 +13,10 @@
 // Rounding: sums are of f32, also of f16 and bf16 matrices, whose products are exact in it; alpha
 // and beta C come in f32, and the result is rounded once to T. naive, tiled and skinny accumulate
 // every product by one fused multiply-add; mma as the matrix units do, which may cut off bits of a
-// partial sum that lie below its f32 significand. In a fixed order either way: repeated runs are
-// bit-identical. z and its activation are computed from the unrounded f32 sum; accuracy of the
-// latter: primitives/activation.h.
+// partial sum that lie below its f32 significand; split_k as one of these two, and adds its parts
+// in their order. In a fixed order either way: repeated runs are bit-identical, those of split_k
+// where there are as many parts. z and its activation are computed from the unrounded f32 sum;
+// accuracy of the latter: primitives/activation.h.
 //
 // Elements of f32 matrices are multiplied as they are, unless the problem allows TF32. Then mma
 // rounds those of A and B to 10 bits of fraction, to nearest, ties away from zero: products are
@@ -31,6 +32,7 @@
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -46,11 +48,13 @@ enum class Math { f32, tf32 };
 // memory, 8x8 (or the tile's own) elements per thread in registers; f32. mma: 128x128 tiles by
 // matrix instructions; f16, and where the device has compute capability 8.0, bf16, and f32 with
 // Math::tf32. skinny: reads the operand with the long side of C once for 8 columns, or rows, of C;
-// any C, but made for those of at most 8, which automatic gives it unless k is short.
-enum class Variant { automatic, naive, tiled, skinny, mma };
+// any C, but made for those of at most 8, which automatic gives it unless k is short. split_k: mma
+// or, without it, tiled of parts of k, whose sums a second kernel adds; for C of few tiles and a
+// long k, where automatic takes it if there is a workspace.
+enum class Variant { automatic, naive, tiled, skinny, split_k, mma };
 
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::skinny,
-                                        Variant::mma};
+                                        Variant::split_k, Variant::mma};
 
 // Whether there is such a variant for matrices of T on the current device, or without one on some
 // device: cases are listed anywhere. T: float, f16, bf16.
@@ -96,6 +100,8 @@ struct BasicProblem {
   std::int64_t stride_b = 0;
   std::int64_t stride_c = 0;
   std::int64_t stride_z = 0;
+  void* workspace = nullptr; // of workspace_bytes(); null: automatic does not split k
+  std::int64_t parts = 0;    // of split_k, at most; 0: as many as fill the device
 };
 using Problem = BasicProblem<float>;
 
@@ -109,10 +115,16 @@ std::string_view name(Epilogue epilogue); // "bias_relu", as used in case ids
 // "nn", "nt", "tn" or "tt", as used in case ids.
 std::string_view transposition_name(Transpose a, Transpose b);
 
+// Bytes of device workspace, aligned to 16, that `run` needs for the variant, or that it makes use
+// of for automatic; may be 0. Throws Error as `run` does on negative extents.
+template <class T>
+std::size_t workspace_bytes(const BasicProblem<T>& problem, Variant variant);
+
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
 // Throws Error naming the field on a negative extent or stride, a leading dimension that is too
 // small, matrices of C or z that overlap, an epilogue without its bias, a bias or z without an
-// epilogue, and on a variant that T, the math, or the device does not have.
+// epilogue, a workspace that is needed and null or not aligned, and on a variant that T, the math,
+// or the device does not have.
 template <class T>
 Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream);
 

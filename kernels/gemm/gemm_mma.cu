@@ -81,27 +81,30 @@ __device__ __forceinline__ Floats<kCount> sums_at(const float* from, int pack) {
 }
 
 // Writes half a tile of C, of which `rows` exist, from shared memory.
-template <int kCount, class T>
-__device__ __forceinline__ void write(const BasicProblem<T>& p, std::int64_t product,
+template <int kCount, class Destination>
+__device__ __forceinline__ void write(const Destination& to, std::int64_t product,
                                       std::int64_t row0, std::int64_t column0, int rows,
                                       const float* sums) {
   constexpr int kPacks = kMma.n / kCount;
   const int pack = static_cast<int>(threadIdx.x) % kPacks;
-  if (column0 + pack * kCount >= p.n) return;
+  if (column0 + pack * kCount >= to.n) return;
   for (int row = static_cast<int>(threadIdx.x) / kPacks; row < rows; row += kMma.threads() / kPacks)
-    finish<kCount>(p, product, row0 + row, column0 / kCount + pack,
+    finish<kCount>(to, product, row0 + row, column0 / kCount + pack,
                    sums_at<kCount>(sums + row * kMma.pitch() + pack * kCount, pack));
 }
 
-// vector_a, vector_b: 16-byte accesses to the matrices are aligned; packs: those of `finish`.
+// split: blocks have a part of k each. vector_a, vector_b: 16-byte accesses to the matrices are
+// aligned; packs: those of `finish`.
 template <class T, bool kTransposeA, bool kTransposeB>
 __global__ void __launch_bounds__(kMma.threads(), 2)
-    mma(BasicProblem<T> p, std::int64_t tiles_m, std::int64_t tiles_n, bool vector_a, bool vector_b,
-        bool packs) {
+    mma(BasicProblem<T> p, Split split, std::int64_t tiles_m, std::int64_t tiles_n, bool vector_a,
+        bool vector_b, bool packs) {
   using SliceA = MmaSlice<T, kMma.m, kDepth<T>, !kTransposeA, kMma.threads()>;
   using SliceB = MmaSlice<T, kMma.n, kDepth<T>, kTransposeB, kMma.threads()>;
-  const std::int64_t product = blockIdx.x / (tiles_m * tiles_n);
-  const auto [row0, column0] = origin(blockIdx.x - product * tiles_m * tiles_n, tiles_m, tiles_n);
+  const auto part = static_cast<unsigned>(blockIdx.x / (tiles_m * tiles_n)); // of all products
+  const auto [row0, column0] = origin(blockIdx.x - part * tiles_m * tiles_n, tiles_m, tiles_n);
+  const unsigned product = part / split.parts;
+  const Steps steps = steps_of(split, part, p.k);
   const int rows = static_cast<int>(p.m - row0 < kMma.m ? p.m - row0 : kMma.m);
   const int columns = static_cast<int>(p.n - column0 < kMma.n ? p.n - column0 : kMma.n);
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -109,13 +112,15 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
   const int warp_column = warp % kMma.warps_n() * kMma.warp;
   const bool multiplies = warp_row < rows && warp_column < columns; // else the warp only copies
 
-  MmaOperand<T> a{p.a + product * p.stride_a + (kTransposeA ? row0 : row0 * p.lda), p.lda, rows,
-                  vector_a};
-  MmaOperand<T> b{p.b + product * p.stride_b + (kTransposeB ? column0 * p.ldb : column0), p.ldb,
-                  columns, vector_b};
+  MmaOperand<T> a{p.a + product * p.stride_a + (kTransposeA ? row0 : row0 * p.lda) +
+                      steps.first * (kTransposeA ? p.lda : 1),
+                  p.lda, rows, vector_a};
+  MmaOperand<T> b{p.b + product * p.stride_b + (kTransposeB ? column0 * p.ldb : column0) +
+                      steps.first * (kTransposeB ? 1 : p.ldb),
+                  p.ldb, columns, vector_b};
   T* const shared = dynamic_shared<T>();
-  const int slices = static_cast<int>((p.k + kDepth<T> - 1) / kDepth<T>);
-  const int last_depth = static_cast<int>(p.k - (slices - 1) * std::int64_t{kDepth<T>});
+  const int slices = static_cast<int>((steps.count + kDepth<T> - 1) / kDepth<T>);
+  const int last_depth = static_cast<int>(steps.count - (slices - 1) * std::int64_t{kDepth<T>});
   const auto fetch = [&](int slice) __attribute__((always_inline)) {
     if (slice < slices) {
       T* const to = shared + slice % kMma.slices * kSliceElements<T>;
@@ -145,7 +150,9 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
     if (warp_row == first) gather(sum, warp_column, half);
     __syncthreads();
     const int left = rows - first < kMma.warp ? rows - first : kMma.warp;
-    if (packs)
+    if (split.sums.data != nullptr)
+      write<kPackElements<float>>(split.sums, part, row0 + first, column0, left, half);
+    else if (packs)
       write<kPackElements<T>>(p, product, row0 + first, column0, left, half);
     else
       write<1>(p, product, row0 + first, column0, left, half);
@@ -155,36 +162,38 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
 namespace {
 
 template <class T, bool kTransposeA, bool kTransposeB>
-void launch_mma(const BasicProblem<T>& p, Stream& stream) {
+void launch_mma(const BasicProblem<T>& p, const Split& split, Stream& stream) {
   const std::int64_t tiles_m = (p.m + kMma.m - 1) / kMma.m;
   const std::int64_t tiles_n = (p.n + kMma.n - 1) / kMma.n;
   require(p.k <= std::int64_t{kDepth<T>} * std::numeric_limits<std::int32_t>::max(),
           "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of " +
               std::to_string(kDepth<T>) + "; split the problem");
   launch(mma<T, kTransposeA, kTransposeB>,
-         {.grid = dim3(count_blocks(tiles_m, tiles_n, p.batch)),
+         {.grid = dim3(count_blocks(tiles_m, tiles_n, p.batch * split.parts)),
           .block = dim3(static_cast<unsigned>(kMma.threads())),
           .shared_bytes = static_cast<std::size_t>(kMma.shared_bytes()),
           .stream = &stream},
-         p, tiles_m, tiles_n, rows_are_aligned(p.a, p.lda, p.stride_a),
+         p, split, tiles_m, tiles_n, rows_are_aligned(p.a, p.lda, p.stride_a),
          rows_are_aligned(p.b, p.ldb, p.stride_b), packs_fit(p));
 }
 
 } // namespace
 
 template <class T>
-void run_mma(const BasicProblem<T>& p, Stream& stream) {
+void run_mma(const BasicProblem<T>& p, const Split& split, Stream& stream) {
   const bool transpose_a = p.transpose_a == Transpose::yes;
   const bool transpose_b = p.transpose_b == Transpose::yes;
   if (transpose_a) {
-    transpose_b ? launch_mma<T, true, true>(p, stream) : launch_mma<T, true, false>(p, stream);
+    transpose_b ? launch_mma<T, true, true>(p, split, stream)
+                : launch_mma<T, true, false>(p, split, stream);
   } else {
-    transpose_b ? launch_mma<T, false, true>(p, stream) : launch_mma<T, false, false>(p, stream);
+    transpose_b ? launch_mma<T, false, true>(p, split, stream)
+                : launch_mma<T, false, false>(p, split, stream);
   }
 }
 
-template void run_mma(const BasicProblem<float>&, Stream&);
-template void run_mma(const BasicProblem<f16>&, Stream&);
-template void run_mma(const BasicProblem<bf16>&, Stream&);
+template void run_mma(const BasicProblem<float>&, const Split&, Stream&);
+template void run_mma(const BasicProblem<f16>&, const Split&, Stream&);
+template void run_mma(const BasicProblem<bf16>&, const Split&, Stream&);
 
 } // namespace kg::gemm

@@ -14,13 +14,51 @@
 
 namespace kg::gemm {
 
+// Where split_k gathers sums: m rows of n floats, `pitch` apart, for each part of each product.
+struct PartialSums {
+  float* data = nullptr; // null: k is not split
+  std::int64_t m = 0, n = 0;
+  std::int64_t pitch = 0; // whole 16-byte accesses
+};
+
+// How a launch of tiled or mma cuts k: into `parts` of `depth`, of which the last has the rest.
+struct Split {
+  unsigned parts = 1;
+  std::int64_t depth = 0;
+  PartialSums sums = {};
+};
+
+// What of k a block sums up that has part number `part` of all products.
+struct Steps {
+  std::int64_t first, count;
+};
+__device__ __forceinline__ Steps steps_of(const Split& split, unsigned part, std::int64_t k) {
+  const std::int64_t first = part % split.parts * split.depth;
+  return {first, k - first < split.depth ? k - first : split.depth};
+}
+
+template <class T>
+Split whole(const BasicProblem<T>& problem) {
+  return {.parts = 1, .depth = problem.k};
+}
+
 template <class T> // float, f16, bf16
 void run_naive(const BasicProblem<T>& problem, Stream& stream);
-void run_tiled(const Problem& problem, Stream& stream);
+void run_tiled(const Problem& problem, const Split& split, Stream& stream);
 template <class T> // float, f16, bf16
 void run_skinny(const BasicProblem<T>& problem, Stream& stream);
 template <class T> // float, with Math::tf32, f16, bf16
-void run_mma(const BasicProblem<T>& problem, Stream& stream);
+void run_mma(const BasicProblem<T>& problem, const Split& split, Stream& stream);
+template <class T> // float, f16, bf16
+void run_split_k(const BasicProblem<T>& problem, Stream& stream);
+
+// The parts that split_k makes; those of a device, unless the problem says how many.
+template <class T>
+Split split_of(const BasicProblem<T>& problem);
+
+// Whether automatic should split k, given a workspace.
+template <class T>
+bool split_pays(const BasicProblem<T>& problem);
 
 // Columns, or rows, of C for which skinny reads its tall operand once.
 inline constexpr std::int64_t kSkinnySide = 8;
