@@ -38,7 +38,10 @@ __global__ void __launch_bounds__(kSumWarps* kLanes)
       own += partials[partial_offset(part, Vectors, vector, cols) + column];
   of_warps[warp][lane] = own;
   __syncthreads();
-  T* const to = sums.vector[vector];
+  T* to = sums.vector[0];
+  KG_UNROLL // an index known at run time would copy the pointers to local memory
+  for (int v = 1; v < Vectors; ++v)
+    if (v == vector) to = sums.vector[v];
   if (warp > 0 || column >= cols || to == nullptr) return;
   for (int w = 1; w < warps; ++w) own += of_warps[w][lane];
   to[column] = from_float<T>(own);
