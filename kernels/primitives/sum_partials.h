@@ -14,18 +14,19 @@
 
 namespace kg {
 
-// Where the sums go; null where they are not wanted.
-template <class T, int Vectors>
+// Where the sums of the parts' one or two vectors go; null where they are not wanted. No array: an
+// index that only the block knows would make nvcc copy the arguments to local memory.
+template <class T>
 struct Sums {
-  T* vector[Vectors];
+  T* first;
+  T* second = nullptr;
 };
 
 // Each of a block's W warps adds those of 32 columns of every W-th part, then the first warp
 // theirs. Vector blockIdx.y of the parts.
 template <class T, int Vectors>
 __global__ void __launch_bounds__(kSumWarps* kLanes)
-    sum_partials(const float* partials, std::int64_t parts, std::int64_t cols,
-                 Sums<T, Vectors> sums) {
+    sum_partials(const float* partials, std::int64_t parts, std::int64_t cols, Sums<T> sums) {
   __shared__ float of_warps[kSumWarps][kLanes];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
@@ -38,10 +39,7 @@ __global__ void __launch_bounds__(kSumWarps* kLanes)
       own += partials[partial_offset(part, Vectors, vector, cols) + column];
   of_warps[warp][lane] = own;
   __syncthreads();
-  T* to = sums.vector[0];
-  KG_UNROLL // an index known at run time would copy the pointers to local memory
-  for (int v = 1; v < Vectors; ++v)
-    if (v == vector) to = sums.vector[v];
+  T* const to = vector == 0 ? sums.first : sums.second;
   if (warp > 0 || column >= cols || to == nullptr) return;
   for (int w = 1; w < warps; ++w) own += of_warps[w][lane];
   to[column] = from_float<T>(own);
@@ -51,7 +49,7 @@ __global__ void __launch_bounds__(kSumWarps* kLanes)
 // that is thrown where so many columns need more blocks than a launch has.
 template <class T, int Vectors>
 void launch_sum_partials(const std::string& op, const float* partials, std::int64_t parts,
-                         std::int64_t cols, const Sums<T, Vectors>& sums, Stream& stream) {
+                         std::int64_t cols, const Sums<T>& sums, Stream& stream) {
   launch(sum_partials<T, Vectors>,
          {.grid = dim3(grid_x(div_up(cols, kLanes), op + ": the columns", "split them"), Vectors),
           .block = static_cast<unsigned>(sum_warps(parts) * kLanes),
