@@ -81,7 +81,7 @@ __device__ __forceinline__ Moments moments_of(int count, Use use) {
 
 __device__ __forceinline__ float* partial(float* partials, std::int64_t part, int vector,
                                           std::int64_t channels) {
-  return partials + (part * kMomentVectors + vector) * pitch(channels);
+  return partials + partial_offset(part, kMomentVectors, vector, channels);
 }
 
 // nchw: channel blockIdx.x, part blockIdx.y of it.

@@ -9,6 +9,7 @@
 #include "batchnorm/problem.h"
 #include "primitives/block.h"
 #include "primitives/pack.h"
+#include "primitives/partials.h"
 #include "runtime/device.h"
 #include "runtime/dtype.h"
 #include "runtime/preconditions.h"
@@ -91,14 +92,10 @@ constexpr int finish_warps(std::int64_t parts) {
   return static_cast<int>(std::clamp<std::int64_t>(parts, 1, kFinishWarps));
 }
 
-// From one of a part's vectors to the next, in floats; keeps them aligned to 16 bytes.
-constexpr std::int64_t pitch(std::int64_t channels) { return div_up(channels, 4) * 4; }
-
 // Bytes for `vectors` sums of each channel and part.
 inline std::size_t partial_bytes(Variant variant, Dtype dtype, const Problem& p, int vectors) {
   if (p.elements() == 0) return 0;
-  return static_cast<std::size_t>(parts(variant, dtype, p) * vectors * pitch(p.channels)) *
-         sizeof(float);
+  return partials_bytes(parts(variant, dtype, p), vectors, p.channels);
 }
 
 // How a block adds its part of a channel up: the elements that a thread holds together, how often

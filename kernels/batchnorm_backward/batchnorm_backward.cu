@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels: sums_kernels.h and gradient_kernels.h, which also say what they should reach and why
-// they are as they are. The parts are joined as those of the other normalisations' gradients.
+// they are as they are.
 #include "batchnorm_backward/batchnorm_backward.h"
 
 #include "batchnorm_backward/gradient_kernels.h"
 #include "batchnorm_backward/sums_kernels.h"
-#include "normalization/backward_kernels.h"
+#include "primitives/sum_partials.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 
@@ -18,8 +18,6 @@ namespace {
 
 using batchnorm::ColumnTiles;
 using batchnorm::parts;
-using normalization::Kind;
-using normalization::backward::sum_warps;
 
 // What all launches take.
 template <class T>
@@ -57,10 +55,9 @@ void run_naive(const Call<T>& call) {
 
 template <class T>
 void join_parts(const Call<T>& call) {
-  const std::int64_t channels = call.problem.channels;
-  launch(normalization::backward::sum_partials<Kind::layer, float>,
-         call.over(div_up(channels, kLanes), sum_warps(call.parts) * kLanes, kSumVectors),
-         call.partials, call.parts, channels, call.dgamma, call.dbeta);
+  launch_sum_partials<float, kSumVectors>("batchnorm_backward", call.partials, call.parts,
+                                          call.problem.channels, {call.dgamma, call.dbeta},
+                                          call.stream);
 }
 
 template <class T, int Count>
@@ -117,7 +114,7 @@ std::int64_t chain(Variant variant, Dtype dtype, const Problem& problem) {
   if (resolved(variant) == Variant::naive || problem.elements() == 0) return problem.per_channel();
   const batchnorm::Additions of = batchnorm::additions(dtype, problem);
   const std::int64_t count = parts(variant, dtype, problem);
-  return of.together * of.rounds + of.steps + div_up(count, sum_warps(count)) + sum_warps(count);
+  return of.together * of.rounds + of.steps + partials_chain(count);
 }
 
 template <class T>

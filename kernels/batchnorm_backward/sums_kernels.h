@@ -14,7 +14,7 @@
 #include "batchnorm/columns.h"
 #include "batchnorm/planes.h"
 #include "batchnorm/strides.h"
-#include "normalization/backward_variants.h"
+#include "primitives/partials.h"
 
 namespace kg::batchnorm_backward {
 
@@ -29,14 +29,13 @@ using batchnorm::Planes;
 using batchnorm::Strides;
 using batchnorm::Window;
 
-// In this order the parts have them, as normalization::backward::sum_partials adds them up.
+// In this order the parts have them.
 inline constexpr int kSumVectors = 2;
 enum class SumVector { dgamma, dbeta };
 
 __device__ __forceinline__ float* partial(float* partials, std::int64_t part, SumVector vector,
                                           std::int64_t channels) {
-  return partials +
-         (part * kSumVectors + static_cast<int>(vector)) * normalization::backward::pitch(channels);
+  return partials + partial_offset(part, kSumVectors, static_cast<int>(vector), channels);
 }
 
 template <class T>

@@ -13,8 +13,9 @@
 // dbias: the order, so the bits, would change from run to run.
 #include "bias_gelu_backward/bias_gelu_backward.h"
 
-#include "normalization/backward_kernels.h"
 #include "primitives/activation_slope.h"
+#include "primitives/pack.h"
+#include "primitives/sum_partials.h"
 #include "reduction/launches.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -24,10 +25,6 @@
 
 namespace kg::bias_gelu_backward {
 
-using normalization::Kind;
-using normalization::backward::pitch;
-using normalization::backward::sum_partials;
-using normalization::backward::sum_warps;
 using reduction::kBlocksPerSm;
 using reduction::kThreads;
 
@@ -132,7 +129,7 @@ __device__ inline void take_piece(const Problem<T>& problem, int width, std::int
     float all = sums[c % Count][c / Count];
     for (int layer = 1; layer < layers; ++layer) all += sums[c % Count][layer * width + c / Count];
     if (problem.partials != nullptr)
-      problem.partials[blockIdx.y * pitch(problem.cols) + tile + c] = all;
+      problem.partials[partial_offset(blockIdx.y, 1, 0, problem.cols) + tile + c] = all;
     else
       problem.arrays.dbias[tile + c] = from_float<T>(all);
   }
@@ -190,11 +187,8 @@ void launch_variant(Problem<T> problem, Variant variant, Stream& stream) {
   else
     launch(misaligned<form, T>, config, problem, width, piece);
   if (count > 1)
-    launch(sum_partials<Kind::rms, T>,
-           {.grid = grid(div_up(cols, kLanes)),
-            .block = static_cast<unsigned>(sum_warps(count) * kLanes),
-            .stream = &stream},
-           problem.partials, count, cols, problem.arrays.dbias, static_cast<T*>(nullptr));
+    launch_sum_partials<T, 1>("bias_gelu_backward", problem.partials, count, cols,
+                              {problem.arrays.dbias}, stream);
 }
 
 void require_extent(const char* name, std::int64_t value) {
@@ -240,7 +234,7 @@ template <class T>
 std::size_t workspace_bytes(Variant variant, std::int64_t rows, std::int64_t cols) {
   if (variant == Variant::naive || cols == 0) return 0;
   const std::int64_t count = pieces_of<T>(rows, cols).count;
-  return count == 1 ? 0 : static_cast<std::size_t>(count * pitch(cols)) * sizeof(float);
+  return count == 1 ? 0 : partials_bytes(count, 1, cols);
 }
 
 template <class T>

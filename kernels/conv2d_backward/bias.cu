@@ -12,7 +12,7 @@
 
 #include "batchnorm/columns.h"
 #include "batchnorm/planes.h"
-#include "normalization/backward_kernels.h"
+#include "primitives/sum_partials.h"
 #include "runtime/launch.h"
 
 namespace kg::conv2d_backward {
@@ -21,7 +21,6 @@ using batchnorm::kThreads;
 using batchnorm::kTogether;
 using batchnorm::Planes;
 using batchnorm::Window;
-using normalization::Kind;
 
 // nchw: channel blockIdx.x, part blockIdx.y of it.
 template <class T, int Count>
@@ -42,7 +41,7 @@ __global__ void __launch_bounds__(kThreads)
     }
   });
   sum = block_sum(sum, scratch);
-  if (threadIdx.x == 0) partials[blockIdx.y * batchnorm::pitch(p.channels) + blockIdx.x] = sum;
+  if (threadIdx.x == 0) partials[partial_offset(blockIdx.y, 1, 0, p.channels) + blockIdx.x] = sum;
 }
 
 // nhwc: a strip of channels, part blockIdx.y of their rows.
@@ -82,7 +81,7 @@ __global__ void __launch_bounds__(kThreads)
     for (int e = 0; e < Count; ++e) sum.value[e] += scratch[e][thread + half * blockDim.x];
   }
   if (threadIdx.y > 0 || !has_channels) return;
-  float* const to = partials + blockIdx.y * batchnorm::pitch(channels);
+  float* const to = partials + partial_offset(blockIdx.y, 1, 0, channels);
   batchnorm::store_floats<Count>(to, pack, channels, sum);
 }
 
@@ -90,8 +89,7 @@ namespace {
 
 // dy, as batchnorm has it.
 batchnorm::Problem tensor_of(const Geometry& g) {
-  return {g.batch, g.out_channels, g.out_places(),
-          g.layout == Layout::nhwc ? batchnorm::Layout::nhwc : batchnorm::Layout::nchw};
+  return {g.batch, g.out_channels, g.out_places(), g.layout};
 }
 
 LaunchConfig over(std::int64_t blocks, std::int64_t parts, dim3 block, Stream& stream) {
@@ -114,7 +112,7 @@ void run_bias(const Problem<T>& problem, Stream& stream) {
   const std::int64_t parts = batchnorm::parts(batchnorm::Variant::vectorized, dtype_of<T>, p);
   auto* const partials = static_cast<float*>(problem.workspace);
   constexpr int kCount = kPackElements<T>;
-  if (p.layout == batchnorm::Layout::nchw) {
+  if (p.layout == Layout::nchw) {
     launch(plane_sums<T, kCount>, over(p.channels, parts, kThreads, stream), problem.dy,
            Planes(p, problem.dy, kCount), partials);
   } else {
@@ -124,10 +122,8 @@ void run_bias(const Problem<T>& problem, Stream& stream) {
     launch(packs ? column_sums<T, kCount> : column_sums<T, 1>, config, problem.dy, p.per_channel(),
            p.channels, partials);
   }
-  launch(normalization::backward::sum_partials<Kind::rms, T>,
-         over(div_up(p.channels, kLanes), 1, normalization::backward::sum_warps(parts) * kLanes,
-              stream),
-         partials, parts, p.channels, problem.gradient, static_cast<T*>(nullptr));
+  launch_sum_partials<T, 1>("conv2d_backward", partials, parts, p.channels, {problem.gradient},
+                            stream);
 }
 
 template std::size_t bias_workspace_bytes<float>(const Geometry&);

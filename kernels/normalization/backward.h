@@ -6,6 +6,7 @@
 #pragma once
 
 #include "normalization/backward_long_rows.h"
+#include "primitives/sum_partials.h"
 #include "runtime/device_code.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -108,9 +109,10 @@ Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<c
               : launch_block<kind, T, 1>(f, each, grid);
   }
   if (columns) {
-    LaunchConfig sum = config(div_up(cols, kLanes), sum_warps(blocks) * kLanes);
-    sum.grid.y = static_cast<unsigned>(vectors(kind));
-    launch(sum_partials<kind, T>, sum, f.partials, blocks, cols, dgamma, dbeta);
+    if constexpr (kind == Kind::layer)
+      launch_sum_partials<T, 2>(op, f.partials, blocks, cols, {dgamma, dbeta}, stream);
+    else
+      launch_sum_partials<T, 1>(op, f.partials, blocks, cols, {dgamma}, stream);
   }
   return variant;
 }

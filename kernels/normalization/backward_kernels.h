@@ -80,7 +80,7 @@ __device__ void store_partial(const Backward<T>& f, std::int64_t part, int vecto
                               std::int64_t pack, const Floats<Count>& sums) {
   constexpr int kWidth = Count < 4 ? Count : 4;
   constexpr int kAccesses = Count / kWidth;
-  float* const to = f.partials + (part * vectors(kind) + vector) * pitch(f.cols);
+  float* const to = f.partials + partial_offset(part, vectors(kind), vector, f.cols);
   KG_UNROLL
   for (int a = 0; a < kAccesses; ++a) {
     Floats<kWidth> values;
@@ -143,29 +143,6 @@ __global__ void __launch_bounds__(kMostThreads) block_per_row(Backward<T> f) {
     if constexpr (kind == Kind::layer)
       store_partial<kind>(f, blockIdx.x, 1, p * threads + thread, columns.dbeta[p]);
   }
-}
-
-// Adds the blocks' sums up: each of a block's W warps those of 32 columns of every W-th part.
-template <Kind kind, class T>
-__global__ void __launch_bounds__(kSumWarps* kLanes)
-    sum_partials(const float* partials, std::int64_t parts, std::int64_t cols, T* dgamma,
-                 T* dbeta) {
-  __shared__ float sums[kSumWarps][kLanes];
-  const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  const int warp = static_cast<int>(threadIdx.x) / kLanes;
-  const int warps = static_cast<int>(blockDim.x) / kLanes;
-  const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kLanes + lane;
-  const int vector = static_cast<int>(blockIdx.y);
-  float own = 0;
-  if (column < cols)
-    for (std::int64_t part = warp; part < parts; part += warps)
-      own += partials[(part * vectors(kind) + vector) * pitch(cols) + column];
-  sums[warp][lane] = own;
-  __syncthreads();
-  T* const to = vector == 0 ? dgamma : dbeta;
-  if (warp > 0 || column >= cols || to == nullptr) return;
-  for (int w = 1; w < warps; ++w) own += sums[w][lane];
-  to[column] = from_float<T>(own);
 }
 
 } // namespace kg::normalization::backward

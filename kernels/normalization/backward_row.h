@@ -12,7 +12,7 @@
 namespace kg::normalization::backward {
 
 // gamma, dgamma, dbeta and partials may be null: ones, not wanted. Kind::rms has no mean and no
-// dbeta. partials: for each part and each of its vectors `pitch` floats.
+// dbeta. partials: for each part its vectors (primitives/partials.h).
 template <class T>
 struct Backward {
   const T* dy;

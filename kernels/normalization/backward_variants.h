@@ -7,6 +7,7 @@
 
 #include "normalization/kind.h"
 #include "primitives/block.h"
+#include "primitives/partials.h"
 #include "runtime/device.h"
 #include "runtime/preconditions.h"
 
@@ -35,7 +36,6 @@ inline constexpr std::int64_t kWarpMaxCols = kHeld * kLanes;
 inline constexpr std::int64_t kBlockMaxCols = kHeld * kMostThreads;
 inline constexpr int kStripCols = 1024; // that a block of column_partials takes
 inline constexpr int kStripsPerSm = 4;
-inline constexpr int kSumWarps = 16; // of a block of sum_partials, at most
 
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
@@ -83,18 +83,9 @@ inline std::int64_t parts(Variant variant, std::int64_t rows, std::int64_t cols)
   }
 }
 
-// Of a block of sum_partials: no more than there are parts.
-constexpr int sum_warps(std::int64_t parts) {
-  return static_cast<int>(std::clamp<std::int64_t>(parts, 1, kSumWarps));
-}
-
-// From one of a part's vectors to the next, in floats; keeps them aligned to 16 bytes.
-constexpr std::int64_t pitch(std::int64_t cols) { return div_up(cols, 4) * 4; }
-
 inline std::size_t workspace_bytes(Kind kind, Variant variant, std::int64_t rows,
                                    std::int64_t cols) {
-  return static_cast<std::size_t>(parts(variant, rows, cols) * vectors(kind) * pitch(cols)) *
-         sizeof(float);
+  return partials_bytes(parts(variant, rows, cols), vectors(kind), cols);
 }
 
 // Longest sequential chain of additions in a row's sums and in a column's: what the error bounds
@@ -113,8 +104,7 @@ inline std::int64_t column_chain(Variant variant, std::int64_t rows, std::int64_
   if (runs == Variant::naive || rows == 0) return rows;
   const std::int64_t count = parts(variant, rows, cols);
   const int together = runs == Variant::warp ? kRowsPerBlock : 1;
-  return div_up(rows, count * together) + together + div_up(count, sum_warps(count)) +
-         sum_warps(count);
+  return div_up(rows, count * together) + together + partials_chain(count);
 }
 
 } // namespace kg::normalization::backward
