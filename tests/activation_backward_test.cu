@@ -146,10 +146,7 @@ TYPED_TEST(ActivationBackward, Sizes) {
            0,  1,   2,   3,   7,    8,    9,    15,       16,   17,       31,          32,
            33, 255, 256, 257, 1023, 1024, 1025, tile - 1, tile, tile + 1, 2 * tile + 1})
     this->check(Function::silu, "normal", this->normals(n, Tensor::a), this->normals(n, Tensor::b),
-                {},
-                n == 0   ? Degenerate::empty
-                : n == 1 ? Degenerate::single_element
-                         : Degenerate::no);
+                {}, degenerate_of(n));
 }
 
 TYPED_TEST(ActivationBackward, BeyondOneGrid) {
@@ -187,7 +184,7 @@ TYPED_TEST(ActivationBackward, Misaligned) {
        {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, std::int64_t{41}, this->kTile + 13}) {
     const auto x = this->normals(n, Tensor::a);
     const auto dy = this->normals(n, Tensor::b);
-    const Degenerate degenerate = n == 1 ? Degenerate::single_element : Degenerate::no;
+    const Degenerate degenerate = degenerate_of(n);
     const auto check = [&](Offsets offsets) {
       this->check(Function::silu, "normal", x, dy, offsets, degenerate);
     };

@@ -129,10 +129,7 @@ TYPED_TEST(Activation, Sizes) {
   for (const std::int64_t n : std::vector<std::int64_t>{
            0,  1,   2,   3,   7,    8,    9,    15,       16,   17,       31,          32,
            33, 255, 256, 257, 1023, 1024, 1025, tile - 1, tile, tile + 1, 2 * tile + 1})
-    this->check(Function::silu, "normal", this->normals(n), {},
-                n == 0   ? Degenerate::empty
-                : n == 1 ? Degenerate::single_element
-                         : Degenerate::no);
+    this->check(Function::silu, "normal", this->normals(n), {}, degenerate_of(n));
 }
 
 TYPED_TEST(Activation, BeyondOneGrid) {
@@ -168,7 +165,7 @@ TYPED_TEST(Activation, Misaligned) {
   for (const std::int64_t n :
        {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, std::int64_t{41}, this->kTile + 13}) {
     const auto x = this->normals(n);
-    const Degenerate degenerate = n == 1 ? Degenerate::single_element : Degenerate::no;
+    const Degenerate degenerate = degenerate_of(n);
     for (const std::int64_t k : {1, 2, 3, 4, 5, 7, 8, 12}) {
       this->check(Function::silu, "normal", x, {k, k}, degenerate);
       this->check(Function::silu, "normal", x, {k, k + 1}, degenerate);

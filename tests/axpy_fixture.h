@@ -35,10 +35,6 @@ struct Offsets {
   std::int64_t out = 0;
 };
 
-inline Degenerate degenerate_of(std::size_t n) {
-  return n == 0 ? Degenerate::empty : n == 1 ? Degenerate::single_element : Degenerate::no;
-}
-
 template <typename T>
 class Axpy : public testing::Test {
  protected:

@@ -183,7 +183,7 @@ TYPED_TEST(Axpy, Sizes) {
            0,  1,   2,   3,   7,    8,    9,        15,   16,       17,           31,          32,
            33, 255, 256, 257, 1023, 1025, tile - 1, tile, tile + 1, 2 * tile + 1, 3 * tile - 1})
     this->check(this->kAlpha, "normal", this->normals(n, Tensor::a), this->normals(n, Tensor::b),
-                {}, degenerate_of(static_cast<std::size_t>(n)));
+                {}, degenerate_of(n));
 }
 
 TYPED_TEST(Axpy, BeyondOneGrid) {
@@ -226,7 +226,7 @@ TYPED_TEST(Axpy, Misaligned) {
   for (const std::int64_t n : {std::int64_t{1}, std::int64_t{5}, std::int64_t{41}, tile + 13}) {
     const auto x = this->normals(n, Tensor::a);
     const auto y = this->normals(n, Tensor::b);
-    const Degenerate degenerate = degenerate_of(static_cast<std::size_t>(n));
+    const Degenerate degenerate = degenerate_of(n);
     for (const std::int64_t k : {1, 3, 4, 7, 8, 12}) {
       this->check(this->kAlpha, "normal", x, y, {k, k, k}, degenerate);
       this->check(this->kAlpha, "normal", x, y, {k, k + 1, k}, degenerate);

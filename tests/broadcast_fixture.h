@@ -166,10 +166,7 @@ class Broadcast : public testing::Test {
              const std::vector<T>& b, Offsets offsets = {}) {
     const std::vector<double> expected = oracle(op, shapes, a, b);
     const Expectation expectation = exactly(kDtype, shape_of_result(shapes), expected);
-    const Degenerate degenerate = expected.empty()       ? Degenerate::empty
-                                  : expected.size() == 1 ? Degenerate::single_element
-                                                         : Degenerate::no;
-    EXPECT_TRUE(not_vacuous(expectation, degenerate)) << fill;
+    EXPECT_TRUE(not_vacuous(expectation, degenerate_of(expected.size()))) << fill;
     for (const Variant variant : kVariants) {
       const std::vector<T> result = run(op, variant, shapes, a, b, offsets);
       EXPECT_TRUE(

@@ -49,10 +49,6 @@ struct Results {
   std::vector<T> da, db;
 };
 
-inline Degenerate degenerate_of(std::size_t n) {
-  return n == 0 ? Degenerate::empty : n == 1 ? Degenerate::single_element : Degenerate::no;
-}
-
 template <typename T>
 class ElementwiseBackward : public testing::Test {
  protected:

@@ -86,7 +86,7 @@ TYPED_TEST(ElementwiseBackward, Sizes) {
   const std::int64_t tile = 256 * this->kPack;
   for (const std::int64_t n : std::vector<std::int64_t>{0, 1, 3, 7, 8, 9, 31, 33, 255, 257,
                                                         tile - 1, tile, tile + 1, 2 * tile + 1})
-    this->check("normal", this->normals(n), {}, degenerate_of(static_cast<std::size_t>(n)));
+    this->check("normal", this->normals(n), {}, degenerate_of(n));
 }
 
 TYPED_TEST(ElementwiseBackward, BeyondOneGrid) {
@@ -131,7 +131,7 @@ TYPED_TEST(ElementwiseBackward, Misaligned) {
   const std::int64_t tile = 256 * this->kPack;
   for (const std::int64_t n : {std::int64_t{1}, std::int64_t{5}, std::int64_t{41}, tile + 13}) {
     const auto in = this->normals(n);
-    const Degenerate degenerate = degenerate_of(static_cast<std::size_t>(n));
+    const Degenerate degenerate = degenerate_of(n);
     for (const std::int64_t k : {1, 3, 4, 8}) {
       this->check("normal", in, {k, k, k, k, k}, degenerate);
       this->check("normal", in, {k, k, k + 1, k, k}, degenerate);

@@ -124,7 +124,7 @@ TYPED_TEST(Elementwise, Sizes) {
            1023,        1024, 1025, tile - 1, tile, tile + 1, 4099, 2 * tile + 1,
            3 * tile - 1})
     this->check(this->kOrdered, "normal", this->normals(n, Tensor::a), this->normals(n, Tensor::b),
-                {}, degenerate_of(static_cast<std::size_t>(n)));
+                {}, degenerate_of(n));
 }
 
 TYPED_TEST(Elementwise, BeyondOneGrid) {
@@ -168,7 +168,7 @@ TYPED_TEST(Elementwise, Misaligned) {
        {std::int64_t{1}, std::int64_t{2}, std::int64_t{5}, std::int64_t{41}, tile + 13}) {
     const auto a = this->normals(n, Tensor::a);
     const auto b = this->normals(n, Tensor::b);
-    const Degenerate degenerate = degenerate_of(static_cast<std::size_t>(n));
+    const Degenerate degenerate = degenerate_of(n);
     for (const std::int64_t k : {1, 2, 3, 4, 5, 7, 8, 12}) {
       this->check(Op::add, "normal", a, b, {k, k, k}, degenerate);
       this->check(Op::add, "normal", a, b, {k, k + 1, k}, degenerate);

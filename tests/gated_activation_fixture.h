@@ -47,10 +47,6 @@ std::string parameters(Form form, const Rows<T>& in) {
          std::to_string(in.cols);
 }
 
-inline Degenerate degenerate_of(std::int64_t n) {
-  return n == 0 ? Degenerate::empty : n == 1 ? Degenerate::single_element : Degenerate::no;
-}
-
 template <typename T>
 Halves<double> observed(const Halves<T>& halves) {
   return {observe(halves.gate).values, observe(halves.value).values};

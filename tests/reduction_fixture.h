@@ -79,12 +79,6 @@ inline Strided placed(const Extents& extents, Layout layout) {
 
 inline std::int64_t result_count(const Extents& extents) { return extents[0] * extents[2]; }
 
-inline Degenerate degenerate_of(std::size_t results) {
-  return results == 0   ? Degenerate::empty
-         : results == 1 ? Degenerate::single_element
-                        : Degenerate::no;
-}
-
 // The elements of each result in a row, results one after the other; and back.
 inline std::vector<double> slices_of(const std::vector<double>& x, const Extents& extents) {
   const auto [outer, axis, inner] = extents;

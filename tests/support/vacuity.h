@@ -31,6 +31,12 @@ enum class Degenerate {
 
 std::string_view reason(Degenerate degenerate);
 
+// Of what has so many elements, and nothing else that would make it degenerate.
+constexpr Degenerate degenerate_of(std::int64_t elements) {
+  if (elements == 0) return Degenerate::empty;
+  return elements == 1 ? Degenerate::single_element : Degenerate::no;
+}
+
 // Accepts the expectation itself and rejects: zeros; one constant; the elements moved on by one
 // place; zeros in any 16x16 tile of the last two dimensions (run of 16 for rank 1); each element,
 // alone and with all others, moved by 1.5 tolerances (one ulp where the tolerance is 0). At least
