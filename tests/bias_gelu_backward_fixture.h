@@ -12,6 +12,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
+#include "tests/bias_gelu_forms.h"
 #include "tests/support/case.h"
 #include "tests/support/compare.h"
 #include "tests/support/device_types.h"
@@ -25,15 +26,9 @@
 
 namespace kg::test {
 
-using bias_gelu_backward::Form;
-using bias_gelu_backward::kForms;
 using bias_gelu_backward::kVariants;
 using bias_gelu_backward::Variant;
 using bias_gelu_backward::workspace_bytes;
-
-inline UnaryOp oracle_op(Form form) {
-  return form == Form::erf ? UnaryOp::gelu : UnaryOp::gelu_tanh;
-}
 
 // Elements between the start of each array's storage, which is aligned to 256 bytes, and the array.
 struct Offsets {
@@ -76,8 +71,7 @@ class BiasGeluBackward : public testing::Test {
   }
   static CaseContext context(Form form, Variant variant, std::string fill, const Inputs<T>& in) {
     return {CaseId("bias_gelu_backward." + std::string(name(kDtype)) + "." +
-                   std::string(bias_gelu::name(form)) + "_rows" + std::to_string(in.rows()) +
-                   "_cols" + std::to_string(in.cols())),
+                   parameters(form, in.rows(), in.cols())),
             std::string(bias_gelu_backward::name(variant)),
             std::move(fill),
             {in.rows(), in.cols()},
@@ -131,7 +125,7 @@ class BiasGeluBackward : public testing::Test {
 
   struct Reference {
     std::vector<std::int64_t> shape;
-    BiasGeluGradients value, tolerance;
+    BiasGeluGradients value, tolerance, library_tolerance;
 
     Expectation dx() const { return {kDtype, shape, value.dx, tolerance.dx}; }
     Expectation dbias() const { return {kDtype, {shape[1]}, value.dbias, tolerance.dbias}; }
@@ -144,7 +138,8 @@ class BiasGeluBackward : public testing::Test {
     const auto gradients = bias_gelu_gradients_oracle(op, sums, dy, in.cols());
     return {{in.rows(), in.cols()},
             gradients,
-            bias_gelu_backward_tolerances(op, kDtype, sums, dy, gradients)};
+            bias_gelu_backward_tolerances(op, kDtype, sums, dy, gradients),
+            library_bias_gelu_backward_tolerances(op, kDtype, sums, dy, gradients)};
   }
 
   void compare_both(Form form, Variant variant, const std::string& fill, const Inputs<T>& in,
@@ -157,13 +152,10 @@ class BiasGeluBackward : public testing::Test {
 
   // Every variant on these values, against the oracle.
   void check(Form form, const std::string& fill, const Inputs<T>& in, Offsets at = {}) {
-    const auto degenerate = [](std::int64_t n) {
-      return n == 0 ? Degenerate::empty : n == 1 ? Degenerate::single_element : Degenerate::no;
-    };
     const Reference right = reference(form, in);
-    EXPECT_TRUE(not_vacuous(right.dx(), degenerate(in.size()))) << fill;
+    EXPECT_TRUE(not_vacuous(right.dx(), degenerate_of(in.size()))) << fill;
     if (in.rows() > 0) {
-      EXPECT_TRUE(not_vacuous(right.dbias(), degenerate(in.cols()))) << fill;
+      EXPECT_TRUE(not_vacuous(right.dbias(), degenerate_of(in.cols()))) << fill;
     }
     for (const Variant variant : kVariants)
       compare_both(form, variant, fill, in, run(form, variant, in, at), right);

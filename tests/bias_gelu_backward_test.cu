@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// bias_gelu_backward against the oracle; no vendor has it in one call. Tolerances and their
-// derivation in tests/support/oracle_bias_gelu_backward.h.
+// bias_gelu_backward against the oracle and every vendor's chain; tolerances and their derivation
+// in tests/support/oracle_bias_gelu_backward.h.
 #include <limits>
 #include <string>
 #include <utility>
@@ -14,6 +14,8 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
+#include "tests/support/vendor.h"
+#include "vendor/bias_gelu_backward/bias_gelu_backward.h"
 
 namespace kg::test {
 namespace {
@@ -60,7 +62,38 @@ TYPED_TEST(BiasGeluBackward, RandomAgainstOracle) {
   for (const Form form : kForms)
     for (const std::int64_t cols : {kEven, kOdd})
       this->check(form, "normal", this->normals(kRows, cols));
-  report_no_vendor("bias_gelu_backward", this->kDtype);
+}
+
+TYPED_TEST(BiasGeluBackward, RandomAgainstVendors) {
+  using T = TypeParam;
+  const Inputs<T> in = this->normals(kRows, kOdd);
+  const auto x = DeviceBuffer<T>::from_host(in.x, this->stream_);
+  const auto bias = DeviceBuffer<T>::from_host(in.bias, this->stream_);
+  const auto dy = DeviceBuffer<T>::from_host(in.dy, this->stream_);
+  for (const Form form : kForms) {
+    const auto right = this->reference(form, in);
+    const auto vendors = vendor::bias_gelu_backward_variants(vendor_form(form), this->kDtype);
+    if (vendors.empty()) report_no_vendor("bias_gelu_backward", this->kDtype, name(form));
+    for (const Variant variant : kVariants) {
+      const Results<T> ours = this->run(form, variant, in); // before the vendor
+      for (const std::string_view vendor : vendors) {
+        const DeviceBuffer<T> dx(in.x.size()), dbias(in.bias.size());
+        vendor::bias_gelu_backward(vendor, vendor_form(form), this->kDtype,
+                                   {x.data(), bias.data(), dy.data(), dx.data(), dbias.data()},
+                                   kRows, kOdd, this->stream_);
+        const auto context =
+            this->context(form, variant, "normal beside " + std::string(vendor), in);
+        EXPECT_TRUE(
+            verdict(compare_with_vendor(observe(ours.dx), observe(dx.to_host(this->stream_)),
+                                        right.dx(), right.library_tolerance.dx),
+                    context));
+        EXPECT_TRUE(
+            verdict(compare_with_vendor(observe(ours.dbias), observe(dbias.to_host(this->stream_)),
+                                        right.dbias(), right.library_tolerance.dbias),
+                    context));
+      }
+    }
+  }
 }
 
 // Zeros, infinities, NaNs, the ends of the subnormal and normal ranges: each as an element beside

@@ -12,6 +12,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
+#include "tests/bias_gelu_forms.h"
 #include "tests/support/case.h"
 #include "tests/support/compare.h"
 #include "tests/support/device_types.h"
@@ -20,23 +21,13 @@
 #include "tests/support/oracle_bias_gelu.h"
 #include "tests/support/strided.h"
 #include "tests/support/vacuity.h"
-#include "vendor/bias_gelu/bias_gelu.h"
 
 #include "bias_gelu/bias_gelu.h"
 
 namespace kg::test {
 
-using bias_gelu::Form;
-using bias_gelu::kForms;
 using bias_gelu::kVariants;
 using bias_gelu::Variant;
-
-inline UnaryOp oracle_op(Form form) {
-  return form == Form::erf ? UnaryOp::gelu : UnaryOp::gelu_tanh;
-}
-inline vendor::Gelu vendor_form(Form form) {
-  return form == Form::erf ? vendor::Gelu::erf : vendor::Gelu::tanh;
-}
 
 // Elements between the start of each array's storage, which is aligned to 256 bytes, and the array.
 struct Offsets {
@@ -74,8 +65,7 @@ class BiasGelu : public testing::Test {
 
   static CaseContext context(Form form, Variant variant, std::string fill, const Inputs<T>& in) {
     return {CaseId("bias_gelu." + std::string(name(kDtype)) + "." +
-                   std::string(bias_gelu::name(form)) + "_rows" + std::to_string(in.rows()) +
-                   "_cols" + std::to_string(in.cols())),
+                   parameters(form, in.rows(), in.cols())),
             std::string(bias_gelu::name(variant)),
             std::move(fill),
             {in.rows(), in.cols()},
@@ -130,10 +120,7 @@ class BiasGelu : public testing::Test {
   // Every variant on these values, against the oracle.
   void check(Form form, const std::string& fill, const Inputs<T>& in, Offsets offsets = {}) {
     const Reference right = reference(form, in);
-    const Degenerate degenerate = in.size() == 0   ? Degenerate::empty
-                                  : in.size() == 1 ? Degenerate::single_element
-                                                   : Degenerate::no;
-    EXPECT_TRUE(not_vacuous(right.expectation(), degenerate)) << fill;
+    EXPECT_TRUE(not_vacuous(right.expectation(), degenerate_of(in.size()))) << fill;
     for (const Variant variant : kVariants) {
       const std::vector<T> y = run(form, variant, in, offsets);
       EXPECT_TRUE(

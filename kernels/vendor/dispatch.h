@@ -10,6 +10,7 @@
 #include "runtime/stream.h"
 #include "vendor/library.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -28,6 +29,11 @@ std::vector<std::string_view> names(std::span<const Entry> table, Supports suppo
   for (const Entry& entry : table)
     if (supports(entry)) result.push_back(entry.name);
   return result;
+}
+
+// Whether `name` is among them, for what is made of other operations.
+inline bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 [[noreturn]] void fail_unknown(std::string_view variant, std::string_view what,

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/dtype.h"
@@ -47,29 +48,54 @@ inline double bias_gelu_backward_f32_tolerance(UnaryOp gelu, double sum, double 
          std::fabs(dy) * slope_tolerance(gelu, sum, unit_roundoff(Dtype::f32));
 }
 
-// dx, rounded once more where it is stored. A column's terms may all err to one side, and its sum
-// has no longer chain than the rows (gemm_f32_positive_tolerance, of the sum of magnitudes).
+// Of dx, whose elements `errors` bounds, and of dbias. A column's terms may all err to one side,
+// and its sum has no longer chain than the rows (gemm_f32_positive_tolerance, of the sum of
+// magnitudes).
+inline BiasGeluGradients with_column_bounds(Dtype output, std::vector<double> errors,
+                                            const BiasGeluGradients& gradients) {
+  const std::size_t cols = gradients.dbias.size();
+  BiasGeluGradients bounds{std::move(errors), {}};
+  std::vector<double> columns(cols, 0.0), magnitudes(cols, 0.0);
+  for (std::size_t i = 0; i < bounds.dx.size(); ++i) {
+    columns[i % cols] += bounds.dx[i];
+    magnitudes[i % cols] += std::fabs(gradients.dx[i]);
+  }
+  const auto rows = static_cast<std::int64_t>(cols == 0 ? 0 : bounds.dx.size() / cols);
+  for (std::size_t c = 0; c < cols; ++c) {
+    const double sum = gradients.dbias[c];
+    const double error = columns[c] + gemm_f32_positive_tolerance(rows, magnitudes[c]);
+    bounds.dbias.push_back(std::isfinite(sum) ? stored_tolerance(output, sum, error) : 0);
+  }
+  return bounds;
+}
+
+// Ours: dbias adds dx before it is rounded to where it is stored.
 inline BiasGeluGradients bias_gelu_backward_tolerances(UnaryOp gelu, Dtype output,
                                                        std::span<const double> sums,
                                                        std::span<const double> dy,
                                                        const BiasGeluGradients& gradients) {
-  const std::size_t cols = gradients.dbias.size();
-  BiasGeluGradients bounds;
-  std::vector<double> errors(cols, 0.0), magnitudes(cols, 0.0);
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < dy.size(); ++i)
+    errors.push_back(bias_gelu_backward_f32_tolerance(gelu, sums[i], dy[i], gradients.dx[i]));
+  BiasGeluGradients bounds = with_column_bounds(output, std::move(errors), gradients);
   for (std::size_t i = 0; i < dy.size(); ++i) {
     const double dx = gradients.dx[i];
-    const double error = bias_gelu_backward_f32_tolerance(gelu, sums[i], dy[i], dx);
-    bounds.dx.push_back(std::isfinite(dx) ? stored_tolerance(output, dx, error) : 0);
-    errors[i % cols] += error;
-    magnitudes[i % cols] += std::fabs(dx);
-  }
-  const auto rows = static_cast<std::int64_t>(cols == 0 ? 0 : dy.size() / cols);
-  for (std::size_t c = 0; c < cols; ++c) {
-    const double sum = gradients.dbias[c];
-    const double error = errors[c] + gemm_f32_positive_tolerance(rows, magnitudes[c]);
-    bounds.dbias.push_back(std::isfinite(sum) ? stored_tolerance(output, sum, error) : 0);
+    bounds.dx[i] = std::isfinite(dx) ? stored_tolerance(output, dx, bounds.dx[i]) : 0;
   }
   return bounds;
+}
+
+// A library's, which may store the sum with the bias in `output`, and dx before it adds it.
+inline BiasGeluGradients library_bias_gelu_backward_tolerances(UnaryOp gelu, Dtype output,
+                                                               std::span<const double> sums,
+                                                               std::span<const double> dy,
+                                                               const BiasGeluGradients& gradients) {
+  std::vector<double> errors = library_backward_tolerances(gelu, output, sums, dy, gradients.dx);
+  const double rounding = unit_roundoff(Dtype::f32) + unit_roundoff(output);
+  for (std::size_t i = 0; i < dy.size(); ++i)
+    if (std::isfinite(gradients.dx[i]))
+      errors[i] += std::fabs(dy[i]) * slope_tolerance(gelu, sums[i], rounding);
+  return with_column_bounds(output, std::move(errors), gradients);
 }
 
 } // namespace kg::test

@@ -8,8 +8,7 @@
 #include "vendor/activation/activation.h"
 #include "vendor/bias_gelu/bias_gelu.h"
 #include "vendor/broadcast/broadcast.h"
-
-#include <algorithm>
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -18,13 +17,10 @@ inline Activation activation_of(Gelu form) {
 }
 
 inline bool chain_supported(std::string_view sum, std::string_view gelu, Gelu form, Dtype dtype) {
-  const auto holds = [](const std::vector<std::string_view>& names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
   constexpr std::int64_t kProbe = 64;
   const BroadcastShapes shapes{{1, 1, 1, kProbe, kProbe}, {1, 1, 1, 1, kProbe}};
-  return holds(broadcast_variants(Binary::add, dtype, shapes), sum) &&
-         holds(activation_variants(activation_of(form), dtype), gelu);
+  return contains(broadcast_variants(Binary::add, dtype, shapes), sum) &&
+         contains(activation_variants(activation_of(form), dtype), gelu);
 }
 
 inline void chain(std::string_view sum, std::string_view gelu, Gelu form, Dtype dtype,
