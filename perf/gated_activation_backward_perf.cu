@@ -1,17 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of gates of feed-forward blocks: far beyond the caches, at a size where the launch
-// counts, and with rows that end within packs.
+// The gradients of gates of feed-forward blocks, beside the libraries': far beyond the caches, at a
+// size where the launch counts, and with rows that end within packs.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/oracle_gated_activation.h"
+#include "vendor/gated_activation_backward/gated_activation_backward.h"
 
 #include "gated_activation_backward/gated_activation_backward.h"
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace kg::perf {
@@ -29,17 +31,31 @@ struct Arrays {
   DeviceBuffer<T> dx;
 };
 
+using Bounds = test::Halves<double> (*)(test::UnaryOp, Dtype, const test::Halves<double>& x,
+                                        std::span<const double> dy, const test::Halves<double>& dx);
+
+// A library's accuracy is a matter of gated_activation_backward_test.cu; here it must have done the
+// work.
+test::Halves<double> vendor_bounds(test::UnaryOp op, Dtype dtype, const test::Halves<double>& x,
+                                   std::span<const double> dy, const test::Halves<double>& dx) {
+  constexpr double kSlack = 64;
+  auto bounds = test::library_gated_gradient_tolerances(op, dtype, x, dy, dx);
+  for (double& bound : bounds.gate) bound *= kSlack;
+  for (double& bound : bounds.value) bound *= kSlack;
+  return bounds;
+}
+
 // Large results through windows of whole rows.
 template <class T>
 std::string verify(const Arrays<T>& arrays, Form form, std::int64_t rows, std::int64_t cols,
-                   Stream& stream) {
+                   Bounds bounds_of, Stream& stream) {
   const auto op = static_cast<test::UnaryOp>(gated_activation::function_of(form));
   for (const Window window : windows(rows * cols, 1 << 16, cols)) {
     const Window both{2 * window.first, 2 * window.count};
     const auto x = test::halves_of(arrays.x.values(both.first, both.count), cols);
     const std::vector<double> dy = arrays.dy.values(window.first, window.count);
     const auto gradients = test::gated_gradients_oracle(op, x, dy);
-    const auto bounds = test::gated_gradient_tolerances(op, dtype_of<T>, x, dy, gradients);
+    const auto bounds = bounds_of(op, dtype_of<T>, x, dy, gradients);
     std::vector<double> dx = test::side_by_side(gradients, cols);
     if (form == Form::reglu)
       for (double& value : dx) value = test::round_to(dtype_of<T>, value);
@@ -51,27 +67,41 @@ std::string verify(const Arrays<T>& arrays, Form form, std::int64_t rows, std::i
   return "";
 }
 
-template <class T>
-Workload workload(Form form, std::int64_t rows, std::int64_t cols,
-                  gated_activation_backward::Variant variant) {
+template <class T, class Run>
+Workload workload(std::string variant, Form form, std::int64_t rows, std::int64_t cols,
+                  Bounds bounds, Run run) {
   Stream stream;
   auto arrays = std::make_shared<Arrays<T>>(rows, cols, stream);
-  return {[=](Stream& s) {
-            gated_activation_backward::run<T>(form, arrays->x.data(), arrays->dy.data(),
-                                              arrays->dx.data(), rows, cols, variant, s);
-          },
-          [=](Stream& s) { arrays->dx.poison(s); },
-          [=](Stream& s) { return verify(*arrays, form, rows, cols, s); },
-          std::string(gated_activation_backward::name(variant))};
+  return {[=](Stream& s) { run(*arrays, s); }, [=](Stream& s) { arrays->dx.poison(s); },
+          [=](Stream& s) { return verify(*arrays, form, rows, cols, bounds, s); },
+          std::move(variant)};
 }
 
-// No vendor has these gradients.
 template <class T>
 Case make_case(Form form, std::int64_t rows, std::int64_t cols) {
   Case result{Kind::memory, gated_activation_backward::work(dtype_of<T>, rows, cols), {}};
-  for (const gated_activation_backward::Variant variant : gated_activation_backward::kVariants)
-    result.variants.push_back({std::string(gated_activation_backward::name(variant)), false,
-                               [=] { return workload<T>(form, rows, cols, variant); }});
+  for (const gated_activation_backward::Variant variant : gated_activation_backward::kVariants) {
+    const std::string name(gated_activation_backward::name(variant));
+    const auto run = [=](const Arrays<T>& a, Stream& s) {
+      gated_activation_backward::run<T>(form, a.x.data(), a.dy.data(), a.dx.data(), rows, cols,
+                                        variant, s);
+    };
+    result.variants.push_back({name, false, [=] {
+                                 return workload<T>(name, form, rows, cols,
+                                                    test::gated_gradient_tolerances, run);
+                               }});
+  }
+  const auto theirs = static_cast<vendor::Activation>(gated_activation::function_of(form));
+  for (const std::string_view variant :
+       vendor::gated_activation_backward_variants(theirs, dtype_of<T>)) {
+    const std::string name(variant);
+    const auto run = [=](const Arrays<T>& a, Stream& s) {
+      vendor::gated_activation_backward(name, theirs, dtype_of<T>, a.x.data(), a.dy.data(),
+                                        a.dx.data(), rows, cols, s);
+    };
+    result.variants.push_back(
+        {name, true, [=] { return workload<T>(name, form, rows, cols, vendor_bounds, run); }});
+  }
   return result;
 }
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gated_activation_backward against the oracle; no vendor has it. Tolerances and their derivation
-// in tests/support/oracle_gated_activation.h. reglu has one right value throughout.
+// gated_activation_backward against the oracle and every vendor; tolerances and their derivation in
+// tests/support/oracle_gated_activation.h. reglu has one right value throughout.
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +14,8 @@
 #include "tests/gated_activation_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/repeats.h"
+#include "tests/support/vendor.h"
+#include "vendor/gated_activation_backward/gated_activation_backward.h"
 
 #include "gated_activation_backward/gated_activation_backward.h"
 
@@ -106,7 +108,7 @@ class GatedActivationBackward : public testing::Test {
   struct Reference {
     Form form;
     std::vector<std::int64_t> shape;
-    Halves<double> dx, tolerance;
+    Halves<double> dx, tolerance, library_tolerance;
 
     Expectation of(const std::vector<double>& value, const std::vector<double>& bounds) const {
       if (form == Form::reglu) return exactly(kDtype, shape, value);
@@ -124,7 +126,8 @@ class GatedActivationBackward : public testing::Test {
     return {form,
             {in.rows.rows(), in.rows.cols},
             {stored_exactly(form, kDtype, dx.gate), stored_exactly(form, kDtype, dx.value)},
-            gated_gradient_tolerances(op, kDtype, x, dy, dx)};
+            gated_gradient_tolerances(op, kDtype, x, dy, dx),
+            library_gated_gradient_tolerances(op, kDtype, x, dy, dx)};
   }
 
   void compare_both(Form form, Variant variant, const std::string& fill, const Input& in,
@@ -188,7 +191,39 @@ TYPED_TEST(GatedActivationBackward, RandomAgainstOracle) {
   for (const Form form : kForms)
     for (const std::int64_t cols : {kOdd, kEven})
       this->check(form, "normal", this->normals(kRows, cols));
-  report_no_vendor("gated_activation_backward", this->kDtype);
+}
+
+TYPED_TEST(GatedActivationBackward, RandomAgainstVendors) {
+  using T = TypeParam;
+  const auto in = this->normals(kRows, kOdd);
+  const auto x = DeviceBuffer<T>::from_host(side_by_side(in.rows.halves, kOdd), this->stream_);
+  const auto dy = DeviceBuffer<T>::from_host(in.dy, this->stream_);
+  for (const Form form : kForms) {
+    const auto right = this->reference(form, in);
+    Expectation gate = right.gate();
+    Expectation value = right.value();
+    gate.zero = value.zero = SignedZero::ignored; // libraries' relu gives zeros of either sign
+    const auto function = vendor_function(function_of(form));
+    const auto vendors = vendor::gated_activation_backward_variants(function, this->kDtype);
+    if (vendors.empty()) report_no_vendor("gated_activation_backward", this->kDtype, name(form));
+    for (const Variant variant : kVariants) {
+      const Halves<T> ours = this->run(form, variant, in); // before the vendor
+      for (const std::string_view vendor : vendors) {
+        const DeviceBuffer<T> dx(2 * in.dy.size());
+        vendor::gated_activation_backward(vendor, function, this->kDtype, x.data(), dy.data(),
+                                          dx.data(), kRows, kOdd, this->stream_);
+        const Halves<T> theirs = halves_of(dx.to_host(this->stream_), kOdd);
+        const auto context =
+            this->context(form, variant, "normal beside " + std::string(vendor), in);
+        EXPECT_TRUE(verdict(compare_with_vendor(observe(ours.gate), observe(theirs.gate), gate,
+                                                right.library_tolerance.gate),
+                            context));
+        EXPECT_TRUE(verdict(compare_with_vendor(observe(ours.value), observe(theirs.value), value,
+                                                right.library_tolerance.value),
+                            context));
+      }
+    }
+  }
 }
 
 // Zeros, infinities, NaNs, the ends of the subnormal and normal ranges: each as a gate of each.

@@ -140,4 +140,26 @@ inline Halves<double> gated_gradient_tolerances(UnaryOp op, Dtype output, const 
   return bounds;
 }
 
+// A library's, which may store the activation, and the product of dy and the value, in `output`.
+inline Halves<double> library_gated_gradient_tolerances(UnaryOp op, Dtype output,
+                                                        const Halves<double>& x,
+                                                        std::span<const double> dy,
+                                                        const Halves<double>& dx) {
+  const std::vector<double> slope = unary_slope_oracle(op, x.gate);
+  const std::vector<double> act = library_tolerances(op, output, x.gate, unary_oracle(op, x.gate));
+  std::vector<double> products;
+  for (std::size_t i = 0; i < dy.size(); ++i)
+    products.push_back(gated_product(op, dy[i], x.value[i]));
+  Halves<double> bounds{library_backward_tolerances(op, output, x.gate, products, dx.gate), {}};
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    const double rounding =
+        (unit_roundoff(Dtype::f32) + unit_roundoff(output)) * std::fabs(products[i]) +
+        half_min_subnormal(output);
+    if (op != UnaryOp::relu && std::isfinite(dx.gate[i]))
+      bounds.gate[i] += moved(slope[i], rounding);
+    bounds.value.push_back(gated_tolerance(op, output, dx.value[i], moved(dy[i], act[i])));
+  }
+  return bounds;
+}
+
 } // namespace kg::test

@@ -4,6 +4,7 @@
 
 #include "vendor/cuda/activation.h"
 #include "vendor/cuda/thrust.h"
+#include "vendor/cuda/thrust_activation.h"
 
 #include <thrust/transform.h>
 
@@ -32,19 +33,9 @@ void activation(Activation function, Dtype dtype, const void* x, void* y, std::i
 namespace thrust_cuda {
 namespace {
 
-// As a user of Thrust would write them.
 template <Activation function, class T>
 struct Apply {
-  __device__ T operator()(T argument) const {
-    const float x = widen(argument);
-    if constexpr (function == Activation::relu) return narrow<T>(x < 0 ? 0.0F : x);
-    if constexpr (function == Activation::sigmoid) return narrow<T>(1 / (1 + expf(-x)));
-    if constexpr (function == Activation::tanh) return narrow<T>(tanhf(x));
-    if constexpr (function == Activation::gelu) return narrow<T>(x * normcdff(x));
-    if constexpr (function == Activation::gelu_tanh)
-      return narrow<T>(x / (1 + expf(-1.595769122F * x * (1 + 0.044715F * x * x))));
-    if constexpr (function == Activation::silu) return narrow<T>(x / (1 + expf(-x)));
-  }
+  __device__ T operator()(T x) const { return narrow<T>(activated<function>(widen(x))); }
 };
 
 template <Activation function, class T>

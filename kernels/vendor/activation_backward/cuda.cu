@@ -4,6 +4,7 @@
 
 #include "vendor/cuda/activation.h"
 #include "vendor/cuda/thrust.h"
+#include "vendor/cuda/thrust_activation.h"
 
 #include <thrust/transform.h>
 
@@ -31,24 +32,6 @@ void backward(Activation function, Dtype dtype, const void* x, const void* y, co
 
 namespace thrust_cuda {
 namespace {
-
-__device__ inline float logistic(float z) { return 1 / (1 + expf(-z)); }
-
-// As a user of Thrust would write them.
-template <Activation function>
-__device__ float slope(float x) {
-  if constexpr (function == Activation::relu) return x > 0 ? 1.0F : 0.0F;
-  if constexpr (function == Activation::sigmoid) return logistic(x) * logistic(-x);
-  if constexpr (function == Activation::tanh) return 4 * logistic(2 * x) * logistic(-2 * x);
-  if constexpr (function == Activation::gelu)
-    return normcdff(x) + x * 0.398942280F * expf(-0.5F * x * x);
-  if constexpr (function == Activation::gelu_tanh) {
-    const float z = 1.595769122F * x * (1 + 0.044715F * x * x);
-    const float z_slope = 1.595769122F * (1 + 0.134145F * x * x);
-    return logistic(z) * (1 + x * z_slope * logistic(-z));
-  }
-  if constexpr (function == Activation::silu) return logistic(x) * (1 + x * logistic(-x));
-}
 
 template <Activation function, class T>
 struct Apply {

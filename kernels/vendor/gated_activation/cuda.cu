@@ -3,6 +3,7 @@
 #include "vendor/gated_activation/gated_activation.h"
 
 #include "vendor/cuda/thrust.h"
+#include "vendor/cuda/thrust_activation.h"
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/transform.h>
@@ -18,11 +19,7 @@ struct Gated {
   std::int64_t cols;
   __device__ T operator()(std::int64_t i) const {
     const T* const place = x + i + i / cols * cols;
-    const float gate = widen(place[0]);
-    const float value = widen(place[cols]);
-    if constexpr (function == Activation::relu) return narrow<T>((gate < 0 ? 0.0F : gate) * value);
-    if constexpr (function == Activation::gelu) return narrow<T>(gate * normcdff(gate) * value);
-    if constexpr (function == Activation::silu) return narrow<T>(gate / (1 + expf(-gate)) * value);
+    return narrow<T>(activated<function>(widen(place[0])) * widen(place[cols]));
   }
 };
 
