@@ -1,18 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of the mixed operation of eight candidates: far beyond the caches, and at a size
-// where the launches count.
+// The gradients of the mixed operation of eight candidates, beside the libraries' softmax and
+// products: far beyond the caches, and at a size where the launches count.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/support/compare.h"
 #include "tests/support/oracle_softmax_sum_backward.h"
+#include "vendor/softmax_sum_backward/softmax_sum_backward.h"
 
 #include "softmax_sum_backward/softmax_sum_backward.h"
 
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace kg::perf {
 namespace {
@@ -21,11 +23,10 @@ using softmax_sum_backward::Variant;
 
 template <class T>
 struct Gradients {
-  Gradients(std::int64_t terms, std::int64_t n, Variant variant, Stream& stream)
+  Gradients(std::int64_t terms, std::int64_t n, std::size_t workspace_bytes, Stream& stream)
       : x(terms * n, test::Tensor::a, stream), alpha(terms, test::Tensor::b, stream),
         dy(n, test::Tensor::c, stream), dx(static_cast<std::size_t>(terms * n)),
-        dalpha(static_cast<std::size_t>(terms)),
-        workspace(softmax_sum_backward::workspace_bytes<T>(variant, terms, n)) {}
+        dalpha(static_cast<std::size_t>(terms)), workspace(workspace_bytes) {}
   RandomData<T> x;
   RandomData<T> alpha;
   RandomData<T> dy;
@@ -67,29 +68,45 @@ std::string verify(const Gradients<T>& data, std::int64_t terms, std::int64_t n,
   return "";
 }
 
-template <class T>
-Workload workload(std::int64_t terms, std::int64_t n, Variant variant) {
+template <class T, class Run>
+Workload workload(std::string variant, std::int64_t terms, std::int64_t n,
+                  std::size_t workspace_bytes, Run run) {
   Stream stream;
-  auto data = std::make_shared<Gradients<T>>(terms, n, variant, stream);
-  return {[=](Stream& s) {
-            softmax_sum_backward::run<T>({data->x.data(), data->alpha.data(), data->dy.data(),
-                                          data->dx.data(), data->dalpha.data()},
-                                         data->workspace.data(), terms, n, variant, s);
-          },
+  auto data = std::make_shared<Gradients<T>>(terms, n, workspace_bytes, stream);
+  return {[=](Stream& s) { run(*data, s); },
           [=](Stream& s) {
             data->dx.poison(s);
             data->dalpha.poison(s);
           },
-          [=](Stream& s) { return verify(*data, terms, n, s); },
-          std::string(softmax_sum_backward::name(variant))};
+          [=](Stream& s) { return verify(*data, terms, n, s); }, std::move(variant)};
 }
 
 template <class T>
 Case make_case(std::int64_t terms, std::int64_t n) {
   Case result{Kind::memory, softmax_sum_backward::work(dtype_of<T>, terms, n), {}};
-  for (const Variant variant : softmax_sum_backward::kVariants)
-    result.variants.push_back({std::string(softmax_sum_backward::name(variant)), false,
-                               [=] { return workload<T>(terms, n, variant); }});
+  for (const Variant variant : softmax_sum_backward::kVariants) {
+    const std::string name(softmax_sum_backward::name(variant));
+    const auto run = [=](const Gradients<T>& g, Stream& s) {
+      softmax_sum_backward::run<T>(
+          {g.x.data(), g.alpha.data(), g.dy.data(), g.dx.data(), g.dalpha.data()},
+          g.workspace.data(), terms, n, variant, s);
+    };
+    result.variants.push_back(
+        {name, false, [=] {
+           return workload<T>(name, terms, n,
+                              softmax_sum_backward::workspace_bytes<T>(variant, terms, n), run);
+         }});
+  }
+  if constexpr (std::is_same_v<T, float>)
+    for (const std::string_view variant : vendor::softmax_sum_backward_variants()) {
+      const std::string name(variant);
+      const auto run = [=](const Gradients<T>& g, Stream& s) {
+        vendor::softmax_sum_backward(
+            name, {g.x.data(), g.alpha.data(), g.dy.data(), g.dx.data(), g.dalpha.data()}, terms, n,
+            s);
+      };
+      result.variants.push_back({name, true, [=] { return workload<T>(name, terms, n, 0, run); }});
+    }
   return result;
 }
 

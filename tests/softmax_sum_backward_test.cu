@@ -1,10 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// softmax_sum_backward against the oracle; no vendor has it in one call. Bounds and their
-// derivation in tests/support/oracle_softmax_sum_backward.h.
+// softmax_sum_backward against the oracle and every vendor's chain; bounds and their derivation in
+// tests/support/oracle_softmax_sum_backward.h.
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +15,8 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
+#include "tests/support/vendor.h"
+#include "vendor/softmax_sum_backward/softmax_sum_backward.h"
 
 namespace kg::test {
 namespace {
@@ -52,7 +55,38 @@ TYPED_TEST(SoftmaxSumBackward, ExactFill) {
 
 TYPED_TEST(SoftmaxSumBackward, RandomAgainstOracle) {
   for (const std::int64_t n : {kOdd, kEven}) this->check("normal", this->normals(kTerms, n));
-  report_no_vendor("softmax_sum_backward", this->kDtype);
+}
+
+TYPED_TEST(SoftmaxSumBackward, RandomAgainstVendors) {
+  using T = TypeParam;
+  if constexpr (!std::is_same_v<T, float>) {
+    report_no_vendor("softmax_sum_backward", this->kDtype);
+  } else {
+    const Inputs<T> in = this->normals(kTerms, kOdd);
+    const SoftmaxSumGradients right = this->oracle(in);
+    const Expectation right_dx{this->kDtype, {kTerms, kOdd}, right.dx, right.dx_tolerance};
+    const Expectation right_dalpha{this->kDtype, {kTerms}, right.dalpha, right.dalpha_tolerance};
+    const auto x = DeviceBuffer<T>::from_host(in.x, this->stream_);
+    const auto alpha = DeviceBuffer<T>::from_host(in.alpha, this->stream_);
+    const auto dy = DeviceBuffer<T>::from_host(in.dy, this->stream_);
+    for (const Variant variant : kVariants) {
+      const Results<T> ours = this->run(variant, in); // before the vendor
+      for (const std::string_view vendor : vendor::softmax_sum_backward_variants()) {
+        const DeviceBuffer<T> dx(in.x.size()), dalpha(in.alpha.size());
+        vendor::softmax_sum_backward(vendor,
+                                     {x.data(), alpha.data(), dy.data(), dx.data(), dalpha.data()},
+                                     kTerms, kOdd, this->stream_);
+        const auto context = this->context(variant, "normal beside " + std::string(vendor), in);
+        EXPECT_TRUE(verdict(
+            compare_with_vendor(observe(ours.dx), observe(dx.to_host(this->stream_)), right_dx),
+            context));
+        EXPECT_TRUE(
+            verdict(compare_with_vendor(observe(ours.dalpha),
+                                        observe(dalpha.to_host(this->stream_)), right_dalpha),
+                    context));
+      }
+    }
+  }
 }
 
 // What is not finite in dy reaches its elements of dx and all of dalpha; in x dalpha alone. Weights
