@@ -79,11 +79,6 @@ void launch_variant(const T* x, T* y, std::int64_t n, Variant variant, Stream& s
     launch(misaligned<function, T>, config, vectors, n);
 }
 
-void require_pointer(const void* pointer, const char* name) {
-  require(pointer != nullptr,
-          std::string("activation: ") + name + " is null; pass device memory of n elements");
-}
-
 } // namespace
 
 std::string_view name(Variant variant) {
@@ -97,11 +92,11 @@ std::string_view name(Variant variant) {
 
 template <class T>
 Variant run(Function function, const T* x, T* y, std::int64_t n, Variant variant, Stream& stream) {
-  require(n >= 0, "activation: n is " + std::to_string(n) + "; it must not be negative");
+  require_extent("activation: n", n);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (n == 0) return variant;
-  require_pointer(x, "x");
-  require_pointer(y, "y");
+  require_elements("activation: x", x, n);
+  require_elements("activation: y", y, n);
   switch (function) {
   case Function::relu: launch_variant<Function::relu>(x, y, n, variant, stream); break;
   case Function::sigmoid: launch_variant<Function::sigmoid>(x, y, n, variant, stream); break;

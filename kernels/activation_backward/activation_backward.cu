@@ -95,11 +95,6 @@ void launch_function(Function function, const T* x, const T* dy, T* dx, std::int
   }
 }
 
-void require_pointer(const void* pointer, const char* name) {
-  require(pointer != nullptr, std::string("activation_backward: ") + name +
-                                  " is null; pass device memory of n elements");
-}
-
 } // namespace
 
 std::string_view name(Variant variant) {
@@ -114,12 +109,12 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(Function function, const T* x, const T* dy, T* dx, std::int64_t n, Variant variant,
             Stream& stream) {
-  require(n >= 0, "activation_backward: n is " + std::to_string(n) + "; it must not be negative");
+  require_extent("activation_backward: n", n);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (n == 0) return variant;
-  require_pointer(x, "x");
-  require_pointer(dy, "dy");
-  require_pointer(dx, "dx");
+  require_elements("activation_backward: x", x, n);
+  require_elements("activation_backward: dy", dy, n);
+  require_elements("activation_backward: dx", dx, n);
   launch_function(function, x, dy, dx, n, variant, stream);
   return variant;
 }

@@ -78,11 +78,6 @@ void launch_variant(float alpha, const T* x, const T* y, T* out, std::int64_t n,
     launch(misaligned<T>, config, alpha, vectors, n);
 }
 
-void require_pointer(const void* pointer, const char* name) {
-  require(pointer != nullptr,
-          std::string("axpy: ") + name + " is null; pass device memory of n elements");
-}
-
 } // namespace
 
 std::string_view name(Variant variant) {
@@ -97,12 +92,12 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(float alpha, const T* x, const T* y, T* out, std::int64_t n, Variant variant,
             Stream& stream) {
-  require(n >= 0, "axpy: n is " + std::to_string(n) + "; it must not be negative");
+  require_extent("axpy: n", n);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (n == 0) return variant;
-  require_pointer(x, "x");
-  require_pointer(y, "y");
-  require_pointer(out, "out");
+  require_elements("axpy: x", x, n);
+  require_elements("axpy: y", y, n);
+  require_elements("axpy: out", out, n);
   const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
   require_same_or_apart("axpy: x", x, "out", out, bytes);
   require_same_or_apart("axpy: y", y, "out", out, bytes);

@@ -6,6 +6,7 @@
 
 #include "primitives/layout.h"
 #include "runtime/error.h"
+#include "runtime/preconditions.h"
 
 #include <cmath>
 #include <cstdint>
@@ -25,10 +26,6 @@ struct Problem {
   constexpr std::int64_t per_channel() const { return batch * spatial; }
   constexpr std::int64_t elements() const { return per_channel() * channels; }
 };
-
-inline void require_extent(const std::string& what, std::int64_t value) {
-  require(value >= 0, what + " is " + std::to_string(value) + "; it must not be negative");
-}
 
 // Throws Error on a negative extent. `what` begins the message.
 inline void require_problem(const std::string& what, const Problem& problem) {

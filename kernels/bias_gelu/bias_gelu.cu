@@ -160,22 +160,12 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
 template <class T>
 void require_arrays(const Problem<T>& problem) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-  const auto require_pointer = [](const T* pointer, const char* name, std::int64_t count) {
-    require(pointer != nullptr, std::string("bias_gelu: ") + name +
-                                    " is null; pass device memory of " + std::to_string(count) +
-                                    " elements");
-  };
-  require_pointer(problem.x, "x", problem.size);
-  require_pointer(problem.bias, "bias", problem.cols.value);
-  require_pointer(problem.y, "y", problem.size);
+  require_elements("bias_gelu: x", problem.x, problem.size);
+  require_elements("bias_gelu: bias", problem.bias, problem.cols.value);
+  require_elements("bias_gelu: y", problem.y, problem.size);
   require_same_or_apart("bias_gelu: x", problem.x, "y", problem.y, problem.size * kBytes);
   require_apart("bias_gelu: bias", problem.bias, problem.cols.value * kBytes, "y", problem.y,
                 problem.size * kBytes);
-}
-
-void require_extent(const char* name, std::int64_t value) {
-  require(value >= 0, std::string("bias_gelu: ") + name + " is " + std::to_string(value) +
-                          "; it must not be negative");
 }
 
 } // namespace
@@ -192,8 +182,8 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(Form form, const T* x, const T* bias, T* y, std::int64_t rows, std::int64_t cols,
             Variant variant, Stream& stream) {
-  require_extent("rows", rows);
-  require_extent("cols", cols);
+  require_extent("bias_gelu: rows", rows);
+  require_extent("bias_gelu: cols", cols);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (rows == 0 || cols == 0) return variant;
   const Problem<T> problem{x, bias, y, Divisor(cols), rows * cols};

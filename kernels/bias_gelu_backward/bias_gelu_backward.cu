@@ -191,23 +191,14 @@ void launch_variant(Problem<T> problem, Variant variant, Stream& stream) {
                               {problem.arrays.dbias}, stream);
 }
 
-void require_extent(const char* name, std::int64_t value) {
-  require(value >= 0, std::string("bias_gelu_backward: ") + name + " is " + std::to_string(value) +
-                          "; it must not be negative");
-}
-
 template <class T>
 void require_arrays(const Arrays<T>& a, std::int64_t rows, std::int64_t cols) {
   const std::string op = "bias_gelu_backward: ";
-  const auto require_pointer = [&](const T* pointer, const char* name, std::int64_t count) {
-    require(pointer != nullptr || count == 0,
-            op + name + " is null; pass device memory of " + std::to_string(count) + " elements");
-  };
-  require_pointer(a.x, "x", rows * cols);
-  require_pointer(a.bias, "bias", rows == 0 ? 0 : cols);
-  require_pointer(a.dy, "dy", rows * cols);
-  require_pointer(a.dx, "dx", rows * cols);
-  require_pointer(a.dbias, "dbias", cols);
+  require_elements(op + "x", a.x, rows * cols);
+  require_elements(op + "bias", a.bias, rows == 0 ? 0 : cols);
+  require_elements(op + "dy", a.dy, rows * cols);
+  require_elements(op + "dx", a.dx, rows * cols);
+  require_elements(op + "dbias", a.dbias, cols);
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t each = rows * cols * kBytes;
   require_same_or_apart(op + "x", a.x, "dx", a.dx, each);
@@ -240,8 +231,8 @@ std::size_t workspace_bytes(Variant variant, std::int64_t rows, std::int64_t col
 template <class T>
 Variant run(Form form, const Arrays<T>& arrays, void* workspace, std::int64_t rows,
             std::int64_t cols, Variant variant, Stream& stream) {
-  require_extent("rows", rows);
-  require_extent("cols", cols);
+  require_extent("bias_gelu_backward: rows", rows);
+  require_extent("bias_gelu_backward: cols", cols);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (cols == 0) return variant;
   require_arrays(arrays, rows, cols);

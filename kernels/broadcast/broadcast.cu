@@ -173,8 +173,7 @@ void require_operand(const char* name, const T* data, bool dense, Shape shape, c
                      std::int64_t size) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   const std::string what = std::string("broadcast: ") + name;
-  require(data != nullptr, what + " is null; pass device memory of " +
-                               std::to_string(element_count(shape)) + " elements");
+  require_elements(what, data, element_count(shape));
   if (dense)
     require_same_or_apart(what, data, "out", out, size * kBytes);
   else
@@ -227,8 +226,7 @@ Variant run(Op op, const T* a, Shape a_shape, const T* b, Shape b_shape, T* out,
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (element_count(shape) == 0) return variant;
   const Plan plan = make_plan(a_shape, b_shape);
-  require(out != nullptr, "broadcast: out is null; pass device memory of " +
-                              std::to_string(plan.size) + " elements");
+  require_elements("broadcast: out", out, plan.size);
   require_operand("a", a, plan.dense[0], a_shape, out, plan.size);
   require_operand("b", b, plan.dense[1], b_shape, out, plan.size);
   const Operands<T> operands{{a, b}};

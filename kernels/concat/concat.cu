@@ -140,17 +140,13 @@ template <class Pointer>
 std::vector<Part<Pointer>> checked_parts(Op op, std::span<const Pointer> parts, const void* whole,
                                          const Problem& problem, std::size_t element_bytes) {
   const std::string what = std::string(name(op)) + ": ";
-  const auto not_negative = [&](const std::string& argument, std::int64_t value) {
-    require(value >= 0,
-            what + argument + " is " + std::to_string(value) + "; it must not be negative");
-  };
-  not_negative("outer", problem.outer);
-  not_negative("inner", problem.inner);
+  require_extent(what + "outer", problem.outer);
+  require_extent(what + "inner", problem.inner);
   require(parts.size() == problem.extents.size(),
           what + std::to_string(parts.size()) + " pointers for " +
               std::to_string(problem.extents.size()) + " extents; give one per part");
   for (std::size_t p = 0; p < parts.size(); ++p)
-    not_negative("the extent of part " + std::to_string(p), problem.extents[p]);
+    require_extent(what + "the extent of part " + std::to_string(p), problem.extents[p]);
   const auto bytes = [&](std::int64_t cols) {
     return problem.outer * cols * static_cast<std::int64_t>(element_bytes);
   };

@@ -138,11 +138,6 @@ void launch_supported(const T* a, const T* b, T* out, std::int64_t n, Variant va
   if constexpr (supports(op, dtype_of<T>)) launch_variant<op>(a, b, out, n, variant, stream);
 }
 
-void require_pointer(const void* pointer, const char* name) {
-  require(pointer != nullptr,
-          std::string("elementwise: ") + name + " is null; pass device memory of n elements");
-}
-
 } // namespace
 
 std::string_view name(Op op) {
@@ -169,12 +164,12 @@ Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant varia
             Stream& stream) {
   require(supports(op, dtype_of<T>), "elementwise: op is " + std::string(name(op)) + ", but " +
                                          std::string(kg::name(dtype_of<T>)) + " has only add");
-  require(n >= 0, "elementwise: n is " + std::to_string(n) + "; it must not be negative");
+  require_extent("elementwise: n", n);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (n == 0) return variant;
-  require_pointer(a, "a");
-  require_pointer(b, "b");
-  require_pointer(out, "out");
+  require_elements("elementwise: a", a, n);
+  require_elements("elementwise: b", b, n);
+  require_elements("elementwise: out", out, n);
   switch (op) {
   case Op::add: launch_supported<Op::add>(a, b, out, n, variant, stream); break;
   case Op::sub: launch_supported<Op::sub>(a, b, out, n, variant, stream); break;

@@ -90,11 +90,8 @@ void require_arrays(const Vectors<T>& vectors, std::int64_t n) {
   const std::string outputs[] = {"da", "db"};
   const std::string op = "elementwise_backward: ";
   const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
-  const auto require_pointer = [&](const T* pointer, const std::string& name) {
-    require(pointer != nullptr, op + name + " is null; pass device memory of n elements");
-  };
-  for (int k = 0; k < 3; ++k) require_pointer(vectors.in[k], inputs[k]);
-  for (int k = 0; k < 2; ++k) require_pointer(vectors.out[k], outputs[k]);
+  for (int k = 0; k < 3; ++k) require_elements(op + inputs[k], vectors.in[k], n);
+  for (int k = 0; k < 2; ++k) require_elements(op + outputs[k], vectors.out[k], n);
   for (int i = 0; i < 3; ++i)
     for (int k = 0; k < 2; ++k)
       require_same_or_apart(op + inputs[i], vectors.in[i], outputs[k], vectors.out[k], bytes);
@@ -123,7 +120,7 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(Op op, const T* dy, const T* a, const T* b, T* da, T* db, std::int64_t n,
             Variant variant, Stream& stream) {
-  require(n >= 0, "elementwise_backward: n is " + std::to_string(n) + "; it must not be negative");
+  require_extent("elementwise_backward: n", n);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (n == 0) return variant;
   const Vectors<T> vectors{{dy, a, b}, {da, db}};

@@ -123,21 +123,11 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
          problem, head);
 }
 
-void require_extent(const char* name, std::int64_t value) {
-  require(value >= 0, std::string("gated_activation: ") + name + " is " + std::to_string(value) +
-                          "; it must not be negative");
-}
-
 template <class T>
 void require_arrays(const T* x, const T* y, std::int64_t size) {
-  const auto require_pointer = [](const T* pointer, const char* name, std::int64_t count) {
-    require(pointer != nullptr, std::string("gated_activation: ") + name +
-                                    " is null; pass device memory of " + std::to_string(count) +
-                                    " elements");
-  };
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-  require_pointer(x, "x", 2 * size);
-  require_pointer(y, "y", size);
+  require_elements("gated_activation: x", x, 2 * size);
+  require_elements("gated_activation: y", y, size);
   require_apart("gated_activation: x", x, 2 * size * kBytes, "y", y, size * kBytes);
 }
 
@@ -155,8 +145,8 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(Form form, const T* x, T* y, std::int64_t rows, std::int64_t cols, Variant variant,
             Stream& stream) {
-  require_extent("rows", rows);
-  require_extent("cols", cols);
+  require_extent("gated_activation: rows", rows);
+  require_extent("gated_activation: cols", cols);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (rows == 0 || cols == 0) return variant;
   require_arrays(x, y, rows * cols);

@@ -118,22 +118,12 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
     launch(misaligned<form, T>, config, problem);
 }
 
-void require_extent(const char* name, std::int64_t value) {
-  require(value >= 0, std::string("gated_activation_backward: ") + name + " is " +
-                          std::to_string(value) + "; it must not be negative");
-}
-
 template <class T>
 void require_arrays(const Problem<T>& problem) {
-  const auto require_pointer = [](const T* pointer, const char* name, std::int64_t count) {
-    require(pointer != nullptr, std::string("gated_activation_backward: ") + name +
-                                    " is null; pass device memory of " + std::to_string(count) +
-                                    " elements");
-  };
   const std::int64_t bytes = problem.size * static_cast<std::int64_t>(sizeof(T));
-  require_pointer(problem.x, "x", 2 * problem.size);
-  require_pointer(problem.dy, "dy", problem.size);
-  require_pointer(problem.dx, "dx", 2 * problem.size);
+  require_elements("gated_activation_backward: x", problem.x, 2 * problem.size);
+  require_elements("gated_activation_backward: dy", problem.dy, problem.size);
+  require_elements("gated_activation_backward: dx", problem.dx, 2 * problem.size);
   require_same_or_apart("gated_activation_backward: x", problem.x, "dx", problem.dx, 2 * bytes);
   require_apart("gated_activation_backward: dy", problem.dy, bytes, "dx", problem.dx, 2 * bytes);
 }
@@ -152,8 +142,8 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(Form form, const T* x, const T* dy, T* dx, std::int64_t rows, std::int64_t cols,
             Variant variant, Stream& stream) {
-  require_extent("rows", rows);
-  require_extent("cols", cols);
+  require_extent("gated_activation_backward: rows", rows);
+  require_extent("gated_activation_backward: cols", cols);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (rows == 0 || cols == 0) return variant;
   const Problem<T> problem{x, dy, dx, Divisor(cols), rows * cols};

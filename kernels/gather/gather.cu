@@ -169,14 +169,10 @@ void launch_vectorized(const void* table, Indices index, void* y, const Problem&
 
 void require_problem(const void* table, const Indices& index, const void* y, const Problem& problem,
                      std::int64_t element_bytes) {
-  const auto not_negative = [](const std::string& argument, std::int64_t value) {
-    require(value >= 0,
-            "gather: " + argument + " is " + std::to_string(value) + "; it must not be negative");
-  };
-  not_negative("outer", problem.outer);
-  not_negative("extent", problem.extent);
-  not_negative("inner", problem.inner);
-  not_negative("count", problem.count);
+  require_extent("gather: outer", problem.outer);
+  require_extent("gather: extent", problem.extent);
+  require_extent("gather: inner", problem.inner);
+  require_extent("gather: count", problem.count);
   const std::int64_t slice_bytes = problem.outer * problem.inner * element_bytes;
   const std::int64_t y_bytes = slice_bytes * problem.count;
   if (y_bytes == 0) return;

@@ -188,9 +188,7 @@ void require_permutation(const Permutation& permutation) {
                                              "; it must be 1 to " + std::to_string(kMaxRank));
   bool seen[kMaxRank] = {};
   for (int d = 0; d < rank; ++d) {
-    require(permutation.shape[d] >= 0, "permute: extent " + std::to_string(d) + " is " +
-                                           std::to_string(permutation.shape[d]) +
-                                           "; it must not be negative");
+    require_extent("permute: extent " + std::to_string(d), permutation.shape[d]);
     const int axis = permutation.order[d];
     require(axis >= 0 && axis < rank && !seen[axis],
             "permute: order[" + std::to_string(d) + "] is " + std::to_string(axis) +

@@ -198,18 +198,13 @@ template <class T>
 void require_arrays(Op op, const Extents& extents, const Arrays<T>& arrays) {
   const std::int64_t results = extents[0] * extents[2];
   const std::int64_t size = results * extents[1];
-  const auto require_pointer = [](const T* pointer, const char* name, std::int64_t count) {
-    require(pointer != nullptr, std::string("reduction_backward: ") + name +
-                                    " is null; pass device memory of " + std::to_string(count) +
-                                    " elements");
-  };
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-  require_pointer(arrays.dy, "dy", results);
-  require_pointer(arrays.dx, "dx", size);
+  require_elements("reduction_backward: dy", arrays.dy, results);
+  require_elements("reduction_backward: dx", arrays.dx, size);
   require_apart("reduction_backward: dy", arrays.dy, results * kBytes, "dx", arrays.dx,
                 size * kBytes);
   if (!is_extremum(op)) return;
-  require_pointer(arrays.x, "x", size);
+  require_elements("reduction_backward: x", arrays.x, size);
   require_same_or_apart("reduction_backward: x", arrays.x, "dx", arrays.dx, size * kBytes);
 }
 

@@ -11,6 +11,17 @@ std::string text(const std::array<std::int64_t, 2>& extents) {
   return std::to_string(extents[0]) + " x " + std::to_string(extents[1]);
 }
 
+void require_extent(std::string_view what, std::int64_t value) {
+  if (value >= 0) return;
+  fail(std::string(what) + " is " + std::to_string(value) + "; it must not be negative");
+}
+
+void require_elements(std::string_view what, const void* pointer, std::int64_t count) {
+  if (pointer != nullptr || count == 0) return;
+  fail(std::string(what) + " is null; pass device memory of " + std::to_string(count) +
+       " elements");
+}
+
 void require_matrix(const std::string& what, const MatrixView<const void>& matrix) {
   require(matrix.shape[0] >= 0 && matrix.shape[1] >= 0,
           what + " is " + text(matrix.shape) + "; extents must not be negative");

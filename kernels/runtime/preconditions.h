@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace kg {
 
@@ -17,6 +18,12 @@ constexpr std::int64_t div_up(std::int64_t a, std::int64_t b) { return (a + b - 
 
 // "128 x 64"
 std::string text(const std::array<std::int64_t, 2>& extents);
+
+// Throws Error on a negative extent. `what` names it in the message: "axpy: n".
+void require_extent(std::string_view what, std::int64_t value);
+
+// Throws Error on a null pointer to what has elements. `what` names it in the message: "axpy: x".
+void require_elements(std::string_view what, const void* pointer, std::int64_t count);
 
 // Throws Error unless the matrix has no negative extents, rows that are contiguous and do not
 // overlap, and memory where it has elements. `what` names it in the message: "softmax: x".

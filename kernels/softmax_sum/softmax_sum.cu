@@ -124,14 +124,9 @@ namespace {
 template <class T>
 void require_arrays(const Problem<T>& problem) {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
-  const auto require_pointer = [](const T* pointer, const char* name, std::int64_t count) {
-    require(pointer != nullptr, std::string("softmax_sum: ") + name +
-                                    " is null; pass device memory of " + std::to_string(count) +
-                                    " elements");
-  };
-  require_pointer(problem.x, "x", problem.terms * problem.n);
-  require_pointer(problem.alpha, "alpha", problem.terms);
-  require_pointer(problem.y, "y", problem.n);
+  require_elements("softmax_sum: x", problem.x, problem.terms * problem.n);
+  require_elements("softmax_sum: alpha", problem.alpha, problem.terms);
+  require_elements("softmax_sum: y", problem.y, problem.n);
   require_apart("softmax_sum: x", problem.x, problem.terms * problem.n * kBytes, "y", problem.y,
                 problem.n * kBytes);
   require_apart("softmax_sum: alpha", problem.alpha, problem.terms * kBytes, "y", problem.y,
@@ -154,7 +149,7 @@ Variant run(const T* x, const T* alpha, T* y, std::int64_t terms, std::int64_t n
             Stream& stream) {
   require(terms >= 1 && terms <= kMaxTerms, "softmax_sum: terms is " + std::to_string(terms) +
                                                 "; it must be 1 to " + std::to_string(kMaxTerms));
-  require(n >= 0, "softmax_sum: n is " + std::to_string(n) + "; it must not be negative");
+  require_extent("softmax_sum: n", n);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   if (n == 0) return variant;
   const Problem<T> problem{x, alpha, y, static_cast<int>(terms), n};

@@ -200,15 +200,11 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
 template <class T>
 void require_arrays(const Arrays<T>& a, std::int64_t terms, std::int64_t n) {
   const std::string op = "softmax_sum_backward: ";
-  const auto require_pointer = [&](const T* pointer, const char* name, std::int64_t count) {
-    require(pointer != nullptr || count == 0,
-            op + name + " is null; pass device memory of " + std::to_string(count) + " elements");
-  };
-  require_pointer(a.x, "x", terms * n);
-  require_pointer(a.alpha, "alpha", terms);
-  require_pointer(a.dy, "dy", n);
-  require_pointer(a.dx, "dx", terms * n);
-  require_pointer(a.dalpha, "dalpha", terms);
+  require_elements(op + "x", a.x, terms * n);
+  require_elements(op + "alpha", a.alpha, terms);
+  require_elements(op + "dy", a.dy, n);
+  require_elements(op + "dx", a.dx, terms * n);
+  require_elements(op + "dalpha", a.dalpha, terms);
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t each = n * kBytes;
   require_same_or_apart(op + "x", a.x, "dx", a.dx, terms * each);
@@ -242,7 +238,7 @@ Variant run(const Arrays<T>& arrays, void* workspace, std::int64_t terms, std::i
   require(terms >= 1 && terms <= kMaxTerms, "softmax_sum_backward: terms is " +
                                                 std::to_string(terms) + "; it must be 1 to " +
                                                 std::to_string(kMaxTerms));
-  require(n >= 0, "softmax_sum_backward: n is " + std::to_string(n) + "; it must not be negative");
+  require_extent("softmax_sum_backward: n", n);
   if (variant == Variant::automatic) variant = Variant::vectorized;
   require_arrays(arrays, terms, n);
   const std::size_t needed = workspace_bytes<T>(variant, terms, n);
