@@ -14,9 +14,11 @@
 #include "perf/report/aggregates.h"
 #include "perf/study/record.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <map>
 #include <ostream>
 #include <set>
@@ -68,8 +70,12 @@ std::string leave_out_untimed(Selection& selection, const judge::Results& run,
     left_out.insert(baselines.at(op).exists ? op + "." + dtype : op);
   }
   if (left_out.empty()) return "";
-  return fmt::format("no timings of {}: on the host they are nightly tests",
-                     fmt::join(left_out, ", "));
+  constexpr std::size_t kNamed = 4;
+  const std::size_t more = left_out.size() - std::min(left_out.size(), kNamed);
+  const auto end = std::prev(left_out.end(), static_cast<std::ptrdiff_t>(more));
+  return fmt::format("no timings of {}{}: on the host they are nightly tests",
+                     fmt::join(left_out.begin(), end, ", "),
+                     more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 // Rows that are selected but stand in none of the files are failures: a test that crashed must not
