@@ -19,7 +19,20 @@ set(KERNELGRADE_KNOWN_WITHOUT_INLINING
   "pooling.f16.avg_nchw_n1_c8_h32_w32_k3_s1_p1 vectorized sectors_per_request"
   "pooling.f16.max_nhwc_n1_c32_h32_w32_k3_s2_p1 vectorized sectors_per_request"
   "pooling.bf16.avg_nchw_n1_c8_h32_w32_k3_s1_p1 vectorized sectors_per_request"
-  "pooling.bf16.max_nhwc_n1_c32_h32_w32_k3_s2_p1 vectorized sectors_per_request")
+  "pooling.bf16.max_nhwc_n1_c32_h32_w32_k3_s2_p1 vectorized sectors_per_request"
+  "conv2d.bf16.nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d.bf16.nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1 implicit_gemm sectors_per_request"
+  "conv2d.f16.nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d.f16.nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1 implicit_gemm sectors_per_request"
+  "conv2d.f32.nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d.f32.nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1 implicit_gemm sectors_per_request"
+  "conv2d_backward.bf16.input_nchw_n1_c16_h16_w16_o8_k3_s2_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d_backward.bf16.weights_nchw_n2_c4_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d_backward.f16.input_nchw_n1_c16_h16_w16_o8_k3_s2_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d_backward.f16.weights_nchw_n2_c4_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d_backward.f32.input_nchw_n1_c16_h16_w16_o8_k3_s2_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d_backward.f32.weights_nchw_n2_c4_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request"
+  "conv2d_backward.f32.weights_nhwc_n1_c16_h16_w16_o32_k3_s1_p1_g1 implicit_gemm sectors_per_request")
 
 set(KERNELGRADE_OTHER_GXX "") # versions
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

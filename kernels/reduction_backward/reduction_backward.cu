@@ -35,7 +35,7 @@ struct FirstExtremum : argmax::LargestFirst {
   FirstExtremum partial() const { return *this; }
   using LargestFirst::from; // of a key
   template <class T>
-  __device__ Accumulator from(T element, std::int64_t index) const {
+  __device__ __forceinline__ Accumulator from(T element, std::int64_t index) const {
     return LargestFirst::from(sign * to_float(element), index);
   }
 };
