@@ -14,7 +14,7 @@ include(CMakePackageConfigHelpers)
 set(headers include/kernelgrade) # as the targets say
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
 
-set(targets runtime test_support test_runner test_main)
+set(targets runtime jit_build test_support test_runner test_main)
 foreach(name IN ITEMS foreign rewrite symbols checkers counters cost)
   if(TARGET kernelgrade_${name})
     list(APPEND targets ${name})

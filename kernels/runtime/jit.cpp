@@ -76,7 +76,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-std::string include_folder(const char* built_with) {
+std::string include_folder(const std::string& built_with) {
   std::string folder = environment("KERNELGRADE_JIT_INCLUDE");
   if (folder.empty()) folder = built_with;
   require(fs::exists(folder + "/runtime/device_code.h"),

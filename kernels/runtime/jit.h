@@ -91,7 +91,7 @@ const void* find_kernel(void* library, const std::string& name, Location where);
 
 // The folder that holds runtime/, by KERNELGRADE_JIT_INCLUDE or `built_with`; a hash of what is
 // there for kernels; the cache's folder. They throw Error where there is none.
-std::string include_folder(const char* built_with);
+std::string include_folder(const std::string& built_with);
 std::string hash_headers(const std::string& include);
 std::string cache_folder();
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/identity/object_code.h"
 
-#include "perf/identity/elf.h"
 #include "runtime/hash.h"
 
 #include <algorithm>
@@ -14,10 +13,6 @@ namespace {
 
 constexpr unsigned kSectionSymbol = 3; // STT_SECTION
 constexpr unsigned kFileSymbol = 4;    // STT_FILE
-
-bool is_code(const ElfSection& section) {
-  return (section.flags & kAlloc) != 0 && section.name != ".eh_frame";
-}
 
 // What a symbol means, wherever the tables put it.
 void add_symbol(Hash& hash, const Elf& elf, const ElfSymbol& symbol) {
@@ -41,6 +36,10 @@ void add_relocations(Hash& hash, const Elf& elf, const ElfSection& rela,
 
 } // namespace
 
+bool is_code(const ElfSection& section) {
+  return (section.flags & kAlloc) != 0 && section.name != ".eh_frame";
+}
+
 std::string hash_object(std::string_view object, const std::string& file) {
   const Elf elf(object, file);
   const std::vector<ElfSymbol> symbols = elf.symbols();
@@ -63,13 +62,13 @@ std::string hash_object(std::string_view object, const std::string& file) {
 // A magic line, then per member a header of 60 bytes, its contents, and a byte to an even address.
 // Members whose names begin with '/' are the archive's own tables, but for "/<number>", a name in
 // one of them.
-std::string hash_archive(std::string_view archive, const std::string& file) {
+std::vector<std::string_view> objects_in(std::string_view archive, const std::string& file) {
   constexpr std::string_view kMagic = "!<arch>\n";
   constexpr std::uint64_t kHeader = 60;
   const Bytes bytes(archive, file);
   if (bytes.range(0, kMagic.size(), "the archive's magic") != kMagic)
     throw Error(file + ": it is no static library");
-  std::vector<std::string> objects;
+  std::vector<std::string_view> objects;
   for (std::uint64_t at = kMagic.size(); at < bytes.size();) {
     const std::string_view header = bytes.range(at, kHeader, "a member's header");
     const std::string_view digits = header.substr(48, 10);
@@ -78,12 +77,19 @@ std::string hash_archive(std::string_view archive, const std::string& file) {
       throw Error(file + ": a member's size is '" + std::string(digits) + "'; it is broken");
     const std::string_view contents = bytes.range(at + kHeader, size, "a member");
     const bool table = header[0] == '/' && !(header[1] >= '0' && header[1] <= '9');
-    if (!table) objects.push_back(hash_object(contents, file));
+    if (!table) objects.push_back(contents);
     at += kHeader + size + size % 2;
   }
-  std::sort(objects.begin(), objects.end());
+  return objects;
+}
+
+std::string hash_archive(std::string_view archive, const std::string& file) {
+  std::vector<std::string> hashes;
+  for (const std::string_view object : objects_in(archive, file))
+    hashes.push_back(hash_object(object, file));
+  std::sort(hashes.begin(), hashes.end());
   Hash hash;
-  for (const std::string& object : objects) hash.field(object);
+  for (const std::string& one : hashes) hash.field(one);
   return hash.hex();
 }
 

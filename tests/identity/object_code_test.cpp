@@ -3,6 +3,7 @@
 #include "perf/identity/object_code.h"
 
 #include "perf/identity/elf.h"
+#include "perf/judge/atomic_file.h"
 #include "runtime/error.h"
 #include "tests/identity/file.h"
 
@@ -32,6 +33,23 @@ TEST(ObjectCode, TheOrderOfMembersDoesNotMatterButTheirNumberDoes) {
   EXPECT_NE(contents_of("two.a"), contents_of("two_reversed.a"));
   EXPECT_EQ(hash_of("two.a"), hash_of("two_reversed.a"));
   EXPECT_NE(hash_of("two.a"), hash_of("plain.a"));
+}
+
+// Its code is part of every row's identity on the host, and a row must be known in any folder.
+TEST(ObjectCode, TheRuntimeDoesNotNameItsFolder) {
+  const std::string library = *judge::read_file(KERNELGRADE_RUNTIME_LIBRARY);
+  std::size_t sections = 0;
+  for (const std::string_view object : objects_in(library, "runtime")) {
+    const Elf elf(object, "runtime");
+    for (const ElfSection& section : elf.sections()) {
+      if (!is_code(section)) continue;
+      ++sections;
+      const std::size_t at = section.contents.find(KERNELGRADE_SOURCE_FOLDER);
+      EXPECT_EQ(at, section.contents.npos)
+          << section.name << ": " << section.contents.substr(at, 100);
+    }
+  }
+  EXPECT_GT(sections, 100u);
 }
 
 TEST(ObjectCode, BrokenFilesAreNamed) {

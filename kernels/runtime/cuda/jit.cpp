@@ -13,8 +13,6 @@
 #include <fmt/format.h>
 #include <nvrtc.h>
 
-#include "jit_build.h" // generated: where the headers are
-
 static kg::Status describe(nvrtcResult result) {
   return {result == NVRTC_SUCCESS, nvrtcGetErrorString(result)};
 }
@@ -86,11 +84,11 @@ Toolchain toolchain(const std::string& architecture) {
   result.compiler = library_path();
   result.version = version_of(result.compiler);
   result.architecture = architecture;
-  const std::string include = detail::include_folder(cuda::jit_build::kInclude);
+  const Build& build = build_settings();
+  const std::string include = detail::include_folder(build.include);
   result.flags = {"--gpu-architecture=" + architecture, "--std=c++20", "--generate-line-info",
                   "-DKG_BACKEND_CUDA=1", "-I" + include};
-  for (const char* toolkit : cuda::jit_build::kToolkitIncludes)
-    result.flags.push_back(std::string("-I") + toolkit);
+  for (const std::string& toolkit : build.toolkit) result.flags.push_back("-I" + toolkit);
   result.headers = detail::hash_headers(include);
   result.cache = detail::cache_folder();
   return result;

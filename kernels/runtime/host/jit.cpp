@@ -7,6 +7,7 @@
 
 #include "runtime/atomic_file.h"
 #include "runtime/hash.h"
+#include "runtime/jit_build.h"
 #include "runtime/temporary_folder.h"
 
 #include <array>
@@ -19,8 +20,6 @@
 #include <optional>
 #include <sys/wait.h>
 #include <system_error>
-
-#include "jit_build.h" // generated: what the project is built with
 
 // Instrumented code calls it. A program has it, and all the others, when it is linked with the
 // checkers or the counters.
@@ -107,15 +106,15 @@ void must_run(const Source& source, const std::vector<std::string>& command, Loc
 Toolchain toolchain() { return toolchain(processor()); }
 
 Toolchain toolchain(const std::string& architecture) {
+  const Build& build = build_settings();
   Toolchain result;
   result.compiler = detail::environment("KERNELGRADE_JIT_CXX");
-  if (result.compiler.empty()) result.compiler = host::jit_build::kCompiler;
+  if (result.compiler.empty()) result.compiler = build.compiler;
   result.version = version_of(result.compiler);
   result.architecture = architecture;
-  const std::string include = detail::include_folder(host::jit_build::kInclude);
-  result.flags = host::jit_build::flags;
-  const std::vector<std::string>& kernels =
-      __tsan_init ? host::jit_build::checked_flags : host::jit_build::kernel_flags;
+  const std::string include = detail::include_folder(build.include);
+  result.flags = build.flags;
+  const std::vector<std::string>& kernels = __tsan_init ? build.checked_flags : build.kernel_flags;
   result.flags.insert(result.flags.end(), kernels.begin(), kernels.end());
   // CUDA code reads floats as int4 and the like. The program's thread-local variables are at fixed
   // places.
