@@ -112,6 +112,7 @@ Spin::Spin(Stream& stream) {
 }
 
 void Spin::run(double ns, Stream& stream) const {
+  if (ns == 0) return;
   if constexpr (backend == Backend::host) return compute_for(ns);
   if (ns < overhead_ns_)
     fail(fmt::format("an injection of {:.0f} ns is asked for, but the kernel that waits takes "

@@ -42,7 +42,7 @@ class Spin {
   explicit Spin(Stream& stream);
 
   // Host: computes until `ns` have passed. Cuda: enqueues a kernel after which the stream is done
-  // `ns` later. Throws Error where that kernel alone takes longer.
+  // `ns` later. Throws Error where that kernel alone takes longer. 0 does nothing.
   void run(double ns, Stream& stream) const;
 
  private:

@@ -247,7 +247,7 @@ const std::vector<Mode>& available_modes() {
 }
 
 Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
-                    Apparatus& apparatus, double injected) {
+                    Apparatus& apparatus, std::optional<double> injected) {
   Measurement result;
   const char* phase = "while setting up";
   try {
@@ -268,7 +268,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     if (result.problem.empty()) {
       phase = "while timing";
       if (mode == Mode::graph) result.empty_node_ns = apparatus.instruments.empty_node_ns();
-      if (injected > 0) workload = slower(std::move(workload), injected, kind, mode, apparatus);
+      if (injected) workload = slower(std::move(workload), *injected, kind, mode, apparatus);
       const auto take = [&] {
         return sampled(workload, kind, mode, apparatus.protocol, apparatus,
                        apparatus.instruments.between_blocks, result.batch);

@@ -96,7 +96,11 @@ judge::GateOptions Checker::options() const {
 
 ab::Arm Checker::arm(const std::string& name, const Group& group, double percent,
                      bool whole) const {
-  std::string injection = percent > 0 ? fmt::format("{:g}", percent) : "";
+  // Where one arm is slowed, all are injected, by 0 % if need be: an injection does more to a
+  // process than to slow it (perf/measure/measure.h), and that must not tell the arms apart.
+  const bool injected = std::any_of(group.treatments.begin(), group.treatments.end(),
+                                    [](const Treatment& one) { return one.percent > 0; });
+  std::string injection = injected ? fmt::format("{:g}", percent) : "";
   if (!group.noise.empty()) injection += (injection.empty() ? "" : ",") + group.noise;
   ab::Arm result{name, plan_.executable, {{perf::kInjectVariable, injection}}};
   // Blessed and screened processes measure at length, as they do for the gate, unless the plan says

@@ -45,7 +45,7 @@ struct Fake {
     return made;
   }
 
-  Measurement measure(double injected = 0) {
+  Measurement measure(std::optional<double> injected = {}) {
     return perf::measure([this] { return workload(); }, Kind::memory, Mode::real,
                          *fake_apparatus(time), injected);
   }
@@ -121,6 +121,15 @@ TEST(Measure, AnInjectionMakesEachExecutionLonger) {
   for (const double sample : fake.measure(0.05).samples_ns) EXPECT_NEAR(sample, 1.05e5, 1e-3);
   fake.ns = 100; // where several executions are timed in a row
   for (const double sample : fake.measure(0.5).samples_ns) EXPECT_NEAR(sample, 150, 1e-3);
+}
+
+TEST(Measure, AnInjectionOfNothingOnlyGoesTheSameWay) {
+  Fake without, nothing, little;
+  without.measure();
+  EXPECT_THAT(nothing.measure(0.0).samples_ns, Each(1e5));
+  little.measure(1e-9);
+  EXPECT_EQ(nothing.runs, little.runs);
+  EXPECT_GT(nothing.runs, without.runs);
 }
 
 TEST(Measure, WrongBeforeTimingIsNotTimed) {

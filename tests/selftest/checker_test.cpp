@@ -168,7 +168,7 @@ TEST(Checker, SlowerRowsAreConfirmedSideBySide) {
   EXPECT_EQ(ours(counts, "inject_10"), "6/6");
   EXPECT_EQ(ours(counts, "inject_20"), "6/6");
   ASSERT_EQ(machine.calls.size(), 3u);
-  EXPECT_THAT(machine.calls[2].injections, ElementsAre("", "", "10", "20")); // a, control, b, b
+  EXPECT_THAT(machine.calls[2].injections, ElementsAre("0", "0", "10", "20")); // a, control, b, b
   EXPECT_THAT(machine.calls[2].brief, Contains("brief").Times(4));
   EXPECT_EQ(machine.calls[2].count, 12u);
   EXPECT_EQ(batch.rows[0].checks[0].rounds.a_ns.size(), 12u);
@@ -184,8 +184,8 @@ TEST(Checker, ACreepIsOneCheckOfEachRow) {
 TEST(Checker, NoiseIsInEveryProcess) {
   Machine machine;
   machine.check({"bimodal"});
-  EXPECT_THAT(machine.calls[0].injections, ElementsAre("bimodal:6"));
-  EXPECT_THAT(machine.calls[1].injections, ElementsAre("bimodal:6", "5,bimodal:6", "10,bimodal:6"));
+  EXPECT_THAT(machine.calls[0].injections, ElementsAre("0,bimodal:6"));
+  EXPECT_THAT(machine.calls[1].injections, ElementsAre("0,bimodal:6", "5,bimodal:6", "10,bimodal:6"));
   EXPECT_THAT(machine.said, testing::Not(Contains(HasSubstr("left out"))));
 }
 
