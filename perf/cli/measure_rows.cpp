@@ -170,8 +170,9 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     const std::optional<perf::CpuTime> before = perf::cpu_time();
     const perf::GpuState gpu_before = nvml ? nvml->state() : perf::GpuState{};
     const bool slowed = injection && row->registered.kind == judge::Kind::ours;
-    const perf::Measurement found = perf::measure(row->make, row->canary, row->registered.key.mode,
-                                                  *apparatus, slowed ? std::optional(injection->share) : std::nullopt);
+    const perf::Measurement found =
+        perf::measure(row->make, row->canary, row->registered.key.mode, *apparatus,
+                      slowed ? std::optional(injection->share) : std::nullopt);
     const std::optional<perf::CpuTime> after = perf::cpu_time();
     run.rows.push_back(measured(*row, found, world));
     if (turn) run.rows.back().turn_medians_ns = found.block_medians_ns;

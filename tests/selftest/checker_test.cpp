@@ -185,7 +185,8 @@ TEST(Checker, NoiseIsInEveryProcess) {
   Machine machine;
   machine.check({"bimodal"});
   EXPECT_THAT(machine.calls[0].injections, ElementsAre("0,bimodal:6"));
-  EXPECT_THAT(machine.calls[1].injections, ElementsAre("0,bimodal:6", "5,bimodal:6", "10,bimodal:6"));
+  EXPECT_THAT(machine.calls[1].injections,
+              ElementsAre("0,bimodal:6", "5,bimodal:6", "10,bimodal:6"));
   EXPECT_THAT(machine.said, testing::Not(Contains(HasSubstr("left out"))));
 }
 
