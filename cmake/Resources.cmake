@@ -22,6 +22,10 @@ function(kernelgrade_compile_cubins arch folder result)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "INCLUDES;SOURCES")
   file(MAKE_DIRECTORY ${folder})
   list(TRANSFORM arg_INCLUDES PREPEND -I)
+  set(compile ${KERNELGRADE_NVCC} -c -cubin) # by its -c ccache knows a compilation
+  if(KERNELGRADE_CCACHE)
+    list(PREPEND compile ${KERNELGRADE_CCACHE})
+  endif()
   set(cubins "")
   foreach(source IN LISTS arg_SOURCES)
     get_filename_component(stem ${source} NAME_WE)
@@ -29,8 +33,8 @@ function(kernelgrade_compile_cubins arch folder result)
     add_custom_command(OUTPUT ${base}.cubin BYPRODUCTS ${base}.log
       # What ptxas says goes to the log; where it fails, to the console.
       COMMAND sh -c "log=$1; shift; \"$@\" > \"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh ${base}.log
-        ${KERNELGRADE_NVCC} -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr ${arg_INCLUDES}
-        -cubin -arch=${arch} -Xptxas=-v -MD -MF ${base}.d -o ${base}.cubin ${source}
+        ${compile} -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr ${arg_INCLUDES}
+        -arch=${arch} -Xptxas=-v -MD -MF ${base}.d -o ${base}.cubin ${source}
       DEPENDS ${source} DEPFILE ${base}.d COMMENT "Compiling ${source} for ${arch}" VERBATIM)
     list(APPEND cubins ${base}.cubin)
   endforeach()
