@@ -264,5 +264,22 @@ TEST(ExecutorStacks, AreSeparateAndHold48KiB) {
   });
 }
 
+__global__ void place_in_line(unsigned* out) {
+  out[0] = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) % 64);
+}
+
+// What a launch takes must not depend on how deep the stack is where it is made.
+TEST(ExecutorStacks, FramesOfKernelsLieAlikeWhoeverLaunchesThem) {
+  const auto place_behind = [](std::size_t bytes) {
+    asm volatile("" : : "r"(__builtin_alloca(bytes)));
+    unsigned place = 64;
+    launch(place_in_line, {.grid = 1, .block = 1}, &place);
+    return place;
+  };
+  const unsigned place = place_behind(16);
+  EXPECT_LT(place, 64u);
+  for (const std::size_t bytes : {32, 48, 64, 80}) EXPECT_EQ(place_behind(bytes), place) << bytes;
+}
+
 } // namespace
 } // namespace kg::executor

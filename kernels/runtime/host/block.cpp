@@ -139,6 +139,9 @@ void Block::order_threads() {
 // Runs threads until there is something better to do with this stack. `here` is null on the OS
 // thread's own stack.
 void Block::loop(StackPool::Stack* here) {
+  // Frames of kernels lie alike within cache lines, whoever launches them (run_thread shifts them).
+  alignas(64) char line[64];
+  asm volatile("" : : "r"(line));
   for (;;) {
     if (const Thread* next = pick()) {
       if (!here) {
@@ -171,6 +174,11 @@ void Block::fresh_stack_entry() {
 }
 
 void Block::run_thread(unsigned id) {
+  // A kernel reads what it takes by value right after it was written to the stack, by vectors. By
+  // where these lie within their cache lines that stalls or does not: with this shift the naive
+  // kernels of gather and broadcast take 1.2 ms instead of 2.3 and 1.9 (AMD EPYC), others the same.
+  char shift[16];
+  asm volatile("" : : "r"(shift));
   current_ = id;
   threadIdx = threads_[id].index;
   try {
