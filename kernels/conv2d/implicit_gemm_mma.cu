@@ -20,6 +20,7 @@
 #include "conv2d/variants.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
+#include "gemm/mma_walk.h"
 
 #include "primitives/pack.h"
 #include "runtime/launch.h"
@@ -95,7 +96,6 @@ __global__ void __launch_bounds__(gemm::kMma.threads(), 2)
                       const T* __restrict__ bias, T* __restrict__ y, Gathered g,
                       bool vector_weights) {
   using Slice = LinesAlongK<T>;
-  constexpr int kSlices = gemm::kMma.slices;
   Start* const starts = dynamic_shared<Start>(gemm::kMma.shared_bytes()); // behind the slices
   const auto thread = static_cast<int>(threadIdx.x);
   const std::int64_t tile = blockIdx.x / g.channel_tiles;
@@ -120,50 +120,24 @@ __global__ void __launch_bounds__(gemm::kMma.threads(), 2)
       static_cast<int>(place % g.horizontal.out) * g.horizontal.stride - g.horizontal.before};
   __syncthreads();
 
-  const int warp = thread / 32;
-  const int warp_row = warp / gemm::kMma.warps_n() * gemm::kMma.warp;
-  const int warp_column = warp % gemm::kMma.warps_n() * gemm::kMma.warp;
   const int rows = kChannelsLast ? places : channels;
   const int columns = kChannelsLast ? channels : places;
-  const bool multiplies = warp_row < rows && warp_column < columns; // else the warp only copies
-
+  const gemm::WarpPart own = gemm::warp_part(rows, columns);
   gemm::MmaOperand<T> filters{weights + channel0 * g.depth, g.depth, channels, vector_weights};
-  T* const shared = dynamic_shared<T>();
-  const auto slices = static_cast<int>((g.depth + gemm::kDepth<T> - 1) / gemm::kDepth<T>);
-  const auto last_depth = static_cast<int>(g.depth - (slices - 1) * std::int64_t{gemm::kDepth<T>});
-  const auto fetch = [&](int slice) __attribute__((always_inline)) {
-    if (slice < slices) {
-      T* const a = shared + slice % kSlices * gemm::kSliceElements<T>;
-      T* const b = a + Slice::kElements;
-      Slice::fetch(filters, slice + 1 == slices ? last_depth : gemm::kDepth<T>,
-                   kChannelsLast ? b : a);
-      gather<kChannelsLast, kVector>(g, x, starts, slice * gemm::kDepth<T>, kChannelsLast ? a : b);
-      filters.data += gemm::kDepth<T>;
-    }
-    ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
+  const auto fetch = [&](int slice, int depth, T* a, T* b) __attribute__((always_inline)) {
+    Slice::fetch(filters, depth, kChannelsLast ? b : a);
+    gather<kChannelsLast, kVector>(g, x, starts, slice * gemm::kDepth<T>, kChannelsLast ? a : b);
+    filters.data += gemm::kDepth<T>;
   };
-
   gemm::WarpSum sum = {};
-  for (int slice = 0; slice < kSlices - 1; ++slice) fetch(slice);
-  for (int slice = 0; slice < slices; ++slice) {
-    ptx::cp_async_wait_group<kSlices - 2>();
-    __syncthreads();
-    fetch(slice + kSlices - 1);
-    const T* const from = shared + slice % kSlices * gemm::kSliceElements<T>;
-    if (multiplies)
-      gemm::multiply<T, Slice, Slice>(from, from + Slice::kElements, warp_row, warp_column, sum);
-  }
-
-  float* const half = dynamic_shared<float>();
-  for (int first = 0; first < rows; first += gemm::kMma.warp) {
-    __syncthreads();
-    if (warp_row == first) gemm::gather(sum, warp_column, half);
-    __syncthreads();
-    const int some = rows - first < gemm::kMma.warp ? rows - first : gemm::kMma.warp;
-    write<kChannelsLast>(g, bias, y, kChannelsLast ? channel0 : channel0 + first,
-                         kChannelsLast ? channels : some, kChannelsLast ? place0 + first : place0,
-                         kChannelsLast ? some : places, half + thread, gemm::kMma.pitch());
-  }
+  gemm::multiply_slices<T, Slice, Slice>(g.depth, own, fetch, sum);
+  gemm::each_half(
+      sum, own, rows, [&](int first, int some, const float* half) __attribute__((always_inline)) {
+        write<kChannelsLast>(g, bias, y, kChannelsLast ? channel0 : channel0 + first,
+                             kChannelsLast ? channels : some,
+                             kChannelsLast ? place0 + first : place0, kChannelsLast ? some : places,
+                             half + thread, gemm::kMma.pitch());
+      });
 }
 
 namespace {

@@ -22,6 +22,7 @@
 #include "conv2d_backward/weight_tiles.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
+#include "gemm/mma_walk.h"
 
 #include "primitives/pack.h"
 
@@ -61,7 +62,6 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   constexpr bool kPacksOfX = kChannelsLast && kPacks;
   constexpr bool kPacksOfDy = !kChannelsLast && kPacks;
   constexpr int kPlaces = gemm::kDepth<T>; // of a slice
-  constexpr int kSlices = gemm::kMma.slices;
   using OfDy = WeightSlice<T, kPacksOfDy>;
   using OfX = WeightSlice<T, false>;
   const auto thread = static_cast<int>(threadIdx.x);
@@ -83,11 +83,6 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
     taps[thread] = own;
     __syncthreads();
   }
-
-  const int warp = thread / 32;
-  const int warp_row = warp / gemm::kMma.warps_n() * gemm::kMma.warp;
-  const int warp_column = warp % gemm::kMma.warps_n() * gemm::kMma.warp;
-  const bool multiplies = warp_row < outputs && warp_column < elements; // else it only copies
 
   const auto fetch_dy = [&](int slice, int places, T* to) __attribute__((always_inline)) {
     if constexpr (kChannelsLast) {
@@ -129,41 +124,22 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
     }
   };
 
-  T* const shared = dynamic_shared<T>();
-  const auto slices = static_cast<int>((part.places + kPlaces - 1) / kPlaces);
-  const auto last_places = static_cast<int>(part.places - (slices - 1) * std::int64_t{kPlaces});
-  const auto fetch = [&](int slice) __attribute__((always_inline)) {
-    if (slice < slices) {
-      T* const to = shared + slice % kSlices * gemm::kSliceElements<T>;
-      const int places = slice + 1 == slices ? last_places : kPlaces;
-      fetch_dy(slice, places, to);
-      fetch_x(places, to + OfDy::kElements);
-    }
-    ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
+  const auto fetch = [&](int slice, int places, T* to_dy, T* to_x) __attribute__((always_inline)) {
+    fetch_dy(slice, places, to_dy);
+    fetch_x(places, to_x);
   };
 
+  const gemm::WarpPart own_part = gemm::warp_part(outputs, elements);
   gemm::WarpSum sum = {};
-  for (int slice = 0; slice < kSlices - 1; ++slice) fetch(slice);
-  for (int slice = 0; slice < slices; ++slice) {
-    ptx::cp_async_wait_group<kSlices - 2>();
-    __syncthreads();
-    fetch(slice + kSlices - 1);
-    const T* const from = shared + slice % kSlices * gemm::kSliceElements<T>;
-    if (multiplies)
-      gemm::multiply<T, OfDy, OfX>(from, from + OfDy::kElements, warp_row, warp_column, sum);
-  }
-
-  float* const half = dynamic_shared<float>();
+  gemm::multiply_slices<T, OfDy, OfX>(part.places, own_part, fetch, sum);
   const std::int64_t filter = w.filter.elements();
-  for (int first = 0; first < outputs; first += gemm::kMma.warp) {
-    __syncthreads();
-    if (warp_row == first) gemm::gather(sum, warp_column, half);
-    __syncthreads();
-    const int rows = outputs - first < gemm::kMma.warp ? outputs - first : gemm::kMma.warp;
-    float* const to = sums + (part.sums + first * filter + thread);
-    for (int row = 0; row < rows && thread < elements; ++row)
-      to[row * filter] = half[row * gemm::kMma.pitch() + thread];
-  }
+  gemm::each_half(
+      sum, own_part,
+      outputs, [&](int first, int rows, const float* half) __attribute__((always_inline)) {
+        float* const to = sums + (part.sums + first * filter + thread);
+        for (int row = 0; row < rows && thread < elements; ++row)
+          to[row * filter] = half[row * gemm::kMma.pitch() + thread];
+      });
 }
 
 namespace {
