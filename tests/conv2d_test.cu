@@ -112,6 +112,20 @@ TYPED_TEST(Conv2dTest, Misaligned) {
       this->check_exact(g, ProductRange::r1, offsets);
 }
 
+// Channels of a group, or bases, of which accesses of 16 bytes would not be whole: of f16 and bf16
+// those of 4 elements, of 2, and single ones; around the tiles.
+TYPED_TEST(Conv2dTest, NarrowAccesses) {
+  for (const Geometry& g : in_both_layouts({{2, 12, 7, 9, 20, kThree, kThree},
+                                            {1, 20, 5, 7, 132, kThree, {.kernel = 2}},
+                                            {3, 10, 6, 8, 24, {.kernel = 2, .stride = 2}, kThree},
+                                            {1, 12, 5, 26, 16, kThree, {}, 2},
+                                            {1, 7, 12, 11, 130, {}, kThree}}))
+    this->check_exact(g, ProductRange::r1);
+  const Geometry packs{1, 16, 5, 8, 16, {}, kThree, 1, Layout::nhwc};
+  for (const Offsets offsets : {Offsets{2, 0}, Offsets{4, 2}, Offsets{8, 4}, Offsets{4, 1}})
+    this->check_exact(packs, ProductRange::r1, offsets);
+}
+
 TYPED_TEST(Conv2dTest, WithoutBias) {
   for (const Geometry& g : in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree},
                                             {1, 5, 4, 5, 3},
