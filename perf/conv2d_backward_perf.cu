@@ -213,6 +213,8 @@ Operation conv2d_backward_operation() {
                         {"input_nchw_n1_c16_h24_w32_o16_k3_s1_p1_g16"},
                         {"weights_nhwc_n1_c16_h16_w16_o32_k3_s1_p1_g1", true},
                         {"weights_nchw_n2_c4_h16_w16_o32_k3_s1_p1_g1"},
+                        {"weights_nhwc_n1_c12_h16_w16_o32_k3_s1_p1_g1"},
+                        {"weights_nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1"},
                         {"bias_nhwc_n1_c64_h32_w32_o64_k1_s1_p0_g1", true},
                         {"bias_nchw_n1_c64_h32_w32_o64_k1_s1_p0_g1"}};
   else
@@ -224,6 +226,8 @@ Operation conv2d_backward_operation() {
                         {"weights_nhwc_n32_c64_h56_w56_o64_k3_s1_p1_g1", true},
                         {"weights_nhwc_n32_c256_h14_w14_o256_k3_s1_p1_g1"},
                         {"weights_nchw_n32_c64_h56_w56_o64_k3_s1_p1_g1"},
+                        {"weights_nhwc_n32_c12_h112_w112_o64_k3_s1_p1_g1"},
+                        {"weights_nhwc_n32_c3_h224_w224_o64_k7_s2_p3_g1"},
                         {"weights_nhwc_n4_c256_h28_w28_o256_k3_s1_p1_g256"},
                         {"bias_nhwc_n256_c256_h56_w56_o256_k1_s1_p0_g1", true},
                         {"bias_nchw_n256_c256_h56_w56_o256_k1_s1_p0_g1"}};

@@ -5,14 +5,17 @@
 // kernels, equal strides and the same padding on all sides.
 #pragma once
 
-#include "conv2d/geometry.h"
 #include "perf/measure/suite.h"
+#include "runtime/backend.h"
+
+#include "conv2d/conv2d.h"
 
 #include <cstdint>
 
 namespace kg::perf {
 
-inline conv2d::Geometry convolution_of(const Shape& shape) {
+// All of it but the outputs and the groups.
+inline conv2d::Geometry window_of(const Shape& shape) {
   const conv2d::Axis axis{.kernel = shape.number("k"),
                           .stride = shape.number("s"),
                           .pad_before = shape.number("p"),
@@ -22,11 +25,24 @@ inline conv2d::Geometry convolution_of(const Shape& shape) {
           .in_channels = shape.number("c"),
           .height = shape.number("h"),
           .width = shape.number("w"),
-          .out_channels = shape.number("o"),
           .vertical = axis,
           .horizontal = axis,
-          .groups = shape.number("g"),
           .layout = last ? conv2d::Layout::nhwc : conv2d::Layout::nchw};
+}
+
+inline conv2d::Geometry convolution_of(const Shape& shape) {
+  conv2d::Geometry g = window_of(shape);
+  g.out_channels = shape.number("o");
+  g.groups = shape.number("g");
+  return g;
+}
+
+// Not where one launch of a variant of conv2d would take longer than a few milliseconds: on the
+// executor the matrix units, which 16-bit types are multiplied by.
+template <class T>
+constexpr bool is_timed_conv2d(conv2d::Variant variant) {
+  return backend != Backend::host || sizeof(T) == sizeof(float) ||
+         (variant != conv2d::Variant::im2col && variant != conv2d::Variant::implicit_gemm);
 }
 
 // Where a tap of a window lies along an axis of x; outside x it lies in the padding.

@@ -106,6 +106,24 @@ TYPED_TEST(Conv2dBackwardTest, Misaligned) {
       this->check_exact(g, ProductRange::r1, offsets);
 }
 
+// Channels of a group, or bases, of which accesses of 16 bytes would not be whole: of f16 and bf16
+// those of 4 elements, of 2, and single ones, alike and unlike in x and dy; around the tiles.
+TYPED_TEST(Conv2dBackwardTest, NarrowAccesses) {
+  for (const Geometry& g : in_both_layouts({{2, 12, 5, 9, 20, kThree, kThree},
+                                            {1, 20, 4, 9, 16, kThree, kThree},
+                                            {1, 10, 5, 8, 132, {.kernel = 2, .stride = 2}, kThree},
+                                            {1, 16, 5, 7, 12, {}, kThree},
+                                            {1, 16, 5, 7, 130, {}, {}},
+                                            {3, 8, 3, 12, 11, {}, kThree},
+                                            {1, 12, 5, 7, 20, kThree, {}, 2},
+                                            {1, 3, 12, 11, 24, {.kernel = 7}, kThree}}))
+    this->check_exact(g, ProductRange::r1);
+  const Geometry packs{1, 16, 4, 9, 16, {}, kThree, 1, Layout::nhwc};
+  for (const Offsets offsets :
+       {Offsets{2, 0, 0}, Offsets{0, 2, 0}, Offsets{4, 4, 0}, Offsets{1, 8, 0}, Offsets{4, 1, 0}})
+    this->check_exact(packs, ProductRange::r1, offsets);
+}
+
 // Indices beyond 32 bits: dx repeats dy, whose marks say where each element came from; of the other
 // gradients each element is the sum of its channel's marks.
 TYPED_TEST(Conv2dBackwardTest, MoreThan2To31Elements) {

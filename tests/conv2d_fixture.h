@@ -216,4 +216,6 @@ class Conv2dTest : public testing::Test {
   Stream stream_;
 };
 
+TYPED_TEST_SUITE(Conv2dTest, FloatTypes, DtypeNames);
+
 } // namespace kg::test

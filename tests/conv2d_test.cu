@@ -14,6 +14,7 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "tests/conv2d_fixture.h"
+#include "tests/conv2d_separable_tests.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
@@ -25,8 +26,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-TYPED_TEST_SUITE(Conv2dTest, FloatTypes, DtypeNames);
 
 TYPED_TEST(Conv2dTest, ExactFills) {
   for (const Geometry& g : convolutions())
@@ -110,6 +109,20 @@ TYPED_TEST(Conv2dTest, Misaligned) {
     for (const Offsets offsets : {Offsets{1, 0, 0, 0}, Offsets{0, 3, 0, 0}, Offsets{0, 0, 1, 5},
                                   Offsets{1, 1, 1, 1}, Offsets{kPack, 2 * kPack, 1, 4}})
       this->check_exact(g, ProductRange::r1, offsets);
+}
+
+// Channels of a group, or bases, of which accesses of 16 bytes would not be whole: of f16 and bf16
+// those of 4 elements, of 2, and single ones; around the tiles.
+TYPED_TEST(Conv2dTest, NarrowAccesses) {
+  for (const Geometry& g : in_both_layouts({{2, 12, 7, 9, 20, kThree, kThree},
+                                            {1, 20, 5, 7, 132, kThree, {.kernel = 2}},
+                                            {3, 10, 6, 8, 24, {.kernel = 2, .stride = 2}, kThree},
+                                            {1, 12, 5, 26, 16, kThree, {}, 2},
+                                            {1, 7, 12, 11, 130, {}, kThree}}))
+    this->check_exact(g, ProductRange::r1);
+  const Geometry packs{1, 16, 5, 8, 16, {}, kThree, 1, Layout::nhwc};
+  for (const Offsets offsets : {Offsets{2, 0}, Offsets{4, 2}, Offsets{8, 4}, Offsets{4, 1}})
+    this->check_exact(packs, ProductRange::r1, offsets);
 }
 
 TYPED_TEST(Conv2dTest, WithoutBias) {
@@ -221,43 +234,6 @@ TYPED_TEST(Conv2dTest, IdentityKernel) {
       EXPECT_TRUE(same_bits("x * delta = x", this->run(g, data, variant),
                             elements<TypeParam>(x_in_layout(data.x, g))))
           << conv2d::name(variant) << " " << text(g);
-  }
-}
-
-// A depthwise convolution and one of 1x1 behind it are the one convolution whose weights are their
-// products; of integers, exactly.
-TYPED_TEST(Conv2dTest, DepthwiseSeparable) {
-  for (const Geometry& depthwise : in_both_layouts({{2, 8, 6, 7, 8, kThree, kThree, 8}})) {
-    Geometry pointwise{2, 8, 6, 7, 16, {}, {}, 1, depthwise.layout};
-    Geometry whole = depthwise;
-    whole.groups = 1;
-    whole.out_channels = 16;
-    const auto small = [&](std::int64_t count, Tensor tensor) {
-      return integers(this->kDtype, count, 2, tensor).values;
-    };
-    const ConvData first{"integers",
-                         small(depthwise.inputs(), Tensor::a),
-                         small(depthwise.weights(), Tensor::b),
-                         {}};
-    const std::vector<double> mixing = small(pointwise.weights(), Tensor::c);
-    ConvData together = first;
-    together.weights.clear();
-    for (std::size_t o = 0; o < 16; ++o)
-      for (std::size_t c = 0; c < 8; ++c)
-        for (std::size_t tap = 0; tap < 9; ++tap)
-          together.weights.push_back(mixing[o * 8 + c] * first.weights[c * 9 + tap]);
-    for (const Variant variant : this->variants(depthwise)) {
-      const std::vector<double> between = observe(this->run(depthwise, first, variant)).values;
-      const ConvData second{"integers",
-                            depthwise.layout == Layout::nchw ? between
-                                                             : channels_first(between, 2, 8, 42),
-                            mixing,
-                            {}};
-      const Variant dense = variant == Variant::depthwise ? Variant::direct : variant;
-      EXPECT_TRUE(same_bits("separable", this->run(pointwise, second, dense),
-                            this->run(whole, together, dense)))
-          << conv2d::name(variant);
-    }
   }
 }
 

@@ -121,6 +121,7 @@ TYPED_TEST(Gemm, AutomaticAvoidsTilesThatAreMostlyPadding) {
   for (const gemm::Math math : {gemm::Math::f32, gemm::Math::tf32}) {
     EXPECT_EQ(chosen(3, 5, 3, math), Variant::naive);
     EXPECT_EQ(chosen(8, 65, 128, math), Variant::skinny);
+    EXPECT_EQ(chosen(8, 1024, 196, math), Variant::skinny); // im2col's, of 7x7 on 4 channels
     EXPECT_EQ(chosen(65, 1, 128, math), Variant::skinny);
     EXPECT_NE(chosen(65, 8, 127, math), Variant::skinny);
     EXPECT_NE(chosen(9, 65, 128, math), Variant::skinny);

@@ -5,25 +5,30 @@
 // of gemm's variant mma, 128 output channels of a group by 128 places of y, with three slices of 32
 // steps of k in shared memory.
 //
-// Both operands lie along k: a line of a slice is a filter, or the window of a place. The weights
-// are copied as gemm copies an operand. A thread gathers 8 steps of k of 4 places. In nhwc, where
-// the channels of a group are whole packs, these are neighbours in x and come by one cp.async,
-// which writes zeros where the window lies in the padding. Else they go one by one through
-// registers, which is several times slower. Where a place's window begins is looked up in shared
-// memory: the registers are full of sums.
+// Both operands lie along k: a line of a slice is a filter, or the window of a place. In nhwc they
+// come by cp.async, of as many bytes as the channels of a group and the alignment permit (16, 8 or
+// 4; pieces.h), which writes zeros where a window lies in the padding; an odd number of channels
+// comes by single elements through registers. In nchw a thread gathers 8 steps of k of 4 places one
+// by one, which is several times slower, and the weights are copied as gemm copies an operand.
+// Where a place's window begins is looked up in shared memory: the registers are full of sums.
 //
 // Bytes: as implicit_gemm.cu, at half the size; 128 * (128 + 128) elements per 128 * 128 * 128
 // multiply-adds. Expected on an H200, not measured: 40 to 50 % of the dense peak of its matrix
 // units in nhwc for 128 channels and more; of 64 channels half of a tile's warps have nothing to
-// multiply.
+// multiply. Sectors that are asked for with 12, 10 and 3 channels and 32 outputs of 3x3: 2447, 2642
+// and 1769; if a thread gathered 8 single elements, 13476, 9422 and 3813.
 #include "conv2d/gathered.h"
+#include "conv2d/pieces.h"
 #include "conv2d/variants.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
+#include "gemm/mma_walk.h"
 
 #include "primitives/pack.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
+
+#include <algorithm>
 
 namespace kg::conv2d {
 
@@ -59,43 +64,67 @@ __device__ __forceinline__ std::int64_t offset_of(const Start& start, const Step
          column * g.horizontal.x_step;
 }
 
-// Gathers a slice of the windows of the block's places.
-template <bool kChannelsLast, bool kVector, class T>
-__device__ __forceinline__ void gather(const Gathered& g, const T* x, const Start* starts, int k0,
-                                       T* slice) {
+// Gathers a slice of the windows of the block's places; nhwc, kWidth elements at a time.
+template <int kWidth, class T>
+__device__ __forceinline__ void gather_pieces(const Gathered& g, const T* x, const Start* starts,
+                                              int k0, T* slice) {
+  using Own = Pieces<LinesAlongK<T>, kWidth>;
+  const Step step = step_at<true>(k0 + Own::element(), g);
+  Own::fetch(
+      x,
+      [&](int line) __attribute__((always_inline)) {
+        const Start start = starts[line];
+        return offset_of(start, step, g);
+      },
+      slice);
+}
+
+// The same in nchw: 8 steps of k of a place.
+template <class T>
+__device__ __forceinline__ void gather_elements(const Gathered& g, const T* x, const Start* starts,
+                                                int k0, T* slice) {
   using Slice = LinesAlongK<T>;
   const int chunk = static_cast<int>(threadIdx.x) % Slice::kChunks;
-  const Step first = step_at<kChannelsLast>(k0 + chunk * Slice::kChunk, g);
+  const Step first = step_at<false>(k0 + chunk * Slice::kChunk, g);
   KG_UNROLL
   for (int i = 0; i < Slice::kLines / Slice::kStep; ++i) {
     const int line = static_cast<int>(threadIdx.x) / Slice::kChunks + i * Slice::kStep;
     const Start start = starts[line];
-    T* const to = slice + Slice::place(line, chunk);
-    if constexpr (kVector) {
-      const std::int64_t offset = offset_of(start, first, g);
-      ptx::cp_async_cg(to, x + (offset < 0 ? 0 : offset), offset < 0 ? 0 : kPackBytes);
-    } else {
-      Pack<T, Slice::kChunk> elements;
-      Step step = first;
-      KG_UNROLL
-      for (int e = 0; e < Slice::kChunk; ++e) {
-        const std::int64_t offset = offset_of(start, step, g);
-        elements.element[e] = offset < 0 ? from_float<T>(0) : x[offset];
-        advance<kChannelsLast, 1>(step, g);
-      }
-      *reinterpret_cast<Pack<T, Slice::kChunk>*>(to) = elements;
+    Pack<T, Slice::kChunk> elements;
+    Step step = first;
+    KG_UNROLL
+    for (int e = 0; e < Slice::kChunk; ++e) {
+      const std::int64_t offset = offset_of(start, step, g);
+      elements.element[e] = offset < 0 ? from_float<T>(0) : x[offset];
+      advance<false, 1>(step, g);
     }
+    *reinterpret_cast<Pack<T, Slice::kChunk>*>(slice + Slice::place(line, chunk)) = elements;
   }
 }
 
-// kVector: 16-byte copies of x are aligned and whole (nhwc); vector_weights: of the weights.
-template <class T, bool kChannelsLast, bool kVector>
+// The weights' slice in nhwc, where Slice::fetch would go element by element.
+template <int kWidth, class T>
+__device__ __forceinline__ void fetch_filters(const gemm::MmaOperand<T>& filters, int depth,
+                                              T* slice) {
+  using Own = Pieces<LinesAlongK<T>, kWidth>;
+  const int element = Own::element();
+  Own::fetch(
+      filters.data,
+      [&](int line) __attribute__((always_inline)) {
+        const bool exists = line < filters.outer && element < depth;
+        return exists ? line * filters.leading + element : std::int64_t{-1};
+      },
+      slice);
+}
+
+// kWidth: elements of the copies of x and of the weights in nhwc, which are aligned and whole;
+// vector_weights: those of the weights in nchw are, of 16 bytes.
+template <class T, bool kChannelsLast, int kWidth>
 __global__ void __launch_bounds__(gemm::kMma.threads(), 2)
     implicit_gemm_mma(const T* __restrict__ x, const T* __restrict__ weights,
                       const T* __restrict__ bias, T* __restrict__ y, Gathered g,
                       bool vector_weights) {
   using Slice = LinesAlongK<T>;
-  constexpr int kSlices = gemm::kMma.slices;
   Start* const starts = dynamic_shared<Start>(gemm::kMma.shared_bytes()); // behind the slices
   const auto thread = static_cast<int>(threadIdx.x);
   const std::int64_t tile = blockIdx.x / g.channel_tiles;
@@ -120,62 +149,45 @@ __global__ void __launch_bounds__(gemm::kMma.threads(), 2)
       static_cast<int>(place % g.horizontal.out) * g.horizontal.stride - g.horizontal.before};
   __syncthreads();
 
-  const int warp = thread / 32;
-  const int warp_row = warp / gemm::kMma.warps_n() * gemm::kMma.warp;
-  const int warp_column = warp % gemm::kMma.warps_n() * gemm::kMma.warp;
   const int rows = kChannelsLast ? places : channels;
   const int columns = kChannelsLast ? channels : places;
-  const bool multiplies = warp_row < rows && warp_column < columns; // else the warp only copies
-
+  const gemm::WarpPart own = gemm::warp_part(rows, columns);
   gemm::MmaOperand<T> filters{weights + channel0 * g.depth, g.depth, channels, vector_weights};
-  T* const shared = dynamic_shared<T>();
-  const auto slices = static_cast<int>((g.depth + gemm::kDepth<T> - 1) / gemm::kDepth<T>);
-  const auto last_depth = static_cast<int>(g.depth - (slices - 1) * std::int64_t{gemm::kDepth<T>});
-  const auto fetch = [&](int slice) __attribute__((always_inline)) {
-    if (slice < slices) {
-      T* const a = shared + slice % kSlices * gemm::kSliceElements<T>;
-      T* const b = a + Slice::kElements;
-      Slice::fetch(filters, slice + 1 == slices ? last_depth : gemm::kDepth<T>,
-                   kChannelsLast ? b : a);
-      gather<kChannelsLast, kVector>(g, x, starts, slice * gemm::kDepth<T>, kChannelsLast ? a : b);
-      filters.data += gemm::kDepth<T>;
+  const auto fetch = [&](int slice, int depth, T* a, T* b) __attribute__((always_inline)) {
+    const int k0 = slice * gemm::kDepth<T>;
+    if constexpr (!kChannelsLast) {
+      Slice::fetch(filters, depth, a);
+      gather_elements(g, x, starts, k0, b);
+    } else {
+      if constexpr (kWidth == kPackElements<T>)
+        Slice::fetch(filters, depth, b);
+      else
+        fetch_filters<kWidth>(filters, depth, b);
+      gather_pieces<kWidth>(g, x, starts, k0, a);
     }
-    ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
+    filters.data += gemm::kDepth<T>;
   };
-
   gemm::WarpSum sum = {};
-  for (int slice = 0; slice < kSlices - 1; ++slice) fetch(slice);
-  for (int slice = 0; slice < slices; ++slice) {
-    ptx::cp_async_wait_group<kSlices - 2>();
-    __syncthreads();
-    fetch(slice + kSlices - 1);
-    const T* const from = shared + slice % kSlices * gemm::kSliceElements<T>;
-    if (multiplies)
-      gemm::multiply<T, Slice, Slice>(from, from + Slice::kElements, warp_row, warp_column, sum);
-  }
-
-  float* const half = dynamic_shared<float>();
-  for (int first = 0; first < rows; first += gemm::kMma.warp) {
-    __syncthreads();
-    if (warp_row == first) gemm::gather(sum, warp_column, half);
-    __syncthreads();
-    const int some = rows - first < gemm::kMma.warp ? rows - first : gemm::kMma.warp;
-    write<kChannelsLast>(g, bias, y, kChannelsLast ? channel0 : channel0 + first,
-                         kChannelsLast ? channels : some, kChannelsLast ? place0 + first : place0,
-                         kChannelsLast ? some : places, half + thread, gemm::kMma.pitch());
-  }
+  gemm::multiply_slices<T, Slice, Slice>(g.depth, own, fetch, sum);
+  gemm::each_half(
+      sum, own, rows, [&](int first, int some, const float* half) __attribute__((always_inline)) {
+        write<kChannelsLast>(g, bias, y, kChannelsLast ? channel0 : channel0 + first,
+                             kChannelsLast ? channels : some,
+                             kChannelsLast ? place0 + first : place0, kChannelsLast ? some : places,
+                             half + thread, gemm::kMma.pitch());
+      });
 }
 
 namespace {
 
-template <class T, bool kChannelsLast, bool kVector>
+template <class T, bool kChannelsLast, int kWidth>
 void launch_implicit(const Problem<T>& p, const Gathered& g, Stream& stream) {
-  launch(implicit_gemm_mma<T, kChannelsLast, kVector>,
+  launch(implicit_gemm_mma<T, kChannelsLast, kWidth>,
          {.grid = grid_x(g.tiles(), "conv2d: the tiles of y", "split the batch"),
           .block = dim3(static_cast<unsigned>(gemm::kMma.threads())),
           .shared_bytes = gemm::kMma.shared_bytes() + kMmaOutputs * sizeof(Start),
           .stream = &stream},
-         p.x, p.weights, p.bias, p.y, g, g.depth % kPackElements<T> == 0 && is_aligned(p.weights));
+         p.x, p.weights, p.bias, p.y, g, widest_access(g.depth, p.weights) == kPackElements<T>);
 }
 
 } // namespace
@@ -183,13 +195,13 @@ void launch_implicit(const Problem<T>& p, const Gathered& g, Stream& stream) {
 template <class T>
 void run_implicit_gemm_mma(const Problem<T>& p, Stream& stream) {
   const Gathered g = gathered(p.geometry, kMmaOutputs);
-  const bool packs = g.group_inputs % kPackElements<T> == 0 && is_aligned(p.x);
-  if (p.geometry.layout == Layout::nchw)
-    launch_implicit<T, false, false>(p, g, stream);
-  else if (packs)
-    launch_implicit<T, true, true>(p, g, stream);
-  else
-    launch_implicit<T, true, false>(p, g, stream);
+  if (p.geometry.layout == Layout::nchw) return launch_implicit<T, false, 1>(p, g, stream);
+  switch (std::min(widest_access(g.group_inputs, p.x), widest_access(g.group_inputs, p.weights))) {
+  case 8: return launch_implicit<T, true, 8>(p, g, stream);
+  case 4: return launch_implicit<T, true, 4>(p, g, stream);
+  case 2: return launch_implicit<T, true, 2>(p, g, stream);
+  default: return launch_implicit<T, true, 1>(p, g, stream);
+  }
 }
 
 template void run_implicit_gemm_mma(const Problem<f16>&, Stream&);

@@ -54,11 +54,27 @@ __global__ void __launch_bounds__(kDirectThreads)
       const T* element = from + (i * d.y.row + j * d.y.column);
       const T* weight =
           filters + (tap_down * d.filter.row_step + tap_across * d.filter.column_step);
-      for (int o = 0; o < d.group_outputs; ++o)
-        sum = fmaf(to_float(element[o * d.y.channel]), to_float(weight[o * next_filter]), sum);
+      for (int o = 0; o < d.group_outputs; ++o) {
+        sum = fmaf(to_float(*element), to_float(*weight), sum);
+        element += d.y.channel;
+        weight += next_filter;
+      }
     }
   }
   dx[index] = from_float<T>(sum);
+}
+
+// The windows of an axis that have a tap inside x, `count` from `first` on, and where it lies in
+// the first of them.
+struct Inside {
+  int first, count, at;
+};
+
+__device__ __forceinline__ Inside inside(const window::Line& line, int tap) {
+  const int start = tap * line.dilation - line.before; // in window 0
+  const int first = start < 0 ? (line.stride - 1 - start) / line.stride : 0;
+  const int end = start < line.in ? (line.in - 1 - start) / line.stride + 1 : 0;
+  return {first, (end < line.out ? end : line.out) - first, start + first * line.stride};
 }
 
 template <class T>
@@ -70,23 +86,22 @@ __global__ void __launch_bounds__(kDirectThreads)
   const auto output = static_cast<int>(index / filter);
   const Weight weight = weight_at(static_cast<int>(index % filter), d.filter);
   const int channel = output / d.group_outputs * d.filter.channels + weight.channel;
-  const int top = weight.row * d.vertical.dilation - d.vertical.before;
-  const int left = weight.column * d.horizontal.dilation - d.horizontal.before;
+  const Inside down = inside(d.vertical, weight.row);
+  const Inside across = inside(d.horizontal, weight.column);
+  const T* const gradients =
+      dy + (output * d.y.channel + down.first * d.y.row + across.first * d.y.column);
+  const T* const values = x + (channel * d.x.channel + down.at * d.x.row + across.at * d.x.column);
   float sum = 0;
-  for (int image = 0; image < d.batch; ++image) {
-    const T* gradients = dy + (image * d.y.outer + output * d.y.channel);
-    const T* from = x + (image * d.x.outer + channel * d.x.channel);
-    for (int i = 0; i < d.vertical.out; ++i) {
-      const int row = top + i * d.vertical.stride;
-      if (row < 0 || row >= d.vertical.in) continue;
-      for (int j = 0; j < d.horizontal.out; ++j) {
-        const int column = left + j * d.horizontal.stride;
-        if (column < 0 || column >= d.horizontal.in) continue;
-        sum = fmaf(to_float(gradients[i * d.y.row + j * d.y.column]),
-                   to_float(from[row * d.x.row + column * d.x.column]), sum);
+  for (int image = 0; image < d.batch; ++image)
+    for (int i = 0; i < down.count; ++i) {
+      const T* gradient = gradients + (image * d.y.outer + i * d.y.row);
+      const T* value = values + (image * d.x.outer + i * (d.vertical.stride * d.x.row));
+      for (int j = 0; j < across.count; ++j) {
+        sum = fmaf(to_float(*gradient), to_float(*value), sum);
+        gradient += d.y.column;
+        value += d.horizontal.stride * d.x.column;
       }
     }
-  }
   dw[index] = from_float<T>(sum);
 }
 

@@ -5,23 +5,29 @@
 // weights.cu by the tiles of gemm's variant mma, 128 output channels of a group by 128 elements of
 // a filter, with three slices of 32 places in shared memory; and its parts and their sum.
 //
-// In nhwc both operands lie along the channels, and a line of a slice is a place: of dy, which is a
-// matrix then, gemm copies it; of x, where the channels of a group are whole packs, a thread has
-// one pack of every eighth place, which comes by one cp.async that writes zeros where the tap lies
-// in the padding. In nchw dy lies along the places, and where those of an image are whole packs, it
-// is copied as gemm does with a row for each channel. The windows of x, and what is not whole packs
-// or not aligned, go element by element through registers, several times slower: there a thread has
-// a place, so that a warp reads 32 neighbours at a time, and all its lanes want the same element of
-// a filter, whose tap they look up in shared memory.
+// In nhwc both operands lie along the channels, and a line of a slice is a place. A thread has the
+// same piece of every n-th place of x, and, where dy's channels are no whole packs, of dy: of as
+// many elements as the channels and the alignment permit (8, 4 or 2; conv2d/pieces.h), which come
+// by cp.async, zeros where the tap lies in the padding; of an odd number of channels single
+// elements, through registers. dy of whole packs gemm copies, as the matrix that it is. In nchw dy
+// lies along the places, and where those of an image are whole packs, it is copied as gemm does
+// with a row for each channel. The windows of x, and what is not whole packs or not aligned, go
+// element by element through registers, several times slower: there a thread has a place, so that a
+// warp reads 32 neighbours at a time, and all its lanes want the same element of a filter, whose
+// tap they look up in shared memory.
 //
 // Bytes: as weights.cu, at half the size; 32 * (128 + 128) elements per 128 * 128 * 32
 // multiply-adds. Flops: 2 per product, padding of the tiles included. Expected on an H200, not
-// measured: 40 % of the dense peak of its matrix units in nhwc for 128 output channels and more,
-// 10 % in nchw; of 64 output channels half of a tile's warps have nothing to multiply. Why not
-// ldmatrix from x itself, without the copies for each tap: its lines would begin between 16 bytes.
+// measured: 40 % of the dense peak of its matrix units in nhwc for 128 output channels and more, 10
+// % in nchw; of 64 output channels half of a tile's warps have nothing to multiply. Sectors that
+// are asked for in nhwc with 12, 10 and 3 channels and 32 outputs of 3x3: 3634, 3649 and 1822; if a
+// thread had a place, 20792, 14916 and 3348. Why not ldmatrix from x itself, without the copies for
+// each tap: its lines would begin between 16 bytes.
+#include "conv2d/pieces.h"
 #include "conv2d_backward/weight_tiles.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
+#include "gemm/mma_walk.h"
 
 #include "primitives/pack.h"
 
@@ -52,18 +58,17 @@ __device__ __forceinline__ void gather_elements(T* slice, const Element& element
   }
 }
 
-// kPacks: 16-byte copies are aligned and whole, in nhwc those of x, in nchw those of dy; vector_dy:
-// those of dy in nhwc. sums: parts x out_channels x elements of a filter.
-template <class T, bool kChannelsLast, bool kPacks>
+// kWidth: elements of a copy; in nhwc of x, and of dy unless packs_of_dy, in nchw of dy, packs
+// or 1. sums: parts x out_channels x elements of a filter.
+template <class T, bool kChannelsLast, int kWidth>
 __global__ void __launch_bounds__(kMmaThreads, 2)
     weight_tiles_mma(const T* __restrict__ dy, const T* __restrict__ x, float* __restrict__ sums,
-                     WeightTiles w, bool vector_dy) {
-  constexpr bool kPacksOfX = kChannelsLast && kPacks;
-  constexpr bool kPacksOfDy = !kChannelsLast && kPacks;
-  constexpr int kPlaces = gemm::kDepth<T>; // of a slice
-  constexpr int kSlices = gemm::kMma.slices;
-  using OfDy = WeightSlice<T, kPacksOfDy>;
+                     WeightTiles w, bool packs_of_dy) {
+  constexpr bool kPlacesInPacks = !kChannelsLast && kWidth == kPackElements<T>; // of dy
+  constexpr int kPlaces = gemm::kDepth<T>;                                      // of a slice
+  using OfDy = WeightSlice<T, kPlacesInPacks>;
   using OfX = WeightSlice<T, false>;
+  using Own = conv2d::Pieces<OfX, kWidth>; // of x in nhwc
   const auto thread = static_cast<int>(threadIdx.x);
   const TilePart part = tile_part(w, kMmaExtent);
   const int outputs = part.outputs < kMmaExtent ? part.outputs : kMmaExtent;
@@ -71,29 +76,34 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   dy += part.output0 * w.y.channel;
   x += static_cast<std::int64_t>(part.group) * w.filter.channels * w.x.channel;
 
-  // Where the thread's element, or the first of its pack, lies in a slice.
-  const int line = kPacksOfX ? thread / OfX::kChunks : thread % OfX::kLines;
-  const int chunk = thread % OfX::kChunks;
-  const int chunk_of_dy = kPacksOfDy ? thread % OfDy::kChunks * OfDy::kChunk : 0;
+  // Where the thread's element, or the first of its pieces, lies in a slice.
+  const int line = kChannelsLast ? Own::line() : thread % OfX::kLines;
+  const int chunk_of_dy = kPlacesInPacks ? thread % OfDy::kChunks * OfDy::kChunk : 0;
   Walk walk = walk_from(part.place0 + line, w);
   Walk walk_of_dy = walk_from(part.place0 + chunk_of_dy, w);
-  const Tap own = tap_at(part.element0 + (kPacksOfX ? chunk * OfX::kChunk : thread), w);
+  const Tap own = tap_at(part.element0 + (kChannelsLast ? Own::element() : thread), w);
   Tap* const taps = dynamic_shared<Tap>(gemm::kMma.shared_bytes()); // behind the slices
-  if constexpr (!kPacksOfX) {
+  if constexpr (!kChannelsLast) {
     taps[thread] = own;
     __syncthreads();
   }
 
-  const int warp = thread / 32;
-  const int warp_row = warp / gemm::kMma.warps_n() * gemm::kMma.warp;
-  const int warp_column = warp % gemm::kMma.warps_n() * gemm::kMma.warp;
-  const bool multiplies = warp_row < outputs && warp_column < elements; // else it only copies
-
   const auto fetch_dy = [&](int slice, int places, T* to) __attribute__((always_inline)) {
     if constexpr (kChannelsLast) {
-      const std::int64_t place0 = part.place0 + slice * std::int64_t{kPlaces};
-      OfDy::fetch({dy + place0 * w.y.column, w.y.column, outputs, vector_dy}, places, to);
-    } else if constexpr (kPacksOfDy) {
+      // By single elements beside packs of x.
+      using OwnDy = conv2d::Pieces<OfDy, kWidth == kPackElements<T> ? 1 : kWidth>;
+      const T* const from = dy + (part.place0 + slice * std::int64_t{kPlaces}) * w.y.column;
+      if (packs_of_dy)
+        OfDy::fetch({from, w.y.column, outputs, true}, places, to);
+      else
+        OwnDy::fetch(
+            from,
+            [&](int place) __attribute__((always_inline)) {
+              const bool exists = place < places && OwnDy::element() < outputs;
+              return exists ? place * w.y.column + OwnDy::element() : std::int64_t{-1};
+            },
+            to);
+    } else if constexpr (kPlacesInPacks) {
       // From where the line would begin if all of it lay in the chunk's image.
       OfDy::fetch({dy + (offset_in_dy(walk_of_dy, w) - chunk_of_dy), w.y.channel, outputs, true},
                   places, to);
@@ -108,15 +118,16 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
     }
   };
   const auto fetch_x = [&](int places, T* to) __attribute__((always_inline)) {
-    if constexpr (kPacksOfX) {
-      KG_UNROLL
-      for (int i = 0; i < OfX::kLines; i += OfX::kStep) {
-        const bool inside = line + i < places && is_inside(own, walk, w);
-        ptx::cp_async_cg(to + OfX::place(line + i, chunk),
-                         x + (inside ? offset_in_x(walk, w) + own.offset : 0),
-                         inside ? kPackBytes : 0);
-        advance(walk, OfX::kStep, w);
-      }
+    if constexpr (kChannelsLast) {
+      Own::fetch(
+          x,
+          [&](int place) __attribute__((always_inline)) {
+            const bool inside = place < places && is_inside(own, walk, w);
+            const std::int64_t offset = inside ? offset_in_x(walk, w) + own.offset : -1;
+            advance(walk, Own::kStep, w);
+            return offset;
+          },
+          to);
     } else {
       const T* const from = x + offset_in_x(walk, w);
       gather_elements(
@@ -129,41 +140,22 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
     }
   };
 
-  T* const shared = dynamic_shared<T>();
-  const auto slices = static_cast<int>((part.places + kPlaces - 1) / kPlaces);
-  const auto last_places = static_cast<int>(part.places - (slices - 1) * std::int64_t{kPlaces});
-  const auto fetch = [&](int slice) __attribute__((always_inline)) {
-    if (slice < slices) {
-      T* const to = shared + slice % kSlices * gemm::kSliceElements<T>;
-      const int places = slice + 1 == slices ? last_places : kPlaces;
-      fetch_dy(slice, places, to);
-      fetch_x(places, to + OfDy::kElements);
-    }
-    ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
+  const auto fetch = [&](int slice, int places, T* to_dy, T* to_x) __attribute__((always_inline)) {
+    fetch_dy(slice, places, to_dy);
+    fetch_x(places, to_x);
   };
 
+  const gemm::WarpPart own_part = gemm::warp_part(outputs, elements);
   gemm::WarpSum sum = {};
-  for (int slice = 0; slice < kSlices - 1; ++slice) fetch(slice);
-  for (int slice = 0; slice < slices; ++slice) {
-    ptx::cp_async_wait_group<kSlices - 2>();
-    __syncthreads();
-    fetch(slice + kSlices - 1);
-    const T* const from = shared + slice % kSlices * gemm::kSliceElements<T>;
-    if (multiplies)
-      gemm::multiply<T, OfDy, OfX>(from, from + OfDy::kElements, warp_row, warp_column, sum);
-  }
-
-  float* const half = dynamic_shared<float>();
+  gemm::multiply_slices<T, OfDy, OfX>(part.places, own_part, fetch, sum);
   const std::int64_t filter = w.filter.elements();
-  for (int first = 0; first < outputs; first += gemm::kMma.warp) {
-    __syncthreads();
-    if (warp_row == first) gemm::gather(sum, warp_column, half);
-    __syncthreads();
-    const int rows = outputs - first < gemm::kMma.warp ? outputs - first : gemm::kMma.warp;
-    float* const to = sums + (part.sums + first * filter + thread);
-    for (int row = 0; row < rows && thread < elements; ++row)
-      to[row * filter] = half[row * gemm::kMma.pitch() + thread];
-  }
+  gemm::each_half(
+      sum, own_part,
+      outputs, [&](int first, int rows, const float* half) __attribute__((always_inline)) {
+        float* const to = sums + (part.sums + first * filter + thread);
+        for (int row = 0; row < rows && thread < elements; ++row)
+          to[row * filter] = half[row * gemm::kMma.pitch() + thread];
+      });
 }
 
 namespace {
@@ -171,11 +163,11 @@ namespace {
 constexpr TileOfWeights kMmaWeights{
     .extent = kMmaExtent, .depth = gemm::kMma.k_bytes / 2, .blocks = 2};
 
-template <class T, bool kChannelsLast, bool kPacks>
-void launch_tiles(const Problem<T>& p, bool vector_dy, Stream& stream) {
-  constexpr std::size_t kTaps = kChannelsLast && kPacks ? 0 : kMmaThreads * sizeof(Tap);
-  run_parts(weight_tiles_mma<T, kChannelsLast, kPacks>, p, weight_tiles_of(p.geometry, kMmaWeights),
-            kMmaThreads, gemm::kMma.shared_bytes() + kTaps, stream, vector_dy);
+template <class T, bool kChannelsLast, int kWidth>
+void launch_tiles(const Problem<T>& p, bool packs_of_dy, Stream& stream) {
+  constexpr std::size_t kTaps = kChannelsLast ? 0 : kMmaThreads * sizeof(Tap);
+  run_parts(weight_tiles_mma<T, kChannelsLast, kWidth>, p, weight_tiles_of(p.geometry, kMmaWeights),
+            kMmaThreads, gemm::kMma.shared_bytes() + kTaps, stream, packs_of_dy);
 }
 
 } // namespace
@@ -187,16 +179,21 @@ std::size_t weights_mma_workspace_bytes(const Geometry& g) {
 template <class T>
 void run_weights_mma(const Problem<T>& p, Stream& stream) {
   const Geometry& g = p.geometry;
-  const auto packs = [](std::int64_t elements, const T* pointer) {
-    return elements % kPackElements<T> == 0 && is_aligned(pointer);
-  };
-  if (g.layout == Layout::nhwc) {
-    const bool vector_dy = packs(g.group_outputs(), p.dy);
-    packs(g.group_inputs(), p.x) ? launch_tiles<T, true, true>(p, vector_dy, stream)
-                                 : launch_tiles<T, true, false>(p, vector_dy, stream);
-  } else {
-    packs(g.out_places(), p.dy) ? launch_tiles<T, false, true>(p, false, stream)
-                                : launch_tiles<T, false, false>(p, false, stream);
+  constexpr int kPack = kPackElements<T>;
+  if (g.layout == Layout::nchw)
+    return conv2d::widest_access(g.out_places(), p.dy) == kPack
+               ? launch_tiles<T, false, kPack>(p, false, stream)
+               : launch_tiles<T, false, 1>(p, false, stream);
+  const int of_x = conv2d::widest_access(g.group_inputs(), p.x);
+  const int of_dy = conv2d::widest_access(g.group_outputs(), p.dy);
+  const bool packs_of_dy = of_dy == kPack;
+  // One width for both; but packs of one operand do not suffer from the other's single elements.
+  const bool alone = packs_of_dy || (of_x == kPack && of_dy == 1);
+  switch (alone ? of_x : std::min(of_x, of_dy)) {
+  case kPack: return launch_tiles<T, true, kPack>(p, packs_of_dy, stream);
+  case 4: return launch_tiles<T, true, 4>(p, packs_of_dy, stream);
+  case 2: return launch_tiles<T, true, 2>(p, packs_of_dy, stream);
+  default: return launch_tiles<T, true, 1>(p, packs_of_dy, stream);
   }
 }
 

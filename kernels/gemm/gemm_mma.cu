@@ -26,6 +26,7 @@
 #include "gemm/finish.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
+#include "gemm/mma_walk.h"
 #include "gemm/variants.h"
 
 #include "runtime/launch.h"
@@ -107,10 +108,7 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
   const Steps steps = steps_of(split, part, p.k);
   const int rows = static_cast<int>(p.m - row0 < kMma.m ? p.m - row0 : kMma.m);
   const int columns = static_cast<int>(p.n - column0 < kMma.n ? p.n - column0 : kMma.n);
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int warp_row = warp / kMma.warps_n() * kMma.warp;
-  const int warp_column = warp % kMma.warps_n() * kMma.warp;
-  const bool multiplies = warp_row < rows && warp_column < columns; // else the warp only copies
+  const WarpPart own = warp_part(rows, columns);
 
   MmaOperand<T> a{p.a + product * p.stride_a + (kTransposeA ? row0 : row0 * p.lda) +
                       steps.first * (kTransposeA ? p.lda : 1),
@@ -118,36 +116,19 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
   MmaOperand<T> b{p.b + product * p.stride_b + (kTransposeB ? column0 * p.ldb : column0) +
                       steps.first * (kTransposeB ? 1 : p.ldb),
                   p.ldb, columns, vector_b};
-  T* const shared = dynamic_shared<T>();
-  const int slices = static_cast<int>((steps.count + kDepth<T> - 1) / kDepth<T>);
-  const int last_depth = static_cast<int>(steps.count - (slices - 1) * std::int64_t{kDepth<T>});
-  const auto fetch = [&](int slice) __attribute__((always_inline)) {
-    if (slice < slices) {
-      T* const to = shared + slice % kMma.slices * kSliceElements<T>;
-      const int depth = slice + 1 == slices ? last_depth : kDepth<T>;
-      SliceA::fetch(a, depth, to);
-      SliceB::fetch(b, depth, to + SliceA::kElements);
-      a.data += kTransposeA ? kDepth<T> * p.lda : kDepth<T>;
-      b.data += kTransposeB ? kDepth<T> : kDepth<T> * p.ldb;
-    }
-    ptx::cp_async_commit(); // empty at the end, so that the count of groups stays the same
+  const auto fetch = [&](int, int depth, T* to_a, T* to_b) __attribute__((always_inline)) {
+    SliceA::fetch(a, depth, to_a);
+    SliceB::fetch(b, depth, to_b);
+    a.data += kTransposeA ? kDepth<T> * p.lda : kDepth<T>;
+    b.data += kTransposeB ? kDepth<T> : kDepth<T> * p.ldb;
   };
-
   WarpSum sum = {};
-  for (int slice = 0; slice < kMma.slices - 1; ++slice) fetch(slice);
-  for (int slice = 0; slice < slices; ++slice) {
-    ptx::cp_async_wait_group<kMma.slices - 2>();
-    __syncthreads();
-    fetch(slice + kMma.slices - 1);
-    const T* const from = shared + slice % kMma.slices * kSliceElements<T>;
-    if (multiplies)
-      multiply<T, SliceA, SliceB>(from, from + SliceA::kElements, warp_row, warp_column, sum);
-  }
+  multiply_slices<T, SliceA, SliceB>(steps.count, own, fetch, sum);
 
   float* const half = dynamic_shared<float>();
   for (int first = 0; first < rows; first += kMma.warp) {
     __syncthreads();
-    if (warp_row == first) gather(sum, warp_column, half);
+    if (own.row == first) gather(sum, own.column, half);
     __syncthreads();
     const int left = rows - first < kMma.warp ? rows - first : kMma.warp;
     if (split.sums.data != nullptr)
