@@ -27,6 +27,7 @@ namespace kg::gemm {
 inline constexpr int kSumThreads = 256;
 inline constexpr int kSumRows = kSumThreads / kLanes; // that a block reads side by side
 inline constexpr int kSumLoads = 4;                   // of a thread, under way together
+inline constexpr int kSumStep = kSumLoads * kSumRows; // rows of a part are a multiple
 
 // A matrix by rows, and those of a part.
 template <class T>
@@ -48,14 +49,13 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Summed<T> m, float* p
   const int warp = thread / kLanes;
   const std::int64_t tile = std::int64_t{blockIdx.x} * kLanes;
   const std::int64_t first = blockIdx.y * m.piece;
-  const std::int64_t last = first + m.piece < m.rows ? first + m.piece : m.rows;
   float sum[Count] = {};
-  for (std::int64_t row = first + warp; row < last; row += kSumLoads * kSumRows) {
+  for (std::int64_t row = first + warp; row < first + m.piece; row += kSumStep) {
     Floats<Count> loaded[kSumLoads];
     KG_UNROLL
     for (int l = 0; l < kSumLoads; ++l) {
       const std::int64_t at = row + l * kSumRows;
-      const std::int64_t cols = at < last ? m.cols : 0; // behind the last one nothing is read
+      const std::int64_t cols = at < m.rows ? m.cols : 0; // behind the last one nothing is read
       loaded[l] = load_pack<T, Count>(m.data + at * m.leading, tile + lane, cols, kPadding);
     }
     KG_UNROLL
@@ -96,11 +96,12 @@ std::int64_t tiles_of(const Summed<T>& m, int count) {
 template <class T>
 Summed<T> cut(Summed<T> m) {
   constexpr std::int64_t kLeastRows = 64;
+  static_assert(kLeastRows % kSumStep == 0);
   constexpr std::int64_t kBlocksPerSm = 4;
   const std::int64_t tiles = std::max<std::int64_t>(tiles_of(m, kPackElements<T>), 1);
   const std::int64_t wanted =
       std::max<std::int64_t>(kBlocksPerSm * device_properties().sm_count / tiles, 1);
-  m.piece = std::max(div_up(m.rows, wanted), kLeastRows);
+  m.piece = std::max(div_up(div_up(m.rows, wanted), kSumStep) * kSumStep, kLeastRows);
   m.parts = div_up(m.rows, m.piece);
   return m;
 }
