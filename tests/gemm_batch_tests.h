@@ -65,7 +65,7 @@ TYPED_TEST(Gemm, ExactBatchesWithEpilogues) {
       const EpilogueOracle expected =
           epilogue_oracle(UnaryOp::relu, oracle(s, data).value, data.bias);
       const CaseContext where = context<TypeParam>(s, data, gemm::name(variant));
-      const Outputs<TypeParam> outputs = run_keeping_z<TypeParam>(s, data, variant);
+      const Outputs<TypeParam> outputs = run_all<TypeParam>(s, data, variant);
       EXPECT_TRUE(verdict(compare(observe(outputs.c), exactly(dtype_of<TypeParam>, s.shape(),
                                                               rounded<TypeParam>(expected.y))),
                           where));

@@ -26,30 +26,6 @@ using gemm::Epilogue;
 inline constexpr Epilogue kActivating[] = {Epilogue::bias, Epilogue::bias_relu, Epilogue::bias_gelu,
                                            Epilogue::bias_gelu_tanh};
 
-std::optional<UnaryOp> activation_of(Epilogue epilogue) {
-  switch (epilogue) {
-  case Epilogue::bias_relu: return UnaryOp::relu;
-  case Epilogue::bias_gelu: return UnaryOp::gelu;
-  case Epilogue::bias_gelu_tanh: return UnaryOp::gelu_tanh;
-  default: return std::nullopt;
-  }
-}
-
-// C and z as a run leaves them.
-template <class T>
-struct Outputs {
-  std::vector<T> c, z;
-};
-template <class T>
-Outputs<T> run_keeping_z(const Setup& s, const Data& data, Variant variant) {
-  Stream stream;
-  Matrices<T> matrices(s, data, stream);
-  EXPECT_EQ(gemm::run(matrices.problem(variant), variant, stream), variant);
-  Outputs<T> outputs{matrices.result(gemm::name(variant), stream), {}};
-  if (s.keeps_z) outputs.z = matrices.z(gemm::name(variant), stream);
-  return outputs;
-}
-
 // Whole 16-byte accesses to C, some of them cut at the edge, and none.
 TYPED_TEST(Gemm, ExactEpilogues) {
   struct Rows {
@@ -73,7 +49,7 @@ TYPED_TEST(Gemm, ExactEpilogues) {
           const EpilogueOracle expected =
               epilogue_oracle(activation_of(epilogue), oracle(s, data).value, data.bias);
           const CaseContext where = context<TypeParam>(s, data, gemm::name(variant));
-          const Outputs<TypeParam> outputs = run_keeping_z<TypeParam>(s, data, variant);
+          const Outputs<TypeParam> outputs = run_all<TypeParam>(s, data, variant);
           const std::vector<double> c = rounded<TypeParam>(expected.y);
           EXPECT_TRUE(
               verdict(compare(observe(outputs.c), {dtype_of<TypeParam>, s.shape(), c, {}}), where));
@@ -112,7 +88,7 @@ TYPED_TEST(Gemm, EpiloguesAgainstOracleAndVendor) {
         const Expectation e{dtype_of<TypeParam>, s.shape(), expected.y, bounds.y};
         EXPECT_TRUE(not_vacuous(e));
         const CaseContext where = context<TypeParam>(s, data, gemm::name(variant));
-        const Outputs<TypeParam> outputs = run_keeping_z<TypeParam>(s, data, variant);
+        const Outputs<TypeParam> outputs = run_all<TypeParam>(s, data, variant);
         const Observed c = observe(outputs.c);
         EXPECT_TRUE(verdict(compare(c, e), where));
         EXPECT_TRUE(verdict(

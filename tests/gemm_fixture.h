@@ -43,8 +43,10 @@ VariantId variant_id(std::string_view variant) {
 
 template <class T>
 CaseContext context(const Setup& s, const Data& data, std::string_view variant) {
-  const std::string epilogue =
-      s.epilogue == gemm::Epilogue::none ? "" : "_" + std::string(gemm::name(s.epilogue));
+  std::string epilogue;
+  if (s.epilogue != gemm::Epilogue::none) epilogue = "_" + std::string(gemm::name(s.epilogue));
+  if (s.bias_gradient != gemm::BiasGradient::none)
+    epilogue += "_" + std::string(gemm::name(s.bias_gradient));
   const std::string batch = s.batch.count == 1 ? "" : "b" + std::to_string(s.batch.count) + "_";
   return {CaseId("gemm." + std::string(name(dtype_of<T>)) + "." + batch + "m" +
                  std::to_string(s.m) + "_n" + std::to_string(s.n) + "_k" + std::to_string(s.k) +
@@ -53,28 +55,32 @@ CaseContext context(const Setup& s, const Data& data, std::string_view variant) 
           std::string(variant), data.fill, s.shape(), s.c().strides};
 }
 
-// The matrices of a case on the device. C holds poison in its gaps, and everywhere where beta = 0;
-// z everywhere.
+// The matrices of a case on the device. C holds poison in its gaps, and everywhere where beta = 0,
+// as does a z that is written, and dbias.
 template <class T>
 class Matrices {
  public:
   Matrices(const Setup& s, const Data& data, Stream& stream)
       : setup_(s), a_(scatter(elements<T>(data.a), s.a())), b_(scatter(elements<T>(data.b), s.b())),
         c_(s.beta == 0 ? poisoned<T>(s.c().storage_size()) : scatter(elements<T>(data.c), s.c())),
-        bias_(poisoned<T>(s.offset)), device_a_(DeviceBuffer<T>::from_host(a_, stream)),
+        bias_(poisoned<T>(s.offset)),
+        z_(s.reads_z() ? scatter(elements<T>(data.z), s.z())
+                       : poisoned<T>(s.keeps_z ? s.z().storage_size() : 0)),
+        device_a_(DeviceBuffer<T>::from_host(a_, stream)),
         device_b_(DeviceBuffer<T>::from_host(b_, stream)),
         device_c_(DeviceBuffer<T>::from_host(c_, stream)),
-        device_z_(
-            DeviceBuffer<T>::from_host(poisoned<T>(s.keeps_z ? s.z().storage_size() : 0), stream)) {
+        device_z_(DeviceBuffer<T>::from_host(z_, stream)),
+        device_dbias_(DeviceBuffer<T>::from_host(
+            poisoned<T>(sums_up() ? s.dbias().storage_size() : 0), stream)) {
     for (const T value : elements<T>(data.bias)) bias_.push_back(value);
     device_bias_ = DeviceBuffer<T>::from_host(bias_, stream);
   }
 
-  // For split_k with the workspace that it needs.
+  // With the workspace that the variant and dbias need.
   gemm::BasicProblem<T> problem(Variant variant) {
     gemm::BasicProblem<T> p = plain_problem(variant);
-    if (variant != Variant::split_k) return p;
-    p.parts = kTestedParts;
+    if (variant == Variant::split_k) p.parts = kTestedParts;
+    if (variant != Variant::split_k && !sums_up()) return p;
     workspace_ = DeviceBuffer<std::byte>(gemm::workspace_bytes(p, variant));
     p.workspace = workspace_.data();
     return p;
@@ -103,7 +109,11 @@ class Matrices {
             p.batch,
             p.stride_a,
             p.stride_b,
-            p.stride_c};
+            p.stride_c,
+            p.z,
+            p.ldz,
+            static_cast<vendor::GemmBiasGradient>(p.bias_gradient),
+            p.dbias};
   }
 
   // What `variant`, which ran, left in C, once everything that it must not touch has been checked.
@@ -111,7 +121,9 @@ class Matrices {
     Hygiene hygiene(variant_id<T>(variant));
     hygiene.input("a", a_, device_a_, stream);
     hygiene.input("b", b_, device_b_, stream);
-    if (setup_.epilogue != gemm::Epilogue::none) hygiene.input("bias", bias_, device_bias_, stream);
+    if (gemm::adds_bias(setup_.epilogue)) hygiene.input("bias", bias_, device_bias_, stream);
+    if (setup_.reads_z()) hygiene.input("z", z_, device_z_, stream);
+    hygiene.workspace(workspace_);
     return hygiene.output(device_c_, setup_.c(), stream);
   }
 
@@ -120,6 +132,13 @@ class Matrices {
     Hygiene hygiene(variant_id<T>(variant));
     hygiene.input("bias", bias_, device_bias_, stream);
     return hygiene.output(device_z_, setup_.z(), stream);
+  }
+
+  // The same of dbias.
+  std::vector<T> dbias(std::string_view variant, Stream& stream) const {
+    Hygiene hygiene(variant_id<T>(variant));
+    hygiene.input("a", a_, device_a_, stream);
+    return hygiene.output(device_dbias_, setup_.dbias(), stream);
   }
 
  private:
@@ -140,38 +159,65 @@ class Matrices {
             leading(s.c()),
             math_of<T>(variant),
             s.epilogue,
-            s.epilogue == gemm::Epilogue::none ? nullptr : device_bias_.data() + s.offset,
-            s.keeps_z ? device_z_.data() + s.offset : nullptr,
+            gemm::adds_bias(s.epilogue) ? device_bias_.data() + s.offset : nullptr,
+            s.keeps_z || s.reads_z() ? device_z_.data() + s.offset : nullptr,
             leading(s.z()),
             s.batch.count,
             batch_stride(s.a()),
             batch_stride(s.b()),
             batch_stride(s.c()),
-            batch_stride(s.z())};
+            batch_stride(s.z()),
+            nullptr,
+            0,
+            s.bias_gradient,
+            sums_up() ? device_dbias_.data() + s.offset : nullptr};
   }
 
+  bool sums_up() const { return setup_.bias_gradient != gemm::BiasGradient::none; }
+
   Setup setup_;
-  std::vector<T> a_, b_, c_, bias_;
-  DeviceBuffer<T> device_a_, device_b_, device_c_, device_z_, device_bias_;
+  std::vector<T> a_, b_, c_, bias_, z_;
+  DeviceBuffer<T> device_a_, device_b_, device_c_, device_z_, device_dbias_, device_bias_;
   DeviceBuffer<std::byte> workspace_;
 };
 
+// C, and z and dbias where they are written, as a run leaves them.
 template <class T>
-std::vector<T> run(const Setup& s, const Data& data, Variant variant) {
+struct Outputs {
+  std::vector<T> c, z, dbias;
+};
+template <class T>
+Outputs<T> run_all(const Setup& s, const Data& data, Variant variant) {
   Stream stream;
   Matrices<T> matrices(s, data, stream);
   EXPECT_EQ(gemm::run(matrices.problem(variant), variant, stream), variant);
-  return matrices.result(gemm::name(variant), stream);
+  Outputs<T> outputs{matrices.result(gemm::name(variant), stream), {}, {}};
+  if (s.keeps_z) outputs.z = matrices.z(gemm::name(variant), stream);
+  if (s.bias_gradient != gemm::BiasGradient::none)
+    outputs.dbias = matrices.dbias(gemm::name(variant), stream);
+  return outputs;
 }
 
-// The library's result, by the arithmetic that `variant` may use.
 template <class T>
-Observed library_result(std::string_view library, const Setup& s, const Data& data,
-                        Variant variant) {
+std::vector<T> run(const Setup& s, const Data& data, Variant variant) {
+  return run_all<T>(s, data, variant).c;
+}
+
+// The library's results, by the arithmetic that `variant` may use.
+template <class T>
+Outputs<T> library_outputs(std::string_view library, const Setup& s, const Data& data,
+                           Variant variant) {
   Stream stream;
   const Matrices<T> matrices(s, data, stream);
   vendor::gemm(library, matrices.vendor_problem(variant), vendor::Math::pedantic, stream);
-  return observe(matrices.result(library, stream));
+  Outputs<T> outputs{matrices.result(library, stream), {}, {}};
+  if (s.bias_gradient != gemm::BiasGradient::none) outputs.dbias = matrices.dbias(library, stream);
+  return outputs;
+}
+template <class T>
+Observed library_result(std::string_view library, const Setup& s, const Data& data,
+                        Variant variant) {
+  return observe(library_outputs<T>(library, s, data, variant).c);
 }
 
 // What of k the wrong elements lack.

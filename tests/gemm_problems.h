@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/support/device_types.h"
 #include "tests/support/fills.h"
 #include "tests/support/oracle.h"
+#include "tests/support/oracle_unary.h"
 #include "tests/support/strided.h"
 #include "tests/support/tolerance.h"
 
@@ -34,6 +36,20 @@ constexpr bool rounds_inputs(Variant variant) {
 template <class T>
 constexpr gemm::Math math_of(Variant variant) {
   return rounds_inputs<T>(variant) ? gemm::Math::tf32 : gemm::Math::f32;
+}
+
+inline std::optional<UnaryOp> activation_of(gemm::Epilogue epilogue) {
+  switch (epilogue) {
+  case gemm::Epilogue::bias_relu:
+  case gemm::Epilogue::drelu: return UnaryOp::relu;
+  case gemm::Epilogue::bias_gelu:
+  case gemm::Epilogue::dgelu: return UnaryOp::gelu;
+  case gemm::Epilogue::bias_gelu_tanh:
+  case gemm::Epilogue::dgelu_tanh: return UnaryOp::gelu_tanh;
+  case gemm::Epilogue::none:
+  case gemm::Epilogue::bias: break;
+  }
+  return std::nullopt;
 }
 
 // How the matrices of a batch lie: one behind another with `gap` elements between, or their rows
@@ -58,7 +74,10 @@ struct Setup {
   std::int64_t offset = 0;
   gemm::Epilogue epilogue = gemm::Epilogue::none;
   bool keeps_z = false;
+  gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
   Batch batch = {};
+
+  bool reads_z() const { return gemm::differentiates(epilogue); }
 
   std::int64_t count_a() const { return batch.shares_a ? 1 : batch.count; }
   std::int64_t count_b() const { return batch.shares_b ? 1 : batch.count; }
@@ -67,6 +86,9 @@ struct Setup {
   Strided c() const { return stored(batch.count, m, n, n + gap); }
   Strided z() const { return stored(batch.count, m, n, n + gap + 8); } // with other rows
   std::vector<std::int64_t> shape() const { return c().shape; }
+  Strided dbias() const {
+    return contiguous({bias_gradient == gemm::BiasGradient::of_a ? m : n}, offset);
+  }
 
  private:
   // A single matrix has two dimensions.
@@ -109,21 +131,26 @@ inline std::int64_t batch_stride(const Strided& operand) {
   return operand.strides.size() == 3 ? operand.strides[0] : 0;
 }
 
-// Dense values of op(A), op(B), C before the operation, and the bias.
+// Dense values of op(A), op(B), C before the operation, the bias, and a z that is read.
 struct Data {
   std::string fill;
   std::vector<double> a, b, c;
   std::vector<double> bias = {};
+  std::vector<double> z = {};
 };
 
-inline std::uint64_t bias_seed() { return seed() + 1; } // C has the other numbers
+// C has the other numbers.
+inline std::uint64_t bias_seed() { return seed() + 1; }
+inline std::uint64_t z_seed() { return seed() + 2; }
 
 template <class T>
 Data normal_data(const Setup& s) {
-  return {"normal", normal(dtype_of<T>, s.a().size(), Tensor::a).values,
+  return {"normal",
+          normal(dtype_of<T>, s.a().size(), Tensor::a).values,
           normal(dtype_of<T>, s.b().size(), Tensor::b).values,
           normal(dtype_of<T>, s.c().size(), Tensor::c).values,
-          normal(dtype_of<T>, s.n, Tensor::c, bias_seed()).values};
+          normal(dtype_of<T>, s.n, Tensor::c, bias_seed()).values,
+          normal(dtype_of<T>, s.c().size(), Tensor::c, z_seed()).values};
 }
 
 template <class T>
@@ -154,6 +181,22 @@ Data exact_data(const Setup& s, ProductRange range, Variant variant) {
   return {pair.name, pair.a, gather(pair.b, {{s.count_b(), s.k, s.n}, {s.n, columns, 1}}),
           integers(dtype_of<T>, s.c().size(), kMaxC, Tensor::c).values,
           integers(dtype_of<T>, s.n, kMaxC, Tensor::c, bias_seed()).values};
+}
+
+// Integers so small that C, for a short k, and sums of its columns are exact in f32, also once C is
+// rounded; zeros are among them.
+template <class T>
+Data small_data(const Setup& s) {
+  const auto of = [](std::int64_t count, Tensor tensor, std::uint64_t number) {
+    constexpr std::int64_t kMost = 3;
+    return integers(dtype_of<T>, count, kMost, tensor, number).values;
+  };
+  return {"small integers",
+          of(s.a().size(), Tensor::a, seed()),
+          of(s.b().size(), Tensor::b, seed()),
+          of(s.c().size(), Tensor::c, seed()),
+          of(s.n, Tensor::c, bias_seed()),
+          of(s.c().size(), Tensor::c, z_seed())};
 }
 
 // The numbers that the variant multiplies.

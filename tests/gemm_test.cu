@@ -3,7 +3,8 @@
 //
 // gemm against exact fills, the fp64 oracle and each vendor, on every transposition and at the
 // edges of the tiles. What it promises beside that: gemm_contract_tests.h;
-// epilogues: gemm_epilogue_tests.h; batches: gemm_batch_tests.h; parts of k: gemm_split_tests.h.
+// epilogues: gemm_epilogue_tests.h, gemm_backward_tests.h, gemm_layer_tests.h; batches:
+// gemm_batch_tests.h; parts of k: gemm_split_tests.h.
 #include <limits>
 #include <span>
 #include <string>
@@ -13,10 +14,12 @@
 #include <gtest/gtest.h>
 
 #include "runtime/device.h"
+#include "tests/gemm_backward_tests.h"
 #include "tests/gemm_batch_tests.h"
 #include "tests/gemm_contract_tests.h"
 #include "tests/gemm_epilogue_tests.h"
 #include "tests/gemm_fixture.h"
+#include "tests/gemm_layer_tests.h"
 #include "tests/gemm_split_tests.h"
 #include "tests/support/device_types.h"
 #include "tests/support/metamorphic.h"

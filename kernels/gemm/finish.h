@@ -1,16 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the variants of gemm do with a sum: scale it, add C and the bias, keep the argument of the
-// activation, activate, round once and store.
+// What the variants of gemm do with a sum: scale it, add C, then add the bias, keep the argument of
+// the activation and activate, or multiply by the slope at an argument that was kept; round once
+// and store.
 //
 // Which of it a problem wants is the same for all threads, so these branches cost nothing that
 // counts: 2 m n of them beside m n k multiply-adds. As template parameters they would multiply
-// kernels by five.
+// kernels by eight.
 #pragma once
 
 #include "gemm/variants.h"
-#include "primitives/activation.h"
+#include "primitives/activation_slope.h"
 #include "primitives/row.h"
 
 #include <cstdint>
@@ -26,12 +27,35 @@ __device__ __forceinline__ void apply(Floats<Count>& z) {
 template <int Count>
 __device__ __forceinline__ void activate(Epilogue epilogue, Floats<Count>& z) {
   switch (epilogue) {
-  case Epilogue::none:
-  case Epilogue::bias: return;
   case Epilogue::bias_relu: return apply<activation::Function::relu>(z);
   case Epilogue::bias_gelu: return apply<activation::Function::gelu>(z);
   case Epilogue::bias_gelu_tanh: return apply<activation::Function::gelu_tanh>(z);
+  default: return;
   }
+}
+
+template <activation::Function function, int Count>
+__device__ __forceinline__ void apply_slope(const Floats<Count>& z, Floats<Count>& dy) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e)
+    dy.value[e] = activation::gradient<function>(z.value[e], dy.value[e]);
+}
+
+template <int Count>
+__device__ __forceinline__ void differentiate(Epilogue epilogue, const Floats<Count>& z,
+                                              Floats<Count>& dy) {
+  switch (epilogue) {
+  case Epilogue::drelu: return apply_slope<activation::Function::relu>(z, dy);
+  case Epilogue::dgelu: return apply_slope<activation::Function::gelu>(z, dy);
+  case Epilogue::dgelu_tanh: return apply_slope<activation::Function::gelu_tanh>(z, dy);
+  default: return;
+  }
+}
+
+template <class T>
+__device__ __forceinline__ T* row_of_z(const BasicProblem<T>& p, std::int64_t product,
+                                       std::int64_t row) {
+  return p.z + product * p.stride_z + row * p.ldz;
 }
 
 // Count neighbouring elements of a row of product number `product`, the row's pack number `pack`,
@@ -48,13 +72,15 @@ __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t pr
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] = fmaf(p.beta, old.value[e], value.value[e]);
   }
-  if (p.epilogue != Epilogue::none) {
+  if (adds_bias(p.epilogue)) {
     const Floats<Count> bias = load_pack<T, Count>(p.bias, pack, p.n, kPadding);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] += bias.value[e];
-    if (p.z != nullptr)
-      store_pack<T, Count>(p.z + product * p.stride_z + row * p.ldz, pack, p.n, value);
+    if (p.z != nullptr) store_pack<T, Count>(row_of_z(p, product, row), pack, p.n, value);
     activate(p.epilogue, value);
+  } else if (differentiates(p.epilogue)) {
+    const T* const z = row_of_z(p, product, row);
+    differentiate(p.epilogue, load_pack<T, Count>(z, pack, p.n, kPadding), value);
   }
   store_pack<T, Count>(c, pack, p.n, value);
 }

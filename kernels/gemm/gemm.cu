@@ -6,6 +6,7 @@
 #include "gemm/variants.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
+#include "runtime/preconditions.h"
 
 #include <algorithm>
 #include <string>
@@ -14,11 +15,6 @@
 namespace kg::gemm {
 namespace {
 
-void require_extent(const char* field, std::int64_t value) {
-  require(value >= 0, std::string("gemm: ") + field + " is " + std::to_string(value) +
-                          "; it must not be negative");
-}
-
 void require_leading(const char* field, std::int64_t value, const char* extent,
                      std::int64_t least) {
   require(value >= least, std::string("gemm: ") + field + " is " + std::to_string(value) +
@@ -26,8 +22,8 @@ void require_leading(const char* field, std::int64_t value, const char* extent,
 }
 
 // That `batch` matrices of rows x columns, which are written, do not overlap.
-void require_apart(const char* field, std::int64_t stride, std::int64_t batch, std::int64_t rows,
-                   std::int64_t columns, std::int64_t leading) {
+void require_each_apart(const char* field, std::int64_t stride, std::int64_t batch,
+                        std::int64_t rows, std::int64_t columns, std::int64_t leading) {
   const bool behind = stride >= (rows - 1) * leading + columns;
   const bool side_by_side = stride >= columns && (batch - 1) * stride + columns <= leading;
   require(batch < 2 || rows == 0 || columns == 0 || behind || side_by_side,
@@ -39,33 +35,91 @@ void require_apart(const char* field, std::int64_t stride, std::int64_t batch, s
 
 template <class T>
 void validate_extents(const BasicProblem<T>& p) {
-  require_extent("m", p.m);
-  require_extent("n", p.n);
-  require_extent("k", p.k);
-  require_extent("batch", p.batch);
-  require_extent("parts", p.parts);
+  require_extent("gemm: m", p.m);
+  require_extent("gemm: n", p.n);
+  require_extent("gemm: k", p.k);
+  require_extent("gemm: batch", p.batch);
+  require_extent("gemm: parts", p.parts);
+}
+
+// Rows of `columns` elements, `leading` apart, of matrices that are `stride` apart: the bytes from
+// the first element to behind the last one.
+template <class T>
+std::int64_t span(std::int64_t rows, std::int64_t columns, std::int64_t leading,
+                  std::int64_t batch = 1, std::int64_t stride = 0) {
+  if (rows * columns * batch == 0) return 0;
+  return ((batch - 1) * stride + (rows - 1) * leading + columns) *
+         static_cast<std::int64_t>(sizeof(T));
+}
+
+// A z that is read is C itself or apart from it: one element at a time is read, then written.
+template <class T>
+void require_z_apart(const BasicProblem<T>& p) {
+  require_extent("gemm: stride_z", p.stride_z);
+  if (p.z == p.c && p.ldz == p.ldc && (p.batch < 2 || p.stride_z == p.stride_c)) return;
+  require_apart("gemm: z", p.z, span<T>(p.m, p.n, p.ldz, p.batch, p.stride_z), "c", p.c,
+                span<T>(p.m, p.n, p.ldc, p.batch, p.stride_c));
+}
+
+// Of dbias.
+template <class T>
+std::int64_t sums_of(const BasicProblem<T>& p) {
+  if (p.bias_gradient == BiasGradient::none) return 0;
+  return p.bias_gradient == BiasGradient::of_a ? p.m : p.n;
+}
+
+template <class T>
+void validate_bias_gradient(const BasicProblem<T>& p) {
+  require(p.batch == 1, "gemm: batch is " + std::to_string(p.batch) +
+                            "; dbias is of a single product: sum up batches by themselves");
+  const bool transpose_a = p.transpose_a == Transpose::yes;
+  const bool transpose_b = p.transpose_b == Transpose::yes;
+  require(p.bias_gradient != BiasGradient::of_a || transpose_a,
+          "gemm: transpose_a is no; dbias of a adds rows of k x m: pass a so, transposed");
+  require(p.bias_gradient != BiasGradient::of_b || !transpose_b,
+          "gemm: transpose_b is yes; dbias of b adds rows of k x n: pass b so, not transposed");
+  require_elements("gemm: dbias", p.dbias, sums_of(p));
+  const auto apart = [&](const char* input, const T* data, std::int64_t bytes) {
+    require_apart(std::string("gemm: ") + input, data, bytes, "dbias", p.dbias,
+                  span<T>(1, sums_of(p), 0));
+  };
+  apart("a", p.a, span<T>(transpose_a ? p.k : p.m, transpose_a ? p.m : p.k, p.lda));
+  apart("b", p.b, span<T>(transpose_b ? p.n : p.k, transpose_b ? p.k : p.n, p.ldb));
+  apart("c", p.c, span<T>(p.m, p.n, p.ldc));
+  if (p.z != nullptr) apart("z", p.z, span<T>(p.m, p.n, p.ldz));
+  if (p.bias != nullptr) apart("bias", p.bias, span<T>(1, p.n, p.n));
 }
 
 template <class T>
 void validate(const BasicProblem<T>& p) {
   validate_extents(p);
-  require_extent("stride_a", p.stride_a);
-  require_extent("stride_b", p.stride_b);
+  require_extent("gemm: stride_a", p.stride_a);
+  require_extent("gemm: stride_b", p.stride_b);
   const bool transpose_a = p.transpose_a == Transpose::yes;
   const bool transpose_b = p.transpose_b == Transpose::yes;
   require_leading("lda", p.lda, transpose_a ? "m" : "k", transpose_a ? p.m : p.k);
   require_leading("ldb", p.ldb, transpose_b ? "k" : "n", transpose_b ? p.k : p.n);
   require_leading("ldc", p.ldc, "n", p.n);
-  require_apart("stride_c", p.stride_c, p.batch, p.m, p.n, p.ldc);
+  require_each_apart("stride_c", p.stride_c, p.batch, p.m, p.n, p.ldc);
   if (p.z != nullptr) {
     require_leading("ldz", p.ldz, "n", p.n);
-    require_apart("stride_z", p.stride_z, p.batch, p.m, p.n, p.ldz);
+    if (differentiates(p.epilogue))
+      require_z_apart(p);
+    else
+      require_each_apart("stride_z", p.stride_z, p.batch, p.m, p.n, p.ldz);
   }
-  const bool epilogue = p.epilogue != Epilogue::none;
-  require(!epilogue || p.bias != nullptr || p.n == 0,
-          "gemm: bias is null; the epilogue " + std::string(name(p.epilogue)) + " adds n elements");
-  require(epilogue || (p.bias == nullptr && p.z == nullptr),
+  const std::string epilogue(name(p.epilogue));
+  require(!adds_bias(p.epilogue) || p.bias != nullptr || p.n == 0,
+          "gemm: bias is null; the epilogue " + epilogue + " adds n elements");
+  require(!differentiates(p.epilogue) || p.z != nullptr || p.m * p.n == 0,
+          "gemm: z is null; the epilogue " + epilogue + " reads m x n elements");
+  require(p.epilogue != Epilogue::none || (p.bias == nullptr && p.z == nullptr),
           "gemm: there is a bias, or a z, and no epilogue; choose one, or pass neither");
+  require(!differentiates(p.epilogue) || p.bias == nullptr,
+          "gemm: there is a bias, and the epilogue " + epilogue + " adds none; pass null");
+  require(p.bias_gradient != BiasGradient::none || p.dbias == nullptr,
+          "gemm: there is a dbias, and bias_gradient is none; choose one, or pass null");
+  if (p.bias_gradient != BiasGradient::none) validate_bias_gradient(p);
 }
 
 // A tile is at least 64x64 whatever C is: with fewer than 256 elements of C more than 15 of 16
@@ -146,6 +200,19 @@ std::string_view name(Epilogue epilogue) {
   case Epilogue::bias_relu: return "bias_relu";
   case Epilogue::bias_gelu: return "bias_gelu";
   case Epilogue::bias_gelu_tanh: return "bias_gelu_tanh";
+  case Epilogue::drelu: return "drelu";
+  case Epilogue::dgelu: return "dgelu";
+  case Epilogue::dgelu_tanh: return "dgelu_tanh";
+  }
+  return "";
+}
+
+std::string_view name(BiasGradient gradient) {
+  switch (gradient) {
+  case BiasGradient::none: return "none";
+  case BiasGradient::of_c: return "dbias";
+  case BiasGradient::of_a: return "dbias_a";
+  case BiasGradient::of_b: return "dbias_b";
   }
   return "";
 }
@@ -160,9 +227,11 @@ template <class T>
 std::size_t workspace_bytes(const BasicProblem<T>& p, Variant variant) {
   validate_extents(p);
   if (variant == Variant::automatic) variant = choose(p, true);
-  if (variant != Variant::split_k) return 0;
+  const std::size_t sums = bias_gradient_bytes(p); // in the place of the parts, behind them
+  if (variant != Variant::split_k) return sums;
   const Split split = split_of(p);
-  return static_cast<std::size_t>(p.batch * split.parts * p.m * split.sums.pitch) * sizeof(float);
+  const std::int64_t floats = p.batch * split.parts * p.m * split.sums.pitch;
+  return std::max(sums, static_cast<std::size_t>(floats) * sizeof(float));
 }
 
 template <class T>
@@ -177,12 +246,13 @@ Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream) {
   }
   if (p.batch == 1) p.stride_a = p.stride_b = p.stride_c = p.stride_z = 0;
   const bool unchanged = p.k == 0 && p.beta == 1 && p.epilogue == Epilogue::none;
-  if (p.m == 0 || p.n == 0 || p.batch == 0 || unchanged) return resolved;
-  if (resolved == Variant::split_k)
-    require(p.workspace != nullptr && is_aligned(p.workspace),
-            "gemm: workspace is null or not aligned; pass " +
-                std::to_string(workspace_bytes(problem, resolved)) + " bytes, aligned to 16");
-  run_variant(p, resolved, stream);
+  const bool computes = p.m != 0 && p.n != 0 && p.batch != 0 && !unchanged;
+  const std::size_t needed = workspace_bytes(problem, resolved);
+  require(needed == 0 || (p.workspace != nullptr && is_aligned(p.workspace)),
+          "gemm: workspace is null or not aligned; pass " + std::to_string(needed) +
+              " bytes, aligned to 16");
+  if (computes) run_variant(p, resolved, stream);
+  if (sums_of(problem) > 0) run_bias_gradient(problem, stream);
   return resolved;
 }
 
@@ -191,8 +261,9 @@ Work work(const BasicProblem<T>& p) {
   const double m = static_cast<double>(p.m);
   const double n = static_cast<double>(p.n);
   const double k = p.alpha == 0 ? 0 : static_cast<double>(p.k);
-  const double passes = (p.beta == 0 ? 1 : 2) + (p.z == nullptr ? 0 : 1); // over C and z
-  const double bias = p.epilogue == Epilogue::none ? 0 : n;
+  const bool has_z = p.z != nullptr || differentiates(p.epilogue);
+  const double passes = (p.beta == 0 ? 1 : 2) + (has_z ? 1 : 0); // over C and z
+  const double bias = (adds_bias(p.epilogue) ? n : 0) + static_cast<double>(sums_of(p));
   const double batch = static_cast<double>(p.batch);
   const auto matrices = [&](std::int64_t stride) {
     return stride == 0 ? std::min(batch, 1.0) : batch;

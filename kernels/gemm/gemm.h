@@ -2,21 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gemm: C = alpha op(A) op(B) + beta C, op(X) = X or its transpose; with an epilogue, an activation
-// of that plus a bias.
+// of that plus a bias, or the gradient of one; and the gradient of a bias.
+//
+// A linear layer, Y = f(Z) of Z = X W + b, is one call forward and two backward, where dZ' and W'
+// are those of the layer behind it, whose dX is dY here:
+//   Y, and Z kept          X W         epilogue bias_f
+//   dZ = dY f'(Z), and db  dZ' W'^T    epilogue df, bias gradient of_c
+//   dW                     X^T dZ      bias gradient of_b where dZ came from no such call
+// Weights that are stored by outputs, Y = f(X W^T + b), have dZ' W' and dW = dZ^T X, and of_a.
 //
 // Problem: row-major matrices; op(A) is m x k, op(B) is k x n, C is m x n. lda, ldb, ldc are the
 // distances between stored rows. A batch is as many such products, each of its own A, B and C,
 // which lie `stride_*` apart; a stride of 0 shares A or B, and a bias is that of all. BLAS
 // semantics: beta = 0 never reads C (NaN in it does not spread), alpha = 0 or k = 0 never reads A
-// and B. What is written overlaps nothing that is read but C itself.
+// and B, unless dbias is of them. What is written overlaps nothing that is read but C itself, which
+// may lie where z is read.
 //
 // Rounding: sums are of f32, also of f16 and bf16 matrices, whose products are exact in it; alpha
 // and beta C come in f32, and the result is rounded once to T. naive, tiled and skinny accumulate
 // every product by one fused multiply-add; mma as the matrix units do, which may cut off bits of a
 // partial sum that lie below its f32 significand; split_k as one of these two, and adds its parts
 // in their order. In a fixed order either way: repeated runs are bit-identical, those of split_k
-// where there are as many parts. z and its activation are computed from the unrounded f32 sum;
-// accuracy of the latter: primitives/activation.h.
+// where there are as many parts. z, its activation and the product with a slope are computed from
+// the unrounded f32 sum; accuracy of the functions: primitives/activation.h, activation_slope.h.
+// dbias adds what the matrix holds, rounded as it is, in f32, by parts of the rows and these in
+// their order, and is rounded once; on another number of multiprocessors its last bits may differ.
 //
 // Elements of f32 matrices are multiplied as they are, unless the problem allows TF32. Then mma
 // rounds those of A and B to 10 bits of fraction, to nearest, ties away from zero: products are
@@ -25,7 +35,8 @@
 // Special values: IEEE 754. A NaN or infinity of A reaches its row of C alone, one of B its column;
 // infinities of both signs in a sum, or an infinity times 0, give NaN. A sum starts from +0 and
 // becomes alpha sum + beta C: zeros have the signs that IEEE gives that (-0 for a negative alpha
-// and beta = 0). Subnormals are kept. A result beyond the largest f16 is infinite.
+// and beta = 0). Subnormals are kept. A result beyond the largest f16 is infinite. Slopes as those
+// of activation_backward: relu lets nothing through at 0 and left of it, not even a NaN.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -66,11 +77,26 @@ bool supports(Variant variant, Math math = Math::f32);
 //   bias_relu       max(z, 0), as a selection: NaN stays
 //   bias_gelu       z Phi(z), Phi the normal distribution
 //   bias_gelu_tanh  its approximation (primitives/activation.h)
-// Without an epilogue there is no bias.
-enum class Epilogue { none, bias, bias_relu, bias_gelu, bias_gelu_tanh };
+// or, of dy = alpha op(A) op(B) + beta C and a z that the forward pass kept:
+//   drelu           dy where z > 0, else 0
+//   dgelu           dy times the slope of z Phi(z)
+//   dgelu_tanh      dy times that of its approximation
+// For drelu z may be the layer's result, which is positive where z is, and which the gradient of
+// the next layer's weights needs anyway: relu keeps nothing. Why no mask of bits, as in cuBLASLt:
+// it would read 16 to 32 times less than z, but be one more thing to write and to keep, and no
+// gelu's.
+enum class Epilogue { none, bias, bias_relu, bias_gelu, bias_gelu_tanh, drelu, dgelu, dgelu_tanh };
 
-inline constexpr Epilogue kEpilogues[] = {Epilogue::none, Epilogue::bias, Epilogue::bias_relu,
-                                          Epilogue::bias_gelu, Epilogue::bias_gelu_tanh};
+__host__ __device__ constexpr bool adds_bias(Epilogue epilogue) {
+  return epilogue >= Epilogue::bias && epilogue <= Epilogue::bias_gelu_tanh;
+}
+__host__ __device__ constexpr bool differentiates(Epilogue epilogue) {
+  return epilogue >= Epilogue::drelu;
+}
+
+// Whose sums the gradient of a bias is: of C's columns (cuBLASLt's BGRAD behind DRELU and DGELU),
+// or over k, of op(A)'s rows or op(B)'s columns (its BGRADB and BGRADA, for it stores by columns).
+enum class BiasGradient { none, of_c, of_a, of_b };
 
 template <class T>
 struct BasicProblem {
@@ -89,9 +115,9 @@ struct BasicProblem {
   std::int64_t ldc = 0; // >= n
   Math math = Math::f32;
   Epilogue epilogue = Epilogue::none;
-  const T* bias = nullptr; // n elements, where there is an epilogue
-  T* z = nullptr;          // m x n, what the backward of an activation reads; null: not kept
-  std::int64_t ldz = 0;    // >= n, where z is kept
+  const T* bias = nullptr; // n elements, where the epilogue adds one
+  T* z = nullptr;          // m x n: written where a bias is added, null: not kept; else read
+  std::int64_t ldz = 0;    // >= n, where there is a z
   std::int64_t batch = 1;
   // Elements from one matrix of the batch to the next. Those of C, as those of z, do not overlap:
   // one begins behind the last row of another, or their rows lie side by side. Of a single product
@@ -102,6 +128,10 @@ struct BasicProblem {
   std::int64_t stride_z = 0;
   void* workspace = nullptr; // of workspace_bytes(); null: automatic does not split k
   std::int64_t parts = 0;    // of split_k, at most; 0: as many as fill the device
+  // Of a single product, whose A is transposed (of_a) or whose B is not (of_b): so gradients of
+  // weights have them. n elements, of_a: m.
+  BiasGradient bias_gradient = BiasGradient::none;
+  T* dbias = nullptr;
 };
 using Problem = BasicProblem<float>;
 
@@ -110,26 +140,28 @@ constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
 std::string_view name(Math math);
-std::string_view name(Epilogue epilogue); // "bias_relu", as used in case ids
+std::string_view name(Epilogue epilogue);     // "bias_relu", as used in case ids
+std::string_view name(BiasGradient gradient); // "dbias", "dbias_a", "dbias_b"
 
 // "nn", "nt", "tn" or "tt", as used in case ids.
 std::string_view transposition_name(Transpose a, Transpose b);
 
-// Bytes of device workspace, aligned to 16, that `run` needs for the variant, or that it makes use
-// of for automatic; may be 0. Throws Error as `run` does on negative extents.
+// Bytes of device workspace, aligned to 16, that `run` needs for the variant and for dbias, or that
+// it makes use of for automatic; may be 0. Throws Error as `run` does on negative extents.
 template <class T>
 std::size_t workspace_bytes(const BasicProblem<T>& problem, Variant variant);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
 // Throws Error naming the field on a negative extent or stride, a leading dimension that is too
-// small, matrices of C or z that overlap, an epilogue without its bias, a bias or z without an
-// epilogue, a workspace that is needed and null or not aligned, and on a variant that T, the math,
-// or the device does not have.
+// small, matrices of C or z that overlap, an epilogue without its bias or the z that it reads, a
+// bias or z without an epilogue, a z that is read and overlaps C without being it, a dbias of a
+// batch, of an operand that lies the other way, or that overlaps something, a workspace that is
+// needed and null or not aligned, and on a variant that T, the math, or the device does not have.
 template <class T>
 Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream);
 
-// Each A, each B and the bias read once, C and z written once (C read once unless beta = 0);
-// 2 m n k operations for each product, those of the epilogue not counted.
+// Each A, each B and the bias read once, C and dbias written once (C read once unless beta = 0), z
+// written or read once; 2 m n k operations for each product, those of the epilogue not counted.
 template <class T>
 Work work(const BasicProblem<T>& problem);
 

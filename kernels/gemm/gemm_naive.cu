@@ -10,6 +10,7 @@
 #include "gemm/finish.h"
 #include "gemm/variants.h"
 
+#include "primitives/full_blocks.h"
 #include "runtime/launch.h"
 
 #include <limits>
@@ -21,7 +22,7 @@ inline constexpr int kNaiveThreads = 256;
 // Neighbouring threads take neighbouring columns: their reads of an untransposed B and their writes
 // to C are contiguous.
 template <class T>
-__global__ void naive(BasicProblem<T> p) {
+__global__ void __launch_bounds__(kNaiveThreads, full_blocks()) naive(BasicProblem<T> p) {
   const std::int64_t element = std::int64_t{blockIdx.x} * kNaiveThreads + threadIdx.x;
   if (element >= p.batch * p.m * p.n) return;
   const std::int64_t product = element / p.n / p.m;

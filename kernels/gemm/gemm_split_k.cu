@@ -18,6 +18,7 @@
 #include "gemm/simt_tile.h"
 #include "gemm/variants.h"
 
+#include "primitives/full_blocks.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
@@ -32,7 +33,8 @@ inline constexpr int kSumsPack = kPackElements<float>;
 
 // Neighbouring threads have neighbouring packs of a row.
 template <class T, int Count>
-__global__ void __launch_bounds__(kAddThreads) add_parts(BasicProblem<T> p, Split split) {
+__global__ void __launch_bounds__(kAddThreads, full_blocks())
+    add_parts(BasicProblem<T> p, Split split) {
   constexpr float kPadding = 0;
   const PartialSums& sums = split.sums;
   const std::int64_t packs = (p.n + Count - 1) / Count;

@@ -56,6 +56,12 @@ void run_split_k(const BasicProblem<T>& problem, Stream& stream);
 template <class T>
 Split split_of(const BasicProblem<T>& problem);
 
+// The sums that dbias is, once C is what it becomes: for any variant. Bytes of workspace for them.
+template <class T> // float, f16, bf16
+void run_bias_gradient(const BasicProblem<T>& problem, Stream& stream);
+template <class T>
+std::size_t bias_gradient_bytes(const BasicProblem<T>& problem);
+
 // Whether automatic should split k, given a workspace.
 template <class T>
 bool split_pays(const BasicProblem<T>& problem);

@@ -20,12 +20,22 @@ namespace kg::ptx {
 
 namespace detail {
 
-// The copy at once, byte by byte: for architectures without the instruction.
-__device__ inline void copy_now(void* to, const void* from, int bytes, int source_bytes) {
-  for (int i = 0; i < bytes; ++i) {
-    static_cast<unsigned char*>(to)[i] =
-        i < source_bytes ? static_cast<const unsigned char*>(from)[i] : 0;
+// The copy at once, for architectures without the instruction: in one access where all of it is
+// read.
+template <int Bytes>
+__device__ inline void copy_now(void* to, const void* from, int source_bytes) {
+  struct alignas(Bytes) Chunk {
+    unsigned char byte[Bytes];
+  };
+  Chunk chunk;
+  if (source_bytes == Bytes) {
+    chunk = *static_cast<const Chunk*>(from);
+  } else {
+    KG_UNROLL
+    for (int i = 0; i < Bytes; ++i)
+      chunk.byte[i] = i < source_bytes ? static_cast<const unsigned char*>(from)[i] : 0;
   }
+  *static_cast<Chunk*>(to) = chunk;
 }
 
 } // namespace detail
@@ -39,7 +49,7 @@ __device__ inline void cp_async_ca(void* to, const void* from) {
                "l"(__cvta_generic_to_global(from)), "n"(Bytes)
                : "memory");
 #else
-  detail::copy_now(to, from, Bytes, Bytes);
+  detail::copy_now<Bytes>(to, from, Bytes);
 #endif
 }
 
@@ -52,7 +62,7 @@ __device__ inline void cp_async_ca(void* to, const void* from, int source_bytes)
                "l"(__cvta_generic_to_global(from)), "n"(Bytes), "r"(source_bytes)
                : "memory");
 #else
-  detail::copy_now(to, from, Bytes, source_bytes);
+  detail::copy_now<Bytes>(to, from, source_bytes);
 #endif
 }
 
@@ -63,7 +73,7 @@ __device__ inline void cp_async_cg(void* to, const void* from) {
                "l"(__cvta_generic_to_global(from))
                : "memory");
 #else
-  detail::copy_now(to, from, 16, 16);
+  detail::copy_now<16>(to, from, 16);
 #endif
 }
 __device__ inline void cp_async_cg(void* to, const void* from, int source_bytes) {
@@ -72,7 +82,7 @@ __device__ inline void cp_async_cg(void* to, const void* from, int source_bytes)
                "l"(__cvta_generic_to_global(from)), "r"(source_bytes)
                : "memory");
 #else
-  detail::copy_now(to, from, 16, source_bytes);
+  detail::copy_now<16>(to, from, source_bytes);
 #endif
 }
 

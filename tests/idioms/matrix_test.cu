@@ -3,7 +3,7 @@
 //
 // Matrix instructions: which element of a matrix each register of each lane holds, one by one as
 // the PTX ISA lists them ("Matrix Fragments for mma"), against plain products of integers, which
-// are exact. Architecture 8.0 and above.
+// are exact. ldmatrix and f16 from architecture 7.5 on, the others from 8.0.
 #include "tests/idioms/idiom.h"
 
 #include "ptx/ldmatrix.h"
@@ -151,9 +151,9 @@ void expect_exact(Kernel kernel, unsigned depth) {
   });
 }
 
-TEST_F(Matrix, FragmentsOfF16) { expect_exact(multiply_k16<f16>, 16); }
+TEST(MatrixOfF16, Fragments) { expect_exact(multiply_k16<f16>, 16); }
 TEST_F(Matrix, FragmentsOfBf16) { expect_exact(multiply_k16<bf16>, 16); }
-TEST_F(Matrix, FragmentsOfShortF16) { expect_exact(multiply_k8, 8); }
+TEST(MatrixOfF16, ShortFragments) { expect_exact(multiply_k8, 8); }
 TEST_F(Matrix, FragmentsOfTf32) { expect_exact(multiply_tf32, 8); }
 
 // A NaN of A reaches its row of the sum and nothing else, an infinity of B its column.
@@ -228,12 +228,12 @@ void expect_rows() {
   });
 }
 
-TEST_F(Matrix, RowsOfEachLane) {
+TEST(LoadMatrix, RowsOfEachLane) {
   expect_rows<1, false>();
   expect_rows<2, false>();
   expect_rows<4, false>();
 }
-TEST_F(Matrix, ColumnsOfEachLane) {
+TEST(LoadMatrix, ColumnsOfEachLane) {
   expect_rows<1, true>();
   expect_rows<2, true>();
   expect_rows<4, true>();

@@ -124,6 +124,70 @@ TEST(Vendor, GemmAddsTheBiasOfTheColumnAndActivates) {
       }
 }
 
+// C += column row, all of it 0 but C itself, which is dy; z has rows of its own.
+TEST(Vendor, GemmMultipliesBySlopesAndAddsColumns) {
+  constexpr std::int64_t kM = 3, kN = 8, kLeading = 16;
+  constexpr std::array kEpilogues = {std::pair(GemmEpilogue::drelu, test::UnaryOp::relu),
+                                     std::pair(GemmEpilogue::dgelu, test::UnaryOp::gelu),
+                                     std::pair(GemmEpilogue::dgelu_tanh, test::UnaryOp::gelu_tanh)};
+  Stream stream;
+  for (const Dtype dtype : kFloats)
+    for (const auto& [epilogue, activation] : kEpilogues)
+      for (const auto gradient : {GemmBiasGradient::none, GemmBiasGradient::of_c})
+        for (const std::string_view variant : gemm_variants(dtype, epilogue, gradient)) {
+          SCOPED_TRACE(fmt::format("{} {} {}", variant, name(dtype), static_cast<int>(epilogue)));
+          std::vector<double> dy, z, stored(kM * kLeading, kGap);
+          for (std::size_t i = 0; i < kM * kN; ++i) {
+            dy.push_back(0.25 * small_integer(i));
+            z.push_back(0.5 * small_integer(i + 5));
+            stored[i / kN * kLeading + i % kN] = z.back();
+          }
+          const Bytes column = upload(dtype, std::vector<double>(kM, 1), stream);
+          const Bytes row = upload(dtype, std::vector<double>(kN, 0), stream);
+          const Bytes device_z = upload(dtype, stored, stream);
+          const Bytes c = upload(dtype, dy, stream);
+          const Bytes sums = upload(dtype, std::vector<double>(kN, kGap), stream);
+          Gemm problem = {dtype, false,      false, kM, kN,       1,  1,     column.data(),
+                          1,     row.data(), kN,    1,  c.data(), kN, false, epilogue};
+          problem.z = device_z.data();
+          problem.ldz = kLeading;
+          problem.bias_gradient = gradient;
+          problem.dbias = sums.data();
+          gemm(variant, problem, Math::pedantic, stream);
+          const std::vector<double> dz = test::unary_backward_oracle(activation, z, dy);
+          const double tolerance = dtype == Dtype::f32 ? 1e-5 : 2e-2;
+          const std::vector<double> actual = download(dtype, c, stream);
+          for (std::size_t i = 0; i < dz.size(); ++i) ASSERT_NEAR(actual[i], dz[i], tolerance) << i;
+          if (gradient == GemmBiasGradient::none) continue;
+          const std::vector<double> right = test::column_sums(dz, kN);
+          const std::vector<double> added = download(dtype, sums, stream);
+          for (std::size_t i = 0; i < right.size(); ++i)
+            ASSERT_NEAR(added[i], right[i], 3 * tolerance) << "sum " << i;
+        }
+}
+
+// A is stored 3 x 2 and B 3 x 4, with gaps.
+TEST(Vendor, GemmAddsRowsOfAnOperand) {
+  Stream stream;
+  for (const Dtype dtype : kFloats)
+    for (const auto gradient : {GemmBiasGradient::of_a, GemmBiasGradient::of_b})
+      for (const std::string_view variant : gemm_variants(dtype, GemmEpilogue::none, gradient)) {
+        SCOPED_TRACE(fmt::format("{} {} {}", variant, name(dtype), static_cast<int>(gradient)));
+        const Bytes a = upload(dtype, {1, 2, kGap, 3, 4, kGap, 5, 6}, stream);
+        const Bytes b = upload(dtype, {1, 0, 0, 2, kGap, 0, 1, 0, 3, kGap, 0, 0, 1, 4}, stream);
+        const Bytes c(8 * size_of(dtype));
+        const bool of_a = gradient == GemmBiasGradient::of_a;
+        const Bytes sums = upload(dtype, std::vector<double>(of_a ? 2 : 4, kGap), stream);
+        Gemm problem = {dtype, true, false, 2, 4, 3, 1, a.data(), 3, b.data(), 5, 0, c.data(), 4};
+        problem.bias_gradient = gradient;
+        problem.dbias = sums.data();
+        gemm(variant, problem, Math::pedantic, stream);
+        EXPECT_EQ(download(dtype, c, stream), (std::vector<double>{1, 3, 5, 31, 2, 4, 6, 40}));
+        EXPECT_EQ(download(dtype, sums, stream),
+                  of_a ? (std::vector<double>{9, 12}) : (std::vector<double>{1, 1, 1, 9}));
+      }
+}
+
 // Products of 1 x 2 and 2 x 2, with gaps between the matrices; A of each, or one for all.
 TEST(Vendor, GemmMultipliesBatches) {
   Stream stream;
@@ -196,6 +260,17 @@ TEST(Vendor, GemmNamesBadArguments) {
   expect_error(with(&Gemm::lda, 1), "lda is 1");
   expect_error(with(&Gemm::ldb, 2), "ldb is 2");
   expect_error(with(&Gemm::ldc, 2), "ldc is 2");
+  const auto gradient_of = [&](GemmEpilogue epilogue, GemmBiasGradient gradient) {
+    Gemm bad = good;
+    bad.epilogue = epilogue;
+    bad.bias_gradient = gradient;
+    return [&stream, bad] {
+      gemm(gemm_variants(Dtype::f32, bad.epilogue, bad.bias_gradient).front(), bad, Math::pedantic,
+           stream);
+    };
+  };
+  expect_error(gradient_of(GemmEpilogue::dgelu_tanh, GemmBiasGradient::none), "z is null");
+  expect_error(gradient_of(GemmEpilogue::none, GemmBiasGradient::of_b), "dbias is null");
 }
 
 } // namespace

@@ -21,8 +21,9 @@ std::optional<cudaDataType> gemm_type(Dtype dtype) {
   }
 }
 
-bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
-  return gemm_type(dtype).has_value() && epilogue == GemmEpilogue::none;
+bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient) {
+  return gemm_type(dtype).has_value() && epilogue == GemmEpilogue::none &&
+         bias_gradient == GemmBiasGradient::none;
 }
 
 // Math::pedantic is CUBLAS_PEDANTIC_MATH, Math::fastest CUBLAS_DEFAULT_MATH, which uses no TF32,
@@ -68,19 +69,29 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
 namespace cublaslt {
 namespace {
 
-// nullopt: cuBLASLt has no such epilogue; its gelu is the one by tanh.
-std::optional<cublasLtEpilogue_t> epilogue_of(GemmEpilogue epilogue) {
+// nullopt: cuBLASLt has no such epilogue. Its gelu is the one by tanh, and its relu's slope is of
+// bits in an order of its own, where ours is of z. It stores by columns, so its A is our B.
+std::optional<cublasLtEpilogue_t> epilogue_of(GemmEpilogue epilogue,
+                                              GemmBiasGradient bias_gradient) {
+  const bool of_c = bias_gradient == GemmBiasGradient::of_c;
+  if (epilogue == GemmEpilogue::dgelu_tanh && of_c) return CUBLASLT_EPILOGUE_DGELU_BGRAD;
+  if (epilogue == GemmEpilogue::none && bias_gradient == GemmBiasGradient::of_a)
+    return CUBLASLT_EPILOGUE_BGRADB;
+  if (epilogue == GemmEpilogue::none && bias_gradient == GemmBiasGradient::of_b)
+    return CUBLASLT_EPILOGUE_BGRADA;
+  if (bias_gradient != GemmBiasGradient::none) return std::nullopt;
   switch (epilogue) {
   case GemmEpilogue::none: return CUBLASLT_EPILOGUE_DEFAULT;
   case GemmEpilogue::bias: return CUBLASLT_EPILOGUE_BIAS;
   case GemmEpilogue::bias_relu: return CUBLASLT_EPILOGUE_RELU_BIAS;
   case GemmEpilogue::bias_gelu_tanh: return CUBLASLT_EPILOGUE_GELU_BIAS;
+  case GemmEpilogue::dgelu_tanh: return CUBLASLT_EPILOGUE_DGELU;
   default: return std::nullopt;
   }
 }
 
-bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
-  return cublas::gemm_type(dtype).has_value() && epilogue_of(epilogue).has_value();
+bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient) {
+  return cublas::gemm_type(dtype).has_value() && epilogue_of(epilogue, bias_gradient).has_value();
 }
 
 // 16-bit matrices have f32 sums in either math.
@@ -109,9 +120,15 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
   Operation operation(compute_of(problem, math));
   operation.set(CUBLASLT_MATMUL_DESC_TRANSA, cublas::transposition(problem.transpose_b));
   operation.set(CUBLASLT_MATMUL_DESC_TRANSB, cublas::transposition(problem.transpose_a));
-  operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem.epilogue).value());
-  if (problem.epilogue != GemmEpilogue::none)
-    operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.bias);
+  operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE,
+                epilogue_of(problem.epilogue, problem.bias_gradient).value());
+  if (adds_bias(problem.epilogue)) operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.bias);
+  if (problem.bias_gradient != GemmBiasGradient::none)
+    operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.dbias);
+  if (differentiates(problem.epilogue)) {
+    operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, problem.z);
+    operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, problem.ldz);
+  }
   const auto apart = [&problem](std::int64_t stride) { return Batch{problem.batch, stride}; };
   const Layout b = column_view(type, problem.k, problem.n, problem.ldb, problem.transpose_b,
                                apart(problem.stride_b));

@@ -13,8 +13,25 @@
 
 namespace kg::vendor {
 
-// What follows the product: a bias of each column, and an activation of the sum.
-enum class GemmEpilogue { none, bias, bias_relu, bias_gelu, bias_gelu_tanh };
+// What follows the product: a bias of each column, and an activation of the sum; or a factor, the
+// slope of the activation at z.
+enum class GemmEpilogue {
+  none,
+  bias,
+  bias_relu,
+  bias_gelu,
+  bias_gelu_tanh,
+  drelu,
+  dgelu,
+  dgelu_tanh
+};
+constexpr bool adds_bias(GemmEpilogue epilogue) {
+  return epilogue >= GemmEpilogue::bias && epilogue <= GemmEpilogue::bias_gelu_tanh;
+}
+constexpr bool differentiates(GemmEpilogue epilogue) { return epilogue >= GemmEpilogue::drelu; }
+
+// The gradient of a bias: sums of C's columns, or over k of op(A)'s rows or of op(B)'s columns.
+enum class GemmBiasGradient { none, of_c, of_a, of_b };
 
 // Row-major matrices.
 struct Gemm {
@@ -31,21 +48,27 @@ struct Gemm {
   std::int64_t ldc;
   bool tf32 = false; // f32 matrices may be rounded to TF32 on their way into products
   GemmEpilogue epilogue = GemmEpilogue::none;
-  const void* bias = nullptr; // n elements, where there is an epilogue
+  const void* bias = nullptr; // n elements, where the epilogue adds one
   std::int64_t batch = 1;     // so many products, with one bias
   // Elements from one matrix to the next; 0 shares A or B.
   std::int64_t stride_a = 0;
   std::int64_t stride_b = 0;
   std::int64_t stride_c = 0;
+  const void* z = nullptr; // m x n, where the epilogue reads it
+  std::int64_t ldz = 0;
+  // Of one product; a matrix whose rows are added lies by rows: A transposed, B as it is.
+  GemmBiasGradient bias_gradient = GemmBiasGradient::none;
+  void* dbias = nullptr;
 };
-std::vector<std::string_view> gemm_variants(Dtype dtype,
-                                            GemmEpilogue epilogue = GemmEpilogue::none);
+std::vector<std::string_view>
+gemm_variants(Dtype dtype, GemmEpilogue epilogue = GemmEpilogue::none,
+              GemmBiasGradient bias_gradient = GemmBiasGradient::none);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 
 // What a backend brings (host.cpp, cuda.cu): see vendor/dispatch.h.
 struct GemmVariant {
   std::string_view name;
-  bool (*supports)(Dtype dtype, GemmEpilogue epilogue);
+  bool (*supports)(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient);
   void (*run)(const Gemm& problem, Math math, Stream& stream);
 };
 std::span<const GemmVariant> gemm_table();

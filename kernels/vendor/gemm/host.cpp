@@ -4,10 +4,12 @@
 
 #include "runtime/error.h"
 #include "vendor/host/eltwise.h"
+#include "vendor/host/onednn_reduction.h"
 
 #include <cblas.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -52,8 +54,9 @@ blasint narrow(const char* name, std::int64_t value) {
 
 CBLAS_TRANSPOSE transposition(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 
-bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
-  return dtype == Dtype::f32 && epilogue == GemmEpilogue::none;
+bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient) {
+  return dtype == Dtype::f32 && epilogue == GemmEpilogue::none &&
+         bias_gradient == GemmBiasGradient::none;
 }
 
 // One arithmetic only, so neither `math` nor TF32 chooses anything: f32 products and sums, in an
@@ -88,11 +91,16 @@ void append(dnnl::post_ops& after, dnnl::algorithm algorithm, float alpha) {
 
 std::optional<Activation> activation_of(GemmEpilogue epilogue) {
   switch (epilogue) {
-  case GemmEpilogue::bias_relu: return Activation::relu;
-  case GemmEpilogue::bias_gelu: return Activation::gelu;
-  case GemmEpilogue::bias_gelu_tanh: return Activation::gelu_tanh;
-  default: return std::nullopt;
+  case GemmEpilogue::bias_relu:
+  case GemmEpilogue::drelu: return Activation::relu;
+  case GemmEpilogue::bias_gelu:
+  case GemmEpilogue::dgelu: return Activation::gelu;
+  case GemmEpilogue::bias_gelu_tanh:
+  case GemmEpilogue::dgelu_tanh: return Activation::gelu_tanh;
+  case GemmEpilogue::none:
+  case GemmEpilogue::bias: return std::nullopt;
   }
+  return std::nullopt;
 }
 
 // alpha A B + beta C and what follows, by what oneDNN can do to a product before it is rounded.
@@ -105,12 +113,12 @@ Steps steps(const Gemm& g, const memory::desc& bias) {
   if (g.alpha != 1) append(after, dnnl::algorithm::eltwise_linear, g.alpha);
   if (g.beta != 0) after.append_sum(g.beta);
   Steps result;
-  if (g.epilogue != GemmEpilogue::none) {
+  if (adds_bias(g.epilogue)) {
     result.bias = after.len();
     after.append_binary(dnnl::algorithm::binary_add, bias);
+    if (const auto activation = activation_of(g.epilogue))
+      append(after, algorithm_of(*activation), parameter_of(*activation));
   }
-  if (const auto activation = activation_of(g.epilogue))
-    append(after, algorithm_of(*activation), parameter_of(*activation));
   result.attributes.set_post_ops(after);
   return result;
 }
@@ -125,16 +133,21 @@ dnnl::primitive make_gemm(const memory::desc& a, const memory::desc& b, const me
 }
 
 // f32 without an epilogue is OpenBLAS's.
-bool gemm_supported(Dtype dtype, GemmEpilogue epilogue) {
-  if (dtype == Dtype::f32 && epilogue == GemmEpilogue::none) return false;
+bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient) {
+  const bool sums = bias_gradient != GemmBiasGradient::none;
+  if (dtype == Dtype::f32 && epilogue == GemmEpilogue::none && !sums) return false;
   const auto type = type_of(dtype);
   if (!type) return false;
   const memory::desc each = matrix(*type, kProbe, kProbe);
+  const memory::desc row = matrix(*type, 1, kProbe);
   Gemm probe{};
   probe.alpha = probe.beta = 2;
   probe.epilogue = epilogue;
-  return creatable(
-      [&] { make_gemm(each, each, each, steps(probe, matrix(*type, 1, kProbe)).attributes); });
+  return creatable([&] {
+    make_gemm(each, each, each, steps(probe, row).attributes);
+    if (differentiates(epilogue)) make_eltwise_backward(*activation_of(epilogue), each, each);
+    if (sums) make_reduction(dnnl::algorithm::reduction_sum, each, row);
+  });
 }
 
 memory::desc stored(memory::data_type type, std::int64_t rows, std::int64_t columns,
@@ -172,8 +185,42 @@ void multiply_or_scale(const Gemm& g) {
   multiply(empty);
 }
 
+// The product, which is rounded to its type, times the slope.
+void differentiate(const Gemm& g) {
+  const memory::data_type type = type_of(g.dtype).value();
+  const memory::desc z = stored(type, g.m, g.n, g.ldz, false);
+  const memory::desc c = stored(type, g.m, g.n, g.ldc, false);
+  execute(make_eltwise_backward(activation_of(g.epilogue).value(), z, c),
+          {{DNNL_ARG_SRC, wrap(z, g.z)},
+           {DNNL_ARG_DIFF_DST, wrap(c, g.c)},
+           {DNNL_ARG_DIFF_SRC, wrap(c, g.c)}});
+}
+
+void add_rows(const Gemm& g) {
+  const memory::data_type type = type_of(g.dtype).value();
+  const auto add = [&](const void* data, std::int64_t rows, std::int64_t columns,
+                       std::int64_t leading) {
+    if (rows == 1) { // which oneDNN calls no reduction
+      std::memcpy(g.dbias, data, static_cast<std::size_t>(columns) * size_of(g.dtype));
+      return;
+    }
+    const memory::desc from = stored(type, rows, columns, leading, false);
+    const memory::desc to = matrix(type, 1, columns);
+    execute(make_reduction(dnnl::algorithm::reduction_sum, from, to),
+            {{DNNL_ARG_SRC, wrap(from, data)}, {DNNL_ARG_DST, wrap(to, g.dbias)}});
+  };
+  if (g.bias_gradient == GemmBiasGradient::of_c) add(g.c, g.m, g.n, g.ldc);
+  if (g.bias_gradient == GemmBiasGradient::of_a) add(g.a, g.k, g.m, g.lda);
+  if (g.bias_gradient == GemmBiasGradient::of_b) add(g.b, g.k, g.n, g.ldb);
+}
+
+// The gradients as a caller of the library writes them, by primitives one after another.
 void gemm(const Gemm& batch, Math, Stream&) {
-  translate("gemm", [&] { each_product(batch, multiply_or_scale); });
+  translate("gemm", [&] {
+    each_product(batch, multiply_or_scale);
+    if (differentiates(batch.epilogue)) differentiate(batch);
+    if (batch.bias_gradient != GemmBiasGradient::none) add_rows(batch);
+  });
 }
 
 } // namespace

@@ -37,4 +37,16 @@ inline dnnl::eltwise_forward::primitive_desc make_eltwise(dnnl::prop_kind kind, 
 #endif
 }
 
+// dx, which lies as dy does, of x and dy.
+inline dnnl::primitive make_eltwise_backward(Activation function, const dnnl::memory::desc& x,
+                                             const dnnl::memory::desc& dy) {
+  const auto hint = make_eltwise(dnnl::prop_kind::forward_training, function, x);
+  const float parameter = parameter_of(function);
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl::eltwise_backward({engine(), algorithm_of(function), dy, dy, x, parameter, hint});
+#else
+  return dnnl::eltwise_backward({{algorithm_of(function), dy, x, parameter}, engine(), hint});
+#endif
+}
+
 } // namespace kg::vendor::onednn

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/reduction/reduction.h"
 
-#include "vendor/host/onednn.h"
+#include "vendor/host/onednn_reduction.h"
 #include "vendor/host/thrust.h"
 
 #include <thrust/functional.h>
@@ -28,15 +28,6 @@ algorithm algorithm_of(Reduce op) {
   return algorithm::undef;
 }
 
-dnnl::primitive make_reduction(Reduce op, const memory::desc& from, const memory::desc& to) {
-  const dnnl::engine& engine = onednn::engine();
-#if DNNL_VERSION_MAJOR >= 3
-  return dnnl::reduction({engine, algorithm_of(op), from, to, 0.0F, 0.0F});
-#else
-  return dnnl::reduction({{algorithm_of(op), from, to, 0.0F, 0.0F}, engine});
-#endif
-}
-
 memory::desc tensor(memory::data_type type, std::int64_t outer, std::int64_t axis,
                     std::int64_t inner) {
   return {{outer, axis, inner}, type, memory::format_tag::abc};
@@ -45,7 +36,7 @@ memory::desc tensor(memory::data_type type, std::int64_t outer, std::int64_t axi
 bool reduction_supported(const ReductionProblem& problem) {
   const auto type = type_of(problem.dtype);
   return type && creatable([&] {
-           make_reduction(problem.op, tensor(*type, kProbe, kProbe, kProbe),
+           make_reduction(algorithm_of(problem.op), tensor(*type, kProbe, kProbe, kProbe),
                           tensor(*type, kProbe, 1, kProbe));
          });
 }
@@ -55,7 +46,7 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
     const memory::data_type type = type_of(problem.dtype).value();
     const memory::desc from = tensor(type, problem.outer, problem.axis, problem.inner);
     const memory::desc to = tensor(type, problem.outer, 1, problem.inner);
-    execute(make_reduction(problem.op, from, to),
+    execute(make_reduction(algorithm_of(problem.op), from, to),
             {{DNNL_ARG_SRC, wrap(from, x)}, {DNNL_ARG_DST, wrap(to, out)}});
   });
 }
