@@ -55,8 +55,8 @@ std::string verify(const Data<T>& d, std::int64_t chain, double slack, Stream& s
     const auto sums =
         test::compare(observe(d.z, window, stream), test::exactly(kDtype, {rows, d.cols}, z));
     if (!sums.passed()) return sums.text();
-    const auto norms = test::compare(observe(d.y, window, stream),
-                                     {kDtype, {rows, d.cols}, oracle.value, tolerance});
+    const test::Expectation expected{kDtype, {rows, d.cols}, oracle.value, tolerance};
+    const auto norms = test::compare(observe(d.y, window, stream), expected);
     if (!norms.passed()) return norms.text();
   }
   return "";

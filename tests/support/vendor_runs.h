@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <fmt/format.h>
+#include <cstdio>
 
 #include "vendor/not_supported.h"
 
@@ -16,7 +16,7 @@ bool vendor_runs(Call call) {
     call();
     return true;
   } catch (const vendor::NotSupported& error) {
-    fmt::print("{}\n", error.what());
+    std::puts(error.what());
     return false;
   }
 }
