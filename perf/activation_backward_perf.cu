@@ -97,6 +97,8 @@ Workload vendor_workload(Function function, std::int64_t n, const std::string& n
 template <class T>
 Case make_case(Function function, std::int64_t n) {
   Case result{Kind::memory, activation_backward::work(dtype_of<T>, n), {}};
+  result.automatic = activation_backward::name(
+      activation_backward::resolved(activation_backward::Variant::automatic));
   for (const activation_backward::Variant variant : activation_backward::kVariants)
     result.variants.push_back({std::string(activation_backward::name(variant)), false,
                                [=] { return our_workload<T>(function, n, variant); }});

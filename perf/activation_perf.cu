@@ -76,6 +76,7 @@ Workload workload(std::string variant, Function function, std::int64_t n, Bounds
 template <class T>
 Case make_case(Function function, std::int64_t n) {
   Case result{Kind::memory, activation::work(dtype_of<T>, n), {}};
+  result.automatic = activation::name(activation::resolved(activation::Variant::automatic));
   for (const activation::Variant variant : activation::kVariants) {
     const std::string name(activation::name(variant));
     result.variants.push_back({name, false, [=] {

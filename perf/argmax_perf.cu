@@ -62,6 +62,7 @@ template <class T>
 Case make_case(const Extents& extents) {
   // On the executor a warp's shuffles cost more than its loads; columns have none.
   Case result{extents[2] > 1 ? Kind::memory : Kind::sync, argmax::work(dtype_of<T>, extents), {}};
+  result.automatic = argmax::name(argmax::resolved(argmax::Variant::automatic));
   for (const argmax::Variant variant : argmax::kVariants) {
     const std::string name(argmax::name(variant));
     result.variants.push_back({name, false, [=] {

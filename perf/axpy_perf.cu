@@ -57,6 +57,7 @@ Workload workload(std::string variant, bool exact, std::int64_t n, Run run) {
 template <class T>
 Case make_case(std::int64_t n) {
   Case result{Kind::memory, axpy::work(dtype_of<T>, n), {}};
+  result.automatic = axpy::name(axpy::resolved(axpy::Variant::automatic));
   for (const axpy::Variant variant : axpy::kVariants) {
     const std::string name(axpy::name(variant));
     result.variants.push_back(

@@ -140,6 +140,8 @@ Case make_case(const Problem& problem) {
   Case result{backend == Backend::host ? Kind::sync : Kind::memory,
               batchnorm_backward::work(dtype_of<T>, problem),
               {}};
+  result.automatic = batchnorm_backward::name(
+      batchnorm_backward::resolved(batchnorm_backward::Variant::automatic));
   for (const batchnorm_backward::Variant variant : batchnorm_backward::kVariants) {
     const std::string name(batchnorm_backward::name(variant));
     result.variants.push_back(

@@ -156,6 +156,7 @@ Case make_case(Mode mode, const Problem& problem) {
               training ? batchnorm::training_work(dtype_of<T>, problem)
                        : batchnorm::inference_work(dtype_of<T>, problem),
               {}};
+  result.automatic = batchnorm::name(batchnorm::resolved(batchnorm::Variant::automatic));
   for (const batchnorm::Variant variant : batchnorm::kVariants) {
     const std::string name(batchnorm::name(variant));
     result.variants.push_back({name, false, [=] {

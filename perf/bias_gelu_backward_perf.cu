@@ -116,6 +116,8 @@ Workload workload(std::string variant, Form form, std::int64_t rows, std::int64_
 template <class T>
 Case make_case(Form form, std::int64_t rows, std::int64_t cols) {
   Case result{Kind::memory, bias_gelu_backward::work(dtype_of<T>, rows, cols), {}};
+  result.automatic = bias_gelu_backward::name(
+      bias_gelu_backward::resolved(bias_gelu_backward::Variant::automatic));
   for (const Variant variant : bias_gelu_backward::kVariants) {
     const std::string name(bias_gelu_backward::name(variant));
     const auto run = [=](const Gradients<T>& g, Stream& s) {

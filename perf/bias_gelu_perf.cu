@@ -74,6 +74,7 @@ Workload workload(std::string variant, Form form, std::int64_t rows, std::int64_
 template <class T>
 Case make_case(Form form, std::int64_t rows, std::int64_t cols) {
   Case result{Kind::memory, bias_gelu::work(dtype_of<T>, rows, cols), {}};
+  result.automatic = bias_gelu::name(bias_gelu::resolved(bias_gelu::Variant::automatic));
   for (const bias_gelu::Variant variant : bias_gelu::kVariants) {
     const std::string name(bias_gelu::name(variant));
     result.variants.push_back({name, false, [=] {

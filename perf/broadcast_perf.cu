@@ -103,6 +103,7 @@ Case make_case(const Problem& problem) {
   const std::vector<std::int64_t> of_a = problem.a();
   const std::vector<std::int64_t> of_b = problem.b();
   Case result{Kind::memory, broadcast::work(dtype_of<T>, of_a, of_b), {}};
+  result.automatic = broadcast::name(broadcast::resolved(broadcast::Variant::automatic));
   for (const broadcast::Variant variant : broadcast::kVariants) {
     const std::string name(broadcast::name(variant));
     result.variants.push_back({name, false, [=] {

@@ -101,6 +101,7 @@ void run_vendor(const Tensors<T>& t, concat::Op op, const std::string& variant, 
 template <class T>
 Case make_case(concat::Op op, const Extents& e) {
   Case result{Kind::memory, concat::work(dtype_of<T>, e.view()), {}};
+  result.automatic = concat::name(concat::resolved(concat::Variant::automatic));
   for (const concat::Variant variant : concat::kVariants) {
     const std::string name(concat::name(variant));
     result.variants.push_back({name, false, [=] {

@@ -43,6 +43,7 @@ Workload workload(std::string variant, const Problem& p, Run run) {
 template <class T>
 Case make_case(const Problem& p) {
   Case result{Kind::memory, copy::work(dtype_of<T>, p.rows, p.cols), {}};
+  result.automatic = copy::name(copy::resolved(copy::Variant::automatic));
   for (const copy::Variant variant : copy::kVariants) {
     const std::string name(copy::name(variant));
     result.variants.push_back({name, false, [=] {

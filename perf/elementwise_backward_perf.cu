@@ -71,6 +71,8 @@ Workload workload(elementwise_backward::Variant variant, Op op, std::int64_t n) 
 template <class T>
 Case make_case(Op op, std::int64_t n) {
   Case result{Kind::memory, elementwise_backward::work(op, dtype_of<T>, n), {}};
+  result.automatic = elementwise_backward::name(
+      elementwise_backward::resolved(elementwise_backward::Variant::automatic));
   for (const elementwise_backward::Variant variant : elementwise_backward::kVariants)
     result.variants.push_back({std::string(elementwise_backward::name(variant)), false,
                                [=] { return workload<T>(variant, op, n); }});

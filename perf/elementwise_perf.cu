@@ -61,6 +61,7 @@ Workload workload(std::string variant, Op op, std::int64_t n, Run run) {
 template <class T>
 Case make_case(Op op, std::int64_t n) {
   Case result{Kind::memory, elementwise::work(dtype_of<T>, n), {}};
+  result.automatic = elementwise::name(elementwise::resolved(elementwise::Variant::automatic));
   for (const elementwise::Variant variant : elementwise::kVariants) {
     const std::string name(elementwise::name(variant));
     result.variants.push_back(

@@ -80,6 +80,8 @@ Workload workload(std::string variant, Form form, std::int64_t rows, std::int64_
 template <class T>
 Case make_case(Form form, std::int64_t rows, std::int64_t cols) {
   Case result{Kind::memory, gated_activation_backward::work(dtype_of<T>, rows, cols), {}};
+  result.automatic = gated_activation_backward::name(
+      gated_activation_backward::resolved(gated_activation_backward::Variant::automatic));
   for (const gated_activation_backward::Variant variant : gated_activation_backward::kVariants) {
     const std::string name(gated_activation_backward::name(variant));
     const auto run = [=](const Arrays<T>& a, Stream& s) {

@@ -72,6 +72,8 @@ Workload workload(std::string variant, Form form, std::int64_t rows, std::int64_
 template <class T>
 Case make_case(Form form, std::int64_t rows, std::int64_t cols) {
   Case result{Kind::memory, gated_activation::work(dtype_of<T>, rows, cols), {}};
+  result.automatic =
+      gated_activation::name(gated_activation::resolved(gated_activation::Variant::automatic));
   for (const gated_activation::Variant variant : gated_activation::kVariants) {
     const std::string name(gated_activation::name(variant));
     const auto run = [=](const Arrays<T>& a, Stream& s) {

@@ -66,6 +66,7 @@ Workload workload(std::string variant, const gather::Problem& p, Run run) {
 template <class T, class Index>
 Case make_case(const gather::Problem& p) {
   Case result{Kind::memory, gather::work(dtype_of<T>, p, sizeof(Index)), {}};
+  result.automatic = gather::name(gather::resolved(gather::Variant::automatic));
   for (const gather::Variant variant : gather::kVariants) {
     const std::string name(gather::name(variant));
     result.variants.push_back({name, false, [=] {

@@ -29,13 +29,16 @@ struct LayerNormBackward {
   static std::vector<std::string_view> vendors(Dtype dtype) {
     return vendor::layernorm_backward_variants(dtype);
   }
-  template <class T>
-  static void run_vendor(const NormBackwardData<T, float>& d, std::string_view variant,
+  static Dtype vendor_sums(std::string_view variant, Dtype dtype) {
+    return vendor::layernorm_backward_sums(variant, dtype);
+  }
+  template <class T, class Sum>
+  static void run_vendor(const NormBackwardData<T, Sum>& d, std::string_view variant,
                          Stream& stream) {
     vendor::layernorm_backward(variant, dtype_of<T>,
                                {d.dy.data(), d.x.data(), d.gamma.data(), d.mean.data(),
-                                d.variance.data(), 0, d.dx.data(), d.dgamma.data(), d.dbeta.data(),
-                                d.rows, d.cols},
+                                d.variance.data(), 0, d.rstd.data(), d.dx.data(), d.dgamma.data(),
+                                d.dbeta.data(), d.rows, d.cols},
                                stream);
   }
 };

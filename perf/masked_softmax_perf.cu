@@ -128,6 +128,8 @@ Case make_case(const Size& size) {
   Case result{backend == Backend::host ? Kind::sync : Kind::memory,
               masked_softmax::work(dtype_of<T>, size.rows, size.cols, size.queries),
               {}};
+  result.automatic =
+      masked_softmax::name(masked_softmax::resolved(masked_softmax::Variant::automatic, size.cols));
   for (const auto variant : masked_softmax::kVariants)
     if (masked_softmax::supports(variant, size.cols))
       result.variants.push_back({std::string(masked_softmax::name(variant)), false,

@@ -152,6 +152,8 @@ Case norm_backward_case(std::int64_t rows, std::int64_t cols) {
   Case result{backend == Backend::host ? Kind::sync : Kind::memory,
               Norm::work(dtype_of<T>, rows, cols),
               {}};
+  result.automatic = normalization::backward::name(
+      normalization::backward::resolved(normalization::backward::Variant::automatic, cols));
   for (const normalization::backward::Variant variant : normalization::backward::kVariants) {
     if (!normalization::backward::supports(variant, cols)) continue;
     const std::string name(normalization::backward::name(variant));
@@ -171,13 +173,15 @@ Case norm_backward_case(std::int64_t rows, std::int64_t cols) {
     // A library may add one by one. Its accuracy is a matter of the correctness tests; here it must
     // have done the work.
     constexpr double kSlack = 4;
-    result.variants.push_back({name, true, [=] {
-                                 return norm_backward_workload<Norm, T, float>(
-                                     name, rows, cols, 0, {cols, rows, kSlack},
-                                     [=](const NormBackwardData<T, float>& d, Stream& s) {
-                                       Norm::template run_vendor<T>(d, name, s);
-                                     });
-                               }});
+    const NormBackwardAccuracy accuracy{cols, rows, kSlack};
+    const auto run = [=](const auto& d, Stream& s) { Norm::template run_vendor<T>(d, name, s); };
+    const bool own_sums = Norm::vendor_sums(name, dtype_of<T>) == dtype_of<T>;
+    result.variants.push_back(
+        {name, true, [=] {
+           return own_sums
+                      ? norm_backward_workload<Norm, T, T>(name, rows, cols, 0, accuracy, run)
+                      : norm_backward_workload<Norm, T, float>(name, rows, cols, 0, accuracy, run);
+         }});
   }
   return result;
 }

@@ -71,6 +71,8 @@ Case norm_case(std::int64_t rows, std::int64_t cols) {
   Case result{backend == Backend::host ? Kind::sync : Kind::memory,
               Norm::work(dtype_of<T>, rows, cols),
               {}};
+  result.automatic =
+      normalization::name(normalization::resolved(normalization::Variant::automatic, cols));
   for (const normalization::Variant variant : normalization::kVariants) {
     if (!normalization::supports(variant, cols)) continue;
     const std::string name(normalization::name(variant));

@@ -53,6 +53,7 @@ Workload workload(std::string variant, const Permutation& p, Run run) {
 template <class T>
 Case make_case(const Permutation& p) {
   Case result{Kind::memory, permute::work(dtype_of<T>, p), {}};
+  result.automatic = permute::name(permute::resolved(permute::Variant::automatic));
   for (const permute::Variant variant : permute::kVariants) {
     const std::string name(permute::name(variant));
     result.variants.push_back({name, false, [=] {

@@ -92,6 +92,8 @@ Workload workload(std::string variant, std::shared_ptr<Images<T>> images, poolin
 template <class T>
 Case make_case(pooling::Kind kind, const Problem& problem) {
   Case result{Kind::memory, pooling_backward::work(dtype_of<T>, kind, problem), {}};
+  result.automatic = pooling_backward::name(
+      pooling_backward::resolved(pooling_backward::Variant::automatic, kind, problem));
   for (const pooling_backward::Variant variant : pooling_backward::kVariants) {
     if (!pooling_backward::supports(variant, kind, problem)) continue;
     const std::string name(pooling_backward::name(variant));

@@ -67,6 +67,7 @@ Workload workload(std::string variant, pooling::Kind kind, const Problem& proble
 template <class T>
 Case make_case(pooling::Kind kind, const Problem& problem) {
   Case result{Kind::memory, pooling::work(dtype_of<T>, problem), {}};
+  result.automatic = pooling::name(pooling::resolved(pooling::Variant::automatic));
   for (const pooling::Variant variant : pooling::kVariants) {
     const std::string name(pooling::name(variant));
     result.variants.push_back(

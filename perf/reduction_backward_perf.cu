@@ -70,6 +70,8 @@ Workload workload(Op op, const Extents& extents, reduction_backward::Variant var
 template <class T>
 Case make_case(Op op, const Extents& extents) {
   Case result{Kind::memory, reduction_backward::work(op, dtype_of<T>, extents), {}};
+  result.automatic = reduction_backward::name(
+      reduction_backward::resolved(reduction_backward::Variant::automatic));
   for (const reduction_backward::Variant variant : reduction_backward::kVariants)
     result.variants.push_back({std::string(reduction_backward::name(variant)), false,
                                [=] { return workload<T>(op, extents, variant); }});

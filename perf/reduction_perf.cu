@@ -97,6 +97,7 @@ Case make_case(Op op, const Extents& extents) {
   // On the executor a warp's shuffles cost more than its loads; columns have none.
   Case result{
       extents[2] > 1 ? Kind::memory : Kind::sync, reduction::work(dtype_of<T>, extents), {}};
+  result.automatic = reduction::name(reduction::resolved(reduction::Variant::automatic));
   for (const reduction::Variant variant : reduction::kVariants) {
     const std::string name(reduction::name(variant));
     result.variants.push_back(

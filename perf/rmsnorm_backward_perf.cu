@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/normalization_backward_case.h"
+#include "vendor/rmsnorm_backward/rmsnorm_backward.h"
 
 #include "rmsnorm_backward/rmsnorm_backward.h"
 
@@ -25,9 +26,18 @@ struct RmsNormBackward {
                              d.rstd.data(), matrix<T>(d.dx.data(), d.rows, d.cols), d.dgamma.data(),
                              d.workspace.data(), variant, stream);
   }
-  static std::vector<std::string_view> vendors(Dtype) { return {}; } // rmsnorm_backward_test.cu
-  template <class T>
-  static void run_vendor(const NormBackwardData<T, float>&, std::string_view, Stream&) {}
+  static std::vector<std::string_view> vendors(Dtype dtype) {
+    return vendor::rmsnorm_backward_variants(dtype);
+  }
+  static Dtype vendor_sums(std::string_view, Dtype dtype) { return dtype; }
+  template <class T, class Sum>
+  static void run_vendor(const NormBackwardData<T, Sum>& d, std::string_view variant,
+                         Stream& stream) {
+    vendor::rmsnorm_backward(variant, dtype_of<T>,
+                             {d.dy.data(), d.x.data(), d.gamma.data(), d.rstd.data(), d.dx.data(),
+                              d.dgamma.data(), d.rows, d.cols},
+                             stream);
+  }
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/normalization_case.h"
+#include "vendor/rmsnorm/rmsnorm.h"
 
 #include "rmsnorm/rmsnorm.h"
 
@@ -16,9 +17,14 @@ struct RmsNorm {
     rmsnorm::run<T>(matrix<const T>(d.x.data(), d.rows, d.cols), d.gamma.data(), kNormEpsilon,
                     matrix<T>(d.y.data(), d.rows, d.cols), nullptr, variant, stream);
   }
-  static std::vector<std::string_view> vendors(Dtype) { return {}; }
+  static std::vector<std::string_view> vendors(Dtype dtype) {
+    return vendor::rmsnorm_variants(dtype);
+  }
   template <class T>
-  static void run_vendor(const NormData<T>&, std::string_view, Stream&) {}
+  static void run_vendor(const NormData<T>& d, std::string_view variant, Stream& stream) {
+    vendor::rmsnorm(variant, dtype_of<T>,
+                    {d.x.data(), d.gamma.data(), kNormEpsilon, d.y.data(), d.rows, d.cols}, stream);
+  }
 
   static test::NormOracle oracle(const std::vector<double>& x, std::int64_t rows, std::int64_t cols,
                                  const std::vector<double>& gamma, const std::vector<double>&,

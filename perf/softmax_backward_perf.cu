@@ -79,6 +79,8 @@ Case make_case(Form form, std::int64_t rows, std::int64_t cols) {
   Case result{backend == Backend::host ? Kind::sync : Kind::memory,
               softmax_backward::work(dtype_of<T>, rows, cols),
               {}};
+  result.automatic = softmax_backward::name(
+      softmax_backward::resolved(softmax_backward::Variant::automatic, cols));
   for (const auto variant : softmax_backward::kVariants) {
     if (!softmax_backward::supports(variant, cols)) continue;
     const std::string name(softmax_backward::name(variant));

@@ -87,6 +87,7 @@ Case make_case(softmax::Kind kind, std::int64_t rows, std::int64_t cols) {
   Case result{backend == Backend::host ? Kind::sync : Kind::memory,
               softmax::work(dtype_of<T>, rows, cols),
               {}};
+  result.automatic = softmax::name(softmax::resolved(softmax::Variant::automatic, cols));
   for (const softmax::Variant variant : softmax::kVariants) {
     if (!softmax::supports(variant, cols)) continue;
     const std::string name(softmax::name(variant));

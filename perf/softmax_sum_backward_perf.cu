@@ -84,6 +84,8 @@ Workload workload(std::string variant, std::int64_t terms, std::int64_t n,
 template <class T>
 Case make_case(std::int64_t terms, std::int64_t n) {
   Case result{Kind::memory, softmax_sum_backward::work(dtype_of<T>, terms, n), {}};
+  result.automatic = softmax_sum_backward::name(
+      softmax_sum_backward::resolved(softmax_sum_backward::Variant::automatic));
   for (const Variant variant : softmax_sum_backward::kVariants) {
     const std::string name(softmax_sum_backward::name(variant));
     const auto run = [=](const Gradients<T>& g, Stream& s) {

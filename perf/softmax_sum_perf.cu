@@ -59,6 +59,7 @@ Workload workload(std::string variant, std::int64_t terms, std::int64_t n, Run r
 template <class T>
 Case make_case(std::int64_t terms, std::int64_t n) {
   Case result{Kind::memory, softmax_sum::work(dtype_of<T>, terms, n), {}};
+  result.automatic = softmax_sum::name(softmax_sum::resolved(softmax_sum::Variant::automatic));
   for (const softmax_sum::Variant variant : softmax_sum::kVariants) {
     const std::string name(softmax_sum::name(variant));
     result.variants.push_back(

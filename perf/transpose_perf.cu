@@ -36,6 +36,7 @@ Workload workload(std::string variant, std::int64_t rows, std::int64_t cols, Run
 template <class T>
 Case make_case(std::int64_t rows, std::int64_t cols) {
   Case result{Kind::memory, transpose::work(dtype_of<T>, rows, cols), {}};
+  result.automatic = transpose::name(transpose::resolved(transpose::Variant::automatic));
   for (const transpose::Variant variant : transpose::kVariants) {
     const std::string name(transpose::name(variant));
     result.variants.push_back(

@@ -3,7 +3,7 @@
 //
 // layernorm against the oracle and every vendor.
 #include "tests/normalization_tests.h"
-#include "tests/support/vendor.h"
+#include "tests/normalization_vendor_tests.h"
 #include "vendor/layernorm/layernorm.h"
 
 #include "layernorm/layernorm.h"
@@ -29,9 +29,25 @@ struct LayerNorm {
     return layer_norm_f32_tolerance(oracle.value[i], oracle.normalized[i], oracle.skew[i],
                                     oracle.gamma[i], oracle.beta[i], chain);
   }
+
+  static std::vector<std::string_view> vendors(Dtype dtype) {
+    return vendor::layernorm_variants(dtype);
+  }
+  template <class T>
+  static void run_vendor(std::string_view vendor, const T* x, const T* gamma, const T* beta,
+                         float epsilon, T* y, Size size, Stream& stream) {
+    vendor::layernorm(vendor, dtype_of<T>, {x, gamma, beta, epsilon, y, size.rows, size.cols},
+                      stream);
+  }
+  // See layer_norm_f32_tolerance.
+  static double condition(const NormOracle& oracle, std::size_t i) {
+    return (std::fabs(oracle.normalized[i]) + 1 + oracle.skew[i]) * oracle.gamma[i] +
+           oracle.beta[i];
+  }
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(LayerNorm, NormForward, NormTypes<LayerNorm>, NormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(LayerNorm, NormBesideVendors, NormTypes<LayerNorm>, NormNames);
 
 template <typename Case>
 class LayerNormForward : public NormForward<Case> {};
@@ -111,49 +127,6 @@ TYPED_TEST(LayerNormForward, MeanFarFromZero) {
         x.push_back(round_to(this->kDtype, mean + width * value));
       this->check("far from zero", this->make(size, x));
     }
-}
-
-TYPED_TEST(LayerNormForward, RandomAgainstVendors) {
-  using T = typename TypeParam::T;
-  const auto vendors = vendor::layernorm_variants(this->kDtype);
-  if (vendors.empty()) report_no_vendor("layernorm", this->kDtype);
-  const double u = unit_roundoff(Dtype::f32);
-  for (const Size size : {Size{64, 200}, Size{17, 1024}, Size{4, 3001}}) {
-    const auto in = this->normals(size);
-    const NormOracle oracle = this->reference(in).oracle;
-    // What an element is conditioned on; see layer_norm_f32_tolerance.
-    std::vector<double> unit;
-    for (std::size_t i = 0; i < oracle.value.size(); ++i)
-      unit.push_back(u * ((std::fabs(oracle.normalized[i]) + 1 + oracle.skew[i]) * oracle.gamma[i] +
-                          oracle.beta[i]) +
-                     (this->kDtype == Dtype::f32
-                          ? 0
-                          : unit_roundoff(this->kDtype) * std::fabs(oracle.value[i])));
-    // A library may add its row up one by one.
-    const auto vendor_tolerance = this->tolerances(oracle, size.cols);
-    for (const Variant variant : kVariants) {
-      if (!supports(variant, size.cols)) continue;
-      const auto tolerance = this->tolerances(oracle, normalization::chain(variant, size.cols));
-      Expectation expected{this->kDtype, {size.rows, size.cols}, oracle.value, tolerance};
-      // naive adds a row up one by one: within its bound, though no library is so inaccurate.
-      if (variant != Variant::naive) expected.unit = {unit.data(), unit.size()};
-      const Observed ours =
-          observe(this->run(variant, in).y); // before the vendor writes the same values
-      for (const std::string_view vendor : vendors) {
-        const auto x = this->upload(in.x, this->stream_);
-        const auto gamma = this->upload(in.gamma, this->stream_);
-        const auto beta = this->upload(in.beta, this->stream_);
-        const DeviceBuffer<T> y(in.x.size());
-        vendor::layernorm(
-            vendor, this->kDtype,
-            {x.data(), gamma.data(), beta.data(), in.epsilon, y.data(), size.rows, size.cols},
-            this->stream_);
-        const Observed theirs = observe(y.to_host(this->stream_));
-        EXPECT_TRUE(verdict(compare_with_vendor(ours, theirs, expected, vendor_tolerance),
-                            this->context(variant, "normal beside " + std::string(vendor), size)));
-      }
-    }
-  }
 }
 
 // Whole numbers moved by a whole number, in rows of a length that is a power of two: means are

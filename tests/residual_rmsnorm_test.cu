@@ -1,14 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// residual_rmsnorm against the oracle. No vendor has rmsnorm here (rmsnorm_test.cu), so none has a
-// chain that ends in it. What rmsnorm's own tests show of the kernels that the two share, scales
-// and epsilons say, is not repeated.
+// residual_rmsnorm against the oracle and every vendor. What rmsnorm's own tests show of the
+// kernels that the two share, scales and epsilons say, is not repeated.
 #include "tests/residual_rmsnorm_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/random.h"
 #include "tests/support/repeats.h"
+#include "tests/support/vendor.h"
+#include "tests/support/vendor_runs.h"
+#include "vendor/residual_rmsnorm/residual_rmsnorm.h"
 
 #include <limits>
 #include <utility>
@@ -22,7 +24,6 @@ TYPED_TEST_SUITE(ResidualForward, NormTypes<ResidualRmsNorm>, NormNames);
 // of four in every order of summation, and the result +-gamma, or twice that. The sums are exact,
 // those of neighbouring multiples of 2^k.
 TYPED_TEST(ResidualForward, ExactRows) {
-  report_no_vendor("residual_rmsnorm", this->kDtype);
   for (const Size size :
        {Size{24, 64}, Size{9, 999}, Size{17, 1024}, Size{6, 2052}, Size{3, this->beyond_block()}}) {
     const Random random(seed(), 0x52);
@@ -42,6 +43,44 @@ TYPED_TEST(ResidualForward, ExactRows) {
       }
     }
     this->check_exact("powers of two", this->make(size, x, residual, 0), z, y);
+  }
+}
+
+// The vendor rounds the sum, too, so that both normalise the same numbers.
+TYPED_TEST(ResidualForward, RandomAgainstVendors) {
+  using T = typename TypeParam::T;
+  const auto vendors = vendor::residual_rmsnorm_variants(this->kDtype);
+  if (vendors.empty()) report_no_vendor("residual_rmsnorm", this->kDtype);
+  for (const Size size : {Size{64, 200}, Size{17, 1024}, Size{4, 3001}}) {
+    const auto in = this->normals(size);
+    const std::vector<double> z = this->sums(in);
+    const NormOracle oracle =
+        this->reference({size, this->stored(z), in.gamma, {}, in.epsilon, true}).oracle;
+    const auto vendor_tolerance = this->tolerances(oracle, size.cols);
+    for (const std::string_view vendor : vendors)
+      for (const Variant variant : kVariants) {
+        if (!supports(variant, size.cols)) continue;
+        const auto ours = this->run(variant, in); // before the vendor writes the same values
+        const auto x = this->upload(in.x, this->stream_);
+        const auto residual = this->upload(in.residual, this->stream_);
+        const auto gamma = this->upload(in.gamma, this->stream_);
+        const DeviceBuffer<T> sum(in.x.size()), y(in.x.size());
+        if (!vendor_runs([&] {
+              vendor::residual_rmsnorm(vendor, this->kDtype,
+                                       {x.data(), residual.data(), gamma.data(), in.epsilon,
+                                        sum.data(), y.data(), size.rows, size.cols},
+                                       this->stream_);
+            })) {
+          report_no_vendor("residual_rmsnorm", this->kDtype, vendor);
+          continue;
+        }
+        const auto tolerance = this->tolerances(oracle, normalization::chain(variant, size.cols));
+        const Expectation expected{this->kDtype, {size.rows, size.cols}, oracle.value, tolerance};
+        EXPECT_TRUE(same_bits("z", sum.to_host(this->stream_), ours.z)) << vendor;
+        EXPECT_TRUE(verdict(compare_with_vendor(observe(ours.y), observe(y.to_host(this->stream_)),
+                                                expected, vendor_tolerance),
+                            this->context(variant, "normal beside " + std::string(vendor), size)));
+      }
   }
 }
 

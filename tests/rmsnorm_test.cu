@@ -1,9 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// rmsnorm against the oracle. No vendor has it here: cuDNN in its graph API only, oneDNN before 3.7
-// not at all.
+// rmsnorm against the oracle and every vendor.
 #include "tests/normalization_tests.h"
+#include "tests/normalization_vendor_tests.h"
+#include "vendor/rmsnorm/rmsnorm.h"
 
 #include "rmsnorm/rmsnorm.h"
 
@@ -18,9 +19,23 @@ struct RmsNorm : RmsReference {
                      MatrixView<T> y, float*, float* rstd, Variant variant, Stream& stream) {
     return rmsnorm::run<T>(x, gamma, epsilon, y, rstd, variant, stream);
   }
+
+  static std::vector<std::string_view> vendors(Dtype dtype) {
+    return vendor::rmsnorm_variants(dtype);
+  }
+  template <class T>
+  static void run_vendor(std::string_view vendor, const T* x, const T* gamma, const T*,
+                         float epsilon, T* y, Size size, Stream& stream) {
+    vendor::rmsnorm(vendor, dtype_of<T>, {x, gamma, epsilon, y, size.rows, size.cols}, stream);
+  }
+  // See rms_norm_f32_tolerance.
+  static double condition(const NormOracle& oracle, std::size_t i) {
+    return std::fabs(oracle.value[i]);
+  }
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(RmsNorm, NormForward, NormTypes<RmsNorm>, NormNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(RmsNorm, NormBesideVendors, NormTypes<RmsNorm>, NormNames);
 
 template <typename Case>
 class RmsNormForward : public NormForward<Case> {};
@@ -29,7 +44,6 @@ TYPED_TEST_SUITE(RmsNormForward, NormTypes<RmsNorm>, NormNames);
 // Rows of +-2^k, or of one such number in each four and zeros: the mean of the squares is a power
 // of four in every order of summation, and the result +-gamma, or twice that.
 TYPED_TEST(RmsNormForward, ExactRows) {
-  report_no_vendor("rmsnorm", this->kDtype);
   for (const Size size :
        {Size{24, 64}, Size{9, 999}, Size{17, 1024}, Size{6, 2052}, Size{3, this->beyond_block()}}) {
     const Random random(seed(), 0x51);

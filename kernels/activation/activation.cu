@@ -93,7 +93,7 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(Function function, const T* x, T* y, std::int64_t n, Variant variant, Stream& stream) {
   require_extent("activation: n", n);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (n == 0) return variant;
   require_elements("activation: x", x, n);
   require_elements("activation: y", y, n);

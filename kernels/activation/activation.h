@@ -31,6 +31,11 @@ inline constexpr Function kFunctions[] = {Function::relu, Function::sigmoid,   F
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
+// What runs where `variant` is asked for.
+constexpr Variant resolved(Variant variant) {
+  return variant == Variant::automatic ? Variant::vectorized : variant;
+}
+
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 

@@ -110,7 +110,7 @@ template <class T>
 Variant run(Function function, const T* x, const T* dy, T* dx, std::int64_t n, Variant variant,
             Stream& stream) {
   require_extent("activation_backward: n", n);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (n == 0) return variant;
   require_elements("activation_backward: x", x, n);
   require_elements("activation_backward: dy", dy, n);

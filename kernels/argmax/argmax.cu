@@ -43,7 +43,7 @@ Variant run(View<const T, 3> x, std::int32_t* out, void* workspace, Variant vari
             Stream& stream) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   reduction::require_input("argmax", x);
-  if (variant == Variant::automatic) variant = Variant::tiled;
+  variant = resolved(variant);
   const std::int64_t results = x.shape[0] * x.shape[2];
   if (results == 0) return variant;
   require(x.shape[1] >= 1 && x.shape[1] <= kMost, "argmax: x is " + reduction::text(x.shape) +

@@ -93,7 +93,7 @@ template <class T>
 Variant run(float alpha, const T* x, const T* y, T* out, std::int64_t n, Variant variant,
             Stream& stream) {
   require_extent("axpy: n", n);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (n == 0) return variant;
   require_elements("axpy: x", x, n);
   require_elements("axpy: y", y, n);

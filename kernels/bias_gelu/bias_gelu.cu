@@ -184,7 +184,7 @@ Variant run(Form form, const T* x, const T* bias, T* y, std::int64_t rows, std::
             Variant variant, Stream& stream) {
   require_extent("bias_gelu: rows", rows);
   require_extent("bias_gelu: cols", cols);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (rows == 0 || cols == 0) return variant;
   const Problem<T> problem{x, bias, y, Divisor(cols), rows * cols};
   require_arrays(problem);

@@ -233,7 +233,7 @@ Variant run(Form form, const Arrays<T>& arrays, void* workspace, std::int64_t ro
             std::int64_t cols, Variant variant, Stream& stream) {
   require_extent("bias_gelu_backward: rows", rows);
   require_extent("bias_gelu_backward: cols", cols);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (cols == 0) return variant;
   require_arrays(arrays, rows, cols);
   auto* const partials = static_cast<float*>(workspace);

@@ -223,7 +223,7 @@ template <class T>
 Variant run(Op op, const T* a, Shape a_shape, const T* b, Shape b_shape, T* out, Variant variant,
             Stream& stream) {
   const std::vector<std::int64_t> shape = result_shape(a_shape, b_shape);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (element_count(shape) == 0) return variant;
   const Plan plan = make_plan(a_shape, b_shape);
   require_elements("broadcast: out", out, plan.size);

@@ -184,7 +184,7 @@ std::string_view name(Variant variant) {
 Variant run_concat(std::span<const void* const> parts, void* whole, const Problem& problem,
                    std::size_t element_bytes, Variant variant, Stream& stream) {
   const auto filled = checked_parts(Op::concat, parts, whole, problem, element_bytes);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   with_word("concat", element_bytes, [&](auto word) {
     using Word = decltype(word);
     std::vector<Rows<Word>> rows;
@@ -199,7 +199,7 @@ Variant run_concat(std::span<const void* const> parts, void* whole, const Proble
 Variant run_split(const void* whole, std::span<void* const> parts, const Problem& problem,
                   std::size_t element_bytes, Variant variant, Stream& stream) {
   const auto filled = checked_parts(Op::split, parts, whole, problem, element_bytes);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   with_word("split", element_bytes, [&](auto word) {
     using Word = decltype(word);
     std::vector<Rows<Word>> rows;

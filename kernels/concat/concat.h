@@ -37,6 +37,12 @@ inline constexpr Op kOps[] = {Op::concat, Op::split};
 // is aligned. Both move up to kPartsPerLaunch parts in a launch.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
+
+// What runs where `variant` is asked for.
+constexpr Variant resolved(Variant variant) {
+  return variant == Variant::automatic ? Variant::vectorized : variant;
+}
+
 inline constexpr int kPartsPerLaunch = 8;
 
 // Whether repeated runs give the same bits.

@@ -84,7 +84,7 @@ Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_by
   require_matrix("copy: y", y);
   require(x.shape == y.shape, "copy: x is " + text(x.shape) + " and y is " + text(y.shape) +
                                   "; their shapes must be equal");
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   with_word("copy", element_bytes, [&](auto word) {
     using Word = decltype(word);
     if (x.size() == 0) return;

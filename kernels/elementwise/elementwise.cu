@@ -165,7 +165,7 @@ Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant varia
   require(supports(op, dtype_of<T>), "elementwise: op is " + std::string(name(op)) + ", but " +
                                          std::string(kg::name(dtype_of<T>)) + " has only add");
   require_extent("elementwise: n", n);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (n == 0) return variant;
   require_elements("elementwise: a", a, n);
   require_elements("elementwise: b", b, n);

@@ -121,7 +121,7 @@ template <class T>
 Variant run(Op op, const T* dy, const T* a, const T* b, T* da, T* db, std::int64_t n,
             Variant variant, Stream& stream) {
   require_extent("elementwise_backward: n", n);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (n == 0) return variant;
   const Vectors<T> vectors{{dy, a, b}, {da, db}};
   require_arrays(vectors, n);

@@ -147,7 +147,7 @@ Variant run(Form form, const T* x, T* y, std::int64_t rows, std::int64_t cols, V
             Stream& stream) {
   require_extent("gated_activation: rows", rows);
   require_extent("gated_activation: cols", cols);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (rows == 0 || cols == 0) return variant;
   require_arrays(x, y, rows * cols);
   const Problem<T> problem{x, y, Divisor(cols), rows * cols};

@@ -144,7 +144,7 @@ Variant run(Form form, const T* x, const T* dy, T* dx, std::int64_t rows, std::i
             Variant variant, Stream& stream) {
   require_extent("gated_activation_backward: rows", rows);
   require_extent("gated_activation_backward: cols", cols);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (rows == 0 || cols == 0) return variant;
   const Problem<T> problem{x, dy, dx, Divisor(cols), rows * cols};
   require_arrays(problem);

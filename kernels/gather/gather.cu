@@ -200,7 +200,7 @@ Variant run(const void* table, Indices index, void* y, const Problem& problem,
             std::size_t element_bytes, Variant variant, Stream& stream) {
   const auto bytes = static_cast<std::int64_t>(element_bytes);
   require_problem(table, index, y, problem, bytes);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   with_word("gather", element_bytes, [&](auto word) {
     using Word = decltype(word);
     const std::int64_t row_bytes = problem.inner * bytes;

@@ -57,6 +57,12 @@ class Indices {
 // of a shifted row are moved one by one.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
+
+// What runs where `variant` is asked for.
+constexpr Variant resolved(Variant variant) {
+  return variant == Variant::automatic ? Variant::vectorized : variant;
+}
+
 inline constexpr std::int64_t kLongRow = 512;
 
 // Whether repeated runs give the same bits.

@@ -113,12 +113,6 @@ bool mask_is_aligned(const MatrixView<const std::uint8_t>& keep, int count) {
          (static_cast<std::uintptr_t>(keep.stride[0]) % multiple == 0 || keep.shape[0] == 1);
 }
 
-Variant automatic(std::int64_t cols) {
-  for (const Variant variant : {Variant::warp, Variant::block})
-    if (supports(variant, cols)) return variant;
-  return Variant::naive;
-}
-
 } // namespace
 
 std::string_view name(Form form) { return form == Form::boolean ? "boolean" : "causal"; }
@@ -144,6 +138,13 @@ bool supports(Variant variant, std::int64_t cols) {
   return true;
 }
 
+Variant resolved(Variant variant, std::int64_t cols) {
+  if (variant != Variant::automatic) return variant;
+  for (const Variant each : {Variant::warp, Variant::block})
+    if (supports(each, cols)) return each;
+  return Variant::naive;
+}
+
 template <class T>
 Variant run(float scale, MatrixView<const T> x, const Mask& mask, MatrixView<T> y, Variant variant,
             Stream& stream) {
@@ -165,10 +166,11 @@ Variant run(float scale, MatrixView<const T> x, const Mask& mask, MatrixView<T> 
             "masked_softmax: queries is " + std::to_string(mask.queries) + " for " +
                 std::to_string(rows) + " rows; the rows must be whole sequences of 1 or more");
   }
-  if (variant == Variant::automatic) variant = automatic(cols);
+  variant = resolved(variant, cols);
   require(supports(variant, cols), "masked_softmax: variant " + std::string(name(variant)) +
                                        " does not hold rows of " + std::to_string(cols) +
-                                       " elements; use " + std::string(name(automatic(cols))));
+                                       " elements; use " +
+                                       std::string(name(resolved(Variant::automatic, cols))));
   if (x.size() == 0) return variant;
 
   const Problem<T> problem{x.data,      x.stride[0], mask.keep.data, mask.keep.stride[0], y.data,
@@ -196,7 +198,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
     return div_up(div_up(cols, kWidest), threads) * kWidest;
   };
   switch (variant) {
-  case Variant::automatic: return chain(automatic(cols), cols);
+  case Variant::automatic: return chain(resolved(variant, cols), cols);
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block:

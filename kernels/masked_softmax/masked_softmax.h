@@ -56,9 +56,11 @@ constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
 
-// Whether `variant` can do rows of this length on this device. automatic is the first of warp,
-// block and naive that can.
+// Whether `variant` can do rows of this length on this device.
 bool supports(Variant variant, std::int64_t cols);
+
+// What runs where `variant` is asked for: automatic is the first of warp, block and naive that can.
+Variant resolved(Variant variant, std::int64_t cols);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
 // Throws Error on negative extents, different shapes, a row stride below cols, an element stride

@@ -212,7 +212,7 @@ Variant run(const void* x, void* y, const Permutation& permutation, std::size_t 
             Variant variant, Stream& stream) {
   require_permutation(permutation);
   with_word("permute", element_bytes, [](auto) {});
-  if (variant == Variant::automatic) variant = Variant::coalesced;
+  variant = resolved(variant);
   Axes axes = merged_axes(permutation);
   if (axes.size == 0) return variant;
   require(x != nullptr, "permute: x is null; pass device memory");

@@ -35,6 +35,11 @@ struct Permutation {
 enum class Variant { automatic, naive, coalesced };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::coalesced};
 
+// What runs where `variant` is asked for.
+constexpr Variant resolved(Variant variant) {
+  return variant == Variant::automatic ? Variant::coalesced : variant;
+}
+
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 

@@ -142,7 +142,7 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(Kind kind, const Problem& problem, const T* x, T* y, Variant variant, Stream& stream) {
   require_problem("pooling", problem);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (problem.planes() == 0) return variant;
   require(x != nullptr, "pooling: x is null; pass device memory");
   require(y != nullptr, "pooling: y is null; pass device memory");

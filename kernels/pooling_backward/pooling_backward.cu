@@ -133,14 +133,10 @@ bool supports(Variant variant, Kind kind, const Problem& problem) {
          problem.vertical.kernel * problem.horizontal.kernel <= kMostPlaces;
 }
 
-namespace {
-
 Variant resolved(Variant variant, Kind kind, const Problem& problem) {
   if (variant != Variant::automatic) return variant;
   return supports(Variant::vectorized, kind, problem) ? Variant::vectorized : Variant::naive;
 }
-
-} // namespace
 
 std::size_t workspace_bytes(Variant variant, Kind kind, const Problem& problem) {
   if (resolved(variant, kind, problem) == Variant::naive || kind != Kind::max) return 0;

@@ -44,6 +44,9 @@ inline constexpr std::int64_t kMostPlaces = 256;
 // vectorized finds maxima in windows of at most kMostPlaces taps; averages have no limit.
 bool supports(Variant variant, pooling::Kind kind, const pooling::Problem& problem);
 
+// What runs where `variant` is asked for.
+Variant resolved(Variant variant, pooling::Kind kind, const pooling::Problem& problem);
+
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0.
 std::size_t workspace_bytes(Variant variant, pooling::Kind kind, const pooling::Problem& problem);
 

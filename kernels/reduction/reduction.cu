@@ -104,7 +104,7 @@ Variant run(Op op, View<const T, 3> x, T* out, void* workspace, Variant variant,
                                          std::string(kg::name(dtype_of<T>)) +
                                          "; use f32, f16 or bf16");
   require_input("reduction", x);
-  if (variant == Variant::automatic) variant = Variant::tiled;
+  variant = resolved(variant);
   const std::int64_t results = x.shape[0] * x.shape[2];
   if (results == 0) return variant;
   require(out != nullptr,

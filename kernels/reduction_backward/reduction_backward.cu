@@ -233,7 +233,7 @@ Variant run(Op op, const Extents& extents, const Arrays<T>& arrays, void* worksp
   const auto& [outer, axis, inner] = extents;
   const View<const T, 3> x = reduction::packed(arrays.x, extents);
   reduction::require_input("reduction_backward", x);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (x.size() == 0) return variant;
   require_arrays(op, extents, arrays);
   Problem<T> problem{.dy = arrays.dy,

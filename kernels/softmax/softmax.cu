@@ -130,6 +130,11 @@ bool supports(Variant variant, std::int64_t cols) {
   return variant != Variant::warp || cols <= kWarpMaxCols;
 }
 
+Variant resolved(Variant variant, std::int64_t cols) {
+  if (variant != Variant::automatic) return variant;
+  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
+}
+
 template <class T>
 Variant run(Kind kind, MatrixView<const T> x, MatrixView<T> y, Variant variant, Stream& stream) {
   require_matrix("softmax: x", x);
@@ -137,8 +142,7 @@ Variant run(Kind kind, MatrixView<const T> x, MatrixView<T> y, Variant variant, 
   require(x.shape == y.shape, "softmax: x is " + text(x.shape) + " and y is " + text(y.shape) +
                                   "; the shapes must be equal");
   const std::int64_t cols = x.shape[1];
-  if (variant == Variant::automatic)
-    variant = supports(Variant::warp, cols) ? Variant::warp : Variant::block;
+  variant = resolved(variant, cols);
   require(supports(variant, cols), "softmax: variant " + std::string(name(variant)) +
                                        " holds rows of at most " + std::to_string(kWarpMaxCols) +
                                        " elements, not " + std::to_string(cols) + "; use block");
@@ -163,8 +167,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
     return div_up(div_up(cols, kWidest), threads) * kWidest;
   };
   switch (variant) {
-  case Variant::automatic:
-    return chain(supports(Variant::warp, cols) ? Variant::warp : Variant::block, cols);
+  case Variant::automatic: return chain(resolved(variant, cols), cols);
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block:

@@ -40,6 +40,9 @@ std::string_view name(Variant variant);
 // Whether `variant` can do rows of this length.
 bool supports(Variant variant, std::int64_t cols);
 
+// What runs where `variant` is asked for.
+Variant resolved(Variant variant, std::int64_t cols);
+
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
 // Throws Error on negative extents, different shapes, a row stride below cols, an element stride
 // other than 1, or a variant that does not support cols.

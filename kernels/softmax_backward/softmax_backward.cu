@@ -135,6 +135,11 @@ bool supports(Variant variant, std::int64_t cols) {
   return variant != Variant::warp || cols <= kWarpMaxCols;
 }
 
+Variant resolved(Variant variant, std::int64_t cols) {
+  if (variant != Variant::automatic) return variant;
+  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
+}
+
 template <class T>
 Variant run(Kind kind, MatrixView<const T> y, MatrixView<const T> dy, MatrixView<T> dx,
             Variant variant, Stream& stream) {
@@ -145,8 +150,7 @@ Variant run(Kind kind, MatrixView<const T> y, MatrixView<const T> dy, MatrixView
           "softmax_backward: y is " + text(y.shape) + ", dy " + text(dy.shape) + " and dx " +
               text(dx.shape) + "; the shapes must be equal");
   const std::int64_t cols = y.shape[1];
-  if (variant == Variant::automatic)
-    variant = supports(Variant::warp, cols) ? Variant::warp : Variant::block;
+  variant = resolved(variant, cols);
   require(supports(variant, cols), "softmax_backward: variant " + std::string(name(variant)) +
                                        " holds rows of at most " + std::to_string(kWarpMaxCols) +
                                        " elements, not " + std::to_string(cols) + "; use block");
@@ -175,8 +179,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
     return div_up(div_up(cols, kWidest), threads) * kWidest;
   };
   switch (variant) {
-  case Variant::automatic:
-    return chain(supports(Variant::warp, cols) ? Variant::warp : Variant::block, cols);
+  case Variant::automatic: return chain(resolved(variant, cols), cols);
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block:

@@ -150,7 +150,7 @@ Variant run(const T* x, const T* alpha, T* y, std::int64_t terms, std::int64_t n
   require(terms >= 1 && terms <= kMaxTerms, "softmax_sum: terms is " + std::to_string(terms) +
                                                 "; it must be 1 to " + std::to_string(kMaxTerms));
   require_extent("softmax_sum: n", n);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (n == 0) return variant;
   const Problem<T> problem{x, alpha, y, static_cast<int>(terms), n};
   require_arrays(problem);

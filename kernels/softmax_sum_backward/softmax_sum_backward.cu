@@ -239,7 +239,7 @@ Variant run(const Arrays<T>& arrays, void* workspace, std::int64_t terms, std::i
                                                 std::to_string(terms) + "; it must be 1 to " +
                                                 std::to_string(kMaxTerms));
   require_extent("softmax_sum_backward: n", n);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   require_arrays(arrays, terms, n);
   const std::size_t needed = workspace_bytes<T>(variant, terms, n);
   auto* const sums = static_cast<float*>(workspace);

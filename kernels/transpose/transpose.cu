@@ -162,7 +162,7 @@ Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_by
   require(y.shape[0] == cols && y.shape[1] == rows, "transpose: x is " + text(x.shape) +
                                                         " and y is " + text(y.shape) +
                                                         "; y must be " + text({cols, rows}));
-  if (variant == Variant::automatic) variant = Variant::tiled;
+  variant = resolved(variant);
   with_word("transpose", element_bytes, [&](auto word) {
     using Bits = decltype(word);
     if (x.size() == 0) return;

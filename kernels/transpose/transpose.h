@@ -24,6 +24,11 @@ namespace kg::transpose {
 enum class Variant { automatic, naive, tiled };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
 
+// What runs where `variant` is asked for.
+constexpr Variant resolved(Variant variant) {
+  return variant == Variant::automatic ? Variant::tiled : variant;
+}
+
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 

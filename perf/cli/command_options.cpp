@@ -291,6 +291,10 @@ void add_profile(CLI::App& app, Words& words) {
   CLI::Option* cost = add_cost(*profile, words);
   profile->add_option("--gpu", options.gpu, "the GPU whose time is modelled from the costs")
       ->needs(cost);
+  profile
+      ->add_flag("--minimum", options.minimum,
+                 "one table: what each row costs beside the least that it could")
+      ->needs(cost);
   profile->add_option("--device", options.device, "a GPU's number, or the device's name");
   profile->add_option("--runs", options.runs, "timed executions of each row")
       ->check(CLI::Range(1, 10000))

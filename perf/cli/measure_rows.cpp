@@ -80,6 +80,8 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
                  {"batch", std::to_string(found.batch)},
                  {"stop", std::string(stop_text(found.stop))},
                  {"warm_up", found.settled ? "settled" : "not settled"}};
+  if (!row.automatic.empty() && result.kind == judge::Kind::ours)
+    result.tags[perf::kAutomaticTag] = row.automatic;
   if (found.empty_node_ns)
     result.tags["empty_node_ns"] = fmt::format("{:.1f}", *found.empty_node_ns);
   if (found.worst_error)

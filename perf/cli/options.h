@@ -103,7 +103,8 @@ struct Options {
 
   std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
-  std::string gpu; // profile: that the model is asked about; empty: kModelledGpu
+  std::string gpu;      // profile: that the model is asked about; empty: kModelledGpu
+  bool minimum = false; // profile --cost: a line per row, beside the least that it could cost
   std::vector<std::filesystem::path> hardware; // compare: what ncu read of run --once
   std::filesystem::path model; // compare: measured rows to hold the model to; empty: compare files
 

@@ -56,6 +56,7 @@ void add_rows(const World& world, const Operation& operation, Dtype dtype,
       row.listed = listed;
       row.canary = description.kind;
       row.work = description.work;
+      row.automatic = description.automatic;
       row.make = variant.make;
       rows.push_back(std::move(row));
     }

@@ -22,6 +22,7 @@ struct Row {
   bool listed = true; // otherwise ad hoc: measured, never gated
   perf::Kind canary = perf::Kind::memory;
   Work work;
+  std::string automatic; // perf::Case's
   std::function<perf::Workload()> make;
 };
 

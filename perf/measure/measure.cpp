@@ -8,6 +8,7 @@
 #include "runtime/backend.h"
 #include "runtime/error.h"
 #include "runtime/memory.h"
+#include "vendor/not_supported.h"
 
 #include <algorithm>
 #include <cmath>
@@ -295,6 +296,8 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
     // Nothing can be captured either on a device that works no more.
     const bool works = apparatus.instruments.device_problem().empty();
     (works ? result.skipped : result.problem) = error.what();
+  } catch (const vendor::NotSupported& error) {
+    result.skipped = error.what();
   } catch (const std::exception& error) {
     result.problem = error.what();
     result.out_of_memory = is_out_of_memory(error);

@@ -77,6 +77,8 @@ struct Measurement {
 
 // The tag of a row that knows it.
 inline constexpr const char* kWorstErrorTag = "worst_error";
+// The tag of a row of ours: the variant that `automatic` takes in its case.
+inline constexpr const char* kAutomaticTag = "automatic";
 
 // Never throws for a fault of the workload: that is a problem of its row and must not cost the
 // others theirs. `injected` is the share by which each timed execution is made slower

@@ -85,6 +85,7 @@ struct Case {
   Kind kind = Kind::memory;
   Work work;
   std::vector<Variant> variants;
+  std::string automatic = {}; // the variant of ours that `automatic` takes; empty: not said
 };
 
 struct ListedShape {

@@ -10,6 +10,7 @@
 #include "perf/measure/environment.h"
 #include "perf/report/aggregates.h"
 #include "perf/report/annotations.h"
+#include "perf/report/crossovers.h"
 #include "perf/report/faces.h"
 #include "perf/report/html.h"
 #include "perf/report/kept_runs.h"
@@ -174,6 +175,7 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
   text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n## Summary\n\n{}\n", kScale,
                       judged_table(result, run.rows, device_of(run)).markdown(),
                       confirmations_text(run), judge::markdown(summary, result));
+  text += markdown(sweeps(run));
   if (!counted.empty()) text += "## Costs and resources that are not as blessed, worst first\n\n";
   for (const CountedSection& section : counted) text += markdown(section, section.measured.size());
   const std::string others = markdown(supplements, std::numeric_limits<std::size_t>::max());
@@ -228,6 +230,7 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
                            {"faults", result.faults},
                            {"notes", result.notes},
                            {"rows", rows},
+                           {"crossovers", json(sweeps(run))},
                            {"counted", sections}};
   report.update(json(supplements));
   return report.dump(1) + "\n";

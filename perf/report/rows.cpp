@@ -16,10 +16,6 @@ namespace {
 using judge::Measured;
 using judge::RowResult;
 
-// Below this many operations per byte a kernel is talked about in bytes: machines do between 10 and
-// 100 operations in the time of one byte.
-constexpr double kMemoryBound = 8;
-
 std::string spread_text(const Measured& row) {
   return fmt::format("±{:.1f} %", 100 * judge::half_width(row.ci_ns, row.median_ns));
 }
@@ -80,7 +76,7 @@ double badness(const RowResult& row) {
 
 std::string rate_text(const Measured& row) {
   if (row.samples_ns.empty()) return "-";
-  if (row.flops > kMemoryBound * row.bytes)
+  if (counts_operations(row.bytes, row.flops))
     return fmt::format("{:.4g} GFLOP/s", row.flops / row.median_ns); // per ns, which is 1e9 per s
   if (row.bytes > 0) return fmt::format("{:.4g} GB/s", row.bytes / row.median_ns);
   return "-";

@@ -15,6 +15,10 @@
 
 namespace kg::report {
 
+// Whether work is talked about in operations; with up to 8 of them per byte it is in bytes, since
+// machines do between 10 and 100 operations in the time of one byte.
+constexpr bool counts_operations(double bytes, double flops) { return flops > 8 * bytes; }
+
 // "123 GB/s", "45.6 GFLOP/s" by what the row does more of per byte; "-" where it has no time or
 // moves nothing.
 std::string rate_text(const judge::Measured& row);

@@ -24,29 +24,22 @@ double reaches(double x0, double y0, double x1, double y1, double y) {
   return x0 * std::pow(x1 / x0, (y - y0) / (y1 - y0));
 }
 
-// -1: a is surely the faster; +1: b is; 0: their intervals overlap.
-int slower(const Timed& a, const Timed& b) {
-  if (a.ci_ns.high < b.ci_ns.low) return -1;
-  return b.ci_ns.high < a.ci_ns.low ? 1 : 0;
-}
-
 void add_crossovers(const Curve& a, const Curve& b, std::vector<Crossover>& found) {
   std::map<double, const Timed*> others;
   for (const Timed& time : b.times) others.emplace(time.size, &time);
   int last = 0;
-  double size = 0, lead = 0; // of the last sure difference; log of a's time over b's
+  Pair at; // of the last sure difference
   for (const Timed& time : a.times) {
     const auto other = others.find(time.size);
     if (other == others.end()) continue;
-    const int now = slower(time, *other->second);
+    const Pair then{time, *other->second};
+    const int now = slower(then.first, then.second);
     if (now == 0) continue;
-    const double ratio = std::log(time.ns / other->second->ns);
     if (last == -now)
       found.push_back({a.group, last < 0 ? a.variant : b.variant, last < 0 ? b.variant : a.variant,
-                       reaches(size, lead, time.size, ratio, 0)});
+                       crossing(at, then)});
     last = now;
-    size = time.size;
-    lead = ratio;
+    at = then;
   }
 }
 
@@ -110,6 +103,16 @@ std::optional<Fit> fit(const Curve& curve, double exponent) {
   }
   result.exponent = xy / xx;
   return result;
+}
+
+int slower(const Timed& first, const Timed& second) {
+  if (first.ci_ns.high < second.ci_ns.low) return -1;
+  return second.ci_ns.high < first.ci_ns.low ? 1 : 0;
+}
+
+double crossing(const Pair& at, const Pair& then) {
+  const auto lead = [](const Pair& pair) { return std::log(pair.first.ns / pair.second.ns); };
+  return reaches(at.first.size, lead(at), then.first.size, lead(then), 0);
 }
 
 std::vector<Crossover> crossovers(const std::vector<Curve>& curves) {

@@ -57,9 +57,22 @@ struct Fit {
 };
 std::optional<Fit> fit(const Curve& curve, double exponent);
 
+// -1: the first is surely the faster (their 99 % intervals lie apart); +1: the second is; 0: the
+// intervals overlap.
+int slower(const Timed& first, const Timed& second);
+
+// Two variants at one size.
+struct Pair {
+  Timed first;
+  Timed second;
+};
+
+// The size at which the lines of the two variants cross on logarithmic axes. One is surely the
+// faster at `at`, the other at `then`, which is the greater size.
+double crossing(const Pair& at, const Pair& then);
+
 // `before` is the faster up to about `size`, `after` from there on: where the lines between the
-// last size at which the one is surely faster (their 99 % intervals lie apart) and the first at
-// which the other is cross, on logarithmic axes.
+// last size at which the one is surely faster and the first at which the other is cross.
 struct Crossover {
   std::string group;
   std::string before;

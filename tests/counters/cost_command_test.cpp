@@ -258,6 +258,29 @@ TEST_F(CostCommands, CompareModel) {
   EXPECT_THAT((*this)({"compare", "--model", file.string()}).err, HasSubstr("no GPU 'host'"));
 }
 
+// 40 sectors for 10 requests of 128 bytes, and 20 different ones for 640 bytes, are the least. A
+// 32nd access to a bank, a sector more and a spill are not.
+TEST_F(CostCommands, ProfileBesideTheLeast) {
+  const auto of_plain = [&] {
+    return (*this)(
+        {"profile", "--cost", "--minimum", "--op", "copy", "--dtype", "f32", "--variant", "plain"});
+  };
+  const Outcome least = of_plain();
+  EXPECT_EQ(least.exit_code, 0) << least.err;
+  EXPECT_THAT(least.out, AllOf(HasSubstr("copy.f32.n64"), HasSubstr("2 of 2 rows cost the least"),
+                               Not(HasSubstr("unique_sectors"))));
+  launch_.unique_read = 11;
+  EXPECT_THAT(of_plain().out,
+              AllOf(HasSubstr("unique_sectors\n"), HasSubstr("0 of 2 rows cost the least")));
+  launch_.unique_read = 10;
+  launch_.sites[0].sectors = 80;
+  EXPECT_THAT(of_plain().out, HasSubstr("sectors_per_request\n"));
+  launch_.sites[0].sectors = 40;
+  judge::save_exact(judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
+                    {{{"copy.copy"}, {32, 8, 8, 0, 0, 256, 100}, "", "why", 0}});
+  EXPECT_THAT(of_plain().out, HasSubstr("spilled bytes\n"));
+}
+
 // What `run --once` executed, beside what ncu read of it.
 TEST_F(CostCommands, CompareHardware) {
   judge::Results run;

@@ -87,6 +87,8 @@ TEST_F(CliGate, RunShowsTimesAndWritesThem) {
   EXPECT_EQ(row.canary.value().kind, judge::CanaryKind::memory);
   EXPECT_EQ(row.canary->median_ns, 1e6);
   EXPECT_EQ(row.tags.at("ran"), "plain");
+  EXPECT_EQ(row.tags.at("automatic"), "plain");
+  EXPECT_FALSE(run.rows.back().tags.contains("automatic")) << "a library has no such choice";
   EXPECT_EQ(row.identity, "");
   EXPECT_EQ(run.rows[1].kind, judge::Kind::vendor);
   EXPECT_EQ(run.rows[1].identity, "lib 1.2");

@@ -82,7 +82,8 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
                             return perf::Case{perf::Kind::memory,
                                               one_number(shape),
                                               {variant(behaviour, "plain", false, id),
-                                               variant(behaviour, "lib", true, id)}};
+                                               variant(behaviour, "lib", true, id)},
+                                              "plain"};
                           }};
   perf::Operation fill = {"fill",
                           "elementwise",

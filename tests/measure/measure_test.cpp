@@ -5,6 +5,7 @@
 #include "runtime/error.h"
 #include "runtime/memory.h"
 #include "tests/measure/fake_time.h"
+#include "vendor/not_supported.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -304,6 +305,19 @@ TEST(MeasureGraph, WhatCannotBeCapturedIsSkippedInTheLibrarysWords) {
   const Measurement lost = measure(waits, Kind::memory, Mode::graph, *fake.apparatus);
   EXPECT_EQ(lost.skipped, "") << "the device is at fault";
   EXPECT_THAT(lost.problem, HasSubstr("it cannot be captured"));
+}
+
+TEST(Measure, WhatALibraryDoesNotHaveIsSkippedInItsWords) {
+  FakeGraph fake;
+  const auto lacks = [&] {
+    Workload made = fake.workload();
+    made.run = [](Stream&) { throw vendor::NotSupported("no engine for this problem"); };
+    return made;
+  };
+  const Measurement found = measure(lacks, Kind::memory, Mode::real, *fake.apparatus);
+  EXPECT_EQ(found.problem, "");
+  EXPECT_EQ(found.skipped, "no engine for this problem");
+  EXPECT_TRUE(found.samples_ns.empty());
 }
 
 TEST(MeasureGraph, SingleSlopesMayBeNegativeTheirMedianMayNot) {

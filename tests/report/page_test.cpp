@@ -10,6 +10,7 @@
 #include "tests/report/run.h"
 #include "tests/report/studies.h"
 #include "tests/report/supplements.h"
+#include "tests/report/sweep.h"
 
 #include <algorithm>
 #include <array>
@@ -98,6 +99,28 @@ TEST_F(Page, TheOverviewGivesOneVerdictAndWhatToDo) {
                           HasSubstr(">33.3 %<"), HasSubstr("gave a wrong or no result"),
                           HasSubstr("times as slow"), HasSubstr("✗ critical</span> 0")));
   EXPECT_LT(page.find("gave a wrong or no result"), page.find("times as slow"));
+}
+
+// The rows of `sweep.h`, as measured and passed.
+JudgedRun swept() {
+  JudgedRun run{test::crossing_run("linear"), {}};
+  for (const judge::Measured& each : run.measured.rows) {
+    judge::RowResult row;
+    row.op = each.op;
+    row.dtype = each.dtype;
+    row.key = each.key;
+    run.judged.rows.push_back(row);
+  }
+  return run;
+}
+
+TEST_F(Page, ARowShowsWhereTheFastestChangesAndWhatAutomaticLoses) {
+  EXPECT_THAT(shown(swept(), "page=row&row=copy.f32.n1000%20root%20cold"),
+              AllOf(HasSubstr("Between 2.93 KiB and 97.66 KiB the fastest of ours changes from "
+                              "linear to root: at about 9.766 KiB."),
+                    HasSubstr("✗ 216.2 % slower"), HasSubstr("✓ none")));
+  EXPECT_THAT(shown(swept(), "page=advice"),
+              HasSubstr("automatic takes linear, which is 216.2 % slower than root"));
 }
 
 TEST_F(Page, RowsAreFilteredAndSorted) {

@@ -11,11 +11,13 @@
 #include "tests/report/run.h"
 #include "tests/report/studies.h"
 #include "tests/report/supplements.h"
+#include "tests/report/sweep.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 namespace kg::report {
 namespace {
@@ -55,6 +57,15 @@ nlohmann::json whole_report() {
   row.identity = "0123";
   row.canary = judge::MeasuredCanary{judge::CanaryKind::memory, 100, 0.01};
   run.judged.notes = {"a note"};
+  for (judge::Measured& each : test::crossing_run("linear").rows) {
+    each.key.mode = judge::Mode::graph; // not among the rows above
+    run.measured.rows.push_back(std::move(each));
+  }
+  for (judge::Measured& each : test::crossing_run().rows) { // not resolved
+    each.key.mode = judge::Mode::hot;
+    each.ci_ns = {0, 1e9};
+    run.measured.rows.push_back(std::move(each));
+  }
   Supplements all = test::supplements();
   all.studies = test::studies().studies;
   all.history = test::histories().history;

@@ -34,6 +34,8 @@ bool layernorm_backward_supported(Dtype dtype) {
   return type && creatable([&] { make_layernorm_backward(matrix(*type, kProbe, kProbe), 1); });
 }
 
+Dtype layernorm_backward_sums(Dtype) { return Dtype::f32; }
+
 void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream&) {
   translate("layer normalization's gradient", [&] {
     constexpr auto kF32 = memory::data_type::f32;
@@ -61,7 +63,8 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream&)
 namespace {
 
 constexpr LayernormBackwardVariant kTable[] = {
-    {"onednn", onednn::layernorm_backward_supported, onednn::layernorm_backward},
+    {"onednn", onednn::layernorm_backward_supported, onednn::layernorm_backward_sums,
+     onednn::layernorm_backward},
 };
 
 } // namespace

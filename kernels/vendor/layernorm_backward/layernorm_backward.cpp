@@ -11,6 +11,13 @@ std::vector<std::string_view> layernorm_backward_variants(Dtype dtype) {
                [&](const auto& entry) { return entry.supports(dtype); });
 }
 
+Dtype layernorm_backward_sums(std::string_view variant, Dtype dtype) {
+  const auto supports = [&](const auto& each) { return each.supports(dtype); };
+  return find(layernorm_backward_table(), variant, join("layernorm_backward", kg::name(dtype)),
+              supports)
+      .sums(dtype);
+}
+
 void layernorm_backward(std::string_view variant, Dtype dtype,
                         const LayernormBackwardProblem& problem, Stream& stream) {
   const std::string what = join("layernorm_backward", kg::name(dtype));
@@ -23,6 +30,7 @@ void layernorm_backward(std::string_view variant, Dtype dtype,
                           {"gamma", problem.gamma},
                           {"mean", problem.mean},
                           {"variance", problem.variance},
+                          {"rstd", problem.rstd},
                           {"dx", problem.dx},
                           {"dgamma", problem.dgamma},
                           {"dbeta", problem.dbeta}});

@@ -12,8 +12,9 @@
 
 namespace kg::vendor {
 
-// Packed rows; gamma has the type of x, the statistics and the columns' gradients are f32 whatever
-// that is. All must be there. Libraries take the variance, not 1 / sqrt(variance + epsilon).
+// Packed rows; gamma has the type of x, the statistics are f32 whatever that is, and the columns'
+// gradients have the type that layernorm_backward_sums says. All must be there: a library takes the
+// variance and epsilon, or rstd, which is 1 / sqrt(variance + epsilon).
 struct LayernormBackwardProblem {
   const void* dy;
   const void* x;
@@ -21,14 +22,17 @@ struct LayernormBackwardProblem {
   const float* mean;
   const float* variance;
   float epsilon;
+  const float* rstd;
   void* dx;
-  float* dgamma;
-  float* dbeta;
+  void* dgamma;
+  void* dbeta;
   std::int64_t rows;
   std::int64_t cols;
 };
 
 std::vector<std::string_view> layernorm_backward_variants(Dtype dtype);
+// The type in which the variant gives dgamma and dbeta.
+Dtype layernorm_backward_sums(std::string_view variant, Dtype dtype);
 void layernorm_backward(std::string_view variant, Dtype dtype,
                         const LayernormBackwardProblem& problem, Stream& stream);
 
@@ -36,6 +40,7 @@ void layernorm_backward(std::string_view variant, Dtype dtype,
 struct LayernormBackwardVariant {
   std::string_view name;
   bool (*supports)(Dtype dtype);
+  Dtype (*sums)(Dtype dtype);
   void (*run)(Dtype dtype, const LayernormBackwardProblem& problem, Stream& stream);
 };
 std::span<const LayernormBackwardVariant> layernorm_backward_table();

@@ -73,6 +73,8 @@ function toSpeedUp(report) {
       ` is our fastest and takes ${timeText(row.median_ns)}, the vendor ${timeText(row.median_ns * row.standing)}${elsewhere(count)}`, 1 / row.standing)),
     ...below.map(({row}) => aboutRow(row,
       ` reaches ${percentText(row.share_of_roof)} of what this device was seen to do, at the largest size; its costs may say what holds it up`, 1 / row.share_of_roof)),
+    ...wrongChoices(report).map(({sweep, point, count}) => ({id: `${point.case} ${sweep.mode}`, link: pageLink('row', {row: `${point.case} ${point.fastest} ${sweep.mode}`}), gain: 1 + point.loss_pct / 100,
+      words: `: automatic takes ${point.automatic}, which is ${digits(point.loss_pct)} % slower than ${point.fastest}${elsewhere(count)}`})),
     ...waste(report).map(aboutWaste),
   ].sort(downBy(entry => entry.gain));
 }

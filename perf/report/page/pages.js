@@ -25,7 +25,7 @@ function rowPage(report) {
     costs.map(each => [each.metric, countText(blessed(each, 'value')), countText(each.value), countText(each.minimum || undefined), word(each.verdict),
                        each.site ? fileAndLine(each.site) : '-']), [1, 2, 3]));
   const sweep = sizeSweep(report, row);
-  if (sweep) parts.push(element('h3', {}, `All sizes of ${row.op} ${row.dtype} ${row.mode}`), ...sweep);
+  if (sweep) parts.push(element('h3', {}, `Sizes of ${row.op} ${row.dtype} ${row.mode}`), ...sweep);
   const history = historyOf(report, id);
   if (history) parts.push(element('h3', {}, 'Over commits'), ...historyParts(report, history));
   return parts;
@@ -43,37 +43,6 @@ function besideTable(rows, own) {
 function factTable(facts) {
   return element('table', {}, element('tbody', {}, facts.map(([name, value]) =>
     element('tr', {}, element('th', {scope: 'row'}, name), element('td', {class: 'text'}, value)))));
-}
-
-// Time against the bytes that a case must move, a line per variant; where the fastest of ours changes, a line across.
-function sizeSweep(report, row) {
-  const family = report.rows.filter(each => each.op === row.op && each.dtype === row.dtype && each.mode === row.mode && each.median_ns && each.bytes > 0);
-  const sizes = [...new Set(family.map(each => each.bytes))].sort((a, b) => a - b);
-  if (sizes.length < 2) return undefined;
-  const times = family.map(each => each.median_ns);
-  const plot = logPlot('time against size, by variant', {x: [sizes[0], sizes[sizes.length - 1]], y: [Math.min(...times), Math.max(...times)]},
-    'bytes that the case must move', 'median', (value, axis) => axis === 'y' ? timeText(value) : bytesText(value), byteTicks);
-  const variants = [...new Set(family.map(each => each.variant))];
-  const entries = variants.map((variant, i) => [variant, kMarks[i % kMarks.length], kLineColours[i % kLineColours.length]]);
-  for (const [variant, kind, colour] of entries) {
-    const points = family.filter(each => each.variant === variant).sort((a, b) => a.bytes - b.bytes);
-    plot.svg.append(shape('path', {class: 'line', stroke: colour, d: points.map((each, i) => `${i ? 'L' : 'M'}${plot.x(each.bytes)} ${plot.y(each.median_ns)}`).join('')}));
-    for (const each of points) plot.svg.append(mark(kind, plot.x(each.bytes), plot.y(each.median_ns), colour, `${rowId(each)}: ${timeText(each.median_ns)}`));
-  }
-  const best = size => family.filter(each => each.bytes === size && each.kind === 'ours').sort((a, b) => a.median_ns - b.median_ns)[0];
-  const notes = [];
-  for (let i = 1; i < sizes.length; ++i) {
-    const [before, after] = [best(sizes[i - 1]), best(sizes[i])];
-    if (!before || !after || before.variant === after.variant) continue;
-    const between = Math.sqrt(sizes[i - 1] * sizes[i]);
-    plot.svg.append(shape('path', {class: 'ceiling', 'stroke-dasharray': '4 3', d: `M${plot.x(between)} 10V316`}));
-    notes.push(`Between ${bytesText(sizes[i - 1])} and ${bytesText(sizes[i])} the fastest of ours changes from ${before.variant} to ${after.variant}.`);
-  }
-  return [plot.svg, legend(entries), ...notes.map(note => element('p', {}, note))];
-}
-function bytesText(bytes) {
-  for (const [unit, size] of [['GiB', 2 ** 30], ['MiB', 2 ** 20], ['KiB', 2 ** 10]]) if (bytes >= size) return `${digits(bytes / size)} ${unit}`;
-  return `${digits(bytes)} B`;
 }
 
 function failuresPage(report) {
