@@ -229,6 +229,11 @@ void add_report(CLI::App& app, Words& words) {
                    "mutants; or one of a study")
       ->required();
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
+  report
+      ->add_option("--keep", options.keep,
+                   "keep the newest runs in the folder's runs/, this one included")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
 #if KERNELGRADE_HISTORY
   report->add_option("--history", options.history,
                      "show rows over commits, from the SQLite file of `history import`");
@@ -277,6 +282,10 @@ void add_history(CLI::App& app, Words& words) {
   history->add_option("files", options.files, "import: report.json files");
   history->add_option("--db", options.history_file, "the SQLite file")
       ->default_val("report/history.sqlite");
+  history
+      ->add_option("--keep", options.most_runs,
+                   "import: then keep the newest runs only, so many (default: all)")
+      ->check(CLI::Range(1, 1000000));
   history->add_option("--case", options.case_part, "show, plot: a part of the case's id");
   history->add_option("--variant", options.variant, "show, plot: the variant");
   history->add_option("--out", options.pictures, "plot: the folder for the SVG files")

@@ -21,8 +21,10 @@ int import(const Options& options, World& world, history::Database& database) {
         "history import: name at least one report.json, as `kernelgrade report` writes it");
   std::size_t taken = 0;
   for (const auto& file : options.files) taken += database.import(file);
-  world.out << fmt::format("{}: {} runs taken in, {} were there already\n",
-                           options.history_file.string(), taken, options.files.size() - taken);
+  const std::size_t removed = options.most_runs > 0 ? database.prune(options.most_runs) : 0;
+  world.out << fmt::format("{}: {} runs taken in, {} were there already{}\n",
+                           options.history_file.string(), taken, options.files.size() - taken,
+                           removed > 0 ? fmt::format(", {} older ones removed", removed) : "");
   return judge::kExitPass;
 }
 

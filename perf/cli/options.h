@@ -6,6 +6,7 @@
 
 #include "perf/judge/row.h"
 #include "perf/measure/sampling.h"
+#include "perf/report/kept_runs.h"
 #include "runtime/error.h"
 
 #include <filesystem>
@@ -98,8 +99,9 @@ struct Options {
 
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
-  std::filesystem::path folder;  // of the report
-  std::filesystem::path history; // SQLite file whose rows the report shows; empty: none
+  std::filesystem::path folder;         // of the report
+  std::size_t keep = report::kMostKept; // runs below it
+  std::filesystem::path history;        // SQLite file whose rows the report shows; empty: none
 
   std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
@@ -122,6 +124,7 @@ struct Options {
   // history
   std::string action; // import, show or plot
   std::filesystem::path history_file;
+  std::size_t most_runs = 0;      // import: that the file keeps; 0: all
   std::filesystem::path pictures; // plot: the folder for them
   std::string case_part, variant; // empty: all
 

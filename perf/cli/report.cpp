@@ -12,6 +12,7 @@
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/report/aggregates.h"
+#include "perf/report/kept_runs.h"
 #include "perf/study/record.h"
 
 #include <algorithm>
@@ -155,6 +156,9 @@ int report(const Options& options, World& world) {
   world.out << judge::plain_text(judge::summarise(result), result)
             << fmt::format("report: {}, kept in {}\n", (options.folder / "report.html").string(),
                            kept.string());
+  if (const std::size_t old = report::prune_runs(kept.parent_path(), options.keep, kept); old > 0)
+    world.out << fmt::format("{} older run{} removed: --keep {}\n", old, old == 1 ? "" : "s",
+                             options.keep);
   return result.exit_code;
 }
 

@@ -163,6 +163,28 @@ bool Database::import(const std::filesystem::path& path) {
   }
 }
 
+std::size_t Database::prune(std::size_t most) {
+  std::vector<std::int64_t> older;
+  execute("BEGIN");
+  try {
+    Statement runs(*this, "SELECT id FROM runs ORDER BY date_utc DESC, id DESC LIMIT -1 OFFSET ?");
+    for (runs.with(static_cast<std::int64_t>(most)); runs.step();)
+      older.push_back(static_cast<std::int64_t>(runs.number(0)));
+    Statement points(*this, "DELETE FROM points WHERE run = ?");
+    Statement run(*this, "DELETE FROM runs WHERE id = ?");
+    for (const std::int64_t id : older) {
+      points.with(id).step();
+      run.with(id).step();
+    }
+    execute("COMMIT");
+  } catch (...) {
+    execute("ROLLBACK");
+    throw;
+  }
+  if (!older.empty()) execute("VACUUM");
+  return older.size();
+}
+
 std::vector<Series> Database::series(const std::string& case_part,
                                      const std::string& variant) const {
   Statement query(*this, "SELECT DISTINCT case_id, variant, mode, device FROM points JOIN runs ON "

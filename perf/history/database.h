@@ -4,6 +4,7 @@
 // All reports of a project in one SQLite file: what a row took in which run, and on which machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -48,6 +49,10 @@ class Database {
   // Takes a report.json in, all of it or nothing. False: the run, known by commit, device and time,
   // is there already. Rows without a time are left out.
   bool import(const std::filesystem::path& report);
+
+  // Removes all but the newest `most` runs with their points, and gives the file's room back.
+  // Returns how many went.
+  std::size_t prune(std::size_t most);
 
   // Those whose case and variant contain the given parts, by name.
   std::vector<Series> series(const std::string& case_part, const std::string& variant) const;

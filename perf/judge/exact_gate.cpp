@@ -18,16 +18,14 @@ std::string command(const std::string& start, const ExactTable& table, const Key
   return fmt::format("{} {}", start, table.filter(key));
 }
 
-// The commands that follow every message: how to see it again, and where the value may change, how
-// to accept it.
-std::string commands(const ExactTable& table, const Key& key, Verdict verdict,
-                     const ExactOptions& options) {
-  std::string line = "; again: " + command(options.again, table, key);
+// How to accept the value, where it may change.
+std::string acceptance(const ExactTable& table, const Key& key, Verdict verdict,
+                       const ExactOptions& options) {
   if (verdict == Verdict::unblessed || verdict == Verdict::improved)
-    line += "; bless: " + command(options.bless, table, key);
+    return "; bless: " + command(options.bless, table, key);
   if (verdict == Verdict::regressed)
-    line += "; if it must be: " + command(options.bless, table, key) + " --why \"...\"";
-  return line;
+    return "; if it must be: " + command(options.bless, table, key) + " --why \"...\"";
+  return "";
 }
 
 // Why a row that would gate does not, or nothing.
@@ -46,8 +44,11 @@ void conclude(ExactVerdict& result, const ExactTable& table, Verdict verdict,
   result.exit_code = verdict == Verdict::pass || verdict == Verdict::improved ? kExitPass
                      : verdict == Verdict::unblessed                          ? kExitSkip
                                                                               : kExitFail;
-  result.message = fmt::format("{}: {}: {}{}", fmt::join(result.key, " "), name(verdict), reason,
-                               commands(table, result.key, verdict, options));
+  result.reason = reason;
+  result.again = command(options.again, table, result.key);
+  result.message =
+      fmt::format("{}: {}: {}; again: {}{}", fmt::join(result.key, " "), name(verdict), reason,
+                  result.again, acceptance(table, result.key, verdict, options));
 }
 
 // What the figures are, for a row that has a baseline.

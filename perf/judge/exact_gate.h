@@ -34,7 +34,9 @@ struct ExactVerdict {
   std::optional<double> ratio;
   std::optional<Grade> grade;
   int exit_code = kExitFail;
-  std::string message; // the row, its verdict, old -> new, where, hint, and the commands
+  std::string reason;  // old -> new, where, hint
+  std::string again;   // the command that measures and judges it again
+  std::string message; // the row, its verdict, both of these, and how to accept it
 };
 
 struct ExactResult {

@@ -133,18 +133,23 @@ std::string plain_text(const Summary& summary, const GateResult& result) {
   return out + exit_line(summary, result) + "\n";
 }
 
-std::string markdown(const Summary& summary, const GateResult& result) {
+std::string counts_markdown(const Summary& summary) {
   std::string out = fmt::format("**Grades:** {}  \n**Verdicts:** {}\n", counts_of_grades(summary),
                                 counts_of_verdicts(summary));
   if (!summary.categories.empty()) out += "\n" + categories_of(summary).markdown();
   if (!summary.worst.empty()) out += "\n" + worst_of(summary).markdown();
-  if (!result.faults.empty() || !summary.to_fix.empty()) out += "\n### Failures\n\n";
-  for (const std::string& fault : result.faults) out += fmt::format("- {}\n", fault);
-  for (const std::string& line : lines_of(summary.to_fix)) out += fmt::format("- {}\n", line);
-  if (!result.notes.empty() || !summary.to_know.empty()) out += "\n### Worth knowing\n\n";
-  for (const std::string& note : result.notes) out += fmt::format("- {}\n", note);
-  for (const std::string& line : lines_of(summary.to_know)) out += fmt::format("- {}\n", line);
   return out;
+}
+
+std::string worth_knowing_markdown(const Summary& summary, std::size_t most) {
+  const std::vector<std::string> lines = lines_of(summary.to_know);
+  if (lines.empty()) return "";
+  std::string out = "### Worth knowing\n\n";
+  for (std::size_t i = 0; i < std::min(most, lines.size()); ++i)
+    out += fmt::format("- {}\n", lines[i]);
+  if (lines.size() > most)
+    out += fmt::format("\n{} more are in report.html.\n", lines.size() - most);
+  return out + "\n";
 }
 
 } // namespace kg::judge

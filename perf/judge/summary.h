@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a judged run amounts to, for the end of a console and for report.md.
+// What a judged run amounts to, for the end of a console and for the report.
 #pragma once
 
 #include "perf/judge/gate.h"
@@ -42,8 +42,10 @@ Summary summarise(const GateResult& result, std::size_t worst_rows = 5);
 // The console's tables and messages, ended by exit_line.
 std::string plain_text(const Summary& summary, const GateResult& result);
 
-// The same as a section of a Markdown report, without exit_line.
-std::string markdown(const Summary& summary, const GateResult& result);
+// As parts of a Markdown report: the counts with the tables; and of what is worth knowing, though
+// no failure, `most` lines.
+std::string counts_markdown(const Summary& summary);
+std::string worth_knowing_markdown(const Summary& summary, std::size_t most);
 
 // "FAILED: 1 regressed, 37 pass (exit 1)"
 std::string exit_line(const Summary& summary, const GateResult& result);

@@ -16,9 +16,9 @@ namespace kg::report {
 
 inline constexpr std::size_t kMostAnnotations = 10; // GitHub shows no more of one step
 
-// One line each: failed tests at their assertion, then bugs that no test finds at the kernel's
-// line, then counts at the line that causes them, then slow or invalid rows at their operation's
-// header; among these the worst first.
+// A line for each of the first failures (failures.h) that have a place: a failed test its
+// assertion, a bug that no test finds the kernel's line, a count the line that causes it, a row its
+// operation's header.
 std::string annotations(const judge::GateResult& result, const CountedSections& counted = {},
                         const Supplements& supplements = {});
 

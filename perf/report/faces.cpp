@@ -4,7 +4,6 @@
 
 #include "perf/judge/csv.h"
 #include "perf/judge/summary.h"
-#include "perf/report/aggregates.h"
 #include "perf/report/junit.h"
 #include "perf/report/rows.h"
 
@@ -31,14 +30,6 @@ const Measured* find(const std::map<judge::RowKey, const Measured*>& rows,
                      const judge::RowKey& key) {
   const auto at = rows.find(key);
   return at == rows.end() || at->second->samples_ns.empty() ? nullptr : at->second;
-}
-
-// A part of a text that ends where a line does, with the count of what is missing.
-std::string cut(const std::string& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  const std::size_t end = text.rfind('\n', most) + 1;
-  return text.substr(0, end) +
-         fmt::format("\n{} more characters are in report.md\n", text.size() - end);
 }
 
 TestSuite timings_suite(const judge::Results& run, const GateResult& result) {
@@ -74,34 +65,6 @@ std::string headline(const judge::Summary& summary, const GateResult& result,
   for (const CountedSection& section : counted) text += "; " + line(section);
   for (const std::string& line : lines(supplements)) text += "; " + line;
   return text;
-}
-
-std::string summary(const judge::Results& run, const GateResult& result,
-                    const CountedSections& counted, const Supplements& supplements) {
-  GateResult worst = result;
-  std::erase_if(worst.rows, [](const RowResult& row) {
-    return row.exit_code == judge::kExitPass && !row.warning;
-  });
-  const std::size_t all = worst.rows.size();
-  // Failures first, in their order.
-  std::stable_partition(worst.rows.begin(), worst.rows.end(),
-                        [](const RowResult& row) { return row.exit_code == judge::kExitFail; });
-  if (all > kMostSummaryRows) worst.rows.resize(kMostSummaryRows);
-  constexpr std::size_t kSlowest = 5; // where nothing is worse
-  const judge::Summary counts = judge::summarise(result, all > 0 ? 0 : kSlowest);
-  std::string text =
-      fmt::format("## Kernelgrade: {}\n\n", headline(counts, result, counted, supplements));
-  text += aggregates_markdown(run, result, counted, supplements);
-  if (!worst.rows.empty()) text += judged_table(worst, run.rows, device_of(run)).markdown() + "\n";
-  if (all > kMostSummaryRows)
-    text += fmt::format("{} more such rows are in report.html.\n\n", all - kMostSummaryRows);
-  text += markdown(supplements, kMostSummaryRows);
-  text += judge::markdown(counts, result) + "\n";
-  for (const CountedSection& section : counted) text += markdown(section, kMostSummaryRows);
-  for (const char* key : {"device_name", "cpu", "cuda_driver", "source", "date_utc"})
-    if (const auto at = run.environment.find(key); at != run.environment.end())
-      text += fmt::format("{}: {}  \n", key, at->second);
-  return cut(text, kMostSummary);
 }
 
 std::string rows_csv(const judge::Results& run, const GateResult& result,

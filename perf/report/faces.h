@@ -20,13 +20,6 @@ namespace kg::report {
 std::string headline(const judge::Summary& summary, const judge::GateResult& result,
                      const CountedSections& counted, const Supplements& supplements);
 
-// For a pull request's comment or a job's summary: the verdict, the counts, the worst rows, the
-// machine. At most kMostSummary characters, which GitHub's comments (65,536) leave room around.
-inline constexpr std::size_t kMostSummary = 60000;
-inline constexpr std::size_t kMostSummaryRows = 20;
-std::string summary(const judge::Results& run, const judge::GateResult& result,
-                    const CountedSections& counted = {}, const Supplements& supplements = {});
-
 // One record per row, in the order judged: what report.json says of it, in columns. Behind the
 // timed rows those of counted.h.
 std::string rows_csv(const judge::Results& run, const judge::GateResult& result,

@@ -6,7 +6,11 @@
 
 #include <cstdlib>
 #include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <regex>
 #include <system_error>
+#include <utility>
 
 namespace kg::report {
 namespace {
@@ -49,6 +53,28 @@ class UnfinishedFolder {
   fs::path path_;
 };
 
+// When a run was kept, by its folder's name, to be compared with others; nothing where the folder
+// is no such run.
+using Kept = std::pair<std::string, unsigned long>; // the time, and the number in its second
+std::optional<Kept> kept_at(const fs::directory_entry& entry) {
+  static const std::regex form(R"((\d{8}T\d{6}Z)(?:-([1-9]\d{0,8}))?)");
+  std::smatch found;
+  const std::string name = entry.path().filename();
+  if (entry.is_symlink() || !entry.is_directory() || !std::regex_match(name, found, form) ||
+      !fs::exists(entry.path() / "report.json"))
+    return std::nullopt;
+  return Kept{found[1], found[2].matched ? std::stoul(found[2]) : 1};
+}
+
+// By way of another name, so that what has a run's name is whole at any time.
+bool remove_run(const fs::path& run) {
+  const fs::path doomed = run.parent_path() / (".removed-" + run.filename().string());
+  std::error_code error;
+  fs::rename(run, doomed, error);
+  if (!error) fs::remove_all(doomed, error);
+  return !error;
+}
+
 } // namespace
 
 fs::path keep_run(const fs::path& runs, std::string date_utc,
@@ -60,6 +86,19 @@ fs::path keep_run(const fs::path& runs, std::string date_utc,
   for (int number = 2; !made.rename_to(kept); ++number)
     kept = runs / fmt::format("{}-{}", date_utc, number);
   return kept;
+}
+
+std::size_t prune_runs(const fs::path& runs, std::size_t most, const fs::path& newest) {
+  std::map<Kept, fs::path> older;
+  for (const fs::directory_entry& entry : fs::directory_iterator(runs))
+    if (const auto kept = kept_at(entry); kept && entry.path().filename() != newest.filename())
+      older.emplace(*kept, entry.path());
+  std::size_t removed = 0, left = older.size();
+  for (const auto& [kept, run] : older) { // the oldest first
+    if (left-- < most) break;
+    removed += remove_run(run);
+  }
+  return removed;
 }
 
 } // namespace kg::report

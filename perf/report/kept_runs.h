@@ -5,6 +5,7 @@
 // began in the same second.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -16,5 +17,12 @@ namespace kg::report {
 // left. `date_utc` as perf::utc_now() gives it. Returns the folder.
 std::filesystem::path keep_run(const std::filesystem::path& runs, std::string date_utc,
                                const std::function<void(const std::filesystem::path&)>& fill);
+
+// Removes all but the newest `most` runs below `runs`, of which `newest`, the run just kept, is one
+// whatever its name, and says how many. Runs are told by their names and their report.json; what is
+// not one stays. A run that cannot be removed, or that another process removes, is let be.
+inline constexpr std::size_t kMostKept = 10;
+std::size_t prune_runs(const std::filesystem::path& runs, std::size_t most,
+                       const std::filesystem::path& newest);
 
 } // namespace kg::report

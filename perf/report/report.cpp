@@ -15,6 +15,8 @@
 #include "perf/report/html.h"
 #include "perf/report/kept_runs.h"
 #include "perf/report/rows.h"
+#include "perf/report/summary.h"
+#include "perf/report/trust.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,6 +27,8 @@
 
 namespace kg::report {
 namespace {
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 constexpr const char* kScale =
     "Grade = baseline / measured (host: both in units of a canary kernel's time): excellent from "
@@ -171,14 +175,14 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
   const judge::Summary summary = judge::summarise(result);
   std::string text = fmt::format("# Kernelgrade report\n\n**{}**\n\n",
                                  headline(summary, result, counted, supplements));
-  text += aggregates_markdown(run, result, counted, supplements);
-  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n## Summary\n\n{}\n", kScale,
+  text += opening(run, result, counted, supplements, kAll);
+  text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n", kScale,
                       judged_table(result, run.rows, device_of(run)).markdown(),
-                      confirmations_text(run), judge::markdown(summary, result));
+                      confirmations_text(run));
   text += markdown(sweeps(run));
   if (!counted.empty()) text += "## Costs and resources that are not as blessed, worst first\n\n";
   for (const CountedSection& section : counted) text += markdown(section, section.measured.size());
-  const std::string others = markdown(supplements, std::numeric_limits<std::size_t>::max());
+  const std::string others = markdown(supplements, kAll);
   if (!others.empty()) text += "## Tests and comparisons\n\n" + others;
   if (!supplements.studies.empty()) text += "## Studies\n\n";
   for (const StudyRun& run : supplements.studies) text += markdown(run);
@@ -222,6 +226,7 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
                            {"categories", categories},
                            {"vendor", to_json(over_vendor(run, result, supplements))},
                            {"success", success},
+                           {"trust", trust_facts(run, result)},
                            {"ceilings", ceilings},
                            {"theory", judge::theoretical_limits(run.environment)},
                            {"environment", run.environment},

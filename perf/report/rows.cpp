@@ -17,7 +17,8 @@ using judge::Measured;
 using judge::RowResult;
 
 std::string spread_text(const Measured& row) {
-  return fmt::format("±{:.1f} %", 100 * judge::half_width(row.ci_ns, row.median_ns));
+  const double share = judge::half_width(row.ci_ns, row.median_ns);
+  return share > 1 ? "> ±100 %" : fmt::format("±{:.1f} %", 100 * share); // no more is known then
 }
 
 bool is_valid(const Measured& row) { return row.verified.empty() && !row.samples_ns.empty(); }

@@ -38,6 +38,8 @@ mkdir -p build/host/perf report "$work/bin"
 cat >build/host/perf/kernelgrade <<'TEXT'
 #!/usr/bin/env bash
 printf 'called: %s\n' "$*"
+if [[ "$1 $2" == 'history import' ]]; then echo night >>report/history.sqlite; fi
+if [[ $1 == report ]]; then printf '## Kernelgrade: FAILED\n\n### What failed\n' >report/summary.md; fi
 if [[ $1 == bless ]]; then sed -i '2s/[0-9.]\+/1.5/' baselines/host/softmax.csv; fi
 [[ $1 != report ]] || exit "${FAKE_EXIT_REPORT:-0}"
 exit "${FAKE_EXIT:-0}"
@@ -58,6 +60,7 @@ case "$*" in
     folder=${*: -1}
     mkdir -p "$folder/report-host"
     printf '%s' "$FAKE_SUMMARY" >"$folder/report-host/summary.md"
+    [[ -z ${FAKE_OTHER:-} ]] || { mkdir -p "$folder/report-other/report"; printf '%s' "$FAKE_OTHER" >"$folder/report-other/report/summary.md"; }
     ;;
   *PATCH* | *POST*) for word in "$@"; do [[ $word != body=@* ]] || cp "${word#body=@}" "$GH_BODY"; done ;;
   *issues/*/comments*) echo "${FAKE_COMMENT:-}" ;;
@@ -73,7 +76,8 @@ ROWS='--op softmax --fast' BASE=main FAKE_EXIT=1 bash .ci/ab >"$work/ab.log" || 
 check 'ab ends as kernelgrade does' test $code = 1
 check 'ab hands over its rows' grep -q '^called: ab --base main --op softmax --fast --json report/ab.json$' report/ab.txt
 check 'ab makes a page' grep -q '^called: report report/ab.json --out report$' report/report.txt
-check 'ab writes a summary' grep -q 'Beside main: exit code 1' report/summary.md
+check 'ab writes a summary' test "$(sed -n '1p;3p;5p' report/summary.md | tr '\n' ';')" = \
+  '## Beside main: exit code 1;### What failed;called: ab --base main --op softmax --fast --json report/ab.json;'
 
 # rows: a part, and all of them joined.
 BACKEND=host bash .ci/rows measure 2/3 >"$work/rows.log"
@@ -85,6 +89,31 @@ FAKE_EXIT_REPORT=1 bash .ci/rows join parts >"$work/rows.log" || code=$?
 check 'rows joins the parts' grep -q '^called: merge parts/rows-0/rows.json parts/rows-1/rows.json --json report/rows.json$' "$work/rows.log"
 check 'rows reports the whole' grep -q '^called: report report/rows.json --out report$' "$work/rows.log"
 check 'rows ends as the report does' test $code = 1
+check 'rows shows the nights before' grep -q '^called: report report/rows.json --out report --history report/history.sqlite$' "$work/rows.log"
+
+# history: the nights are joined in one commit of a branch, and none is lost to another that ran beside it.
+nights() { git -C "$work/remote" show perf-history:history.sqlite.gz | gunzip; }
+check 'history: the first night finds none' test -z "$(cat report/history.base)"
+check 'history is kept' .ci/history keep
+bash .ci/rows join parts >"$work/rows.log"
+cp -r report "$work/beside"
+check 'history is kept again' .ci/history keep
+check 'history has both nights' test "$(nights | wc -l)" = 2
+check 'history is one commit' test "$(git -C "$work/remote" rev-list --count perf-history)" = 1
+check 'history is one file' test "$(git -C "$work/remote" ls-tree -r --name-only perf-history)" = history.sqlite.gz
+cp "$work"/beside/history.* report/
+echo 'another night' >>report/history.sqlite
+refused() { ! "$@"; }
+check 'history refuses what began before another night was kept' refused .ci/history keep
+rm report/history.sqlite
+check 'history refuses to keep nothing' refused .ci/history keep
+check 'history still has both nights' test "$(nights | wc -l)" = 2
+git remote set-url origin "$work/none"
+code=0
+bash .ci/rows join parts >"$work/rows.log" 2>&1 || code=$?
+git remote set-url origin "$work/remote"
+check 'rows fails where the history cannot be read' test $code = 1
+check 'rows has its report all the same' grep -q '^called: report report/rows.json --out report$' "$work/rows.log"
 
 # bless: the patch and the words.
 ROWS='' bash .ci/bless >"$work/bless.log"
@@ -126,6 +155,9 @@ for summary in "$source_dir"/tests/ci/summaries/{clean,regression,wrong_kernel,c
   { printf '<!-- kernelgrade: summary -->\n%s\n\n### report-host\n\n' "$link"; cat "$summary"; printf '\n'; } >"$work/expected.md"
   check "comment: $(basename "$summary" .md)" cmp "$work/expected.md" "$GH_BODY"
 done
+FAKE_PULL=12 FAKE_SUMMARY='## Kernelgrade: passed' FAKE_OTHER='## Kernelgrade: FAILED' bash .ci/comment >"$work/comment.log"
+check 'comment begins with what failed' test "$(grep '^###* ' "$GH_BODY" | tr '\n' ' ')" = \
+  '### report-other ## Kernelgrade: FAILED ### report-host ## Kernelgrade: passed '
 FAKE_PULL=12 FAKE_COMMENT=99 FAKE_SUMMARY=$(head -c 100000 /dev/zero | tr '\0' x) bash .ci/comment >"$work/comment.log"
 check 'comment is replaced' grep -q 'PATCH repos/o/r/issues/comments/99' "$GH_LOG"
 check 'comment fits' test "$(wc -c <"$GH_BODY")" -le 60000
@@ -160,5 +192,7 @@ check 'gate stops where a GPU ran that is switched off' gate_stops success succe
 
 # What the real command takes: an option that these scripts use must exist.
 for option in --base --json; do check "kernelgrade ab has $option" grep -q -e "$option" <("$kernelgrade" ab --help); done
+for option in --out --keep --history; do check "kernelgrade report has $option" grep -q -e "$option" <("$kernelgrade" report --help); done
+for option in --db --keep; do check "kernelgrade history has $option" grep -q -e "$option" <("$kernelgrade" history --help); done
 check 'kernelgrade bless has --why' grep -q -e '--why' <("$kernelgrade" bless --help)
 exit $failed

@@ -64,6 +64,19 @@ TEST_F(History, KeepsRunsInOrderOfTime) {
   EXPECT_TRUE(database.series("softmax", "").empty());
 }
 
+TEST_F(History, IsPrunedToTheNewestRuns) {
+  Database database(db_);
+  for (const int day : {3, 1, 4, 2})
+    database.import(report(fmt::format("commit{}", day), fmt::format("2026-01-0{}", day), day));
+  EXPECT_EQ(database.prune(4), 0u);
+  EXPECT_EQ(database.prune(2), 2u);
+  const auto points = database.points(database.series("copy", "").at(0));
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].source, "commit3") << "by the time measured, not that of the import";
+  EXPECT_EQ(points[1].source, "commit4");
+  EXPECT_TRUE(database.import(report("commit1", "2026-01-01", 1))) << "it is forgotten";
+}
+
 TEST_F(History, KnowsTheDriverOfEachRun) {
   const auto run = [&](const char* date, const char* driver) {
     return file(fmt::format(

@@ -130,13 +130,17 @@ TEST(Summary, ExitLines) {
 
 TEST(Summary, Markdown) {
   const GateResult result = mixed();
-  const std::string report = markdown(summarise(result, 1), result);
+  const Summary summary = summarise(result, 1);
+  const std::string counts = counts_markdown(summary);
   for (const char* piece :
        {"**Grades:** 1 excellent, 0 good, 1 fair, 1 poor, 0 critical",
-        "**Verdicts:** 3 pass, 1 regressed, 1 env", "| copy | - | 0.600 | 1 of 2 |",
-        "### Failures\n\n- softmax.csv:7: wrong; mend\n- regressed message\n",
-        "### Worth knowing\n\n- env message\n- pass message\n"})
-    EXPECT_NE(report.find(piece), std::string::npos) << piece << "\nin\n" << report;
+        "**Verdicts:** 3 pass, 1 regressed, 1 env", "| copy | - | 0.600 | 1 of 2 |"})
+    EXPECT_NE(counts.find(piece), std::string::npos) << piece << "\nin\n" << counts;
+  EXPECT_EQ(worth_knowing_markdown(summary, 2),
+            "### Worth knowing\n\n- env message\n- pass message\n\n");
+  EXPECT_EQ(worth_knowing_markdown(summary, 1),
+            "### Worth knowing\n\n- env message\n\n1 more are in report.html.\n\n");
+  EXPECT_EQ(worth_knowing_markdown(Summary(), 1), "");
 }
 
 TEST(Table, PlainAndMarkdown) {

@@ -135,6 +135,23 @@ TEST_F(CliReport, EachIsKeptByItsTime) {
   EXPECT_EQ(folders, 3u);
 }
 
+TEST_F(CliReport, OldRunsAreRemovedButForSoMany) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);
+  const auto runs = [&] {
+    return std::distance(std::filesystem::directory_iterator(path("report/runs")), {});
+  };
+  judge::write_file(path("report/runs/20200101T000000Z/report.json"), "{}");
+  EXPECT_THAT(report({path("all.json")}).out, Not(HasSubstr("removed")));
+  EXPECT_THAT(report({path("all.json"), "--keep", "2"}).out,
+              HasSubstr("1 older run removed: --keep 2\n"));
+  EXPECT_FALSE(std::filesystem::exists(path("report/runs/20200101T000000Z")));
+  EXPECT_EQ(runs(), 2);
+  for (int i = 0; i < 10; ++i) report({path("all.json")});
+  EXPECT_EQ(runs(), 10) << "the default";
+  EXPECT_EQ(report({path("all.json"), "--keep", "0"}).exit_code, kExitUsage);
+}
+
 TEST_F(CliReport, RowsOfATypeWhoseTestsFailAreNoSpeedUp) {
   ASSERT_EQ(cli({"bless"}).exit_code, 0);
   ASSERT_EQ(cli({"gate", "--json", path("all.json")}).exit_code, 0);

@@ -40,7 +40,7 @@ judge::RowResult judged(const std::string& variant, judge::Verdict verdict,
     row.ratio_interval = {*ratio, *ratio};
     row.grade = judge::grade(*ratio);
   }
-  row.message = "because of " + variant;
+  row.reason = row.message = "because of " + variant;
   return row;
 }
 
@@ -52,6 +52,12 @@ TEST(RateText, IsInWhatTheRowDoesMoreOf) {
   row.bytes = row.flops = 0;
   EXPECT_EQ(rate_text(row), "-");
   EXPECT_EQ(rate_text(judge::Measured{}), "-") << "without a time";
+}
+
+TEST(MeasuredTable, AnIntervalWiderThanTheMedianIsNoFigure) {
+  judge::Measured row = measured("a", 100);
+  row.ci_ns = {50, 5e5};
+  EXPECT_THAT(measured_table({row}, judge::Device::host).plain(), HasSubstr("> ±100 %"));
 }
 
 TEST(MeasuredTable, ShowsWhyARowHasNoTime) {

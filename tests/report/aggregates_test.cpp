@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/aggregates.h"
 
-#include "perf/report/faces.h"
 #include "perf/report/report.h"
+#include "perf/report/summary.h"
 #include "tests/report/counted.h"
 #include "tests/report/run.h"
 #include "tests/report/supplements.h"

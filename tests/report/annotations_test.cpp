@@ -22,13 +22,14 @@ TEST(Annotations, StandAtTheLinesTheWorstFirst) {
   tests.correctness[1].failed[0].message = "../../tests/copy_test.cu:87: 3 % wrong\nof 64";
   const std::string text = annotations(test::mixed().judged, test::counted(), tests);
   EXPECT_THAT(text, StartsWith("::error file=tests/copy_test.cu,line=87,title=Copy/f32.Random "
-                               "fails::../../tests/copy_test.cu:87: 3 %25 wrong%0Aof 64\n"));
+                               "fails::../../tests/copy_test.cu:87: 3 %25 wrong%0Aof 64%0Aagain: "
+                               "ctest -R '^correctness[.]copy[.]f32$'\n"));
   std::vector<std::size_t> places;
   for (const char* piece :
-       {"file=kernels/copy/copy.cu,line=12,title=copy.f32.n64 plain unique_sectors invalid::",
+       {"file=kernels/scan/scan.h,line=1,title=scan.f32.n64 broken real invalid::",
+        "file=kernels/copy/copy.cu,line=12,title=copy.f32.n64 plain unique_sectors invalid::",
         "file=kernels/copy/copy.cu,line=12,title=copy.f32.n64 plain sectors_per_request regressed:",
         "file=kernels/copy/copy.cu,line=8,title=copy.plain regressed::",
-        "file=kernels/scan/scan.h,line=1,title=scan.f32.n64 broken real invalid::",
         "file=kernels/copy/copy.h,line=1,title=copy.f32.n128 ours real regressed::"}) {
     EXPECT_THAT(text, HasSubstr(piece));
     places.push_back(text.find(piece));
@@ -42,8 +43,8 @@ TEST(Annotations, StandWhereABugIsThatNoTestFinds) {
   tests.mutants = test::supplements().mutants;
   EXPECT_EQ(
       annotations({}, {}, tests),
-      "::error file=kernels/copy/copy.cu,line=5,title=late survives::no test finds this bug: A "
-      "barrier is missing\n");
+      "::error file=kernels/copy/copy.cu,line=5,title=copy late survives::no test finds this bug: "
+      "A barrier is missing%0Aagain: KERNELGRADE_MUTANT=late build/host/copy_mutants_test\n");
 }
 
 TEST(Annotations, AreTenAtMostAndNoneOfWhatPassed) {

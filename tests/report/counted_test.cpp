@@ -5,6 +5,7 @@
 #include "perf/judge/csv.h"
 #include "perf/report/faces.h"
 #include "perf/report/report.h"
+#include "perf/report/summary.h"
 #include "tests/report/counted.h"
 #include "tests/report/run.h"
 

@@ -65,31 +65,6 @@ TEST(ReportJson, ShareOfRoofNeedsACeiling) {
   EXPECT_EQ(report["ceilings"]["dram_bytes_per_s"], 2e12);
 }
 
-TEST(Summary, SaysTheVerdictAndTheWorstRowsFirst) {
-  const JudgedRun run = mixed();
-  const std::string text = summary(run.measured, run.judged);
-  EXPECT_THAT(text, AllOf(HasSubstr("FAILED"), HasSubstr("NVIDIA H200"), HasSubstr("scan.csv:3")));
-  const std::size_t wrong = text.find("| scan.f32.n64 | broken");
-  const std::size_t fresh = text.find("| scan.f32.n64 | new");
-  EXPECT_LT(wrong, fresh);
-  EXPECT_NE(fresh, std::string::npos);
-  EXPECT_THAT(text, Not(HasSubstr("| copy.f32.n64 | ours"))) << "it passed";
-}
-
-TEST(Summary, StaysWithinWhatACommentTakes) {
-  JudgedRun run = many(5000);
-  for (judge::RowResult& row : run.judged.rows) {
-    row.verdict = judge::Verdict::regressed;
-    row.exit_code = judge::kExitFail;
-    row.reason = row.message; // each its own
-  }
-  run.judged.exit_code = judge::kExitFail;
-  const std::string text = summary(run.measured, run.judged);
-  EXPECT_LE(text.size(), kMostSummary + 100);
-  EXPECT_GT(text.size(), kMostSummary / 2);
-  EXPECT_THAT(text, AllOf(HasSubstr("4980 more such rows"), HasSubstr("more characters are in")));
-}
-
 TEST(RowsCsv, HasEveryRowAndReadsBack) {
   const JudgedRun run = mixed();
   const judge::Csv csv = judge::read_csv(rows_csv(run.measured, run.judged), "rows.csv");

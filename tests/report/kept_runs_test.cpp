@@ -68,6 +68,43 @@ TEST_F(KeptRuns, AreNamedOnlyWhenTheyAreWhole) {
   EXPECT_TRUE(names().empty()) << "nothing is left of it";
 }
 
+TEST_F(KeptRuns, ArePrunedToTheNewest) {
+  const auto kept = [&](const char* date) {
+    return keep_run(runs_, date, [](const std::filesystem::path& into) {
+      judge::write_file(into / "report.json", "{}");
+    });
+  };
+  for (const char* date : {"2026-01-03T00:00:00Z", "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"})
+    kept(date);
+  std::filesystem::path newest;
+  for (int number = 1; number <= 11; ++number) newest = kept("2026-01-02T00:00:00Z");
+  EXPECT_EQ(newest.filename(), "20260102T000000Z-12");
+  EXPECT_EQ(prune_runs(runs_, 4, newest), 10u);
+  EXPECT_EQ(names(), (std::set<std::string>{"20260102T000000Z-10", "20260102T000000Z-11",
+                                            "20260102T000000Z-12", "20260103T000000Z"}))
+      << "10 is newer than 9";
+  EXPECT_EQ(prune_runs(runs_, 4, newest), 0u);
+  EXPECT_EQ(prune_runs(runs_, 1, newest), 3u);
+  EXPECT_EQ(names(), std::set<std::string>{"20260102T000000Z-12"})
+      << "the run just kept stays, though a clock that was ahead has named others later";
+}
+
+TEST_F(KeptRuns, PruningTouchesNothingElse) {
+  const std::filesystem::path elsewhere = folder_.path() / "elsewhere";
+  judge::write_file(elsewhere / "report.json", "{}");
+  const std::vector<std::string> others = {
+      ".unfinished-abc",   "20260101T000000Z-01", "20260101", "20260101T000000Zold", "mine",
+      "20260101T000000Z-2"};
+  for (const std::string& name : others) judge::write_file(runs_ / name / "report.json", "{}");
+  std::filesystem::remove(runs_ / "20260101T000000Z-2" / "report.json"); // and so no run
+  judge::write_file(runs_ / "20260101T000000Z", "a file of that name");
+  std::filesystem::create_directory_symlink(elsewhere, runs_ / "20260101T000001Z");
+  const std::size_t before = names().size();
+  EXPECT_EQ(prune_runs(runs_, 1, keep("new")), 0u);
+  EXPECT_EQ(names().size(), before + 1);
+  EXPECT_TRUE(std::filesystem::exists(elsewhere / "report.json"));
+}
+
 TEST_F(KeptRuns, HoldWhatTheNewestReportHolds) {
   const auto report = folder_.path() / "report";
   const test::JudgedRun good = test::many(3), bad = test::mixed();

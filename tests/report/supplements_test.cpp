@@ -3,8 +3,8 @@
 #include "perf/report/supplements.h"
 
 #include "perf/judge/temporary_folder.h"
-#include "perf/report/faces.h"
 #include "perf/report/report.h"
+#include "perf/report/summary.h"
 #include "runtime/error.h"
 #include "tests/report/run.h"
 #include "tests/report/studies.h"

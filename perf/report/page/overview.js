@@ -8,7 +8,7 @@ function overviewPage(report) {
     element('p', {}, 'Rows of ours by grade: ', gradeCounts(report)));
   const ratios = report.rows.filter(row => row.kind === 'ours' && row.ratio !== undefined).map(row => row.ratio);
   if (ratios.length > 1) parts.push(element('h2', {}, 'Ratios of our rows'), ratioCurve(ratios));
-  parts.push(element('h2', {}, 'Can this run be trusted?'), trust(report), element('p', {class: 'none'}, report.scale));
+  parts.push(element('h2', {}, 'Can this run be trusted?'), factTable(report.trust), element('p', {class: 'none'}, report.scale));
   return parts;
 }
 
@@ -81,20 +81,4 @@ function gradeGroups(report) {
     groups.set(row.category, group);
   }
   return [...groups.values()];
-}
-
-function trust(report) {
-  const measured = report.rows.filter(row => row.median_ns);
-  const wide = measured.filter(row => spread(row) > 0.05).length;
-  const processes = measured.map(row => row.processes);
-  const lines = [
-    ['machine', `${report.environment.device_name || report.environment.device || '?'}${report.environment.cpu ? `, ${report.environment.cpu}` : ''}`],
-    ['source', report.environment.source || 'not known'],
-    ['measured', report.environment.date_utc || 'not known'],
-    ['processes per row', processes.length ? `${Math.min(...processes)} to ${Math.max(...processes)}` : '-'],
-    ['rows whose median is known no better than ±5 %', `${wide} of ${measured.length}`],
-    ['rows that the machine, not the code, made unusable', String(report.rows.filter(row => row.verdict === 'env').length)],
-    ...report.notes.map(note => ['note', note]),
-  ];
-  return factTable(lines);
 }

@@ -10,7 +10,7 @@ const kTimings = {title: 'Rows', filters: ['op', 'dtype', 'variant', 'mode', 'gr
   {id: 'variant', title: 'variant', value: row => row.variant, cell: row => row.variant + (row.kind === 'vendor' ? ' (vendor)' : '')},
   {id: 'mode', title: 'mode', value: row => row.mode},
   {id: 'median', title: 'median', value: row => row.median_ns, cell: row => timeText(row.median_ns), number: true},
-  {id: 'spread', title: '±99 % CI', value: spread, cell: row => row.median_ns ? `±${percentText(spread(row))}` : '-', number: true},
+  {id: 'spread', title: '±99 % CI', value: spread, cell: row => row.median_ns ? spread(row) > 1 ? '> ±100 %' : `±${percentText(spread(row))}` : '-', number: true},
   {id: 'rate', title: 'rate', value: row => row.gb_per_s, cell: rateText, number: true},
   {id: 'standing', title: 'vs vendor', value: row => row.standing, cell: row => ratioText(row.standing), number: true, gpu: true},
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},

@@ -1,0 +1,74 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/summary.h"
+
+#include "perf/judge/summary.h"
+#include "perf/report/aggregates.h"
+#include "perf/report/faces.h"
+#include "perf/report/failures.h"
+#include "perf/report/rows.h"
+#include "perf/report/trust.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kg::report {
+namespace {
+
+using judge::GateResult;
+using judge::RowResult;
+
+// A part of a text that ends where a line does, with the count of what is missing.
+std::string cut(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const std::size_t end = text.rfind('\n', most) + 1;
+  return text.substr(0, end) +
+         fmt::format("\n{} more characters are in report.md\n", text.size() - end);
+}
+
+// Rows that did not simply pass, failures first.
+GateResult noteworthy(const GateResult& result) {
+  GateResult worst = result;
+  std::erase_if(worst.rows, [](const RowResult& row) {
+    return row.exit_code == judge::kExitPass && !row.warning;
+  });
+  std::stable_partition(worst.rows.begin(), worst.rows.end(),
+                        [](const RowResult& row) { return row.exit_code == judge::kExitFail; });
+  return worst;
+}
+
+} // namespace
+
+std::string opening(const judge::Results& run, const GateResult& result,
+                    const CountedSections& counted, const Supplements& supplements,
+                    std::size_t most) {
+  const std::vector<Failure> failed = failures(result, counted, supplements);
+  constexpr std::size_t kSlowest = 5; // where nothing is worse
+  const judge::Summary counts = judge::summarise(result, failed.empty() ? kSlowest : 0);
+  std::string text = markdown(failed, most);
+  if (!result.rows.empty()) text += judge::counts_markdown(counts) + "\n";
+  text += aggregates_markdown(run, result, counted, supplements);
+  if (!run.rows.empty()) text += trust_markdown(run, result);
+  return text + judge::worth_knowing_markdown(counts, most);
+}
+
+std::string summary(const judge::Results& run, const GateResult& result,
+                    const CountedSections& counted, const Supplements& supplements) {
+  std::string text = fmt::format("## Kernelgrade: {}\n\n",
+                                 headline(judge::summarise(result), result, counted, supplements));
+  text += opening(run, result, counted, supplements, kMostFirst);
+  GateResult worst = noteworthy(result);
+  const std::size_t all = worst.rows.size();
+  worst.rows.resize(std::min(all, kMostSummaryRows));
+  if (all > 0)
+    text += "### Timings that failed or are undecided\n\n" +
+            judged_table(worst, run.rows, device_of(run)).markdown() + "\n";
+  if (all > kMostSummaryRows)
+    text += fmt::format("{} more such rows are in report.html.\n\n", all - kMostSummaryRows);
+  for (const CountedSection& section : counted) text += markdown(section, kMostSummaryRows);
+  text += markdown(supplements, kMostSummaryRows);
+  while (text.ends_with("\n\n")) text.pop_back(); // each part ends with an empty line
+  return cut(text, kMostSummary);
+}
+
+} // namespace kg::report
