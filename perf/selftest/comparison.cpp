@@ -45,7 +45,9 @@ std::string cell(const CalibrationRow& row) {
   const std::string count = fmt::format("{}/{}", row.flagged, row.rows_checked);
   if (changed(row.experiment))
     return fmt::format("{:.1f} % (>= {:.1f} %, {})", 100 * row.rate(), 100 * row.low(), count);
-  return fmt::format("{:.3g} % (<= {:.2g} %, {})", 100 * row.rate(), 100 * row.high(), count);
+  const double high = 100 * row.high(); // two digits, but no power of ten
+  const std::string most = high < 10 ? fmt::format("{:.2g}", high) : fmt::format("{:.0f}", high);
+  return fmt::format("{:.3g} % (<= {} %, {})", 100 * row.rate(), most, count);
 }
 
 } // namespace

@@ -93,9 +93,9 @@ TEST(Calibration, TheGateSaysWhatItLacks) {
 }
 
 TEST(Comparison, HasALinePerRuleAndAColumnPerExperiment) {
-  const std::vector<CalibrationRow> rows = {counts("aa", 0, 3000), counts("inject_10", 198, 200),
-                                            counts("inject_5", 95, 100),
-                                            counts("aa", 150, 3000, "onednn_t")};
+  const std::vector<CalibrationRow> rows = {
+      counts("aa", 0, 3000), counts("inject_10", 198, 200), counts("inject_5", 95, 100),
+      counts("aa", 150, 3000, "onednn_t"), counts("aa", 12, 13, "fixed_5")};
   const std::string table = comparison(rows, "all").markdown();
   EXPECT_THAT(table, HasSubstr("| rule | false alarms | +5 % | +10 % | undecided, unchanged |"));
   EXPECT_THAT(table,
@@ -103,6 +103,7 @@ TEST(Comparison, HasALinePerRuleAndAColumnPerExperiment) {
                         "| 99.0 % (>= 96.9 %, 198/200) | 0 % |"));
   EXPECT_THAT(table,
               HasSubstr("| t of 5 processes, p <= 0.05 | 5 % (<= 5.7 %, 150/3000) | - | - |"));
+  EXPECT_THAT(table, HasSubstr("| medians, fixed 5 % | 92.3 % (<= 100 %, 12/13) |"));
   EXPECT_THAT(comparison(rows, "from_100us").markdown(), testing::Not(HasSubstr("3000")));
 }
 
