@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Inline assembly stands in kernels/ptx/, one thin wrapper per instruction family, where each has its twin for the host; and in the
-# host's switch of stacks. Nowhere else: a kernel with assembly of its own does not run on the host.
+# host's switch of stacks. Nowhere else: a kernel with assembly of its own does not run on the host. An empty one, which keeps a value
+# alive, is no instruction.
 cmake_minimum_required(VERSION 3.25)
 # The last is text that the rewriter is tested with.
 set(allowed "^(kernels/ptx/|kernels/runtime/host/fiber[.]h$|tests/foreign/rewrite_test[.]cpp$)")
@@ -20,7 +21,7 @@ foreach(file IN LISTS files)
   foreach(line IN LISTS lines)
     string(STRIP "${line}" line)
     # A comment may speak of it.
-    if(NOT file MATCHES "${allowed}" AND NOT line MATCHES "^//")
+    if(NOT file MATCHES "${allowed}" AND NOT line MATCHES "^//" AND NOT line MATCHES "asm volatile\\(\"\" :")
       message(SEND_ERROR "${file}: ${line}: put the instruction into kernels/ptx/")
     endif()
   endforeach()

@@ -13,6 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 namespace kg::report {
 namespace {
@@ -162,6 +164,20 @@ TEST(Html, HoldsTheReportAndNothingThatEndsItsScript) {
                           Not(HasSubstr("@SCRIPTS@")), Not(HasSubstr("src=")),
                           Not(HasSubstr("href=\"http"))))
       << "one file, without a network";
+}
+
+// A second function of a name would silently stand for the first.
+TEST(Html, ItsScriptsDefineNoFunctionTwice) {
+  const JudgedRun run = mixed();
+  std::istringstream page(html(json(run.measured, run.judged)));
+  constexpr std::string_view kFunction = "function ";
+  std::set<std::string> names;
+  for (std::string line; std::getline(page, line);)
+    if (line.starts_with(kFunction)) {
+      const std::string name = line.substr(kFunction.size(), line.find('(') - kFunction.size());
+      EXPECT_TRUE(names.insert(name).second) << name;
+    }
+  EXPECT_GT(names.size(), 50u);
 }
 
 } // namespace

@@ -6,7 +6,7 @@ function bytesText(bytes) {
   return `${digits(bytes)} B`;
 }
 
-function changeText(change, unit) {
+function crossoverText(change, unit) {
   const [from, to] = [change.from, change.to].map(size => sizeText(size, unit));
   const place = from === to ? `At ${from}` : `Between ${from} and ${to}`;
   return `${place} the fastest of ours changes from ${change.before} to ${change.after}` +
@@ -53,7 +53,7 @@ function sizeSweep(report, row) {
   const sweep = report.crossovers.find(each => each.op === row.op && each.dtype === row.dtype && each.mode === row.mode && each.points.some(point => point.case === row.case));
   if (!sweep || new Set(sweep.points.map(point => point.size)).size < 2) return undefined;
   const caseLink = point => element('a', {href: pageLink('row', {row: `${point.case} ${point.fastest} ${sweep.mode}`})}, breakable(point.case));
-  return [...sweepPlot(report, sweep), ...sweep.changes.map(change => element('p', {}, changeText(change, sweep.unit))),
+  return [...sweepPlot(report, sweep), ...sweep.changes.map(change => element('p', {}, crossoverText(change, sweep.unit))),
     plainTable(['case', 'size', 'fastest of ours', 'automatic takes', 'its loss'], sweep.points.map(point =>
       [caseLink(point), sizeText(point.size, sweep.unit), [point.fastest, ...point.as_fast].join(' or '), point.automatic || '-', lossText(point)]), [1])];
 }
