@@ -7,6 +7,7 @@
 
 #include "runtime/cuda/status.h"
 #include "runtime/device.h"
+#include "runtime/jit_build.h"
 
 #include <dlfcn.h>
 #include <filesystem>
