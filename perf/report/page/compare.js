@@ -62,6 +62,6 @@ function comparePage(report) {
     intervalChart(few ? drawn : [...drawn.slice(0, kWorstDrawn), ...drawn.slice(-kBestDrawn)]), legend([['regressed', 'cross', 'var(--critical)'], ['improved', 'triangle', 'var(--excellent)'],
     ['pass', 'circle', 'var(--link)'], ['undecided', 'diamond', 'var(--none)']])] : [];
   return [heading, ...sides, element('p', {class: 'none'},
-    'A is the reference, B the build under test, each in fresh processes one after another. A / B below 1: B is slower. “Would find”: the slow-down that so many pairs find 9 in 10 times.'),
+    'A is the reference, B the build under test, each in fresh processes, which take turns on a host and run one after another on a GPU. A / B below 1: B is slower. “Would find”: the slow-down that so many pairs find 9 in 10 times.'),
     form, ...chartParts, count, ...table];
 }
