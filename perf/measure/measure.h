@@ -82,8 +82,8 @@ inline constexpr const char* kAutomaticTag = "automatic";
 
 // Never throws for a fault of the workload: that is a problem of its row and must not cost the
 // others theirs. `injected` is the share by which each timed execution is made slower
-// (injection.h); 0 goes the same way and adds nothing: one more frame on the stack, which comes with
-// it, made one row faster by a third.
+// (injection.h); 0 goes the same way and adds nothing: one more frame on the stack, which comes
+// with it, made one row faster by a third.
 Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
                     Apparatus& apparatus, std::optional<double> injected = {});
 
