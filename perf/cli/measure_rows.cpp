@@ -96,6 +96,7 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
   identify(result, found, world);
   if (!found.problem.empty()) return result; // no time of a wrong or failed run may be quoted
   judge::take_samples(result, found.samples_ns);
+  if (found.canaries_ns.empty()) return result;
   const double canary = judge::median(found.canaries_ns);
   const judge::Interval interval =
       judge::median_interval(found.canaries_ns, judge::kConfidence).interval;
@@ -157,6 +158,8 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   if (turn) {
     apparatus->protocol = perf::in_turns(apparatus->protocol);
     apparatus->instruments.between_blocks.pass_turn = [&] { turn->pass(); };
+    // A turn is compared with the others' turns beside it, and with no canary: a third of the time.
+    apparatus->instruments.canary_ns = nullptr;
   }
   if (nvml)
     apparatus->instruments.between_blocks.throttled = [&] {

@@ -149,7 +149,8 @@ Sampled sampled(const Workload& workload, Kind kind, Mode mode, const Protocol& 
                 Apparatus& apparatus, const BetweenBlocks& between, int& batch) {
   const Instruments& instruments = apparatus.instruments;
   Stream& stream = apparatus.stream;
-  const auto canary = [&] { return instruments.canary_ns(kind); };
+  std::function<double()> canary;
+  if (instruments.canary_ns) canary = [&] { return instruments.canary_ns(kind); };
   switch (mode) {
   case Mode::real: {
     RealSampler real(workload, instruments.now, stream);
@@ -257,7 +258,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
 
     reset_persisting_l2();
     // Makes it, if it is the first of its kind: that must not happen between samples.
-    apparatus.instruments.canary_ns(kind);
+    if (apparatus.instruments.canary_ns) apparatus.instruments.canary_ns(kind);
     const std::size_t held = allocated_bytes(); // by the canaries
     reset_peak_allocated_bytes();
     const double start = apparatus.instruments.now();

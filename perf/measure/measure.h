@@ -26,8 +26,9 @@ const std::vector<Mode>& available_modes();
 // What measuring asks of the device.
 struct Instruments {
   Clock now;
-  std::function<double(Kind)> canary_ns; // runs that canary, per launch
-  std::function<void(Stream&)> flush;    // empties the L2; for Mode::cold alone
+  // Runs that canary, per launch; empty where nothing is measured in its units.
+  std::function<double(Kind)> canary_ns;
+  std::function<void(Stream&)> flush; // empties the L2; for Mode::cold alone
   std::function<std::string()>
       cold_problem; // empty where the flush is proved, else why cold times would be wrong
   std::function<double(Graph&)> graph_ns; // device time of one launch of it; for Mode::graph alone

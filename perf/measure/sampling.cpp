@@ -81,7 +81,10 @@ Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFun
                      const std::function<double()>& canary, const BetweenBlocks& between) {
   Sampled result;
   result.settled = warm_up(protocol, now, sample);
-  result.canaries_ns.push_back(canary());
+  const auto run_canary = [&] {
+    if (canary) result.canaries_ns.push_back(canary());
+  };
+  run_canary();
 
   double spent = 0; // on samples; canaries are not counted
   const auto finished = [&] {
@@ -107,7 +110,7 @@ Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFun
     result.block_medians_ns.push_back(
         judge::median(std::span<const double>(result.samples_ns).subspan(before)));
     if (between.throttled && between.throttled()) ++result.throttled_blocks;
-    result.canaries_ns.push_back(canary());
+    run_canary();
     if (finished()) break;
     if (between.pass_turn) {
       between.pass_turn();

@@ -68,7 +68,7 @@ struct BetweenBlocks {
 };
 
 // `sample` runs the row and returns one or more samples in ns; `canary` runs the canary once and
-// returns its time.
+// returns its time, or is empty: then there are none.
 Sampled take_samples(const Protocol& protocol, const Clock& now,
                      const std::function<std::vector<double>()>& sample,
                      const std::function<double()>& canary, const BetweenBlocks& between = {});

@@ -6,6 +6,7 @@
 
 #include "perf/cli/journal.h"
 #include "perf/judge/result.h"
+#include "perf/measure/turns.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -145,6 +146,18 @@ TEST_F(CliProcess, MeasuresBrieflyWhereTheEnvironmentSaysSo) {
   unsetenv("KERNELGRADE_BRIEF");
   ASSERT_EQ(run.rows.size(), 1u);
   EXPECT_EQ(run.rows[0].samples_ns.size(), 8u) << "the fewest, since the budget is spent by then";
+}
+
+TEST_F(CliProcess, ThatTakesTurnsRunsNoCanaries) {
+  hand_down(cli.behaviour);
+  const std::vector<std::string> command = {cli.executable, "run", "--json", json.string(),
+                                            "--source-id",  "a",   "--op",   "fill"};
+  const std::vector<perf::Finished> finished = perf::run_in_turns({command}, nullptr);
+  ASSERT_EQ(finished.at(0).exit_code, 0);
+  const judge::Measured row = judge::load_results(json).rows.at(0);
+  EXPECT_THAT(row.turn_medians_ns, testing::Not(testing::IsEmpty()));
+  EXPECT_FALSE(row.canary.has_value());
+  EXPECT_EQ(row.process_medians_ns, std::vector<double>(1, 1e5));
 }
 
 TEST(Journal, KeepsWhatEndedAndNamesWhatDidNot) {

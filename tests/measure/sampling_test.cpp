@@ -171,6 +171,19 @@ TEST(Sampling, InTurnsQuickRowsHaveWholeBlocks) {
   EXPECT_EQ(trial.sampled.block_medians_ns, std::vector<double>(15, 15e3));
 }
 
+TEST(Sampling, WithoutACanaryThereAreSamplesAlone) {
+  FakeTime time;
+  const Sampled sampled = take_samples(
+      protocol(), time.clock(),
+      [&] {
+        time.pass(1e5);
+        return std::vector<double>{1e5};
+      },
+      nullptr);
+  EXPECT_EQ(sampled.samples_ns, std::vector<double>(30, 1e5));
+  EXPECT_TRUE(sampled.canaries_ns.empty());
+}
+
 TEST(Sampling, BrieflyARowTakesFortyMilliseconds) {
   // A noisy row of 100 us beside canaries of 1 ms, as on a host.
   const Trial trial(brief(host_protocol()), [](int i) { return i % 2 ? 0.8e5 : 1.2e5; });
