@@ -220,8 +220,8 @@ function(kernelgrade_finish)
   # What grading needs: the ops' tests and the command, not the tests of the suite itself.
   list(TRANSFORM ops APPEND _test OUTPUT_VARIABLE tests)
   add_custom_target(ops DEPENDS kernelgrade ${tests})
-  if(TARGET cubins)
-    add_dependencies(ops cubins)
+  if(TARGET fatbins)
+    add_dependencies(ops fatbins)
   endif()
   add_custom_target(update-baselines
     COMMAND sh -c "exec \"$1\" bless --why \"$WHY\"" sh $<TARGET_FILE:kernelgrade>

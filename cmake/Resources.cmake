@@ -17,28 +17,30 @@ function(kernelgrade_resource_folder arch result)
   set(${result} ${PROJECT_BINARY_DIR}/resources/${arch}-cuda${CMAKE_MATCH_1} PARENT_SCOPE)
 endfunction()
 
-# One cubin and one log of ptxas per source, in `folder`; their names into <result>.
-function(kernelgrade_compile_cubins arch folder result)
+# One fatbin, which holds machine code and PTX, and one log of ptxas per source, in `folder`; the fatbins' names into <result>.
+function(kernelgrade_compile_fatbins arch folder result)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "INCLUDES;SOURCES")
   file(MAKE_DIRECTORY ${folder})
   list(TRANSFORM arg_INCLUDES PREPEND -I)
-  set(compile ${KERNELGRADE_NVCC} -c -cubin) # by its -c ccache knows a compilation
+  string(REPLACE sm_ compute_ virtual ${arch})
+  # By its -c ccache knows a compilation.
+  set(compile ${KERNELGRADE_NVCC} -c -fatbin -gencode "arch=${virtual},code=[${arch},${virtual}]" --compress-mode=none)
   if(KERNELGRADE_CCACHE)
     list(PREPEND compile ${KERNELGRADE_CCACHE})
   endif()
-  set(cubins "")
+  set(fatbins "")
   foreach(source IN LISTS arg_SOURCES)
     get_filename_component(stem ${source} NAME_WE)
     set(base ${folder}/${stem})
-    add_custom_command(OUTPUT ${base}.cubin BYPRODUCTS ${base}.log
+    add_custom_command(OUTPUT ${base}.fatbin BYPRODUCTS ${base}.log
       # What ptxas says goes to the log; where it fails, to the console.
       COMMAND sh -c "log=$1; shift; \"$@\" > \"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh ${base}.log
         ${compile} -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr ${arg_INCLUDES}
-        -arch=${arch} -Xptxas=-v -MD -MF ${base}.d -o ${base}.cubin ${source}
+        -Xptxas=-v -MD -MF ${base}.d -o ${base}.fatbin ${source}
       DEPENDS ${source} DEPFILE ${base}.d COMMENT "Compiling ${source} for ${arch}" VERBATIM)
-    list(APPEND cubins ${base}.cubin)
+    list(APPEND fatbins ${base}.fatbin)
   endforeach()
-  set(${result} ${cubins} PARENT_SCOPE)
+  set(${result} ${fatbins} PARENT_SCOPE)
 endfunction()
 
 function(kernelgrade_add_resources op)
@@ -53,15 +55,15 @@ function(kernelgrade_add_resources op)
   if(NOT KERNELGRADE_NVCC)
     return()
   endif()
-  set(cubins "")
+  set(fatbins "")
   foreach(arch IN LISTS KERNELGRADE_RESOURCE_ARCHS)
     kernelgrade_resource_folder(${arch} folder)
-    kernelgrade_compile_cubins(${arch} ${folder}/${op} made INCLUDES ${PROJECT_SOURCE_DIR}/kernels SOURCES ${arg_SOURCES})
-    list(APPEND cubins ${made})
+    kernelgrade_compile_fatbins(${arch} ${folder}/${op} made INCLUDES ${PROJECT_SOURCE_DIR}/kernels SOURCES ${arg_SOURCES})
+    list(APPEND fatbins ${made})
   endforeach()
-  add_custom_target(kernelgrade_${op}_cubins ALL DEPENDS ${cubins})
-  if(NOT TARGET cubins)
-    add_custom_target(cubins)
+  add_custom_target(kernelgrade_${op}_fatbins ALL DEPENDS ${fatbins})
+  if(NOT TARGET fatbins)
+    add_custom_target(fatbins)
   endif()
-  add_dependencies(cubins kernelgrade_${op}_cubins)
+  add_dependencies(fatbins kernelgrade_${op}_fatbins)
 endfunction()

@@ -48,7 +48,7 @@ std::vector<judge::ExactMeasured> rows_of(const kg::resources::Compiled& compile
                                           const std::filesystem::path& source) {
   const std::filesystem::path folder = compiled.folder / op;
   if (!std::filesystem::is_directory(folder))
-    throw Error(fmt::format("{}: op {} was not compiled for {}; build the target cubins",
+    throw Error(fmt::format("{}: op {} was not compiled for {}; build the target fatbins",
                             folder.string(), op, compiled.arch()));
   return resources::compiled_resources(folder, compiled.arch(), op, launches,
                                        source / "kernels" / op);

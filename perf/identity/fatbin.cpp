@@ -34,6 +34,12 @@ void read_entries(const Bytes& payload, std::vector<FatbinEntry>& entries) {
   }
 }
 
+void require_plain(const FatbinEntry& entry) {
+  if (entry.compressed)
+    throw Error("the code for " + entry.arch_name() +
+                " is compressed; compile with nvcc's option --no-compress");
+}
+
 } // namespace
 
 std::string FatbinEntry::arch_name() const {
@@ -41,13 +47,18 @@ std::string FatbinEntry::arch_name() const {
 }
 
 std::string_view FatbinEntry::cubin() const {
-  if (compressed)
-    throw Error("the code for " + arch_name() +
-                " is compressed; compile with nvcc's option --no-compress");
+  require_plain(*this);
   if (kind != Kind::elf)
     throw Error("the code for " + arch_name() +
                 " is no machine code; compile for real architectures (80-real)");
   return contents;
+}
+
+std::string_view FatbinEntry::ptx() const {
+  require_plain(*this);
+  if (kind != Kind::ptx)
+    throw Error("the code for " + arch_name() + " is no PTX; compile for compute_* as well");
+  return contents.substr(0, contents.find('\0')); // which fills it up
 }
 
 std::vector<FatbinEntry> read_fatbin(std::string_view section, const std::string& name) {

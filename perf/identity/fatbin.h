@@ -25,6 +25,9 @@ struct FatbinEntry {
 
   // The cubin. Throws Error, with the mend, where it is compressed or no machine code.
   std::string_view cubin() const;
+
+  // The text of the PTX. Throws Error, with the mend, where it is compressed or no PTX.
+  std::string_view ptx() const;
 };
 
 // All entries of all containers. Throws Error naming `name` and what is broken.

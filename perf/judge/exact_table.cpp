@@ -17,7 +17,7 @@ namespace kg::judge {
 namespace {
 
 constexpr int kCostSchema = 1;
-constexpr int kResourceSchema = 1;
+constexpr int kResourceSchema = 2;
 
 // A kernel's name may hold template arguments, so it is no id; but it begins with its op.
 std::optional<Complaint> a_kernel(std::string_view field) {
@@ -60,7 +60,12 @@ ExactTable make_resource_table() {
       {"dynamic_shared", Better::lower, "a larger tile, or more of them"},
       {"threads", Better::neither},
       {"occupancy_pct", Better::higher,
-       "fewer warps are resident: see registers, shared memory and threads"}};
+       "fewer warps are resident: see registers, shared memory and threads"},
+      {"split_loads", Better::lower,
+       "it loads 16 bytes by several narrower accesses: take the pack by value, not by reference"},
+      {"split_stores", Better::lower,
+       "it stores 16 bytes by several narrower accesses: pass the pack by value, or store it "
+       "through kg::store"}};
   table.site = "the kernel is at";
   table.schema = {"resource", kResourceSchema, {{"kernel", a_kernel, true}}};
   for (const Quantity& quantity : table.quantities)

@@ -47,8 +47,8 @@ struct ExactTable {
 const ExactTable& cost_table();
 
 // Key: kernel, "<op>.<name>". Quantities, in this order: registers, spill_bytes, local_bytes,
-// static_shared, dynamic_shared, threads, occupancy_pct. Bytes per thread, shared memory and
-// threads per block.
+// static_shared, dynamic_shared, threads, occupancy_pct, split_loads, split_stores
+// (perf/resources/ptx.h). Bytes per thread, shared memory and threads per block.
 const ExactTable& resource_table();
 
 struct ExactRow {

@@ -3,9 +3,11 @@
 #include "perf/resources/compiled.h"
 
 #include "perf/identity/cubin.h"
+#include "perf/identity/fatbin.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/resources/definition.h"
 #include "perf/resources/occupancy.h"
+#include "perf/resources/ptx.h"
 #include "perf/resources/ptxas_log.h"
 #include "runtime/error.h"
 
@@ -24,17 +26,38 @@ std::string contents_of(const std::filesystem::path& path) {
   return *contents;
 }
 
-std::vector<std::filesystem::path> cubins_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> cubins;
+std::vector<std::filesystem::path> fatbins_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> fatbins;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".cubin") cubins.push_back(entry.path());
-  std::sort(cubins.begin(), cubins.end());
-  return cubins;
+    if (entry.path().extension() == ".fatbin") fatbins.push_back(entry.path());
+  std::sort(fatbins.begin(), fatbins.end());
+  return fatbins;
+}
+
+// The entry of machine code or of PTX. A file is compiled for one architecture.
+const identity::FatbinEntry& entry_of(identity::FatbinEntry::Kind kind,
+                                      const std::vector<identity::FatbinEntry>& entries,
+                                      const std::string& file) {
+  const auto at = std::find_if(entries.begin(), entries.end(),
+                               [&](const auto& one) { return one.kind == kind; });
+  if (at == entries.end())
+    throw Error(file + ": it must hold machine code and PTX, and lacks one; build it again");
+  return *at;
+}
+
+const SplitAccesses& split_of(const std::string& symbol,
+                              const std::map<std::string, SplitAccesses>& split,
+                              const std::string& file) {
+  const auto at = split.find(symbol);
+  if (at == split.end())
+    throw Error(file + ": its PTX lacks the kernel " + symbol + "; build it again");
+  return at->second;
 }
 
 // The order of the values is that of judge::resource_table().
 judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kernel,
-                       const PtxasKernel& used, const Launches& launches, const SmLimits& limits) {
+                       const PtxasKernel& used, const SplitAccesses& split,
+                       const Launches& launches, const SmLimits& limits) {
   Launched launched{kernel.max_threads > 0 ? kernel.max_threads : kMostThreads, 0};
   if (const auto at = launches.find(kernel.name); at != launches.end()) launched = at->second;
   const double occupancy = occupancy_pct(
@@ -47,7 +70,9 @@ judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kerne
                 static_cast<double>(used.shared_bytes),
                 static_cast<double>(launched.dynamic_shared),
                 static_cast<double>(launched.threads),
-                occupancy};
+                occupancy,
+                static_cast<double>(split.loads),
+                static_cast<double>(split.stores)};
   return row;
 }
 
@@ -76,18 +101,24 @@ std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path
   const SmLimits& limits = sm_limits(arch);
   std::vector<judge::ExactMeasured> rows;
   std::set<std::string> seen; // a template's kernel may be in several files
-  for (const std::filesystem::path& path : cubins_in(folder)) {
+  for (const std::filesystem::path& path : fatbins_in(folder)) {
+    using Kind = identity::FatbinEntry::Kind;
+    const std::string file = path.string(), fatbin = contents_of(path);
+    const std::vector<identity::FatbinEntry> entries = identity::read_fatbin(fatbin, file);
+    const auto split = split_accesses(entry_of(Kind::ptx, entries, file).ptx(), file);
     std::filesystem::path log = path;
     log.replace_extension(".log");
     const std::vector<PtxasKernel> used = read_ptxas_log(contents_of(log), log.string());
     for (const identity::CubinKernel& kernel :
-         identity::read_cubin(contents_of(path), path.string())) {
+         identity::read_cubin(entry_of(Kind::elf, entries, file).cubin(), file)) {
       const auto at = std::find_if(used.begin(), used.end(), [&](const PtxasKernel& one) {
         return one.symbol == kernel.symbol;
       });
       if (at == used.end() || !seen.insert(kernel.symbol).second) continue; // no entry function
-      rows.push_back({row_of(op, kernel, *at, launches, limits), judge::Gating::always,
-                      definition_of(kernel.name, sources_in(sources, path.stem().string())), ""});
+      rows.push_back(
+          {row_of(op, kernel, *at, split_of(kernel.symbol, split, file), launches, limits),
+           judge::Gating::always,
+           definition_of(kernel.name, sources_in(sources, path.stem().string())), ""});
     }
   }
   std::sort(rows.begin(), rows.end(),

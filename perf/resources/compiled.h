@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The resources of an op's kernels as the build compiled them: folders <arch>-cuda<major.minor>/
-// <op>/, one cubin and one log of ptxas per source file (cmake/Resources.cmake).
+// <op>/, one fatbin and one log of ptxas per source file (cmake/Resources.cmake).
 #pragma once
 
 #include "perf/judge/exact_gate.h"

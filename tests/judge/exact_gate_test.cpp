@@ -156,8 +156,17 @@ TEST(ExactGate, ResourcesThatCostSpeedFail) {
   EXPECT_EQ(resources(kernel_with(4, 1)).verdict, Verdict::regressed) << "dynamic shared memory";
   EXPECT_EQ(resources(kernel_with(6, 37.5)).verdict, Verdict::regressed) << "occupancy";
   EXPECT_EQ(resources(kernel_with(6, 37.5)).ratio, 0.75);
+  EXPECT_EQ(resources(kernel_with(7, 1)).verdict, Verdict::regressed) << "split loads";
+  EXPECT_EQ(resources(kernel_with(8, 2)).verdict, Verdict::regressed) << "split stores";
   EXPECT_TRUE(holds(resources(kernel_with(1, 16)).message,
                     "regressed: spill_bytes 0 -> 16; it spills where launch bounds leave"));
+  EXPECT_TRUE(holds(resources(kernel_with(7, 1)).message,
+                    "regressed: split_loads 0 -> 1; it loads 16 bytes by several narrower "
+                    "accesses: take the pack by value"));
+  EXPECT_TRUE(holds(resources(kernel_with(8, 2)).message,
+                    "regressed: split_stores 1 -> 2; it stores 16 bytes by several narrower "
+                    "accesses: pass the pack by value, or store it through kg::store"));
+  EXPECT_EQ(resources(kernel_with(8, 0)).verdict, Verdict::improved);
   EXPECT_FALSE(holds(resources(kernel_with(3, 1024)).message, "a larger tile"));
   EXPECT_EQ(resources(kernel_with(3, 1024)).verdict, Verdict::improved);
   EXPECT_EQ(resources(kernel_with(6, 62.5)).verdict, Verdict::improved);

@@ -18,13 +18,14 @@ using test::kernel;
 
 const std::string kCosts = "schema,case,variant,metric,value,minimum,counter_id,why\n";
 const std::string kResources = "schema,kernel,registers,spill_bytes,local_bytes,static_shared,"
-                               "dynamic_shared,threads,occupancy_pct,why\n";
+                               "dynamic_shared,threads,occupancy_pct,split_loads,split_stores,"
+                               "why\n";
 
 TEST(ExactTable, TheColumnsAreTheDesigns) {
   EXPECT_EQ(format_exact(cost_table(), {cost(8)}),
             kCosts + "1,gemm.f32.m64,tiled,barriers,8,4,g++12,first measurement\n");
   EXPECT_EQ(format_exact(resource_table(), {kernel()}),
-            kResources + "1,gemm.tiled,64,0,0,2048,0,256,50,first measurement\n");
+            kResources + "2,gemm.tiled,64,0,0,2048,0,256,50,0,1,first measurement\n");
 }
 
 TEST(ExactTable, ReadsWhatItWrites) {
@@ -59,10 +60,9 @@ TEST(ExactTable, ProblemsNameTheLineAndTheMend) {
             std::string::npos);
   EXPECT_NE(problems("1,gemm.f32.m64,tiled,barriers,1,0,id\n").find("7 fields under 8 columns"),
             std::string::npos);
-  EXPECT_EQ(
-      text(
-          parse_exact(resource_table(), kResources + "1,tiled,1,0,0,0,0,0,0,\n", "a.csv").problems),
-      "a.csv:2: kernel: 'tiled' is no kernel; write <op>.<name>\n");
+  EXPECT_EQ(text(parse_exact(resource_table(), kResources + "2,tiled,1,0,0,0,0,0,0,0,0,\n", "a.csv")
+                     .problems),
+            "a.csv:2: kernel: 'tiled' is no kernel; write <op>.<name>\n");
 }
 
 TEST(ExactTable, AFileThatIsNotThereIsNoProblemAndAnUnreadableOneIs) {

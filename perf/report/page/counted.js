@@ -1,6 +1,6 @@
 // The pages of what is counted and not timed: costs and resources. Rows come worst first.
 
-const kQuantities = ['spill_bytes', 'local_bytes', 'registers', 'static_shared', 'dynamic_shared', 'threads', 'occupancy_pct'];
+const kQuantities = ['spill_bytes', 'local_bytes', 'split_loads', 'split_stores', 'registers', 'static_shared', 'dynamic_shared', 'threads', 'occupancy_pct'];
 
 const kVerdictColumns = [
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
