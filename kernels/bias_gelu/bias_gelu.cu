@@ -98,7 +98,7 @@ __device__ __forceinline__ void store(T* y, Loaded<T> loaded) {
   KG_UNROLL
   for (int e = 0; e < kPackElements<T>; ++e)
     loaded.x.element[e] = apply<form>(loaded.x.element[e], loaded.bias.element[e]);
-  *reinterpret_cast<Pack<T, kPackElements<T>>*>(y) = loaded.x;
+  store_wide(reinterpret_cast<Pack<T, kPackElements<T>>*>(y), loaded.x);
 }
 
 // `head` elements before y's first pack boundary. No __restrict__: y may be x. All loads of a tile

@@ -93,7 +93,7 @@ __device__ inline void differentiate(const Problem<T>& problem, std::int64_t col
       dx.element[e] = from_float<T>(value);
       sum[e] += value;
     }
-    *reinterpret_cast<Chunk*>(problem.arrays.dx + row * problem.cols + column) = dx;
+    store_wide(reinterpret_cast<Chunk*>(problem.arrays.dx + row * problem.cols + column), dx);
   };
   std::int64_t row = first;
   for (; row + (kRows - 1) * step < last; row += kRows * step) {

@@ -125,7 +125,7 @@ __device__ inline void store(T* out, Loaded<T> x) {
   KG_UNROLL
   for (int e = 0; e < kPackElements<T>; ++e)
     x.a.element[e] = apply<op>(x.a.element[e], x.b.element[e]);
-  *reinterpret_cast<Pack<T, kPackElements<T>>*>(out) = x.a;
+  store_wide(reinterpret_cast<Pack<T, kPackElements<T>>*>(out), x.a);
 }
 
 // `head` elements before out's first pack boundary. No __restrict__: out may be an operand. All

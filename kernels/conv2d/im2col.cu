@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kColumnThreads)
       if (inside)
         values = *reinterpret_cast<const Pack<T, Count>*>(
             from + (row * c.vertical.x_step + column * c.horizontal.x_step));
-      *reinterpret_cast<Pack<T, Count>*>(to) = values;
+      store_wide(reinterpret_cast<Pack<T, Count>*>(to), values);
       to += step;
     }
   }

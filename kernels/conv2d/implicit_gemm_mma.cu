@@ -25,6 +25,7 @@
 #include "gemm/mma_walk.h"
 
 #include "primitives/pack.h"
+#include "ptx/store_shared.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
@@ -98,7 +99,8 @@ __device__ __forceinline__ void gather_elements(const Gathered& g, const T* x, c
       elements.element[e] = offset < 0 ? from_float<T>(0) : x[offset];
       advance<false, 1>(step, g);
     }
-    *reinterpret_cast<Pack<T, Slice::kChunk>*>(slice + Slice::place(line, chunk)) = elements;
+    ptx::store_shared(reinterpret_cast<Pack<T, Slice::kChunk>*>(slice + Slice::place(line, chunk)),
+                      elements);
   }
 }
 

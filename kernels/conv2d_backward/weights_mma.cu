@@ -30,6 +30,7 @@
 #include "gemm/mma_walk.h"
 
 #include "primitives/pack.h"
+#include "ptx/store_shared.h"
 
 namespace kg::conv2d_backward {
 
@@ -54,7 +55,8 @@ __device__ __forceinline__ void gather_elements(T* slice, const Element& element
     KG_UNROLL
     for (int e = 0; e < Slice::kChunk; ++e)
       elements.element[e] = element(chunk * Slice::kChunk + e);
-    *reinterpret_cast<Pack<T, Slice::kChunk>*>(slice + Slice::place(line, chunk)) = elements;
+    ptx::store_shared(reinterpret_cast<Pack<T, Slice::kChunk>*>(slice + Slice::place(line, chunk)),
+                      elements);
   }
 }
 

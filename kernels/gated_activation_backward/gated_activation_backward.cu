@@ -68,8 +68,8 @@ __device__ inline void store(const Problem<T>& problem, const Loaded<T, Count>& 
     gate.element[e] = from_float<T>(activation::gradient<kFunction>(x, product));
     value.element[e] = from_float<T>(dy * activation::value<kFunction>(x));
   }
-  *reinterpret_cast<Chunk*>(problem.dx + loaded.place) = gate;
-  *reinterpret_cast<Chunk*>(problem.dx + loaded.place + problem.cols.value) = value;
+  store_wide(reinterpret_cast<Chunk*>(problem.dx + loaded.place), gate);
+  store_wide(reinterpret_cast<Chunk*>(problem.dx + loaded.place + problem.cols.value), value);
 }
 
 template <Form form, class T>

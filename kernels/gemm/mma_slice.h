@@ -18,6 +18,7 @@
 #include "primitives/pack.h"
 #include "ptx/cp_async.h"
 #include "ptx/ldmatrix.h"
+#include "ptx/store_shared.h"
 #include "ptx/tf32.h"
 
 #include <cstdint>
@@ -78,7 +79,7 @@ struct MmaSlice {
         KG_UNROLL
         for (int e = 0; e < kChunk; ++e)
           elements.element[e] = line < lines && e < in_line ? source[e] : from_float<T>(0);
-        *reinterpret_cast<Pack<T, kChunk>*>(slice + place(line, chunk)) = elements;
+        ptx::store_shared(reinterpret_cast<Pack<T, kChunk>*>(slice + place(line, chunk)), elements);
         source += kStep * from.leading;
       }
     }

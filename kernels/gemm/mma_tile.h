@@ -8,6 +8,7 @@
 
 #include "primitives/pack.h"
 #include "ptx/mma.h"
+#include "ptx/store_shared.h"
 #include "runtime/device_code.h"
 
 #include <type_traits>
@@ -82,8 +83,8 @@ __device__ __forceinline__ void gather(const WarpSum& sum, int column, float* ro
       const float(&s)[4] = sum[i][j];
       float* const to = first + 16 * i * kMma.pitch() + 8 * j;
       const float2 upper{s[0], s[1]}, lower{s[2], s[3]};
-      *reinterpret_cast<float2*>(to) = upper;
-      *reinterpret_cast<float2*>(to + 8 * kMma.pitch()) = lower;
+      ptx::store_shared(reinterpret_cast<float2*>(to), upper);
+      ptx::store_shared(reinterpret_cast<float2*>(to + 8 * kMma.pitch()), lower);
     }
   }
 }

@@ -5,6 +5,7 @@
 // operands in shared memory, and their product in the registers of a block's threads.
 #pragma once
 
+#include "ptx/store_shared.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>
@@ -129,7 +130,7 @@ __device__ __forceinline__ void store(const float (&staged)[kSlice.per_thread()]
       // With a name: g++ would store the members of float4{...} one by one.
       const float4 quad{staged[item * kQuad], staged[item * kQuad + 1], staged[item * kQuad + 2],
                         staged[item * kQuad + 3]};
-      *reinterpret_cast<float4*>(to) = quad;
+      ptx::store_shared(reinterpret_cast<float4*>(to), quad);
     } else {
       KG_UNROLL
       for (int i = 0; i < kWidth; ++i) to[i * kSlice.pitch()] = staged[item * kWidth + i];
@@ -178,7 +179,7 @@ __device__ __forceinline__ void put(const float (&sum)[kT.thread_m][kT.thread_n]
       // Not make_float4: x86-64 returns that in two halves, and clang would compute the sums in
       // halves.
       const float4 quad = float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
-      *reinterpret_cast<float4*>(row + j) = quad;
+      ptx::store_shared(reinterpret_cast<float4*>(row + j), quad);
     }
   }
 }

@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(kGlobalThreads)
   KG_UNROLL
   for (int e = 0; e < Count; ++e)
     stored.element[e] = from_float<T>(Reduce::finish(partial[e][mine], size));
-  *reinterpret_cast<Pack<T, Count>*>(y + image * channels +
-                                     static_cast<std::int64_t>(pack) * Count) = stored;
+  T* const to = y + image * channels + static_cast<std::int64_t>(pack) * Count;
+  store_wide(reinterpret_cast<Pack<T, Count>*>(to), stored);
 }
 
 } // namespace kg::pooling

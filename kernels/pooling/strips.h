@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kStripThreads, kStripBlocksPerSm)
     KG_UNROLL
     for (int e = 0; e < Count; ++e)
       stored.element[e] = from_float<T>(Reduce::finish(result[o].value[e], counted));
-    *reinterpret_cast<Pack<T, Count>*>(to + (first + o) * s.along.y_step) = stored;
+    store_wide(reinterpret_cast<Pack<T, Count>*>(to + (first + o) * s.along.y_step), stored);
   }
 }
 

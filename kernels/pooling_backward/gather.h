@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   }
   const std::int64_t to = at.outer * g.y_plane + at.row * g.vertical.y_step +
                           at.column * g.horizontal.y_step + at.inner;
-  *reinterpret_cast<Pack<std::uint8_t, Count>*>(choices + to) = choice;
+  store_wide(reinterpret_cast<Pack<std::uint8_t, Count>*>(choices + to), choice);
 }
 
 // `choices` for a maximum; null for an average.
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   for (int e = 0; e < Count; ++e) stored.element[e] = from_float<T>(sum.value[e]);
   const std::int64_t to = at.outer * g.x_plane + at.row * g.vertical.x_step +
                           at.column * g.horizontal.x_step + at.inner;
-  *reinterpret_cast<Pack<T, Count>*>(dx + to) = stored;
+  store_wide(reinterpret_cast<Pack<T, Count>*>(dx + to), stored);
 }
 
 } // namespace kg::pooling_backward

@@ -22,6 +22,30 @@ struct alignas(Count * sizeof(T)) Pack {
   T element[Count];
 };
 
+// Stores to global memory by 16-byte accesses, or 8 bytes by one. An assignment is not enough:
+// beside another one through the same pointer nvcc (13.0) stores each element by itself, even of a
+// uint4.
+template <class T, int Count>
+__device__ __forceinline__ void store_wide(Pack<T, Count>* to, const Pack<T, Count>& value) {
+#if KG_BACKEND_CUDA
+  if constexpr (sizeof(value) % sizeof(uint4) == 0) {
+    constexpr int kParts = sizeof(value) / sizeof(uint4);
+    uint4 parts[kParts];
+    memcpy(parts, &value, sizeof value);
+    KG_UNROLL
+    for (int p = 0; p < kParts; ++p) __stwb(reinterpret_cast<uint4*>(to) + p, parts[p]);
+  } else if constexpr (sizeof(value) == sizeof(uint2)) {
+    uint2 bits;
+    memcpy(&bits, &value, sizeof bits);
+    __stwb(reinterpret_cast<uint2*>(to), bits);
+  } else {
+    *to = value;
+  }
+#else
+  *to = value;
+#endif
+}
+
 // Stores what nobody reads soon: 16 bytes leave the caches first, for what is read again to stay.
 // Narrower packs are stored as always.
 template <class T, int Count>
@@ -31,7 +55,7 @@ __device__ inline void store_streaming(Pack<T, Count>* to, const Pack<T, Count>&
     memcpy(&bits, &value, sizeof bits);
     __stcs(reinterpret_cast<uint4*>(to), bits);
   } else {
-    *to = value;
+    store_wide(to, value);
   }
 }
 

@@ -79,13 +79,15 @@ __device__ inline void move_packs(const Word* from, Word* to, std::int64_t cols,
     for (int p = 0; p < kRowPacks; ++p)
       pack[p] = load_quad<Shifted>(from + (first + p * step - skew), skew);
     KG_UNROLL
-    for (int p = 0; p < kRowPacks; ++p) *reinterpret_cast<Quad*>(to + (first + p * step)) = pack[p];
+    for (int p = 0; p < kRowPacks; ++p)
+      store_wide(reinterpret_cast<Quad*>(to + (first + p * step)), pack[p]);
     return;
   }
   for (int p = 0; p < kRowPacks; ++p) { // at an end of the row
     const std::int64_t place = first + p * step;
     if (inside(place)) {
-      *reinterpret_cast<Quad*>(to + place) = load_quad<Shifted>(from + (place - skew), skew);
+      const Quad quad = load_quad<Shifted>(from + (place - skew), skew);
+      store_wide(reinterpret_cast<Quad*>(to + place), quad);
     } else {
       const std::int64_t end = place + kCount < cols ? place + kCount : cols;
       for (std::int64_t i = place < 0 ? 0 : place; i < end; ++i) to[i] = from[i];

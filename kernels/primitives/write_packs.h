@@ -26,7 +26,7 @@ __device__ inline void write_packs(T* to, std::int64_t size, int head, Load load
         // Named before it is stored: g++ does not instrument what a call leaves in memory as a
         // class.
         const Pack<T, kCount> pack = finish(loaded);
-        *reinterpret_cast<Pack<T, kCount>*>(to + index_of(number)) = pack;
+        store_wide(reinterpret_cast<Pack<T, kCount>*>(to + index_of(number)), pack);
       });
 
   // Head and tail by the last block, which has the shortest way through the walk.

@@ -37,15 +37,18 @@ std::set<judge::RowKey> keys_of(const Selection& selection, const std::string& o
   return keys;
 }
 
-// device.json says which machine the folder's baselines come from. Canaries are those of the latest
-// bless; what later parts of the program put there stays.
-void update_device_file(const std::filesystem::path& path, const judge::Results& run) {
+// device.json says which machine the folder's baselines come from. Canaries are the medians of
+// those that all its rows were blessed beside, so that a few rows, blessed later in a slower
+// moment, do not make the others look ill; what later parts of the program put there stays.
+void update_device_file(const std::filesystem::path& path, const judge::Results& run,
+                        const std::map<std::string, judge::TimingFile>& baselines) {
   judge::DeviceFile device = judge::load_device(path).value_or(judge::DeviceFile{});
   device.fingerprint = perf::fingerprint(run.environment);
   std::map<std::string, std::vector<double>> canaries;
-  for (const judge::Measured& row : run.rows)
-    if (row.canary)
-      canaries[std::string(judge::name(row.canary->kind))].push_back(row.canary->median_ns);
+  for (const auto& [op, file] : baselines)
+    for (const judge::TimingRow& row : file.rows)
+      if (row.canary)
+        canaries[std::string(judge::name(row.canary->kind))].push_back(row.canary->median_ns);
   for (const auto& [kind, times] : canaries) device.canaries_ns[kind] = judge::median(times);
   judge::save_device(path, device);
 }
@@ -86,7 +89,10 @@ int bless(const Options& options, World& world) {
     world.out << judge::text(plan);
     if (plan.changes()) world.out << fmt::format("wrote {}\n", file.path);
   }
-  if (written) update_device_file(folder / "device.json", run);
+  if (written)
+    update_device_file(
+        folder / "device.json", run,
+        load_baselines(options.baselines, world.device(), select(world, {Filter{}})));
   return exit_code;
 }
 

@@ -126,6 +126,23 @@ TEST_F(CliGate, BlessWritesRowsAndDevice) {
   EXPECT_EQ(device->canaries_ns.at("compute"), 1e6);
 }
 
+TEST_F(CliGate, AFewRowsDoNotChangeTheCanariesOfAllOthers) {
+  bless();
+  const auto canary = [this] {
+    return judge::load_device(cli.baselines() / "host" / "device.json")
+        .value()
+        .canaries_ns.at("memory");
+  };
+  cli.behaviour.canary_ns = 1.2e6;
+  EXPECT_EQ(cli({"bless", "--op", "copy", "--shape", "n64", "--variant", "plain", "--why", "later"})
+                .exit_code,
+            0);
+  EXPECT_THAT(judge::read_file(cli.csv("copy")).value(), HasSubstr("memory:1.2e+06"));
+  EXPECT_EQ(canary(), 1e6);
+  EXPECT_EQ(cli({"bless", "--op", "copy", "--why", "all"}).exit_code, 0);
+  EXPECT_EQ(canary(), 1.2e6);
+}
+
 TEST_F(CliGate, AChangeNeedsAReasonToBeBlessed) {
   bless();
   // Of the row's median and both ends of its interval.
