@@ -16,7 +16,7 @@
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host without a baseline: nightly)
-#   resource.<op>              CTest test that gates registers, spills, shared memory and occupancy (host backend, nvcc), label perf
+#   resource.<op>              CTest test that gates spills, shared memory, occupancy and split accesses (host backend, nvcc), label perf
 #   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op. USES: ops whose `run` it calls, added
 # before it. TEXTS: of kernels that are compiled at run time, kernels/<op>/<name>.cuh; each becomes the string kg::<op>::<name>, which

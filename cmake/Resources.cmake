@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # kernelgrade_add_resources(<op> CATEGORY <category> SOURCES <file>...): where there is nvcc, compiles the op's kernels for
-# KERNELGRADE_RESOURCE_ARCHS without linking them, and adds the test resource.<op>, which compares what ptxas says of them with
-# baselines/resources/. Needs no GPU. Host backend: the executor tells how the kernels are launched.
-set(KERNELGRADE_RESOURCE_ARCHS sm_80 sm_90a CACHE STRING "Architectures whose registers, spills, shared memory and occupancy are judged")
+# KERNELGRADE_RESOURCE_ARCHS without linking them, and adds the test resource.<op>, which compares what ptxas and their PTX say of
+# them with baselines/resources/. Needs no GPU. Host backend: the executor tells how the kernels are launched.
+set(KERNELGRADE_RESOURCE_ARCHS sm_80 sm_90a CACHE STRING "Architectures for which resources are judged")
 find_program(KERNELGRADE_NVCC nvcc HINTS ENV CUDA_HOME PATH_SUFFIXES bin)
 mark_as_advanced(KERNELGRADE_NVCC)
 
@@ -17,9 +17,10 @@ function(kernelgrade_resource_folder arch result)
   set(${result} ${PROJECT_BINARY_DIR}/resources/${arch}-cuda${CMAKE_MATCH_1} PARENT_SCOPE)
 endfunction()
 
-# One fatbin, which holds machine code and PTX, and one log of ptxas per source, in `folder`; the fatbins' names into <result>.
+# One fatbin, which holds machine code and PTX, and one log of ptxas per source, in `folder`; the fatbins' names into <result>. DEPENDS:
+# headers that the build makes.
 function(kernelgrade_compile_fatbins arch folder result)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "INCLUDES;SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "INCLUDES;SOURCES;DEPENDS")
   file(MAKE_DIRECTORY ${folder})
   list(TRANSFORM arg_INCLUDES PREPEND -I)
   string(REPLACE sm_ compute_ virtual ${arch})
@@ -37,7 +38,7 @@ function(kernelgrade_compile_fatbins arch folder result)
       COMMAND sh -c "log=$1; shift; \"$@\" > \"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh ${base}.log
         ${compile} -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr ${arg_INCLUDES}
         -Xptxas=-v -MD -MF ${base}.d -o ${base}.fatbin ${source}
-      DEPENDS ${source} DEPFILE ${base}.d COMMENT "Compiling ${source} for ${arch}" VERBATIM)
+      DEPENDS ${source} ${arg_DEPENDS} DEPFILE ${base}.d COMMENT "Compiling ${source} for ${arch}" VERBATIM)
     list(APPEND fatbins ${base}.fatbin)
   endforeach()
   set(${result} ${fatbins} PARENT_SCOPE)

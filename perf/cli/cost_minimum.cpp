@@ -22,29 +22,40 @@
 namespace kg::cli {
 namespace {
 
-// What each kernel spills, the most of all architectures.
-std::map<std::string, double> blessed_spills(const Options& options) {
+// What nvcc makes of kernels, the most of all architectures and of a row's kernels.
+struct Compiled {
+  double spill_bytes = 0;
+  double split_accesses = 0;
+
+  void raise(const Compiled& other) {
+    spill_bytes = std::max(spill_bytes, other.spill_bytes);
+    split_accesses = std::max(split_accesses, other.split_accesses);
+  }
+};
+
+// By kernel, from the baselines.
+std::map<std::string, Compiled> blessed(const Options& options) {
   const std::filesystem::path folder = resource_file(options, "any").parent_path();
-  constexpr std::size_t kSpillBytes = 1; // in judge::resource_table()'s order
-  std::map<std::string, double> spills;
-  if (!std::filesystem::exists(folder)) return spills;
+  // In judge::resource_table()'s order.
+  constexpr std::size_t kSpillBytes = 1, kSplitLoads = 7, kSplitStores = 8;
+  std::map<std::string, Compiled> found;
+  if (!std::filesystem::exists(folder)) return found;
   for (const auto& file : std::filesystem::directory_iterator(folder))
-    for (const judge::ExactRow& row :
-         judge::load_exact(judge::resource_table(), file.path()).rows) {
-      double& most = spills[row.key.front()];
-      most = std::max(most, row.values.at(kSpillBytes));
-    }
-  return spills;
+    for (const judge::ExactRow& row : judge::load_exact(judge::resource_table(), file.path()).rows)
+      found[row.key.front()].raise(
+          {row.values.at(kSpillBytes), row.values.at(kSplitLoads) + row.values.at(kSplitStores)});
+  return found;
 }
 
 // None where one of the kernels is not in the baselines.
-std::optional<double> spilled(const std::map<std::string, double>& spills, const std::string& op,
-                              const std::vector<count::Launch>& launches) {
-  double most = 0;
+std::optional<Compiled> compiled(const std::map<std::string, Compiled>& kernels,
+                                 const std::string& op,
+                                 const std::vector<count::Launch>& launches) {
+  Compiled most;
   for (const count::Launch& launch : launches) {
-    const auto at = spills.find(resources::kernel_key(op, launch.kernel));
-    if (at == spills.end()) return std::nullopt;
-    most = std::max(most, at->second);
+    const auto at = kernels.find(resources::kernel_key(op, launch.kernel));
+    if (at == kernels.end()) return std::nullopt;
+    most.raise(at->second);
   }
   return most;
 }
@@ -56,9 +67,10 @@ int profile_minima(const Options& options, World& world) {
   constexpr const char* kShown[] = {"sectors_per_request", "unique_sectors",
                                     "bank_conflict_degree"};
   const Selection selection = select(world, options.filters);
-  const std::map<std::string, double> spills = blessed_spills(options);
+  const std::map<std::string, Compiled> kernels = blessed(options);
   judge::TextTable table({"case", "variant", "sectors/request", "least", "unique sectors", "least",
-                          "bank conflicts", "least", "spilled bytes", "above the least"});
+                          "bank conflicts", "least", "spilled bytes", "split accesses",
+                          "above the least"});
   std::size_t rows = 0, least_rows = 0;
   for (const Row* row : countable(world, selection)) {
     const std::vector<count::Launch> launches = count_launches(*row, world);
@@ -75,9 +87,11 @@ int profile_minima(const Options& options, World& world) {
       if (value > minimum && !(metric.name == kShown[1] && value < minimum + 1))
         above.push_back(metric.name);
     }
-    const std::optional<double> bytes = spilled(spills, row->registered.op, launches);
-    cells.push_back(bytes ? judge::exact_number(*bytes) : "-");
-    if (bytes.value_or(0) > 0) above.emplace_back("spilled bytes");
+    const std::optional<Compiled> made = compiled(kernels, row->registered.op, launches);
+    cells.push_back(made ? judge::exact_number(made->spill_bytes) : "-");
+    cells.push_back(made ? judge::exact_number(made->split_accesses) : "-");
+    if (made && made->spill_bytes > 0) above.emplace_back("spilled bytes");
+    if (made && made->split_accesses > 0) above.emplace_back("split accesses");
     cells.push_back(above.empty() ? "-" : fmt::format("{}", fmt::join(above, ", ")));
     ++rows;
     least_rows += above.empty();

@@ -62,10 +62,9 @@ ExactTable make_resource_table() {
       {"occupancy_pct", Better::higher,
        "fewer warps are resident: see registers, shared memory and threads"},
       {"split_loads", Better::lower,
-       "it loads 16 bytes by several narrower accesses: take the pack by value, not by reference"},
+       "it loads 16 bytes by several narrower accesses: load the pack into a variable first"},
       {"split_stores", Better::lower,
-       "it stores 16 bytes by several narrower accesses: pass the pack by value, or store it "
-       "through kg::store"}};
+       "it stores 16 bytes by several narrower accesses: store the pack through store_wide"}};
   table.site = "the kernel is at";
   table.schema = {"resource", kResourceSchema, {{"kernel", a_kernel, true}}};
   for (const Quantity& quantity : table.quantities)

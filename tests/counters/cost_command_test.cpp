@@ -17,6 +17,7 @@ namespace kg::cli {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -259,7 +260,7 @@ TEST_F(CostCommands, CompareModel) {
 }
 
 // 40 sectors for 10 requests of 128 bytes, and 20 different ones for 640 bytes, are the least. A
-// 32nd access to a bank, a sector more and a spill are not.
+// 32nd access to a bank, a sector more, a spill and a split access are not.
 TEST_F(CostCommands, ProfileBesideTheLeast) {
   const auto of_plain = [&] {
     return (*this)(
@@ -277,8 +278,11 @@ TEST_F(CostCommands, ProfileBesideTheLeast) {
   EXPECT_THAT(of_plain().out, HasSubstr("sectors_per_request\n"));
   launch_.sites[0].sectors = 40;
   judge::save_exact(judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
-                    {{{"copy.copy"}, {32, 8, 8, 0, 0, 256, 100}, "", "why", 0}});
+                    {{{"copy.copy"}, {32, 8, 8, 0, 0, 256, 100, 0, 0}, "", "why", 0}});
   EXPECT_THAT(of_plain().out, HasSubstr("spilled bytes\n"));
+  judge::save_exact(judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
+                    {{{"copy.copy"}, {32, 0, 0, 0, 0, 256, 100, 2, 3}, "", "why", 0}});
+  EXPECT_THAT(of_plain().out, ContainsRegex(" 0 +5 +split accesses\n"));
 }
 
 // What `run --once` executed, beside what ncu read of it.

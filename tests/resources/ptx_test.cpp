@@ -111,11 +111,11 @@ TEST(SplitAccesses, AGuardIsPartOfWhatBelongsTogether) {
 }
 
 TEST(SplitAccesses, CommentsScopesAndLinesAreNone) {
-  EXPECT_EQ(
-      in("\t// begin inline asm\n\t{ .reg .pred p; st.global.u64 [%rd1], %rd4;\n\t.loc 1 7 3\n"
-         "\tst.global.u64 [%rd1+8], %rd4; }\n\t// end inline asm\n"),
-      kStore);
-  EXPECT_EQ(in("\t// st.global.u64 [%rd1], %rd4;\n\tst.global.u64 \t[%rd1+8], %rd4;\n"), kNone);
+  const std::string first = "\tst.global.u64 \t[%rd1], %rd4;\n";
+  EXPECT_EQ(in(first + "\t// begin inline asm\n\tst.global.u64 [%rd1+8], %rd4;\n"), kStore);
+  EXPECT_EQ(in(first + "\t{ st.global.u64 [%rd1+8], %rd4; }\n"), kStore);
+  EXPECT_EQ(in(first + "\t.loc 1 7 3\n\tst.global.u64 [%rd1+8], %rd4;\n"), kStore);
+  EXPECT_EQ(in(first + "\t// st.global.u64 [%rd1+8], %rd4;\n"), kNone);
 }
 
 // Packs stored through pointers that follow one another, as nvcc 13 does.

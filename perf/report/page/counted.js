@@ -79,5 +79,5 @@ function resourcesPage(report) {
   const one = sectionsOf(report, 'resource').length === 1; // whose name stands above the table
   const spec = {...kResources, columns: kResources.columns.filter(column => !one || column.id !== 'compiled_for')};
   return countedPage(report, 'resource', spec, resourceRows(report),
-    'What the compiler says of each kernel: bytes per thread, shared memory per block. Registers and threads alone inform.');
+    'What the compiler says of each kernel: bytes per thread, shared memory per block. Split loads and stores: 16 bytes that it moves by several narrower accesses. Registers and threads alone inform.');
 }
