@@ -57,13 +57,14 @@ int bytes_of(std::string_view type) {
   return bits / 8;
 }
 
-// What `opcode` moves from or to global memory, per thread; 0 if it is another instruction.
-int global_bytes(const std::vector<std::string_view>& opcode) {
+// What `opcode` moves from or to global or shared memory, per thread; 0 if it is another
+// instruction.
+int bytes_moved(const std::vector<std::string_view>& opcode) {
   if (opcode.front() != "ld" && opcode.front() != "st") return 0;
   const auto has = [&](std::string_view part) {
     return std::find(opcode.begin(), opcode.end(), part) != opcode.end();
   };
-  if (!has("global")) return 0;
+  if (!has("global") && !has("shared")) return 0;
   return bytes_of(opcode.back()) * (has("v8") ? 8 : has("v4") ? 4 : has("v2") ? 2 : 1);
 }
 
@@ -133,7 +134,7 @@ class Kernel {
     if (opcode.empty()) return;
     text = trimmed(text);
     if (ends_block(opcode.front())) return end_block();
-    const int bytes = global_bytes(opcode);
+    const int bytes = bytes_moved(opcode);
     if (bytes > 0 && bytes < kWhole) access(opcode.front() == "st", guard, bytes, text);
     // An instruction that has a result names it first.
     if (text.starts_with('[')) return;
@@ -153,8 +154,8 @@ class Kernel {
          std::from_chars(address[1].data(), address[1].data() + address[1].size(), offset).ptr ==
              address[1].data() + address[1].size());
     if (!known)
-      throw Error(fmt::format("{}: the address of an access to global memory cannot be read; use "
-                              "an nvcc that this program knows (13.0)",
+      throw Error(fmt::format("{}: the address of an access to memory cannot be read; use an "
+                              "nvcc that this program knows (13.0)",
                               file_));
     open_[{store, guard, address[0]}].emplace(offset, bytes);
   }

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the compiler made of a kernel's accesses to global memory, read from its PTX, whose accesses
-// ptxas does not merge.
+// What the compiler made of a kernel's accesses to global and shared memory, read from its PTX,
+// whose accesses ptxas does not merge.
 #pragma once
 
 #include <map>
@@ -11,8 +11,9 @@
 
 namespace kg::resources {
 
-// So many times are 16 contiguous bytes of global memory moved by several narrower accesses, of 1
-// to 8 bytes each, where one could. Counted in the text: an access in a loop counts once.
+// So many times are 16 contiguous bytes of global or shared memory moved by several narrower
+// accesses, of 1 to 8 bytes each, where one could. Counted in the text: an access in a loop counts
+// once.
 struct SplitAccesses {
   int loads = 0;
   int stores = 0;

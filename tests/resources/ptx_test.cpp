@@ -73,7 +73,7 @@ TEST(SplitAccesses, QualifiersAreNoDifferenceAndOtherMemoryIs) {
   EXPECT_EQ(loads("ld.global.nc.u64"), kLoad);
   EXPECT_EQ(loads("ld.global.nc.L1::no_allocate.L2::128B.v2.f32"), kLoad);
   EXPECT_EQ(loads("ld.volatile.global.u64"), kLoad);
-  EXPECT_EQ(loads("ld.shared.u64"), kNone);
+  EXPECT_EQ(loads("ld.shared.u64"), kLoad);
   EXPECT_EQ(loads("ld.local.u64"), kNone);
   EXPECT_EQ(loads("ld.param.u64"), kNone);
   EXPECT_EQ(in("\tst.global.cs.v2.u32 \t[%rd1], {%r1, %r2};\n\tst.global.cs.v2.u32 "
