@@ -64,7 +64,8 @@ ExactTable make_resource_table() {
       {"split_loads", Better::lower,
        "it loads 16 bytes by several narrower accesses: load the pack into a variable first"},
       {"split_stores", Better::lower,
-       "it stores 16 bytes by several narrower accesses: store the pack through store_wide"}};
+       "it stores 16 bytes by several narrower accesses: store the pack through store_wide or "
+       "ptx::store_shared"}};
   table.site = "the kernel is at";
   table.schema = {"resource", kResourceSchema, {{"kernel", a_kernel, true}}};
   for (const Quantity& quantity : table.quantities)

@@ -165,7 +165,7 @@ TEST(ExactGate, ResourcesThatCostSpeedFail) {
                     "accesses: load the pack into a variable first"));
   EXPECT_TRUE(holds(resources(kernel_with(8, 2)).message,
                     "regressed: split_stores 1 -> 2; it stores 16 bytes by several narrower "
-                    "accesses: store the pack through store_wide"));
+                    "accesses: store the pack through store_wide or ptx::store_shared"));
   EXPECT_EQ(resources(kernel_with(8, 0)).verdict, Verdict::improved);
   EXPECT_FALSE(holds(resources(kernel_with(3, 1024)).message, "a larger tile"));
   EXPECT_EQ(resources(kernel_with(3, 1024)).verdict, Verdict::improved);
