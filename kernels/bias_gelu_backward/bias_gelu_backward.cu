@@ -96,12 +96,14 @@ __device__ inline void differentiate(const Problem<T>& problem, std::int64_t col
     store_wide(reinterpret_cast<Chunk*>(problem.arrays.dx + row * problem.cols + column), dx);
   };
   std::int64_t row = first;
-  for (; row + (kRows - 1) * step < last; row += kRows * step) {
-    Loaded<T, Count> loaded[kRows];
-    KG_UNROLL
-    for (int l = 0; l < kRows; ++l) loaded[l] = load(row + l * step);
-    KG_UNROLL
-    for (int l = 0; l < kRows; ++l) take(loaded[l], row + l * step);
+  if constexpr (kRows > 1) { // else the second loop is the same, and its twin costs registers
+    for (; row + (kRows - 1) * step < last; row += kRows * step) {
+      Loaded<T, Count> loaded[kRows];
+      KG_UNROLL
+      for (int l = 0; l < kRows; ++l) loaded[l] = load(row + l * step);
+      KG_UNROLL
+      for (int l = 0; l < kRows; ++l) take(loaded[l], row + l * step);
+    }
   }
   for (; row < last; row += step) take(load(row), row);
 }

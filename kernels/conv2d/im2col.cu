@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kColumnThreads)
       if (inside)
         values = *reinterpret_cast<const Pack<T, Count>*>(
             from + (row * c.vertical.x_step + column * c.horizontal.x_step));
-      store_wide(reinterpret_cast<Pack<T, Count>*>(to), values);
+      *reinterpret_cast<Pack<T, Count>*>(to) = values;
       to += step;
     }
   }

@@ -71,9 +71,8 @@ __global__ void __launch_bounds__(kMoveThreads)
     value = *reinterpret_cast<const Pack<T, Count>*>(
         values + (s.from_first + at.outer * s.from_outer + at.row * s.from_row +
                   at.column * s.from_column + at.inner));
-  T* const to =
-      dx + (s.first + at.outer * s.outer + at.row * s.row + at.column * s.column + at.inner);
-  store_wide(reinterpret_cast<Pack<T, Count>*>(to), value);
+  *reinterpret_cast<Pack<T, Count>*>(dx + (s.first + at.outer * s.outer + at.row * s.row +
+                                           at.column * s.column + at.inner)) = value;
 }
 
 namespace {

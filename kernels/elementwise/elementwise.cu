@@ -63,7 +63,7 @@ __device__ void transform_packs(const T* a, const T* b, T* out, std::int64_t pac
     for (int l = 0; l < Loads; ++l) {
       KG_UNROLL
       for (int e = 0; e < Count; ++e) x[l].element[e] = apply<op>(x[l].element[e], y[l].element[e]);
-      store_wide(to + first + l * kThreads, x[l]);
+      to[first + l * kThreads] = x[l];
     }
   }
   // The last tile, not full: the block whose turn it is finds `first` in range.
@@ -72,7 +72,7 @@ __device__ void transform_packs(const T* a, const T* b, T* out, std::int64_t pac
     const Chunk y = from_b[first];
     KG_UNROLL
     for (int e = 0; e < Count; ++e) x.element[e] = apply<op>(x.element[e], y.element[e]);
-    store_wide(to + first, x);
+    to[first] = x;
   }
 }
 

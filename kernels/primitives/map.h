@@ -66,8 +66,7 @@ __device__ inline void map_pack(const Arrays<T, Inputs, Outputs>& arrays, std::i
     for (int k = 0; k < Outputs; ++k) y[k].element[e] = out[k];
   }
   KG_UNROLL
-  for (int k = 0; k < Outputs; ++k)
-    store_wide(reinterpret_cast<Pack<T, Count>*>(arrays.out[k]) + pack, y[k]);
+  for (int k = 0; k < Outputs; ++k) reinterpret_cast<Pack<T, Count>*>(arrays.out[k])[pack] = y[k];
 }
 
 template <int Count, class T, int Inputs, int Outputs>

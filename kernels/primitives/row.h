@@ -49,7 +49,7 @@ __device__ inline void store_pack(T* row, std::int64_t pack, std::int64_t cols,
     if constexpr (store == Store::streamed)
       store_streaming(to, raw);
     else
-      store_wide(to, raw);
+      *to = raw;
   } else {
     KG_UNROLL
     for (int e = 0; e < Count; ++e)

@@ -48,7 +48,6 @@ __device__ inline typename F::Accumulator reduce_strided(const F& functor, const
     KG_UNROLL
     for (int l = 0; l < kLoads; ++l) take(pack[l], p + l * threads);
   }
-  KG_NO_UNROLL
   for (; p < packs; p += threads) {
     const Chunk pack = body[p]; // by one load: through a reference nvcc loads each element
     take(pack, p);

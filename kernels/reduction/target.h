@@ -44,7 +44,7 @@ struct Target {
       KG_UNROLL
       for (int e = 0; e < kPack; ++e)
         pack.element[e] = functor.template finish<T>(values[first + e]);
-      store_wide(reinterpret_cast<Pack<T, kPack>*>(to + first), pack);
+      *reinterpret_cast<Pack<T, kPack>*>(to + first) = pack;
     }
   }
 };

@@ -16,15 +16,12 @@
 #include "runtime/host/device_code.h"
 #endif
 
-// KG_UNROLL unrolls the following loop completely (its trip count is a compile-time constant);
-// KG_NO_UNROLL keeps it as it is, where copies of its body would only cost registers. g++ ignores
+// Unrolls the following loop completely (its trip count is a compile-time constant). g++ ignores
 // nvcc's spelling.
 #if defined(__CUDACC__) || defined(__clang__)
 #define KG_UNROLL _Pragma("unroll")
-#define KG_NO_UNROLL _Pragma("unroll 1")
 #else
 #define KG_UNROLL _Pragma("GCC unroll 64")
-#define KG_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
 namespace kg {

@@ -111,7 +111,7 @@ __device__ inline void take_part(const Problem<T>& problem) {
             own[k] = fmaf(dy, to_float(loaded.x[k].element[e]), own[k]);
             gradient.element[e] = from_float<T>(weight[group.first + k] * dy);
           }
-          store_wide(reinterpret_cast<Chunk*>(dx + k * problem.n) + pack, gradient);
+          reinterpret_cast<Chunk*>(dx + k * problem.n)[pack] = gradient;
         }
       });
   KG_UNROLL
