@@ -92,8 +92,9 @@ TYPED_TEST(Conv2dTest, SeparableChainAgainstOracleAndVendor) {
       const auto run = [&](const Geometry& g, const ConvData& data) {
         const ConvArrays<T> arrays(g, data, Variant::direct, {}, this->stream_);
         const conv2d::Problem<T> p = arrays.problem();
-        vendor::conv2d(vendor, {dtype_of<T>, g, p.x, p.weights, p.bias, p.y},
-                       vendor::Math::pedantic, this->stream_);
+        // With a name: nvcc 13.0 makes no valid C++ of a list that is an argument here.
+        const vendor::Conv2d asked{dtype_of<T>, g, p.x, p.weights, p.bias, p.y};
+        vendor::conv2d(vendor, asked, vendor::Math::pedantic, this->stream_);
         return arrays.result(this->id(vendor), this->stream_);
       };
       second.x = in_nchw(s.depthwise, run(s.depthwise, first));

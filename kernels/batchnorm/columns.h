@@ -75,7 +75,7 @@ __device__ __forceinline__ void store_floats(float* vector, std::int64_t pack,
     Floats<kWidth> part;
     KG_UNROLL
     for (int e = 0; e < kWidth; ++e) part.value[e] = values.value[a * kWidth + e];
-    store_pack<float, kWidth>(vector, pack * kAccesses + a, channels, part);
+    store_pack<float, kWidth, Store::wide>(vector, pack * kAccesses + a, channels, part);
   }
 }
 

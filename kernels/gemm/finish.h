@@ -76,20 +76,22 @@ __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t pr
     const Floats<Count> bias = load_pack<T, Count>(p.bias, pack, p.n, kPadding);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] += bias.value[e];
-    if (p.z != nullptr) store_pack<T, Count>(row_of_z(p, product, row), pack, p.n, value);
+    if (p.z != nullptr)
+      store_pack<T, Count, Store::wide>(row_of_z(p, product, row), pack, p.n, value);
     activate(p.epilogue, value);
   } else if (differentiates(p.epilogue)) {
     const T* const z = row_of_z(p, product, row);
     differentiate(p.epilogue, load_pack<T, Count>(z, pack, p.n, kPadding), value);
   }
-  store_pack<T, Count>(c, pack, p.n, value);
+  store_pack<T, Count, Store::wide>(c, pack, p.n, value);
 }
 
 // The same of a part of k, product and part being `part`: the sums as they are, packs whole.
 template <int Count>
 __device__ __forceinline__ void finish(const PartialSums& to, std::int64_t part, std::int64_t row,
                                        std::int64_t pack, const Floats<Count>& value) {
-  store_pack<float, Count>(to.data + (part * to.m + row) * to.pitch, pack, to.pitch, value);
+  store_pack<float, Count, Store::wide>(to.data + (part * to.m + row) * to.pitch, pack, to.pitch,
+                                        value);
 }
 
 // Whether whole packs can be stored, as `finish` wants them.

@@ -83,17 +83,10 @@ __device__ void store_partial(const Backward<T>& f, std::int64_t part, int vecto
   float* const to = f.partials + partial_offset(part, vectors(kind), vector, f.cols);
   KG_UNROLL
   for (int a = 0; a < kAccesses; ++a) {
-    const std::int64_t first = pack * Count + a * kWidth;
-    Pack<float, kWidth> part;
+    Floats<kWidth> values;
     KG_UNROLL
-    for (int e = 0; e < kWidth; ++e) part.element[e] = sums.value[a * kWidth + e];
-    if (first + kWidth <= f.cols) {
-      store_wide(reinterpret_cast<Pack<float, kWidth>*>(to + first), part);
-    } else {
-      KG_UNROLL
-      for (int e = 0; e < kWidth; ++e)
-        if (first + e < f.cols) to[first + e] = part.element[e];
-    }
+    for (int e = 0; e < kWidth; ++e) values.value[e] = sums.value[a * kWidth + e];
+    store_pack<float, kWidth, Store::wide>(to, pack * kAccesses + a, f.cols, values);
   }
 }
 

@@ -33,11 +33,12 @@ __device__ __forceinline__ Floats<Count> load_pack(const T* row, std::int64_t pa
   return result;
 }
 
-// What becomes of a result that was stored: `streamed` for one that nobody reads soon.
-enum class Store { kept, streamed };
+// How a result is stored: `wide` where nvcc would split the store (store_wide), `streamed` what
+// nobody reads soon.
+enum class Store { plain, wide, streamed };
 
 // Rounds once to T.
-template <class T, int Count, Store store = Store::kept>
+template <class T, int Count, Store store = Store::plain>
 __device__ inline void store_pack(T* row, std::int64_t pack, std::int64_t cols,
                                   const Floats<Count>& values) {
   const std::int64_t first = pack * Count;
@@ -48,6 +49,8 @@ __device__ inline void store_pack(T* row, std::int64_t pack, std::int64_t cols,
     auto* const to = reinterpret_cast<Pack<T, Count>*>(row + first);
     if constexpr (store == Store::streamed)
       store_streaming(to, raw);
+    else if constexpr (store == Store::wide)
+      store_wide(to, raw);
     else
       *to = raw;
   } else {
