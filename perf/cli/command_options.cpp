@@ -203,8 +203,9 @@ void add_ceilings(CLI::App& app, Words& words) {
 
 void add_resources(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* resources = app.add_subcommand(
-      "resources", "compare what kernels take (registers, spills, occupancy) with the baselines");
+  CLI::App* resources =
+      app.add_subcommand("resources", "compare what kernels take (registers, spills, occupancy, "
+                                      "split accesses) with the baselines");
   resources->add_option("--op", words.filter.filter.ops, "operations: gemm,softmax")
       ->delimiter(',');
   resources->add_option("--json", options.json, "write what they take to this file");

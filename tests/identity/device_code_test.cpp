@@ -51,6 +51,7 @@ TEST_F(DeviceCode, AFatbinHoldsTheCubinsThatTheCompilerMakes) {
     const std::string name = "tiny." + entry.arch_name() + ".cubin";
     const std::string cubin = contents_of(name);
     EXPECT_EQ(read_cubin(entry.cubin(), "embedded").at(0).hash, read_cubin(cubin, name).at(0).hash);
+    EXPECT_THROW(entry.ptx(), Error);
   }
 }
 

@@ -95,9 +95,23 @@ TEST_F(Compiled, AccessesThatTheCompilerSplitAreFound) {
     return std::vector<double>(rows[row].row.values.end() - 2, rows[row].row.values.end());
   };
   EXPECT_EQ(rows[0].row.key.front(), "packs.split");
-  EXPECT_EQ(splits(0), (std::vector<double>{2, 2}));
+  EXPECT_EQ(splits(0), (std::vector<double>{2, 1}));
   EXPECT_EQ(rows[1].row.key.front(), "packs.whole");
   EXPECT_EQ(splits(1), (std::vector<double>{0, 0}));
+}
+
+TEST_F(Compiled, AFatbinThatLacksMachineCodeOrPtxIsAnError) {
+  log(kWhole);
+  std::string fatbin = *judge::read_file(made("packs.fatbin"));
+  fatbin[16] = 7; // the kind of the first entry: no kind that this program knows
+  judge::write_file(folder_.path() / "packs.fatbin", fatbin);
+  try {
+    values({});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("must hold machine code and PTX"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(Compiled, AMissingLogOrABrokenFatbinIsAnError) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels that move two packs of 16 bytes through one pointer, at once and element by element.
+// Kernels that move two packs of 16 bytes, at once and element by element.
 namespace kg::packs {
 
 struct alignas(16) Pack {
@@ -14,13 +14,13 @@ __global__ void __launch_bounds__(128) whole(const Pack* x, Pack* y) {
   y[threadIdx.x + 128] = second;
 }
 
-// No access can be moved across another: y may be x.
+// No access can be moved across another: y may be x. The second pack's elements go apart.
 __global__ void __launch_bounds__(128) split(const Pack* x, Pack* y) {
 #pragma unroll
-  for (int p = 0; p < 2; ++p)
+  for (int e = 0; e < 4; ++e) y[threadIdx.x].element[e] = x[threadIdx.x].element[e];
 #pragma unroll
-    for (int e = 0; e < 4; ++e)
-      y[threadIdx.x + p * 128].element[e] = x[threadIdx.x + p * 128].element[e];
+  for (int e = 0; e < 4; ++e)
+    y[threadIdx.x + 128 * (e + 1)].element[0] = x[threadIdx.x + 128].element[e];
 }
 
 } // namespace kg::packs
