@@ -74,7 +74,8 @@ __device__ ColumnSums<Count, Packs> differentiate(const Backward<T>& f, std::int
   return columns;
 }
 
-// A pack of 8 floats in two accesses.
+// A pack of 8 floats in two accesses. nvcc splits them (store_wide); once a block, that costs less
+// than the registers of not splitting.
 template <Kind kind, class T, int Count>
 __device__ void store_partial(const Backward<T>& f, std::int64_t part, int vector,
                               std::int64_t pack, const Floats<Count>& sums) {
@@ -86,7 +87,7 @@ __device__ void store_partial(const Backward<T>& f, std::int64_t part, int vecto
     Floats<kWidth> values;
     KG_UNROLL
     for (int e = 0; e < kWidth; ++e) values.value[e] = sums.value[a * kWidth + e];
-    store_pack<float, kWidth, Store::wide>(to, pack * kAccesses + a, f.cols, values);
+    store_pack<float, kWidth>(to, pack * kAccesses + a, f.cols, values);
   }
 }
 
