@@ -17,7 +17,7 @@ namespace kg::ptx {
 
 // `to` is aligned to the size of `value`, which has 8 or 16 bytes and lies in registers.
 template <class Value>
-__device__ __forceinline__ void store_shared(Value* to, const Value& value) {
+__device__ __forceinline__ void store_shared(Value* to, Value value) {
   static_assert(sizeof(Value) == 8 || sizeof(Value) == 16, "one access stores 8 or 16 bytes");
 #if KG_BACKEND_CUDA
   unsigned words[sizeof(Value) / sizeof(unsigned)];
