@@ -158,7 +158,8 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   if (turn) {
     apparatus->protocol = perf::in_turns(apparatus->protocol);
     apparatus->instruments.between_blocks.pass_turn = [&] { turn->pass(); };
-    // A turn is compared with the others' turns beside it, and with no canary: a third of the time.
+    // A turn is compared with the others' turns beside it, and with no canary, which would take a
+    // quarter of the time.
     apparatus->instruments.canary_ns = nullptr;
   }
   if (nvml)
