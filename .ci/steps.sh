@@ -4,10 +4,6 @@
 #
 # Sourced by grade and the scripts in .ci/: named steps with their times, packages, and what CTest printed.
 
-# ccache then takes what a source includes from the compiler's own list, and needs no run of the preprocessor before it: with an empty
-# cache that takes nearly a second off each source.
-export CCACHE_DEPEND=1
-
 step_names=() step_seconds=() step_results=()
 
 # step NAME COMMAND...: runs the command, a function with `set -e` included, and says how long it took. Its exit code is left in
