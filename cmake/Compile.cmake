@@ -15,7 +15,7 @@ endfunction()
 # kernelgrade_warnings(<target>...): warnings are errors.
 function(kernelgrade_warnings)
   set(host_flags -Wall -Wextra -Wpedantic -Werror)
-  # g++ 12 warns of impossible overlaps inside std::string's operator+ (GCC bug 105651, mended in 13).
+  # g++ 12 warns of impossible overlaps inside std::string's operator+ (GCC bug 105651, fixed in 13).
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     list(APPEND host_flags -Wno-restrict)
   endif()

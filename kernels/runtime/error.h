@@ -31,7 +31,7 @@ class Error : public std::runtime_error {
 // Throws Error("<file>:<line>: <message>").
 [[noreturn]] void fail(const std::string& message, Location where = Location::here());
 
-// Throws unless `condition` holds. `message` names the argument, its value and the mend.
+// Throws unless `condition` holds. `message` names the argument, its value and the fix.
 inline void require(bool condition, const char* message, Location where = Location::here()) {
   if (!condition) fail(message, where);
 }

@@ -33,11 +33,11 @@ void require_matrix(const std::string& what, const MatrixView<const void>& matri
   require(matrix.data != nullptr || matrix.size() == 0, what + " is null; pass device memory");
 }
 
-unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string& mend) {
+unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string& fix) {
   const std::int64_t most = device_properties().max_grid_x;
   require(blocks <= most, what + " need " + std::to_string(blocks) +
                               " blocks, and a launch has at most " + std::to_string(most) + "; " +
-                              mend);
+                              fix);
   return static_cast<unsigned>(blocks);
 }
 

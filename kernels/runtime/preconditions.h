@@ -35,8 +35,8 @@ void require_matrix(const std::string& what, const MatrixView<T>& matrix) {
 }
 
 // `blocks` as the x extent of a grid. Throws Error when a launch cannot have so many; `what` says
-// whose blocks they are, `mend` what the caller can do: "softmax: the rows", "split the matrix".
-unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string& mend);
+// whose blocks they are, `fix` what the caller can do: "softmax: the rows", "split the matrix".
+unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string& fix);
 
 // Throws Error where an input and an output share memory. `input` names the operation, too: "axpy:
 // x".

@@ -53,7 +53,7 @@ struct Extent {
   const char* name;
   std::int64_t value;
 };
-// Errors name `what`, the argument, its value and the mend.
+// Errors name `what`, the argument, its value and the fix.
 void require_extents(std::string_view what, std::initializer_list<Extent> extents);
 
 struct Pointer {

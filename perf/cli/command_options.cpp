@@ -186,7 +186,7 @@ void add_bless(CLI::App& app, Words& words) {
 
 void add_doctor(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the mend");
+  CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the fix");
   doctor->add_option("--device", options.device, "a GPU's number, or the device's name");
   add_baselines(*doctor, words);
 }

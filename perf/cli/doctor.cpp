@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade doctor: what is here, what is wrong with it for measuring, and the mend.
+// kernelgrade doctor: what is here, what is wrong with it for measuring, and the fix.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
@@ -25,7 +25,7 @@ namespace {
 // What is wrong, and what to do about it.
 struct Finding {
   std::string what;
-  std::string mend;
+  std::string fix;
 };
 using Findings = std::vector<Finding>;
 
@@ -73,7 +73,7 @@ void check_baselines(const Options& options, const World& world, const std::stri
                           fmt::format("kernelgrade bless --op {}", op)});
     for (const judge::Problem& problem : file.problems)
       findings.push_back(
-          {fmt::format("{}:{}: {}", problem.file, problem.line, problem.what), problem.mend});
+          {fmt::format("{}:{}: {}", problem.file, problem.line, problem.what), problem.fix});
   }
   world.out << table.plain() << "\n";
 }
@@ -120,7 +120,7 @@ void check_canaries(const World& world, perf::Apparatus& apparatus,
 int doctor(const Options& options, World& world) {
   const std::string no_device = missing_device(options, world);
   if (!no_device.empty()) {
-    world.out << fmt::format("backend: {}\nno device: {}\nthe mend: install the NVIDIA driver and "
+    world.out << fmt::format("backend: {}\nno device: {}\nthe fix: install the NVIDIA driver and "
                              "show it a GPU (nvidia-smi must list it), or build the host preset\n",
                              name(backend), no_device);
     return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
@@ -139,7 +139,7 @@ int doctor(const Options& options, World& world) {
   check_canaries(world, *world.apparatus(perf::Pace::full), blessed, findings);
 
   for (const Finding& finding : findings)
-    world.out << fmt::format("wrong: {}\n  mend: {}\n", finding.what, finding.mend);
+    world.out << fmt::format("wrong: {}\n  fix: {}\n", finding.what, finding.fix);
   world.out << (findings.empty() ? "nothing is wrong\n"
                                  : fmt::format("{} things are wrong\n", findings.size()));
   return findings.empty() ? judge::kExitPass : judge::kExitFail;

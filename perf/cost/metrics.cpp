@@ -178,11 +178,11 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
   std::vector<Metric> all;
   const auto add = [&](const char* name, double value, double minimum, bool of_compiler,
                        double (*loss)(const Site&) = nullptr,
-                       std::string(*mend)(const Site&) = hint) {
+                       std::string(*fix)(const Site&) = hint) {
     Metric metric{name, value, minimum, of_compiler, "", ""};
     if (const Site* site = loss ? worst(launches, loss) : nullptr) {
       metric.site = site->line;
-      metric.hint = mend(*site);
+      metric.hint = fix(*site);
     }
     all.push_back(std::move(metric));
   };

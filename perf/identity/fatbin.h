@@ -23,10 +23,10 @@ struct FatbinEntry {
   // "sm_90a"
   std::string arch_name() const;
 
-  // The cubin. Throws Error, with the mend, where it is compressed or no machine code.
+  // The cubin. Throws Error, with the fix, where it is compressed or no machine code.
   std::string_view cubin() const;
 
-  // The text of the PTX. Throws Error, with the mend, where it is compressed or no PTX.
+  // The text of the PTX. Throws Error, with the fix, where it is compressed or no PTX.
   std::string_view ptx() const;
 };
 

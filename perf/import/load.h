@@ -29,7 +29,7 @@
 namespace kg::imports {
 
 // Reads our own results as well. The format is recognised by what the file holds. Throws kg::Error
-// with file, position, what is wrong and the mend.
+// with file, position, what is wrong and the fix.
 judge::Results load_any(const std::filesystem::path& path);
 
 } // namespace kg::imports

@@ -136,7 +136,7 @@ TimingFile parse_timings(std::string_view contents, const std::string& path, Dev
     TimingRow row = to_row(checked);
     const std::vector<Complaint> found = complaints(row, op, device);
     for (const Complaint& complaint : found)
-      file.problems.push_back({path, row.line, complaint.what, complaint.mend});
+      file.problems.push_back({path, row.line, complaint.what, complaint.fix});
     if (found.empty()) file.rows.push_back(std::move(row));
   }
   std::stable_sort(file.problems.begin(), file.problems.end(),

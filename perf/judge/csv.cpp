@@ -27,8 +27,8 @@ class Reader {
   }
 
  private:
-  void report(std::string what, std::string mend) {
-    csv_.problems.push_back({file_, line_, std::move(what), std::move(mend)});
+  void report(std::string what, std::string fix) {
+    csv_.problems.push_back({file_, line_, std::move(what), std::move(fix)});
     sound_ = false;
   }
 
@@ -118,7 +118,7 @@ class Reader {
 } // namespace
 
 std::string text(const Problem& problem) {
-  return fmt::format("{}:{}: {}; {}", problem.file, problem.line, problem.what, problem.mend);
+  return fmt::format("{}:{}: {}; {}", problem.file, problem.line, problem.what, problem.fix);
 }
 
 std::string text(std::span<const Problem> problems) {

@@ -20,7 +20,7 @@ struct Problem {
   std::string file;
   std::size_t line = 0;
   std::string what;
-  std::string mend;
+  std::string fix;
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };

@@ -63,8 +63,8 @@ JsonObject::JsonObject(const json& value, std::string file, std::string pointer)
 }
 
 void JsonObject::fail(const std::string& member, std::string_view what,
-                      std::string_view mend) const {
-  throw Error(fmt::format("{}: {}/{} {}; {}", file_, pointer_, escaped(member), what, mend));
+                      std::string_view fix) const {
+  throw Error(fmt::format("{}: {}/{} {}; {}", file_, pointer_, escaped(member), what, fix));
 }
 
 bool JsonObject::has(const std::string& member) const { return value_.contains(member); }

@@ -51,7 +51,7 @@ class JsonObject {
   void done() const;
 
   [[noreturn]] void fail(const std::string& member, std::string_view what,
-                         std::string_view mend) const;
+                         std::string_view fix) const;
 
  private:
   const nlohmann::json& member(const std::string& name);

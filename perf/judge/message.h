@@ -29,7 +29,7 @@ std::string figures(const RowResult& row, const Measured& measured, const Timing
 std::string machine_text(const std::map<std::string, std::string>& tags);
 
 // Gives the row its verdict, its usual exit code and its message. `command` measures it again, or
-// is "bless" where that is the mend.
+// is "bless" where that is the fix.
 void conclude(RowResult& row, Verdict verdict, const std::string& words,
               std::string_view command = "gate");
 

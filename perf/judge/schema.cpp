@@ -49,8 +49,8 @@ class TableReader {
   }
 
  private:
-  void report(std::size_t line, std::string what, std::string mend) {
-    table_.problems.push_back({file_, line, std::move(what), std::move(mend)});
+  void report(std::size_t line, std::string what, std::string fix) {
+    table_.problems.push_back({file_, line, std::move(what), std::move(fix)});
   }
 
   std::string expected_columns() const {
@@ -109,7 +109,7 @@ class TableReader {
       const Column& column = schema_.columns[i];
       row.fields.push_back(record.fields[layout.positions[i]]);
       if (const std::optional<Complaint> complaint = column.check(row.fields.back()))
-        report(record.line, fmt::format("{}: {}", column.name, complaint->what), complaint->mend);
+        report(record.line, fmt::format("{}: {}", column.name, complaint->what), complaint->fix);
     }
     check_place(row);
     if (table_.problems.size() == before) table_.rows.push_back(std::move(row));

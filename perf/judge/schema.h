@@ -19,7 +19,7 @@ namespace kg::judge {
 // What is wrong with a field and what to do, or nothing.
 struct Complaint {
   std::string what;
-  std::string mend;
+  std::string fix;
 };
 using Check = std::optional<Complaint> (*)(std::string_view field);
 

@@ -34,7 +34,7 @@ class Tracer {
   virtual Trace finish() = 0;
 };
 
-// Throws Error where this build or this machine cannot trace, with the mend. One at a time.
+// Throws Error where this build or this machine cannot trace, with the fix. One at a time.
 std::unique_ptr<Tracer> start_trace();
 
 } // namespace kg::profile

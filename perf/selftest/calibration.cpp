@@ -217,10 +217,10 @@ std::vector<CalibrationRow> pool(std::span<const CalibrationRow> rows) {
 }
 
 std::string calibration_note(const CalibrationFile& file, const std::string& now) {
-  const std::string mend = "; see `kernelgrade selftest --help`";
+  const std::string fix = "; see `kernelgrade selftest --help`";
   if (!file.exists)
     return fmt::format("note: {} does not exist: how often this gate errs here is not known{}",
-                       file.path, mend);
+                       file.path, fix);
   if (!file.problems.empty())
     return fmt::format("note: the calibration is malformed: {}", judge::text(file.problems[0]));
   const auto row = std::find_if(file.rows.begin(), file.rows.end(), [](const CalibrationRow& r) {
@@ -228,18 +228,18 @@ std::string calibration_note(const CalibrationFile& file, const std::string& now
   });
   if (row == file.rows.end())
     return fmt::format("note: {} has no row for false alarms (aa, all, {}){}", file.path, kOurRule,
-                       mend);
+                       fix);
   const std::optional<std::chrono::sys_days> today = day_of(now);
   require(today.has_value(), "calibration_note: '" + now + "' is no date; pass perf::utc_now()");
   if (const auto days = (*today - *day_of(row->date_utc)).count(); days > kCalibrationDays)
     return fmt::format("note: {} is {} days old, more than {}{}", file.path, days, kCalibrationDays,
-                       mend);
+                       fix);
   if (row->high() > kFalseAlarmTarget)
     return fmt::format(
         "note: {} shows {} false alarms in {} rows, at most {:.2g} % of rows at {:g} "
         "% confidence, where {:g} % is promised{}",
         file.path, row->flagged, row->rows_checked, 100 * row->high(), 100 * kCalibrationConfidence,
-        100 * kFalseAlarmTarget, mend);
+        100 * kFalseAlarmTarget, fix);
   return "";
 }
 

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Broken files: the message names the file, the place and the mend.
+// Broken files: the message names the file, the place and the fix.
 #include "perf/import/load.h"
 #include "perf/judge/atomic_file.h"
 #include "runtime/error.h"

@@ -243,7 +243,7 @@ TEST(Bless, NothingIsWrittenFromADirtyTreeOrOverAMalformedFile) {
   EXPECT_EQ(read_file(path), std::nullopt);
 
   TimingFile malformed = file_of({});
-  malformed.problems = {{"softmax.csv", 2, "wrong", "mend"}};
+  malformed.problems = {{"softmax.csv", 2, "wrong", "fix"}};
   const BlessPlan over = plan_bless(malformed, {measured(100)}, because("x"));
   EXPECT_EQ(over.exit_code(), 1);
   carry_out(over, path, Device::host);

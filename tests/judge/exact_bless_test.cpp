@@ -89,7 +89,7 @@ TEST(ExactBless, RefusesADirtyTreeAMalformedFileAndNothing) {
   EXPECT_EQ(plan({measured(cost(8))}, kNoFile, {"", true, false}).exit_code(), 1);
   EXPECT_FALSE(plan({measured(cost(8))}, kNoFile, {"", true, false}).changes());
   ExactFile malformed = file_of({});
-  malformed.problems = {{"gemm.csv", 3, "wrong", "mend"}};
+  malformed.problems = {{"gemm.csv", 3, "wrong", "fix"}};
   EXPECT_FALSE(plan({measured(cost(8))}, malformed).changes());
   EXPECT_EQ(plan({}, kNoFile).exit_code(), 1);
   EXPECT_FALSE(plan({measured(cost(8)), measured(cost(8))}, kNoFile).changes());

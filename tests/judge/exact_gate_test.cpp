@@ -134,10 +134,10 @@ TEST(ExactGate, OrphansMalformedFilesAndNoRowsFail) {
   EXPECT_EQ(judge_exact(cost_table(), {measured(cost(8))}, two, nothing, kOptions).exit_code, 0);
 
   ExactFile malformed = file_of({cost(8)});
-  malformed.problems = {{"gemm.csv", 3, "wrong", "mend"}};
+  malformed.problems = {{"gemm.csv", 3, "wrong", "fix"}};
   const ExactResult unread = judge_costs({measured(cost(8))}, malformed);
   EXPECT_EQ(unread.rows[0].verdict, Verdict::invalid);
-  EXPECT_EQ(unread.faults, (std::vector<std::string>{"gemm.csv:3: wrong; mend"}));
+  EXPECT_EQ(unread.faults, (std::vector<std::string>{"gemm.csv:3: wrong; fix"}));
   EXPECT_EQ(unread.exit_code, 1);
 
   EXPECT_EQ(judge_costs({}, file_of({})).exit_code, 1);

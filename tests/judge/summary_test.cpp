@@ -73,7 +73,7 @@ GateResult mixed() {
   result.rows[3].warning = true;
   result.rows.push_back(row_of("copy", 0.1));
   result.rows[4].kind = Kind::vendor;
-  result.faults = {"softmax.csv:7: wrong; mend"};
+  result.faults = {"softmax.csv:7: wrong; fix"};
   result.exit_code = 1;
   return result;
 }
@@ -110,7 +110,7 @@ TEST(Summary, PlainText) {
             "\n"
             "note: env message\n"
             "note: pass message\n"
-            "FAIL: softmax.csv:7: wrong; mend\n"
+            "FAIL: softmax.csv:7: wrong; fix\n"
             "FAIL: regressed message\n"
             "FAILED: 3 pass, 1 regressed, 1 env, 1 fault (exit 1)\n");
 }

@@ -326,8 +326,8 @@ TEST_F(CliGate, DoctorSaysWhatIsMissingAndTheMend) {
   const Outcome before = cli({"doctor"});
   EXPECT_EQ(before.exit_code, 1);
   EXPECT_THAT(before.out, AllOf(HasSubstr("copy has no baseline for host"),
-                                HasSubstr("mend: kernelgrade bless --op copy"),
-                                HasSubstr("backend"), HasSubstr("1 ms")));
+                                HasSubstr("fix: kernelgrade bless --op copy"), HasSubstr("backend"),
+                                HasSubstr("1 ms")));
   bless();
   EXPECT_THAT(cli({"doctor"}).out, Not(HasSubstr("has no baseline")));
   cli.edit("copy", "100000", "nan");

@@ -196,7 +196,7 @@ TEST_F(CudaLaunch, OnABrokenDeviceSaysWhatBrokeItAndIsNotTried) {
   EXPECT_THAT(message_of([&] { launch_nothing({.grid = 1, .block = 1}); }),
               HasSubstr("cudaErrorIllegalAddress: an illegal memory access"));
   EXPECT_THAT(calls(), Not(Contains(StartsWith("cudaLaunchKernelExC"))));
-  recording::reset(); // nothing else mends a sticky error
+  recording::reset(); // nothing else fixes a sticky error
 }
 
 struct Invalid {

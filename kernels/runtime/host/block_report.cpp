@@ -23,7 +23,7 @@ void Block::diverge(const char* name, Location where) const {
 void Block::shared_overrun(std::size_t byte) const {
   fail(fmt::format(
       "dynamic shared memory overrun in {}: byte {} past the {} bytes of the launch was written; "
-      "raise shared_bytes or mend the index",
+      "raise shared_bytes or fix the index",
       where_am_i(), byte, launch_->shared_bytes));
 }
 

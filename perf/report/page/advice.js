@@ -8,11 +8,11 @@ function aboutRow(row, words, gain) { return {id: rowId(row), link: pageLink('ro
 function downBy(value) { return (a, b) => value(b) - value(a); }
 
 // Wrong results before gaps in the tests before what became slower.
-function toMend(report) {
+function toFix(report) {
   const ours = report.rows.filter(row => row.kind === 'ours');
   const tests = report.correctness.filter(run => run.failed.length).map(run => ({id: `${run.op}.${run.dtype}`, link: pageLink('correctness', {op: run.op, dtype: run.dtype}),
-    words: `: ${run.failed.length} of ${testCount(run)} correctness tests fail: mend it before looking at its times`}));
-  const wrong = ours.filter(row => row.verdict === 'invalid').map(row => aboutRow(row, ' gave a wrong or no result: mend it first'));
+    words: `: ${run.failed.length} of ${testCount(run)} correctness tests fail: fix it before looking at its times`}));
+  const wrong = ours.filter(row => row.verdict === 'invalid').map(row => aboutRow(row, ' gave a wrong or no result: fix it first'));
   const survivors = mutantRows(report).filter(each => !each.killed).map(mutant => ({id: `${mutant.op} ${mutant.mutant}`, link: pageLink('mutants', {op: mutant.op, end: 'survived'}),
     words: `: no test finds this bug (${mutant.why}): add one that does`}));
   const counted = [...firstOf(costRows(report), row => `${row.op} ${row.variant} ${row.metric}`), ...firstOf(resourceRows(report), row => row.kernel)].map(aboutCount);
@@ -103,7 +103,7 @@ function adviceItem({id, link, gain, words, where, command}) {
 }
 
 function adviceGroups(report) {
-  return [['Mend first', toMend(report)], ['Make faster', toSpeedUp(report)], ['Keep what was won', toBless(report)]].filter(([, entries]) => entries.length);
+  return [['Fix first', toFix(report)], ['Make faster', toSpeedUp(report)], ['Keep what was won', toBless(report)]].filter(([, entries]) => entries.length);
 }
 function nothingToDo() { return element('p', {}, 'Nothing: no row fails, and none is slower than it should be.'); }
 

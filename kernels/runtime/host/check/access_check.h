@@ -87,7 +87,7 @@ bool Checker::usable(Page& page, std::size_t cell, const Passage& passage) {
   if (state == kGuard || state == kFreed) {
     stop(state == kFreed ? Fault::freed : Fault::out_of_bounds, passage, is_write(kind),
          state == kFreed ? "keep the buffer until the work that uses it has finished"
-                         : "guard the access by the size, or mend the index");
+                         : "guard the access by the size, or fix the index");
     return false;
   }
   // Uninitialised, or shared memory that an earlier block wrote.
@@ -126,13 +126,13 @@ template <Kind kind>
   if (page->space == Space::dynamic_shared &&
       address + bytes - owner.dynamic_shared > owner.dynamic_shared_bytes)
     return stop(Fault::out_of_bounds, passage, is_write(kind),
-                "raise shared_bytes of the launch, or mend the index");
+                "raise shared_bytes of the launch, or fix the index");
 
   for (const std::uintptr_t end = address + bytes; address != end;) {
     passage.page = page = shadow_.find(address);
     passage.address = address;
     if (!page) // the range runs out of all that is known
-      return stop(Fault::out_of_bounds, passage, is_write(kind), "mend the index");
+      return stop(Fault::out_of_bounds, passage, is_write(kind), "fix the index");
     judge_from_now_on(*page, state.order);
     enter_notes(address, end - address, state.order);
     const std::size_t offset = address % kPageBytes;

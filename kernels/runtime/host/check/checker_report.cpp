@@ -208,11 +208,10 @@ void Checker::arithmetic(const std::string& what, const void* instruction) {
 void Checker::index_out_of_bounds(const std::string& what, const void* instruction) {
   const Site site = site_of(instruction);
   if (!host::current_block) throw Error(fmt::format("{}: {}", source_line(site), what));
-  stop(
-      Fault::out_of_bounds, site,
-      fmt::format("{} at {}: {}\n  hint: mend the index, or index a pointer to the whole where the "
-                  "rows of an array are meant to run on",
-                  who_and_where(*host::current_block), source_line(site), what));
+  stop(Fault::out_of_bounds, site,
+       fmt::format("{} at {}: {}\n  hint: fix the index, or index a pointer to the whole where the "
+                   "rows of an array are meant to run on",
+                   who_and_where(*host::current_block), source_line(site), what));
 }
 
 } // namespace kg::check
