@@ -167,14 +167,14 @@ int ab(const Options& options, World& world) {
   world.out << fmt::format("A: commit {} ({}); B: {}, {}\n", reference.commit.substr(0, 12),
                            options.base, source_of(options, world), world.executable.string());
   if (!options.quiet) world.out << table(compared);
-  std::vector<int> exits;
+  std::vector<judge::RowExit> exits;
   for (const ab::ComparedRow& row : compared) {
-    exits.push_back(exit_code(verdict(row)));
-    if (exits.back() != judge::kExitPass) world.out << message(row, options.base) << "\n";
+    exits.push_back({exit_code(verdict(row))});
+    if (exits.back().code != judge::kExitPass) world.out << message(row, options.base) << "\n";
   }
   show_one_sided(rows, options.base, world.out);
-  if (exits.empty()) exits.push_back(judge::kExitSkip); // nothing that both have: no fault of this
-  return judge::combined_exit(exits, options.strict);
+  return judge::exit_of_rows(
+      exits, options.strict); // 77 where they have no row in common: no fault of this
 }
 
 } // namespace kg::cli

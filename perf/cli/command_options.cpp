@@ -224,11 +224,21 @@ void add_report(CLI::App& app, Words& words) {
   add_rows(*report, words);
   add_baselines(*report, words);
   add_strict(*report, words);
+  report->add_option("files", options.files,
+                     "JSON files of run, gate, gate --cost, resources, ab, correctness tests or "
+                     "mutants; or one of a study");
   report
-      ->add_option("files", options.files,
-                   "JSON files of run, gate, gate --cost, resources, ab, correctness tests or "
-                   "mutants; or one of a study")
-      ->required();
+      ->add_option(
+          "--tests", options.tests,
+          "what ctest --show-only=json-v1 printed before the tests ran; each of them must have "
+          "passed or been skipped")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  report
+      ->add_option("--junit", options.junit,
+                   "what ctest --output-junit then wrote, one for each --tests")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
   report
       ->add_option("--keep", options.keep,

@@ -90,8 +90,9 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
         result, table, Verdict::unblessed,
         fmt::format("{} {}", baseline.path, baseline.exists ? "has no such row" : "does not exist"),
         options);
-    // A file that lacks a row lets that row go unjudged for ever.
-    if (baseline.exists) result.exit_code = kExitFail;
+    // What is counted depends on no device, so its baseline is missing nowhere: a deleted file must
+    // not switch its gate off.
+    if (!options.unknown_compiler) result.exit_code = kExitFail;
     return result;
   }
   const ExactComparison found = compare_exact(table, *old, now.row);
@@ -161,10 +162,9 @@ ExactResult judge_exact(const ExactTable& table, const std::vector<ExactMeasured
   if (measured.empty())
     result.faults.push_back("no rows: a gate that judges nothing must not pass; check the filters");
 
-  std::vector<int> exits;
-  for (const ExactVerdict& row : result.rows) exits.push_back(row.exit_code);
-  if (!result.faults.empty()) exits.push_back(kExitFail);
-  result.exit_code = combined_exit(exits, options.strict);
+  std::vector<RowExit> exits;
+  for (const ExactVerdict& row : result.rows) exits.push_back({row.exit_code, row.informs});
+  result.exit_code = result.faults.empty() ? exit_of_rows(exits, options.strict) : kExitFail;
   return result;
 }
 

@@ -120,6 +120,8 @@ std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const s
 }
 
 int exit_code(const CorrectnessRun& run) {
+  // A run of no tests at all tests nothing.
+  if (run.passed.empty() && run.skipped.empty()) return judge::kExitFail;
   return !run.failed.empty()   ? judge::kExitFail
          : !run.passed.empty() ? judge::kExitPass
                                : judge::kExitSkip;

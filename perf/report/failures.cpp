@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -56,6 +57,33 @@ void add_tests(List& list, const std::vector<CorrectnessRun>& runs) {
                     .value_or(Place{fmt::format("tests/{}_test.cu", run.op)})},
                again);
     }
+}
+
+// CTest's names of the tests whose failure the rows and results below tell better.
+std::set<std::string> named_anyway(const judge::GateResult& result, const CountedSections& counted,
+                                   const Supplements& supplements) {
+  std::set<std::string> names;
+  for (const CorrectnessRun& run : supplements.correctness)
+    if (exit_code(run) == judge::kExitFail) names.insert("correctness." + run.op + "." + run.dtype);
+  for (const RowResult& row : result.rows)
+    if (row.exit_code == judge::kExitFail) names.insert("perf." + row.op + "." + row.dtype);
+  for (const CountedSection& section : counted)
+    for (const judge::ExactVerdict& row : section.result.rows) {
+      if (row.exit_code != judge::kExitFail) continue;
+      const std::string& id = row.key.front(); // "<op>.<dtype>.<shape>", "<op>.<kernel>"
+      names.insert("resource." + std::string(judge::op_of(id)));
+      names.insert("cost." + id.substr(0, id.find('.', id.find('.') + 1)));
+    }
+  for (const KillMatrix& matrix : supplements.mutants)
+    if (killed(matrix) < matrix.mutants.size()) names.insert("mutants." + matrix.op);
+  return names;
+}
+
+void add_planned(List& list, const std::vector<PlannedTest>& tests,
+                 const std::set<std::string>& named) {
+  for (const PlannedTest& test : tests)
+    if (test.failed() && !(test.state == TestState::failed && named.contains(test.name)))
+      list.add({test.name, std::string(name(test.state)), test.message, test.again, {}});
 }
 
 bool is_wrong(const RowResult& row) { return row.verdict == judge::Verdict::invalid; }
@@ -163,6 +191,7 @@ std::string why_markdown(const std::string& why) {
 std::vector<Failure> failures(const judge::GateResult& result, const CountedSections& counted,
                               const Supplements& supplements) {
   List list;
+  add_planned(list, supplements.tests, named_anyway(result, counted, supplements));
   add_tests(list, supplements.correctness);
   add_rows(list, result, true);
   add_faults(list, result.faults);

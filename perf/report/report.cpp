@@ -174,7 +174,7 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted, const Supplements& supplements) {
   const judge::Summary summary = judge::summarise(result);
   std::string text = fmt::format("# Kernelgrade report\n\n**{}**\n\n",
-                                 headline(summary, result, counted, supplements));
+                                 headline(run, result, counted, supplements));
   text += opening(run, result, counted, supplements, kAll);
   text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n", kScale,
                       judged_table(result, run.rows, device_of(run)).markdown(),
@@ -220,7 +220,7 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
     success.push_back(to_json(each));
   nlohmann::json report = {{"schema", kReportSchema},
                            {"exit_code", result.exit_code},
-                           {"line", headline(summary, result, counted, supplements)},
+                           {"line", headline(run, result, counted, supplements)},
                            {"scale", kScale},
                            {"all", all_of(result)},
                            {"categories", categories},

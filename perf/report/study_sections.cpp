@@ -46,13 +46,15 @@ std::string markdown(const std::vector<Section>& sections, int level) {
 }
 
 int exit_code(const study::Study& study, const study::Record& record, bool strict) {
-  std::vector<int> exits;
+  std::vector<judge::RowExit> experiments;
   for (const study::Experiment& experiment : record.done)
-    exits.push_back(!experiment.row.verified.empty()  ? judge::kExitFail
-                    : !experiment.row.skipped.empty() ? judge::kExitSkip
-                                                      : judge::kExitPass);
+    experiments.push_back({!experiment.row.verified.empty()  ? judge::kExitFail
+                           : !experiment.row.skipped.empty() ? judge::kExitSkip
+                                                             : judge::kExitPass});
+  std::vector<int> exits = {judge::exit_of_rows(experiments, strict)};
   if (const auto exit = study::exit_of_fits(study, study::curves(record));
-      record.finished() && exit)
+      record.finished() && exit &&
+      *exit == judge::kExitFail) // a fit that says nothing is no skipped test
     exits.push_back(*exit);
   return judge::combined_exit(exits, strict);
 }

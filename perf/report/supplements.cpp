@@ -158,6 +158,8 @@ bool add_file(Supplements& supplements, const std::filesystem::path& path) {
 
 int exit_code(const Supplements& supplements) {
   std::vector<int> exits;
+  for (const PlannedTest& test : supplements.tests)
+    exits.push_back(test.failed() ? judge::kExitFail : judge::kExitPass);
   for (const CorrectnessRun& run : supplements.correctness) exits.push_back(exit_code(run));
   for (const KillMatrix& matrix : supplements.mutants)
     exits.push_back(killed(matrix) == matrix.mutants.size() ? judge::kExitPass : judge::kExitFail);
@@ -168,6 +170,7 @@ int exit_code(const Supplements& supplements) {
 
 std::vector<std::string> lines(const Supplements& supplements) {
   std::vector<std::string> result;
+  if (!supplements.tests.empty()) result.push_back(line(supplements.tests));
   if (!supplements.correctness.empty()) result.push_back(correctness_line(supplements.correctness));
   if (!supplements.mutants.empty()) result.push_back(mutants_line(supplements.mutants));
   for (const SideBySide& compared : supplements.comparisons) result.push_back(line(compared));
@@ -181,15 +184,14 @@ nlohmann::json json(const Supplements& supplements) {
     for (const auto& part : parts) result.push_back(to_json(part));
     return result;
   };
-  return {{"correctness", list(supplements.correctness)},
-          {"mutants", list(supplements.mutants)},
-          {"comparisons", list(supplements.comparisons)},
-          {"studies", list(supplements.studies)},
-          {"history", to_json(supplements.history)}};
+  return {{"tests", list(supplements.tests)},     {"correctness", list(supplements.correctness)},
+          {"mutants", list(supplements.mutants)}, {"comparisons", list(supplements.comparisons)},
+          {"studies", list(supplements.studies)}, {"history", to_json(supplements.history)}};
 }
 
 std::vector<TestSuite> junit_suites(const Supplements& supplements) {
   std::vector<TestSuite> suites;
+  if (!supplements.tests.empty()) suites.push_back(junit_suite(supplements.tests));
   const auto add = [&](const auto& parts) {
     for (const auto& part : parts) suites.push_back(junit_suite(part));
   };
