@@ -8,7 +8,7 @@
 #   tests/<op>_test.cu                                              the correctness test
 #   perf/<op>_perf.cu                                               the cases that are timed
 # it makes
-#   kernelgrade_<op>           the kernels as users link them
+#   kernelgrade_<op>           the kernels as users link them; plain.kernelgrade_<op> links them into an ordinary program
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
 #   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
@@ -71,6 +71,8 @@ function(kernelgrade_add_op op)
   target_link_libraries(kernelgrade_${op} PUBLIC kernelgrade::runtime ${used})
   kernelgrade_kernel_options(kernelgrade_${op})
   kernelgrade_warnings(kernelgrade_${op})
+
+  kernelgrade_add_plain_program(kernelgrade_${op} op_${op})
 
   if(TARGET kernelgrade::checkers)
     add_library(kernelgrade_${op}_checked STATIC ${texts})

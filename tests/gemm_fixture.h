@@ -66,14 +66,12 @@ class Matrices {
         bias_(poisoned<T>(s.offset)),
         z_(s.reads_z() ? scatter(elements<T>(data.z), s.z())
                        : poisoned<T>(s.keeps_z ? s.z().storage_size() : 0)),
-        device_a_(DeviceBuffer<T>::from_host(a_, stream)),
-        device_b_(DeviceBuffer<T>::from_host(b_, stream)),
-        device_c_(DeviceBuffer<T>::from_host(c_, stream)),
-        device_z_(DeviceBuffer<T>::from_host(z_, stream)),
-        device_dbias_(DeviceBuffer<T>::from_host(
-            poisoned<T>(sums_up() ? s.dbias().storage_size() : 0), stream)) {
+        device_a_(device_input(a_, s.a(), stream)), device_b_(device_input(b_, s.b(), stream)),
+        device_c_(s.beta == 0 ? DeviceBuffer<T>(c_.size()) : device_input(c_, s.c(), stream)),
+        device_z_(s.reads_z() ? device_input(z_, s.z(), stream) : DeviceBuffer<T>(z_.size())),
+        device_dbias_(DeviceBuffer<T>(sums_up() ? s.dbias().storage_size() : 0)) {
     for (const T value : elements<T>(data.bias)) bias_.push_back(value);
-    device_bias_ = DeviceBuffer<T>::from_host(bias_, stream);
+    device_bias_ = device_input(bias_, s.offset, stream);
   }
 
   // With the workspace that the variant and dbias need.
