@@ -83,18 +83,19 @@ rows_with_costs() {
 
 # summary: what was found and what is left, for a person.
 summary() {
-  local visit stage unfinished=() total
+  local visit stage unfinished=() row
   printf 'source: %s\n' "$(outcomes source | cut -f1)"
   [[ ! -e $work/tools/device.txt ]] || cat "$work/tools/device.txt"
   printf '\n%-12s %6s %7s %7s %8s %6s  %s\n' visit units passed failed skipped left next
   for visit in $all_visits; do
     for stage in $(stages_of "$visit"); do
-      total=$("units_$stage" | wc -l)
-      ((total > 0)) || continue
-      printf '%-12s %6d %7d %7d %8d %6d  %s\n' "$stage" "$total" "$(count "$stage" passed)" "$(count "$stage" failed)" "$(count "$stage" skipped)" \
-        "$(left "$stage" | wc -l)" "$(left "$stage" | head -3 | paste -sd' ')"
+      row=$(awk -F'\t' -v stage="$stage" 'NR == FNR { outcome[$1] = $2; next }
+        { count[outcome[$1]]++; total++; if (outcome[$1] ~ /^(pending)?$/ && left++ < 3) next_units = next_units " " $1 }
+        END { if (total) printf "%-12s %6d %7d %7d %8d %6d %s", stage, total, count["passed"], count["failed"], count["skipped"], left, next_units }' \
+        <(outcomes "$stage"; echo ' ') <("units_$stage"))
+      [[ -z $row ]] || printf '%s\n' "$row"
+      [[ $row =~ \ 0\ *$ || -z $row ]] || unfinished+=("$visit")
     done
-    [[ -z $(undone "$visit") ]] || unfinished+=("$visit")
   done
   printf '\n'
   for visit in $all_visits alone rounds; do
@@ -102,7 +103,8 @@ summary() {
   done
   find "$results" -type f -size "+${kMostBytes}c" -printf 'TOO LARGE to be brought back: %f, %s bytes\n'
   [[ ! -e $work/tools/ceilings.txt ]] || { echo; cat "$work/tools/ceilings.txt"; }
-  if ((${#unfinished[@]} == 0)); then
+  mapfile -t unfinished < <(printf '%s\n' "${unfinished[@]}" | uniq)
+  if [[ -z ${unfinished[0]} ]]; then
     printf '\nnothing is left to do\n'
   else
     printf '\nWhat is left: %s, by\n  .ci/gpu %s --out %q%s\n' "${unfinished[*]}" "${unfinished[*]}" "$results" \
