@@ -149,7 +149,7 @@ gate() {
   local unit dtype mode part code=0 begin=$SECONDS outcome=passed
   unit=$(outcomes bless | awk -F'\t' '$3 > 0 || $2 == "passed" { print $1; exit }')
   [[ -n $unit ]] || ((dry_run)) || { echo 'nothing is blessed yet'; return 1; }
-  IFS=. read -r dtype mode part <<<"${unit:-f32.cold.products}"
+  IFS=. read -r dtype mode part <<<"${unit:-f32.cold.first}"
   limited 300 env KERNELGRADE_CONFIRM=never "$kernelgrade" gate --fast --op "$(ops_of "$part" | cut -d' ' -f1)" --dtype "$dtype" --mode "$mode" \
     --baselines "$work/rounds/baselines" "${source[@]}" || code=$?
   ((dry_run == 0)) || return 0
