@@ -6,12 +6,12 @@
 # Sourced by .ci/gpu and run_unit. What is done, in $results, which is all that goes on from one machine to the next:
 #   done.tsv      a line per unit of work as it ends: visit, unit, outcome, seconds, note; the last line of a unit counts
 #   summary.txt   what that says, what is left, and the command for it
-#   <pack>.tar    logs and results of ended units: tests, rows, rounds, tools
-#   <unit>.json   rows of the pass that is being measured, which `kernelgrade` writes after each row
+#   <pack>.tar    what ended units left: logs (and JUnit, ceilings, the report), rows, rounds (and baselines)
+#   <visit>.<unit>.json, .json.journal   the pass that is being measured, which `kernelgrade` writes after each row
 # A unit's results are packed before its line is written, so whatever has a line has its results, too.
 
 readonly kMostBytes=$((16 << 20)) # of one file that comes back from a borrowed machine
-readonly kPacks='tests rows rounds tools'
+readonly kPacks='logs rows rounds'
 
 # record VISIT UNIT OUTCOME SECONDS [NOTE]: the outcome is passed, failed or skipped; pending
 # is to be done; alone: tests of it are still to be run alone.

@@ -119,9 +119,9 @@ for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2>/de
 find_gpu() {
   gpu_works || { echo 'there is no working GPU: nvidia-smi -L lists none'; return 1; }
   nvidia-smi --query-gpu=name,uuid,driver_version,compute_cap,clocks.max.sm,clocks.max.mem,power.limit,ecc.mode.current,mig.mode.current \
-    --format=csv | tee "$work/tools/device.txt"
-  ! find_nvcc || nvcc --version | tail -2 | head -1 | tee -a "$work/tools/device.txt"
-  pack tools
+    --format=csv | tee "$work/logs/device.txt"
+  ! find_nvcc || nvcc --version | tail -2 | head -1 | tee -a "$work/logs/device.txt"
+  pack logs
 }
 
 # From source: everything that compiles, whatever does not. From a bundle there is nothing to do.

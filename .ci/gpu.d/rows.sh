@@ -43,7 +43,7 @@ smoke() {
   row=$(list_rows --op "$op" --dtype "$dtype" --mode "${mode:-cold}" | sed -n 1p)
   [[ -n $row ]] || { echo "kernelgrade list shows no ${mode:-cold} rows of $op"; return 1; }
   read -r row variant _ <<<"$row"
-  if ! limited 60 "$kernelgrade" run --case "$row" --variant "$variant" --mode "${mode:-cold}" --json "$work/tools/smoke.json" \
+  if ! limited 60 "$kernelgrade" run --case "$row" --variant "$variant" --mode "${mode:-cold}" --json "$work/logs/smoke.json" \
     "${source[@]}" >"$work/smoke.log" 2>&1; then
     cat "$work/smoke.log"
     ! grep -q 'flush is not proved' "$work/smoke.log" ||
@@ -51,25 +51,25 @@ smoke() {
     return 1
   fi
   cat "$work/smoke.log"
-  limited 60 "$kernelgrade" doctor | tee "$work/tools/doctor.txt" || true # its advice does not end a visit
-  done_unit tools smoke "$machine" passed $((SECONDS - begin)) "${mode:-cold} row of $row"
+  limited 60 "$kernelgrade" doctor | tee "$work/logs/doctor.txt" || true # its advice does not end a visit
+  done_unit logs smoke "$machine" passed $((SECONDS - begin)) "${mode:-cold} row of $row"
 }
 
 ceilings() {
   local code=0 begin=$SECONDS outcome=passed
-  limited 180 "$kernelgrade" ceilings --write --baselines "$work/rounds/baselines" >"$work/tools/ceilings.new" || code=$?
-  ((dry_run)) && { cat "$work/tools/ceilings.new"; return 0; }
+  limited 180 "$kernelgrade" ceilings --write --baselines "$work/rounds/baselines" >"$work/logs/ceilings.new" || code=$?
+  ((dry_run)) && { cat "$work/logs/ceilings.new"; return 0; }
   ! cut_off $code || return $code
-  mv "$work/tools/ceilings.new" "$work/tools/ceilings.txt"
-  cat "$work/tools/ceilings.txt"
+  mv "$work/logs/ceilings.new" "$work/logs/ceilings.txt"
+  cat "$work/logs/ceilings.txt"
   ((code == 0)) || outcome=failed
   publish rounds
-  done_unit tools ceilings ceilings $outcome $((SECONDS - begin)) "exit code $code"
+  done_unit logs ceilings ceilings $outcome $((SECONDS - begin)) "exit code $code"
   return $code
 }
 
-# take_pass VISIT UNIT PACK OPTION...: the rows of one "<dtype>.<mode>.<part>", one process at a time for all of them. The file grows in
-# $results row by row; what is in it already is not measured again.
+# take_pass VISIT UNIT PACK OPTION...: the rows of one "<dtype>.<mode>.<part>", one process at a time for all of them. Its file and the
+# journal beside it grow in $results row by row; what is there already is not measured again.
 take_pass() {
   local visit=$1 unit=$2 pack=$3 dtype mode part live wanted rows limit code=0 begin=$SECONDS outcome=passed
   shift 3
@@ -82,18 +82,31 @@ take_pass() {
     return 0
   fi
   limit=$((60 + 20 * rows)) # no row takes longer than --row-timeout says, and few come near
+  [[ $visit != rounds ]] || limit=$((limit * rounds))
   limited $limit "$kernelgrade" run --fast --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" \
     --variant "$(cut -d' ' -f2- <<<"$wanted" | tr ' ' '\n' | sort -u | paste -sd,)" --json "$live" --resume --row-timeout 30 \
     "$@" "${source[@]}" >"$work/pass.log" 2>&1 || code=$?
   ((dry_run)) && { cat "$work/pass.log"; return 0; }
   ! cut_off $code || { echo "$unit: the time was over; the rows in $live are kept"; return $code; }
   tail -n 40 "$work/pass.log"
+  if grep -q -- '--resume: .*give --json another file' "$work/pass.log"; then # one of another machine is no part of this one's
+    put_aside "$pack" "$live" "$visit.$unit.elsewhere"
+    take_pass "$visit" "$unit" "$pack" "$@"
+    return
+  fi
   ((code == 0 || code == 77)) || outcome=failed
   keep "$pack" "$work/pass.log" "$visit.$unit.log"
-  [[ ! -s $live ]] || keep "$pack" "$live" "$visit.$unit.json"
+  put_aside "$pack" "$live" "$visit.$unit"
   done_unit "$pack" "$visit" "$unit" $outcome $((SECONDS - begin)) "$rows rows, exit code $code$([[ $outcome == passed ]] || echo ": $(tail -n 1 "$work/pass.log" | tr '\t' ' ' | cut -c1-120)")"
-  rm -f "$live"
+  rm -f "$live" "$live.journal"
   return $code
+}
+
+# put_aside PACK FILE NAME: a file of rows, and the journal that stands beside one which is not complete.
+put_aside() {
+  [[ ! -s $2 ]] || keep "$1" "$2" "$3.json"
+  [[ ! -s $2.journal ]] || keep "$1" "$2.journal" "$3.json.journal"
+  [[ $3 != *.elsewhere ]] || { pack "$1"; rm -f "$2" "$2.journal"; }
 }
 
 # each VISIT COMMAND...: every unit that is left, as long as there is time; exit code 1 if one failed or was not reached.
@@ -127,13 +140,16 @@ rounds_unit() {
 
 # Needs no device; fewer rounds than a gate rests on make rows that inform.
 bless_unit() {
-  local unit=$1 code=0 begin=$SECONDS outcome=passed status=()
+  local unit=$1 code=0 begin=$SECONDS outcome=passed status=() name
   [[ -n $(outcomes rounds | awk -F'\t' -v unit="$unit" '$1 == unit') ]] || ((dry_run)) || return 1
   ((rounds >= 10)) || status=(--status info)
-  if [[ -e $work/rounds/rounds.$unit.json.xz ]] || ((dry_run)); then
-    ((dry_run)) || xz -dc "$work/rounds/rounds.$unit.json.xz" >"$work/blessed.json"
+  rm -f "$work"/blessed.json*
+  for name in json json.journal; do
+    [[ ! -e $work/rounds/rounds.$unit.$name.xz ]] || xz -dc "$work/rounds/rounds.$unit.$name.xz" >"$work/blessed.$name"
+  done
+  if [[ -e $work/blessed.json ]] || ((dry_run)); then
     limited 120 "$kernelgrade" bless --from "$work/blessed.json" --baselines "$work/rounds/baselines" --why 'measured by .ci/gpu' \
-      "${status[@]}" "${source[@]}" >"$work/bless.log" 2>&1 || code=$?
+      "${status[@]}" >"$work/bless.log" 2>&1 || code=$?
     ((dry_run)) && { cat "$work/bless.log"; return 0; }
     ! cut_off $code || return $code
     tail -n 40 "$work/bless.log"
@@ -155,7 +171,7 @@ gate() {
   ((dry_run == 0)) || return 0
   ! cut_off $code || return $code
   ((code == 0 || code == 77)) || outcome=failed
-  done_unit tools gate gate $outcome $((SECONDS - begin)) "exit code $code"
+  done_unit logs gate gate $outcome $((SECONDS - begin)) "exit code $code"
   return $code
 }
 
@@ -164,14 +180,14 @@ report() {
   local code=0 begin=$SECONDS outcome=passed file
   rm -rf "$work/judged" "$work/report"
   mkdir "$work/judged"
-  for file in "$work"/rows/*.json.xz "$work"/tests/correctness.*.json.xz; do
+  for file in "$work"/rows/*.json.xz "$work"/logs/correctness.*.json.xz; do
     [[ ! -e $file ]] || xz -dc "$file" >"$work/judged/$(basename "$file" .xz)"
   done
   limited 120 env -u KERNELGRADE_STRICT "$kernelgrade" report --fast --baselines baselines --out "$work/report" "$work"/judged/*.json || code=$?
   ((dry_run == 0)) || return 0
   ! cut_off $code || return $code
-  [[ ! -d $work/report ]] || tar -cJf "$work/tools/report.tar.xz" -C "$work" report
+  [[ ! -d $work/report ]] || tar -cJf "$work/logs/report.tar.xz" -C "$work" report
   ((code == 0 || code == 77)) || outcome=failed
-  done_unit tools report report $outcome $((SECONDS - begin)) "exit code $code"
+  done_unit logs report report $outcome $((SECONDS - begin)) "exit code $code"
   return $code
 }

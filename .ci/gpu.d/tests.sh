@@ -66,24 +66,24 @@ unit_correctness() {
   local unit=$1 op=${1%.*} dtype=${1##*.} folder code=0 begin=$SECONDS alone=() test
   folder=$(mktemp -d "$work/running.XXXXXX")
   if [[ ! -x "$tree"/${op}_test ]]; then
-    done_unit tests correctness "$unit" failed 0 'its program was not built'
+    done_unit logs correctness "$unit" failed 0 'its program was not built'
     return
   fi
   bounded "$test_limit" "$tree/${op}_test" --dtype "$dtype" "--gtest_output=json:$folder/results.json" >"$folder/log" 2>&1 || code=$?
   ! cut_off $code || return 0
-  keep tests "$folder/log" "correctness.$unit.log"
-  [[ ! -s $folder/results.json ]] || keep tests "$folder/results.json" "correctness.$unit.json"
+  keep logs "$folder/log" "correctness.$unit.log"
+  [[ ! -s $folder/results.json ]] || keep logs "$folder/results.json" "correctness.$unit.json"
   mapfile -t alone < <(tests_to_run_alone "$tree/${op}_test" "$dtype" "$folder/log" $code)
   local seconds=$((SECONDS - begin))
   if ((${#alone[@]} > 0)); then
     for test in "${alone[@]:1}"; do record alone "$unit:$test" pending 0 "${alone[0]}"; done
-    done_unit tests correctness "$unit" alone $seconds "${alone[0]}"
+    done_unit logs correctness "$unit" alone $seconds "${alone[0]}"
   elif ((code == 0)); then
-    done_unit tests correctness "$unit" passed $seconds "$(seen "$folder/log" | cut -f1 | sort | uniq -c | xargs)"
+    done_unit logs correctness "$unit" passed $seconds "$(seen "$folder/log" | cut -f1 | sort | uniq -c | xargs)"
   elif ((code == 77)); then
-    done_unit tests correctness "$unit" skipped $seconds "$(grep -m1 -i skipped "$folder/log" | cut -c1-120)"
+    done_unit logs correctness "$unit" skipped $seconds "$(grep -m1 -i skipped "$folder/log" | cut -c1-120)"
   else
-    done_unit tests correctness "$unit" failed $seconds "$(what_failed "$folder/log" $code)"
+    done_unit logs correctness "$unit" failed $seconds "$(what_failed "$folder/log" $code)"
   fi
   rm -rf "$folder"
 }
@@ -98,8 +98,8 @@ unit_alone() {
     0) outcome=passed ;;
     77) outcome=skipped ;;
   esac
-  [[ $outcome == passed ]] || keep tests "$log" "alone.${unit//[:\/]/_}.log"
-  done_unit tests alone "$unit" $outcome $((SECONDS - begin)) "$([[ $outcome == passed ]] || what_failed "$log" $code)"
+  [[ $outcome == passed ]] || keep logs "$log" "alone.${unit//[:\/]/_}.log"
+  done_unit logs alone "$unit" $outcome $((SECONDS - begin)) "$([[ $outcome == passed ]] || what_failed "$log" $code)"
   rm -f "$log"
 }
 
@@ -134,8 +134,8 @@ unit_sanitize() {
     0) outcome=passed ;;
     77) outcome=skipped ;;
   esac
-  keep tools "$log" "$unit.log"
-  done_unit tools sanitize "$unit" $outcome $((SECONDS - begin)) "$(grep -h 'SUMMARY' "$log" || tail -n 1 "$log" | tr '\t' ' ' | cut -c1-120)"
+  keep logs "$log" "$unit.log"
+  done_unit logs sanitize "$unit" $outcome $((SECONDS - begin)) "$(grep -h 'SUMMARY' "$log" || tail -n 1 "$log" | tr '\t' ' ' | cut -c1-120)"
   rm -f "$log"
 }
 

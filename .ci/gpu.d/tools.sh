@@ -36,9 +36,9 @@ profile_unit() {
   ((dry_run == 0)) || return 0
   ! cut_off $code || return $code
   ((code == 0)) || outcome=failed
-  [[ ! -s $work/hardware.json ]] || keep tools "$work/hardware.json" "$unit.json"
-  [[ ! -s $work/hardware.csv ]] || keep tools "$work/hardware.csv" "$unit.csv"
-  done_unit tools profile "$unit" $outcome $((SECONDS - begin)) "exit code $code"
+  [[ ! -s $work/hardware.json ]] || keep logs "$work/hardware.json" "$unit.json"
+  [[ ! -s $work/hardware.csv ]] || keep logs "$work/hardware.csv" "$unit.csv"
+  done_unit logs profile "$unit" $outcome $((SECONDS - begin)) "exit code $code"
   return $code
 }
 
@@ -52,7 +52,7 @@ unit_tests() {
   ((dry_run == 0)) || return 0
   ! cut_off $code || return $code
   ((code == 0)) || outcome=failed
-  [[ ! -e $work/unit.log ]] || keep tools "$work/unit.log" unit.log
-  done_unit tools unit unit $outcome $((SECONDS - begin)) "exit code $code"
+  [[ ! -e $work/unit.log ]] || keep logs "$work/unit.log" unit.log
+  done_unit logs unit unit $outcome $((SECONDS - begin)) "exit code $code"
   return $code
 }

@@ -86,7 +86,7 @@ rows_with_costs() {
 summary() {
   local visit stage unfinished=() row
   printf 'source: %s\n' "$(outcomes source | cut -f1)"
-  [[ ! -e $work/tools/device.txt ]] || cat "$work/tools/device.txt"
+  [[ ! -e $work/logs/device.txt ]] || cat "$work/logs/device.txt"
   printf '\n%-12s %6s %7s %7s %8s %6s  %s\n' visit units passed failed skipped left next
   for visit in $all_visits; do
     for stage in $(stages_of "$visit"); do
@@ -103,7 +103,7 @@ summary() {
     outcomes "$visit" | awk -F'\t' -v visit="$visit" '$2 == "failed" { printf "FAILED %s %s (%s s): %s\n", visit, $1, $3, $4 }'
   done
   find "$results" -type f -size "+${kMostBytes}c" -printf 'TOO LARGE to be brought back: %f, %s bytes\n'
-  [[ ! -e $work/tools/ceilings.txt ]] || { echo; cat "$work/tools/ceilings.txt"; }
+  [[ ! -e $work/logs/ceilings.txt ]] || { echo; cat "$work/logs/ceilings.txt"; }
   mapfile -t unfinished < <(printf '%s\n' "${unfinished[@]}" | uniq)
   if [[ -z ${unfinished[0]} ]]; then
     printf '\nnothing is left to do\n'

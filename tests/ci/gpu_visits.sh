@@ -70,7 +70,7 @@ rows_in() { # of the results: those of finished passes, and of the one that was 
       }
     done
     find "$work/unpacked" -name '*.json.xz' -exec xz -dc {} + 2>/dev/null || true
-    cat "$work"/results/*.json 2>/dev/null || true
+    cat "$work"/results/*.json "$work"/results/*.journal 2>/dev/null || true
     rm -rf "$work/unpacked"
   } | sed -n 's/.*"row": "\([^"]*\)".*/row \1/p' | sort -u
 }
@@ -116,6 +116,10 @@ check 'done is done: nothing runs twice' cmp "$work/truth" "$work/before"
 new_machine
 visit correctness measure --passes f32.cold,f16.graph
 check 'nor on another machine' cmp "$work/truth" "$work/before"
+echo '{"row": "elsewhere", "verified": ""}' >"$work/results/measure.f32.real.first.json.journal"
+visit measure --passes f32.real
+check 'a pass begun on another machine is put aside, and measured' test "$code:$(rows_in | grep -c 'f32.* real 1 measure')" = 0:9
+check 'and kept' tar -tf "$work/results/rows.tar" rows/measure.f32.real.first.elsewhere.json.journal.xz
 sed -i 's/rehearsal/another/' "$work/machine/manifest.txt"
 visit correctness
 check 'results of two sources are not mixed' said 'results of the source rehearsal, and this is another'
@@ -143,7 +147,7 @@ check 'of a hang, too' said 'FAILED correctness softmax.f16 .*slow; alone, too: 
 check 'a wrong result is one, and is not tried again' test "$(outcome correctness axpy.f32):$(outcome alone axpy.f32:Op/f32.Sizes)" = failed:
 check 'rows with faults cost themselves alone' test "$(rows_in | grep -c ' cold 1 measure')" = 9
 check 'the other rows are blessed' test "$(tar -xOf "$work/results/rounds.tar" rounds/baselines/stand-in/gemm.csv | wc -l)" = 2
-check 'junit says so' grep -q '<failure message="sticky; alone, too' <(tar -xOf "$work/results/tests.tar" tests/correctness.xml)
+check 'junit says so' grep -q '<failure message="sticky; alone, too' <(tar -xOf "$work/results/logs.tar" logs/correctness.xml)
 : >"$work/faults"
 visit correctness measure --passes f32.cold --again
 check 'with --again what failed is tried again, and passes' test "$(outcome correctness gemm.f32)$(outcome correctness axpy.f32)$code" = passedpassed0
