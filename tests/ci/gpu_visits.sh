@@ -124,6 +124,14 @@ sed -i 's/rehearsal/another/' "$work/machine/manifest.txt"
 visit correctness
 check 'results of two sources are not mixed' said 'results of the source rehearsal, and this is another'
 
+# A bundle needs no CMake.
+mkdir "$work/tools"
+ln -s /usr/bin/* "$work/tools/"
+rm -f "$work"/tools/{cmake,ctest}
+fresh
+PATH=$work/tools visit correctness sanitize
+check 'without CTest tests run side by side all the same' test "$code:$(tests_in | wc -l)" = 0:6
+
 # A device with faults.
 fresh
 cat >"$work/faults" <<'TEXT'
@@ -151,6 +159,20 @@ check 'junit says so' grep -q '<failure message="sticky; alone, too' <(tar -xOf 
 : >"$work/faults"
 visit correctness measure --passes f32.cold --again
 check 'with --again what failed is tried again, and passes' test "$(outcome correctness gemm.f32)$(outcome correctness axpy.f32)$code" = passedpassed0
+
+# From source: options are never left to CMake's cache, and what does not compile costs itself alone.
+fresh
+rm "$work/machine/manifest.txt" "$work/machine/build/cuda/tests.txt" "$work/machine/build/cuda/gemm_test"
+ln -s "$root"/tests/ci/stand_in/{cmake,ctest,nvcc} "$work/machine/bin/"
+for op in "${ops[@]}"; do touch "$work/machine/tests/${op}_test.cu"; done
+visit correctness --source-id rehearsal
+check 'without programs they are built first' said '^==> build'
+check 'for this GPU, all operations, warnings being none of its errors' \
+  grep -q '^cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES=90a-real -DKERNELGRADE_OPS= -DKERNELGRADE_WERROR=OFF$' "$work/truth"
+check 'beyond what does not compile' grep -q '^cmake --build build/cuda --target kernelgrade axpy_test gemm_test softmax_test -- -k 0$' "$work/truth"
+check 'which has then failed' test "$(outcome correctness gemm.f32):$(outcome correctness axpy.f32):$code" = failed:passed:1
+visit build --source-id rehearsal --ops axpy
+check 'fewer operations are said by name' grep -q 'KERNELGRADE_OPS=axpy ' "$work/truth"
 
 fresh
 echo 'softmax.f32.large/plain flush' >"$work/faults"
