@@ -68,12 +68,13 @@ toolkit=$(dirname "$(dirname "$(realpath "$(find_nvcc && command -v nvcc)")")")
 mkdir "$work/toolkit"
 mount --bind "$toolkit" "$work/toolkit"
 mount -t tmpfs none "$work/view"
-mkdir "$work"/view/{changes,work}
+mkdir "$work"/view/{changes,work,toolkit-changes,toolkit-work}
 mount -t overlay overlay -o "lowerdir=${system%/}/usr,upperdir=$work/view/changes,workdir=$work/view/work" /usr ||
   { echo 'skipped: /usr cannot be overlaid here'; exit 77; }
 if [[ $system != / ]]; then
   mkdir -p "$toolkit" # which the other system lacks
-  mount --bind "$work/toolkit" "$toolkit"
+  # A view again, and no bind: files of it are removed below.
+  mount -t overlay overlay -o "lowerdir=$work/toolkit,upperdir=$work/view/toolkit-changes,workdir=$work/view/toolkit-work" "$toolkit"
   [[ -e /usr/local/cuda ]] || ln -s "$toolkit" /usr/local/cuda
   for name in g++ gcc; do # a system that has one version alone may lack the plain names
     command -v $name >/dev/null || find /usr/bin -name "$name-[0-9]*" -exec ln -sf {} "$work/bin/$name" \;
