@@ -5,8 +5,8 @@
 #
 # Sourced by .ci/gpu: what needs the GPU for itself: the first look, ceilings, rows, and the baselines made of them.
 
-# list_rows OPTION...: "<case> <variant>..." of the listed rows, vendors' included; naive variants only where they are wanted, since some
-# take a second per launch.
+# list_rows OPTION...: "<case> <variant>..." of the listed rows, vendors' included; the slow variants, naive and direct, only with --naive,
+# since some take a second per launch.
 list_rows() {
   "$kernelgrade" list --fast "$@" |
     awk -F'  +' -v naive="$naive" '$1 ~ /^[a-z0-9_]+\.[a-z0-9]+\./ {
