@@ -9,6 +9,7 @@
 #include "perf/cli/counted.h"
 #include "perf/cli/row_history.h"
 #include "perf/cli/stored_runs.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/report/aggregates.h"
@@ -151,8 +152,9 @@ int report(const Options& options, World& world) {
   const std::filesystem::path kept =
       report::write(options.folder, run, result, timings.ceilings, counted, supplements);
   for (const report::CountedSection& section : counted)
-    world.out << section.name << ": " << judge::plain_text(section.result);
-  for (const std::string& line : report::lines(supplements)) world.out << line << "\n";
+    world.out << judge::for_console(section.name) << ": " << judge::plain_text(section.result);
+  for (const std::string& line : report::lines(supplements))
+    world.out << judge::for_console(line) << "\n";
   world.out << judge::plain_text(judge::summarise(result), result)
             << fmt::format("report: {}, kept in {}\n", (options.folder / "report.html").string(),
                            kept.string());
