@@ -115,13 +115,8 @@ void write_file(const std::filesystem::path& path, std::string_view contents) {
   // mkostemp makes files for the owner alone; these are to be committed and read by all.
   if (::fchmod(file.number(), 0644) != 0) fail_with_errno("set the permissions of", path);
   write_all(file.number(), contents, path);
-  if (::fsync(file.number()) != 0) fail_with_errno("flush", path);
   if (::rename(name.c_str(), path.c_str()) != 0) fail_with_errno("replace", path);
   temporary.moved();
-  // The new name is on the disk only when the folder is; where a file system cannot do that,
-  // nothing is lost but durability.
-  const Descriptor parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent) (void)::fsync(parent.number());
 }
 
 } // namespace kg

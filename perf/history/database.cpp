@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sqlite3.h>
@@ -87,6 +88,15 @@ class Database::Transaction {
 
 namespace {
 
+// Those that there are of a file; none where there is no file.
+std::string first_bytes(const std::filesystem::path& file, std::size_t most) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes(most, '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(most));
+  bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  return bytes;
+}
+
 // "2026-01-31" or "2026-01-31T23:59:59Z", a day and a time that exist.
 bool is_utc(const std::string& text) {
   static const std::regex kForm(R"((\d{4})-(\d\d)-(\d\d)(T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ)?)");
@@ -121,7 +131,8 @@ constexpr const char* kTables = R"(
 // "580.65.06" of the kernel module's line, which not every container shows; else what the driver
 // supports of CUDA, "13.0". Empty on the host.
 std::string driver_of(const nlohmann::json& environment) {
-  const std::string module = environment.value("nvidia_module", std::string());
+  // Its beginning: std::regex takes stack for every character that matches.
+  const std::string module = environment.value("nvidia_module", std::string()).substr(0, 1000);
   std::smatch version;
   if (std::regex_search(module, version, std::regex(R"(\d+(\.\d+)+)"))) return version.str();
   return environment.value("cuda_driver", std::string());
@@ -139,6 +150,14 @@ std::string machine_of(const nlohmann::json& environment) {
 
 Database::Database(const std::filesystem::path& file) : file_(file.string()) {
   judge::require_writable(file); // SQLite would wait for a pipe's other end
+  // It would also make a database of any file that is too short to be one.
+  constexpr std::string_view kHeader("SQLite format 3", 16); // with its NUL
+  const std::string begin = first_bytes(file, kHeader.size());
+  require(
+      begin.empty() || begin == kHeader,
+      fmt::format("{}: it is not a database; name one that `kernelgrade history import` made, or a "
+                  "new name",
+                  file_));
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
   const int code = sqlite3_open(file_.c_str(), &connection_);
   try {

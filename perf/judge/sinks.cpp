@@ -103,9 +103,10 @@ std::string printable(std::string_view text) {
       result += static_cast<char>(c);
     else if (!character.valid || is_control(c))
       result += visible(character);
-    else if ((at_beginning && c == ':' && rest.starts_with(':')) ||
-             (c == '#' && rest.starts_with("#[")))
-      result.append("\\").append(character.bytes);
+    else if (at_beginning && c == ':' && rest.starts_with(':'))
+      result += "\\:"; // "::error::" counts at the beginning of a line
+    else if (c == '#' && rest.starts_with("#["))
+      result += "#\\"; // "##[error]" anywhere
     else
       result += character.bytes;
     at_beginning = c == '\n' || (at_beginning && (c == ' ' || c == '\t'));
