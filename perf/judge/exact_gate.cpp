@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/exact_gate.h"
 
+#include "perf/judge/sinks.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -174,9 +176,9 @@ std::string plain_text(const ExactResult& result) {
   for (const ExactVerdict& row : result.rows) {
     ++counts[row.verdict];
     if (row.verdict == Verdict::unblessed && counts[row.verdict] > 1) continue; // much alike
-    if (row.verdict != Verdict::pass || row.changed) lines += row.message + "\n";
+    if (row.verdict != Verdict::pass || row.changed) lines += for_console(row.message) + "\n";
   }
-  for (const std::string& fault : result.faults) lines += fault + "\n";
+  for (const std::string& fault : result.faults) lines += for_console(fault) + "\n";
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : counts)
     parts.push_back(fmt::format("{} {}", count, name(verdict)));

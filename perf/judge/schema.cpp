@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/schema.h"
 
+#include "perf/judge/sinks.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -194,6 +195,8 @@ std::string write_table(const Schema& schema, std::vector<std::vector<std::strin
   for (const Column& column : schema.columns) record.emplace_back(column.name);
   std::string contents = csv_record(record);
   for (auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (schema.columns[i].check == any_text) row[i] = for_csv(row[i]);
     record.assign(1, std::to_string(schema.version));
     record.insert(record.end(), std::make_move_iterator(row.begin()),
                   std::make_move_iterator(row.end()));

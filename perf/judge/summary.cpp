@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/summary.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/statistics.h"
 #include "perf/judge/table.h"
 
@@ -135,10 +136,13 @@ std::string plain_text(const Summary& summary, const GateResult& result) {
   if (!summary.categories.empty()) out += "\n" + categories_of(summary).plain();
   if (!summary.worst.empty()) out += "\n" + worst_of(summary).plain();
   out += "\n";
-  for (const std::string& note : result.notes) out += fmt::format("note: {}\n", note);
-  for (const std::string& line : lines_of(summary.to_know)) out += fmt::format("note: {}\n", line);
-  for (const std::string& fault : result.faults) out += fmt::format("FAIL: {}\n", fault);
-  for (const std::string& line : lines_of(summary.to_fix)) out += fmt::format("FAIL: {}\n", line);
+  for (const std::string& note : result.notes) out += fmt::format("note: {}\n", for_console(note));
+  for (const std::string& line : lines_of(summary.to_know))
+    out += fmt::format("note: {}\n", for_console(line));
+  for (const std::string& fault : result.faults)
+    out += fmt::format("FAIL: {}\n", for_console(fault));
+  for (const std::string& line : lines_of(summary.to_fix))
+    out += fmt::format("FAIL: {}\n", for_console(line));
   return out + exit_line(summary, result) + "\n";
 }
 
@@ -155,7 +159,7 @@ std::string worth_knowing_markdown(const Summary& summary, std::size_t most) {
   if (lines.empty()) return "";
   std::string out = "### Worth knowing\n\n";
   for (std::size_t i = 0; i < std::min(most, lines.size()); ++i)
-    out += fmt::format("- {}\n", lines[i]);
+    out += fmt::format("- {}\n", for_markdown(lines[i]));
   if (lines.size() > most)
     out += fmt::format("\n{} more are in report.html.\n", lines.size() - most);
   return out + "\n";

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/console_text.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/summary.h"
 #include "perf/report/faces.h"
 #include "perf/report/failures.h"
@@ -9,6 +10,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace kg::report {
 namespace {
@@ -22,18 +26,20 @@ std::string brief(const std::string& text) {
 
 std::string failed_text(const std::vector<Failure>& failed, const std::string& page,
                         std::size_t most) {
-  std::string text;
+  std::vector<std::string> lines;
   for (std::size_t i = 0; i < std::min(most, failed.size()); ++i) {
     const Failure& each = failed[i];
-    text += "FAIL: ";
+    std::string text = "FAIL: ";
     if (!each.what.empty()) text += fmt::format("{}: {}: ", each.what, each.verdict);
     text += brief(each.why);
     if (each.alike > 0) text += fmt::format(" (and {} more like it)", each.alike);
     if (!each.again.empty()) text += fmt::format("; again: {}", each.again);
-    text += "\n";
+    lines.push_back(std::move(text));
   }
   if (failed.size() > most)
-    text += fmt::format("and {} more failures: {}\n", failed.size() - most, page);
+    lines.push_back(fmt::format("and {} more failures: {}", failed.size() - most, page));
+  std::string text;
+  for (const std::string& each : lines) text += judge::for_console(each) + "\n";
   return text;
 }
 
@@ -67,8 +73,8 @@ std::string console_text(const judge::Results& run, const judge::GateResult& res
   if (!text.empty()) text += "\n";
   const bool emulated = device_of(run) == judge::Device::host;
   if (!emulated) text += judge::plain_text(summary, result);
-  for (const std::string& each : lines(supplements)) text += each + "\n";
-  for (const CountedSection& section : counted) text += line(section) + "\n";
+  for (const std::string& each : lines(supplements)) text += judge::for_console(each) + "\n";
+  for (const CountedSection& section : counted) text += judge::for_console(line(section)) + "\n";
   if (emulated && !result.rows.empty()) text += emulated_timings_line(result) + "\n";
   return text + outcome(result) + "\n";
 }

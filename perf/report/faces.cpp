@@ -3,6 +3,7 @@
 #include "perf/report/faces.h"
 
 #include "perf/judge/csv.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/summary.h"
 #include "perf/report/console_text.h"
 #include "perf/report/junit.h"
@@ -40,7 +41,7 @@ TestSuite timings_suite(const judge::Results& run, const GateResult& result) {
     const Measured* const times = find(measured, row.key);
     TestCase test{fmt::format("perf.{}.{}", row.op, row.dtype), judge::text(row.key),
                   times ? times->median_ns / 1e9 : 0.0,         row.exit_code,
-                  std::string(judge::name(row.verdict)),        row.message};
+                  std::string(judge::name(row.verdict)),        judge::for_csv(row.message)};
     const auto property = [&](const char* name, double value) {
       test.properties.emplace_back(name, judge::csv_number(value));
     };
@@ -96,11 +97,11 @@ std::string rows_csv(const judge::Results& run, const GateResult& result,
     };
     const auto at = standing.find(row.key);
     std::vector<std::string> fields = {
-        row.key.case_id,
-        row.key.variant,
+        judge::for_csv(row.key.case_id),
+        judge::for_csv(row.key.variant),
         std::string(judge::name(row.key.mode)),
         std::string(judge::name(row.kind)),
-        row.category,
+        judge::for_csv(row.category),
         times ? judge::csv_number(times->median_ns) : "",
         times ? judge::csv_number(times->ci_ns.low) : "",
         times ? judge::csv_number(times->ci_ns.high) : "",
@@ -112,7 +113,7 @@ std::string rows_csv(const judge::Results& run, const GateResult& result,
         times ? judge::csv_number(times->bytes / times->median_ns) : "",
         times ? judge::csv_number(times->flops / times->median_ns) : "",
         times ? number(times->peak_bytes > 0, times->peak_bytes) : "",
-        row.message};
+        judge::for_csv(row.message)};
     fields.resize(header.size());
     text += judge::csv_record(fields);
   }

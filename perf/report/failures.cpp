@@ -3,6 +3,7 @@
 #include "perf/report/failures.h"
 
 #include "perf/judge/exact_table.h"
+#include "perf/judge/sinks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -39,7 +40,9 @@ class List {
 };
 
 // The first "<folder>/...:<line>" in a text; paths may have something before them.
-std::optional<Place> place_in(const std::string& text, const std::string& folder) {
+std::optional<Place> place_in(const std::string& whole, const std::string& folder) {
+  constexpr std::size_t kMost = 2000; // std::regex takes stack for every character that matches
+  const std::string text = whole.substr(0, kMost);
   const std::regex form("(" + folder + R"(/[\w./-]+):(\d+))");
   std::smatch found;
   if (!std::regex_search(text, found, form)) return std::nullopt;
@@ -162,28 +165,12 @@ void add_study(List& list, const StudyRun& run) {
                 {}});
 }
 
-// What Markdown would take for its own.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<')
-      result += "&lt;";
-    else if (c == '*')
-      result += "\\*";
-    else
-      result += c;
-  }
-  return result;
-}
-
 // Behind a list's item; a text of several lines keeps them in a block of its own.
 std::string why_markdown(const std::string& why) {
   constexpr std::size_t kMost = 600; // of one failure; the whole is in report.html
   const std::string text = why.size() <= kMost ? why : why.substr(0, kMost) + "...";
-  if (text.find('\n') == std::string::npos) return " " + escaped(text);
-  std::string block;
-  for (const char c : text) block += c == '\n' ? std::string("\n  ") : std::string(1, c);
-  return fmt::format("\n  ```text\n  {}\n  ```", block);
+  if (text.find('\n') == std::string::npos) return " " + judge::for_markdown(text);
+  return judge::for_markdown_block(text, "  ");
 }
 
 } // namespace
@@ -218,9 +205,10 @@ std::string markdown(const std::vector<Failure>& failures, std::size_t most) {
         failure.alike == 0 ? "" : fmt::format(" and {} more like it", failure.alike);
     text += "-";
     if (!failure.what.empty())
-      text += fmt::format(" **{}**{}: {}:", escaped(failure.what), alike, failure.verdict);
+      text +=
+          fmt::format(" **{}**{}: {}:", judge::for_markdown(failure.what), alike, failure.verdict);
     text += why_markdown(failure.why);
-    if (!failure.again.empty()) text += fmt::format("  \n  `{}`", failure.again);
+    if (!failure.again.empty()) text += "  \n  " + judge::for_markdown_code(failure.again);
     text += "\n";
   }
   if (more > 0) text += fmt::format("\n{} more are in report.html.\n", more);

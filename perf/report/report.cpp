@@ -4,6 +4,7 @@
 
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/roof.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/theory.h"
@@ -174,7 +175,7 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted, const Supplements& supplements) {
   const judge::Summary summary = judge::summarise(result);
   std::string text = fmt::format("# Kernelgrade report\n\n**{}**\n\n",
-                                 headline(run, result, counted, supplements));
+                                 judge::for_markdown(headline(run, result, counted, supplements)));
   text += opening(run, result, counted, supplements, kAll);
   text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n", kScale,
                       judged_table(result, run.rows, device_of(run)).markdown(),
@@ -238,7 +239,7 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
                            {"crossovers", json(sweeps(run))},
                            {"counted", sections}};
   report.update(json(supplements));
-  return report.dump(1) + "\n";
+  return judge::for_json(report, 1) + "\n";
 }
 
 std::filesystem::path write(const std::filesystem::path& folder, const judge::Results& run,

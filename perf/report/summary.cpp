@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/summary.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/summary.h"
 #include "perf/report/aggregates.h"
 #include "perf/report/console_text.h"
@@ -61,8 +62,8 @@ std::string opening(const judge::Results& run, const GateResult& result,
 
 std::string summary(const judge::Results& run, const GateResult& result,
                     const CountedSections& counted, const Supplements& supplements) {
-  std::string text =
-      fmt::format("## Kernelgrade: {}\n\n", headline(run, result, counted, supplements));
+  std::string text = fmt::format("## Kernelgrade: {}\n\n",
+                                 judge::for_markdown(headline(run, result, counted, supplements)));
   text += opening(run, result, counted, supplements, kMostFirst);
   GateResult worst = noteworthy(result);
   const std::size_t all = worst.rows.size();
