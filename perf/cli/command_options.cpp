@@ -3,11 +3,30 @@
 #include "perf/cli/command_options.h"
 
 #include "perf/cli/study_options.h"
+#include "perf/judge/csv.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <optional>
+#include <string>
 
 namespace kg::cli {
 namespace {
+
+// A number above 0 and up to `most`; neither NaN nor infinity. `unit` stands in the message.
+CLI::Validator positive(double most, const std::string& unit) {
+  return {[most, unit](const std::string& word) {
+            const std::optional<double> value = judge::parse_number(word);
+            return value && *value > 0 && *value <= most
+                       ? std::string()
+                       : fmt::format("'{}' is no number of {} above 0 and up to {:g}", word, unit,
+                                     most);
+          },
+          "POSITIVE"};
+}
+CLI::Validator seconds() { return positive(86400, "seconds"); }
+CLI::Validator minutes() { return positive(10080, "minutes"); }
+CLI::Validator percent() { return positive(100, "percent"); }
 
 void add_rows(CLI::App& command, Words& words) {
   add_filter(command, words.filter);
@@ -24,7 +43,7 @@ void add_row_timeout(CLI::App& command, Words& words) {
   command
       .add_option("--row-timeout", words.options.row_timeout_s,
                   "seconds after which a row that is not done is killed")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds());
 }
 
 void add_device(CLI::App& command, Words& words) {
@@ -55,7 +74,7 @@ void add_shard(CLI::App& command, Words& words, const char* text) {
 
 void add_tolerance(CLI::App& command, Words& words) {
   command.add_option("--tol-pct", words.options.tol_pct, "tolerated slow-down in percent")
-      ->check(CLI::PositiveNumber);
+      ->check(percent());
 }
 
 void add_baselines(CLI::App& command, Words& words) {
@@ -84,7 +103,7 @@ void add_selftest(CLI::App& app, Words& words) {
   selftest->add_option("--source-id", options.source_id, "name of the source without git");
   selftest->add_option("--checks", options.checks, "row checks of each experiment");
   selftest->add_option("--minutes", options.minutes, "begin nothing that would end later")
-      ->check(CLI::PositiveNumber);
+      ->check(minutes());
   selftest->add_option("--processes", words.processes, "to screen with (default: 5)")
       ->check(CLI::Range(3, 10));
   selftest->add_option("--batches-per-bless", options.batches_per_bless, "of one baseline")
@@ -117,7 +136,7 @@ void add_import(CLI::App& gate, Words& words) {
                   "compare with this file of such results instead of the baselines")
       ->needs(import);
   gate.add_option("--tol", words.options.tol_pct, "with --baseline: tolerated slow-down in percent")
-      ->check(CLI::PositiveNumber)
+      ->check(percent())
       ->needs("--baseline");
 }
 
@@ -343,8 +362,7 @@ void add_compare(CLI::App& app, Words& words) {
                    "compare counts with files that ncu wrote of run --once --json, whose file lies "
                    "beside each")
       ->excludes(files);
-  compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")
-      ->check(CLI::PositiveNumber);
+  compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")->check(percent());
   compare->add_option("--json", options.json, "write the comparison to this file");
   compare->add_flag("--across-devices", options.across_devices,
                     "show measurements of different devices side by side, for information only");

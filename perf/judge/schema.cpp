@@ -166,16 +166,23 @@ std::optional<Complaint> an_id(std::string_view field) {
 
 std::optional<Complaint> a_positive_number(std::string_view field) {
   const std::optional<double> value = parse_number(field);
-  if (value && *value > 0) return std::nullopt;
-  return Complaint{fmt::format("'{}' is not a positive number", field),
+  if (value && *value > 0 && *value <= kGreatest) return std::nullopt;
+  return Complaint{fmt::format("'{}' is not a positive number up to {:g}", field, kGreatest),
                    "delete the line, then measure and bless the row again"};
 }
 
 std::optional<Complaint> a_number_from_zero(std::string_view field) {
   const std::optional<double> value = parse_number(field);
-  if (value && *value >= 0) return std::nullopt;
-  return Complaint{fmt::format("'{}' is not a number >= 0", field),
+  if (value && *value >= 0 && *value <= kGreatest) return std::nullopt;
+  return Complaint{fmt::format("'{}' is not a number from 0 to {:g}", field, kGreatest),
                    "delete the line, then measure and bless the row again"};
+}
+
+std::optional<Complaint> a_tolerance(std::string_view field) {
+  const std::optional<double> value = parse_number(field);
+  if (value && *value > 0 && *value <= 100) return std::nullopt;
+  return Complaint{fmt::format("'{}' is no tolerance", field),
+                   "give percent, above 0 and up to 100"};
 }
 
 std::optional<Complaint> positive_numbers(std::string_view field) {
