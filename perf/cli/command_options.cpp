@@ -62,7 +62,9 @@ void add_device(CLI::App& command, Words& words) {
 
 void add_measuring(CLI::App& command, Words& words) {
   add_device(command, words);
-  command.add_option("--processes", words.processes, "fresh processes to measure in")
+  command
+      .add_option("--processes,--rounds", words.processes,
+                  "fresh processes, each of which measures every row once")
       ->check(CLI::Range(1, 100));
 }
 
@@ -120,18 +122,24 @@ void add_selftest(CLI::App& app, Words& words) {
   selftest->add_flag("--busy", options.busy, "be one of them")->group("");
 }
 
-// Imported results are all judged and nothing is measured, so that what chooses rows or says how to
+// Stored results are all judged and nothing is measured, so that what chooses rows or says how to
 // measure would be ignored.
-void add_import(CLI::App& gate, Words& words) {
-  const std::vector<CLI::Option*> senseless = gate.get_options([](const CLI::Option* option) {
-    const std::string name = option->get_name();
-    return option->get_group() == kRows || name == "--device" || name == "--source-id" ||
-           name == "--processes" || name == "--shard" || name == "--shuffle";
+CLI::Option* add_stored(CLI::App& command, Words& words, const char* name, const char* text) {
+  const std::vector<CLI::Option*> senseless = command.get_options([](const CLI::Option* option) {
+    const std::string of = option->get_name();
+    return option->get_group() == kRows || of == "--device" || of == "--source-id" ||
+           of == "--processes" || of == "--shard" || of == "--shuffle";
   });
-  CLI::Option* import = gate.add_option(
-      "--import", words.options.files,
-      "measure nothing; judge this file of kernelgrade, NVBench, Google Benchmark or CUTLASS");
-  for (CLI::Option* option : senseless) import->excludes(option);
+  CLI::Option* stored = command.add_option(name, words.options.files, text);
+  for (CLI::Option* option : senseless) stored->excludes(option);
+  return stored;
+}
+
+void add_import(CLI::App& gate, Words& words) {
+  CLI::Option* import =
+      add_stored(gate, words, "--import",
+                 "measure nothing; judge this file of kernelgrade, NVBench, Google Benchmark or "
+                 "CUTLASS");
   gate.add_option("--baseline", words.options.baseline,
                   "compare with this file of such results instead of the baselines")
       ->needs(import);
@@ -153,6 +161,11 @@ void add_run(CLI::App& app, Words& words) {
   add_strict(*run, words);
   run->add_flag("--once", options.once,
                 "execute and check each row once and time nothing, for profilers and sanitizers");
+  run->add_flag("--resume", options.resume_run,
+                "keep the rows that the --json file holds, and measure what is left")
+      ->needs("--json")
+      ->excludes("--in-process")
+      ->excludes("--once");
   add_shard(*run, words, kShard);
 }
 
@@ -201,6 +214,10 @@ void add_bless(CLI::App& app, Words& words) {
   bless->add_option("--status", words.status, "gate, info or xfail")
       ->check(CLI::IsMember({"gate", "info", "xfail"}));
   add_tolerance(*bless, words);
+  add_stored(*bless, words, "--from",
+             "measure nothing; bless what these files of `run --json` hold, on any machine")
+      ->excludes("--remove-orphans")
+      ->excludes("--cost");
 }
 
 void add_doctor(CLI::App& app, Words& words) {

@@ -56,6 +56,7 @@ struct Options {
   perf::Pace pace = perf::Pace::full; // KERNELGRADE_BRIEF=1: brief
   unsigned shuffle = 0;               // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
+  bool resume_run = false;       // run: keep what --json holds, and measure the rest
   bool once = false;             // run: execute and check each row once, and time nothing
   bool ascii = false;            // write no other characters
   double row_timeout_s = 120;    // a row that takes longer is killed with its process

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/suite.h"
 
+#include "runtime/backend.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -25,6 +26,11 @@ void demand(bool condition, const std::string& message) {
 }
 
 } // namespace
+
+bool is_timed_in_sequence(std::int64_t elements) {
+  constexpr std::int64_t kMost = 1 << 16;
+  return backend == Backend::host || elements <= kMost;
+}
 
 Shape Shape::parse(std::string_view text) {
   const auto wrong = std::find_if_not(text.begin(), text.end(), belongs_in_id);

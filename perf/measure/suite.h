@@ -80,6 +80,11 @@ struct Variant {
   bool timed = true; // false: one launch takes too long here; its costs are counted all the same
 };
 
+// Whether a kernel of ours may be timed whose threads each read so many elements one after another:
+// beyond 2^16 a launch takes from a tenth of a second to seconds on a GPU, and its rows minutes.
+// The executor's cases are small.
+bool is_timed_in_sequence(std::int64_t elements);
+
 // One case: op, dtype and parameters. Its id is "<op>.<dtype>.<shape>".
 struct Case {
   Kind kind = Kind::memory;
