@@ -28,8 +28,8 @@ class Shape {
 
   const std::string& text() const { return text_; }
 
-  // The number behind `key` ("m" in "m1024"). Throws Error naming the key when it is missing or not
-  // a number >= 0.
+  // The number behind `key` ("m" in "m1024"). Throws Error naming the key when it is missing, not a
+  // number >= 0, or so large that the numbers asked for multiply to more than 2^58.
   std::int64_t number(std::string_view key) const;
 
   // The one token that is among `allowed`, as its index. Throws Error listing them when none or
@@ -50,6 +50,7 @@ class Shape {
     mutable bool used = false;
   };
   std::vector<Token> tokens_;
+  mutable std::int64_t volume_ = 1; // of the numbers that were asked for
 };
 
 // Which canary a row is compared with where clocks and machines differ: what bounds it on the
