@@ -68,7 +68,10 @@ set(KERNELGRADE_CHECKED_FLAGS ${KERNELGRADE_CHECKED_OPTIMISATION} -g1 -ffp-contr
 function(kernelgrade_checked_options target)
   target_compile_options(${target} PRIVATE ${KERNELGRADE_CHECKED_FLAGS} ${KERNELGRADE_HOST_ARCH})
   target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
+  kernelgrade_relative_file_names(${target})
 endfunction()
 
 # How tests, the cases of timings and the command are compiled: in half of the time that -O3 takes. What a clock sees asks for -O3 itself.
-set(KERNELGRADE_BRIEF_COMPILATION $<$<COMPILE_LANGUAGE:CXX>:-Og> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Og>)
+# Files are named from the project's root: what the compiler cache keeps serves checkouts in other folders, too.
+set(KERNELGRADE_BRIEF_COMPILATION $<$<COMPILE_LANGUAGE:CXX>:-Og> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Og>
+  $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=>)

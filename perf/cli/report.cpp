@@ -9,7 +9,6 @@
 #include "perf/cli/counted.h"
 #include "perf/cli/row_history.h"
 #include "perf/cli/stored_runs.h"
-#include "perf/judge/atomic_file.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/report/aggregates.h"
@@ -24,7 +23,6 @@
 #include <fmt/ranges.h>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
 #include <string>
@@ -40,26 +38,26 @@ namespace {
 struct Files {
   judge::Results run;
   report::Supplements supplements;
+  std::vector<std::string> faults; // files that cannot be read
 };
 
-Files read_files(const std::vector<std::filesystem::path>& paths) {
+Files read_files(const Options& options) {
   Files files;
   std::vector<std::filesystem::path> results;
-  for (const std::filesystem::path& path : paths)
-    if (!report::add_file(files.supplements, path)) results.push_back(path);
+  for (const std::filesystem::path& path : options.files) {
+    try {
+      if (report::add_file(files.supplements, path)) continue;
+      if (!options.tests.empty()) load_runs({path});
+      results.push_back(path);
+    } catch (const Error& error) {
+      // Of files that tests were to leave, a broken one must not keep the others from being
+      // reported.
+      if (options.tests.empty()) throw;
+      files.faults.emplace_back(error.what());
+    }
+  }
   if (!results.empty()) files.run = load_runs(results);
   return files;
-}
-
-// Of the files that tests were to leave, those that can be read: what became of the others stands
-// with their tests.
-std::vector<std::filesystem::path> whole_files(const Options& options) {
-  if (options.tests.empty()) return options.files;
-  std::vector<std::filesystem::path> whole;
-  for (const std::filesystem::path& path : options.files)
-    if (const auto contents = judge::read_file(path); contents && nlohmann::json::accept(*contents))
-      whole.push_back(path);
-  return whole;
 }
 
 struct Timings {
@@ -149,7 +147,7 @@ int report(const Options& options, World& world) {
     throw UsageError("report: name the files to judge, or CTest's list of tests (--tests)");
   if (options.tests.size() != options.junit.size())
     throw UsageError("report: give one --junit for each --tests");
-  auto [run, supplements] = read_files(whole_files(options));
+  auto [run, supplements, unreadable] = read_files(options);
   for (std::size_t i = 0; i < options.tests.size(); ++i) {
     const auto planned = report::planned_tests(options.tests[i], options.junit[i]);
     supplements.tests.insert(supplements.tests.end(), planned.begin(), planned.end());
@@ -163,6 +161,7 @@ int report(const Options& options, World& world) {
 #endif
   for (std::string& fault : without_correctness(selection, supplements))
     result.faults.push_back(std::move(fault));
+  result.faults.insert(result.faults.begin(), unreadable.begin(), unreadable.end());
   report::discredit_wrong(result, supplements);
   const report::CountedSections counted = judge_counted(options, selection, run);
   std::vector<int> exits;

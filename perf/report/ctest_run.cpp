@@ -77,6 +77,7 @@ fs::path result_file(const nlohmann::json& test) {
   for (std::size_t i = 0; i < command->size(); ++i) {
     const std::string word = command->at(i);
     if (word.starts_with(kGoogleTest)) return word.substr(kGoogleTest.size());
+    if (word.starts_with("--json=")) return word.substr(7);
     if (word == "--json" && i + 1 < command->size()) return command->at(i + 1).get<std::string>();
   }
   return {};
@@ -156,8 +157,9 @@ std::vector<PlannedTest> planned_tests(const fs::path& list, const fs::path& res
   require(contents.has_value(),
           list.string() + ": there is no such file; write it by ctest --show-only=json-v1");
   const nlohmann::json root = judge::parse_json(*contents, list.string());
-  require(root.contains("tests") && root["tests"].is_array(),
-          list.string() + ": it is no list of tests; write it by ctest --show-only=json-v1");
+  require(root.contains("tests") && root["tests"].is_array() && !root["tests"].empty(),
+          list.string() +
+              ": it is no list of tests, or an empty one; write it by ctest --show-only=json-v1");
   const auto ran = read_results(results);
   const fs::file_time_type begin = fs::last_write_time(list);
   std::vector<PlannedTest> tests;

@@ -137,7 +137,8 @@ std::string junit_xml(const judge::Results& run, const GateResult& result,
   return junit_xml(suites);
 }
 
-std::string badge_json(const GateResult& result, const CountedSections& counted) {
+std::string badge_json(const GateResult& result, const CountedSections& counted,
+                       const Supplements& supplements) {
   std::size_t passed = 0, rows = result.rows.size();
   for (const RowResult& row : result.rows) passed += row.exit_code == judge::kExitPass;
   for (const CountedSection& section : counted) {
@@ -145,15 +146,24 @@ std::string badge_json(const GateResult& result, const CountedSections& counted)
     for (const judge::ExactVerdict& row : section.result.rows)
       passed += row.exit_code == judge::kExitPass;
   }
+  const char* what = "rows";
+  if (!supplements.tests.empty()) {
+    what = "tests";
+    passed = rows = 0;
+    for (const PlannedTest& test : supplements.tests) {
+      passed += test.state == TestState::passed;
+      rows += test.state != TestState::skipped;
+    }
+  }
   const bool fails = result.exit_code == judge::kExitFail;
   const bool skips = result.exit_code == judge::kExitSkip;
   const nlohmann::json badge = {{"schemaVersion", 1},
                                 {"label", "kernels"},
-                                {"message", fmt::format("{}, {} of {} rows",
+                                {"message", fmt::format("{}, {} of {} {}",
                                                         fails   ? "failed"
                                                         : skips ? "skipped"
                                                                 : "passed",
-                                                        passed, rows)},
+                                                        passed, rows, what)},
                                 {"color", fails   ? "red"
                                           : skips ? "lightgrey"
                                                   : "brightgreen"}};

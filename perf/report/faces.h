@@ -36,6 +36,8 @@ std::string junit_xml(const judge::Results& run, const judge::GateResult& result
                       const CountedSections& counted = {}, const Supplements& supplements = {});
 
 // For shields.io's "endpoint" badge (https://shields.io/badges/endpoint-badge).
-std::string badge_json(const judge::GateResult& result, const CountedSections& counted = {});
+// Counts CTest's tests where the report was told of them, else rows.
+std::string badge_json(const judge::GateResult& result, const CountedSections& counted = {},
+                       const Supplements& supplements = {});
 
 } // namespace kg::report

@@ -255,7 +255,7 @@ std::filesystem::path write(const std::filesystem::path& folder, const judge::Re
     judge::write_file(into / "tests.csv", tests_csv(supplements));
     judge::write_file(into / "junit.xml", junit_xml(run, result, counted, supplements));
     judge::write_file(into / "annotations.txt", annotations(result, counted, supplements));
-    judge::write_file(into / "badge.json", badge_json(result, counted));
+    judge::write_file(into / "badge.json", badge_json(result, counted, supplements));
     judge::save_results(into / "samples.json", run);
   };
   const std::filesystem::path kept = keep_run(folder / "runs", perf::utc_now(), fill);

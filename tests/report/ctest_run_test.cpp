@@ -71,7 +71,7 @@ class PlannedTests : public testing::Test {
     EXPECT_THAT(headline({}, result, {}, supplements),
                 HasSubstr("FAILED; tests: 1 " + std::string(name(state))));
     EXPECT_THAT(junit_xml({}, result, {}, supplements), HasSubstr("<failure"));
-    EXPECT_THAT(badge_json(result, {}), HasSubstr("\"red\""));
+    EXPECT_THAT(badge_json(result, {}, supplements), HasSubstr("\"red\""));
   }
 
   TemporaryFolder folder_;
@@ -158,6 +158,8 @@ TEST_F(PlannedTests, OneThatFailedIsNamedUnlessItsRowsAre) {
 }
 
 TEST_F(PlannedTests, AListThatIsNoneIsAnError) {
+  write_file(path("list.json"), R"({"tests": []})");
+  EXPECT_THROW(planned_tests(path("list.json"), path("junit.xml")), Error);
   write_file(path("list.json"), "{}");
   EXPECT_THROW(planned_tests(path("list.json"), path("junit.xml")), Error);
   EXPECT_THROW(planned_tests(path("none.json"), path("junit.xml")), Error);
