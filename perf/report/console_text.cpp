@@ -76,6 +76,9 @@ std::string console_text(const judge::Results& run, const judge::GateResult& res
   for (const std::string& each : lines(supplements)) text += judge::for_console(each) + "\n";
   for (const CountedSection& section : counted) text += judge::for_console(line(section)) + "\n";
   if (emulated && !result.rows.empty()) text += emulated_timings_line(result) + "\n";
+  if (emulated)
+    for (std::size_t i = 0; i < std::min(most, result.notes.size()); ++i)
+      text += "note: " + judge::for_console(result.notes[i]) + "\n";
   return text + outcome(result) + "\n";
 }
 
