@@ -48,6 +48,7 @@ std::string markdown(const std::vector<Section>& sections, int level) {
 }
 
 int exit_code(const study::Study& study, const study::Record& record, bool strict) {
+  if (record.done.empty()) return judge::kExitFail; // nothing was measured
   std::vector<judge::RowExit> experiments;
   for (const study::Experiment& experiment : record.done)
     experiments.push_back({!experiment.row.verified.empty()  ? judge::kExitFail

@@ -32,7 +32,7 @@ TEST(Numbers, OfOptions) {
       EXPECT_TRUE(outcome.exit_code == 1 || outcome.exit_code == 2) << outcome.exit_code;
       EXPECT_EQ(fault_of_console(outcome.err), "");
     }
-  for (const char* shape : {"n0", "n-1", "n99999999999999999999", "n9223372036854775807",
+  for (const char* shape : {"n-1", "n99999999999999999999", "n9223372036854775807",
                             "n18446744073709551615", "n4611686018427387904", "n1e9", "nnan"}) {
     SCOPED_TRACE(shape);
     const auto outcome = cli({"run", "--in-process", "--op", "fill", "--shape", shape});

@@ -99,11 +99,11 @@ TEST(Comparison, HasALinePerRuleAndAColumnPerExperiment) {
   const std::string table = comparison(rows, "all").markdown();
   EXPECT_THAT(table, HasSubstr("| rule | false alarms | +5 % | +10 % | undecided, unchanged |"));
   EXPECT_THAT(table,
-              HasSubstr("| Kernelgrade | 0 % (<= 0.1 %, 0/3000) | 95.0 % (>= 89.8 %, 95/100) "
+              HasSubstr("| Kernelgrade | 0 % (&lt;= 0.1 %, 0/3000) | 95.0 % (>= 89.8 %, 95/100) "
                         "| 99.0 % (>= 96.9 %, 198/200) | 0 % |"));
-  EXPECT_THAT(table,
-              HasSubstr("| t of 5 processes, p <= 0.05 | 5 % (<= 5.7 %, 150/3000) | - | - |"));
-  EXPECT_THAT(table, HasSubstr("| medians, fixed 5 % | 92.3 % (<= 100 %, 12/13) |"));
+  EXPECT_THAT(
+      table, HasSubstr("| t of 5 processes, p &lt;= 0.05 | 5 % (&lt;= 5.7 %, 150/3000) | - | - |"));
+  EXPECT_THAT(table, HasSubstr("| medians, fixed 5 % | 92.3 % (&lt;= 100 %, 12/13) |"));
   EXPECT_THAT(comparison(rows, "from_100us").markdown(), testing::Not(HasSubstr("3000")));
 }
 

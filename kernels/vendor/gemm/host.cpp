@@ -60,11 +60,12 @@ bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gr
 }
 
 // One arithmetic only, so neither `math` nor TF32 chooses anything: f32 products and sums, in an
-// order fixed by shape, CPU and thread count.
+// order fixed by shape, CPU and thread count. With alpha zero the product has depth 0: OpenBLAS
+// 0.3.21's kernels for small matrices (AVX-512) would read A and B, and make NaN of theirs.
 void gemm(const Gemm& batch, Math, Stream&) {
   each_product(batch, [](const Gemm& g) {
     cblas_sgemm(CblasRowMajor, transposition(g.transpose_a), transposition(g.transpose_b),
-                narrow("m", g.m), narrow("n", g.n), narrow("k", g.k), g.alpha,
+                narrow("m", g.m), narrow("n", g.n), narrow("k", g.alpha == 0 ? 0 : g.k), g.alpha,
                 static_cast<const float*>(g.a), narrow("lda", g.lda),
                 static_cast<const float*>(g.b), narrow("ldb", g.ldb), g.beta,
                 static_cast<float*>(g.c), narrow("ldc", g.ldc));
