@@ -5,8 +5,8 @@
 # Sourced by grade: tests whose outcome depends on nothing but their inputs are not run again while these are the same.
 
 # inputs TESTS FILE_OR_FOLDER...: a digest of all that decides the outcome of the tests that CTest listed in the file TESTS (JSON): their
-# commands, the programs that they run with the libraries these load, the given files, and Kernelgrade's variables in the
-# environment. Fails where a program is missing.
+# commands, the programs that they run with the libraries these load, the given files, Kernelgrade's variables in the
+# environment, and the commit. Fails where a program is missing.
 inputs() {
   local tests=$1 named programs=() path
   shift
@@ -23,5 +23,7 @@ inputs() {
     ldd "${programs[@]}" 2>/dev/null | awk '/=> \// { print $3 }' | sort -u | xargs -r stat -c '%n %s %Y'
     find "$@" -type f -print0 | sort -z | xargs -0 -r sha256sum
     env | grep '^KERNELGRADE_' | sort
+    # Results name the commit they are of, and those of two are not mixed.
+    git describe --always --abbrev=40 --dirty 2>/dev/null
   } | sha256sum
 }

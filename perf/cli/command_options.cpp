@@ -2,31 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/command_options.h"
 
+#include "perf/cli/number_options.h"
 #include "perf/cli/study_options.h"
-#include "perf/judge/csv.h"
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
-#include <optional>
-#include <string>
 
 namespace kg::cli {
 namespace {
-
-// A number above 0 and up to `most`; neither NaN nor infinity. `unit` stands in the message.
-CLI::Validator positive(double most, const std::string& unit) {
-  return {[most, unit](const std::string& word) {
-            const std::optional<double> value = judge::parse_number(word);
-            return value && *value > 0 && *value <= most
-                       ? std::string()
-                       : fmt::format("'{}' is no number of {} above 0 and up to {:g}", word, unit,
-                                     most);
-          },
-          "POSITIVE"};
-}
-CLI::Validator seconds() { return positive(86400, "seconds"); }
-CLI::Validator minutes() { return positive(10080, "minutes"); }
-CLI::Validator percent() { return positive(100, "percent"); }
 
 void add_rows(CLI::App& command, Words& words) {
   add_filter(command, words.filter);
@@ -268,13 +250,11 @@ void add_report(CLI::App& app, Words& words) {
           "--tests", options.tests,
           "what ctest --show-only=json-v1 printed before the tests ran; each of them must have "
           "passed or been skipped")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false); // so that files may follow
   report
       ->add_option("--junit", options.junit,
                    "what ctest --output-junit then wrote, one for each --tests")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
   report
       ->add_option("--keep", options.keep,

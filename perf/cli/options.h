@@ -100,8 +100,9 @@ struct Options {
 
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
-  std::filesystem::path folder;         // of the report
-  std::vector<std::filesystem::path> tests, junit; // report: CTest's lists of tests, and its results
+  std::filesystem::path folder; // of the report
+  std::vector<std::filesystem::path> tests,
+      junit;                            // report: CTest's lists of tests, and its results
   std::size_t keep = report::kMostKept; // runs below it
   std::filesystem::path history;        // SQLite file whose rows the report shows; empty: none
 

@@ -117,8 +117,7 @@ TEST(ExactGate, AMissingFileFailsLikeAMissingRow) {
   EXPECT_EQ(none.exit_code, 1) << "a deleted baseline must not switch its gate off";
   ExactOptions options;
   options.unknown_compiler = true;
-  const ExactResult other =
-      judge_exact(cost_table(), {measured(cost(8))}, kNoFile, {}, options);
+  const ExactResult other = judge_exact(cost_table(), {measured(cost(8))}, kNoFile, {}, options);
   EXPECT_EQ(other.exit_code, 77) << "nobody has blessed what this compiler makes";
   const ExactResult missing =
       judge_costs({measured(cost(8)), measured(cost(8, "atomics"))}, file_of({cost(8)}));

@@ -68,10 +68,10 @@ TEST(Schema, RowProblems) {
   EXPECT_EQ(problems_of(kHeader + "3,c d,m,1,\n"),
             "cost.csv:2: case: 'c d' is not a name; use letters, digits, '_' and '.' only\n");
   for (const std::string bad : {"nan", "inf", "-1", "", "1x"})
-    EXPECT_EQ(
-        problems_of(kHeader + "3,c,m," + bad + ",\n"),
-        "cost.csv:2: value: '" + bad +
-            "' is not a number from 0 to 1e+18; delete the line, then measure and bless the row again\n");
+    EXPECT_EQ(problems_of(kHeader + "3,c,m," + bad + ",\n"),
+              "cost.csv:2: value: '" + bad +
+                  "' is not a number from 0 to 1e+18; delete the line, then measure and bless the "
+                  "row again\n");
 }
 
 TEST(Schema, RowsAreUniqueAndSorted) {

@@ -1,0 +1,32 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/number_options.h"
+
+#include "perf/judge/csv.h"
+
+#include <fmt/format.h>
+#include <optional>
+#include <string>
+
+namespace kg::cli {
+namespace {
+
+// A number above 0 and up to `most`; neither NaN nor infinity. `unit` stands in the message.
+CLI::Validator positive(double most, const std::string& unit) {
+  return {[most, unit](const std::string& word) {
+            const std::optional<double> value = judge::parse_number(word);
+            return value && *value > 0 && *value <= most
+                       ? std::string()
+                       : fmt::format("'{}' is no number of {} above 0 and up to {:g}", word, unit,
+                                     most);
+          },
+          "POSITIVE"};
+}
+
+} // namespace
+
+CLI::Validator seconds() { return positive(86400, "seconds"); }
+CLI::Validator minutes() { return positive(10080, "minutes"); }
+CLI::Validator percent() { return positive(100, "percent"); }
+
+} // namespace kg::cli
