@@ -29,6 +29,17 @@ __global__ void traps() {
   if (blockIdx.x == 2 && threadIdx.y == 1) __trap();
 }
 
+// Block 0 fails last: not before block 1, in another OS thread, has raised `other_failed` and gone
+// (or never comes).
+__global__ void all_trap(std::atomic<int>* other_failed) {
+  for (int i = 0; blockIdx.x == 0 && *other_failed == 0 && i < 100'000'000; ++i) {
+  }
+  *other_failed = 1;
+  for (volatile int i = 0; blockIdx.x == 0 && i < 1'000'000; ++i) {
+  }
+  __trap();
+}
+
 namespace {
 
 using testing::AllOf;
@@ -204,6 +215,15 @@ TEST(Trap, NamesKernelBlockThreadAndPlace) {
                     HasSubstr("kernel kg::executor::traps, block (2,0,0), thread (0,1,0): __trap() "
                               "was called")));
   expect_launches_work();
+}
+
+// The report is the same on every machine: not the failure that happened to come first.
+TEST(Trap, TheLowestBlockIsReported) {
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<int> other_failed = 0;
+    EXPECT_THAT(error_of([&] { launch(all_trap, {.grid = 64, .block = 1}, &other_failed); }),
+                HasSubstr("block (0,0,0)"));
+  }
 }
 
 // --- Shared memory ---

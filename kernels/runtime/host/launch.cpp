@@ -85,12 +85,17 @@ Block& thread_block() {
   return *block;
 }
 
-// The first failure of a launch; later blocks are not begun.
+// The failure of the lowest block that fails; later blocks are not begun. Blocks are begun in index
+// order, so every block below a failed one has begun and runs to its end: which failure is reported
+// does not depend on the number of OS threads or their timing.
 class Failure {
  public:
-  void set(std::exception_ptr reason) {
+  void set(std::uint64_t block, std::exception_ptr reason) {
     std::lock_guard lock(mutex_);
-    if (!reason_) reason_ = std::move(reason);
+    if (!reason_ || block < block_) {
+      block_ = block;
+      reason_ = std::move(reason);
+    }
     happened_ = true;
   }
   bool happened() const { return happened_; }
@@ -100,6 +105,7 @@ class Failure {
 
  private:
   std::mutex mutex_;
+  std::uint64_t block_ = 0;
   std::exception_ptr reason_;
   std::atomic<bool> happened_ = false;
 };
@@ -120,7 +126,7 @@ void run_blocks(const LaunchContext& launch) {
       try {
         block.run(launch, index, {});
       } catch (...) {
-        failure.set(std::current_exception());
+        failure.set(i, std::current_exception());
       }
     }
   };
