@@ -29,14 +29,13 @@ __global__ void traps() {
   if (blockIdx.x == 2 && threadIdx.y == 1) __trap();
 }
 
-// Block 0 fails last: not before block 1, in another OS thread, has raised `other_failed` and gone
-// (or never comes).
+// Block 0 fails last: a while after another block, in another OS thread, has got here (or never).
 __global__ void all_trap(std::atomic<int>* other_failed) {
-  for (int i = 0; blockIdx.x == 0 && *other_failed == 0 && i < 100'000'000; ++i) {
+  if (blockIdx.x == 0) {
+    for (int i = 0; *other_failed == 0 && i < 10'000'000;) i = i + 1;
+    for (std::atomic<int> i = 0; i < 1'000'000;) ++i;
   }
   *other_failed = 1;
-  for (volatile int i = 0; blockIdx.x == 0 && i < 1'000'000; ++i) {
-  }
   __trap();
 }
 
