@@ -1,0 +1,432 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/error.h"
+#include "runtime/ptx/module.h"
+
+#include <cctype>
+#include <charconv>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+namespace kg::ptx_run {
+namespace {
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%' ||
+         c == '.' || c == ':';
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, const std::string& name, std::string_view entry)
+      : text_(text), only_(entry) {
+    module_.name = name;
+  }
+
+  Module run() {
+    while (skip_space()) directive();
+    return std::move(module_);
+  }
+
+ private:
+  // --- Characters
+
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(fmt::format("{}:{}: {}", module_.name, line_, what));
+  }
+
+  bool at_end() const { return at_ == text_.size(); }
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  char take() {
+    if (at_end()) refuse("the text ends within a statement; the file is cut off");
+    if (text_[at_] == '\n') ++line_;
+    return text_[at_++];
+  }
+
+  // Over white space and comments; whether anything is left.
+  bool skip_space() {
+    while (!at_end()) {
+      if (std::isspace(static_cast<unsigned char>(peek())) != 0) {
+        take();
+      } else if (peek() == '/' && peek(1) == '/') {
+        while (!at_end() && peek() != '\n') take();
+      } else if (peek() == '/' && peek(1) == '*') {
+        while (!(peek() == '*' && peek(1) == '/')) take();
+        take();
+        take();
+      } else {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool accept(char c) {
+    skip_space();
+    if (peek() != c) return false;
+    take();
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) refuse(fmt::format("'{}' is expected where '{}' stands", c, peek()));
+  }
+
+  // A word of letters, digits and _ $ % . :
+  std::string word() {
+    skip_space();
+    const std::size_t begin = at_;
+    while (is_word(peek())) take();
+    if (begin == at_) refuse(fmt::format("a name is expected where '{}' stands", peek()));
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  std::int64_t number() {
+    skip_space();
+    const bool negative = accept('-');
+    const std::string digits = word();
+    const bool hex = digits.starts_with("0x") || digits.starts_with("0X");
+    std::uint64_t value = 0;
+    const char* begin = digits.data() + (hex ? 2 : 0);
+    const auto [end, error] =
+        std::from_chars(begin, digits.data() + digits.size(), value, hex ? 16 : 10);
+    if (error != std::errc{} || (end != digits.data() + digits.size() && *end != 'U'))
+      refuse("'" + digits + "' is no number");
+    return static_cast<std::int64_t>(negative ? ~value + 1 : value);
+  }
+
+  std::string rest_of_line() {
+    const std::size_t begin = at_;
+    while (!at_end() && peek() != '\n') take();
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  void skip_braces() {
+    expect('{');
+    for (int depth = 1; depth > 0;) {
+      const char c = take();
+      if (c == '"')
+        while (take() != '"') {
+        }
+      depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+    }
+  }
+
+  void skip_statement() {
+    while (take() != ';') {
+    }
+  }
+
+  // --- The module's level
+
+  void directive() {
+    const std::string first = word();
+    if (first == ".version" || first == ".address_size" || first == ".pragma") {
+      rest_of_line();
+    } else if (first == ".target") {
+      module_.target = word();
+      rest_of_line();
+    } else if (first == ".file") {
+      const auto index = static_cast<int>(number());
+      expect('"');
+      std::string path;
+      while (peek() != '"') path += take();
+      module_.files[index] = path;
+      rest_of_line();
+    } else if (first == ".section") {
+      word();
+      skip_braces();
+    } else {
+      declaration(first);
+    }
+  }
+
+  void declaration(std::string keyword) {
+    bool external = false;
+    while (keyword == ".visible" || keyword == ".extern" || keyword == ".weak" ||
+           keyword == ".common") {
+      external |= keyword == ".extern";
+      keyword = word();
+    }
+    if (keyword == ".entry") return entry();
+    if (keyword == ".func") return function();
+    if (keyword == ".global" || keyword == ".const" || keyword == ".shared") {
+      module_.variables.push_back(variable(keyword.substr(1), external));
+      return;
+    }
+    refuse("the directive " + keyword + " is not known");
+  }
+
+  // A device function is called by none of the kernels that are executed; a call is refused there.
+  void function() {
+    while (peek() != '{' && peek() != ';') take();
+    if (!accept(';')) skip_braces();
+  }
+
+  Variable variable(const std::string& space, bool external) {
+    Variable result;
+    result.space = space;
+    result.external = external;
+    std::string at = word();
+    for (; at.starts_with("."); at = word()) {
+      if (at == ".align")
+        result.alignment = static_cast<std::size_t>(number());
+      else if (const std::string type = at.substr(1); size_of(type) != 0)
+        result.type = type;
+      else
+        refuse("a variable with " + at + " is not executed");
+    }
+    result.name = at;
+    std::size_t count = 1;
+    while (accept('[')) {
+      count *= peek() == ']' ? 0 : static_cast<std::size_t>(number());
+      expect(']');
+    }
+    result.bytes = count * size_of(result.type);
+    result.alignment = std::max(result.alignment, size_of(result.type));
+    if (accept('=')) initialiser(result);
+    expect(';');
+    return result;
+  }
+
+  void initialiser(Variable& variable) {
+    if (!accept('{')) {
+      variable.values.push_back(operand_text());
+      return;
+    }
+    while (!accept('}')) {
+      variable.values.push_back(operand_text());
+      accept(',');
+    }
+  }
+
+  std::string operand_text() {
+    skip_space();
+    std::string text;
+    while (peek() != ',' && peek() != '}' && peek() != ';') text += take();
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
+      text.pop_back();
+    return text;
+  }
+
+  void entry() {
+    Entry entry;
+    entry.name = word();
+    const bool wanted = only_.empty() || only_ == entry.name;
+    if (accept('('))
+      while (!accept(')')) {
+        entry.parameters.push_back(parameter());
+        accept(',');
+      }
+    while (skip_space() && peek() != '{') take(); // .maxntid and the like: ptxas's concern
+    if (!wanted) return skip_braces();
+    body(entry);
+    module_.entries.push_back(std::move(entry));
+  }
+
+  Parameter parameter() {
+    Parameter result;
+    std::size_t element = 0;
+    std::string at = word();
+    for (; at.starts_with("."); at = word()) {
+      if (at == ".align")
+        result.alignment = static_cast<std::size_t>(number());
+      else if (const std::size_t size = size_of(std::string_view(at).substr(1)); size != 0)
+        element = size;
+    }
+    result.name = at;
+    result.bytes = element;
+    if (accept('[')) {
+      result.bytes = element * static_cast<std::size_t>(number());
+      expect(']');
+    }
+    result.alignment = std::max(result.alignment, element);
+    return result;
+  }
+
+  // --- A body
+
+  void body(Entry& entry) {
+    expect('{');
+    place_ = {};
+    for (int depth = 1; depth > 0;) {
+      skip_space();
+      if (accept('{')) {
+        ++depth;
+        entry.statements.push_back({.kind = Statement::Kind::open_scope});
+      } else if (accept('}')) {
+        if (--depth > 0) entry.statements.push_back({.kind = Statement::Kind::close_scope});
+      } else {
+        statement(entry);
+      }
+    }
+  }
+
+  void statement(Entry& entry) {
+    if (peek() == '@') return instruction(entry);
+    const int line = line_;
+    std::string first = word();
+    if (first.ends_with(':')) {
+      first.pop_back();
+      entry.statements.push_back({.kind = Statement::Kind::label, .label = first});
+    } else if (first == ".loc") {
+      place_.file = static_cast<int>(number());
+      place_.line = static_cast<int>(number());
+      rest_of_line();
+    } else if (first == ".reg") {
+      registers(entry);
+    } else if (first == ".local" || first == ".shared") {
+      entry.variables.push_back(variable(first.substr(1), false));
+    } else if (first == ".pragma" || first == ".branchtargets" || first == ".callprototype") {
+      skip_statement();
+    } else if (first == ".param") {
+      refuse("a call's .param is not executed; let nvcc inline the function");
+    } else {
+      Instruction made;
+      made.ptx_line = line;
+      made.opcode = std::move(first);
+      finish(made, entry);
+    }
+  }
+
+  void registers(Entry& entry) {
+    Registers result;
+    result.type = word().substr(1);
+    do {
+      result.name = word();
+      result.count = 0;
+      if (accept('<')) {
+        result.count = static_cast<int>(number());
+        expect('>');
+      }
+      entry.statements.push_back({.kind = Statement::Kind::registers, .registers = result});
+    } while (accept(','));
+    expect(';');
+  }
+
+  void instruction(Entry& entry) {
+    Instruction made;
+    made.ptx_line = line_;
+    expect('@');
+    made.guard_negated = accept('!');
+    made.guard = word();
+    made.opcode = word();
+    finish(made, entry);
+  }
+
+  // The operands of an instruction whose opcode has been read.
+  void finish(Instruction& made, Entry& entry) {
+    made.place = place_;
+    made.parts = split(made.opcode, '.');
+    if (made.parts[0] == "call") {
+      skip_statement();
+    } else {
+      while (!accept(';')) {
+        made.operands.push_back(operand());
+        accept(',');
+      }
+    }
+    entry.statements.push_back({.instruction = std::move(made)});
+  }
+
+  Operand operand() {
+    skip_space();
+    if (accept('{')) {
+      Operand result{.kind = Operand::Kind::vector};
+      while (!accept('}')) {
+        result.parts.push_back(operand());
+        accept(',');
+      }
+      return result;
+    }
+    if (accept('[')) return memory();
+    if (accept('!')) {
+      Operand result = operand();
+      result.negated = true;
+      return result;
+    }
+    Operand result;
+    if (peek() == '-' || std::isdigit(static_cast<unsigned char>(peek())) != 0) {
+      result.kind = Operand::Kind::immediate;
+      if (accept('-')) result.text = "-";
+      result.text += word();
+      return result;
+    }
+    result.text = word();
+    if (accept('|')) {
+      Operand pair{.kind = Operand::Kind::pair};
+      pair.parts = {result, operand()};
+      return pair;
+    }
+    if (accept('+')) result.offset = number(); // an address of a variable
+    return result;
+  }
+
+  Operand memory() {
+    Operand result{.kind = Operand::Kind::memory};
+    skip_space();
+    if (peek() == '-' || std::isdigit(static_cast<unsigned char>(peek())) != 0) {
+      result.offset = number();
+    } else {
+      result.text = word();
+      if (accept('+'))
+        result.offset = number();
+      else if (peek() == '-')
+        result.offset = number();
+    }
+    expect(']');
+    return result;
+  }
+
+  std::string_view text_;
+  std::string_view only_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+  Place place_;
+  Module module_;
+};
+
+} // namespace
+
+std::size_t size_of(std::string_view type) {
+  if (type == "pred") return 1;
+  if (type == "f16x2" || type == "bf16x2" || type == "tf32") return 4;
+  const std::string_view digits =
+      type.substr(std::min(type.find_first_of("0123456789"), type.size()));
+  const std::string_view letters = type.substr(0, type.size() - digits.size());
+  if (letters != "b" && letters != "u" && letters != "s" && letters != "f" && letters != "bf")
+    return 0;
+  if (digits == "8") return 1;
+  if (digits == "16") return 2;
+  if (digits == "32") return 4;
+  if (digits == "64") return 8;
+  return digits == "128" ? 16 : 0;
+}
+
+Module parse(std::string_view text, const std::string& name, std::string_view entry) {
+  return Parser(text, name, entry).run();
+}
+
+std::vector<std::string> entry_names(std::string_view text) {
+  std::vector<std::string> names;
+  constexpr std::string_view kMark = ".entry ";
+  for (std::size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at)) {
+    at += kMark.size();
+    names.emplace_back(text.substr(at, text.find_first_of("( \t\r\n", at) - at));
+  }
+  return names;
+}
+
+} // namespace kg::ptx_run
