@@ -258,6 +258,17 @@ class Parser {
 
   // --- A body
 
+  static Statement& add(Entry& entry, Statement::Kind kind) {
+    entry.statements.emplace_back();
+    entry.statements.back().kind = kind;
+    return entry.statements.back();
+  }
+  static Operand of_kind(Operand::Kind kind) {
+    Operand result;
+    result.kind = kind;
+    return result;
+  }
+
   void body(Entry& entry) {
     expect('{');
     place_ = {};
@@ -265,9 +276,9 @@ class Parser {
       skip_space();
       if (accept('{')) {
         ++depth;
-        entry.statements.push_back({.kind = Statement::Kind::open_scope});
+        add(entry, Statement::Kind::open_scope);
       } else if (accept('}')) {
-        if (--depth > 0) entry.statements.push_back({.kind = Statement::Kind::close_scope});
+        if (--depth > 0) add(entry, Statement::Kind::close_scope);
       } else {
         statement(entry);
       }
@@ -280,7 +291,7 @@ class Parser {
     std::string first = word();
     if (first.ends_with(':')) {
       first.pop_back();
-      entry.statements.push_back({.kind = Statement::Kind::label, .label = first});
+      add(entry, Statement::Kind::label).label = first;
     } else if (first == ".loc") {
       place_.file = static_cast<int>(number());
       place_.line = static_cast<int>(number());
@@ -311,7 +322,7 @@ class Parser {
         result.count = static_cast<int>(number());
         expect('>');
       }
-      entry.statements.push_back({.kind = Statement::Kind::registers, .registers = result});
+      add(entry, Statement::Kind::registers).registers = result;
     } while (accept(','));
     expect(';');
   }
@@ -338,13 +349,13 @@ class Parser {
         accept(',');
       }
     }
-    entry.statements.push_back({.instruction = std::move(made)});
+    add(entry, Statement::Kind::instruction).instruction = std::move(made);
   }
 
   Operand operand() {
     skip_space();
     if (accept('{')) {
-      Operand result{.kind = Operand::Kind::vector};
+      Operand result = of_kind(Operand::Kind::vector);
       while (!accept('}')) {
         result.parts.push_back(operand());
         accept(',');
@@ -366,7 +377,7 @@ class Parser {
     }
     result.text = word();
     if (accept('|')) {
-      Operand pair{.kind = Operand::Kind::pair};
+      Operand pair = of_kind(Operand::Kind::pair);
       pair.parts = {result, operand()};
       return pair;
     }
@@ -375,7 +386,7 @@ class Parser {
   }
 
   Operand memory() {
-    Operand result{.kind = Operand::Kind::memory};
+    Operand result = of_kind(Operand::Kind::memory);
     skip_space();
     if (peek() == '-' || std::isdigit(static_cast<unsigned char>(peek())) != 0) {
       result.offset = number();
