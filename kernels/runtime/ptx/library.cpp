@@ -130,8 +130,10 @@ std::optional<LoadedKernel> find(const void* kernel) {
   Dl_info info;
   require(dladdr(kernel, &info) != 0, "a kernel of no module was launched");
   std::optional<LoadedKernel> loaded;
-  if (info.dli_fbase == &__executable_start) {
-    require(info.dli_sname != nullptr,
+  // The tests' own kernels are in no fat binary, and under no test.
+  const std::string_view name = info.dli_sname ? info.dli_sname : "";
+  if (info.dli_fbase == &__executable_start && !name.starts_with("_ZN2kg4test")) {
+    require(!name.empty(),
             "a kernel without a visible name has no PTX: link the program with -rdynamic (CMake: "
             "ENABLE_EXPORTS)");
     static Library library;
