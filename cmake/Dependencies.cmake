@@ -52,6 +52,12 @@ if(KERNELGRADE_BACKEND STREQUAL "host")
   endif()
 endif()
 
+# For `kernelgrade report --tests` alone; a machine without packages may lack it, and then the option is refused.
+find_package(pugixml)
+if(NOT pugixml_FOUND)
+  message(STATUS "pugixml was not found (libpugixml-dev): `kernelgrade report --tests` is left out")
+endif()
+
 # For `kernelgrade history` alone; a machine without packages may lack it.
 find_package(SQLite3)
 if(NOT SQLite3_FOUND)

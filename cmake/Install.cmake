@@ -24,6 +24,10 @@ foreach(name IN LISTS targets)
   set_target_properties(kernelgrade_${name} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS kernelgrade_${name} EXPORT KernelgradeTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  get_target_property(type kernelgrade_${name} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY" AND NOT name STREQUAL "test_main") # which has a main itself
+    kernelgrade_add_plain_program(kernelgrade_${name})
+  endif()
 endforeach()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 

@@ -8,7 +8,7 @@
 #   tests/<op>_test.cu                                              the correctness test
 #   perf/<op>_perf.cu                                               the cases that are timed
 # it makes
-#   kernelgrade_<op>           the kernels as users link them
+#   kernelgrade_<op>           the kernels as users link them; plain.kernelgrade_<op> links them into an ordinary program
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
 #   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
@@ -29,12 +29,9 @@ if(KERNELGRADE_BACKEND STREQUAL "cuda")
   kernelgrade_resource_spec(${PROJECT_BINARY_DIR}/gpus.json)
 endif()
 
-set(KERNELGRADE_OPS "" CACHE STRING "The operations to build, as a list; empty: all")
+set(KERNELGRADE_OPS "" CACHE STRING "The operations to build and test, as a list; empty: all")
 
 function(kernelgrade_add_op op)
-  if(KERNELGRADE_OPS AND NOT op IN_LIST KERNELGRADE_OPS)
-    return()
-  endif()
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES;TEXTS;USES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_op(${op}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
@@ -57,8 +54,7 @@ function(kernelgrade_add_op op)
   set(used "")
   foreach(other IN LISTS arg_USES)
     if(NOT TARGET kernelgrade_${other})
-      message(FATAL_ERROR "kernelgrade_add_op(${op}): it uses ${other}, which is not added before it; where KERNELGRADE_OPS names ${op}, "
-        "it must name ${other}, too")
+      message(FATAL_ERROR "kernelgrade_add_op(${op}): it uses ${other}, which is not added before it; move ${op} behind it")
     endif()
     list(APPEND used kernelgrade_${other})
   endforeach()
@@ -76,12 +72,23 @@ function(kernelgrade_add_op op)
   kernelgrade_kernel_options(kernelgrade_${op})
   kernelgrade_warnings(kernelgrade_${op})
 
+  kernelgrade_add_plain_program(kernelgrade_${op} op_${op})
+
   if(TARGET kernelgrade::checkers)
     add_library(kernelgrade_${op}_checked STATIC ${texts})
     kernelgrade_device_sources(kernelgrade_${op}_checked ${kernels})
     target_link_libraries(kernelgrade_${op}_checked PUBLIC kernelgrade::runtime ${used_checked})
     kernelgrade_checked_options(kernelgrade_${op}_checked)
     kernelgrade_warnings(kernelgrade_${op}_checked)
+  endif()
+
+  # An op that was not chosen has its kernels alone, for those that use them, and they are built when one does.
+  if(KERNELGRADE_OPS AND NOT op IN_LIST KERNELGRADE_OPS)
+    set_target_properties(kernelgrade_${op} PROPERTIES EXCLUDE_FROM_ALL ON)
+    if(TARGET kernelgrade_${op}_checked)
+      set_target_properties(kernelgrade_${op}_checked PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+    return()
   endif()
 
   add_library(kernelgrade_${op}_tests OBJECT)
@@ -115,6 +122,7 @@ function(kernelgrade_add_op op)
   target_compile_options(kernelgrade_${op}_perf PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_perf)
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
+  kernelgrade_add_grade_target(${op})
 
   foreach(dtype IN LISTS arg_DTYPES)
     # What the tests said, as what the others measured, stays for `kernelgrade report`.
@@ -160,6 +168,21 @@ function(kernelgrade_add_op op)
       kernelgrade_needs_gpu(correctness.${op}.${dtype})
     endif()
   endforeach()
+endfunction()
+
+# grade_<op>: all that the op's tests with the labels correctness and perf run, and nothing of the suite's own tests; grade: of all ops.
+# (tests/house/built.cmake compares them with what CTest lists.)
+function(kernelgrade_add_grade_target op)
+  add_custom_target(grade_${op} DEPENDS ${op}_test kernelgrade)
+  foreach(other IN ITEMS kernelgrade-cost kernelgrade_${op}_fatbins)
+    if(TARGET ${other})
+      add_dependencies(grade_${op} ${other})
+    endif()
+  endforeach()
+  if(NOT TARGET grade)
+    add_custom_target(grade)
+  endif()
+  add_dependencies(grade grade_${op})
 endfunction()
 
 # The source that defines the texts, into <result>.
@@ -210,22 +233,36 @@ function(kernelgrade_finish)
   kernelgrade_know_code(kernelgrade ${ops})
   if(TARGET kernelgrade-cost)
     target_sources(kernelgrade-cost PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
-    # Kernels first: of an inline function that both hold, the linker takes the first, and it must be the instrumented one.
-    foreach(part IN ITEMS checked perf)
-      foreach(op IN LISTS ops)
-        target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_${part}>)
-      endforeach()
+    # Kernels first, those that others use included: of an inline function that both hold, the linker takes the first, and it must be
+    # the instrumented one.
+    set(used "")
+    foreach(op IN LISTS ops)
+      kernelgrade_used_by(${op} others)
+      list(APPEND used ${others} ${op})
     endforeach()
-  endif()
-  # What grading needs: the ops' tests and the command, not the tests of the suite itself.
-  list(TRANSFORM ops APPEND _test OUTPUT_VARIABLE tests)
-  add_custom_target(ops DEPENDS kernelgrade ${tests})
-  if(TARGET fatbins)
-    add_dependencies(ops fatbins)
+    list(REMOVE_DUPLICATES used)
+    foreach(op IN LISTS used)
+      target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
+    endforeach()
+    foreach(op IN LISTS ops)
+      target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
+    endforeach()
   endif()
   add_custom_target(update-baselines
     COMMAND sh -c "exec \"$1\" bless --why \"$WHY\"" sh $<TARGET_FILE:kernelgrade>
     COMMENT "Measuring and blessing (WHY=... gives the reason)" USES_TERMINAL VERBATIM)
+endfunction()
+
+# kernelgrade_used_by(<op> <result>): the ops whose kernels it uses, and those that they use.
+function(kernelgrade_used_by op result)
+  set(all "")
+  get_property(libraries GLOBAL PROPERTY KERNELGRADE_USED_BY_${op})
+  foreach(library IN LISTS libraries)
+    string(REPLACE kernelgrade_ "" other ${library})
+    kernelgrade_used_by(${other} others)
+    list(APPEND all ${others} ${other})
+  endforeach()
+  set(${result} ${all} PARENT_SCOPE)
 endfunction()
 
 # kernelgrade_unit_test(<name>): the GoogleTest program <name>_test as CTest test unit.<name>.

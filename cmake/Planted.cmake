@@ -66,7 +66,7 @@ function(kernelgrade_add_planted)
     foreach(key IN ITEMS name op file)
       string(JSON ${key} GET "${list}" ${index} ${key})
     endforeach()
-    if(NOT TARGET kernelgrade_${op}_checked) # a copy of the project with some of the ops alone: ./grade demo
+    if(NOT TARGET kernelgrade_${op}_perf OR NOT TARGET kernelgrade_${op}_checked) # not among the ops of this build
       message(STATUS "planted.${name} is left out: there is no op ${op}")
       continue()
     endif()

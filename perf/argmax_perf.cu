@@ -65,13 +65,18 @@ Case make_case(const Extents& extents) {
   result.automatic = argmax::name(argmax::resolved(argmax::Variant::automatic));
   for (const argmax::Variant variant : argmax::kVariants) {
     const std::string name(argmax::name(variant));
-    result.variants.push_back({name, false, [=] {
-                                 return workload<T>(
-                                     name, extents, variant, [=](const Searched<T>& d, Stream& s) {
-                                       argmax::run(reduction::packed<T>(d.x.data(), extents),
-                                                   d.out.data(), d.workspace.data(), variant, s);
-                                     });
-                               }});
+    result.variants.push_back(
+        {name, false,
+         [=] {
+           return workload<T>(name, extents, variant, [=](const Searched<T>& d, Stream& s) {
+             argmax::run(reduction::packed<T>(d.x.data(), extents), d.out.data(),
+                         d.workspace.data(), variant, s);
+           });
+         },
+         variant != argmax::Variant::naive ||
+             is_timed_in_sequence(
+                 reduction::chain(reduction::packed(static_cast<const T*>(nullptr), extents),
+                                  reduction::Variant::naive))});
   }
   const vendor::ArgmaxProblem problem{dtype_of<T>, extents[0], extents[1], extents[2]};
   for (const std::string_view variant : vendor::argmax_variants(problem)) {

@@ -145,7 +145,8 @@ Case make_case(const Problem& problem) {
   for (const batchnorm_backward::Variant variant : batchnorm_backward::kVariants) {
     const std::string name(batchnorm_backward::name(variant));
     result.variants.push_back(
-        {name, false, [=] {
+        {name, false,
+         [=] {
            return workload<T>(
                name, problem, batchnorm_backward::workspace_bytes(variant, dtype_of<T>, problem),
                {batchnorm_backward::chain(variant, dtype_of<T>, problem), 1},
@@ -154,7 +155,9 @@ Case make_case(const Problem& problem) {
                      problem, g.dy.data(), g.x.data(), g.gamma.data(), g.mean.data(), g.rstd.data(),
                      g.dx.data(), g.dgamma.data(), g.dbeta.data(), g.workspace.data(), variant, s);
                });
-         }});
+         },
+         variant != batchnorm_backward::Variant::naive ||
+             is_timed_in_sequence(problem.per_channel())});
   }
   for (const std::string_view variant : vendor::batchnorm_backward_variants(dtype_of<T>, problem)) {
     const std::string name(variant);

@@ -159,13 +159,16 @@ Case make_case(Mode mode, const Problem& problem) {
   result.automatic = batchnorm::name(batchnorm::resolved(batchnorm::Variant::automatic));
   for (const batchnorm::Variant variant : batchnorm::kVariants) {
     const std::string name(batchnorm::name(variant));
-    result.variants.push_back({name, false, [=] {
+    result.variants.push_back({name, false,
+                               [=] {
                                  return workload<T>(
                                      name, mode, problem,
                                      batchnorm::workspace_bytes(variant, dtype_of<T>, problem),
                                      {batchnorm::chain(variant, dtype_of<T>, problem), 1},
                                      [=](const Images<T>& i, Stream& s) { run(i, variant, s); });
-                               }});
+                               },
+                               !training || variant != batchnorm::Variant::naive ||
+                                   is_timed_in_sequence(problem.per_channel())});
   }
   for (const std::string_view variant : vendor::batchnorm_variants(dtype_of<T>, problem)) {
     const std::string name(variant);

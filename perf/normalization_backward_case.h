@@ -157,16 +157,18 @@ Case norm_backward_case(std::int64_t rows, std::int64_t cols) {
   for (const normalization::backward::Variant variant : normalization::backward::kVariants) {
     if (!normalization::backward::supports(variant, cols)) continue;
     const std::string name(normalization::backward::name(variant));
-    result.variants.push_back({name, false, [=] {
-                                 return norm_backward_workload<Norm, T, T>(
-                                     name, rows, cols, Norm::workspace_bytes(variant, rows, cols),
-                                     {normalization::backward::row_chain(variant, cols),
-                                      normalization::backward::column_chain(variant, rows, cols),
-                                      1},
-                                     [=](const NormBackwardData<T>& d, Stream& s) {
-                                       Norm::template run<T>(d, variant, s);
-                                     });
-                               }});
+    result.variants.push_back(
+        {name, false,
+         [=] {
+           return norm_backward_workload<Norm, T, T>(
+               name, rows, cols, Norm::workspace_bytes(variant, rows, cols),
+               {normalization::backward::row_chain(variant, cols),
+                normalization::backward::column_chain(variant, rows, cols), 1},
+               [=](const NormBackwardData<T>& d, Stream& s) {
+                 Norm::template run<T>(d, variant, s);
+               });
+         },
+         variant != normalization::backward::Variant::naive || is_timed_in_sequence(rows)});
   }
   for (const std::string_view variant : Norm::vendors(dtype_of<T>)) {
     const std::string name(variant);

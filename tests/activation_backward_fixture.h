@@ -80,10 +80,9 @@ class ActivationBackward : public testing::Test {
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored_x = scatter(x, contiguous({n}, offsets.x));
     const std::vector<T> stored_dy = scatter(dy, contiguous({n}, offsets.dy));
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_dy = DeviceBuffer<T>::from_host(stored_dy, stream_);
-    const auto device_dx =
-        DeviceBuffer<T>::from_host(poisoned<T>(offsets.dx + n + kBehind), stream_);
+    const auto device_x = device_input(stored_x, offsets.x, stream_);
+    const auto device_dy = device_input(stored_dy, offsets.dy, stream_);
+    const DeviceBuffer<T> device_dx(offsets.dx + n + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, device_x, stream_);

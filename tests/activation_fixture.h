@@ -76,8 +76,8 @@ class Activation : public testing::Test {
     const auto n = static_cast<std::int64_t>(x.size());
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored_x = scatter(x, contiguous({n}, offsets.x));
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_y = DeviceBuffer<T>::from_host(poisoned<T>(offsets.y + n + kBehind), stream_);
+    const auto device_x = device_input(stored_x, offsets.x, stream_);
+    const DeviceBuffer<T> device_y(offsets.y + n + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, device_x, stream_);

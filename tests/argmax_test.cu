@@ -60,9 +60,8 @@ class Argmax : public testing::Test {
     const std::int64_t results = result_count(extents);
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored_x = scatter(x, place);
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto out =
-        DeviceBuffer<std::int32_t>::from_host(poisoned<std::int32_t>(results + kBehind), stream_);
+    const auto device_x = device_input(stored_x, place, stream_);
+    const DeviceBuffer<std::int32_t> out(results + kBehind);
     const View<const T, 3> view{
         device_x.data() + layout.offset, extents, {place.strides[0], place.strides[1], 1}};
     const DeviceBuffer<unsigned char> workspace(argmax::workspace_bytes(view, variant));
@@ -177,15 +176,39 @@ TYPED_TEST(Argmax, Misaligned) {
                   {.gap = 8, .outer_gap = 1, .offset = offset});
 }
 
-// Also with its sign bit set.
+// Also with its sign bit set, and whichever of two has the larger payload, or sign.
 TYPED_TEST(Argmax, AnyNan) {
   using T = TypeParam;
   const Extents extents{1, 2600, 1};
-  std::vector<T> x = elements<T>(this->normals(extents));
-  x[1300] = from_raw_bits<T>(poison_bits(this->kDtype));
-  x[2000] = elements<T>(std::vector<double>{kNan})[0];
-  for (const argmax::Variant variant : argmax::kVariants)
-    EXPECT_EQ(this->run(variant, x, extents), std::vector<std::int32_t>{1300});
+  const std::vector<T> x = elements<T>(this->normals(extents));
+  std::vector<T> nans = {from_raw_bits<T>(poison_bits(this->kDtype))};
+  for (const SpecialValue& special : special_values(this->kDtype))
+    if (std::isnan(decode(this->kDtype, special.bits)))
+      nans.push_back(from_raw_bits<T>(special.bits));
+  for (const T first : nans)
+    for (const T second : nans) {
+      std::vector<T> with_two = x;
+      with_two[1300] = first;
+      with_two[2000] = second;
+      for (const argmax::Variant variant : argmax::kVariants)
+        EXPECT_EQ(this->run(variant, with_two, extents), std::vector<std::int32_t>{1300})
+            << std::hex << raw_bits(first) << " before " << raw_bits(second);
+    }
+}
+
+// The smallest numbers are no zeros, neither beside zeros nor among themselves.
+TYPED_TEST(Argmax, Subnormals) {
+  const double least = min_subnormal(this->kDtype);
+  for (const Extents& extents : {Extents{3, 300, 1}, Extents{1, 2600, 1}, Extents{2, 90, 16}}) {
+    const std::int64_t count = extents[0] * extents[1] * extents[2];
+    std::vector<double> x = integers(this->kDtype, count, 100, Tensor::a).values;
+    for (double& value : x) value *= least;
+    this->check("subnormal", x, extents);
+    for (double& value : x) value = value > 99 * least ? least : 0;
+    this->check("subnormal and zero", x, extents);
+    for (double& value : x) value = value > 0 ? 0 : -least;
+    this->check("negative and zero", x, extents);
+  }
 }
 
 // A NaN is larger than every number, and the first one wins; zeros of both signs are equal.

@@ -74,10 +74,9 @@ class Axpy : public testing::Test {
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored_x = scatter(x, contiguous({n}, offsets.x));
     const std::vector<T> stored_y = scatter(y, contiguous({n}, offsets.y));
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_y = DeviceBuffer<T>::from_host(stored_y, stream_);
-    const auto device_out =
-        DeviceBuffer<T>::from_host(poisoned<T>(offsets.out + n + kBehind), stream_);
+    const auto device_x = device_input(stored_x, offsets.x, stream_);
+    const auto device_y = device_input(stored_y, offsets.y, stream_);
+    const DeviceBuffer<T> device_out(offsets.out + n + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, device_x, stream_);

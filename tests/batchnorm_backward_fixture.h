@@ -131,19 +131,18 @@ class BatchNormBackward : public testing::Test {
     const auto shifted = [&](const std::vector<float>& values) {
       return scatter(values, contiguous({static_cast<std::int64_t>(values.size())}, o.channels));
     };
-    const auto upload = [&](const auto& values) {
-      using Element = typename std::decay_t<decltype(values)>::value_type;
-      return DeviceBuffer<Element>::from_host(values, stream_);
+    const auto upload = [&](const auto& values, std::int64_t offset) {
+      return device_input(values, offset, stream_);
     };
     const std::vector<T> dy = scatter(in.dy, tensor(o.dy)), x = scatter(in.x, tensor(o.x));
     const std::vector<float> gamma = shifted(in.gamma), mean = shifted(in.mean);
     const std::vector<float> rstd = shifted(in.rstd);
-    const auto device_dy = upload(dy), device_x = upload(x);
-    const auto device_gamma = upload(gamma), device_mean = upload(mean);
-    const auto device_rstd = upload(rstd);
-    const auto dx = upload(poisoned<T>(tensor(o.dx).storage_size() + kBehind));
-    const auto dgamma = upload(poisoned<float>(channels_view.storage_size() + kBehind));
-    const auto dbeta = upload(poisoned<float>(channels_view.storage_size() + kBehind));
+    const auto device_dy = upload(dy, o.dy), device_x = upload(x, o.x);
+    const auto device_gamma = upload(gamma, o.channels), device_mean = upload(mean, o.channels);
+    const auto device_rstd = upload(rstd, o.channels);
+    const DeviceBuffer<T> dx(tensor(o.dx).storage_size() + kBehind);
+    const DeviceBuffer<float> dgamma(channels_view.storage_size() + kBehind);
+    const DeviceBuffer<float> dbeta(channels_view.storage_size() + kBehind);
     const DeviceBuffer<unsigned char> workspace(
         batchnorm_backward::workspace_bytes(variant, kDtype, p));
 

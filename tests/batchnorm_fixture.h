@@ -158,20 +158,21 @@ class BatchNorm : public testing::Test {
                      contiguous({static_cast<std::int64_t>(values.size())}, offsets.channels));
     };
     const auto blank = [&] {
-      return DeviceBuffer<float>::from_host(
-          poisoned<float>(statistics_view.storage_size() + kBehind), stream_);
+      return DeviceBuffer<float>(statistics_view.storage_size() + kBehind);
+    };
+    const auto on_channels = [&](const std::vector<float>& values) {
+      return device_input(values, offsets.channels, stream_);
     };
     const std::vector<T> x = scatter(in.x, x_view);
     const std::vector<float> gamma = shifted(in.gamma), beta = shifted(in.beta);
     const std::vector<float> old_mean = shifted(in.running_mean);
     const std::vector<float> old_variance = shifted(in.running_variance);
-    const auto device_x = DeviceBuffer<T>::from_host(x, stream_);
-    const auto device_gamma = DeviceBuffer<float>::from_host(gamma, stream_);
-    const auto device_beta = DeviceBuffer<float>::from_host(beta, stream_);
-    const auto running_mean = DeviceBuffer<float>::from_host(old_mean, stream_);
-    const auto running_variance = DeviceBuffer<float>::from_host(old_variance, stream_);
-    const auto device_y =
-        DeviceBuffer<T>::from_host(poisoned<T>(y_view.storage_size() + kBehind), stream_);
+    const auto device_x = device_input(x, x_view, stream_);
+    const auto device_gamma = on_channels(gamma);
+    const auto device_beta = on_channels(beta);
+    const auto running_mean = on_channels(old_mean);
+    const auto running_variance = on_channels(old_variance);
+    const DeviceBuffer<T> device_y(y_view.storage_size() + kBehind);
     const auto mean = blank(), rstd = blank();
     const DeviceBuffer<unsigned char> workspace(
         training ? batchnorm::workspace_bytes(variant, kDtype, p) : 0);

@@ -75,7 +75,7 @@ TYPED_TEST(BatchNorm, PlaneSizes) {
 }
 
 TYPED_TEST(BatchNorm, ChannelCounts) {
-  for (const std::int64_t channels : {1, 3, 4, 8, 9, 31, 33, 64, 264})
+  for (const std::int64_t channels : {1, 3, 4, 6, 8, 9, 12, 31, 33, 64, 264})
     for (const Mode mode : kModes)
       this->check(mode, "normal", this->normals({1, channels, 37, Layout::nhwc}));
   for (const std::int64_t channels : {33, 65})
@@ -117,10 +117,13 @@ TYPED_TEST(BatchNorm, OptionalArguments) {
       in.momentum = momentum;
       this->check(Mode::training, "momentum", in);
     }
+    const auto gamma = std::exchange(in.gamma, {});
+    for (const Mode mode : kModes) this->check(mode, "no gamma", in);
     in.beta.clear();
+    for (const Mode mode : kModes) this->check(mode, "no gamma, no beta", in);
+    in.gamma = gamma;
     for (const Mode mode : kModes) this->check(mode, "no beta", in);
     in.gamma.clear();
-    for (const Mode mode : kModes) this->check(mode, "no gamma, no beta", in);
     in.running_mean.clear();
     in.running_variance.clear();
     this->check(Mode::training, "no running statistics", in);

@@ -94,11 +94,11 @@ class BiasGeluBackward : public testing::Test {
     const std::vector<T> stored_x = scatter(in.x, contiguous({n}, at.x));
     const std::vector<T> stored_bias = scatter(in.bias, contiguous({cols}, at.bias));
     const std::vector<T> stored_dy = scatter(in.dy, contiguous({n}, at.dy));
-    const auto x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto bias = DeviceBuffer<T>::from_host(stored_bias, stream_);
-    const auto dy = DeviceBuffer<T>::from_host(stored_dy, stream_);
-    const auto dx = DeviceBuffer<T>::from_host(poisoned<T>(at.dx + n + kBehind), stream_);
-    const auto dbias = DeviceBuffer<T>::from_host(poisoned<T>(at.dbias + cols + kBehind), stream_);
+    const auto x = device_input(stored_x, at.x, stream_);
+    const auto bias = device_input(stored_bias, at.bias, stream_);
+    const auto dy = device_input(stored_dy, at.dy, stream_);
+    const DeviceBuffer<T> dx(at.dx + n + kBehind);
+    const DeviceBuffer<T> dbias(at.dbias + cols + kBehind);
     const DeviceBuffer<unsigned char> workspace(workspace_bytes<T>(variant, in.rows(), cols));
 
     Hygiene hygiene(id(variant));

@@ -156,26 +156,11 @@ TYPED_TEST(BiasGeluBackward, AllPatterns) {
 // Around a pack, a warp, a block's width and depth, and a piece of rows.
 TYPED_TEST(BiasGeluBackward, Sizes) {
   const std::int64_t wide = 32 * this->kPack;
-  for (const auto& [rows, cols] :
-       std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 5},
-                                                          {5, 0},
-                                                          {1, 1},
-                                                          {1, 3},
-                                                          {3, 1},
-                                                          {2, 8},
-                                                          {300, 3},
-                                                          {63, 4},
-                                                          {64, 8},
-                                                          {65, 8},
-                                                          {128, 16},
-                                                          {129, 16},
-                                                          {7, 33},
-                                                          {31, wide - 8},
-                                                          {33, wide},
-                                                          {70, wide + 8},
-                                                          {1, 1025},
-                                                          {130, 1},
-                                                          {9, 2 * wide + 3}})
+  for (const auto& [rows, cols] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {0, 5},    {5, 0},    {1, 1},           {1, 3},         {3, 1},     {2, 8},
+           {5, 6},    {5, 12},   {300, 3},         {63, 4},        {64, 8},    {65, 8},
+           {128, 16}, {129, 16}, {7, 33},          {31, wide - 8}, {33, wide}, {70, wide + 8},
+           {1, 1025}, {130, 1},  {9, 2 * wide + 3}})
     this->check(Form::tanh, "normal", this->normals(rows, cols));
 }
 

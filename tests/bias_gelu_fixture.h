@@ -78,9 +78,9 @@ class BiasGelu : public testing::Test {
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored_x = scatter(in.x, contiguous({n}, offsets.x));
     const std::vector<T> stored_bias = scatter(in.bias, contiguous({in.cols()}, offsets.bias));
-    const auto x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto bias = DeviceBuffer<T>::from_host(stored_bias, stream_);
-    const auto y = DeviceBuffer<T>::from_host(poisoned<T>(offsets.y + n + kBehind), stream_);
+    const auto x = device_input(stored_x, offsets.x, stream_);
+    const auto bias = device_input(stored_bias, offsets.bias, stream_);
+    const DeviceBuffer<T> y(offsets.y + n + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, x, stream_);

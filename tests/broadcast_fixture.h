@@ -140,10 +140,9 @@ class Broadcast : public testing::Test {
     const std::int64_t n = element_count(shape_of_result(shapes));
     const std::vector<T> stored_a = scatter(a, contiguous(shapes.a, offsets.a));
     const std::vector<T> stored_b = scatter(b, contiguous(shapes.b, offsets.b));
-    const auto device_a = DeviceBuffer<T>::from_host(stored_a, stream_);
-    const auto device_b = DeviceBuffer<T>::from_host(stored_b, stream_);
-    const auto device_out =
-        DeviceBuffer<T>::from_host(poisoned<T>(offsets.out + n + kBehind), stream_);
+    const auto device_a = device_input(stored_a, offsets.a, stream_);
+    const auto device_b = device_input(stored_b, offsets.b, stream_);
+    const DeviceBuffer<T> device_out(offsets.out + n + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("a", stored_a, device_a, stream_);

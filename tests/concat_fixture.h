@@ -77,17 +77,13 @@ class Concat : public testing::Test {
             {}};
   }
 
-  // An input with other bits around it than the poison around outputs.
   static std::vector<T> stored(const std::vector<T>& values, std::int64_t offset) {
-    std::vector<T> result(static_cast<std::size_t>(offset),
-                          from_raw_bits<T>(0x5A5A5A5A5A5A5A5A & poison_bits(kDtype)));
-    result.insert(result.end(), values.begin(), values.end());
-    return result;
+    return scatter(values, contiguous({static_cast<std::int64_t>(values.size())}, offset));
   }
 
   DeviceBuffer<T> output(std::int64_t size, std::int64_t offset) {
     constexpr std::int64_t kBehind = 5;
-    return DeviceBuffer<T>::from_host(poisoned<T>(offset + size + kBehind), stream_);
+    return DeviceBuffer<T>(offset + size + kBehind);
   }
 
   void judge_launches(const LaunchRecorder& recorder, Variant variant, Variant ran,
@@ -111,7 +107,7 @@ class Concat : public testing::Test {
     std::vector<const void*> pointers;
     for (const auto& part : parts) {
       stored_parts.push_back(stored(part, offsets.parts));
-      device_parts.push_back(DeviceBuffer<T>::from_host(stored_parts.back(), stream_));
+      device_parts.push_back(device_input(stored_parts.back(), offsets.parts, stream_));
       pointers.push_back(device_parts.back().data() + offsets.parts);
     }
     const DeviceBuffer<T> whole = output(p.size(), offsets.whole);
@@ -129,7 +125,7 @@ class Concat : public testing::Test {
   Parts split(Variant variant, const std::vector<T>& whole, const Problem& p,
               Offsets offsets = {}) {
     const std::vector<T> stored_whole = stored(whole, offsets.whole);
-    const auto device_whole = DeviceBuffer<T>::from_host(stored_whole, stream_);
+    const auto device_whole = device_input(stored_whole, offsets.whole, stream_);
     std::vector<DeviceBuffer<T>> device_parts;
     std::vector<void*> pointers;
     for (const std::int64_t extent : p.extents) {

@@ -19,10 +19,13 @@ TYPED_TEST_SUITE(Concat, MovedTypes, DtypeNames);
 
 TYPED_TEST(Concat, Sizes) {
   for (const std::int64_t outer : {1, 2, 33})
-    for (const std::int64_t inner : {1, 3, 8, 17}) this->check({outer, {1, 2, 5}, inner});
+    for (const std::int64_t inner : {1, 3, 6, 8, 12, 17}) this->check({outer, {1, 2, 5}, inner});
   this->check({1, {1}, 1});
   this->check({5, {7}, 33});
   this->check({2, {1, 500}, 9});
+  // Rows that begin at every second, or fourth, element of a pack.
+  for (const std::int64_t inner : {this->kPack + 2, 20 * this->kPack + 2, 20 * this->kPack + 4})
+    for (const std::int64_t last : {2, 4}) this->check({5, {1, 2, last}, inner});
 }
 
 // Rows of whole packs, where every row of every part is aligned.

@@ -80,13 +80,12 @@ class BackwardArrays {
         dy_(stored(y_in_layout(data.dy, g), offsets.dy)),
         x_(stored(x_in_layout(data.x, g), offsets.factor)),
         weights_(stored(weights_in_layout(data.weights, g), offsets.factor)),
-        device_dy_(DeviceBuffer<T>::from_host(dy_, stream)),
-        device_x_(DeviceBuffer<T>::from_host(x_, stream)),
-        device_weights_(DeviceBuffer<T>::from_host(weights_, stream)),
+        device_dy_(device_input(dy_, offsets.dy, stream)),
+        device_x_(device_input(x_, offsets.factor, stream)),
+        device_weights_(device_input(weights_, offsets.factor, stream)),
         workspace_(conv2d_backward::workspace_bytes<T>(gradient, g, variant)),
-        result_(DeviceBuffer<T>::from_host(
-            poisoned<T>(offsets.gradient + conv2d_backward::elements(gradient, g) + kBehind),
-            stream)) {}
+        result_(
+            DeviceBuffer<T>(offsets.gradient + conv2d_backward::elements(gradient, g) + kBehind)) {}
 
   conv2d_backward::Problem<T> problem() const {
     return {geometry_,

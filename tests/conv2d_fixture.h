@@ -53,12 +53,11 @@ class ConvArrays {
       : geometry_(g), offsets_(offsets), x_(stored(x_in_layout(data.x, g), offsets.x)),
         weights_(stored(weights_in_layout(data.weights, g), offsets.weights)),
         bias_(stored(data.bias, offsets.bias)), has_bias_(!data.bias.empty()),
-        device_x_(DeviceBuffer<T>::from_host(x_, stream)),
-        device_weights_(DeviceBuffer<T>::from_host(weights_, stream)),
-        device_bias_(DeviceBuffer<T>::from_host(bias_, stream)),
+        device_x_(device_input(x_, offsets.x, stream)),
+        device_weights_(device_input(weights_, offsets.weights, stream)),
+        device_bias_(device_input(bias_, offsets.bias, stream)),
         workspace_(conv2d::workspace_bytes<T>(g, variant)),
-        device_y_(
-            DeviceBuffer<T>::from_host(poisoned<T>(offsets.y + g.outputs() + kBehind), stream)) {}
+        device_y_(DeviceBuffer<T>(offsets.y + g.outputs() + kBehind)) {}
 
   conv2d::Problem<T> problem() const {
     return {geometry_,

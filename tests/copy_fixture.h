@@ -86,14 +86,9 @@ class Copy : public testing::Test {
     const Strided x_view = rows_of(size, layout.x_gap, layout.x_offset);
     const Strided y_view = rows_of(size, layout.y_gap, layout.y_offset);
     constexpr std::int64_t kBehind = 5;
-    // Not poison around x: copied into the gaps of y, poison would look like no copy.
-    std::vector<T> stored_x(static_cast<std::size_t>(x_view.storage_size()),
-                            from_raw_bits<T>(0x5A5A5A5A5A5A5A5A & poison_bits(kDtype)));
-    for (std::int64_t i = 0; i < x_view.size(); ++i)
-      stored_x[static_cast<std::size_t>(x_view.place(i))] = x[static_cast<std::size_t>(i)];
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_y =
-        DeviceBuffer<T>::from_host(poisoned<T>(y_view.storage_size() + kBehind), stream_);
+    const std::vector<T> stored_x = scatter(x, x_view);
+    const auto device_x = device_input(stored_x, x_view, stream_);
+    const DeviceBuffer<T> device_y(y_view.storage_size() + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, device_x, stream_);

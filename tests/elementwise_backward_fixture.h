@@ -89,11 +89,11 @@ class ElementwiseBackward : public testing::Test {
     const std::vector<T> stored_dy = scatter(in.dy, contiguous({n}, at.dy));
     const std::vector<T> stored_a = scatter(in.a, contiguous({n}, at.a));
     const std::vector<T> stored_b = scatter(in.b, contiguous({n}, at.b));
-    const auto dy = DeviceBuffer<T>::from_host(stored_dy, stream_);
-    const auto a = DeviceBuffer<T>::from_host(stored_a, stream_);
-    const auto b = DeviceBuffer<T>::from_host(stored_b, stream_);
-    const auto da = DeviceBuffer<T>::from_host(poisoned<T>(at.da + n + kBehind), stream_);
-    const auto db = DeviceBuffer<T>::from_host(poisoned<T>(at.db + n + kBehind), stream_);
+    const auto dy = device_input(stored_dy, at.dy, stream_);
+    const auto a = device_input(stored_a, at.a, stream_);
+    const auto b = device_input(stored_b, at.b, stream_);
+    const DeviceBuffer<T> da(at.da + n + kBehind);
+    const DeviceBuffer<T> db(at.db + n + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("dy", stored_dy, dy, stream_);

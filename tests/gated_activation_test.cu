@@ -62,8 +62,8 @@ class GatedActivation : public testing::Test {
     const std::int64_t n = in.size();
     const std::vector<T> stored =
         scatter(side_by_side(in.halves, in.cols), contiguous({2 * n}, offsets.x));
-    const auto x = DeviceBuffer<T>::from_host(stored, stream_);
-    const auto y = DeviceBuffer<T>::from_host(poisoned<T>(offsets.y + n + kBehind), stream_);
+    const auto x = device_input(stored, offsets.x, stream_);
+    const DeviceBuffer<T> y(offsets.y + n + kBehind);
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored, x, stream_);
     LaunchRecorder recorder;

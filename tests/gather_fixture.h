@@ -96,27 +96,17 @@ class Gather : public testing::Test {
     return "gather::words<kg::Pack<unsigned int, 4>";
   }
 
-  // An input with other bits around it than the poison around y.
-  template <typename Element>
-  static std::vector<Element> stored(const std::vector<Element>& values, std::int64_t offset,
-                                     Element around) {
-    std::vector<Element> result(static_cast<std::size_t>(offset), around);
-    result.insert(result.end(), values.begin(), values.end());
-    return result;
-  }
-
   // Ours, with everything checked but the values.
   template <typename Index>
   std::vector<T> run(Variant variant, const std::vector<T>& table, const std::vector<Index>& index,
                      const Problem& p, Offsets offsets = {}) {
     constexpr std::int64_t kBehind = 5;
-    const auto stored_table =
-        stored(table, offsets.table, from_raw_bits<T>(0x5A5A5A5A5A5A5A5A & poison_bits(kDtype)));
-    const auto stored_index = stored(index, offsets.index, Index{-1});
-    const auto device_table = DeviceBuffer<T>::from_host(stored_table, stream_);
-    const auto device_index = DeviceBuffer<Index>::from_host(stored_index, stream_);
-    const auto y =
-        DeviceBuffer<T>::from_host(poisoned<T>(offsets.y + y_size(p) + kBehind), stream_);
+    const auto stored_table = scatter(table, contiguous({table_size(p)}, offsets.table));
+    std::vector<Index> stored_index(static_cast<std::size_t>(offsets.index), Index{-1}); // poison
+    stored_index.insert(stored_index.end(), index.begin(), index.end());
+    const auto device_table = device_input(stored_table, offsets.table, stream_);
+    const auto device_index = device_input(stored_index, offsets.index, stream_);
+    const DeviceBuffer<T> y(offsets.y + y_size(p) + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("table", stored_table, device_table, stream_);

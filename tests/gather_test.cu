@@ -120,17 +120,19 @@ TYPED_TEST(Gather, MoreThan2To31Elements) {
 }
 
 // A wrong index is never read through, whichever kernel meets it; in the rows of 512 packs a thread
-// meets right ones behind it.
+// meets right ones behind it. The lower halves of the longest ones are right.
 TYPED_TEST(Gather, IndexOutOfRangeTraps) {
   if (backend == Backend::cuda) GTEST_SKIP() << "a trap takes the process's context with it";
   using T = TypeParam;
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t kWide = std::int64_t{1} << 32;
   for (const Variant variant : kVariants)
     for (const std::int64_t inner : {std::int64_t{1}, 512 * this->kPack, 40 * this->kPack + 1}) {
       const auto table = DeviceBuffer<T>::from_host(
           std::vector<T>(static_cast<std::size_t>(4 * inner)), this->stream_);
       const DeviceBuffer<T> y(static_cast<std::size_t>(3 * inner));
-      for (const std::int64_t wrong : {std::int64_t{-1}, std::int64_t{4}, kMost}) {
+      for (const std::int64_t wrong :
+           {std::int64_t{-1}, std::int64_t{4}, kMost, kWide + 1, 1 - kWide}) {
         const auto index = DeviceBuffer<std::int64_t>::from_host(
             std::vector<std::int64_t>{wrong, 3, 0}, this->stream_);
         std::string text;

@@ -125,12 +125,13 @@ TYPED_TEST(Gemm, GradientsAgainstOracleAndVendor) {
         const std::vector<double> their_sums =
             with_column_bounds(dtype_of<TypeParam>, theirs, right).dbias;
         for (const std::string_view vendor : vendors) {
-          const Outputs<TypeParam> library = library_outputs<TypeParam>(vendor, s, data, variant);
+          const auto library = library_outputs<TypeParam>(vendor, s, data, variant);
+          if (!library) continue;
           EXPECT_TRUE(verdict(
-              compare_with_vendor(observe(outputs.c), observe(library.c), e, theirs), where))
+              compare_with_vendor(observe(outputs.c), observe(library->c), e, theirs), where))
               << "vendor " << vendor;
           EXPECT_TRUE(verdict(
-              compare_with_vendor(observe(outputs.dbias), observe(library.dbias),
+              compare_with_vendor(observe(outputs.dbias), observe(library->dbias),
                                   {dtype_of<TypeParam>, {s.n}, right.dbias, our_sums}, their_sums),
               where))
               << "dbias, vendor " << vendor;
@@ -180,12 +181,12 @@ TYPED_TEST(Gemm, BiasGradientsOfOperands) {
       EXPECT_TRUE(verdict(compare(ours, e), where));
       if (k == 0 || alpha == 0) continue;
       for (const std::string_view vendor : library(gradient))
-        EXPECT_TRUE(verdict(
-            compare_with_vendor(
-                ours, observe(library_outputs<TypeParam>(vendor, s, data, Variant::naive).dbias), e,
-                std::vector<double>(sums.size(), 0.0)),
-            where))
-            << "vendor " << vendor;
+        if (const auto theirs = library_outputs<TypeParam>(vendor, s, data, Variant::naive)) {
+          EXPECT_TRUE(verdict(compare_with_vendor(ours, observe(theirs->dbias), e,
+                                                  std::vector<double>(sums.size(), 0.0)),
+                              where))
+              << "vendor " << vendor;
+        }
     }
 }
 

@@ -100,8 +100,9 @@ TYPED_TEST(Gemm, BatchesAgainstOracleAndVendor) {
       const Comparison comparison = compare(ours, e);
       EXPECT_TRUE(verdict(comparison, where)) << hint(s, data, comparison);
       for (const std::string_view vendor : vendors) {
-        const Observed library = library_result<TypeParam>(vendor, s, data, variant);
-        EXPECT_TRUE(verdict(compare_with_vendor(ours, library, e, theirs), where))
+        const auto library = library_result<TypeParam>(vendor, s, data, variant);
+        if (!library) continue;
+        EXPECT_TRUE(verdict(compare_with_vendor(ours, *library, e, theirs), where))
             << "vendor " << vendor;
       }
     }

@@ -5,6 +5,7 @@
 // which variant runs, and which arguments are refused.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "tests/gemm_fixture.h"
+#include "tests/support/far_rows.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/vacuity.h"
 
@@ -80,6 +82,25 @@ TYPED_TEST(Gemm, ZeroFactorsReadNothing) {
   }
 }
 
+// Sums below the smallest normal number of the result's type, of operands that are above it.
+TYPED_TEST(Gemm, SubnormalResults) {
+  const int least = std::ilogb(min_subnormal(dtype_of<TypeParam>));
+  for (const Variant variant : variants<TypeParam>())
+    for (const float beta : {0.0f, 1.0f}) {
+      const Setup s = fitted({.m = 66, .n = 20, .k = 40, .beta = beta}, variant);
+      const auto scaled_integers = [](std::int64_t count, Tensor tensor, int exponent) {
+        std::vector<double> values = integers(dtype_of<TypeParam>, count, 1, tensor).values;
+        for (double& value : values) value = std::ldexp(value, exponent);
+        return values;
+      };
+      expect_exact<TypeParam>(s,
+                              {"subnormal", scaled_integers(s.m * s.k, Tensor::a, least / 2),
+                               scaled_integers(s.k * s.n, Tensor::b, least - least / 2),
+                               scaled_integers(s.m * s.n, Tensor::c, least)},
+                              variant);
+    }
+}
+
 // The sum starts from +0, so that only alpha and beta C decide the sign of a zero.
 TYPED_TEST(Gemm, SignsOfZeros) {
   for (const Variant variant : variants<TypeParam>())
@@ -105,6 +126,51 @@ TYPED_TEST(Gemm, NothingToDoLaunchesNothing) {
       EXPECT_TRUE(run<TypeParam>(s, normal_data<TypeParam>(s), variant).empty());
       EXPECT_TRUE(recorder.launches().empty());
     }
+}
+
+// Leading dimensions beyond 32 bits: each matrix is stored in two rows.
+TYPED_TEST(Gemm, RowsFarApart) {
+  using T = TypeParam;
+  if (const auto reason = FarRows<T>::reason_to_skip(3); !reason.empty()) GTEST_SKIP() << reason;
+  Stream stream;
+  for (const Setup& s : {Setup{.m = 2, .n = 72, .k = 2},
+                         Setup{.m = 2, .n = 72, .k = 2, .transpose_a = Transpose::yes},
+                         Setup{.m = 2, .n = 2, .k = 72, .transpose_b = Transpose::yes},
+                         Setup{2, 2, 2, Transpose::yes, Transpose::yes}}) {
+    const auto a = elements<T>(integers(dtype_of<T>, s.m * s.k, 8, Tensor::a).values);
+    const auto b = elements<T>(integers(dtype_of<T>, s.k * s.n, 8, Tensor::b).values);
+    const auto dense_a = DeviceBuffer<T>::from_host(a, stream);
+    const auto dense_b = DeviceBuffer<T>::from_host(b, stream);
+    const FarRows<T> far_a = far_rows(a, stream), far_b = far_rows(b, stream), far_c(s.n);
+    for (const Variant variant : variants<T>()) {
+      const DeviceBuffer<T> dense_c(static_cast<std::size_t>(s.m * s.n));
+      far_c.put(poisoned<T>(2 * s.n), stream);
+      gemm::BasicProblem<T> p{.transpose_a = s.transpose_a,
+                              .transpose_b = s.transpose_b,
+                              .m = s.m,
+                              .n = s.n,
+                              .k = s.k,
+                              .a = dense_a.data(),
+                              .lda = leading(s.a()),
+                              .b = dense_b.data(),
+                              .ldb = leading(s.b()),
+                              .c = dense_c.data(),
+                              .ldc = s.n,
+                              .math = math_of<T>(variant),
+                              .parts = variant == Variant::split_k ? kTestedParts : 0};
+      const DeviceBuffer<std::byte> workspace(gemm::workspace_bytes(p, variant));
+      p.workspace = workspace.data();
+      gemm::run(p, variant, stream);
+      p.a = far_a.data(), p.lda = far_a.stride();
+      p.b = far_b.data(), p.ldb = far_b.stride();
+      p.c = far_c.data(), p.ldc = far_c.stride();
+      gemm::run(p, variant, stream);
+      EXPECT_TRUE(
+          same_bits("rows beyond 2^31 elements", far_c.get(stream), dense_c.to_host(stream)))
+          << gemm::name(variant) << ", " << gemm::transposition_name(s.transpose_a, s.transpose_b);
+      EXPECT_NO_THROW(far_c.check_guards());
+    }
+  }
 }
 
 // f32 is rounded to TF32 by those only who allow it.

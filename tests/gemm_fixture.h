@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,9 @@
 #include "tests/gemm_problems.h"
 #include "tests/support/case.h"
 #include "tests/support/hygiene.h"
+#include "tests/support/ledger.h"
 #include "tests/support/slice_hint.h"
+#include "tests/support/vendor_runs.h"
 #include "vendor/gemm/gemm.h"
 
 #include "gemm/gemm.h"
@@ -66,14 +69,12 @@ class Matrices {
         bias_(poisoned<T>(s.offset)),
         z_(s.reads_z() ? scatter(elements<T>(data.z), s.z())
                        : poisoned<T>(s.keeps_z ? s.z().storage_size() : 0)),
-        device_a_(DeviceBuffer<T>::from_host(a_, stream)),
-        device_b_(DeviceBuffer<T>::from_host(b_, stream)),
-        device_c_(DeviceBuffer<T>::from_host(c_, stream)),
-        device_z_(DeviceBuffer<T>::from_host(z_, stream)),
-        device_dbias_(DeviceBuffer<T>::from_host(
-            poisoned<T>(sums_up() ? s.dbias().storage_size() : 0), stream)) {
+        device_a_(device_input(a_, s.a(), stream)), device_b_(device_input(b_, s.b(), stream)),
+        device_c_(s.beta == 0 ? DeviceBuffer<T>(c_.size()) : device_input(c_, s.c(), stream)),
+        device_z_(s.reads_z() ? device_input(z_, s.z(), stream) : DeviceBuffer<T>(z_.size())),
+        device_dbias_(DeviceBuffer<T>(sums_up() ? s.dbias().storage_size() : 0)) {
     for (const T value : elements<T>(data.bias)) bias_.push_back(value);
-    device_bias_ = DeviceBuffer<T>::from_host(bias_, stream);
+    device_bias_ = device_input(bias_, s.offset, stream);
   }
 
   // With the workspace that the variant and dbias need.
@@ -203,21 +204,29 @@ std::vector<T> run(const Setup& s, const Data& data, Variant variant) {
   return run_all<T>(s, data, variant).c;
 }
 
-// The library's results, by the arithmetic that `variant` may use.
+// The library's results, by the arithmetic that `variant` may use; nothing where it has none for
+// this product.
 template <class T>
-Outputs<T> library_outputs(std::string_view library, const Setup& s, const Data& data,
-                           Variant variant) {
+std::optional<Outputs<T>> library_outputs(std::string_view library, const Setup& s,
+                                          const Data& data, Variant variant) {
   Stream stream;
   const Matrices<T> matrices(s, data, stream);
-  vendor::gemm(library, matrices.vendor_problem(variant), vendor::Math::pedantic, stream);
+  if (!vendor_runs([&] {
+        vendor::gemm(library, matrices.vendor_problem(variant), vendor::Math::pedantic, stream);
+      })) {
+    report_no_vendor("gemm", dtype_of<T>, library);
+    return std::nullopt;
+  }
   Outputs<T> outputs{matrices.result(library, stream), {}, {}};
   if (s.bias_gradient != gemm::BiasGradient::none) outputs.dbias = matrices.dbias(library, stream);
   return outputs;
 }
 template <class T>
-Observed library_result(std::string_view library, const Setup& s, const Data& data,
-                        Variant variant) {
-  return observe(library_outputs<T>(library, s, data, variant).c);
+std::optional<Observed> library_result(std::string_view library, const Setup& s, const Data& data,
+                                       Variant variant) {
+  const auto outputs = library_outputs<T>(library, s, data, variant);
+  if (!outputs) return std::nullopt;
+  return observe(outputs->c);
 }
 
 // What of k the wrong elements lack.

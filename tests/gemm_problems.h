@@ -259,16 +259,26 @@ std::vector<double> library_tolerances(const GemmOracle& expected, std::int64_t 
   return bounds;
 }
 
-// The bounds of data of one sign: the longest chain of every variant is k. Where C is not finite
-// there is one right value.
+// Of a sum of data of one sign: the longest chain of every variant is k. The executor's matrix
+// units round.
 template <class T>
-std::vector<double> positive_tolerances(const GemmOracle& expected, std::int64_t k) {
+double positive_sum_tolerance(std::int64_t k, double condition, Variant variant) {
+  if (backend == Backend::host || variant != Variant::mma)
+    return gemm_f32_positive_tolerance(k, condition);
+  return gemm_matrix_unit_positive_tolerance(
+      k, condition, matrix_unit(dtype_of<T>, device_properties().compute_major));
+}
+
+// The bounds of data of one sign. Where C is not finite there is one right value.
+template <class T>
+std::vector<double> positive_tolerances(const GemmOracle& expected, std::int64_t k,
+                                        Variant variant) {
   std::vector<double> bounds;
   for (std::size_t i = 0; i < expected.value.size(); ++i) {
     const double condition = expected.condition[i];
     bounds.push_back(std::isfinite(condition)
                          ? stored_tolerance(dtype_of<T>, expected.value[i],
-                                            gemm_f32_positive_tolerance(k, condition))
+                                            positive_sum_tolerance<T>(k, condition, variant))
                          : 0);
   }
   return bounds;

@@ -52,7 +52,7 @@ using masked_softmax::Form;
 using masked_softmax::kVariants;
 using masked_softmax::Variant;
 
-// A power of two: scaled elements are then exact, and ExactPlateaus may use it.
+// Of most tests. A power of two: scaled elements are then exact, and ExactPlateaus may use it.
 inline constexpr float kScale = 0.125f;
 
 // `keep` says what either form keeps; `queries` is 0 for the boolean one.
@@ -148,16 +148,16 @@ class MaskedSoftmax : public testing::Test {
                      Layout layout = {}) {
     const Strided y_view = place(size, layout.y_gap, layout.y_offset);
     constexpr std::int64_t kBehind = 5;
-    const auto stored_x = scatter(x, place(size, layout.x_gap, layout.x_offset));
+    const Strided x_view = place(size, layout.x_gap, layout.x_offset);
+    const auto stored_x = scatter(x, x_view);
     const Strided mask_view = place(size, layout.mask_gap, layout.mask_offset);
     std::vector<std::uint8_t> stored_mask(static_cast<std::size_t>(mask_view.storage_size()), 255);
     for (std::int64_t i = 0; i < mask_view.size(); ++i)
       stored_mask[static_cast<std::size_t>(mask_view.place(i))] =
           mask.keep[static_cast<std::size_t>(i)];
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_mask = DeviceBuffer<std::uint8_t>::from_host(stored_mask, stream_);
-    const auto device_y =
-        DeviceBuffer<T>::from_host(poisoned<T>(y_view.storage_size() + kBehind), stream_);
+    const auto device_x = device_input(stored_x, x_view, stream_);
+    const auto device_mask = device_input(stored_mask, mask_view, stream_);
+    const DeviceBuffer<T> device_y(y_view.storage_size() + kBehind);
 
     const Form form = form_of(mask);
     Hygiene hygiene(id(form, variant));
@@ -165,7 +165,7 @@ class MaskedSoftmax : public testing::Test {
     hygiene.input("mask", stored_mask, device_mask, stream_);
     LaunchRecorder recorder;
     const Variant ran = masked_softmax::run<T>(
-        kScale,
+        scale_,
         kg::matrix<const T>(device_x.data() + layout.x_offset, size.rows, size.cols,
                             size.cols + layout.x_gap),
         form == Form::causal ? masked_softmax::causal_mask(mask.queries)
@@ -189,7 +189,7 @@ class MaskedSoftmax : public testing::Test {
              Size size, Layout layout = {}, Degenerate degenerate = Degenerate::no) {
     const std::vector<T> x = elements<T>(values);
     const SoftmaxOracle right =
-        masked_softmax_oracle(kScale, observe(x).values, mask.keep, size.rows, size.cols);
+        masked_softmax_oracle(scale_, observe(x).values, mask.keep, size.rows, size.cols);
     for (const Variant variant : kVariants) {
       if (!masked_softmax::supports(variant, size.cols)) continue;
       const auto tolerance =
@@ -251,6 +251,7 @@ class MaskedSoftmax : public testing::Test {
     return x;
   }
 
+  float scale_ = kScale;
   Stream stream_;
 };
 

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/masked_softmax_fixture.h"
+#include "tests/support/far_rows.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
 
@@ -55,6 +56,23 @@ TYPED_TEST(MaskedSoftmax, RandomAgainstOracle) {
     this->check("normal", random_mask(size), this->logits(size), size);
     this->check("normal", causal(size, size.rows), this->logits(size), size, {},
                 hidden_tiles(size.rows));
+  }
+}
+
+// Scales that are no powers of two, as those of 80 elements per head are, and logits that are far
+// apart: a factor that is rounded once more, to whatever type, shows where a difference is large.
+TYPED_TEST(MaskedSoftmax, Scales) {
+  const auto square_root = [](float x) { return 1 / std::sqrt(x); };
+  const double spread = this->kDtype == Dtype::f16 ? 2 : 20; // f16 has no digits for e^-20
+  for (const float scale : {square_root(80), square_root(40), 0.3f, 1.7f}) {
+    this->scale_ = scale;
+    for (const Size size : {Size{33, 96}, Size{12, 1000}, Size{5, 1536}}) {
+      std::vector<double> x = normal(this->kDtype, size.rows * size.cols, Tensor::a).values;
+      for (double& value : x)
+        value = round_to(this->kDtype, std::clamp(value * spread, -70.0, 40.0) / scale);
+      this->check("far apart", random_mask(size), x, size);
+      this->check("far apart", causal(size, size.rows), x, size, {}, hidden_tiles(size.rows));
+    }
   }
 }
 
@@ -225,6 +243,33 @@ TYPED_TEST(MaskedSoftmax, WaitsForItsStream) {
                              kg::matrix<T>(y.data(), size.rows, size.cols), variant, this->stream_);
       EXPECT_TRUE(same_bits("behind a slow kernel", y.to_host(this->stream_),
                             this->run(causal(size, size.rows), variant, x, size)));
+    }
+  }
+}
+
+TYPED_TEST(MaskedSoftmax, RowsFarApart) {
+  using T = TypeParam;
+  if (const auto reason = FarRows<T>::reason_to_skip(3); !reason.empty()) GTEST_SKIP() << reason;
+  for (const std::int64_t cols : {40 * this->kPack, 300 * this->kPack}) {
+    const Size size{2, cols};
+    const std::vector<T> x = elements<T>(this->logits(size));
+    const FarRows<T> from = far_rows(x, this->stream_);
+    const FarRows<T> to(cols);
+    for (const TestMask& mask : {random_mask(size), causal(size, 2)}) {
+      const FarRows<std::uint8_t> keep = far_rows(mask.keep, this->stream_);
+      for (const Variant variant : kVariants) {
+        if (!masked_softmax::supports(variant, cols)) continue;
+        to.put(poisoned<T>(2 * cols), this->stream_);
+        masked_softmax::run<T>(kScale, from.const_view(),
+                               this->form_of(mask) == Form::causal
+                                   ? masked_softmax::causal_mask(mask.queries)
+                                   : masked_softmax::boolean_mask(keep.const_view()),
+                               to.view(), variant, this->stream_);
+        EXPECT_TRUE(same_bits("rows beyond 2^31 elements", to.get(this->stream_),
+                              this->run(mask, variant, x, size)))
+            << masked_softmax::name(variant);
+        EXPECT_NO_THROW(to.check_guards());
+      }
     }
   }
 }

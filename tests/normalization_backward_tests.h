@@ -130,11 +130,15 @@ TYPED_TEST_P(NormBackward, LayoutsAndAlignment) {
 TYPED_TEST_P(NormBackward, OptionalArguments) {
   for (const Size size : {Size{20, 100}, Size{3, 1300}, Size{2, this->beyond_block()}}) {
     auto in = this->normals(size);
-    in.columns = false;
-    this->check("dx alone", in);
     in.gamma.clear();
-    in.columns = true;
     this->check("no gamma", in);
+    in = this->normals(size);
+    in.wants_dbeta = false;
+    this->check("no dbeta", in);
+    in.wants_dgamma = false;
+    this->check("dx alone", in);
+    in.wants_dbeta = TypeParam::Norm::kCentred;
+    this->check("no dgamma", in);
   }
 }
 

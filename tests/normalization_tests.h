@@ -77,13 +77,21 @@ TYPED_TEST_P(NormForward, LayoutsAndAlignment) {
 
 TYPED_TEST_P(NormForward, OptionalArguments) {
   for (const Size size : {Size{20, 100}, Size{3, 1300}, Size{2, this->beyond_block()}}) {
-    auto in = this->normals(size);
-    in.statistics = false;
+    const auto all = this->normals(size);
+    auto in = all;
+    in.wants_mean = false;
+    this->check("no mean", in);
+    in.wants_rstd = false;
     this->check("no statistics", in);
-    in.beta.clear();
-    this->check("no beta", in);
+    in.wants_mean = true;
+    this->check("no rstd", in);
+    in = all;
     in.gamma.clear();
+    this->check("no gamma", in);
+    in.beta.clear();
     this->check("no gamma, no beta", in);
+    in.gamma = all.gamma;
+    this->check("no beta", in);
   }
 }
 

@@ -90,14 +90,9 @@ class Permute : public testing::Test {
     const Strided x_view = contiguous(shape, offsets.x);
     const Strided y_view = contiguous(permuted_shape(shape, order), offsets.y);
     constexpr std::int64_t kBehind = 5;
-    // Not poison around x: copied into the gaps of y, poison would look like no copy.
-    std::vector<T> stored_x(static_cast<std::size_t>(x_view.storage_size()),
-                            from_raw_bits<T>(0x5A5A5A5A5A5A5A5A & poison_bits(kDtype)));
-    for (std::int64_t i = 0; i < x_view.size(); ++i)
-      stored_x[static_cast<std::size_t>(x_view.place(i))] = x[static_cast<std::size_t>(i)];
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_y =
-        DeviceBuffer<T>::from_host(poisoned<T>(y_view.storage_size() + kBehind), stream_);
+    const std::vector<T> stored_x = scatter(x, x_view);
+    const auto device_x = device_input(stored_x, offsets.x, stream_);
+    const DeviceBuffer<T> device_y(y_view.storage_size() + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, device_x, stream_);

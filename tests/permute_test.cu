@@ -78,7 +78,8 @@ TYPED_TEST(Permute, TilesOfWords) {
 // The last axis stays: packs where rows are long enough, elements that grow where they are short.
 TYPED_TEST(Permute, WholeRows) {
   const std::int64_t pack = this->kPack;
-  for (const std::int64_t cols : {pack, pack + 1, 3 * pack - 1, 5 * pack, 40 * pack + 3})
+  for (const std::int64_t cols :
+       {pack, pack + 1, 3 * pack - 1, 5 * pack, 20 * pack + 2, 40 * pack + 3})
     this->check({3, 7, cols}, {1, 0, 2}, {}, cols % pack == 0 ? "rows<false" : "rows<true");
   for (const std::int64_t cols : {2, 3, 4, 8}) this->check({20, 33, cols}, {1, 0, 2});
   if (pack >= 4) this->check({20, 33, 2}, {1, 0, 2}, {}, "tiled<");

@@ -93,10 +93,9 @@ class PoolingBackwardTest : public testing::Test {
     };
     const std::vector<T> stored_x = stored(x_in_layout(inputs.x, problem), offsets.x);
     const std::vector<T> stored_dy = stored(y_in_layout(inputs.dy, problem), offsets.dy);
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_dy = DeviceBuffer<T>::from_host(stored_dy, stream_);
-    const auto device_dx =
-        DeviceBuffer<T>::from_host(poisoned<T>(offsets.dx + problem.inputs() + kBehind), stream_);
+    const auto device_x = device_input(stored_x, offsets.x, stream_);
+    const auto device_dy = device_input(stored_dy, offsets.dy, stream_);
+    const DeviceBuffer<T> device_dx(offsets.dx + problem.inputs() + kBehind);
     const DeviceBuffer<unsigned char> workspace(
         pooling_backward::workspace_bytes(variant, kind, problem));
     Hygiene hygiene(id(variant));

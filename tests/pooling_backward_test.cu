@@ -118,13 +118,32 @@ TYPED_TEST(PoolingBackwardTest, RandomAgainstVendors) {
 // Around a pack of channels, a warp and a block of either axis.
 TYPED_TEST(PoolingBackwardTest, Sizes) {
   const pooling::Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
-  for (const std::int64_t channels : {1, 3, 4, 8, 9, 17})
+  for (const std::int64_t channels : {1, 3, 4, 6, 8, 9, 12, 17})
     for (const Problem& problem : in_both_layouts({{1, channels, 3, 5, three, three}}))
       this->check("normal", problem, this->normals(problem));
   for (const std::int64_t extent : {1, 2, 31, 33, 129})
     for (const Problem& problem : in_both_layouts(
              {{1, 8, 2, extent, {.kernel = 2}, three}, {1, 8, extent, 2, three, {.kernel = 2}}}))
       this->check("normal", problem, this->normals(problem));
+}
+
+// An element's share is a quotient, correctly rounded: of windows of 9 and of 35 elements, which do
+// not overlap.
+TYPED_TEST(PoolingBackwardTest, SharesAreQuotients) {
+  for (const Problem& problem :
+       in_both_layouts({{2, 8, 9, 6, {.kernel = 3, .stride = 3}, {.kernel = 3, .stride = 3}},
+                        {1, 5, 10, 14, {.kernel = 5, .stride = 5}, {.kernel = 7, .stride = 7}}})) {
+    const GradientInputs inputs = this->normals(problem);
+    constexpr Kind kKind = Kind::average_include_padding;
+    const auto right = this->reference(kKind, problem, inputs);
+    std::vector<double> value = right.value;
+    for (double& share : value) share = round_to(this->kDtype, round_to(Dtype::f32, share));
+    const Expectation expected =
+        exactly(this->kDtype, shape_in_layout(problem, problem.height, problem.width), value);
+    for (const Variant variant : kVariants)
+      EXPECT_TRUE(verdict(compare(observe(this->run(kKind, variant, problem, inputs)), expected),
+                          this->context(kKind, variant, "normal", problem)));
+  }
 }
 
 // The last tap that a byte can name, and one window too large for that.

@@ -75,9 +75,8 @@ class PoolingTest : public testing::Test {
                      Offsets offsets = {}) {
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored = scatter(x, contiguous({problem.inputs()}, offsets.x));
-    const auto device_x = DeviceBuffer<T>::from_host(stored, stream_);
-    const auto device_y =
-        DeviceBuffer<T>::from_host(poisoned<T>(offsets.y + problem.outputs() + kBehind), stream_);
+    const auto device_x = device_input(stored, offsets.x, stream_);
+    const DeviceBuffer<T> device_y(offsets.y + problem.outputs() + kBehind);
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored, device_x, stream_);
     LaunchRecorder recorder;

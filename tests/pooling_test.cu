@@ -106,7 +106,7 @@ TYPED_TEST(PoolingTest, RandomAgainstVendors) {
 // Around a pack of channels, a strip, a warp and a block of either axis.
 TYPED_TEST(PoolingTest, Sizes) {
   const pooling::Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
-  for (const std::int64_t channels : {1, 3, 4, 8, 9, 17})
+  for (const std::int64_t channels : {1, 3, 4, 6, 8, 9, 12, 17})
     for (const Problem& problem :
          in_both_layouts({{1, channels, 3, 5, three, three},
                           {2, channels, 3, 3, {.kernel = 3}, {.kernel = 3}}}))

@@ -107,10 +107,9 @@ class ReductionBackward : public testing::Test {
     const Strided dx_view = contiguous({size}, offsets.dx);
     const std::vector<T> x = scatter(in.x, x_view);
     const std::vector<T> dy = scatter(in.dy, contiguous({result_count(in.extents)}, offsets.dy));
-    const auto device_x = DeviceBuffer<T>::from_host(x, stream_);
-    const auto device_dy = DeviceBuffer<T>::from_host(dy, stream_);
-    const auto device_dx =
-        DeviceBuffer<T>::from_host(poisoned<T>(dx_view.storage_size() + kBehind), stream_);
+    const auto device_x = device_input(x, x_view, stream_);
+    const auto device_dy = device_input(dy, offsets.dy, stream_);
+    const DeviceBuffer<T> device_dx(dx_view.storage_size() + kBehind);
     const DeviceBuffer<unsigned char> workspace(workspace_bytes<T>(op, in.extents, variant));
     Hygiene hygiene(id(op, variant));
     hygiene.input("x", x, device_x, stream_);
@@ -216,6 +215,36 @@ TYPED_TEST(ReductionBackward, SpecialValues) {
     std::vector<double> zeros(count, -0.0);
     for (std::size_t i = count / 2; i < count; ++i) zeros[i] = 0.0;
     this->check("zeros", this->make(extents, zeros, this->gradients(extents)));
+  }
+}
+
+// The first NaN, whichever has the larger payload, or sign.
+TYPED_TEST(ReductionBackward, AnyNan) {
+  using T = TypeParam;
+  auto in = this->normals({1, 2600, 1});
+  std::vector<T> nans = {from_raw_bits<T>(poison_bits(this->kDtype))};
+  for (const SpecialValue& special : special_values(this->kDtype))
+    if (std::isnan(decode(this->kDtype, special.bits)))
+      nans.push_back(from_raw_bits<T>(special.bits));
+  for (const T first : nans)
+    for (const T second : nans) {
+      in.x[1300] = first;
+      in.x[2000] = second;
+      this->check("two NaNs", in);
+    }
+}
+
+// The smallest numbers are no zeros, neither as elements nor as gradients.
+TYPED_TEST(ReductionBackward, Subnormals) {
+  const double least = min_subnormal(this->kDtype);
+  for (const Extents& extents : {Extents{3, 300, 1}, Extents{1, 2600, 1}, Extents{2, 90, 16}}) {
+    std::vector<double> x = integers(this->kDtype, count_of(extents), 100, Tensor::a).values;
+    for (double& value : x) value *= least;
+    std::vector<double> dy = this->gradients(extents);
+    for (double& value : dy) value = std::copysign(3 * least, value);
+    this->check("subnormal", this->make(extents, x, dy));
+    for (double& value : x) value = value > 99 * least ? least : 0;
+    this->check("subnormal and zero", this->make(extents, x, dy));
   }
 }
 

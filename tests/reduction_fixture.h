@@ -167,8 +167,8 @@ class Reduction : public testing::Test {
     const std::int64_t results = result_count(extents);
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored_x = scatter(x, place);
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_out = DeviceBuffer<T>::from_host(poisoned<T>(results + kBehind), stream_);
+    const auto device_x = device_input(stored_x, place, stream_);
+    const DeviceBuffer<T> device_out(results + kBehind);
     const View<const T, 3> view{
         device_x.data() + layout.offset, extents, {place.strides[0], place.strides[1], 1}};
     const DeviceBuffer<unsigned char> workspace(reduction::workspace_bytes(view, variant));

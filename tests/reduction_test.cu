@@ -53,6 +53,44 @@ TYPED_TEST(Reduction, ExactMeans) {
   }
 }
 
+// A mean is a quotient, correctly rounded: of exact sums by a length that has no exact reciprocal.
+TYPED_TEST(Reduction, MeansAreQuotients) {
+  for (const Extents& extents : {Extents{40, 1000, 1}, Extents{30, 4099, 1}, Extents{1, 9001, 1},
+                                 Extents{1, 77, 72}, Extents{3, 41, 17}}) {
+    const Fill fill = this->exact_fill(SumRange::wide, extents);
+    std::vector<double> means;
+    for (const double sum : oracle_of(Op::sum, fill.values, extents).value)
+      means.push_back(round_to(Dtype::f32, sum / static_cast<double>(extents[1])));
+    this->check_exact(Op::mean, fill.name, fill.values, means, extents);
+  }
+}
+
+// The smallest numbers are kept: by extrema, in sums, which are exact, and in means of equal ones.
+TYPED_TEST(Reduction, Subnormals) {
+  const double least = min_subnormal(this->kDtype);
+  const auto normals = static_cast<std::int64_t>(0.5 / unit_roundoff(this->kDtype)); // times least
+  for (const Extents& extents : {Extents{40, 7, 1}, Extents{1, 5, 72}, Extents{3, 6, 11}}) {
+    for (const Op op : {Op::max, Op::min, Op::sum}) {
+      const std::int64_t largest = op == Op::sum ? normals / 8 : normals - 1; // a sum of 7 is exact
+      std::vector<double> x =
+          integers(this->kDtype, extents[0] * extents[1] * extents[2], largest, Tensor::a).values;
+      for (double& value : x) value *= least;
+      this->check_exact(op, "subnormal", x, oracle_of(op, x, extents).value, extents);
+    }
+  }
+  for (const Extents& extents : {Extents{40, 64, 1}, Extents{3, 4096, 1}, Extents{1, 256, 72}}) {
+    const auto results = static_cast<std::size_t>(result_count(extents));
+    const std::vector<double> x(results * static_cast<std::size_t>(extents[1]), 3 * least);
+    const std::vector<double> same(results, 3 * least);
+    for (const Op op : {Op::max, Op::min, Op::mean})
+      for (const Variant variant : kVariants)
+        EXPECT_TRUE(
+            verdict(compare(observe(this->run(op, variant, elements<TypeParam>(x), extents)),
+                            exactly(this->kDtype, {result_count(extents)}, same)),
+                    this->context(op, variant, "one subnormal", extents)));
+  }
+}
+
 TYPED_TEST(Reduction, RandomAgainstOracle) {
   for (const Extents& extents : shapes())
     for (const Op op : kOps) this->check(op, "normal", this->normals(extents), extents);
@@ -164,7 +202,7 @@ TYPED_TEST(Reduction, BeyondOneGrid) {
 
 TYPED_TEST(Reduction, MisalignedAndPadded) {
   for (const std::int64_t offset : {1, 3, 4, 7, 8, 12}) {
-    for (const std::int64_t gap : {0, 1, 8}) {
+    for (const std::int64_t gap : {0, 1, 2, 4, 8}) {
       for (const Extents& extents : {Extents{5, 1030, 1}, Extents{3, 66, 40}})
         this->check_exact_sums(SumRange::dense, extents,
                                {.gap = gap, .outer_gap = gap, .offset = offset});

@@ -43,7 +43,7 @@ class ResidualForward : public NormForward<Case> {
     std::vector<T> residual;
     std::vector<T> gamma;
     float epsilon = 1e-5f;
-    bool statistics = true;
+    bool wants_rstd = true;
   };
   struct Result {
     std::vector<T> z;
@@ -106,12 +106,12 @@ class ResidualForward : public NormForward<Case> {
     std::vector<T> gamma = poisoned<T>(at.gamma_offset);
     gamma.insert(gamma.end(), in.gamma.begin(), in.gamma.end());
     Stream& stream = this->stream_;
-    const auto device_x = Base::upload(x, stream);
-    const auto device_residual = Base::upload(residual, stream);
-    const auto device_gamma = Base::upload(gamma, stream);
-    const auto device_z = Base::upload(poisoned<T>(z_view.storage_size() + kBehind), stream);
-    const auto device_y = Base::upload(poisoned<T>(y_view.storage_size() + kBehind), stream);
-    const DeviceBuffer<float> rstd(static_cast<std::size_t>(in.statistics ? rows : 0));
+    const auto device_x = device_input(x, view_of(at.x), stream);
+    const auto device_residual = device_input(residual, view_of(at.residual), stream);
+    const auto device_gamma = device_input(gamma, at.gamma_offset, stream);
+    const DeviceBuffer<T> device_z(z_view.storage_size() + kBehind);
+    const DeviceBuffer<T> device_y(y_view.storage_size() + kBehind);
+    const DeviceBuffer<float> rstd(static_cast<std::size_t>(in.wants_rstd ? rows : 0));
 
     Hygiene hygiene(Base::id(variant));
     hygiene.input("x", x, device_x, stream);
@@ -126,7 +126,7 @@ class ResidualForward : public NormForward<Case> {
          kg::matrix<T>(device_z.data() + at.z.offset, rows, cols, cols + at.z.gap),
          kg::matrix<T>(device_y.data() + at.y.offset, rows, cols, cols + at.y.gap)},
         in.gamma.empty() ? nullptr : device_gamma.data() + at.gamma_offset, in.epsilon,
-        in.statistics ? rstd.data() : nullptr, variant, stream);
+        in.wants_rstd ? rstd.data() : nullptr, variant, stream);
     stream.synchronize();
     EXPECT_EQ(ran, variant);
     EXPECT_EQ(recorder.launches().size(), in.x.empty() ? 0u : 1u);
@@ -141,8 +141,8 @@ class ResidualForward : public NormForward<Case> {
   void check(const std::string& fill, const Input& in, const Places& at = {},
              Degenerate degenerate = Degenerate::no) {
     const std::vector<double> z = sums(in);
-    const typename Base::Input norm{in.size, Base::stored(z), in.gamma,
-                                    {},      in.epsilon,      in.statistics};
+    const typename Base::Input norm{in.size,    Base::stored(z), in.gamma,     {},
+                                    in.epsilon, false,           in.wants_rstd};
     const auto right = Base::reference(norm);
     const std::vector<std::int64_t> shape = {in.size.rows, in.size.cols};
     for (const Variant variant : kVariants) {

@@ -146,9 +146,11 @@ TYPED_TEST(ResidualForward, LayoutsAndAlignment) {
 TYPED_TEST(ResidualForward, OptionalArguments) {
   for (const Size size : {Size{20, 100}, Size{3, 1300}}) {
     auto in = this->normals(size);
-    in.statistics = false;
-    this->check("no statistics", in);
+    in.wants_rstd = false;
+    this->check("no rstd", in);
     in.gamma.clear();
+    this->check("no gamma, no rstd", in);
+    in.wants_rstd = true;
     this->check("no gamma", in);
   }
 }

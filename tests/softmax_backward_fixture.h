@@ -128,12 +128,13 @@ class SoftmaxBackward : public testing::Test {
   std::vector<T> run(Kind kind, Variant variant, const Inputs& in, Size size, Layout layout = {}) {
     const Strided dx_view = place(size, layout.dx_gap, layout.dx_offset);
     constexpr std::int64_t kBehind = 5;
-    const auto y = scatter(in.y, place(size, layout.y_gap, layout.y_offset));
-    const auto dy = scatter(in.dy, place(size, layout.dy_gap, layout.dy_offset));
-    const auto device_y = DeviceBuffer<T>::from_host(y, stream_);
-    const auto device_dy = DeviceBuffer<T>::from_host(dy, stream_);
-    const auto device_dx =
-        DeviceBuffer<T>::from_host(poisoned<T>(dx_view.storage_size() + kBehind), stream_);
+    const Strided y_view = place(size, layout.y_gap, layout.y_offset);
+    const Strided dy_view = place(size, layout.dy_gap, layout.dy_offset);
+    const auto y = scatter(in.y, y_view);
+    const auto dy = scatter(in.dy, dy_view);
+    const auto device_y = device_input(y, y_view, stream_);
+    const auto device_dy = device_input(dy, dy_view, stream_);
+    const DeviceBuffer<T> device_dx(dx_view.storage_size() + kBehind);
 
     Hygiene hygiene(id(kind, variant));
     hygiene.input("y", y, device_y, stream_);

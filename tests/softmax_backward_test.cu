@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/softmax_backward_fixture.h"
+#include "tests/support/far_rows.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
 #include "tests/support/vendor.h"
@@ -50,6 +51,28 @@ TYPED_TEST(SoftmaxBackward, ExactRows) {
         const Observed dx = observe(this->run(kind, variant, in, size));
         EXPECT_TRUE(verdict(compare(dx, right), this->context(kind, variant, "plateaus", size)));
       }
+    }
+  }
+}
+
+// Probabilities so small that the results are subnormal, and exact.
+TYPED_TEST(SoftmaxBackward, SubnormalResults) {
+  const double least = 4 * min_subnormal(this->kDtype);
+  for (const Size size : {Size{9, 64}, Size{4, 1500}}) {
+    const std::int64_t count = size.rows * size.cols;
+    std::vector<double> dy = integers(this->kDtype, count, 30, Tensor::b).values;
+    for (double& value : dy)
+      if (value == 0) value = 31; // 0 less the tiny sum has its sign
+    const typename TestFixture::Inputs in{
+        elements<TypeParam>(std::vector<double>(dy.size(), least)), elements<TypeParam>(dy)};
+    std::vector<double> expected;
+    for (const double value : dy) expected.push_back(value * least);
+    const Expectation right = exactly(this->kDtype, {size.rows, size.cols}, expected);
+    EXPECT_TRUE(not_vacuous(right));
+    for (const Variant variant : kVariants) {
+      if (!softmax_backward::supports(variant, size.cols)) continue;
+      EXPECT_TRUE(verdict(compare(observe(this->run(Kind::softmax, variant, in, size)), right),
+                          this->context(Kind::softmax, variant, "subnormal", size)));
     }
   }
 }
@@ -272,6 +295,28 @@ TYPED_TEST(SoftmaxBackward, WaitsForItsStream) {
                                this->stream_);
       EXPECT_TRUE(same_bits("behind a slow kernel", dx.to_host(this->stream_),
                             this->run(Kind::softmax, variant, in, size)));
+    }
+  }
+}
+
+TYPED_TEST(SoftmaxBackward, RowsFarApart) {
+  using T = TypeParam;
+  if (const auto reason = FarRows<T>::reason_to_skip(3); !reason.empty()) GTEST_SKIP() << reason;
+  for (const std::int64_t cols : {40 * this->kPack, 300 * this->kPack}) {
+    const Size size{2, cols};
+    const auto in = this->normals(Kind::softmax, size);
+    const FarRows<T> y = far_rows(in.y, this->stream_);
+    const FarRows<T> dy = far_rows(in.dy, this->stream_);
+    const FarRows<T> dx(cols);
+    for (const Variant variant : kVariants) {
+      if (!softmax_backward::supports(variant, cols)) continue;
+      dx.put(poisoned<T>(2 * cols), this->stream_);
+      softmax_backward::run<T>(Kind::softmax, y.const_view(), dy.const_view(), dx.view(), variant,
+                               this->stream_);
+      EXPECT_TRUE(same_bits("rows beyond 2^31 elements", dx.get(this->stream_),
+                            this->run(Kind::softmax, variant, in, size)))
+          << softmax_backward::name(variant);
+      EXPECT_NO_THROW(dx.check_guards());
     }
   }
 }

@@ -93,12 +93,11 @@ class SoftmaxSumBackward : public testing::Test {
     const std::vector<T> stored_x = scatter(in.x, contiguous({terms * n}, at.x));
     const std::vector<T> stored_alpha = scatter(in.alpha, contiguous({terms}, at.alpha));
     const std::vector<T> stored_dy = scatter(in.dy, contiguous({n}, at.dy));
-    const auto x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto alpha = DeviceBuffer<T>::from_host(stored_alpha, stream_);
-    const auto dy = DeviceBuffer<T>::from_host(stored_dy, stream_);
-    const auto dx = DeviceBuffer<T>::from_host(poisoned<T>(at.dx + terms * n + kBehind), stream_);
-    const auto dalpha =
-        DeviceBuffer<T>::from_host(poisoned<T>(at.dalpha + terms + kBehind), stream_);
+    const auto x = device_input(stored_x, at.x, stream_);
+    const auto alpha = device_input(stored_alpha, at.alpha, stream_);
+    const auto dy = device_input(stored_dy, at.dy, stream_);
+    const DeviceBuffer<T> dx(at.dx + terms * n + kBehind);
+    const DeviceBuffer<T> dalpha(at.dalpha + terms + kBehind);
     const DeviceBuffer<unsigned char> workspace(workspace_bytes<T>(variant, terms, n));
 
     Hygiene hygiene(id(variant));

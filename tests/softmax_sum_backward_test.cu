@@ -131,7 +131,8 @@ TYPED_TEST(SoftmaxSumBackward, AllPatterns) {
 TYPED_TEST(SoftmaxSumBackward, Sizes) {
   const std::int64_t tile = this->kTile;
   for (const std::int64_t terms : {1, 3, 4, 5, 64})
-    for (const std::int64_t n : {0, 1, 3, 8, 33}) this->check("normal", this->normals(terms, n));
+    for (const std::int64_t n : {0, 1, 3, 6, 8, 12, 33})
+      this->check("normal", this->normals(terms, n));
   for (const std::int64_t n : {std::int64_t{255}, std::int64_t{264}, tile - 1, tile, tile + 8})
     this->check("normal", this->normals(2, n));
 }

@@ -76,9 +76,9 @@ class SoftmaxSum : public testing::Test {
     const std::int64_t n = in.n();
     const std::vector<T> stored_x = scatter(in.x, contiguous({in.terms() * n}, offsets.x));
     const std::vector<T> stored_alpha = scatter(in.alpha, contiguous({in.terms()}, offsets.alpha));
-    const auto x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto alpha = DeviceBuffer<T>::from_host(stored_alpha, stream_);
-    const auto y = DeviceBuffer<T>::from_host(poisoned<T>(offsets.y + n + kBehind), stream_);
+    const auto x = device_input(stored_x, offsets.x, stream_);
+    const auto alpha = device_input(stored_alpha, offsets.alpha, stream_);
+    const DeviceBuffer<T> y(offsets.y + n + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, x, stream_);

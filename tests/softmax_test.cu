@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/softmax_fixture.h"
+#include "tests/support/far_rows.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
 
@@ -211,6 +212,26 @@ TYPED_TEST(Softmax, WaitsForItsStream) {
       EXPECT_TRUE(
           same_bits("behind a slow kernel", y.to_host(this->stream_), this->run(variant, x, size)))
           << softmax::name(variant);
+    }
+  }
+}
+
+TYPED_TEST(Softmax, RowsFarApart) {
+  using T = TypeParam;
+  if (const auto reason = FarRows<T>::reason_to_skip(2); !reason.empty()) GTEST_SKIP() << reason;
+  for (const std::int64_t cols : {40 * this->kPack, 300 * this->kPack}) {
+    const Size size{2, cols};
+    const auto x = elements<T>(this->normals(size));
+    const FarRows<T> from = far_rows(x, this->stream_);
+    const FarRows<T> to(cols);
+    for (const Variant variant : kVariants) {
+      if (!softmax::supports(variant, cols)) continue;
+      to.put(poisoned<T>(2 * cols), this->stream_);
+      softmax::run<T>(Kind::softmax, from.const_view(), to.view(), variant, this->stream_);
+      EXPECT_TRUE(same_bits("rows beyond 2^31 elements", to.get(this->stream_),
+                            this->run(variant, x, size)))
+          << softmax::name(variant);
+      EXPECT_NO_THROW(to.check_guards());
     }
   }
 }

@@ -77,9 +77,8 @@ class Transpose : public testing::Test {
     y_view.offset = layout.y_offset;
     constexpr std::int64_t kBehind = 5;
     const std::vector<T> stored_x = scatter(x, x_view);
-    const auto device_x = DeviceBuffer<T>::from_host(stored_x, stream_);
-    const auto device_y =
-        DeviceBuffer<T>::from_host(poisoned<T>(y_view.storage_size() + kBehind), stream_);
+    const auto device_x = device_input(stored_x, x_view, stream_);
+    const DeviceBuffer<T> device_y(y_view.storage_size() + kBehind);
 
     Hygiene hygiene(id(variant));
     hygiene.input("x", stored_x, device_x, stream_);

@@ -46,12 +46,37 @@ class TemporaryFile {
   std::string path_;
 };
 
+// What a pipe, a device or a link would do to who reads or replaces it is not this program's to
+// find out.
+std::string_view kind_of(const struct stat& file) {
+  switch (file.st_mode & S_IFMT) {
+  case S_IFREG: return "";
+  case S_IFLNK: return "a symbolic link";
+  case S_IFDIR: return "a folder";
+  case S_IFIFO: return "a pipe";
+  case S_IFCHR:
+  case S_IFBLK: return "a device";
+  case S_IFSOCK: return "a socket";
+  default: return "something else";
+  }
+}
+
+void require_regular(const struct stat& file, const std::filesystem::path& path) {
+  const std::string_view kind = kind_of(file);
+  if (!kind.empty())
+    throw Error(fmt::format("{}: it is {}, not a regular file; name a file", path.string(), kind));
+}
+
 } // namespace
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without waiting: a pipe that nobody writes to would never open.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file && errno == ENOENT) return std::nullopt;
   if (!file) fail_with_errno("open", path);
+  struct stat opened {};
+  if (::fstat(file.number(), &opened) != 0) fail_with_errno("look at", path);
+  require_regular(opened, path);
   std::string contents;
   std::array<char, 1 << 16> block;
   for (;;) {
@@ -63,7 +88,18 @@ std::optional<std::string> read_file(const std::filesystem::path& path) {
   }
 }
 
+void require_writable(const std::filesystem::path& path) {
+  if (path == "-" || path.empty())
+    throw Error(fmt::format("\"{}\" is no name of a file to write; name one", path.string()));
+  struct stat there {};
+  if (::lstat(path.c_str(), &there) == 0) return require_regular(there, path);
+  if (errno != ENOENT) fail_with_errno("write", path);
+  if (!path.has_filename())
+    throw Error(fmt::format("{}: it is the name of a folder; name a file", path.string()));
+}
+
 void write_file(const std::filesystem::path& path, std::string_view contents) {
+  require_writable(path);
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -79,13 +115,8 @@ void write_file(const std::filesystem::path& path, std::string_view contents) {
   // mkostemp makes files for the owner alone; these are to be committed and read by all.
   if (::fchmod(file.number(), 0644) != 0) fail_with_errno("set the permissions of", path);
   write_all(file.number(), contents, path);
-  if (::fsync(file.number()) != 0) fail_with_errno("flush", path);
   if (::rename(name.c_str(), path.c_str()) != 0) fail_with_errno("replace", path);
   temporary.moved();
-  // The new name is on the disk only when the folder is; where a file system cannot do that,
-  // nothing is lost but durability.
-  const Descriptor parent(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (parent) (void)::fsync(parent.number());
 }
 
 } // namespace kg

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole-file reading and writing. A reader sees the old contents or the new, never a part, even
-// across a crash.
+// Whole-file reading and writing. A reader sees the old contents or the new, never a part, whenever
+// the program that writes is killed.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,16 @@
 namespace kg {
 
 // The file's contents, or nothing when there is no such file. Throws kg::Error when there is one
-// that cannot be read.
+// that cannot be read, or that is no regular file: a pipe would wait, a device never end.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 
-// Writes a temporary file beside `path`, flushes it to the disk and renames it over `path`. On
-// failure throws kg::Error, leaves what was at `path` as it was, and removes the temporary file.
-// Makes missing folders.
+// Throws kg::Error where `path` is neither a regular file nor a new name: a rename would put a file
+// in the place of a device or a link.
+void require_writable(const std::filesystem::path& path);
+
+// Unless require_writable() objects, writes a temporary file beside `path` and renames it over
+// `path`. On failure throws kg::Error, leaves what was at `path` as it was, and removes the
+// temporary file. Makes missing folders.
 void write_file(const std::filesystem::path& path, std::string_view contents);
 
 } // namespace kg

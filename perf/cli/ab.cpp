@@ -10,6 +10,7 @@
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/reference.h"
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 
@@ -137,7 +138,7 @@ void save(const Options& options, const std::string& source, const ab::Reference
                          {"seed", seed_of(options)},
                          {"rows", nlohmann::json::array()}};
   for (const ab::ComparedRow& row : rows) file["rows"].push_back(json(row));
-  judge::write_file(options.json, file.dump(1) + "\n");
+  judge::write_file(options.json, judge::for_json(file, 1) + "\n");
 }
 
 void show_one_sided(const Sides& rows, const std::string& base, std::ostream& out) {
@@ -167,14 +168,15 @@ int ab(const Options& options, World& world) {
   world.out << fmt::format("A: commit {} ({}); B: {}, {}\n", reference.commit.substr(0, 12),
                            options.base, source_of(options, world), world.executable.string());
   if (!options.quiet) world.out << table(compared);
-  std::vector<int> exits;
+  std::vector<judge::RowExit> exits;
   for (const ab::ComparedRow& row : compared) {
-    exits.push_back(exit_code(verdict(row)));
-    if (exits.back() != judge::kExitPass) world.out << message(row, options.base) << "\n";
+    exits.push_back({exit_code(verdict(row))});
+    if (exits.back().code != judge::kExitPass)
+      world.out << judge::for_console(message(row, options.base)) << "\n";
   }
   show_one_sided(rows, options.base, world.out);
-  if (exits.empty()) exits.push_back(judge::kExitSkip); // nothing that both have: no fault of this
-  return judge::combined_exit(exits, options.strict);
+  return judge::exit_of_rows(
+      exits, options.strict); // 77 where they have no row in common: no fault of this
 }
 
 } // namespace kg::cli

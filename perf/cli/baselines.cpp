@@ -12,9 +12,14 @@ namespace kg::cli {
 std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& baselines,
                                                         const std::string& device,
                                                         const Selection& selection) {
+  return load_baselines(baselines / device, kJudged, selection.ops);
+}
+
+std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& folder,
+                                                        judge::Device device,
+                                                        const std::set<std::string>& ops) {
   std::map<std::string, judge::TimingFile> files;
-  for (const std::string& op : selection.ops)
-    files[op] = judge::load_timings(baselines / device / (op + ".csv"), kJudged);
+  for (const std::string& op : ops) files[op] = judge::load_timings(folder / (op + ".csv"), device);
   return files;
 }
 

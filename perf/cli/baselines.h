@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 
 namespace kg::cli {
@@ -23,6 +24,11 @@ inline constexpr judge::Device kJudged =
 std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& baselines,
                                                         const std::string& device,
                                                         const Selection& selection);
+
+// The same of any device: <folder>/<op>.csv.
+std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& folder,
+                                                        judge::Device device,
+                                                        const std::set<std::string>& ops);
 
 // Throws UsageError where a row is selected that no baseline can have.
 void require_listed(const Selection& selection);

@@ -1,14 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade bless: measures in fresh processes and writes the baselines.
+// kernelgrade bless: measures in fresh processes, or takes what was measured elsewhere (--from),
+// and writes the baselines.
 #include "perf/judge/bless.h"
 
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
+#include "perf/cli/stored_runs.h"
 #include "perf/judge/device_file.h"
 #include "perf/measure/environment.h"
+#include "perf/report/rows.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -19,14 +22,17 @@
 namespace kg::cli {
 namespace {
 
-judge::BlessOptions how(const Options& options, const std::string& source) {
+judge::BlessOptions how(const Options& options, judge::Device device, const std::string& source) {
   judge::BlessOptions result;
-  result.device = kJudged;
+  result.device = device;
   result.why = options.why;
   result.dirty_tree = is_dirty(source);
   result.accept_bimodal = options.accept_bimodal;
   result.status = options.status;
   result.tol_pct = options.tol_pct;
+  if (result.dirty_tree)
+    throw Error("the source tree has uncommitted changes, so the times would belong to no commit; "
+                "commit or stash them, or name the source by --source-id");
   return result;
 }
 
@@ -53,9 +59,63 @@ void update_device_file(const std::filesystem::path& path, const judge::Results&
   judge::save_device(path, device);
 }
 
+// Judges the rows and writes the files of their device.
+int bless_rows(const Options& options, World& world, const judge::Results& run,
+               const std::string& device, judge::BlessOptions decide, const Selection& selection,
+               const std::set<std::string>& ops) {
+  const std::filesystem::path folder = options.baselines / device;
+  if (const auto known = judge::load_device(folder / "device.json")) {
+    decide.canaries_ns = known->canaries_ns;
+    decide.ceilings = judge::ceilings_of(*known);
+  }
+  int exit_code = judge::kExitPass;
+  bool written = false;
+  for (const auto& [op, file] : load_baselines(folder, decide.device, ops)) {
+    std::vector<judge::Measured> rows;
+    std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(rows),
+                 [&op = op](const judge::Measured& row) { return row.op == op; });
+    if (options.remove_orphans) decide.remove_orphans_beside = keys_of(selection, op);
+    const judge::BlessPlan plan = judge::plan_bless(file, rows, decide);
+    judge::carry_out(plan, folder / (op + ".csv"), decide.device);
+    written = written || plan.changes();
+    exit_code = std::max(exit_code, plan.exit_code());
+    world.out << judge::text(plan);
+    if (plan.changes()) world.out << fmt::format("wrote {}\n", file.path);
+  }
+  if (!written) return exit_code;
+  std::set<std::string> all = select(world, {Filter{}}).ops;
+  all.insert(ops.begin(), ops.end());
+  update_device_file(folder / "device.json", run, load_baselines(folder, decide.device, all));
+  return exit_code;
+}
+
+// What the machine that measured said of itself.
+const std::string& stored(const judge::Results& run, const char* what) {
+  const auto at = run.environment.find(what);
+  if (at == run.environment.end() || at->second.empty() || at->second == "unknown")
+    throw Error(fmt::format("--from: the files do not say which {} they were measured with; "
+                            "measure by `kernelgrade run --json`, with --source-id where there is "
+                            "no git",
+                            what));
+  return at->second;
+}
+
+// Measures nothing and needs no device: of the same rows the same is refused as where they were
+// measured.
+int bless_stored(const Options& options, World& world) {
+  const judge::Results run = load_runs(options.files);
+  const std::string& device = stored(run, "device");
+  stored(run, "backend");
+  std::set<std::string> ops;
+  for (const judge::Measured& row : run.rows) ops.insert(row.op);
+  return bless_rows(options, world, run, device,
+                    how(options, report::device_of(run), stored(run, "source")), {}, ops);
+}
+
 } // namespace
 
 int bless(const Options& options, World& world) {
+  if (!options.files.empty()) return bless_stored(options, world);
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);
@@ -63,37 +123,10 @@ int bless(const Options& options, World& world) {
     world.err << "skipped: " << reason << "\n";
     return options.strict || options.require_gpu ? judge::kExitFail : judge::kExitSkip;
   }
-  judge::BlessOptions decide = how(options, source_of(options, world));
-  if (decide.dirty_tree)
-    throw Error("the source tree has uncommitted changes, so the times would belong to no commit; "
-                "commit or stash them, or name the source by --source-id");
+  const judge::BlessOptions decide = how(options, kJudged, source_of(options, world));
   const judge::Results run = measure_rows(options, world, selection);
   if (!options.json.empty()) judge::save_results(options.json, run);
-
-  const std::filesystem::path folder = options.baselines / world.device();
-  if (const auto device = judge::load_device(folder / "device.json")) {
-    decide.canaries_ns = device->canaries_ns;
-    decide.ceilings = judge::ceilings_of(*device);
-  }
-  int exit_code = judge::kExitPass;
-  bool written = false;
-  for (const auto& [op, file] : load_baselines(options.baselines, world.device(), selection)) {
-    std::vector<judge::Measured> rows;
-    std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(rows),
-                 [&op = op](const judge::Measured& row) { return row.op == op; });
-    if (options.remove_orphans) decide.remove_orphans_beside = keys_of(selection, op);
-    const judge::BlessPlan plan = judge::plan_bless(file, rows, decide);
-    judge::carry_out(plan, folder / (op + ".csv"), kJudged);
-    written = written || plan.changes();
-    exit_code = std::max(exit_code, plan.exit_code());
-    world.out << judge::text(plan);
-    if (plan.changes()) world.out << fmt::format("wrote {}\n", file.path);
-  }
-  if (written)
-    update_device_file(
-        folder / "device.json", run,
-        load_baselines(options.baselines, world.device(), select(world, {Filter{}})));
-  return exit_code;
+  return bless_rows(options, world, run, world.device(), decide, selection, selection.ops);
 }
 
 } // namespace kg::cli

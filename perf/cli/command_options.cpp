@@ -3,11 +3,30 @@
 #include "perf/cli/command_options.h"
 
 #include "perf/cli/study_options.h"
+#include "perf/judge/csv.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <optional>
+#include <string>
 
 namespace kg::cli {
 namespace {
+
+// A number above 0 and up to `most`; neither NaN nor infinity. `unit` stands in the message.
+CLI::Validator positive(double most, const std::string& unit) {
+  return {[most, unit](const std::string& word) {
+            const std::optional<double> value = judge::parse_number(word);
+            return value && *value > 0 && *value <= most
+                       ? std::string()
+                       : fmt::format("'{}' is no number of {} above 0 and up to {:g}", word, unit,
+                                     most);
+          },
+          "POSITIVE"};
+}
+CLI::Validator seconds() { return positive(86400, "seconds"); }
+CLI::Validator minutes() { return positive(10080, "minutes"); }
+CLI::Validator percent() { return positive(100, "percent"); }
 
 void add_rows(CLI::App& command, Words& words) {
   add_filter(command, words.filter);
@@ -24,7 +43,7 @@ void add_row_timeout(CLI::App& command, Words& words) {
   command
       .add_option("--row-timeout", words.options.row_timeout_s,
                   "seconds after which a row that is not done is killed")
-      ->check(CLI::PositiveNumber);
+      ->check(seconds());
 }
 
 void add_device(CLI::App& command, Words& words) {
@@ -43,7 +62,9 @@ void add_device(CLI::App& command, Words& words) {
 
 void add_measuring(CLI::App& command, Words& words) {
   add_device(command, words);
-  command.add_option("--processes", words.processes, "fresh processes to measure in")
+  command
+      .add_option("--processes,--rounds", words.processes,
+                  "fresh processes, each of which measures every row once")
       ->check(CLI::Range(1, 100));
 }
 
@@ -55,7 +76,7 @@ void add_shard(CLI::App& command, Words& words, const char* text) {
 
 void add_tolerance(CLI::App& command, Words& words) {
   command.add_option("--tol-pct", words.options.tol_pct, "tolerated slow-down in percent")
-      ->check(CLI::PositiveNumber);
+      ->check(percent());
 }
 
 void add_baselines(CLI::App& command, Words& words) {
@@ -84,7 +105,7 @@ void add_selftest(CLI::App& app, Words& words) {
   selftest->add_option("--source-id", options.source_id, "name of the source without git");
   selftest->add_option("--checks", options.checks, "row checks of each experiment");
   selftest->add_option("--minutes", options.minutes, "begin nothing that would end later")
-      ->check(CLI::PositiveNumber);
+      ->check(minutes());
   selftest->add_option("--processes", words.processes, "to screen with (default: 5)")
       ->check(CLI::Range(3, 10));
   selftest->add_option("--batches-per-bless", options.batches_per_bless, "of one baseline")
@@ -101,23 +122,29 @@ void add_selftest(CLI::App& app, Words& words) {
   selftest->add_flag("--busy", options.busy, "be one of them")->group("");
 }
 
-// Imported results are all judged and nothing is measured, so that what chooses rows or says how to
+// Stored results are all judged and nothing is measured, so that what chooses rows or says how to
 // measure would be ignored.
-void add_import(CLI::App& gate, Words& words) {
-  const std::vector<CLI::Option*> senseless = gate.get_options([](const CLI::Option* option) {
-    const std::string name = option->get_name();
-    return option->get_group() == kRows || name == "--device" || name == "--source-id" ||
-           name == "--processes" || name == "--shard" || name == "--shuffle";
+CLI::Option* add_stored(CLI::App& command, Words& words, const char* name, const char* text) {
+  const std::vector<CLI::Option*> senseless = command.get_options([](const CLI::Option* option) {
+    const std::string of = option->get_name();
+    return option->get_group() == kRows || of == "--device" || of == "--source-id" ||
+           of == "--processes" || of == "--shard" || of == "--shuffle";
   });
-  CLI::Option* import = gate.add_option(
-      "--import", words.options.files,
-      "measure nothing; judge this file of kernelgrade, NVBench, Google Benchmark or CUTLASS");
-  for (CLI::Option* option : senseless) import->excludes(option);
+  CLI::Option* stored = command.add_option(name, words.options.files, text);
+  for (CLI::Option* option : senseless) stored->excludes(option);
+  return stored;
+}
+
+void add_import(CLI::App& gate, Words& words) {
+  CLI::Option* import =
+      add_stored(gate, words, "--import",
+                 "measure nothing; judge this file of kernelgrade, NVBench, Google Benchmark or "
+                 "CUTLASS");
   gate.add_option("--baseline", words.options.baseline,
                   "compare with this file of such results instead of the baselines")
       ->needs(import);
   gate.add_option("--tol", words.options.tol_pct, "with --baseline: tolerated slow-down in percent")
-      ->check(CLI::PositiveNumber)
+      ->check(percent())
       ->needs("--baseline");
 }
 
@@ -134,6 +161,11 @@ void add_run(CLI::App& app, Words& words) {
   add_strict(*run, words);
   run->add_flag("--once", options.once,
                 "execute and check each row once and time nothing, for profilers and sanitizers");
+  run->add_flag("--resume", options.resume_run,
+                "keep the rows that the --json file holds, and measure what is left")
+      ->needs("--json")
+      ->excludes("--in-process")
+      ->excludes("--once");
   add_shard(*run, words, kShard);
 }
 
@@ -182,6 +214,10 @@ void add_bless(CLI::App& app, Words& words) {
   bless->add_option("--status", words.status, "gate, info or xfail")
       ->check(CLI::IsMember({"gate", "info", "xfail"}));
   add_tolerance(*bless, words);
+  add_stored(*bless, words, "--from",
+             "measure nothing; bless what these files of `run --json` hold, on any machine")
+      ->excludes("--remove-orphans")
+      ->excludes("--cost");
 }
 
 void add_doctor(CLI::App& app, Words& words) {
@@ -224,11 +260,21 @@ void add_report(CLI::App& app, Words& words) {
   add_rows(*report, words);
   add_baselines(*report, words);
   add_strict(*report, words);
+  report->add_option("files", options.files,
+                     "JSON files of run, gate, gate --cost, resources, ab, correctness tests or "
+                     "mutants; or one of a study");
   report
-      ->add_option("files", options.files,
-                   "JSON files of run, gate, gate --cost, resources, ab, correctness tests or "
-                   "mutants; or one of a study")
-      ->required();
+      ->add_option(
+          "--tests", options.tests,
+          "what ctest --show-only=json-v1 printed before the tests ran; each of them must have "
+          "passed or been skipped")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  report
+      ->add_option("--junit", options.junit,
+                   "what ctest --output-junit then wrote, one for each --tests")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
   report
       ->add_option("--keep", options.keep,
@@ -333,8 +379,7 @@ void add_compare(CLI::App& app, Words& words) {
                    "compare counts with files that ncu wrote of run --once --json, whose file lies "
                    "beside each")
       ->excludes(files);
-  compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")
-      ->check(CLI::PositiveNumber);
+  compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")->check(percent());
   compare->add_option("--json", options.json, "write the comparison to this file");
   compare->add_flag("--across-devices", options.across_devices,
                     "show measurements of different devices side by side, for information only");

@@ -73,6 +73,19 @@ std::filesystem::path resource_file(const Options& options, const std::string& n
   return options.baselines / "resources" / (name + ".csv");
 }
 
+// Whether this compiler's file is missing, while one of another compiler for the same architecture
+// is there.
+bool only_others_are_blessed(const std::filesystem::path& file) {
+  if (std::filesystem::exists(file)) return false;
+  const std::string name = file.filename().string();
+  const std::string arch = name.substr(0, name.find('-') + 1);
+  std::error_code none; // without the folder there are no others
+  for (const auto& entry : std::filesystem::directory_iterator(file.parent_path(), none))
+    if (entry.path().filename().string().starts_with(arch) && entry.path().extension() == ".csv")
+      return true;
+  return false;
+}
+
 judge::Covers cost_covers(const ExactRows& costs, bool partial) {
   std::set<std::pair<std::string, std::string>> chosen; // op and dtype, or case and variant
   const auto part = [partial](const judge::ExactRow& row) {
@@ -104,7 +117,8 @@ ExactResult judge_resources(const Options& options, const std::string& name, con
       judge::resource_table(), rows,
       judge::load_exact(judge::resource_table(), resource_file(options, name)),
       resource_covers(ops),
-      {options.strict, "kernelgrade resources", "kernelgrade resources --bless"});
+      {options.strict, "kernelgrade resources", "kernelgrade resources --bless",
+       only_others_are_blessed(resource_file(options, name))});
 }
 
 report::CountedSections judge_counted(const Options& options, const Selection& selection,

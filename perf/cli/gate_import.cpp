@@ -10,8 +10,11 @@
 #include "perf/judge/summary.h"
 #include "perf/report/rows.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <ostream>
+#include <set>
+#include <utility>
 
 namespace kg::cli {
 namespace {
@@ -31,8 +34,8 @@ judge::GateResult against_results(const Options& options, const judge::Results& 
   return judge::as_gate(compared, baseline, run, options.strict);
 }
 
-// Rows are looked for in the committed files by their ids; what those files hold beyond is no
-// matter of this run.
+// Rows are looked for in the committed files by their ids. Of the operations and types that the run
+// has, a blessed row that it lacks was not measured, which is a failure.
 judge::GateResult against_baselines(const Options& options, const judge::Results& run,
                                     judge::Device device) {
   const auto name = run.environment.find("device");
@@ -47,6 +50,17 @@ judge::GateResult against_baselines(const Options& options, const judge::Results
       baselines[row.op] =
           judge::load_timings(options.baselines / name->second / (row.op + ".csv"), device);
   }
+  std::set<std::pair<std::string, std::string>> types;
+  for (const judge::Measured& row : run.rows) types.emplace(row.op, row.dtype);
+  for (const auto& [op, file] : baselines)
+    for (const judge::TimingRow& row : file.rows) {
+      const std::string dtype(judge::dtype_of(row.key.case_id));
+      const bool measured =
+          std::any_of(run.rows.begin(), run.rows.end(),
+                      [&](const judge::Measured& each) { return each.key == row.key; });
+      if (row.status == judge::Status::gate && types.contains({op, dtype}) && !measured)
+        registered.push_back({op, dtype, row.key, "", judge::Kind::ours, true});
+    }
   judge::GateOptions how;
   how.device = device;
   how.strict = options.strict;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/journal.h"
 
-#include "perf/judge/atomic_file.h"
 #include "runtime/error.h"
 
 #include <string>
@@ -26,20 +25,22 @@ void Journal::write(const judge::Results& row) {
 
 void Journal::waits() { file_ << '\n' << std::flush; }
 
-Journaled read_journal(const std::filesystem::path& path) {
-  const std::string contents = judge::read_file(path).value_or("");
+Journaled read_journal(const std::filesystem::path& path, std::uintmax_t from) {
   Journaled result;
-  std::size_t begin = 0;
-  for (std::size_t end; (end = contents.find('\n', begin)) != contents.npos; begin = end + 1) {
-    if (end == begin) continue;
-    judge::Results line = judge::results_from_json(
-        std::string_view(contents).substr(begin, end - begin), path.string());
-    result.ended.environment = std::move(line.environment);
+  result.after_ended = result.after_lines = from;
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(from));
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    result.after_lines += line.size() + 1;
+    if (line.empty()) continue;
+    judge::Results row = judge::results_from_json(line, path.string());
+    require(row.rows.size() == 1, path.string() + ": a line of a journal holds one row");
     if (result.begun) {
-      result.ended.rows.push_back(std::move(line.rows.at(0)));
+      result.ended.push_back(std::move(row));
       result.begun.reset();
+      result.after_ended = result.after_lines;
     } else {
-      result.begun = std::move(line.rows.at(0));
+      result.begun = std::move(row);
     }
   }
   return result;

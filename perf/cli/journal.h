@@ -1,15 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a measuring process has found so far, in a file that outlives it: one that crashes or hangs
-// loses the row it was measuring and no other.
+// What measuring processes have found so far, in a file that outlives them: whatever is killed, one
+// of them, their parent or the machine, loses the row that was being measured and no other.
 #pragma once
 
 #include "perf/judge/result.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 namespace kg::cli {
 
@@ -17,7 +19,7 @@ namespace kg::cli {
 // same row measured.
 class Journal {
  public:
-  // Throws Error where the file cannot be written.
+  // Goes on behind what the file holds. Throws Error where it cannot be written.
   explicit Journal(const std::filesystem::path& path);
 
   void begins(const judge::Results& row) { write(row); }
@@ -34,11 +36,14 @@ class Journal {
 };
 
 struct Journaled {
-  judge::Results ended;
-  std::optional<judge::Measured> begun; // and not ended
+  std::vector<judge::Results> ended;   // of one row each
+  std::optional<judge::Results> begun; // and not ended
+  std::uintmax_t after_ended = 0;      // where in the file the last row that ended does so
+  std::uintmax_t after_lines = 0;      // and the last whole line
 };
 
-// Of a process that has ended. No file is an empty journal; half a line at its end does not count.
-Journaled read_journal(const std::filesystem::path& path);
+// What stands behind the first `from` bytes, which end with a row. No file is an empty journal;
+// half a line at its end, as a process leaves it that dies while it writes, does not count.
+Journaled read_journal(const std::filesystem::path& path, std::uintmax_t from = 0);
 
 } // namespace kg::cli

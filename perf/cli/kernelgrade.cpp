@@ -4,9 +4,13 @@
 // From the command line to a command, and from whatever it throws to an exit code.
 #include "perf/cli/commands.h"
 #include "perf/cli/console.h"
+#include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
+#include "perf/judge/sinks.h"
+#include "perf/judge/temporary_folder.h"
 
 #include <exception>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -23,7 +27,16 @@ int compare_costs(const Options& options, World& world) {
                                   : compare_hardware(options, world);
 }
 
-int dispatch(const std::vector<std::string>& arguments, World& world) {
+// Before anything is measured that could not be written.
+void require_writable_files(const Options& options) {
+  for (const std::filesystem::path& file : {options.json, options.calibration, options.table}) try {
+      if (!file.empty()) judge::require_writable(file);
+    } catch (const Error& error) {
+      throw UsageError(error.what());
+    }
+}
+
+int run_command(const Options& options, World& world) {
   static const std::map<std::string, int (*)(const Options&, World&)> kCommands = {
     {"ab", ab},
     {"bless", bless},
@@ -49,35 +62,73 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
       {"gate", gate_costs},
       {"bless", bless_costs},
       {"compare", compare_costs}};
+  if (options.cost) return kCostCommands.at(options.command)(options, world);
+  return kCommands.at(options.command)(options, world);
+}
+
+// --json -: standard output is the file's, and what is for people goes to standard error. A command
+// that fails half-way leaves nothing of the file.
+int run_with_json_on_output(Options options, World& world) {
+  class ToError {
+   public:
+    explicit ToError(World& world) : out_(world.out), own_(out_.rdbuf(world.err.rdbuf())) {}
+    ~ToError() { out_.rdbuf(own_); }
+    ToError(const ToError&) = delete;
+    ToError& operator=(const ToError&) = delete;
+
+   private:
+    std::ostream& out_;
+    std::streambuf* const own_;
+  };
+  const judge::TemporaryFolder folder;
+  options.json = folder.path() / "standard_output.json";
+  int exit_code = 0;
+  {
+    const ToError for_people(world);
+    exit_code = run_command(options, world);
+  }
+  std::ostream output(Printable::below(world.out));
+  output << judge::read_file(options.json).value_or("") << std::flush;
+  if (!output) throw Error("standard output: the JSON cannot be written to it; is the disk full?");
+  return exit_code;
+}
+
+int dispatch(const std::vector<std::string>& arguments, World& world) {
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
     world.out << parsed.help->text;
     return judge::kExitPass;
   }
+  if (parsed.options.cost && !world.take_launches) return run_counting_program(arguments, world);
   std::optional<AsciiOnly> out, err;
   if (parsed.options.ascii) {
     out.emplace(world.out);
     err.emplace(world.err);
   }
-  if (parsed.options.cost) {
-    if (!world.take_launches) return run_counting_program(arguments, world);
-    return kCostCommands.at(parsed.options.command)(parsed.options, world);
-  }
-  return kCommands.at(parsed.options.command)(parsed.options, world);
+  if (parsed.options.json == "-") return run_with_json_on_output(parsed.options, world);
+  require_writable_files(parsed.options);
+  return run_command(parsed.options, world);
 }
 
 } // namespace
 
 int kernelgrade(const std::vector<std::string>& arguments, World& world) {
-  try {
-    return dispatch(arguments, world);
-  } catch (const UsageError& error) {
-    world.err << "kernelgrade: " << error.what() << "\n";
-    return kExitUsage;
-  } catch (const std::exception& error) {
-    world.err << "kernelgrade: " << error.what() << "\n";
-    return judge::kExitFail;
-  }
+  Printable out(world.out), err(world.err);
+  const int exit_code = [&] {
+    try {
+      return dispatch(arguments, world);
+    } catch (const UsageError& error) {
+      world.err << "kernelgrade: " << judge::for_console(error.what()) << "\n";
+      return kExitUsage;
+    } catch (const std::exception& error) {
+      world.err << "kernelgrade: " << judge::for_console(error.what()) << "\n";
+      return judge::kExitFail;
+    }
+  }();
+  if (out.flushed()) return exit_code;
+  world.err << "kernelgrade: standard output: not all of the text could be written to it; is the "
+               "disk full?\n";
+  return judge::kExitFail;
 }
 
 } // namespace kg::cli

@@ -3,23 +3,24 @@
 #include "perf/cli/measure_processes.h"
 
 #include "perf/cli/console.h"
-#include "perf/cli/journal.h"
+#include "perf/cli/growing_run.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/device_lock.h"
+#include "perf/measure/environment.h"
 #include "perf/measure/release_device.h"
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <ostream>
-#include <random>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -28,16 +29,6 @@ namespace kg::cli {
 namespace {
 
 using Rows = std::vector<const Row*>;
-
-// The selected rows by operation.
-std::vector<Rows> by_operation(const Selection& selection) {
-  std::map<std::string, Rows> rows;
-  for (const Row& row : selection.rows)
-    if (row.registered.selected) rows[row.registered.op].push_back(&row);
-  std::vector<Rows> result;
-  for (auto& [op, of_op] : rows) result.push_back(std::move(of_op));
-  return result;
-}
 
 // One line each, as --batch reads them.
 std::string batch(const Rows& rows) {
@@ -48,19 +39,20 @@ std::string batch(const Rows& rows) {
   return lines;
 }
 
-// The run with its rows in the order of the selection.
+// The run with its rows in the order of the selection, behind those of a resumed file that are none
+// of it.
 judge::Results as_listed(judge::Results run, const Selection& selection) {
   std::map<judge::RowKey, judge::Measured> rows;
   for (judge::Measured& row : run.rows) rows.emplace(row.key, std::move(row));
-  run.rows.clear();
+  std::vector<judge::Measured> listed;
   for (const Row& row : selection.rows)
-    if (const auto found = rows.find(row.registered.key); found != rows.end())
-      run.rows.push_back(std::move(found->second));
+    if (auto found = rows.extract(row.registered.key); !found.empty())
+      listed.push_back(std::move(found.mapped()));
+  run.rows.clear();
+  for (auto& [key, row] : rows) run.rows.push_back(std::move(row));
+  std::move(listed.begin(), listed.end(), std::back_inserter(run.rows));
+  run.shard = selection.shard;
   return run;
-}
-
-void remove(Rows& rows, const judge::RowKey& key) {
-  std::erase_if(rows, [&](const Row* row) { return row->registered.key == key; });
 }
 
 judge::Measured failed(judge::Measured row, const perf::Finished& how, double timeout_s,
@@ -78,32 +70,30 @@ judge::Measured failed(judge::Measured row, const perf::Finished& how, double ti
 
 class Processes {
  public:
-  Processes(const Options& options, World& world, const std::string& source)
-      : options_(options), world_(world), source_(source) {}
+  Processes(const Options& options, World& world, const std::string& source, GrowingRun& run)
+      : options_(options), world_(world), source_(source), run_(run) {}
 
-  // One process after another until every row is measured or has failed.
-  judge::Results measure(Rows rows, unsigned shuffle) {
-    judge::Results run;
-    std::erase_if(rows, [&](const Row* row) { return given_up_.contains(row->registered.key); });
-    while (!rows.empty()) {
-      const std::size_t before = rows.size();
+  // Until that many processes have measured every row that has not failed: one, and another behind
+  // each that a row has ended.
+  void measure_round(const Rows& all, std::size_t round, unsigned shuffle) {
+    const auto left = [&] {
+      Rows rows;
+      for (const Row* row : all)
+        if (run_.rounds(row->registered.key) < round && !run_.is_given_up(row->registered.key))
+          rows.push_back(row);
+      return rows;
+    };
+    for (Rows rows = left(); !rows.empty();) {
       const perf::Finished how = run_process(rows, shuffle);
-      Journaled journal = read_journal(path("journal"));
-      if (!journal.ended.environment.empty()) run.environment = journal.ended.environment;
-      for (judge::Measured& row : journal.ended.rows) {
-        remove(rows, row.key);
-        run.rows.push_back(std::move(row));
-      }
-      if (journal.begun) {
-        remove(rows, journal.begun->key);
-        give_up(run, failed(*journal.begun, how, options_.row_timeout_s, "while measuring it"));
-      }
-      if (rows.size() < before) continue;
-      for (const Row* row : std::exchange(rows, {}))
-        give_up(run, failed(described(*row), how, options_.row_timeout_s,
-                            "before it measured anything; what it wrote says why"));
+      if (const std::optional<judge::Measured> begun = run_.cut_off())
+        give_up(failed(*begun, how, options_.row_timeout_s, "while measuring it"));
+      Rows now = left();
+      if (now.size() == rows.size())
+        for (const Row* row : std::exchange(now, {}))
+          give_up(failed(described(*row), how, options_.row_timeout_s,
+                         "before it measured anything; what it wrote says why"));
+      rows = std::move(now);
     }
-    return run;
   }
 
  private:
@@ -111,13 +101,12 @@ class Processes {
 
   perf::Finished run_process(const Rows& rows, unsigned shuffle) {
     judge::write_file(path("rows"), batch(rows));
-    std::filesystem::remove(path("journal"));
     std::vector<std::string> command = {world_.executable.string(),
                                         "run",
                                         "--batch",
                                         path("rows").string(),
                                         "--journal",
-                                        path("journal").string(),
+                                        run_.journal().string(),
                                         "--source-id",
                                         source_,
                                         "--shuffle",
@@ -125,46 +114,63 @@ class Processes {
     if (options_.quiet) command.push_back("--quiet");
     // Taken here and not there: a process that waits for its turn does not stand still.
     const std::optional<perf::DeviceLock> lock = lock_to_measure(world_);
-    return perf::run_watched(
-        command, {path("journal"), std::chrono::duration<double>(options_.row_timeout_s)});
+    return perf::run_watched(command,
+                             {run_.journal(), std::chrono::duration<double>(options_.row_timeout_s),
+                              [this] { run_.read(); }});
   }
 
-  void give_up(judge::Results& run, judge::Measured row) {
+  void give_up(const judge::Measured& row) {
     if (!options_.quiet)
       world_.err << judge::text(row.key) << ": INVALID: " << row.verified << std::endl;
-    given_up_.insert(row.key);
-    run.rows.push_back(std::move(row));
+    run_.add_failed(row);
   }
 
   const Options& options_;
   World& world_;
   const std::string& source_;
+  GrowingRun& run_;
   const judge::TemporaryFolder folder_;
-  std::set<judge::RowKey> given_up_;
 };
+
+// What a kill must not cost: the files of `run` and `bless`. A gate's file is written when it has
+// judged.
+std::filesystem::path growing_file(const Options& options) {
+  return options.command == "run" || options.command == "bless" ? options.json
+                                                                : std::filesystem::path();
+}
 
 } // namespace
 
 judge::Results measure_in_processes(const Options& options, World& world,
                                     const Selection& selection, const std::string& source) {
+  const judge::TemporaryFolder folder;
+  GrowingRun run(growing_file(options), folder.path(), [&](std::vector<judge::Results> rows) {
+    return as_listed(join_runs(std::move(rows)), selection);
+  });
+  if (options.resume_run) {
+    if (is_dirty(source))
+      throw Error("--resume: the source tree has uncommitted changes, so nobody knows whether this "
+                  "build measured the file; commit or stash them, or name the source by "
+                  "--source-id");
+    run.resume(perf::environment(source), selection.shard);
+  } else {
+    std::filesystem::remove(run.journal());
+  }
   perf::release_device();
-  Processes processes(options, world, source);
-  std::vector<Rows> operations = by_operation(selection);
-  std::vector<judge::Results> runs;
+  Processes processes(options, world, source, run);
+  Rows rows;
+  for (const Row& row : selection.rows)
+    if (row.registered.selected) rows.push_back(&row);
   Progress line(world, options.quiet);
-  for (int process = 1; process <= options.processes; ++process) {
+  for (int round = 1; round <= options.processes; ++round) {
     // One process has the order asked for; several have different ones, so that no row always
     // follows the same other.
     const unsigned shuffle =
-        options.processes == 1 ? options.shuffle : options.shuffle + static_cast<unsigned>(process);
-    if (shuffle) std::shuffle(operations.begin(), operations.end(), std::mt19937(shuffle));
-    for (const Rows& rows : operations) {
-      line.show(fmt::format("process {} of {}: {}, {} rows", process, options.processes,
-                            rows.front()->registered.op, rows.size()));
-      runs.push_back(processes.measure(rows, shuffle));
-    }
+        options.processes == 1 ? options.shuffle : options.shuffle + static_cast<unsigned>(round);
+    line.show(fmt::format("process {} of {}: {} rows", round, options.processes, rows.size()));
+    processes.measure_round(rows, static_cast<std::size_t>(round), shuffle);
   }
-  return as_listed(join_runs(std::move(runs)), selection);
+  return run.finish();
 }
 
 } // namespace kg::cli

@@ -14,10 +14,11 @@
 
 namespace kg::cli {
 
-// Measures each operation in a process of its own, options.processes times, one after another. A
-// row that ended its process, or took longer than options.row_timeout_s, is a failed row of the
-// result: `verified` says how its process ended, the tag `failure` is `crash` or `timeout`, it is
-// not tried again, and a new process measures the rows that are left.
+// Measures all rows in one process, options.processes times, one after another. A row that ended
+// its process, or took longer than options.row_timeout_s, is a failed row of the result: `verified`
+// says how its process ended, the tag `failure` is `crash` or `timeout`, it is not tried again, and
+// a new process measures the rows that are left. For `run` and `bless` options.json grows meanwhile
+// (growing_run.h), and with options.resume_run what it holds is not measured again.
 judge::Results measure_in_processes(const Options& options, World& world,
                                     const Selection& selection, const std::string& source);
 

@@ -82,6 +82,7 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
                  {"warm_up", found.settled ? "settled" : "not settled"}};
   if (!row.automatic.empty() && result.kind == judge::Kind::ours)
     result.tags[perf::kAutomaticTag] = row.automatic;
+  if (!row.listed) result.tags[judge::kUnlistedTag] = "1";
   if (found.empty_node_ns)
     result.tags["empty_node_ns"] = fmt::format("{:.1f}", *found.empty_node_ns);
   if (found.worst_error)
@@ -122,11 +123,23 @@ void add_unmeasured(judge::Results& run, const std::vector<const Row*>& rows,
   }
 }
 
+// Shuffled, the cases are, and the variants of each: ours and the library's stay beside each other,
+// so that what drifts meets both alike.
 std::vector<const Row*> in_order(const Selection& selection, unsigned seed) {
+  std::vector<std::vector<const Row*>> cases;
+  for (const Row& row : selection.rows) {
+    if (!row.registered.selected) continue;
+    if (cases.empty() || cases.back().front()->registered.key.case_id != row.registered.key.case_id)
+      cases.emplace_back();
+    cases.back().push_back(&row);
+  }
+  std::mt19937 random(seed);
+  if (seed) std::shuffle(cases.begin(), cases.end(), random);
   std::vector<const Row*> rows;
-  for (const Row& row : selection.rows)
-    if (row.registered.selected) rows.push_back(&row);
-  if (seed) std::shuffle(rows.begin(), rows.end(), std::mt19937(seed));
+  for (std::vector<const Row*>& of_case : cases) {
+    if (seed) std::shuffle(of_case.begin(), of_case.end(), random);
+    rows.insert(rows.end(), of_case.begin(), of_case.end());
+  }
   return rows;
 }
 

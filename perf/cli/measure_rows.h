@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Measuring the selected rows: each operation in a process of its own, which comes here again.
+// Measuring the selected rows: in processes of their own, which come here again.
 #pragma once
 
 #include "perf/cli/selection.h"

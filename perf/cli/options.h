@@ -56,6 +56,7 @@ struct Options {
   perf::Pace pace = perf::Pace::full; // KERNELGRADE_BRIEF=1: brief
   unsigned shuffle = 0;               // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
+  bool resume_run = false;       // run: keep what --json holds, and measure the rest
   bool once = false;             // run: execute and check each row once, and time nothing
   bool ascii = false;            // write no other characters
   double row_timeout_s = 120;    // a row that takes longer is killed with its process
@@ -100,6 +101,7 @@ struct Options {
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
   std::filesystem::path folder;         // of the report
+  std::vector<std::filesystem::path> tests, junit; // report: CTest's lists of tests, and its results
   std::size_t keep = report::kMostKept; // runs below it
   std::filesystem::path history;        // SQLite file whose rows the report shows; empty: none
 

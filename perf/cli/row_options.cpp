@@ -65,7 +65,7 @@ std::vector<Filter> read_batch(const std::filesystem::path& path) {
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    if (line.empty() || line.front() == '#') continue;
+    if (line.find_first_not_of(" \t\r") == line.npos || line.front() == '#') continue;
     CLI::App app;
     FilterWords words;
     add_filter(app, words);

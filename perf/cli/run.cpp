@@ -27,19 +27,19 @@ int run(const Options& options, World& world) {
   if (!options.json.empty()) judge::save_results(options.json, measured);
   if (!options.quiet) world.out << report::measured_table(measured.rows, kJudged).plain();
 
-  std::vector<int> exits;
+  std::vector<judge::RowExit> exits;
   for (const judge::Measured& row : measured.rows) {
     if (!row.skipped.empty()) {
-      exits.push_back(judge::kExitSkip);
+      exits.push_back({judge::kExitSkip});
       world.err << fmt::format("{}: skipped: {}\n", judge::text(row.key), row.skipped);
       continue;
     }
-    exits.push_back(row.verified.empty() ? judge::kExitPass : judge::kExitFail);
+    exits.push_back({row.verified.empty() ? judge::kExitPass : judge::kExitFail});
     if (row.verified.empty()) continue;
     world.err << fmt::format("{}: INVALID: {}; again: {}\n", judge::text(row.key), row.verified,
                              judge::row_command("run", row.op, row.dtype, row.key));
   }
-  return judge::combined_exit(exits, options.strict);
+  return judge::exit_of_rows(exits, options.strict);
 }
 
 } // namespace kg::cli

@@ -7,9 +7,11 @@
 #include "perf/cli/options.h"
 #include "perf/cli/world.h"
 #include "perf/judge/gate.h"
+#include "perf/judge/result.h"
 #include "perf/measure/suite.h"
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,6 +33,7 @@ struct Selection {
   std::set<std::string> ops; // those operations
   bool partial = false;      // some filter chooses within an op and dtype
   std::size_t selected = 0;
+  std::optional<judge::Shard> shard; // none: all of it
 };
 
 // Throws UsageError for a word that names nothing anywhere, or a shape that its operation does not

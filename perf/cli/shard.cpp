@@ -106,7 +106,8 @@ std::optional<Shard> divide(const Options& options, Selection& selection, std::s
     row.registered.selected = false;
     --selection.selected;
   }
-  return Shard{index, count, whole.hex()};
+  selection.shard = Shard{index, count, whole.hex()};
+  return selection.shard;
 }
 
 void require_whole(const Files& files, const std::vector<Results>& runs) {

@@ -20,7 +20,8 @@
 
 namespace kg::cli {
 
-// Deselects the rows of the other shards; nothing without --shard. `what` is measured ("times",
+// Deselects the rows of the other shards, and says in the selection which it is; nothing without
+// --shard. `what` is measured ("times",
 // "costs"): shards of different things make no whole. Throws UsageError where there are more shards
 // than cases.
 std::optional<judge::Shard> divide(const Options& options, Selection& selection,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/stored_runs.h"
 
+#include "perf/cli/growing_run.h"
 #include "perf/cli/shard.h"
 #include "perf/import/load.h"
 
@@ -25,17 +26,25 @@ void keep_first(std::vector<judge::Results>& runs, std::string judge::Measured::
     });
 }
 
+// Of a run that was killed the journal is the whole, but for its shard.
+judge::Results load_one(const std::filesystem::path& file) {
+  const std::filesystem::path journal = journal_beside(file);
+  if (!std::filesystem::exists(journal)) return imports::load_any(file);
+  judge::Results run = join_runs(read_journal(journal).ended);
+  if (std::filesystem::exists(file)) run.shard = judge::load_results(file).shard;
+  return run;
+}
+
 } // namespace
 
 judge::Results load_runs(const std::vector<std::filesystem::path>& files) {
   std::vector<judge::Results> runs;
-  for (const std::filesystem::path& file : files) runs.push_back(imports::load_any(file));
+  for (const std::filesystem::path& file : files) runs.push_back(load_one(file));
   require_whole(files, runs);
   return join_runs(std::move(runs));
 }
 
 judge::Results join_runs(std::vector<judge::Results> runs) {
-  constexpr const char* kDate = "date_utc";
   std::string latest; // ISO 8601 dates of one zone sort as text
   for (judge::Results& run : runs)
     if (auto date = run.environment.extract(kDate); !date.empty())

@@ -9,7 +9,11 @@
 
 namespace kg::cli {
 
-// The files of `run --json` and `gate --json`, or of other tools (perf/import), as one run. A row
+// Of a run's environment: two runs may differ in it.
+inline constexpr const char* kDate = "date_utc";
+
+// The files of `run --json` and `gate --json`, whole or cut off (growing_run.h), or of other tools
+// (perf/import), as one run. A row
 // that failed in any of them has failed, and its times elsewhere count for nothing. Throws Error
 // when they are not of one machine and build, or hold shards that make no whole (shard.h); the
 // dates may differ, and the latest stays.

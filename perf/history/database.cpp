@@ -3,9 +3,13 @@
 #include "perf/history/database.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/sinks.h"
 #include "runtime/error.h"
 
+#include <chrono>
+#include <cmath>
 #include <fmt/format.h>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sqlite3.h>
@@ -58,7 +62,60 @@ class Database::Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
+// Takes back what is not committed at its end.
+class Database::Transaction {
+ public:
+  explicit Transaction(const Database& database) : database_(database) {
+    database_.execute("BEGIN");
+  }
+  // Where SQLite has rolled back by itself, as on a full disk, it has nothing to do, and what went
+  // wrong is known already.
+  ~Transaction() {
+    if (!committed_) sqlite3_exec(database_.connection_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+
+  void commit() {
+    database_.execute("COMMIT");
+    committed_ = true;
+  }
+
+ private:
+  const Database& database_;
+  bool committed_ = false;
+};
+
 namespace {
+
+// Those that there are of a file; none where there is no file.
+std::string first_bytes(const std::filesystem::path& file, std::size_t most) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string bytes(most, '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(most));
+  bytes.resize(static_cast<std::size_t>(stream.gcount()));
+  return bytes;
+}
+
+// "2026-01-31" or "2026-01-31T23:59:59Z", a day and a time that exist.
+bool is_utc(const std::string& text) {
+  static const std::regex kForm(R"((\d{4})-(\d\d)-(\d\d)(T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ)?)");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, kForm)) return false;
+  return std::chrono::year_month_day(std::chrono::year(std::stoi(parts[1])),
+                                     std::chrono::month(static_cast<unsigned>(std::stoi(parts[2]))),
+                                     std::chrono::day(static_cast<unsigned>(std::stoi(parts[3]))))
+      .ok();
+}
+
+// A row's time; nlohmann's get would take any number.
+double positive(const nlohmann::json& row, const char* member, const std::string& file) {
+  const double value = row.at(member).get<double>();
+  require(std::isfinite(value) && value > 0,
+          fmt::format("{}: {} of {} is {}, no time; measure again", file, member,
+                      row.at("case").get<std::string>(), value));
+  return value;
+}
 
 constexpr const char* kTables = R"(
   CREATE TABLE IF NOT EXISTS runs (
@@ -74,7 +131,8 @@ constexpr const char* kTables = R"(
 // "580.65.06" of the kernel module's line, which not every container shows; else what the driver
 // supports of CUDA, "13.0". Empty on the host.
 std::string driver_of(const nlohmann::json& environment) {
-  const std::string module = environment.value("nvidia_module", std::string());
+  // Its beginning: std::regex takes stack for every character that matches.
+  const std::string module = environment.value("nvidia_module", std::string()).substr(0, 1000);
   std::smatch version;
   if (std::regex_search(module, version, std::regex(R"(\d+(\.\d+)+)"))) return version.str();
   return environment.value("cuda_driver", std::string());
@@ -91,6 +149,15 @@ std::string machine_of(const nlohmann::json& environment) {
 } // namespace
 
 Database::Database(const std::filesystem::path& file) : file_(file.string()) {
+  judge::require_writable(file); // SQLite would wait for a pipe's other end
+  // It would also make a database of any file that is too short to be one.
+  constexpr std::string_view kHeader("SQLite format 3", 16); // with its NUL
+  const std::string begin = first_bytes(file, kHeader.size());
+  require(
+      begin.empty() || begin == kHeader,
+      fmt::format("{}: it is not a database; name one that `kernelgrade history import` made, or a "
+                  "new name",
+                  file_));
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
   const int code = sqlite3_open(file_.c_str(), &connection_);
   try {
@@ -111,7 +178,8 @@ Database::Database(const std::filesystem::path& file) : file_(file.string()) {
 Database::~Database() { sqlite3_close(connection_); }
 
 void Database::execute(const std::string& sql) const {
-  require(sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK,
+  const int code = sqlite3_exec(connection_, sql.c_str(), nullptr, nullptr, nullptr);
+  require(code == SQLITE_OK, // asked first: the message is that of the call before
           fmt::format("{}: SQLite: {}", file_, sqlite3_errmsg(connection_)));
 }
 
@@ -131,13 +199,17 @@ bool Database::import(const std::filesystem::path& path) {
   for (const char* key : {"source", "date_utc", "device"})
     require(!known(key).empty(),
             fmt::format("{}: the environment has no \"{}\"; measure again", path.string(), key));
-  execute("BEGIN");
+  require(is_utc(known("date_utc")),
+          fmt::format("{}: the environment's date_utc is \"{}\", no time such as "
+                      "2026-01-31T12:00:00Z; measure again",
+                      path.string(), known("date_utc")));
   try {
+    Transaction transaction(*this);
     Statement run(*this,
                   "INSERT OR IGNORE INTO runs (source, date_utc, device, driver, environment) "
                   "VALUES (?, ?, ?, ?, ?)");
     run.with(known("source"), known("date_utc"), known("device"), driver_of(environment),
-             environment.dump())
+             judge::for_json(environment))
         .step();
     const bool is_new = sqlite3_changes(connection_) > 0;
     const std::int64_t id = sqlite3_last_insert_rowid(connection_);
@@ -146,27 +218,23 @@ bool Database::import(const std::filesystem::path& path) {
       if (!is_new || !row.contains("median_ns")) continue;
       point
           .with(id, row.at("case").get<std::string>(), row.at("variant").get<std::string>(),
-                row.at("mode").get<std::string>(), row.at("median_ns").get<double>(),
-                row.at("ci_lo_ns").get<double>(), row.at("ci_hi_ns").get<double>(),
+                row.at("mode").get<std::string>(), positive(row, "median_ns", path.string()),
+                positive(row, "ci_lo_ns", path.string()), positive(row, "ci_hi_ns", path.string()),
                 row.value("baseline_ns", 0.0), row.at("verdict").get<std::string>(),
                 row.value("identity", std::string()))
           .step();
     }
-    execute("COMMIT");
+    transaction.commit();
     return is_new;
   } catch (const nlohmann::json::exception& error) {
-    execute("ROLLBACK");
     fail(fmt::format("{}: {}", path.string(), error.what()));
-  } catch (...) {
-    execute("ROLLBACK");
-    throw;
   }
 }
 
 std::size_t Database::prune(std::size_t most) {
   std::vector<std::int64_t> older;
-  execute("BEGIN");
-  try {
+  {
+    Transaction transaction(*this);
     Statement runs(*this, "SELECT id FROM runs ORDER BY date_utc DESC, id DESC LIMIT -1 OFFSET ?");
     for (runs.with(static_cast<std::int64_t>(most)); runs.step();)
       older.push_back(static_cast<std::int64_t>(runs.number(0)));
@@ -176,10 +244,7 @@ std::size_t Database::prune(std::size_t most) {
       points.with(id).step();
       run.with(id).step();
     }
-    execute("COMMIT");
-  } catch (...) {
-    execute("ROLLBACK");
-    throw;
+    transaction.commit();
   }
   if (!older.empty()) execute("VACUUM");
   return older.size();

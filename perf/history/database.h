@@ -61,6 +61,7 @@ class Database {
 
  private:
   class Statement;
+  class Transaction;
   void execute(const std::string& sql) const;
   const std::string& machine_of(std::int64_t run) const;
 

@@ -3,6 +3,7 @@
 #include "perf/history/events.h"
 
 #include "perf/history/change_points.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/units.h"
 
 #include <algorithm>
@@ -27,13 +28,6 @@ const char* colour(Event::Kind kind) {
   case Event::Kind::code: return "#77808a";
   }
   return "";
-}
-
-// '&' and '<' for XML.
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : std::string(1, c);
-  return result;
 }
 
 } // namespace
@@ -88,12 +82,13 @@ std::vector<Event> events(const std::vector<Point>& points) {
 }
 
 std::string plain_text(const Series& series, const std::vector<Point>& points) {
-  std::string text = fmt::format("{} {} {}, {}: {} runs", series.case_id, series.variant,
-                                 series.mode, series.device, points.size());
+  std::string text =
+      judge::for_console(fmt::format("{} {} {}, {}: {} runs", series.case_id, series.variant,
+                                     series.mode, series.device, points.size()));
   if (points.empty()) return text + "\n";
   text += fmt::format(", {} to {}, now {}\n", day(points.front()), day(points.back()),
                       time_text(points.back().median_ns));
-  for (const Event& event : events(points)) text += "  " + event.text + "\n";
+  for (const Event& event : events(points)) text += "  " + judge::for_console(event.text) + "\n";
   return text;
 }
 
@@ -120,10 +115,10 @@ std::string svg(const Series& series, const std::vector<Point>& points) {
                               x(i), y(point.baseline_ns));
   }
   for (const Event& event : events(points))
-    marks +=
-        fmt::format("<path d=\"M{0:.1f} {1}V{2}\" stroke=\"{3}\" stroke-dasharray=\"4 "
-                    "3\"><title>{4}</title></path>\n",
-                    x(event.at), kTop, kHeight - kBottom, colour(event.kind), escaped(event.text));
+    marks += fmt::format("<path d=\"M{0:.1f} {1}V{2}\" stroke=\"{3}\" stroke-dasharray=\"4 "
+                         "3\"><title>{4}</title></path>\n",
+                         x(event.at), kTop, kHeight - kBottom, colour(event.kind),
+                         judge::for_xml(event.text));
   std::string scale;
   for (const double share : {0.0, 0.5, 1.0})
     scale += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", kLeft - 6,
@@ -139,10 +134,10 @@ std::string svg(const Series& series, const std::vector<Point>& points) {
       "<path d=\"{11}\" stroke=\"#1a7f37\"/>\n<path d=\"{12}\" stroke=\"#0b57c0\" "
       "stroke-width=\"1.5\"/>\n{13}</svg>\n",
       kWidth, kHeight, kLeft,
-      escaped(
+      judge::for_xml(
           fmt::format("{} {} {}, {}", series.case_id, series.variant, series.mode, series.device)),
-      scale, kHeight - 10, points.empty() ? "" : day(points.front()), kWidth - 10,
-      points.empty() ? "" : day(points.back()), band, back, baseline, line, marks);
+      scale, kHeight - 10, points.empty() ? "" : judge::for_xml(day(points.front())), kWidth - 10,
+      points.empty() ? "" : judge::for_xml(day(points.back())), band, back, baseline, line, marks);
 }
 
 } // namespace kg::history

@@ -9,6 +9,7 @@
 namespace kg::judge {
 
 using kg::read_file;
+using kg::require_writable;
 using kg::write_file;
 
 } // namespace kg::judge

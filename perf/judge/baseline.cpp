@@ -29,7 +29,7 @@ std::optional<Canary> parse_canary(std::string_view field) {
   if (colon == field.npos) return std::nullopt;
   const auto kind = canary_named(field.substr(0, colon));
   const auto time = parse_number(field.substr(colon + 1));
-  if (!kind || !time || *time <= 0) return std::nullopt;
+  if (!kind || !time || *time <= 0 || *time > kGreatest) return std::nullopt;
   return Canary{*kind, *time};
 }
 
@@ -57,7 +57,7 @@ const Schema& timing_schema() {
                                  {"ci_hi_ns", a_positive_number},
                                  {"process_medians_ns", positive_numbers},
                                  {"canary", a_canary_or_nothing},
-                                 {"tol_pct", a_positive_number},
+                                 {"tol_pct", a_tolerance},
                                  {"status", a_status},
                                  {"bytes", a_number_from_zero},
                                  {"flops", a_number_from_zero},

@@ -60,6 +60,8 @@ std::optional<std::string> refusal(const Measured& row, const TimingRow* old,
   if (const auto fault = defect(row, options.device)) return fault;
   if (const auto tag = row.tags.find(kInjectedTag); tag != row.tags.end())
     return fmt::format("it was slowed down on purpose ({}); unset KERNELGRADE_INJECT", tag->second);
+  if (row.tags.contains(kUnlistedTag))
+    return "its shape is not listed, so no gate would measure it; add it to the operation's shapes";
   if (const auto fault = disturbance(row)) return *fault + "; quieten the device";
   if (const auto fault = beyond_roof(row, options.ceilings)) return fault;
   if (row.kind == Kind::vendor) return std::nullopt; // for information: its noise fails nobody

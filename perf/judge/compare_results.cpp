@@ -163,7 +163,10 @@ ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule&
   }
   settle(row.result, found.verdict, found.words);
   // A library's time may change with the library: that is no regression of ours.
-  if (whole.across_devices || b.kind == Kind::vendor) row.result.exit_code = kExitPass;
+  if (whole.across_devices || b.kind == Kind::vendor) {
+    row.result.exit_code = kExitPass;
+    row.result.informs = true;
+  }
   return row;
 }
 
@@ -203,15 +206,19 @@ ComparedResults compare(const Results& a, const Results& b, const CompareRule& r
 }
 
 int exit_code(const ComparedResults& compared, bool strict) {
-  std::vector<int> exits;
-  for (const ComparedRow& row : compared.rows) exits.push_back(row.result.exit_code);
-  return combined_exit(exits, strict);
+  // What one of the files lacks was not compared.
+  if (!compared.only_a.empty() || !compared.only_b.empty()) return kExitFail;
+  // Across devices there is nothing to gate, and who asks for it knows.
+  if (compared.across_devices && !compared.rows.empty()) return strict ? kExitFail : kExitPass;
+  std::vector<RowExit> exits;
+  for (const ComparedRow& row : compared.rows)
+    exits.push_back({row.result.exit_code, row.result.informs});
+  return exits.empty() ? kExitFail : exit_of_rows(exits, strict);
 }
 
 GateResult as_gate(const ComparedResults& compared, const Results& a, const Results& b,
                    bool strict) {
   GateResult gate;
-  std::vector<int> exits;
   for (const ComparedRow& row : compared.rows) {
     gate.rows.push_back(row.result);
     if (row.result.verdict != Verdict::env) continue;
@@ -227,9 +234,8 @@ GateResult as_gate(const ComparedResults& compared, const Results& a, const Resu
     settle(gate.rows.back(), Verdict::unblessed, "the baseline has no such row");
     gate.rows.back().exit_code = kExitFail;
   }
-  for (const RowResult& row : gate.rows) exits.push_back(row.exit_code);
-  if (exits.empty()) gate.faults.emplace_back("no rows: neither file holds any");
-  gate.exit_code = combined_exit(exits, strict);
+  if (gate.rows.empty()) gate.faults.emplace_back("no rows: neither file holds any");
+  set_exit(gate, strict);
   return gate;
 }
 

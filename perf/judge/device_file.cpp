@@ -5,6 +5,7 @@
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
 #include "perf/judge/row.h"
+#include "perf/judge/sinks.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -59,7 +60,7 @@ void save_device(const std::filesystem::path& path, const DeviceFile& device) {
                                {"canaries_ns", device.canaries_ns},
                                {"ceilings", device.ceilings},
                                {"calibration", device.calibration}};
-  write_file(path, json.dump(2) + "\n");
+  write_file(path, for_json(json, 2) + "\n");
 }
 
 } // namespace kg::judge

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/exact_gate.h"
 
+#include "perf/judge/sinks.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -90,8 +92,9 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
         result, table, Verdict::unblessed,
         fmt::format("{} {}", baseline.path, baseline.exists ? "has no such row" : "does not exist"),
         options);
-    // A file that lacks a row lets that row go unjudged for ever.
-    if (baseline.exists) result.exit_code = kExitFail;
+    // What is counted depends on no device, so its baseline is missing nowhere: a deleted file must
+    // not switch its gate off.
+    if (!options.unknown_compiler) result.exit_code = kExitFail;
     return result;
   }
   const ExactComparison found = compare_exact(table, *old, now.row);
@@ -161,10 +164,9 @@ ExactResult judge_exact(const ExactTable& table, const std::vector<ExactMeasured
   if (measured.empty())
     result.faults.push_back("no rows: a gate that judges nothing must not pass; check the filters");
 
-  std::vector<int> exits;
-  for (const ExactVerdict& row : result.rows) exits.push_back(row.exit_code);
-  if (!result.faults.empty()) exits.push_back(kExitFail);
-  result.exit_code = combined_exit(exits, options.strict);
+  std::vector<RowExit> exits;
+  for (const ExactVerdict& row : result.rows) exits.push_back({row.exit_code, row.informs});
+  result.exit_code = result.faults.empty() ? exit_of_rows(exits, options.strict) : kExitFail;
   return result;
 }
 
@@ -174,9 +176,9 @@ std::string plain_text(const ExactResult& result) {
   for (const ExactVerdict& row : result.rows) {
     ++counts[row.verdict];
     if (row.verdict == Verdict::unblessed && counts[row.verdict] > 1) continue; // much alike
-    if (row.verdict != Verdict::pass || row.changed) lines += row.message + "\n";
+    if (row.verdict != Verdict::pass || row.changed) lines += for_console(row.message) + "\n";
   }
-  for (const std::string& fault : result.faults) lines += fault + "\n";
+  for (const std::string& fault : result.faults) lines += for_console(fault) + "\n";
   std::vector<std::string> parts;
   for (const auto& [verdict, count] : counts)
     parts.push_back(fmt::format("{} {}", count, name(verdict)));

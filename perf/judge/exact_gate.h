@@ -21,6 +21,9 @@ struct ExactOptions {
   bool strict = false; // KERNELGRADE_STRICT: what would be skipped fails
   std::string again;   // the command that measures and judges again, "kernelgrade cost"
   std::string bless;   // the command that blesses, "kernelgrade cost --bless"
+  // The counts are those of a compiler for which nobody has blessed any, though somebody has for
+  // another: not judged (77).
+  bool unknown_compiler = false;
 };
 
 struct ExactVerdict {

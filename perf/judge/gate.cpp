@@ -26,7 +26,10 @@ const TimingRow* find(const TimingFile& file, const RowKey& key) {
 // expected to be slower, but not to be wrong.
 void apply_status(RowResult& result, const TimingRow& baseline) {
   if (baseline.status == Status::info) {
-    result.exit_code = kExitPass;
+    result.informs = true;
+    // Wrong output of ours is a failure, whatever a file says of the row.
+    if (result.kind == Kind::vendor || result.verdict != Verdict::invalid)
+      result.exit_code = kExitPass;
     result.message = "(info) " + result.message;
   }
   if (baseline.status != Status::xfail) return;
@@ -148,10 +151,11 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
 // Strictness works on one test at a time, and a test is an op with a dtype: a run of many must not
 // hide what each would show.
 int exit_of(const GateResult& result, bool strict) {
-  std::map<std::pair<std::string, std::string>, std::vector<int>> tests;
-  for (const RowResult& row : result.rows) tests[{row.op, row.dtype}].push_back(row.exit_code);
+  std::map<std::pair<std::string, std::string>, std::vector<RowExit>> tests;
+  for (const RowResult& row : result.rows)
+    tests[{row.op, row.dtype}].push_back({row.exit_code, row.informs});
   std::vector<int> exits;
-  for (const auto& [test, rows] : tests) exits.push_back(combined_exit(rows, strict));
+  for (const auto& [test, rows] : tests) exits.push_back(exit_of_rows(rows, strict));
   if (!result.faults.empty()) exits.push_back(kExitFail);
   return combined_exit(exits, strict);
 }
@@ -222,13 +226,26 @@ std::string grade_text(Grade shown, Interval ratio_interval) {
   return fmt::format("{}..{}", name(worst), name(best));
 }
 
+int exit_of_rows(const std::vector<RowExit>& rows, bool strict) {
+  constexpr std::size_t kStrictShare = 20; // one undecided row in so many
+  std::size_t gated = 0, undecided = 0;
+  for (const RowExit& row : rows) {
+    if (row.code == kExitFail) return kExitFail;
+    if (row.informs) continue;
+    ++gated;
+    if (row.code == kExitSkip) ++undecided;
+  }
+  if (strict) return gated > undecided && kStrictShare * undecided <= gated ? kExitPass : kExitFail;
+  return gated == 0 || 2 * undecided > gated ? kExitSkip : kExitPass;
+}
+
 int combined_exit(const std::vector<int>& exits, bool strict) {
   const auto any = [&](int code) {
     return std::find(exits.begin(), exits.end(), code) != exits.end();
   };
   if (exits.empty() || any(kExitFail)) return kExitFail;
-  if (any(kExitPass)) return kExitPass;
-  return strict ? kExitFail : kExitSkip;
+  if (any(kExitSkip)) return strict ? kExitFail : kExitSkip;
+  return kExitPass;
 }
 
 void set_exit(GateResult& result, bool strict) {

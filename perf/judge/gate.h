@@ -91,10 +91,11 @@ struct RowResult {
   double measured_ns = 0; // 0: not measured
   double baseline_ns = 0; // 0: no baseline
   int exit_code = kExitFail;
-  std::string words;   // why this verdict
-  std::string figures; // what was seen: ratio, interval, samples, machine (message.h)
-  std::string reason;  // both
-  std::string message; // the row, its verdict, the reason, and the command that measures it again
+  bool informs = false; // as of RowExit
+  std::string words;    // why this verdict
+  std::string figures;  // what was seen: ratio, interval, samples, machine (message.h)
+  std::string reason;   // both
+  std::string message;  // the row, its verdict, the reason, and the command that measures it again
 };
 
 struct GateResult {
@@ -111,8 +112,21 @@ GateResult judge(const std::vector<Measured>& measured,
                  const std::map<std::string, TimingFile>& baselines,
                  const std::vector<Registered>& registered, const GateOptions& options);
 
-// Of one test's rows: any 1 is 1, else any 0 is 0, else 77. No rows at all: 1. `strict` turns 77
-// into 1.
+// One row's part in the exit code of its test.
+struct RowExit {
+  int code = kExitFail;
+  bool informs = false; // a vendor's row, or one with status info: counts only where it fails
+};
+
+// The one rule by which rows pass a test, whatever was measured or counted. 1 if a row fails. Else,
+// of the rows that are gated: 77 if more than half are undecided (exit code 77) or there are none;
+// else 0. `strict`: 0 only if at least one was judged and at most one in twenty is undecided;
+// otherwise 1.
+int exit_of_rows(const std::vector<RowExit>& rows, bool strict);
+
+// Of several tests or kinds of tests, each with the exit code of its rows: what is not passed is
+// never hidden by what is. The gravest of them, 1 before 77 before 0; none at all: 1. `strict`
+// turns 77 into 1.
 int combined_exit(const std::vector<int>& exits, bool strict);
 
 // Gives the result the exit code of its rows and faults, and a note where only strictness fails it.

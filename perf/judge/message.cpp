@@ -38,6 +38,7 @@ RowResult result_for(const Registered& row) {
   result.key = row.key;
   result.category = row.category;
   result.kind = row.kind;
+  result.informs = row.kind == Kind::vendor;
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/exact_result.h"
 #include "perf/judge/json_reader.h"
+#include "perf/judge/sinks.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -171,7 +172,7 @@ Measured to_measured(JsonObject object) {
 // An array with a line for each element.
 std::string by_line(const json& list) {
   std::string text;
-  for (const json& element : list) text += (text.empty() ? "[\n" : ",\n") + element.dump();
+  for (const json& element : list) text += (text.empty() ? "[\n" : ",\n") + for_json(element);
   return text.empty() ? "[]" : text + "\n]";
 }
 
@@ -227,9 +228,9 @@ Results merge(std::span<const Results> runs) {
 // A row per line: they are many, and a diff should still show which row moved.
 std::string to_json(const Results& run) {
   std::string contents = fmt::format("{{\"schema\":{},\n\"environment\":{},\n\"rows\":[",
-                                     kResultsSchema, json(run.environment).dump());
+                                     kResultsSchema, for_json(run.environment));
   for (const Measured& row : run.rows)
-    contents += (&row == &run.rows.front() ? "\n" : ",\n") + to_json(row).dump();
+    contents += (&row == &run.rows.front() ? "\n" : ",\n") + for_json(to_json(row));
   contents += "\n]";
   // Files from before these were counted lack them; so do those of timings alone.
   if (!run.costs.empty()) contents += ",\n\"costs\":" + by_line(to_json(cost_table(), run.costs));
@@ -240,10 +241,9 @@ std::string to_json(const Results& run) {
     contents += ",\n\"resources\":" + by_line(all);
   }
   if (run.shard)
-    contents +=
-        ",\n\"shard\":" +
-        json{{"index", run.shard->index}, {"count", run.shard->count}, {"whole", run.shard->whole}}
-            .dump();
+    contents += ",\n\"shard\":" + for_json({{"index", run.shard->index},
+                                            {"count", run.shard->count},
+                                            {"whole", run.shard->whole}});
   return contents + "}\n";
 }
 

@@ -27,6 +27,9 @@ inline constexpr double kConfidence = 0.99; // of every interval of a median
 // The tag of a row that was slowed down on purpose. It cannot be blessed.
 inline constexpr const char* kInjectedTag = "injected";
 
+// The tag of a row whose shape no operation lists. It cannot be blessed either.
+inline constexpr const char* kUnlistedTag = "unlisted";
+
 // The canary that ran beside a row, in the same process.
 struct MeasuredCanary {
   CanaryKind kind = CanaryKind::memory;

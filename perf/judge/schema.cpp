@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/schema.h"
 
+#include "perf/judge/sinks.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -165,16 +166,23 @@ std::optional<Complaint> an_id(std::string_view field) {
 
 std::optional<Complaint> a_positive_number(std::string_view field) {
   const std::optional<double> value = parse_number(field);
-  if (value && *value > 0) return std::nullopt;
-  return Complaint{fmt::format("'{}' is not a positive number", field),
+  if (value && *value > 0 && *value <= kGreatest) return std::nullopt;
+  return Complaint{fmt::format("'{}' is not a positive number up to {:g}", field, kGreatest),
                    "delete the line, then measure and bless the row again"};
 }
 
 std::optional<Complaint> a_number_from_zero(std::string_view field) {
   const std::optional<double> value = parse_number(field);
-  if (value && *value >= 0) return std::nullopt;
-  return Complaint{fmt::format("'{}' is not a number >= 0", field),
+  if (value && *value >= 0 && *value <= kGreatest) return std::nullopt;
+  return Complaint{fmt::format("'{}' is not a number from 0 to {:g}", field, kGreatest),
                    "delete the line, then measure and bless the row again"};
+}
+
+std::optional<Complaint> a_tolerance(std::string_view field) {
+  const std::optional<double> value = parse_number(field);
+  if (value && *value > 0 && *value <= 100) return std::nullopt;
+  return Complaint{fmt::format("'{}' is no tolerance", field),
+                   "give percent, above 0 and up to 100"};
 }
 
 std::optional<Complaint> positive_numbers(std::string_view field) {
@@ -194,6 +202,8 @@ std::string write_table(const Schema& schema, std::vector<std::vector<std::strin
   for (const Column& column : schema.columns) record.emplace_back(column.name);
   std::string contents = csv_record(record);
   for (auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i)
+      if (schema.columns[i].check == any_text) row[i] = for_csv(row[i]);
     record.assign(1, std::to_string(schema.version));
     record.insert(record.end(), std::make_move_iterator(row.begin()),
                   std::make_move_iterator(row.end()));

@@ -26,7 +26,10 @@ using Check = std::optional<Complaint> (*)(std::string_view field);
 std::optional<Complaint> any_text(std::string_view field);
 std::optional<Complaint>
 an_id(std::string_view field); // letters, digits, '_' and '.', at least one
+// Numbers are finite and at most kGreatest: no time, count or rate that was measured is beyond it.
+inline constexpr double kGreatest = 1e18;
 std::optional<Complaint> a_positive_number(std::string_view field);
+std::optional<Complaint> a_tolerance(std::string_view field); // in percent, above 0 and up to 100
 std::optional<Complaint> a_number_from_zero(std::string_view field);
 std::optional<Complaint> positive_numbers(std::string_view field); // at least one, joined by ';'
 

@@ -3,6 +3,7 @@
 #include "perf/judge/stored_confirmation.h"
 
 #include "perf/judge/json_reader.h"
+#include "perf/judge/sinks.h"
 
 #include <nlohmann/json.hpp>
 
@@ -41,7 +42,7 @@ void store(const RowConfirmation& confirmation, Measured& row) {
                        {"detectable_pct", found->detectable_pct},
                        {"pairs", found->pairs},
                        {"reason", found->reason}};
-  row.tags[kTag] = stored.dump();
+  row.tags[kTag] = for_json(stored);
 }
 
 std::optional<RowConfirmation> stored_confirmation(const Measured& row) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/summary.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/statistics.h"
 #include "perf/judge/table.h"
 
@@ -36,13 +37,19 @@ std::string counts_of_grades(const Summary& summary) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string counts_of_verdicts(const Summary& summary) {
+} // namespace
+
+std::string verdicts_text(const Summary& summary) {
   std::vector<std::string> parts;
   for (const Verdict verdict : kVerdicts)
     if (const auto at = summary.verdicts.find(verdict); at != summary.verdicts.end())
       parts.push_back(fmt::format("{} {}", at->second, name(verdict)));
-  return parts.empty() ? "no rows" : fmt::format("{}", fmt::join(parts, ", "));
+  std::string text = parts.empty() ? "no rows" : fmt::format("{}", fmt::join(parts, ", "));
+  if (summary.informing > 0) text += fmt::format("; {} inform", summary.informing);
+  return text;
 }
+
+namespace {
 
 // One line per row, or one for all rows that have the same thing to say.
 std::vector<std::string> lines_of(const std::vector<const RowResult*>& rows) {
@@ -91,7 +98,10 @@ Summary summarise(const GateResult& result, std::size_t worst_rows) {
   for (const Grade grade : kGrades) summary.grades[grade] = 0;
   std::map<std::string, std::vector<const RowResult*>> categories;
   for (const RowResult& row : result.rows) {
-    ++summary.verdicts[row.verdict];
+    if (row.informs)
+      ++summary.informing;
+    else
+      ++summary.verdicts[row.verdict];
     if (row.exit_code == kExitFail)
       summary.to_fix.push_back(&row);
     else if (row.exit_code == kExitSkip || row.warning)
@@ -117,7 +127,7 @@ std::string exit_line(const Summary& summary, const GateResult& result) {
   if (!result.faults.empty())
     faults =
         fmt::format(", {} fault{}", result.faults.size(), result.faults.size() == 1 ? "" : "s");
-  return fmt::format("{}: {}{} (exit {})", outcome, counts_of_verdicts(summary), faults,
+  return fmt::format("{}: {}{} (exit {})", outcome, verdicts_text(summary), faults,
                      result.exit_code);
 }
 
@@ -126,16 +136,19 @@ std::string plain_text(const Summary& summary, const GateResult& result) {
   if (!summary.categories.empty()) out += "\n" + categories_of(summary).plain();
   if (!summary.worst.empty()) out += "\n" + worst_of(summary).plain();
   out += "\n";
-  for (const std::string& note : result.notes) out += fmt::format("note: {}\n", note);
-  for (const std::string& line : lines_of(summary.to_know)) out += fmt::format("note: {}\n", line);
-  for (const std::string& fault : result.faults) out += fmt::format("FAIL: {}\n", fault);
-  for (const std::string& line : lines_of(summary.to_fix)) out += fmt::format("FAIL: {}\n", line);
+  for (const std::string& note : result.notes) out += fmt::format("note: {}\n", for_console(note));
+  for (const std::string& line : lines_of(summary.to_know))
+    out += fmt::format("note: {}\n", for_console(line));
+  for (const std::string& fault : result.faults)
+    out += fmt::format("FAIL: {}\n", for_console(fault));
+  for (const std::string& line : lines_of(summary.to_fix))
+    out += fmt::format("FAIL: {}\n", for_console(line));
   return out + exit_line(summary, result) + "\n";
 }
 
 std::string counts_markdown(const Summary& summary) {
   std::string out = fmt::format("**Grades:** {}  \n**Verdicts:** {}\n", counts_of_grades(summary),
-                                counts_of_verdicts(summary));
+                                verdicts_text(summary));
   if (!summary.categories.empty()) out += "\n" + categories_of(summary).markdown();
   if (!summary.worst.empty()) out += "\n" + worst_of(summary).markdown();
   return out;
@@ -146,7 +159,7 @@ std::string worth_knowing_markdown(const Summary& summary, std::size_t most) {
   if (lines.empty()) return "";
   std::string out = "### Worth knowing\n\n";
   for (std::size_t i = 0; i < std::min(most, lines.size()); ++i)
-    out += fmt::format("- {}\n", lines[i]);
+    out += fmt::format("- {}\n", for_markdown(lines[i]));
   if (lines.size() > most)
     out += fmt::format("\n{} more are in report.html.\n", lines.size() - most);
   return out + "\n";

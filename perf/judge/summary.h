@@ -25,10 +25,11 @@ struct GroupGrade {
 };
 GroupGrade grade_group(std::span<const RowResult* const> rows);
 
-// Verdicts count every row. Grades and categories count our own variants: a vendor's time says
-// nothing of our kernels.
+// Verdicts count what is gated: a vendor's row informs, and is called neither slower nor passed.
+// Grades and categories count our own variants: a vendor's time says nothing of our kernels.
 struct Summary {
-  std::map<Verdict, std::size_t> verdicts;
+  std::map<Verdict, std::size_t> verdicts; // of rows that are gated
+  std::size_t informing = 0;               // the other rows
   std::map<Grade, std::size_t> grades;
   std::map<std::string, GroupGrade> categories;
   std::vector<const RowResult*> worst;   // our graded rows, lowest ratio first
@@ -46,6 +47,10 @@ std::string plain_text(const Summary& summary, const GateResult& result);
 // no failure, `most` lines.
 std::string counts_markdown(const Summary& summary);
 std::string worth_knowing_markdown(const Summary& summary, std::size_t most);
+
+// "1 regressed, 37 pass": of the rows that are gated, then, of libraries and others that inform: ";
+// 4 inform"
+std::string verdicts_text(const Summary& summary);
 
 // "FAILED: 1 regressed, 37 pass (exit 1)"
 std::string exit_line(const Summary& summary, const GateResult& result);

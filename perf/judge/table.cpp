@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/table.h"
 
+#include "perf/judge/sinks.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -28,6 +29,7 @@ std::string TextTable::plain() const {
     std::string row;
     for (std::size_t i = 0; i < line.size(); ++i)
       row += fmt::format("{:<{}}  ", line[i], widths[i]);
+    std::replace(row.begin(), row.end(), '\n', ' '); // a line of the table is one
     row.erase(row.find_last_not_of(' ') + 1);
     result += row + '\n';
   }
@@ -35,22 +37,10 @@ std::string TextTable::plain() const {
 }
 
 std::string TextTable::markdown() const {
-  const auto escaped = [](const std::string& cell) {
-    std::string result;
-    for (const char c : cell) {
-      if (c == '|')
-        result += "\\|";
-      else if (c == '\n')
-        result += "<br>";
-      else
-        result += c;
-    }
-    return result;
-  };
   std::string result;
   for (const auto& line : lines_) {
     result += '|';
-    for (const std::string& cell : line) result += ' ' + escaped(cell) + " |";
+    for (const std::string& cell : line) result += ' ' + for_markdown(cell) + " |";
     result += '\n';
     if (&line != &lines_.front()) continue;
     result += '|';

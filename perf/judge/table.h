@@ -19,7 +19,7 @@ class TextTable {
   const std::vector<std::vector<std::string>>& lines() const { return lines_; } // header first
 
   std::string plain() const;    // columns padded to their widest cell
-  std::string markdown() const; // '|' and line breaks inside cells are escaped
+  std::string markdown() const; // cells as sinks.h writes them
 
  private:
   std::vector<std::vector<std::string>> lines_;

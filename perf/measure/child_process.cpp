@@ -175,7 +175,7 @@ Finished run_watched(const std::vector<std::string>& command, const Watch& watch
   FileActions actions;
   posix_spawn_file_actions_adddup2(actions.get(), STDERR_FILENO, STDOUT_FILENO);
   const pid_t child = start(command, actions);
-  std::uintmax_t size = 0;
+  std::uintmax_t size = size_of(watch.file);
   steady_clock::time_point grown = steady_clock::now();
   for (;;) {
     if (const std::optional<Finished> finished = wait_for(child, WNOHANG)) return *finished;
@@ -183,6 +183,7 @@ Finished run_watched(const std::vector<std::string>& command, const Watch& watch
     if (const std::uintmax_t found = size_of(watch.file); found != size) {
       size = found;
       grown = now;
+      if (watch.grown) watch.grown();
     } else if (now - grown > watch.limit) {
       kill(child, SIGKILL);
       Finished finished = *wait_for(child, 0);

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
@@ -44,6 +45,7 @@ Finished wait_process(pid_t process);
 struct Watch {
   std::filesystem::path file;
   std::chrono::duration<double> limit;
+  std::function<void()> grown = {}; // called soon after it has; may be empty
 };
 
 // The same with the output to standard error, and killed (SIGKILL) when it stands still.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/suite.h"
 
+#include "runtime/backend.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -25,6 +26,11 @@ void demand(bool condition, const std::string& message) {
 }
 
 } // namespace
+
+bool is_timed_in_sequence(std::int64_t elements) {
+  constexpr std::int64_t kMost = 1 << 16;
+  return backend == Backend::host || elements <= kMost;
+}
 
 Shape Shape::parse(std::string_view text) {
   const auto wrong = std::find_if_not(text.begin(), text.end(), belongs_in_id);
@@ -64,6 +70,16 @@ std::int64_t Shape::number(std::string_view key) const {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   demand(error == std::errc() && end == digits.data() + digits.size(),
          fmt::format("shape '{}': '{}' is not a whole number behind '{}'", text_, digits, key));
+  // Whatever an operation multiplies of its extents, elements, bytes or flops, then fits 64 bits.
+  constexpr std::int64_t kMostVolume = std::int64_t{1} << 58;
+  if (!found->used && value > 0) {
+    demand(
+        value <= kMostVolume / volume_,
+        fmt::format("shape '{}' is too large: its numbers multiply to more than 2^58; make '{}{}' "
+                    "smaller",
+                    text_, key, digits));
+    volume_ *= value;
+  }
   found->used = true;
   return value;
 }

@@ -28,8 +28,8 @@ class Shape {
 
   const std::string& text() const { return text_; }
 
-  // The number behind `key` ("m" in "m1024"). Throws Error naming the key when it is missing or not
-  // a number >= 0.
+  // The number behind `key` ("m" in "m1024"). Throws Error naming the key when it is missing, not a
+  // number >= 0, or so large that the numbers asked for multiply to more than 2^58.
   std::int64_t number(std::string_view key) const;
 
   // The one token that is among `allowed`, as its index. Throws Error listing them when none or
@@ -50,6 +50,7 @@ class Shape {
     mutable bool used = false;
   };
   std::vector<Token> tokens_;
+  mutable std::int64_t volume_ = 1; // of the numbers that were asked for
 };
 
 // Which canary a row is compared with where clocks and machines differ: what bounds it on the
@@ -79,6 +80,11 @@ struct Variant {
   std::function<Workload()> make;
   bool timed = true; // false: one launch takes too long here; its costs are counted all the same
 };
+
+// Whether a kernel of ours may be timed whose threads each read so many elements one after another:
+// beyond 2^16 a launch takes from a tenth of a second to seconds on a GPU, and its rows minutes.
+// The executor's cases are small.
+bool is_timed_in_sequence(std::int64_t elements);
 
 // One case: op, dtype and parameters. Its id is "<op>.<dtype>.<shape>".
 struct Case {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/profile/text.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 
@@ -83,7 +84,7 @@ std::string json(std::span<const RowProfile> rows, std::span<const Part> top,
                                 {"environment", environment},
                                 {"rows", list},
                                 {"top", to_json(top)}};
-  return whole.dump(1) + "\n";
+  return judge::for_json(whole, 1) + "\n";
 }
 
 } // namespace kg::profile

@@ -173,8 +173,7 @@ std::string aggregates_markdown(const judge::Results& run, const GateResult& res
   return text + speed.markdown() +
          "\nSpeed-up: the other's time / ours (over the baselines on a host: both in units of a "
          "canary kernel's), above 1 where ours is faster; the mean is geometric. Rows that are "
-         "wrong, crashed or were not measured have none. Verdicts count the vendors' rows, "
-         "too.\n\n";
+         "wrong, crashed or were not measured have none.\n\n";
 }
 
 nlohmann::json to_json(const Success& success) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/comparison.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 
@@ -118,7 +119,7 @@ std::string plain_text(const ComparedResults& compared) {
   std::string out;
   if (!compared.environment.empty()) out += environment_of(compared).plain() + "\n";
   if (!compared.rows.empty()) out += fmt::format("{}\n{}\n", rows_of(compared).plain(), kScale);
-  for (const std::string& line : notes(compared)) out += line + "\n";
+  for (const std::string& line : notes(compared)) out += judge::for_console(line) + "\n";
   return out;
 }
 
@@ -127,7 +128,7 @@ std::string markdown(const ComparedResults& compared) {
   if (!compared.environment.empty()) out += environment_of(compared).markdown() + "\n";
   if (!compared.rows.empty())
     out += fmt::format("{}\n{}\n\n", rows_of(compared).markdown(), kScale);
-  for (const std::string& line : notes(compared)) out += "- " + line + "\n";
+  for (const std::string& line : notes(compared)) out += "- " + judge::for_markdown(line) + "\n";
   return out;
 }
 
@@ -141,7 +142,7 @@ std::string json(const ComparedResults& compared, int exit_code) {
       {"tol_pct", compared.tol_pct},     {"across_devices", compared.across_devices},
       {"environment", environment},      {"rows", rows},
       {"only_a", keys(compared.only_a)}, {"only_b", keys(compared.only_b)}};
-  return report.dump(1) + "\n";
+  return judge::for_json(report, 1) + "\n";
 }
 
 } // namespace kg::report

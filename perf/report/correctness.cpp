@@ -110,7 +110,10 @@ json remarks(const std::vector<Remark>& list) {
 
 std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const std::string& file) {
   try {
-    return read(root);
+    std::vector<CorrectnessRun> runs = read(root);
+    // A program that ran no test has shown nothing.
+    require(!runs.empty(), "it holds no tests");
+    return runs;
   } catch (const json::exception& error) {
     throw Error(fmt::format("{}: {}; run the correctness test again with --gtest_output=json:{}",
                             file, error.what(), file));
@@ -120,6 +123,8 @@ std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const s
 }
 
 int exit_code(const CorrectnessRun& run) {
+  // A run of no tests at all tests nothing.
+  if (run.passed.empty() && run.skipped.empty()) return judge::kExitFail;
   return !run.failed.empty()   ? judge::kExitFail
          : !run.passed.empty() ? judge::kExitPass
                                : judge::kExitSkip;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/counted.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 
 #include <algorithm>
@@ -158,11 +159,13 @@ std::string markdown(const CountedSection& section, std::size_t most) {
                changes.empty() ? now : changes, least ? judge::exact_number(*least) : "-",
                file_and_line(measured.site), hint(section, i)});
   }
-  std::string text = fmt::format("### {}\n\n{}\n", section.name, counts_text(section));
+  std::string text =
+      fmt::format("### {}\n\n{}\n", judge::for_markdown(section.name), counts_text(section));
   if (shown > 0) text += "\n" + table.markdown();
   if (left > 0) text += fmt::format("\n{} more such rows are in report.html.\n", left);
   if (!section.result.faults.empty()) text += "\n";
-  for (const std::string& fault : section.result.faults) text += fmt::format("- {}\n", fault);
+  for (const std::string& fault : section.result.faults)
+    text += fmt::format("- {}\n", judge::for_markdown(fault));
   return text + "\n";
 }
 
@@ -175,16 +178,16 @@ std::vector<std::map<std::string, std::string>> csv_records(const CountedSection
     for (std::size_t q = 0; q < table.quantities.size(); ++q) {
       if (q == table.minimum) continue;
       std::map<std::string, std::string> record = {
-          {"case", measured.row.key[0]},
-          {"variant", variant(section, measured.row)},
+          {"case", judge::for_csv(measured.row.key[0])},
+          {"variant", judge::for_csv(variant(section, measured.row))},
           {"kind", "ours"},
           {"verdict", std::string(judge::name(verdict.verdict))},
-          {"message", verdict.message},
-          {"metric", measured.row.key.size() > 2 ? measured.row.key[2]
+          {"message", judge::for_csv(verdict.message)},
+          {"metric", measured.row.key.size() > 2 ? judge::for_csv(measured.row.key[2])
                                                  : std::string(table.quantities[q].name)},
           {"measured", judge::exact_number(measured.row.values[q])},
-          {"site", measured.site},
-          {"hint", hint(section, i)}};
+          {"site", judge::for_csv(measured.site)},
+          {"hint", judge::for_csv(hint(section, i))}};
       if (verdict.ratio) record["ratio"] = judge::csv_number(*verdict.ratio);
       if (verdict.grade) record["grade"] = std::string(judge::name(*verdict.grade));
       if (!verdict.baseline.empty()) record["baseline"] = judge::exact_number(verdict.baseline[q]);

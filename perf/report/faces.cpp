@@ -3,7 +3,9 @@
 #include "perf/report/faces.h"
 
 #include "perf/judge/csv.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/summary.h"
+#include "perf/report/console_text.h"
 #include "perf/report/junit.h"
 #include "perf/report/rows.h"
 
@@ -39,7 +41,7 @@ TestSuite timings_suite(const judge::Results& run, const GateResult& result) {
     const Measured* const times = find(measured, row.key);
     TestCase test{fmt::format("perf.{}.{}", row.op, row.dtype), judge::text(row.key),
                   times ? times->median_ns / 1e9 : 0.0,         row.exit_code,
-                  std::string(judge::name(row.verdict)),        row.message};
+                  std::string(judge::name(row.verdict)),        judge::for_csv(row.message)};
     const auto property = [&](const char* name, double value) {
       test.properties.emplace_back(name, judge::csv_number(value));
     };
@@ -59,12 +61,22 @@ TestSuite timings_suite(const judge::Results& run, const GateResult& result) {
 
 } // namespace
 
-std::string headline(const judge::Summary& summary, const GateResult& result,
+std::string outcome(const GateResult& result) {
+  const std::string text = result.exit_code == judge::kExitPass   ? "passed"
+                           : result.exit_code == judge::kExitSkip ? "SKIPPED"
+                                                                  : "FAILED";
+  const std::size_t faults = result.faults.size();
+  return faults == 0 ? text : fmt::format("{}: {} fault{}", text, faults, faults == 1 ? "" : "s");
+}
+
+std::string headline(const judge::Results& run, const GateResult& result,
                      const CountedSections& counted, const Supplements& supplements) {
-  std::string text = judge::exit_line(summary, result);
-  for (const CountedSection& section : counted) text += "; " + line(section);
+  std::string text = outcome(result);
   for (const std::string& line : lines(supplements)) text += "; " + line;
-  return text;
+  for (const CountedSection& section : counted) text += "; " + line(section);
+  if (result.rows.empty()) return text;
+  if (device_of(run) == judge::Device::host) return text + "; " + emulated_timings_line(result);
+  return text + "; timings: " + judge::verdicts_text(judge::summarise(result));
 }
 
 std::string rows_csv(const judge::Results& run, const GateResult& result,
@@ -85,11 +97,11 @@ std::string rows_csv(const judge::Results& run, const GateResult& result,
     };
     const auto at = standing.find(row.key);
     std::vector<std::string> fields = {
-        row.key.case_id,
-        row.key.variant,
+        judge::for_csv(row.key.case_id),
+        judge::for_csv(row.key.variant),
         std::string(judge::name(row.key.mode)),
         std::string(judge::name(row.kind)),
-        row.category,
+        judge::for_csv(row.category),
         times ? judge::csv_number(times->median_ns) : "",
         times ? judge::csv_number(times->ci_ns.low) : "",
         times ? judge::csv_number(times->ci_ns.high) : "",
@@ -101,7 +113,7 @@ std::string rows_csv(const judge::Results& run, const GateResult& result,
         times ? judge::csv_number(times->bytes / times->median_ns) : "",
         times ? judge::csv_number(times->flops / times->median_ns) : "",
         times ? number(times->peak_bytes > 0, times->peak_bytes) : "",
-        row.message};
+        judge::for_csv(row.message)};
     fields.resize(header.size());
     text += judge::csv_record(fields);
   }
@@ -125,7 +137,8 @@ std::string junit_xml(const judge::Results& run, const GateResult& result,
   return junit_xml(suites);
 }
 
-std::string badge_json(const GateResult& result, const CountedSections& counted) {
+std::string badge_json(const GateResult& result, const CountedSections& counted,
+                       const Supplements& supplements) {
   std::size_t passed = 0, rows = result.rows.size();
   for (const RowResult& row : result.rows) passed += row.exit_code == judge::kExitPass;
   for (const CountedSection& section : counted) {
@@ -133,15 +146,24 @@ std::string badge_json(const GateResult& result, const CountedSections& counted)
     for (const judge::ExactVerdict& row : section.result.rows)
       passed += row.exit_code == judge::kExitPass;
   }
+  const char* what = "rows";
+  if (!supplements.tests.empty()) {
+    what = "tests";
+    passed = rows = 0;
+    for (const PlannedTest& test : supplements.tests) {
+      passed += test.state == TestState::passed;
+      rows += test.state != TestState::skipped;
+    }
+  }
   const bool fails = result.exit_code == judge::kExitFail;
   const bool skips = result.exit_code == judge::kExitSkip;
   const nlohmann::json badge = {{"schemaVersion", 1},
                                 {"label", "kernels"},
-                                {"message", fmt::format("{}, {} of {} rows",
+                                {"message", fmt::format("{}, {} of {} {}",
                                                         fails   ? "failed"
                                                         : skips ? "skipped"
                                                                 : "passed",
-                                                        passed, rows)},
+                                                        passed, rows, what)},
                                 {"color", fails   ? "red"
                                           : skips ? "lightgrey"
                                                   : "brightgreen"}};

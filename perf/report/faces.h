@@ -14,10 +14,14 @@
 
 namespace kg::report {
 
-// judge::exit_line, and a line's worth of each section and supplement: "FAILED: 37 pass (exit 1);
-// costs: 1 regressed, 4523 pass; correctness: 310 passed". `result` has the exit code of all of
-// them.
-std::string headline(const judge::Summary& summary, const judge::GateResult& result,
+// "passed", "FAILED: 2 faults" or "SKIPPED", of the run as a whole: `result` has the exit code of
+// all of its parts.
+std::string outcome(const judge::GateResult& result);
+
+// The outcome, and a line's worth of each supplement and section, times last: "FAILED: 1 fault;
+// correctness: 310 passed; costs: 1 regressed, 4523 pass; timings: 37 pass". Those of a CPU are
+// named as what they are.
+std::string headline(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted, const Supplements& supplements);
 
 // One record per row, in the order judged: what report.json says of it, in columns. Behind the
@@ -32,6 +36,8 @@ std::string junit_xml(const judge::Results& run, const judge::GateResult& result
                       const CountedSections& counted = {}, const Supplements& supplements = {});
 
 // For shields.io's "endpoint" badge (https://shields.io/badges/endpoint-badge).
-std::string badge_json(const judge::GateResult& result, const CountedSections& counted = {});
+// Counts CTest's tests where the report was told of them, else rows.
+std::string badge_json(const judge::GateResult& result, const CountedSections& counted = {},
+                       const Supplements& supplements = {});
 
 } // namespace kg::report

@@ -3,12 +3,14 @@
 #include "perf/report/failures.h"
 
 #include "perf/judge/exact_table.h"
+#include "perf/judge/sinks.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -38,7 +40,9 @@ class List {
 };
 
 // The first "<folder>/...:<line>" in a text; paths may have something before them.
-std::optional<Place> place_in(const std::string& text, const std::string& folder) {
+std::optional<Place> place_in(const std::string& whole, const std::string& folder) {
+  constexpr std::size_t kMost = 2000; // std::regex takes stack for every character that matches
+  const std::string text = whole.substr(0, kMost);
   const std::regex form("(" + folder + R"(/[\w./-]+):(\d+))");
   std::smatch found;
   if (!std::regex_search(text, found, form)) return std::nullopt;
@@ -56,6 +60,33 @@ void add_tests(List& list, const std::vector<CorrectnessRun>& runs) {
                     .value_or(Place{fmt::format("tests/{}_test.cu", run.op)})},
                again);
     }
+}
+
+// CTest's names of the tests whose failure the rows and results below tell better.
+std::set<std::string> named_anyway(const judge::GateResult& result, const CountedSections& counted,
+                                   const Supplements& supplements) {
+  std::set<std::string> names;
+  for (const CorrectnessRun& run : supplements.correctness)
+    if (exit_code(run) == judge::kExitFail) names.insert("correctness." + run.op + "." + run.dtype);
+  for (const RowResult& row : result.rows)
+    if (row.exit_code == judge::kExitFail) names.insert("perf." + row.op + "." + row.dtype);
+  for (const CountedSection& section : counted)
+    for (const judge::ExactVerdict& row : section.result.rows) {
+      if (row.exit_code != judge::kExitFail) continue;
+      const std::string& id = row.key.front(); // "<op>.<dtype>.<shape>", "<op>.<kernel>"
+      names.insert("resource." + std::string(judge::op_of(id)));
+      names.insert("cost." + id.substr(0, id.find('.', id.find('.') + 1)));
+    }
+  for (const KillMatrix& matrix : supplements.mutants)
+    if (killed(matrix) < matrix.mutants.size()) names.insert("mutants." + matrix.op);
+  return names;
+}
+
+void add_planned(List& list, const std::vector<PlannedTest>& tests,
+                 const std::set<std::string>& named) {
+  for (const PlannedTest& test : tests)
+    if (test.failed() && !(test.state == TestState::failed && named.contains(test.name)))
+      list.add({test.name, std::string(name(test.state)), test.message, test.again, {}});
 }
 
 bool is_wrong(const RowResult& row) { return row.verdict == judge::Verdict::invalid; }
@@ -134,28 +165,12 @@ void add_study(List& list, const StudyRun& run) {
                 {}});
 }
 
-// What Markdown would take for its own.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '<')
-      result += "&lt;";
-    else if (c == '*')
-      result += "\\*";
-    else
-      result += c;
-  }
-  return result;
-}
-
 // Behind a list's item; a text of several lines keeps them in a block of its own.
 std::string why_markdown(const std::string& why) {
   constexpr std::size_t kMost = 600; // of one failure; the whole is in report.html
   const std::string text = why.size() <= kMost ? why : why.substr(0, kMost) + "...";
-  if (text.find('\n') == std::string::npos) return " " + escaped(text);
-  std::string block;
-  for (const char c : text) block += c == '\n' ? std::string("\n  ") : std::string(1, c);
-  return fmt::format("\n  ```text\n  {}\n  ```", block);
+  if (text.find('\n') == std::string::npos) return " " + judge::for_markdown(text);
+  return judge::for_markdown_block(text, "  ");
 }
 
 } // namespace
@@ -163,6 +178,7 @@ std::string why_markdown(const std::string& why) {
 std::vector<Failure> failures(const judge::GateResult& result, const CountedSections& counted,
                               const Supplements& supplements) {
   List list;
+  add_planned(list, supplements.tests, named_anyway(result, counted, supplements));
   add_tests(list, supplements.correctness);
   add_rows(list, result, true);
   add_faults(list, result.faults);
@@ -189,9 +205,10 @@ std::string markdown(const std::vector<Failure>& failures, std::size_t most) {
         failure.alike == 0 ? "" : fmt::format(" and {} more like it", failure.alike);
     text += "-";
     if (!failure.what.empty())
-      text += fmt::format(" **{}**{}: {}:", escaped(failure.what), alike, failure.verdict);
+      text +=
+          fmt::format(" **{}**{}: {}:", judge::for_markdown(failure.what), alike, failure.verdict);
     text += why_markdown(failure.why);
-    if (!failure.again.empty()) text += fmt::format("  \n  `{}`", failure.again);
+    if (!failure.again.empty()) text += "  \n  " + judge::for_markdown_code(failure.again);
     text += "\n";
   }
   if (more > 0) text += fmt::format("\n{} more are in report.html.\n", more);

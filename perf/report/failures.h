@@ -29,10 +29,11 @@ struct Failure {
   std::size_t alike = 0; // further ones that have the same to say
 };
 
-// Wrong results first: tests, then rows that are wrong or crashed. Then faults of the run and its
-// files, bugs that no test finds, costs and resources, rows from slow to fast, rows slower than
-// another build's, studies. Failed tests of one type of an operation are one failure, as are rows
-// with the same verdict and reason, and counts of one kernel's line.
+// First the tests that did not run, or left no result. Then wrong results: tests, then rows that
+// are wrong or crashed. Then faults of the run and its files, bugs that no test finds, costs and
+// resources, rows from slow to fast, rows slower than another build's, studies. Failed tests of one
+// type of an operation are one failure, as are rows with the same verdict and reason, and counts of
+// one kernel's line.
 std::vector<Failure> failures(const judge::GateResult& result, const CountedSections& counted,
                               const Supplements& supplements);
 

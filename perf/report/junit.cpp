@@ -3,7 +3,7 @@
 #include "perf/report/junit.h"
 
 #include "perf/judge/gate.h"
-#include "perf/report/xml.h"
+#include "perf/judge/sinks.h"
 
 #include <fmt/format.h>
 
@@ -26,22 +26,23 @@ void add(Counts& counts, const TestCase& test) {
 
 // A message of several lines is the element's text, too: viewers show the attribute in lists.
 std::string outcome(const TestCase& test) {
-  const std::string title = escaped(test.message.substr(0, test.message.find('\n')));
+  const std::string title = judge::for_xml(test.message.substr(0, test.message.find('\n')));
   const bool longer = test.message.find('\n') != std::string::npos;
   if (test.exit_code == judge::kExitSkip)
-    return fmt::format("   <skipped message=\"{}\"/>\n", escaped(test.message));
+    return fmt::format("   <skipped message=\"{}\"/>\n", judge::for_xml(test.message));
   if (test.exit_code != judge::kExitFail) return "";
-  return fmt::format("   <failure type=\"{}\" message=\"{}\"{}\n", escaped(test.verdict), title,
-                     longer ? ">" + escaped(test.message) + "</failure>" : "/>");
+  return fmt::format("   <failure type=\"{}\" message=\"{}\"{}\n", judge::for_xml(test.verdict),
+                     title, longer ? ">" + judge::for_xml(test.message) + "</failure>" : "/>");
 }
 
 std::string xml(const TestCase& test) {
-  std::string text = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\">\n",
-                                 escaped(test.classname), escaped(test.name), test.seconds);
+  std::string text =
+      fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.9f}\">\n",
+                  judge::for_xml(test.classname), judge::for_xml(test.name), test.seconds);
   if (!test.properties.empty()) {
     text += "   <properties>\n";
     for (const auto& [name, value] : test.properties)
-      text += fmt::format("   <property name=\"{}\" value=\"{}\"/>\n", name, escaped(value));
+      text += fmt::format("   <property name=\"{}\" value=\"{}\"/>\n", name, judge::for_xml(value));
     text += "   </properties>\n";
   }
   return text + outcome(test) + "  </testcase>\n";
@@ -66,7 +67,7 @@ std::string junit_xml(const std::vector<TestSuite>& suites) {
     }
     text += fmt::format(" <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" "
                         "skipped=\"{}\" time=\"{:.9f}\">\n{} </testsuite>\n",
-                        escaped(suite.name), counts.tests, counts.failures, counts.skips,
+                        judge::for_xml(suite.name), counts.tests, counts.failures, counts.skips,
                         counts.seconds, cases);
   }
   return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -4,6 +4,7 @@
 
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/roof.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/judge/theory.h"
@@ -174,7 +175,7 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
                      const CountedSections& counted, const Supplements& supplements) {
   const judge::Summary summary = judge::summarise(result);
   std::string text = fmt::format("# Kernelgrade report\n\n**{}**\n\n",
-                                 headline(summary, result, counted, supplements));
+                                 judge::for_markdown(headline(run, result, counted, supplements)));
   text += opening(run, result, counted, supplements, kAll);
   text += fmt::format("{}\n\n## Rows, worst first\n\n{}\n{}\n", kScale,
                       judged_table(result, run.rows, device_of(run)).markdown(),
@@ -220,7 +221,7 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
     success.push_back(to_json(each));
   nlohmann::json report = {{"schema", kReportSchema},
                            {"exit_code", result.exit_code},
-                           {"line", headline(summary, result, counted, supplements)},
+                           {"line", headline(run, result, counted, supplements)},
                            {"scale", kScale},
                            {"all", all_of(result)},
                            {"categories", categories},
@@ -238,7 +239,7 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
                            {"crossovers", json(sweeps(run))},
                            {"counted", sections}};
   report.update(json(supplements));
-  return report.dump(1) + "\n";
+  return judge::for_json(report, 1) + "\n";
 }
 
 std::filesystem::path write(const std::filesystem::path& folder, const judge::Results& run,
@@ -254,7 +255,7 @@ std::filesystem::path write(const std::filesystem::path& folder, const judge::Re
     judge::write_file(into / "tests.csv", tests_csv(supplements));
     judge::write_file(into / "junit.xml", junit_xml(run, result, counted, supplements));
     judge::write_file(into / "annotations.txt", annotations(result, counted, supplements));
-    judge::write_file(into / "badge.json", badge_json(result, counted));
+    judge::write_file(into / "badge.json", badge_json(result, counted, supplements));
     judge::save_results(into / "samples.json", run);
   };
   const std::filesystem::path kept = keep_run(folder / "runs", perf::utc_now(), fill);

@@ -71,9 +71,9 @@ SideBySide side_by_side_from(const json& root, const std::string& file) {
 }
 
 int exit_code(const SideBySide& compared) {
-  std::vector<int> exits;
-  for (const ComparedPair& row : compared.rows) exits.push_back(judge::usual_exit(row.verdict));
-  return exits.empty() ? judge::kExitSkip : judge::combined_exit(exits, false);
+  std::vector<judge::RowExit> exits;
+  for (const ComparedPair& row : compared.rows) exits.push_back({judge::usual_exit(row.verdict)});
+  return judge::exit_of_rows(exits, false);
 }
 
 std::string line(const SideBySide& compared) {

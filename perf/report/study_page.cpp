@@ -3,10 +3,10 @@
 #include "perf/report/study_page.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/sinks.h"
 #include "perf/report/page_parts.h"
 #include "perf/report/study_plot.h"
 #include "perf/report/study_sections.h"
-#include "perf/report/xml.h"
 #include "perf/study/analysis.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::string html_of(const judge::TextTable& table) {
   for (const std::vector<std::string>& line : table.lines()) {
     text += "<tr>";
     for (const std::string& words : line)
-      text += fmt::format("<{0}>{1}</{0}>", cell, escaped(words));
+      text += fmt::format("<{0}>{1}</{0}>", cell, judge::for_xml(words));
     text += "</tr>\n";
     cell = "td";
   }
@@ -30,8 +30,9 @@ std::string html_of(const judge::TextTable& table) {
 }
 
 std::string html_of(const Section& section) {
-  std::string text = fmt::format("<h2>{}</h2>\n", escaped(section.title));
-  for (const std::string& line : section.lines) text += fmt::format("<p>{}</p>\n", escaped(line));
+  std::string text = fmt::format("<h2>{}</h2>\n", judge::for_xml(section.title));
+  for (const std::string& line : section.lines)
+    text += fmt::format("<p>{}</p>\n", judge::for_xml(line));
   return section.table ? text + html_of(*section.table) : text;
 }
 
@@ -42,7 +43,8 @@ std::string plots(const study::Study& study, const study::Record& record) {
   std::string text;
   for (const auto& [group, curves] : groups) {
     const std::string title = "Time against size" + (group.empty() ? std::string() : ": " + group);
-    text += fmt::format("<h2>{}</h2>\n{}", escaped(title), time_plot(title, study.axis, curves));
+    text +=
+        fmt::format("<h2>{}</h2>\n{}", judge::for_xml(title), time_plot(title, study.axis, curves));
   }
   return text;
 }
@@ -57,7 +59,7 @@ std::string study_html(const study::Study& study, const study::Record& record) {
       "name=\"color-scheme\" content=\"light dark\">\n<title>Kernelgrade study {}</title>\n<link "
       "rel=\"icon\" href=\"data:,\">\n<style>\n{}</style>\n</head>\n<body>\n<header>\n"
       "<h1>Kernelgrade</h1>\n</header>\n<main>\n",
-      escaped(study.name), page::style);
+      judge::for_xml(study.name), page::style);
   text += html_of(sections.front()) + plots(study, record);
   for (std::size_t i = 1; i < sections.size(); ++i) text += html_of(sections[i]);
   return text + "</main>\n</body>\n</html>\n";

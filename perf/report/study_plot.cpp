@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_plot.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/units.h"
-#include "perf/report/xml.h"
 
 #include <algorithm>
 #include <array>
@@ -68,7 +68,7 @@ Ranges ranges_of(const std::vector<Curve>& curves) {
 std::string label(double x, double y, const char* anchor, const std::string& words) {
   return fmt::format(
       "<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y,
-      anchor, escaped(words));
+      anchor, judge::for_xml(words));
 }
 
 std::string frame(const Axis& x, const Axis& y, const std::string& axis) {
@@ -96,11 +96,12 @@ std::string line(const Curve& curve, const Axis& x, const Axis& y, const char* c
         "<circle cx=\"{1:.1f}\" cy=\"{4:.1f}\" r=\"3.5\" fill=\"var(--{0})\"><title>{5}: {6:g}, "
         "{7}</title></circle>\n",
         colour, x(time.size), y(time.ci_ns.low), y(time.ci_ns.high), y(time.ns),
-        escaped(curve.variant), time.size, judge::time_text(time.ns));
+        judge::for_xml(curve.variant), time.size, judge::time_text(time.ns));
   }
   return fmt::format("<path class=\"line\" stroke=\"var(--{0})\" d=\"{1}\"/>\n{2}"
                      "<text x=\"{3:.1f}\" y=\"{4:.1f}\" fill=\"var(--{0})\">{5}</text>\n",
-                     colour, path, marks, kWidth - kRight + 8, name_y + 4, escaped(curve.variant));
+                     colour, path, marks, kWidth - kRight + 8, name_y + 4,
+                     judge::for_xml(curve.variant));
 }
 
 // The curves' places among each other at their right ends, the uppermost first, so that their names
@@ -131,7 +132,7 @@ std::string time_plot(const std::string& title, const std::string& axis,
   const std::vector<double> places = name_places(curves, y);
   std::string svg = fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
                                 "role=\"img\" aria-label=\"{2}\"><title>{2}</title>\n",
-                                kWidth, kHeight, escaped(title));
+                                kWidth, kHeight, judge::for_xml(title));
   svg += frame(x, y, axis);
   for (std::size_t i = 0; i < curves.size(); ++i)
     svg += line(curves[i], x, y, kColours[i % kColours.size()], places[i]);

@@ -3,6 +3,7 @@
 #include "perf/report/study_sections.h"
 
 #include "perf/judge/gate.h"
+#include "perf/judge/sinks.h"
 #include "perf/report/study_tables.h"
 #include "perf/study/analysis.h"
 
@@ -27,8 +28,8 @@ std::vector<Section> study_sections(const study::Study& study, const study::Reco
 std::string plain_text(const std::vector<Section>& sections) {
   std::string text;
   for (const Section& section : sections) {
-    text += (text.empty() ? "" : "\n") + section.title + "\n";
-    for (const std::string& line : section.lines) text += "  " + line + "\n";
+    text += (text.empty() ? "" : "\n") + judge::for_console(section.title) + "\n";
+    for (const std::string& line : section.lines) text += "  " + judge::for_console(line) + "\n";
     if (section.table) text += section.table->plain();
   }
   return text;
@@ -38,21 +39,24 @@ std::string markdown(const std::vector<Section>& sections, int level) {
   const std::string first(static_cast<std::size_t>(level), '#');
   std::string text;
   for (const Section& section : sections) {
-    text += (text.empty() ? first + " " : "\n" + first + "# ") + section.title + "\n\n";
-    for (const std::string& line : section.lines) text += "- " + line + "\n";
+    text += (text.empty() ? first + " " : "\n" + first + "# ") +
+            judge::for_markdown(section.title) + "\n\n";
+    for (const std::string& line : section.lines) text += "- " + judge::for_markdown(line) + "\n";
     if (section.table) text += "\n" + section.table->markdown();
   }
   return text;
 }
 
 int exit_code(const study::Study& study, const study::Record& record, bool strict) {
-  std::vector<int> exits;
+  std::vector<judge::RowExit> experiments;
   for (const study::Experiment& experiment : record.done)
-    exits.push_back(!experiment.row.verified.empty()  ? judge::kExitFail
-                    : !experiment.row.skipped.empty() ? judge::kExitSkip
-                                                      : judge::kExitPass);
+    experiments.push_back({!experiment.row.verified.empty()  ? judge::kExitFail
+                           : !experiment.row.skipped.empty() ? judge::kExitSkip
+                                                             : judge::kExitPass});
+  std::vector<int> exits = {judge::exit_of_rows(experiments, strict)};
   if (const auto exit = study::exit_of_fits(study, study::curves(record));
-      record.finished() && exit)
+      record.finished() && exit &&
+      *exit == judge::kExitFail) // a fit that says nothing is no skipped test
     exits.push_back(*exit);
   return judge::combined_exit(exits, strict);
 }

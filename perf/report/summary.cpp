@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/summary.h"
 
+#include "perf/judge/sinks.h"
 #include "perf/judge/summary.h"
 #include "perf/report/aggregates.h"
+#include "perf/report/console_text.h"
 #include "perf/report/faces.h"
 #include "perf/report/failures.h"
 #include "perf/report/rows.h"
@@ -46,8 +48,14 @@ std::string opening(const judge::Results& run, const GateResult& result,
   constexpr std::size_t kSlowest = 5; // where nothing is worse
   const judge::Summary counts = judge::summarise(result, failed.empty() ? kSlowest : 0);
   std::string text = markdown(failed, most);
-  if (!result.rows.empty()) text += judge::counts_markdown(counts) + "\n";
-  text += aggregates_markdown(run, result, counted, supplements);
+  const std::string aggregates = aggregates_markdown(run, result, counted, supplements);
+  const std::string times = result.rows.empty() ? "" : judge::counts_markdown(counts) + "\n";
+  // What a CPU times comes behind what holds on a GPU, too.
+  if (device_of(run) == judge::Device::gpu)
+    text += times + aggregates;
+  else
+    text +=
+        aggregates + (times.empty() ? "" : "### " + emulated_timings_line(result) + "\n\n" + times);
   if (!run.rows.empty()) text += trust_markdown(run, result);
   return text + judge::worth_knowing_markdown(counts, most);
 }
@@ -55,7 +63,7 @@ std::string opening(const judge::Results& run, const GateResult& result,
 std::string summary(const judge::Results& run, const GateResult& result,
                     const CountedSections& counted, const Supplements& supplements) {
   std::string text = fmt::format("## Kernelgrade: {}\n\n",
-                                 headline(judge::summarise(result), result, counted, supplements));
+                                 judge::for_markdown(headline(run, result, counted, supplements)));
   text += opening(run, result, counted, supplements, kMostFirst);
   GateResult worst = noteworthy(result);
   const std::size_t all = worst.rows.size();

@@ -5,6 +5,7 @@
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/csv.h"
 #include "perf/judge/json_reader.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 #include "runtime/error.h"
@@ -91,8 +92,8 @@ std::string section(const std::string& heading, std::vector<std::string> header,
                     const std::vector<std::vector<std::string>>& lines, std::size_t most) {
   if (lines.empty()) return ""; // the counts stand in the first line of all
   const std::size_t colon = heading.find(": ");
-  std::string text =
-      fmt::format("### {}\n\n{}\n\n", heading.substr(0, colon), heading.substr(colon + 2));
+  std::string text = fmt::format("### {}\n\n{}\n\n", judge::for_markdown(heading.substr(0, colon)),
+                                 judge::for_markdown(heading.substr(colon + 2)));
   judge::TextTable table(std::move(header));
   for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) table.add(lines[i]);
   text += table.markdown() + "\n";
@@ -158,6 +159,8 @@ bool add_file(Supplements& supplements, const std::filesystem::path& path) {
 
 int exit_code(const Supplements& supplements) {
   std::vector<int> exits;
+  for (const PlannedTest& test : supplements.tests)
+    exits.push_back(test.failed() ? judge::kExitFail : judge::kExitPass);
   for (const CorrectnessRun& run : supplements.correctness) exits.push_back(exit_code(run));
   for (const KillMatrix& matrix : supplements.mutants)
     exits.push_back(killed(matrix) == matrix.mutants.size() ? judge::kExitPass : judge::kExitFail);
@@ -168,6 +171,7 @@ int exit_code(const Supplements& supplements) {
 
 std::vector<std::string> lines(const Supplements& supplements) {
   std::vector<std::string> result;
+  if (!supplements.tests.empty()) result.push_back(line(supplements.tests));
   if (!supplements.correctness.empty()) result.push_back(correctness_line(supplements.correctness));
   if (!supplements.mutants.empty()) result.push_back(mutants_line(supplements.mutants));
   for (const SideBySide& compared : supplements.comparisons) result.push_back(line(compared));
@@ -181,15 +185,14 @@ nlohmann::json json(const Supplements& supplements) {
     for (const auto& part : parts) result.push_back(to_json(part));
     return result;
   };
-  return {{"correctness", list(supplements.correctness)},
-          {"mutants", list(supplements.mutants)},
-          {"comparisons", list(supplements.comparisons)},
-          {"studies", list(supplements.studies)},
-          {"history", to_json(supplements.history)}};
+  return {{"tests", list(supplements.tests)},     {"correctness", list(supplements.correctness)},
+          {"mutants", list(supplements.mutants)}, {"comparisons", list(supplements.comparisons)},
+          {"studies", list(supplements.studies)}, {"history", to_json(supplements.history)}};
 }
 
 std::vector<TestSuite> junit_suites(const Supplements& supplements) {
   std::vector<TestSuite> suites;
+  if (!supplements.tests.empty()) suites.push_back(junit_suite(supplements.tests));
   const auto add = [&](const auto& parts) {
     for (const auto& part : parts) suites.push_back(junit_suite(part));
   };
@@ -203,7 +206,9 @@ std::vector<TestSuite> junit_suites(const Supplements& supplements) {
 std::string tests_csv(const Supplements& supplements) {
   std::string text;
   const auto add = [&](const std::vector<std::string>& fields) {
-    text += judge::csv_record(fields);
+    std::vector<std::string> cells; // of text, but for the seconds, which are not negative
+    for (const std::string& field : fields) cells.push_back(judge::for_csv(field));
+    text += judge::csv_record(cells);
   };
   add({"kind", "op", "dtype", "test", "result", "seconds", "check", "place", "message", "again"});
   for (const CorrectnessRun& run : supplements.correctness) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "perf/report/correctness.h"
+#include "perf/report/ctest_run.h"
 #include "perf/report/kill_matrix.h"
 #include "perf/report/row_history.h"
 #include "perf/report/side_by_side.h"
@@ -20,6 +21,7 @@
 namespace kg::report {
 
 struct Supplements {
+  std::vector<PlannedTest> tests; // that CTest was to run; empty where the report was told none
   std::vector<CorrectnessRun> correctness;
   std::vector<KillMatrix> mutants;
   std::vector<SideBySide> comparisons;
@@ -27,7 +29,8 @@ struct Supplements {
   History history; // is shown, and judged by nobody
 
   bool empty() const {
-    return correctness.empty() && mutants.empty() && comparisons.empty() && studies.empty();
+    return tests.empty() && correctness.empty() && mutants.empty() && comparisons.empty() &&
+           studies.empty();
   }
 };
 
@@ -35,15 +38,15 @@ struct Supplements {
 // Error where it is one of these but not whole, or has what another file had.
 bool add_file(Supplements& supplements, const std::filesystem::path& path);
 
-// 1 if a test, a mutant or a study failed, or a build is slower than the other; else 0, or 77 where
-// all was skipped. `supplements` is not empty.
+// 1 if a test, a mutant or a study failed or did not run, or a build is slower than the other; else
+// 0, or 77 where all was skipped. `supplements` is not empty.
 int exit_code(const Supplements& supplements);
 
 // "correctness: 310 passed, 1 failed", "mutants: 96 of 96 killed", "beside 1a2b3c: 3 pass",
 // "study relu: 8 of 8 experiments".
 std::vector<std::string> lines(const Supplements& supplements);
 
-// The members of report.json: correctness, mutants, comparisons, studies, history.
+// The members of report.json: tests, correctness, mutants, comparisons, studies, history.
 nlohmann::json json(const Supplements& supplements);
 
 // Test suites of all of them, one per operation and type, per operation, per comparison, per study.

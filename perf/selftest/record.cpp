@@ -4,6 +4,7 @@
 
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
+#include "perf/judge/sinks.h"
 #include "runtime/error.h"
 
 #include <cmath>
@@ -100,9 +101,12 @@ std::string to_json(const Batch& batch) {
                     {"reference", to_json(row.reference)},
                     {"checks", checks}});
   }
-  return json{{"schema", kRecordSchema},    {"device", batch.device}, {"backend", batch.backend},
-              {"date_utc", batch.date_utc}, {"source", batch.source}, {"rows", rows}}
-             .dump() +
+  return judge::for_json({{"schema", kRecordSchema},
+                          {"device", batch.device},
+                          {"backend", batch.backend},
+                          {"date_utc", batch.date_utc},
+                          {"source", batch.source},
+                          {"rows", rows}}) +
          "\n";
 }
 

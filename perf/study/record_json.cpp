@@ -65,7 +65,7 @@ std::string to_json(const Header& header) {
   object["plan"] = nlohmann::ordered_json::array();
   for (const Planned& planned : header.plan)
     object["plan"].push_back({{"case", planned.case_id}, {"variant", planned.variant}});
-  return object.dump();
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Header header_from_json(std::string_view line, const std::string& where) {
@@ -110,7 +110,7 @@ std::string to_json(const Experiment& experiment) {
                         {"device_ns", experiment.traced->device_ns},
                         {"kernels", kernels}};
   }
-  return object.dump();
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Experiment experiment_from_json(std::string_view line, const std::string& where) {

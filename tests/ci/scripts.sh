@@ -56,14 +56,15 @@ printf '%s\n' "$*" >>"$GH_LOG"
 case "$*" in
   *pulls\?state=open*) echo "${FAKE_PULL:-}" ;;
   *'run download'*)
-    [[ -n ${FAKE_SUMMARY:-} ]] || exit 1
+    [[ -n ${FAKE_REPORT:-} ]] || exit 1
     folder=${*: -1}
     mkdir -p "$folder/report-host"
-    printf '%s' "$FAKE_SUMMARY" >"$folder/report-host/summary.md"
-    [[ -z ${FAKE_OTHER:-} ]] || { mkdir -p "$folder/report-other/report"; printf '%s' "$FAKE_OTHER" >"$folder/report-other/report/summary.md"; }
+    cp -P "$FAKE_REPORT" "$folder/report-host/report.json"
+    printf '## Kernelgrade: passed\n' >"$folder/report-host/summary.md"
     ;;
   *PATCH* | *POST*) for word in "$@"; do [[ $word != body=@* ]] || cp "${word#body=@}" "$GH_BODY"; done ;;
-  *issues/*/comments*) echo "${FAKE_COMMENT:-}" ;;
+  *issues/*/comments*) jq -r "${*: -1}" <<<"${FAKE_COMMENTS:-[]}" ;;
+  *actions/runs/*/jobs*) jq -r "${*: -1}" <<<"${FAKE_JOBS:-{\"jobs\": []\}}" ;;
 esac
 TEXT
 chmod +x "$work/bin/gh"
@@ -76,8 +77,8 @@ ROWS='--op softmax --fast' BASE=main FAKE_EXIT=1 bash .ci/ab >"$work/ab.log" || 
 check 'ab ends as kernelgrade does' test $code = 1
 check 'ab hands over its rows' grep -q '^called: ab --base main --op softmax --fast --json report/ab.json$' report/ab.txt
 check 'ab makes a page' grep -q '^called: report report/ab.json --out report$' report/report.txt
-check 'ab writes a summary' test "$(sed -n '1p;3p;5p' report/summary.md | tr '\n' ';')" = \
-  '## Beside main: exit code 1;### What failed;called: ab --base main --op softmax --fast --json report/ab.json;'
+check 'ab writes a summary' test "$(sed -n '1p;3p;4p' report/summary.md | tr '\n' ';')" = \
+  '## Beside main: exit code 1;### What failed;    called: ab --base main --op softmax --fast --json report/ab.json;'
 
 # rows: a part, and all of them joined.
 BACKEND=host bash .ci/rows measure 2/3 >"$work/rows.log"
@@ -140,36 +141,133 @@ printf '# harmless\n' >>.ci/steps.sh
 git diff >report/baselines.patch
 git checkout --quiet -- .ci
 code=0
-bash .ci/propose >"$work/propose.log" 2>&1 || code=$?
+RUN=8 bash .ci/propose >"$work/propose.log" 2>&1 || code=$?
 check 'propose refuses a patch of anything else' test $code = 1
 
-# comment: made, replaced, cut, and left out where there is no pull request.
-FAKE_PULL=12 FAKE_SUMMARY='all is well' bash .ci/comment >"$work/comment.log"
-check 'comment is made' grep -q 'POST repos/o/r/issues/12/comments' "$GH_LOG"
-check 'comment has the summary' grep -q 'all is well' "$GH_BODY"
+git switch --quiet main
+git branch --quiet -D baselines-8
+# A file that would be overwritten from elsewhere: a patch says that it is renamed, and `git apply --numstat` names the new place alone.
+echo 'the test of something' >guarded
+git add guarded
+git commit --quiet --message 'a guarded file'
+propose_refuses() { # WHAT: what stands in the index
+  git diff --cached --binary -M >report/baselines.patch
+  git reset --quiet --hard
+  local code=0
+  RUN=$((RUN + 1)) bash .ci/propose >"$work/propose.log" 2>&1 || code=$?
+  check "propose refuses $1" test "$code" = 1
+  check "propose pushes nothing of $1" refused git -C "$work/remote" rev-parse --verify --quiet "baselines-$((RUN + 1))"
+  git switch --quiet main
+  git branch --quiet -D "baselines-$((RUN + 1))"
+}
+git mv guarded baselines/guarded
+propose_refuses 'a file moved into the baselines'
+git mv baselines/host/softmax.csv softmax.csv
+propose_refuses 'a baseline moved out'
+ln -s ../guarded baselines/link
+git add baselines/link
+propose_refuses 'a link'
+chmod +x baselines/host/softmax.csv
+git add baselines/host/softmax.csv
+propose_refuses 'a program'
+mkdir -p baselines/../.github
+echo x >.github/x
+git add .github/x
+propose_refuses 'a workflow'
+
+# comment: made of numbers and known words, whatever the report of the run says; replaced where it is the bot's own.
 link='[The run, with its whole reports](https://github.com/o/r/actions/runs/7), of commit abc'
-check 'comment links the run' grep -qF "$link" "$GH_BODY"
-# Each of the summaries (tests/measure/cli_summary_test.cpp) as a reader sees it.
-for summary in "$source_dir"/tests/ci/summaries/{clean,regression,wrong_kernel,crash,missing_baseline}.md; do
-  FAKE_PULL=12 FAKE_SUMMARY=$(cat "$summary") bash .ci/comment >"$work/comment.log"
-  { printf '<!-- kernelgrade: summary -->\n%s\n\n### report-host\n\n' "$link"; cat "$summary"; printf '\n'; } >"$work/expected.md"
-  check "comment: $(basename "$summary" .md)" cmp "$work/expected.md" "$GH_BODY"
+cat >"$work/report.json" <<'TEXT'
+{"schema": 1, "exit_code": 1, "verdicts": {"pass": 3, "regressed": 1}, "faults": [],
+ "rows": [{"case": "softmax.f32.r64_c64", "variant": "online", "mode": "real", "verdict": "regressed", "ratio": 0.51234, "exit_code": 1,
+           "reason": "REASON @everyone"},
+          {"case": "softmax.f32.r64_c64", "variant": "naive", "mode": "real", "verdict": "pass", "ratio": 1, "exit_code": 0}],
+ "counted": [{"table": "cost", "name": "costs", "verdicts": {"pass": 9}, "faults": []}],
+ "correctness": [{"op": "softmax", "dtype": "f32", "passed": 30, "failed": [{"test": "T", "message": "MESSAGE"}], "skipped": []}]}
+TEXT
+changed() { jq "$1" "$work/report.json" >"$work/changed.json"; echo "$work/changed.json"; }
+comment() { FAKE_PULL=12 FAKE_REPORT=$1 bash .ci/comment >"$work/comment.log" 2>&1; }
+FAKE_JOBS='{"jobs": [{"name": "cpu (debian-12)\n## passed", "conclusion": "failure"}, {"name": "gpu", "conclusion": null}]}' comment "$work/report.json"
+check 'comment is made' grep -q 'POST repos/o/r/issues/12/comments' "$GH_LOG"
+cat >"$work/expected.md" <<TEXT
+<!-- kernelgrade: summary -->
+$link
+
+| job | ended |
+|---|---|
+| cpu (debian-12)??? passed | failure |
+| gpu | did not end |
+
+What follows the pull request says of itself: its own code made these figures.
+
+### report-host
+
+**FAILED**, exit code 1
+
+- timings: 3 pass, 1 regressed
+- cost costs: 9 pass, 0 faults
+- correctness: 30 passed, 1 failed, 0 skipped
+- faults: 0
+
+| row | verdict | ratio |
+|---|---|---|
+| \`softmax.f32.r64_c64 online real\` | regressed | 0.512 |
+
+| tests | failed | passed |
+|---|---|---|
+| \`softmax.f32\` | 1 | 30 |
+
+
+TEXT
+check 'comment says what the report counts, and no text of it' diff "$work/expected.md" "$GH_BODY"
+# What a fork may write into its report: none of it reaches the comment, and the report is called unfit.
+forged='@everyone <!-- x --> [merged](http://x) \u001b[32m'
+for change in ".rows[0].case = \"$forged\"" ".rows[0].variant = \"$forged\"" ".rows[0].mode = \"$forged\"" ".rows[0].verdict = \"$forged\"" \
+  ".rows[0].ratio = \"$forged\"" ".rows[0].exit_code = \"$forged\"" ".exit_code = \"$forged\"" ".exit_code = 3" ".verdicts[\"$forged\"] = 1" \
+  ".verdicts.pass = \"$forged\"" ".verdicts.pass = -1" ".verdicts.pass = 1.5" ".counted[0].name = \"$forged\"" ".counted[0].table = \"$forged\"" \
+  ".correctness[0].op = \"$forged\"" ".correctness[0].passed = \"$forged\"" ".rows = \"$forged\"" '.rows[0].case = "a\n## passed"' '.exit_code = [0]' \
+  'del(.exit_code)' '[.]' '"passed"'; do
+  comment "$(changed "$change")"
+  check "comment: unfit after $change" grep -q 'this report is not one that can be shown' "$GH_BODY"
+  check "comment: nothing of $change" refused grep -qE 'everyone|merged|## passed' "$GH_BODY"
 done
-FAKE_PULL=12 FAKE_SUMMARY='## Kernelgrade: passed' FAKE_OTHER='## Kernelgrade: FAILED' bash .ci/comment >"$work/comment.log"
-check 'comment begins with what failed' test "$(grep '^###* ' "$GH_BODY" | tr '\n' ' ')" = \
-  '### report-other ## Kernelgrade: FAILED ### report-host ## Kernelgrade: passed '
-FAKE_PULL=12 FAKE_COMMENT=99 FAKE_SUMMARY=$(head -c 100000 /dev/zero | tr '\0' x) bash .ci/comment >"$work/comment.log"
-check 'comment is replaced' grep -q 'PATCH repos/o/r/issues/comments/99' "$GH_LOG"
+printf 'no JSON' >"$work/changed.json"
+comment "$work/changed.json"
+check 'comment: no JSON' grep -q 'this report is not one that can be shown' "$GH_BODY"
+ln -sf /etc/passwd "$work/link.json"
+comment "$work/link.json"
+check 'comment: a link' grep -q 'this report is not one that can be shown' "$GH_BODY"
+# shellcheck disable=SC2016 # jq's variables
+comment "$(changed '.rows = [range(3000) as $i | .rows[0]] | .correctness = [range(500) as $i | .correctness[0]]')"
+check 'comment names the first rows alone' test "$(grep -c 'online real' "$GH_BODY")" = 20
+check 'comment counts the others' grep -q '^2980 more rows are' "$GH_BODY"
+# shellcheck disable=SC2016
+comment "$(changed '.counted = [range(2000) as $i | .counted[0]]')"
 check 'comment fits' test "$(wc -c <"$GH_BODY")" -le 60000
-FAKE_PULL=12 FAKE_COMMENT=99 FAKE_SUMMARY=$(printf '| row %d | ±1 %% |\n' {1..5000}) bash .ci/comment >"$work/comment.log"
-check 'comment is cut where a line ends' grep -qE '^\| row [0-9]+ \| ±1 % \|$' <(grep '^| row' "$GH_BODY" | tail -n 1)
 check 'comment says that it is cut' grep -q 'The rest is in the report of the run' "$GH_BODY"
 check 'a cut comment links the run' grep -qF "$link" "$GH_BODY"
-FAKE_PULL=12 FAKE_COMMENT=99 bash .ci/comment >"$work/comment.log" 2>&1
+own='{"id": 99, "user": {"login": "github-actions[bot]"}, "body": "<!-- kernelgrade: summary -->\nold"}'
+other='{"id": 98, "user": {"login": "somebody"}, "body": "<!-- kernelgrade: summary -->\nmine"}'
+: >"$GH_LOG"
+FAKE_COMMENTS="[$other]" comment "$work/report.json"
+check "comment leaves another's alone, though it bears the mark" grep -q 'POST repos/o/r/issues/12/comments' "$GH_LOG"
+FAKE_COMMENTS="[$other, $own]" comment "$work/report.json"
+check 'comment is replaced' grep -q 'PATCH repos/o/r/issues/comments/99' "$GH_LOG"
+FAKE_PULL=12 bash .ci/comment >"$work/comment.log" 2>&1
 check 'comment says that there is no report' grep -q 'left no report' "$GH_BODY"
 : >"$GH_LOG"
 bash .ci/comment >"$work/comment.log"
 check 'without a pull request nothing is written' test -z "$(grep -E 'POST|PATCH' "$GH_LOG" || true)"
+check 'comment refuses a commit that is none' refused env HEAD='" or true' bash .ci/comment
+# What the real command writes is fit.
+cat >"$work/correctness.json" <<'TEXT'
+{"program": "OP_test", "testsuites": [{"name": "T/f32", "testsuite": [{"name": "A", "status": "RUN", "result": "COMPLETED", "time": "0s"}]}]}
+TEXT
+op=$("$kernelgrade" list | sed -nE 's/^([a-z_0-9]+)\.f32\..*/\1/p' | head -n 1)
+sed -i "s/OP/$op/" "$work/correctness.json"
+"$kernelgrade" report "$work/correctness.json" --op "$op" --dtype f32 --out "$work/real" >"$work/real.log" 2>&1 || true
+comment "$work/real/report.json"
+check 'comment shows a report of the real command' grep -q '^- correctness: 1 passed' "$GH_BODY"
 
 # gate: the script of the job, which stands at the end of ci.yml, for results of cpu, workflows and gpu; whether a GPU is switched on,
 # and whether a fork asks.

@@ -128,7 +128,7 @@ TEST_F(History, TakesARunOnce) {
 
 TEST_F(History, TakesAllOfARunOrNothing) {
   Database database(db_);
-  const std::string text = R"({"environment": {"source": "a", "date_utc": "d", "device": "host"},
+  const std::string text = R"({"environment": {"source": "a", "date_utc": "2026-01-01", "device": "host"},
     "rows": [{"case": "c", "variant": "v", "mode": "real", "verdict": "pass", "median_ns": 1,
               "ci_lo_ns": 1, "ci_hi_ns": 1}, {"case": "c2", "median_ns": 1}]})";
   EXPECT_THAT(error_of([&] { database.import(file(text)); }), testing::HasSubstr("not found"));

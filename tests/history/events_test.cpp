@@ -63,7 +63,7 @@ TEST(HistoryEvents, UnknownCodeIsNoChange) {
 
 TEST(HistorySvg, DrawsEveryPointAndMarksEvents) {
   const std::string picture = svg({"copy<T>&", "naive", "cold", "d"}, points());
-  EXPECT_THAT(picture, AllOf(testing::StartsWith("<svg"), HasSubstr("copy&lt;T>&amp; naive"),
+  EXPECT_THAT(picture, AllOf(testing::StartsWith("<svg"), HasSubstr("copy&lt;T&gt;&amp; naive"),
                              HasSubstr("<title>1.5x SLOWER"), Not(HasSubstr("nan"))));
   EXPECT_EQ(svg(kSeries, {}).find("nan"), std::string::npos);
 }

@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The list of GPUs for CTest (cmake/Gpus.cmake), on machines with none, one and two; CTest gives out what it lists. FOLDER is this
-# test's own.
+# The list of GPUs for CTest (cmake/Gpus.cmake), on machines with none, one and two; CTest gives out what it lists, eight tests at a time.
+# FOLDER is this test's own.
 cmake_minimum_required(VERSION 3.25)
 include(${SOURCE}/cmake/Gpus.cmake)
 file(REMOVE_RECURSE ${FOLDER})
@@ -24,16 +24,38 @@ if(NOT second STREQUAL "1")
   message(SEND_ERROR "the second GPU is \"${second}\" in ${json}")
 endif()
 
-file(WRITE ${FOLDER}/CTestTestfile.cmake
-  "add_test(given \"${CMAKE_COMMAND}\" -E environment)\nset_tests_properties(given PROPERTIES RESOURCE_GROUPS \"gpus:1\")\n")
-execute_process(COMMAND ${CTEST} --test-dir ${FOLDER} --resource-spec-file ${FOLDER}/gpus.json -V OUTPUT_VARIABLE said)
-if(NOT said MATCHES "CTEST_RESOURCE_GROUP_0_GPUS=id:[01],slots:1")
-  message(SEND_ERROR "CTest gave out no GPU:\n${said}")
-endif()
-
-foreach(few IN ITEMS 0 "")
-  machine(${few})
-  if(EXISTS ${FOLDER}/gpus.json)
-    message(SEND_ERROR "with \"${few}\" there is nothing to give out, but there is a list")
+foreach(gpus IN ITEMS 0 "")
+  machine(${gpus})
+  file(READ ${FOLDER}/gpus.json json)
+  string(JSON slots GET "${json}" local 0 gpus 0 slots)
+  string(JSON id GET "${json}" local 0 gpus 0 id)
+  string(JSON count LENGTH "${json}" local 0 gpus)
+  if(NOT "${slots}.${id}.${count}" STREQUAL "8.0.1")
+    message(SEND_ERROR "with the GPUs \"${gpus}\" the list is ${json}")
   endif()
 endforeach()
+
+# Each test says that it starts and ends, so that no clock is asked.
+machine(0)
+set(tests "")
+foreach(i RANGE 1 12)
+  string(APPEND tests "add_test(given${i} sh -c \"echo $CTEST_RESOURCE_GROUP_0_GPUS; echo + >>log; sleep 0.5; echo - >>log\")\n"
+    "set_tests_properties(given${i} PROPERTIES RESOURCE_GROUPS \"gpus:1\" WORKING_DIRECTORY ${FOLDER})\n")
+endforeach()
+file(WRITE ${FOLDER}/CTestTestfile.cmake "${tests}")
+execute_process(COMMAND ${CTEST} --test-dir ${FOLDER} --resource-spec-file ${FOLDER}/gpus.json -j 20 -V OUTPUT_VARIABLE said)
+if(NOT said MATCHES "id:0,slots:1")
+  message(SEND_ERROR "CTest gave out no GPU:\n${said}")
+endif()
+file(STRINGS ${FOLDER}/log log)
+set(running 0)
+set(most 0)
+foreach(mark IN LISTS log)
+  math(EXPR running "${running} ${mark} 1")
+  if(running GREATER most)
+    set(most ${running})
+  endif()
+endforeach()
+if(most LESS 2 OR most GREATER 8)
+  message(SEND_ERROR "${most} tests ran at a time where 8 slots are given out:\n${said}")
+endif()

@@ -51,9 +51,9 @@ TEST(Baseline, EachMalformedFieldIsNamed) {
             "softmax.csv:2: status: unknown status 'maybe'; use gate, info or xfail\n");
   for (const std::string bad : {"0", "-5", "nan", "inf", ""})
     EXPECT_EQ(problems_of(with(",100,", "," + bad + ",")),
-              "softmax.csv:2: median_ns: '" + bad + "' is not a positive number" + again);
+              "softmax.csv:2: median_ns: '" + bad + "' is not a positive number up to 1e+18" + again);
   EXPECT_EQ(problems_of(with("100;100.5", "100;")),
-            "softmax.csv:2: process_medians_ns: '' is not a positive number" + again);
+            "softmax.csv:2: process_medians_ns: '' is not a positive number up to 1e+18" + again);
   EXPECT_EQ(problems_of(with(",100,", ",102,")),
             "softmax.csv:2: median_ns 102 lies outside [99, 101]" + again);
   EXPECT_EQ(problems_of(with(",100,", ",98,")),

@@ -144,7 +144,7 @@ TEST(CompareResults, RowsOfOneSideAreListed) {
   EXPECT_THAT(compared.only_a, ElementsAre(left));
   EXPECT_THAT(compared.only_b, ElementsAre(right));
   EXPECT_EQ(compared.rows.size(), 1u);
-  EXPECT_EQ(exit_code(compared, false), kExitPass);
+  EXPECT_EQ(exit_code(compared, false), kExitFail) << "what one file lacks was not compared";
 }
 
 TEST(CompareResults, NoCommonRowFails) {

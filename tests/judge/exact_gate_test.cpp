@@ -95,7 +95,7 @@ TEST(ExactGate, WhatOnlyInformsFailsNobody) {
   const ExactResult result = judge_costs({measured(cost(16), Gating::never)}, file_of({cost(8)}));
   EXPECT_EQ(result.rows[0].verdict, Verdict::regressed);
   EXPECT_TRUE(result.rows[0].informs);
-  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.exit_code, 77) << "nothing was judged";
 }
 
 TEST(ExactGate, CompilerDependentCountsGateUnderTheSameCounterOnly) {
@@ -103,7 +103,7 @@ TEST(ExactGate, CompilerDependentCountsGateUnderTheSameCounterOnly) {
   EXPECT_EQ(judge_costs({now}, file_of({cost(8)})).exit_code, 1);
   now.row.counter_id = "clang14";
   const ExactResult other = judge_costs({now}, file_of({cost(8)}));
-  EXPECT_EQ(other.exit_code, 0);
+  EXPECT_EQ(other.exit_code, 77) << "nothing was judged";
   EXPECT_TRUE(other.rows[0].informs);
   EXPECT_TRUE(holds(other.rows[0].message, "counted under clang14, the baseline under g++12"))
       << other.rows[0].message;
@@ -111,10 +111,15 @@ TEST(ExactGate, CompilerDependentCountsGateUnderTheSameCounterOnly) {
   EXPECT_EQ(judge_costs({now}, file_of({cost(8)})).exit_code, 1) << "it depends on no compiler";
 }
 
-TEST(ExactGate, NoFileIsNobodysFaultButAMissingRowIsOne) {
+TEST(ExactGate, AMissingFileFailsLikeAMissingRow) {
   const ExactResult none = judge_costs({measured(cost(8))}, kNoFile);
   EXPECT_EQ(none.rows[0].verdict, Verdict::unblessed);
-  EXPECT_EQ(none.exit_code, 77);
+  EXPECT_EQ(none.exit_code, 1) << "a deleted baseline must not switch its gate off";
+  ExactOptions options;
+  options.unknown_compiler = true;
+  const ExactResult other =
+      judge_exact(cost_table(), {measured(cost(8))}, kNoFile, {}, options);
+  EXPECT_EQ(other.exit_code, 77) << "nobody has blessed what this compiler makes";
   const ExactResult missing =
       judge_costs({measured(cost(8)), measured(cost(8, "atomics"))}, file_of({cost(8)}));
   EXPECT_EQ(missing.rows[1].verdict, Verdict::unblessed);
@@ -193,7 +198,7 @@ TEST(ExactGate, TheTextNamesWhatIsNotAsBlessed) {
       plain_text(judge_costs({measured(cost(8)), measured(cost(9, "b"))}, kNoFile));
   EXPECT_TRUE(holds(unblessed, "barriers: unblessed")) << "the first";
   EXPECT_FALSE(holds(unblessed, " b: unblessed"));
-  EXPECT_TRUE(holds(unblessed, "2 unblessed (exit 77)\n"));
+  EXPECT_TRUE(holds(unblessed, "2 unblessed (exit 1)\n"));
 }
 
 } // namespace

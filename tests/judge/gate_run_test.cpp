@@ -32,13 +32,42 @@ GateOptions strict() {
   return options;
 }
 
-TEST(Exit, OneBeatsZeroBeatsSeventySeven) {
+TEST(Exit, OfSeveralTestsTheGravestCounts) {
   EXPECT_EQ(combined_exit({0, 77, 1}, false), 1);
-  EXPECT_EQ(combined_exit({0, 77}, false), 0);
+  EXPECT_EQ(combined_exit({0, 77}, false), 77);
+  EXPECT_EQ(combined_exit({0, 0}, false), 0);
   EXPECT_EQ(combined_exit({77, 77}, false), 77);
   EXPECT_EQ(combined_exit({}, false), 1);
   EXPECT_EQ(combined_exit({77, 77}, kStrict), 1);
-  EXPECT_EQ(combined_exit({77, 0}, kStrict), 0);
+  EXPECT_EQ(combined_exit({77, 0}, kStrict), 1);
+}
+
+std::vector<RowExit> rows_of(std::size_t passed, std::size_t undecided, std::size_t informing = 0) {
+  std::vector<RowExit> rows(passed, {0});
+  rows.resize(passed + undecided, {77});
+  rows.resize(passed + undecided + informing, {0, true});
+  return rows;
+}
+
+TEST(Exit, ARowThatFailsFailsItsTestEvenIfItInforms) {
+  EXPECT_EQ(exit_of_rows({{0}, {77}, {1}}, false), 1);
+  EXPECT_EQ(exit_of_rows({{0}, {1, true}}, false), 1);
+}
+
+TEST(Exit, MoreThanHalfUndecidedIsSkipped) {
+  EXPECT_EQ(exit_of_rows(rows_of(2, 2), false), 0);
+  EXPECT_EQ(exit_of_rows(rows_of(2, 3), false), 77);
+  EXPECT_EQ(exit_of_rows(rows_of(0, 4, 9), false), 77) << "rows that inform never count";
+  EXPECT_EQ(exit_of_rows(rows_of(0, 0, 9), false), 77) << "nothing was judged";
+  EXPECT_EQ(exit_of_rows({}, false), 77);
+}
+
+TEST(Exit, StrictAllowsOneUndecidedRowInTwenty) {
+  EXPECT_EQ(exit_of_rows(rows_of(19, 1), kStrict), 0);
+  EXPECT_EQ(exit_of_rows(rows_of(18, 1), kStrict), 1);
+  EXPECT_EQ(exit_of_rows(rows_of(1, 0), kStrict), 0);
+  EXPECT_EQ(exit_of_rows(rows_of(0, 0, 9), kStrict), 1) << "at least one must be judged";
+  EXPECT_EQ(exit_of_rows({}, kStrict), 1);
 }
 
 TEST(GateRun, TwoHundredFiftySixRegressionsAreOneFailure) {
@@ -190,18 +219,18 @@ TEST(GateRun, StrictJudgesEachTestByItself) {
   const std::vector<Measured> rows = {measured(100), noisy};
   const Files files = {{"softmax", file_of({blessed(100, half), blessed(100)})}};
   const std::vector<Registered> known = {registered(), registered(half)};
-  EXPECT_EQ(judge(rows, files, known, {}).exit_code, 0);
+  EXPECT_EQ(judge(rows, files, known, {}).exit_code, 77);
   const GateResult strictly = judge(rows, files, known, strict());
   EXPECT_EQ(strictly.exit_code, 1);
   EXPECT_EQ(strictly.notes.size(), 1u) << "a failure without a failing row needs its reason";
-  // Within one test a pass still beats a skip.
+  // Within one test one undecided row in two is too much, too.
   noisy = measured(100, kOther);
   noisy.canary->half_width = 0.5;
   EXPECT_EQ(judge({measured(100), noisy},
                   {{"softmax", file_of({blessed(100, kOther), blessed(100)})}},
                   {registered(), registered(kOther)}, strict())
                 .exit_code,
-            0);
+            1);
 }
 
 // The whole gate must turn red when someone tampers with the file.

@@ -71,7 +71,7 @@ TEST(Schema, RowProblems) {
     EXPECT_EQ(
         problems_of(kHeader + "3,c,m," + bad + ",\n"),
         "cost.csv:2: value: '" + bad +
-            "' is not a number >= 0; delete the line, then measure and bless the row again\n");
+            "' is not a number from 0 to 1e+18; delete the line, then measure and bless the row again\n");
 }
 
 TEST(Schema, RowsAreUniqueAndSorted) {

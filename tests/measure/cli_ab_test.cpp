@@ -175,7 +175,8 @@ TEST_F(CliConfirm, AReportOfWhatItStoredConcludesTheSame) {
   EXPECT_THAT(judge::read_file(out + "/report.json").value(),
               AllOf(HasSubstr("\"confirmation\": {"), HasSubstr("\"ratio_hi\": 0.625")));
   ASSERT_EQ(gate(1.6e5, 1.6e5, {"--json", json, "--confirm", "never"}).exit_code, 77);
-  EXPECT_THAT(cli({"report", json, "--op", "fill", "--out", out}).out,
+  EXPECT_THAT(cli({"report", json, "--op", "fill", "--out", out}).out, HasSubstr("1 undecided"));
+  EXPECT_THAT(judge::read_file(out + "/report.md").value(),
               AllOf(HasSubstr("inconclusive"), HasSubstr("--confirm never")));
 }
 

@@ -44,7 +44,7 @@ TEST(CliConsole, ProgressIsForTerminals) {
   const std::vector<std::string> run = {"run", "--op", "fill"};
   EXPECT_THAT(cli(run).err, IsEmpty());
   cli.terminal = true;
-  EXPECT_EQ(cli(run).err, "\rprocess 1 of 1: fill, 1 rows\r                            \r");
+  EXPECT_EQ(cli(run).err, "\rprocess 1 of 1: 1 rows\r                      \r");
   EXPECT_THAT(cli({"run", "--op", "fill", "--quiet"}).err, IsEmpty());
   const std::string rows = cli({"run", "--in-process"}).err;
   EXPECT_THAT(rows, HasSubstr("\r[9/9] fill.f32.n64 plain real: 100"));

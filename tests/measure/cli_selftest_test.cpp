@@ -44,7 +44,7 @@ TEST_F(CliSelftest, ComparesRulesOfOneDevice) {
   const std::string host = calibration("a.csv", 100);
   const Outcome outcome = cli({"selftest", "--table", host});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("| Kernelgrade | 0 % (<= 3 %, 0/100) | 0 % |"));
+  EXPECT_THAT(outcome.out, HasSubstr("| Kernelgrade | 0 % (&lt;= 3 %, 0/100) | 0 % |"));
   EXPECT_EQ(cli({"selftest", "--table", host, calibration("b.csv", 9, "nvidia-h200")}).exit_code,
             kExitUsage);
 }

@@ -161,7 +161,7 @@ std::string Cli::tested(const std::string& op, const std::string& dtype,
   return file.string();
 }
 
-Outcome Cli::operator()(std::vector<std::string> arguments) {
+Outcome Cli::operator()(std::vector<std::string> arguments, std::streambuf* output) {
   const auto has = [&](const char* option) {
     return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
   };
@@ -170,6 +170,7 @@ Outcome Cli::operator()(std::vector<std::string> arguments) {
   if (behaviour.made.empty()) behaviour.made = folder.path() / "made";
   hand_down(behaviour);
   std::ostringstream out, err;
+  std::ostream given(output);
   World world{
       .operations = fake_operations(behaviour),
       .modes = modes,
@@ -182,7 +183,7 @@ Outcome Cli::operator()(std::vector<std::string> arguments) {
       .apparatus = [this](perf::Pace pace) { return apparatus(behaviour, pace); },
       .library_identity = [](const std::string& name) { return name + " 1.2"; },
       .terminal = terminal,
-      .out = out,
+      .out = output ? given : static_cast<std::ostream&>(out),
       .err = err,
   };
   const int exit_code = kernelgrade(arguments, world);

@@ -51,7 +51,8 @@ struct Outcome {
 
 class Cli {
  public:
-  Outcome operator()(std::vector<std::string> arguments);
+  // `output`: in place of the outcome's text, where there is one.
+  Outcome operator()(std::vector<std::string> arguments, std::streambuf* output = nullptr);
 
   std::filesystem::path baselines() const { return folder.path() / "baselines"; }
   std::filesystem::path csv(const std::string& op) const {

@@ -108,7 +108,7 @@ TEST(Junit, HoldsEveryTestMutantAndComparedRow) {
             HasSubstr(
                 "<failure type=\"failed\" message=\"3 of 64 elements are wrong &lt;here&gt;\">"
                 "3 of 64 elements are wrong &lt;here&gt;&#10;  worst (5): 1&#10;again: ctest -R "
-                "'^correctness[.]copy[.]f32$'</failure>"),
+                "&#39;^correctness[.]copy[.]f32$&#39;</failure>"),
             HasSubstr("name=\"Copy/f32.Huge\" time=\"0.000000000\">\n   <skipped message=\"needs a "
                       "GPU\"/>"),
             HasSubstr("<testsuite name=\"mutants.copy\" tests=\"3\" failures=\"1\"")));

@@ -46,7 +46,7 @@ TEST(Summary, BeginsWithTheVerdictAndWhatFailed) {
   const JudgedRun run = mixed();
   const std::string text = summary(run.measured, run.judged, test::counted(), test::supplements());
   expect_order(text,
-               {"## Kernelgrade: FAILED: 2 pass, 1 regressed", "### What failed",
+               {"## Kernelgrade: FAILED: 1 fault; correctness: 22 passed", "### What failed",
                 "**Copy/f32.Random**: fails", "**scan.f32.n64 broken real**: invalid",
                 "scan.csv:3: an empty line", "**Grades:**", "| category |", "| of | passed |",
                 "| speed-up over |", "| can this run be trusted? |", "| machine | NVIDIA H200 |",
@@ -58,14 +58,16 @@ TEST(Summary, BeginsWithTheVerdictAndWhatFailed) {
 TEST(Summary, OfARunWithoutFailuresBeginsWithTheCounts) {
   JudgedRun run = many(3);
   const std::string text = summary(run.measured, run.judged);
-  EXPECT_THAT(text, AllOf(HasSubstr("(exit 0)\n\n**Grades:** 3 excellent"),
-                          HasSubstr("| slowest rows |"), Not(HasSubstr("What failed"))));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("passed; timings of the executor on this CPU (no GPU's): 3 as blessed"),
+                  HasSubstr("**Grades:** 3 excellent"), HasSubstr("| slowest rows |"),
+                  Not(HasSubstr("What failed"))));
 }
 
 TEST(Summary, NamesTenFailuresAndHowManyMoreThereAre) {
   const JudgedRun run = slow_rows(0);
   const std::string text = summary(run.measured, run.judged);
-  const std::string list = text.substr(0, text.find("**Grades:**"));
+  const std::string list = text.substr(0, text.find("| of | passed |"));
   EXPECT_EQ(std::count(list.begin(), list.end(), '\n'), 2 + 2 + 10 * 2 + 2 + 1) << list;
   EXPECT_THAT(text, AllOf(HasSubstr("\n4990 more are in report.html.\n"),
                           HasSubstr("4980 more such rows are in report.html.")));
@@ -74,8 +76,7 @@ TEST(Summary, NamesTenFailuresAndHowManyMoreThereAre) {
 
 TEST(Summary, StaysWithinWhatACommentTakes) {
   JudgedRun run = mixed();
-  for (judge::RowResult& row : run.judged.rows)
-    row.message += std::string(kMostSummary, '.') + "\n";
+  run.judged.notes.assign(100, std::string(kMostSummary / 20, '.'));
   const std::string text = summary(run.measured, run.judged);
   EXPECT_LE(text.size(), kMostSummary + 100);
   EXPECT_THAT(text, HasSubstr("more characters are in report.md"));
@@ -85,7 +86,7 @@ TEST(Summary, StaysWithinWhatACommentTakes) {
 TEST(ReportMarkdown, BeginsAlikeAndNamesEveryFailure) {
   const JudgedRun run = slow_rows(0);
   const std::string text = markdown(run.measured, run.judged);
-  expect_order(text, {"# Kernelgrade report", "### What failed", "**Grades:**", "| of | passed |",
+  expect_order(text, {"# Kernelgrade report", "### What failed", "| of | passed |", "**Grades:**",
                       "| can this run be trusted? |", "## Rows, worst first", "## Environment"});
   EXPECT_THAT(text, AllOf(HasSubstr("**op19.f32.n249 v real**: regressed"),
                           Not(HasSubstr("more are in report.html"))));

@@ -208,7 +208,7 @@ TEST(Supplements, StudiesFailByTheirResultsAndTheirExponents) {
   const test::JudgedRun run = test::many(1);
   const std::string text = summary(run.measured, run.judged, {}, all);
   EXPECT_THAT(text, AllOf(HasSubstr("| naive | failed | time grows as n^2.500, not as n^3 ± 0.25"),
-                          HasSubstr("tiled real | invalid | element 5 is 1, not <2>; again: "),
+                          HasSubstr("tiled real | invalid | element 5 is 1, not &lt;2>; again: "),
                           Not(HasSubstr("Which to take"))));
   EXPECT_THAT(markdown(run.measured, run.judged, {}, all),
               AllOf(HasSubstr("## Studies\n\n### matmul: "), HasSubstr("\n#### Which to take\n")));

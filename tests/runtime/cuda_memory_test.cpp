@@ -6,6 +6,7 @@
 #include "runtime/memory.h"
 #include "tests/runtime/recording_cudart.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <limits>
@@ -48,6 +49,41 @@ TEST_F(CudaMemory, AllocationIsGuardedPoisonedAndReadyForAnyStream) {
                                    "cudaMemsetAsync(memory0+4096, 0xff, 100, default)",
                                    "cudaMemsetAsync(memory0+4196, 0xa5, 4096, default)",
                                    "cudaStreamSynchronize(default)", "cudaFree(memory0)"));
+}
+
+// Read once in a process, hence each in one of its own.
+class CudaMemoryUnguarded : public CudaMemory {
+ protected:
+  CudaMemoryUnguarded() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(CudaMemoryUnguarded, TheAllocationIsWhatWasAskedForAndNothingInitialisesIt) {
+  const auto as_asked = [] {
+    setenv("KERNELGRADE_UNGUARDED", "1", 1);
+    {
+      Stream stream;
+      recording::clear_calls();
+      const Allocation allocation(100), nothing(0);
+      poison(allocation.data(), 100, stream);
+      allocation.check_guards();
+      if (allocated_bytes() != 101 || nothing.data() == nullptr) std::exit(2);
+      const std::vector<std::string> expected = {
+          "cudaMalloc(100) = memory0", "cudaMalloc(1) = memory1", "cudaDeviceSynchronize()"};
+      if (calls() != expected) std::exit(3);
+    }
+    std::exit(allocated_bytes() == 0 ? 0 : 4);
+  };
+  EXPECT_EXIT(as_asked(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(CudaMemoryUnguarded, AnythingButOneAndZeroIsRefused) {
+  const auto refused = [] {
+    setenv("KERNELGRADE_UNGUARDED", "yes", 1);
+    const std::string message = message_of([] { Allocation allocation(100); });
+    std::exit(
+        message.find("KERNELGRADE_UNGUARDED is \"yes\"; set it to 1 or 0") != message.npos ? 0 : 2);
+  };
+  EXPECT_EXIT(refused(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(CudaMemory, AllocationIsAlignedAndEveryByteOfItIsPoisonBetweenGuards) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "runtime/buffer.h"
 #include "runtime/device.h"
 #include "tests/support/numbers.h"
+#include "tests/support/unequal.h"
 
 namespace kg::test {
 
@@ -25,8 +27,13 @@ namespace kg::test {
 template <typename T>
 using Marks = std::map<std::int64_t, T>;
 
-// Why a test on so many bytes is skipped here; "" where it can run.
+// Why a test on so many bytes is skipped here; "" where it can run. KERNELGRADE_HUGE=0 skips all.
 inline std::string too_huge_reason(std::size_t bytes) {
+  const char* const variable = std::getenv("KERNELGRADE_HUGE");
+  const std::string huge = variable ? variable : "1";
+  require(huge == "0" || huge == "1",
+          "KERNELGRADE_HUGE is \"" + huge + "\"; set it to 1 or 0, or not at all");
+  if (huge == "0") return "KERNELGRADE_HUGE=0 leaves out arrays of more than 2^31 elements";
   if (backend == Backend::host)
     return "the host executor would take minutes for more than 2^31 elements";
   const std::size_t free = device_free_bytes();
@@ -42,26 +49,46 @@ void put(const Marks<T>& marks, const DeviceBuffer<T>& array, Stream& stream) {
     copy_to_device(array.data() + index, &value, sizeof(T), stream);
 }
 
-// Each element is `everywhere` or its mark, bit for bit; read back in chunks.
+// Each element is `everywhere` or its mark, bit for bit. Compared on the device: the host reads the
+// marks, and, where something is wrong, the `chunk` elements that hold the first that is.
 template <typename T>
 testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const Marks<T>& marks,
-                               Stream& stream, std::size_t chunk = std::size_t{1} << 24) {
-  std::vector<T> part;
-  for (std::size_t start = 0; start < array.size(); start += chunk) {
-    part.resize(std::min(chunk, array.size() - start));
-    copy_to_host(part.data(), array.data() + start, part.size() * sizeof(T), stream);
-    std::vector<T> expected(part.size(), everywhere);
-    const auto from = static_cast<std::int64_t>(start);
-    const auto end = marks.lower_bound(from + static_cast<std::int64_t>(part.size()));
-    for (auto mark = marks.lower_bound(from); mark != end; ++mark)
-      expected[static_cast<std::size_t>(mark->first - from)] = mark->second;
-    for (std::size_t i = 0; i < part.size(); ++i)
-      if (raw_bits(part[i]) != raw_bits(expected[i]))
-        return testing::AssertionFailure()
-               << "element " << start + i << " of " << array.size() << " is " << to_double(part[i])
-               << ", expected " << to_double(expected[i]);
+                               Stream& stream, std::size_t chunk = std::size_t{1} << 16) {
+  const auto size = static_cast<std::int64_t>(array.size());
+  const auto read = [&](std::int64_t first, std::int64_t count) {
+    std::vector<T> elements(static_cast<std::size_t>(count));
+    copy_to_host(elements.data(), array.data() + first, elements.size() * sizeof(T), stream);
+    return elements;
+  };
+  const auto wrong = [&](std::int64_t index, T found, T expected) {
+    return testing::AssertionFailure() << "element " << index << " of " << size << " is "
+                                       << to_double(found) << ", expected " << to_double(expected);
+  };
+  for (const auto& [index, value] : marks)
+    if (const T found = read(index, 1)[0]; raw_bits(found) != raw_bits(value))
+      return wrong(index, found, value);
+  // All marks are right, so a part is right if no more elements than its marks differ.
+  const auto is_right = [&](std::int64_t first, std::int64_t end) {
+    const auto marked =
+        std::count_if(marks.lower_bound(first), marks.lower_bound(end), [&](const auto& mark) {
+          return raw_bits(mark.second) != raw_bits(everywhere);
+        });
+    return count_unequal(array.data() + first, end - first, sizeof(T), raw_bits(everywhere),
+                         stream) == marked;
+  };
+  if (is_right(0, size)) return testing::AssertionSuccess();
+  std::int64_t first = 0, end = size;
+  while (end - first > static_cast<std::int64_t>(chunk)) {
+    const std::int64_t middle = first + (end - first) / 2;
+    (is_right(first, middle) ? first : end) = middle;
   }
-  return testing::AssertionSuccess();
+  for (const T found : read(first, end - first)) {
+    if (raw_bits(found) != raw_bits(everywhere) && !marks.contains(first))
+      return wrong(first, found, everywhere);
+    ++first;
+  }
+  return testing::AssertionFailure()
+         << "the device counts a wrong element of " << size << " where the host finds none";
 }
 
 } // namespace kg::test

@@ -6,6 +6,7 @@
 // formats, -1 in integers.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -76,6 +77,39 @@ std::vector<T> poisoned(std::int64_t count) {
 template <typename T>
 bool is_poison(const T& element) {
   return raw_bits(element) == poison_bits(DtypeOf<T>::value);
+}
+
+// An input in device memory: the elements of `view` of `stored`, poison elsewhere. Nothing is
+// written there, so the checkers see a kernel read it, where a read of poison may change no result.
+template <typename T>
+DeviceBuffer<T> device_input(const std::vector<T>& stored, const Strided& view, Stream& stream) {
+  DeviceBuffer<T> device(stored.size());
+  // From the widest stride to the narrowest, the last ones as one run where they leave no gap.
+  std::vector<std::pair<std::int64_t, std::int64_t>> axes; // strides and extents
+  for (std::size_t d = 0; d < view.shape.size(); ++d)
+    if (view.shape[d] != 1 && view.strides[d] != 0)
+      axes.emplace_back(view.strides[d], view.shape[d]);
+  std::sort(axes.rbegin(), axes.rend());
+  std::int64_t run = view.size() == 0 ? 0 : 1;
+  for (; run > 0 && !axes.empty() && axes.back().first == run; axes.pop_back())
+    run *= axes.back().second;
+  Strided starts{{}, {}, view.offset};
+  for (const auto& [stride, extent] : axes) {
+    starts.strides.push_back(stride);
+    starts.shape.push_back(extent);
+  }
+  for (std::int64_t i = 0; run > 0 && i < starts.size(); ++i) {
+    const std::int64_t first = starts.place(i);
+    copy_to_device(device.data() + first, stored.data() + first,
+                   static_cast<std::size_t>(run) * sizeof(T), stream);
+  }
+  return device;
+}
+// The same where the tensor is all that lies behind `offset` elements.
+template <typename T>
+DeviceBuffer<T> device_input(const std::vector<T>& stored, std::int64_t offset, Stream& stream) {
+  const auto size = static_cast<std::int64_t>(stored.size());
+  return device_input(stored, contiguous({size - offset}, offset), stream);
 }
 
 // Every element of the storage that does not belong to `view` is still poison.

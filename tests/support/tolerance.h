@@ -122,6 +122,45 @@ inline double gemm_matrix_unit_tolerance(std::int64_t k, double condition) {
          half_min_subnormal(Dtype::f32);
 }
 
+// How the adders of a GPU's matrix units work, as far as errors go. They are not documented. Fasi,
+// Higham, Mikaitis and Pranesh (PeerJ CS 7:e330, 2021) found on a V100, a T4 and an A100 that a
+// group of exact products and the accumulator is aligned to the largest of them and that what falls
+// out is cut off. Sizes of groups and bits: the models of Khattak and Mikaitis (arXiv 2512.07004;
+// A100TC.m and H100TC.m of github.com/north-numerical-computing/MATLAB-tensor-core), whose authors
+// compared them bit by bit with these GPUs, for mma instructions of f32 accumulators; here none was
+// measured yet.
+struct MatrixUnit {
+  int products;      // that are added to the accumulator at once
+  int fraction_bits; // kept of each when they are aligned
+};
+
+// Of inputs of that type (f32: TF32) and the GPU's compute capability. Later GPUs count as Hopper.
+inline MatrixUnit matrix_unit(Dtype input, int compute_major) {
+  const bool tf32 = input == Dtype::f32;
+  if (compute_major <= 7) return {4, 23};
+  if (compute_major == 8) return {tf32 ? 4 : 8, 24};
+  return {tf32 ? 8 : 16, 25};
+}
+
+// A matrix unit on data of one sign, where what is cut off adds up one way.
+//
+// A step adds p products to a partial sum S_j and cuts each off at 2^-f of the largest exponent,
+// which is at most that of S_j once a few groups are in: less than 2^-f S_j is lost of each
+// product, and half of that in the mean, since the bits below are any. Nothing is lost of the
+// accumulator, which has 24 bits and f >= 23. Cutting the sum off to f32 loses less than 2 u S_j,
+// and u S_j in the mean (u = 2^-24). The k / p partial sums grow steadily to the condition, so
+// their mean is half of it: k / (2 p) (p 2^(24 - f) / 2 + 1) u condition, which is 0.19 k for
+// Hopper's TF32 and 0.16 k for its 16-bit types. Exponents are below the sum by up to a factor 2,
+// so the true mean is about 0.7 of that. The rest covers what scatters and what is joined in f32
+// (as above).
+inline double gemm_matrix_unit_positive_tolerance(std::int64_t k, double condition,
+                                                  const MatrixUnit& unit) {
+  const double lost = unit.products * std::ldexp(1.0, 24 - unit.fraction_bits) / 2 + 1;
+  return lost / (2 * unit.products) * static_cast<double>(k) * unit_roundoff(Dtype::f32) *
+             condition +
+         gemm_f32_positive_tolerance(k, condition);
+}
+
 // A library that may use TF32, beside the oracle of a kernel that does: its factors are at most 3 u
 // off the kernel's, which are rounded by u, whether it rounds, cuts bits off (2 u) or leaves them
 // as they are; u = 2^-11. Both factors of a product: 6 u, and (3 u)^2 more.

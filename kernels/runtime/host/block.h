@@ -26,6 +26,16 @@
 #include <string>
 #include <vector>
 
+// Of what the runtime keeps per OS thread. Code of a program reaches it at a fixed distance. Left
+// to itself, g++ takes the address of its place in the table of addresses where a loop uses it
+// often, and GNU ld then links programs with -rdynamic alone ("TLS transition ... failed"). Code of
+// a library that is loaded, as the JIT's is, must look into the table.
+#if defined(__PIC__) && !defined(__PIE__)
+#define KG_PROGRAM_TLS
+#else
+#define KG_PROGRAM_TLS [[gnu::tls_model("local-exec")]]
+#endif
+
 namespace kg::host {
 
 inline constexpr unsigned kWarpSize = 32;
@@ -261,7 +271,7 @@ class Block {
 };
 
 // The block that this OS thread runs; null outside kernels.
-extern constinit thread_local Block* current_block;
+KG_PROGRAM_TLS extern constinit thread_local Block* current_block;
 
 // __threadfence and __threadfence_block.
 void fence(bool block_scope);
@@ -278,8 +288,8 @@ inline Block& running_block(const char* what, Location where) {
 } // namespace kg::host
 
 // CUDA's built-in variables, kept up to date at every switch.
-extern constinit thread_local uint3 threadIdx;
-extern constinit thread_local uint3 blockIdx;
-extern constinit thread_local dim3 blockDim;
-extern constinit thread_local dim3 gridDim;
+KG_PROGRAM_TLS extern constinit thread_local uint3 threadIdx;
+KG_PROGRAM_TLS extern constinit thread_local uint3 blockIdx;
+KG_PROGRAM_TLS extern constinit thread_local dim3 blockDim;
+KG_PROGRAM_TLS extern constinit thread_local dim3 gridDim;
 inline constexpr int warpSize = 32;

@@ -5,9 +5,7 @@
 #include "vendor/conv2d/cudnn_conv2d.h"
 #include "vendor/cuda/scratch.h"
 
-#include <algorithm>
 #include <optional>
-#include <string>
 
 namespace kg::vendor {
 namespace cudnn {
@@ -21,8 +19,7 @@ bool sums_products(cudnnConvolutionFwdAlgo_t algorithm) {
          algorithm == CUDNN_CONVOLUTION_FWD_ALGO_DIRECT;
 }
 
-// A problem in cuDNN's words, and the algorithm that its heuristic ranks first: of all that need no
-// more than kMostWorkspace, or for `pedantic` of those that add up products in a fixed order.
+// A problem in cuDNN's words, and the algorithms that it has for it.
 class Plan {
  public:
   Plan(Dtype dtype, const conv2d::Geometry& g, Math math, Stream& stream)
@@ -31,23 +28,13 @@ class Plan {
         bias(type_of(dtype).value(), g.layout, 1, g.out_channels, 1, 1),
         weights(type_of(dtype).value(), g), windows(type_of(dtype).value(), g), dtype_(dtype),
         geometry_(g), math_(math) {
-    constexpr std::size_t kMostWorkspace = std::size_t{1} << 30;
     cudnnConvolutionFwdAlgoPerf_t ranked[CUDNN_CONVOLUTION_FWD_ALGO_COUNT];
     int count = 0;
-    KG_CHECK(cudnnGetConvolutionForwardAlgorithm_v7(
-        handle_on(stream), x.get(), weights.get(), windows.get(), y.get(),
-        CUDNN_CONVOLUTION_FWD_ALGO_COUNT, &count, ranked));
-    auto* const end = ranked + count;
-    auto* const found = std::find_if(ranked, end, [&](const auto& one) {
-      return one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMostWorkspace &&
-             (math == Math::fastest ||
-              (sums_products(one.algo) && one.determinism == CUDNN_DETERMINISTIC));
-    });
-    require(found != end, "kg::vendor::conv2d: cuDNN has no algorithm for this problem");
-    algorithm = found->algo;
-    workspace_bytes = found->memory;
-    // What the heuristic says it ran with may be TF32; the descriptor decides.
-    if (dtype != Dtype::f32) KG_CHECK(cudnnSetConvolutionMathType(windows.get(), found->mathType));
+    check_support(cudnnGetConvolutionForwardAlgorithm_v7(
+                      handle_on(stream), x.get(), weights.get(), windows.get(), y.get(),
+                      CUDNN_CONVOLUTION_FWD_ALGO_COUNT, &count, ranked),
+                  "the heuristic of conv2d");
+    proposals = usable("conv2d", ranked, count, math, sums_products);
   }
 
   bool is_for(Dtype dtype, const conv2d::Geometry& g, Math math) const {
@@ -57,8 +44,7 @@ class Plan {
   const ImageDescriptor x, y, bias;
   const FilterDescriptor weights;
   const ConvolutionDescriptor windows;
-  cudnnConvolutionFwdAlgo_t algorithm;
-  std::size_t workspace_bytes;
+  Proposals<cudnnConvolutionFwdAlgoPerf_t> proposals{{}, ""};
 
  private:
   Dtype dtype_;
@@ -67,7 +53,7 @@ class Plan {
 };
 
 // The one of the last problem is kept: asking the heuristic takes longer than a small convolution.
-const Plan& plan_of(const Conv2d& problem, Math math, Stream& stream) {
+Plan& plan_of(const Conv2d& problem, Math math, Stream& stream) {
   thread_local std::optional<Plan> kept;
   if (!kept || !kept->is_for(problem.dtype, problem.geometry, math))
     kept.emplace(problem.dtype, problem.geometry, math, stream);
@@ -76,18 +62,22 @@ const Plan& plan_of(const Conv2d& problem, Math math, Stream& stream) {
 
 // y holds the bias when the convolution is added to it: one rounding.
 void conv2d(const Conv2d& problem, Math math, Stream& stream) {
-  const Plan& plan = plan_of(problem, math, stream);
+  Plan& plan = plan_of(problem, math, stream);
   const cudnnHandle_t handle = handle_on(stream);
-  const float one = 1;
+  const float unit = 1;
   const float zero = 0;
   const bool biased = problem.bias != nullptr;
   if (biased)
-    KG_CHECK(cudnnAddTensor(handle, &one, plan.bias.get(), problem.bias, &zero, plan.y.get(),
+    KG_CHECK(cudnnAddTensor(handle, &unit, plan.bias.get(), problem.bias, &zero, plan.y.get(),
                             problem.y));
-  KG_CHECK(cudnnConvolutionForward(handle, &one, plan.x.get(), problem.x, plan.weights.get(),
-                                   problem.weights, plan.windows.get(), plan.algorithm,
-                                   scratch(plan.workspace_bytes, stream), plan.workspace_bytes,
-                                   biased ? &one : &zero, plan.y.get(), problem.y));
+  plan.proposals.run([&](const cudnnConvolutionFwdAlgoPerf_t& one) {
+    use_math_of(one, problem.dtype, plan.windows);
+    check_support(cudnnConvolutionForward(handle, &unit, plan.x.get(), problem.x,
+                                          plan.weights.get(), problem.weights, plan.windows.get(),
+                                          one.algo, scratch(one.memory, stream), one.memory,
+                                          biased ? &unit : &zero, plan.y.get(), problem.y),
+                  "conv2d");
+  });
 }
 
 } // namespace

@@ -6,9 +6,17 @@
 
 #include "conv2d/geometry.h"
 #include "vendor/cuda/cudnn.h"
+#include "vendor/cuda/cudnn_graph.h"
+#include "vendor/library.h"
+#include "vendor/proposals.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace kg::vendor::cudnn {
 
@@ -79,6 +87,33 @@ inline bool convolution_supported(Dtype dtype, const conv2d::Geometry& g) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   return type_of(dtype).has_value() && g.inputs() <= kMost && g.outputs() <= kMost &&
          g.weights() <= kMost && agrees(g.height, g.vertical) && agrees(g.width, g.horizontal);
+}
+
+// Of what a heuristic ranked, the algorithms that need no more than 1 GiB of workspace, and for
+// `pedantic` that add up products in a fixed order.
+template <class Ranked>
+Proposals<Ranked> usable(const std::string& what, const Ranked* ranked, int count, Math math,
+                         bool (*sums_products)(decltype(Ranked::algo))) {
+  constexpr std::size_t kMostWorkspace = std::size_t{1} << 30;
+  std::vector<Ranked> chosen;
+  std::string refusal = "cuDNN, " + what + ": it has no " +
+                        (math == Math::pedantic ? "deterministic sum of products" : "algorithm");
+  for (const Ranked& one : std::span(ranked, static_cast<std::size_t>(count))) {
+    const bool fits = math == Math::fastest ||
+                      (sums_products(one.algo) && one.determinism == CUDNN_DETERMINISTIC);
+    if (one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMostWorkspace && fits)
+      chosen.push_back(one);
+    else if (fits)
+      refusal += "; algorithm " + std::to_string(static_cast<int>(one.algo)) + " of " +
+                 std::to_string(one.memory) + " bytes: " + describe(one.status).text;
+  }
+  return {std::move(chosen), std::move(refusal)};
+}
+
+// What the heuristic says it ran with may be TF32; for f32 the descriptor decides.
+template <class Ranked>
+void use_math_of(const Ranked& one, Dtype dtype, const ConvolutionDescriptor& windows) {
+  if (dtype != Dtype::f32) KG_CHECK(cudnnSetConvolutionMathType(windows.get(), one.mathType));
 }
 
 } // namespace kg::vendor::cudnn

@@ -5,7 +5,6 @@
 #include "vendor/conv2d/cudnn_conv2d.h"
 #include "vendor/cuda/scratch.h"
 
-#include <algorithm>
 #include <optional>
 
 namespace kg::vendor {
@@ -15,18 +14,17 @@ namespace {
 using conv2d_backward::Gradient;
 
 // Transforms change the numbers before they are multiplied, and err by more than a sum of products.
-bool sums_products(cudnnConvolutionBwdDataAlgo_t algorithm) {
+bool sums_input_products(cudnnConvolutionBwdDataAlgo_t algorithm) {
   return algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_0 ||
          algorithm == CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;
 }
-bool sums_products(cudnnConvolutionBwdFilterAlgo_t algorithm) {
+bool sums_weights_products(cudnnConvolutionBwdFilterAlgo_t algorithm) {
   return algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0 ||
          algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1 ||
          algorithm == CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3;
 }
 
-// A problem in cuDNN's words, and the algorithm that its heuristic ranks first: of all that need no
-// more than kMostWorkspace, or for `pedantic` of those that add up products in a fixed order.
+// A problem in cuDNN's words, and the algorithms that it has for it.
 class Plan {
  public:
   Plan(Gradient gradient, Dtype dtype, const conv2d::Geometry& g, Math math, Stream& stream)
@@ -38,17 +36,19 @@ class Plan {
     int count = 0;
     if (gradient == Gradient::input) {
       cudnnConvolutionBwdDataAlgoPerf_t ranked[CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT];
-      KG_CHECK(cudnnGetConvolutionBackwardDataAlgorithm_v7(
-          handle_on(stream), weights.get(), y.get(), windows.get(), x.get(),
-          CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, &count, ranked));
-      of_input = take(ranked, count);
+      check_support(cudnnGetConvolutionBackwardDataAlgorithm_v7(
+                        handle_on(stream), weights.get(), y.get(), windows.get(), x.get(),
+                        CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, &count, ranked),
+                    "the heuristic of the input's gradient");
+      of_input = usable("the input's gradient", ranked, count, math, sums_input_products);
     }
     if (gradient == Gradient::weights) {
       cudnnConvolutionBwdFilterAlgoPerf_t ranked[CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT];
-      KG_CHECK(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
-          handle_on(stream), x.get(), y.get(), windows.get(), weights.get(),
-          CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, &count, ranked));
-      of_weights = take(ranked, count);
+      check_support(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+                        handle_on(stream), x.get(), y.get(), windows.get(), weights.get(),
+                        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, &count, ranked),
+                    "the heuristic of the weights' gradient");
+      of_weights = usable("the weights' gradient", ranked, count, math, sums_weights_products);
     }
   }
 
@@ -59,27 +59,10 @@ class Plan {
   const ImageDescriptor x, y, bias;
   const FilterDescriptor weights;
   const ConvolutionDescriptor windows;
-  cudnnConvolutionBwdDataAlgo_t of_input = {};
-  cudnnConvolutionBwdFilterAlgo_t of_weights = {};
-  std::size_t workspace_bytes = 0;
+  Proposals<cudnnConvolutionBwdDataAlgoPerf_t> of_input{{}, ""};
+  Proposals<cudnnConvolutionBwdFilterAlgoPerf_t> of_weights{{}, ""};
 
  private:
-  template <class Ranked>
-  decltype(Ranked::algo) take(const Ranked* ranked, int count) {
-    constexpr std::size_t kMostWorkspace = std::size_t{1} << 30;
-    const Ranked* const end = ranked + count;
-    const Ranked* const found = std::find_if(ranked, end, [&](const Ranked& one) {
-      return one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMostWorkspace &&
-             (math_ == Math::fastest ||
-              (sums_products(one.algo) && one.determinism == CUDNN_DETERMINISTIC));
-    });
-    require(found != end, "kg::vendor::conv2d_backward: cuDNN has no algorithm for this problem");
-    workspace_bytes = found->memory;
-    // What the heuristic says it ran with may be TF32; the descriptor decides.
-    if (dtype_ != Dtype::f32) KG_CHECK(cudnnSetConvolutionMathType(windows.get(), found->mathType));
-    return found->algo;
-  }
-
   Gradient gradient_;
   Dtype dtype_;
   conv2d::Geometry geometry_;
@@ -87,7 +70,7 @@ class Plan {
 };
 
 // The one of the last problem is kept: asking the heuristic takes longer than a small convolution.
-const Plan& plan_of(const Conv2dBackward& problem, Math math, Stream& stream) {
+Plan& plan_of(const Conv2dBackward& problem, Math math, Stream& stream) {
   thread_local std::optional<Plan> kept;
   if (!kept || !kept->is_for(problem, math))
     kept.emplace(problem.gradient, problem.dtype, problem.geometry, math, stream);
@@ -99,24 +82,33 @@ bool conv2d_backward_supported(Gradient, Dtype dtype, const conv2d::Geometry& ge
 }
 
 void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
-  const Plan& plan = plan_of(p, math, stream);
+  Plan& plan = plan_of(p, math, stream);
   const cudnnHandle_t handle = handle_on(stream);
-  void* const workspace = scratch(plan.workspace_bytes, stream);
-  const float one = 1;
+  const float unit = 1;
   const float zero = 0;
   switch (p.gradient) {
   case Gradient::input:
-    KG_CHECK(cudnnConvolutionBackwardData(handle, &one, plan.weights.get(), p.weights, plan.y.get(),
-                                          p.dy, plan.windows.get(), plan.of_input, workspace,
-                                          plan.workspace_bytes, &zero, plan.x.get(), p.result));
+    plan.of_input.run([&](const cudnnConvolutionBwdDataAlgoPerf_t& one) {
+      use_math_of(one, p.dtype, plan.windows);
+      check_support(cudnnConvolutionBackwardData(handle, &unit, plan.weights.get(), p.weights,
+                                                 plan.y.get(), p.dy, plan.windows.get(), one.algo,
+                                                 scratch(one.memory, stream), one.memory, &zero,
+                                                 plan.x.get(), p.result),
+                    "the input's gradient");
+    });
     break;
   case Gradient::weights:
-    KG_CHECK(cudnnConvolutionBackwardFilter(
-        handle, &one, plan.x.get(), p.x, plan.y.get(), p.dy, plan.windows.get(), plan.of_weights,
-        workspace, plan.workspace_bytes, &zero, plan.weights.get(), p.result));
+    plan.of_weights.run([&](const cudnnConvolutionBwdFilterAlgoPerf_t& one) {
+      use_math_of(one, p.dtype, plan.windows);
+      check_support(cudnnConvolutionBackwardFilter(handle, &unit, plan.x.get(), p.x, plan.y.get(),
+                                                   p.dy, plan.windows.get(), one.algo,
+                                                   scratch(one.memory, stream), one.memory, &zero,
+                                                   plan.weights.get(), p.result),
+                    "the weights' gradient");
+    });
     break;
   case Gradient::bias:
-    KG_CHECK(cudnnConvolutionBackwardBias(handle, &one, plan.y.get(), p.dy, &zero, plan.bias.get(),
+    KG_CHECK(cudnnConvolutionBackwardBias(handle, &unit, plan.y.get(), p.dy, &zero, plan.bias.get(),
                                           p.result));
     break;
   }

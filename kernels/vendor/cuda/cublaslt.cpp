@@ -4,9 +4,12 @@
 
 #include "runtime/cuda/native.h"
 #include "vendor/cuda/scratch.h"
+#include "vendor/proposals.h"
 
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace kg::vendor::cublaslt {
 namespace {
@@ -47,6 +50,13 @@ std::uint32_t alignment(const void* data) {
   return static_cast<std::uint32_t>(address & -address);
 }
 
+void check_support(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  const std::string text = std::string("cuBLASLt, ") + what + ": " + describe(status).text;
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) throw NotSupported(text);
+  fail(text);
+}
+
 } // namespace
 
 Layout::Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
@@ -76,17 +86,26 @@ void multiply(const Operation& operation, const Product& product, Stream& stream
   preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(product.b));
   preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(product.c));
   preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(product.c));
-  cublasLtMatmulHeuristicResult_t best{};
+  constexpr int kMost = 8;
+  std::vector<cublasLtMatmulHeuristicResult_t> ranked(kMost);
   int found = 0;
-  KG_CHECK(cublasLtMatmulAlgoGetHeuristic(
-      handle.get(), operation.get(), product.layout_a.get(), product.layout_b.get(),
-      product.layout_c.get(), product.layout_c.get(), preference.get(), 1, &best, &found));
-  require(found > 0, "cuBLASLt has no algorithm for this product");
-  KG_CHECK(cublasLtMatmul(handle.get(), operation.get(), &product.alpha, product.a,
-                          product.layout_a.get(), product.b, product.layout_b.get(), &product.beta,
-                          product.c, product.layout_c.get(), product.c, product.layout_c.get(),
-                          &best.algo, scratch(best.workspaceSize, stream), best.workspaceSize,
-                          cuda::native(stream)));
+  check_support(cublasLtMatmulAlgoGetHeuristic(handle.get(), operation.get(),
+                                               product.layout_a.get(), product.layout_b.get(),
+                                               product.layout_c.get(), product.layout_c.get(),
+                                               preference.get(), kMost, ranked.data(), &found),
+                "the heuristic");
+  ranked.resize(static_cast<std::size_t>(found));
+  Proposals proposals(std::move(ranked), "cuBLASLt has no algorithm for this product");
+  proposals.run([&](const cublasLtMatmulHeuristicResult_t& one) {
+    check_support(one.state, "an algorithm");
+    check_support(cublasLtMatmul(handle.get(), operation.get(), &product.alpha, product.a,
+                                 product.layout_a.get(), product.b, product.layout_b.get(),
+                                 &product.beta, product.c, product.layout_c.get(), product.c,
+                                 product.layout_c.get(), &one.algo,
+                                 scratch(one.workspaceSize, stream), one.workspaceSize,
+                                 cuda::native(stream)),
+                  "the product");
+  });
 }
 
 } // namespace kg::vendor::cublaslt

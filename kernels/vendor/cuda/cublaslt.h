@@ -61,8 +61,8 @@ struct Product {
   const Layout& layout_c;
 };
 
-// Enqueues it, by the algorithm that the library's heuristics put first for these layouts and
-// alignments. Throws Error where it has none.
+// Enqueues it, by the first algorithm that the library executes of those that its heuristics put
+// first for these layouts and alignments. Throws NotSupported where it has none.
 void multiply(const Operation& operation, const Product& product, Stream& stream);
 
 } // namespace kg::vendor::cublaslt

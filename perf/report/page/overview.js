@@ -1,9 +1,12 @@
 // The first page: one verdict, the counts, what to do next, and how far the run can be trusted.
 
 function overviewPage(report) {
-  const parts = [cards(report), ...successParts(report)];
-  parts.push(...faultList([...report.faults, ...(report.counted || []).flatMap(section => section.faults)]));
+  const parts = faultList([...brokenTests(report).map(({name, state, message, again}) => `${name}: ${state}${message ? `: ${message}` : ''}; again: ${again}`), ...report.faults, ...(report.counted || []).flatMap(section => section.faults)]);
+  parts.push(cards(report), ...successParts(report));
   parts.push(element('h2', {}, 'What to do'), ...adviceInShort(report));
+  if (!report.rows.length) return parts;
+  if (isEmulated(report)) parts.push(element('h2', {}, 'Timings of the executor'),
+    element('p', {}, 'Taken on this CPU: they exercise the gate, and say nothing of a GPU.'));
   parts.push(element('h2', {}, 'Categories'), categoryTable(report), gradeBars(gradeGroups(report)),
     element('p', {}, 'Rows of ours by grade: ', gradeCounts(report)));
   const ratios = report.rows.filter(row => row.kind === 'ours' && row.ratio !== undefined).map(row => row.ratio);
@@ -11,6 +14,9 @@ function overviewPage(report) {
   parts.push(element('h2', {}, 'Can this run be trusted?'), factTable(report.trust), element('p', {class: 'none'}, report.scale));
   return parts;
 }
+
+// Whether the times are those of the executor on a CPU.
+function isEmulated(report) { return report.environment.device === 'host'; }
 
 // The first few, the others where they are asked for.
 function faultList(faults) {
@@ -22,17 +28,33 @@ function faultList(faults) {
 
 function cards(report) {
   const order = ([verdict]) => kVerdictOrder.indexOf(verdict);
-  const entries = Object.entries(report.verdicts).sort((a, b) => order(a) - order(b)).map(([verdict, count]) =>
-    [element('a', {href: pageLink('rows', {verdict})}, word(verdict)), String(count)]);
+  const times = isEmulated(report) ? 'executor: ' : '';
+  const timings = Object.entries(report.verdicts || {}).sort((a, b) => order(a) - order(b)).map(([verdict, count]) =>
+    [element('a', {href: pageLink('rows', {verdict})}, times, word(verdict)), String(count)]);
+  const entries = testCards(report);
   for (const [table, page] of [['cost', 'costs'], ['resource', 'resources']]) {
     const counts = {};
     for (const section of sectionsOf(report, table))
       for (const [verdict, count] of Object.entries(section.verdicts)) counts[verdict] = (counts[verdict] || 0) + count;
-    for (const [verdict, count] of Object.entries(counts).filter(([name]) => name !== 'pass'))
+    for (const [verdict, count] of Object.entries(counts))
       entries.push([element('a', {href: pageLink(page, {verdict})}, `${page}: `, word(verdict)), String(count)]);
   }
+  if (isEmulated(report)) entries.push(...timings); // last: they say least
+  else entries.unshift(...timings);
   for (const study of report.studies) entries.push([element('a', {href: studyLink(study)}, `study ${study.name}`), word(studyState(study))]);
   return element('dl', {class: 'cards'}, entries.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+}
+
+function brokenTests(report) { return report.tests.filter(test => !['passed', 'skipped'].includes(test.state)); }
+
+// CTest's tests by what became of them; a kind of test a card where all of it passed.
+function testCards(report) {
+  const counts = new Map();
+  for (const test of report.tests) {
+    const name = test.state === 'passed' || test.state === 'skipped' ? `${test.label} tests: ${test.state}` : `tests ${test.state}`;
+    counts.set(name, (counts.get(name) || 0) + 1);
+  }
+  return [...counts].map(([name, count]) => [name.startsWith('tests ') ? element('span', {class: 'failed'}, name) : name, String(count)]);
 }
 
 // How much succeeds, and how fast our rows are; as in summary.md.

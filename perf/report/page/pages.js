@@ -61,6 +61,7 @@ function failuresPage(report) {
 }
 // Failed and skipped correctness tests, bugs that none of them found, what is slower than another build, and what of the studies went wrong.
 function testRows(report) {
+  const planned = brokenTests(report).map(({name, state, message, again}) => ({page: pageLink('overview'), name, verdict: state, exit_code: 1, message: `${message}\nagain: ${again}`}));
   const failed = report.correctness.flatMap(run => run.failed.map(({test, message}) =>
     ({page: pageLink('correctness', {op: run.op, dtype: run.dtype}), name: test, verdict: 'failed', exit_code: 1, message: `${message}\nagain: ${run.again}`})));
   const skipped = skips(report.correctness).map(({message, tests}) =>
@@ -72,7 +73,7 @@ function testRows(report) {
     ({page: pageLink('compare', {q: rowId(row)}), name: `${rowId(row)}, beside ${comparison.a.slice(0, 12)}`, verdict: row.verdict, exit_code: row.exit_code, message: row.reason})));
   const studies = report.studies.flatMap(study => study.remarks.map(remark =>
     ({page: studyLink(study), name: `study ${study.name}: ${remark.name}`, verdict: remark.verdict, exit_code: remark.verdict === 'skipped' ? 77 : 1, message: remark.message})));
-  return [...failed, ...skipped, ...survivors, ...slower, ...studies];
+  return [...planned, ...failed, ...skipped, ...survivors, ...slower, ...studies];
 }
 function textTable(header, lines) {
   const table = plainTable(header, lines);

@@ -1,0 +1,149 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables of .ci/gpu
+#
+# Sourced by .ci/gpu and run_unit: this machine's time, its libraries, and running things on it.
+
+# What run_unit must know of the call that started it.
+readonly kSettings='results work tree ops all_visits measured blessed machine deadline dry_run test_limit'
+export_settings() {
+  local name
+  for name in $kSettings; do export "VISIT_$name=${!name}"; done
+  export VISIT_again="${again[*]}"
+}
+import_settings() {
+  local name variable
+  for name in $kSettings; do
+    variable=VISIT_$name
+    printf -v "$name" %s "${!variable}"
+  done
+  read -ra again <<<"$VISIT_again"
+}
+
+remaining() { echo $((deadline - $(date +%s))); }
+
+# bounded SECONDS COMMAND...: for that long at most, and never beyond the budget. In the caller's process group, so that what ends that
+# group ends it, too.
+bounded() {
+  local limit=$1 left
+  shift
+  left=$(remaining)
+  ((left < limit)) && limit=$left
+  ((limit > 0)) || return 124
+  timeout --foreground -k 5 "$limit" "$@"
+}
+
+# cut_off CODE: the budget ended the command, which then has no outcome.
+cut_off() { (($1 == 124 || $1 == 137)) && (($(remaining) <= 1)); }
+
+# limited SECONDS COMMAND...: as bounded, in a process group of its own, which ends with the caller's step.
+limited() {
+  local limit=$1 left
+  shift
+  if ((dry_run)); then
+    printf '%q ' "$@"
+    echo
+    return 0
+  fi
+  left=$(remaining)
+  ((left < limit)) && limit=$left
+  ((limit > 0)) || { echo 'no time is left'; return 124; }
+  timeout -k 5 "$limit" "$@" &
+  wait $!
+}
+
+# done_unit PACK VISIT UNIT OUTCOME SECONDS NOTE: results first, then the line that says they are there.
+done_unit() {
+  ((dry_run == 0)) || return 0
+  (
+    flock 9
+    pack "$1"
+  ) 9>"$work/publish.lock" || return 1
+  shift
+  record "$@"
+  printf '%-12s %-28s %-7s %4s s  %s\n' "$@"
+  # For a person; done.tsv is already right.
+  if [[ ! -e $results/summary.txt ]] || (($(date +%s) - $(stat -c %Y "$results/summary.txt") >= 5)); then publish; fi
+}
+
+# side_by_side VISIT JOBS: the units that stand on its input, so many at a time on each GPU. CTest gives out the slots where it is, which shares them
+# among several GPUs; else xargs starts as many.
+side_by_side() {
+  local visit=$1 jobs=$2 unit cost=10000 gpus units
+  mapfile -t units
+  ((${#units[@]} > 0)) || return 0
+  if ((dry_run)); then
+    printf '%d times, %d at a time: run_unit %s %s\n' "${#units[@]}" "$jobs" "$visit" "${units[0]}"
+    return 0
+  fi
+  if ! command -v ctest >/dev/null; then
+    printf '%s\0' "${units[@]}" >"$work/units"
+    limited 36000 xargs -0 -a "$work/units" -n 1 -P "$jobs" .ci/gpu.d/run_unit "$visit"
+    return 0
+  fi
+  rm -rf "$work/ctest"
+  mkdir -p "$work/ctest"
+  for unit in "${units[@]}"; do
+    printf 'add_test([==[%s]==] "%s" "%s" [==[%s]==])\nset_tests_properties([==[%s]==] PROPERTIES RESOURCE_GROUPS gpus:1 COST %d)\n' \
+      "$unit" "$PWD/.ci/gpu.d/run_unit" "$visit" "$unit" "$unit" $((cost--))
+  done >"$work/ctest/CTestTestfile.cmake"
+  gpus=$(nvidia-smi --query-gpu=index --format=csv,noheader | awk -v jobs="$jobs" '{ printf "%s{\"id\": \"%s\", \"slots\": %d}", n++ ? ", " : "", $1, jobs }')
+  printf '{"version": {"major": 1, "minor": 0}, "local": [{"gpus": [%s]}]}\n' "$gpus" >"$work/gpus.json"
+  jobs=$((jobs * $(grep -o '"id"' "$work/gpus.json" | wc -l)))
+  limited 36000 ctest --test-dir "$work/ctest" --resource-spec-file "$work/gpus.json" -j $jobs --timeout 36000 -V >"$work/ctest.log" 2>&1 || true # the journal knows
+  sed -nE 's/^[0-9]+: ((correctness|alone|sanitize) .*)/\1/p' "$work/ctest.log"
+  # Units record their failures themselves; one that cannot is of interest to those who look after this script.
+  ! grep -q '\*\*\*Failed' "$work/ctest.log" || (($(remaining) <= 0)) || grep -B 3 '\*\*\*Failed' "$work/ctest.log"
+}
+
+# Programs built against a toolkit name its libraries, not their folders, and Python's packages hold libraries, too.
+find_libraries() {
+  local folder found='' nvcc
+  nvcc=$(command -v nvcc || true)
+  for folder in ${nvcc:+"$(dirname "$(dirname "$(realpath "$nvcc")")")"/lib64} /usr/local/cuda/lib64 /usr/local/cuda-*/lib64 \
+    /usr/local/cuda*/targets/*/lib /usr/local/cuda/extras/CUPTI/lib64 $(python_library_folders); do
+    [[ ! -d $folder || :$found: == *:$folder:* ]] || found+=:$folder
+  done
+  export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH}$found
+  LD_LIBRARY_PATH=${LD_LIBRARY_PATH#:}
+}
+
+python_library_folders() {
+  local python
+  python=$(command -v python3 || command -v python) || return 0
+  "$python" -c 'import glob, nvidia
+for path in nvidia.__path__: print("\n".join(glob.glob(path + "/*/lib")))' 2>/dev/null || true
+}
+
+find_gpu() {
+  gpu_works || { echo 'there is no working GPU: nvidia-smi -L lists none'; return 1; }
+  nvidia-smi --query-gpu=name,uuid,driver_version,compute_cap,clocks.max.sm,clocks.max.mem,power.limit,ecc.mode.current,mig.mode.current \
+    --format=csv | tee "$work/logs/device.txt"
+  ! find_nvcc || nvcc --version | tail -2 | head -1 | tee -a "$work/logs/device.txt"
+  pack logs
+}
+
+# From source: everything that compiles, whatever does not. From a bundle there is nothing to do.
+build() {
+  local architectures=90a-real options=() code=0 targets wanted=''
+  find_nvcc || ((dry_run)) || { echo 'there is no nvcc on PATH or in /usr/local/cuda/bin; carry a bundle instead (.ci/gpu-bundle --prebuilt)'; return 1; }
+  ! gpu_works || architectures=$(gpu_architectures)
+  [[ -z $googletest ]] || options+=("-DKERNELGRADE_GOOGLETEST_SOURCE=$googletest")
+  [[ -z $headers ]] || options+=("-DKERNELGRADE_HEADERS=$headers")
+  # All of them by name: a value of an earlier call stays in CMake's cache otherwise.
+  ((all_ops)) || wanted=${ops// /;}
+  limited 60 cmake --preset cuda "-DCMAKE_CUDA_ARCHITECTURES=$architectures" "-DKERNELGRADE_OPS=$wanted" -DKERNELGRADE_WERROR=OFF \
+    "${options[@]}"
+  read -ra targets <<<"$ops"
+  limited 3600 cmake --build "$tree" --target kernelgrade "${targets[@]/%/_test}" -- -k 0 || code=$?
+  ((dry_run == 0)) || return 0
+  list_tests "$tree" >"$tree/tests.txt"
+  ((code)) || record build "$machine" passed $SECONDS
+  return $code
+}
+
+# list_tests TREE: "<op> <dtype>" of CTest's correctness tests.
+list_tests() {
+  ctest --test-dir "$1" -N -L '^correctness$' | sed -nE 's/^ *Test +#[0-9]+: correctness\.([^.]+)\.([^.]+)$/\1 \2/p'
+}

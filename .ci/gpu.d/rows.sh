@@ -1,0 +1,199 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # variables of .ci/gpu
+#
+# Sourced by .ci/gpu: what needs the GPU for itself: the first look, ceilings, rows, and the baselines made of them.
+
+# list_rows OPTION...: "<case> <variant>..." of the listed rows, vendors' included; the slow variants, naive and direct, only with --naive,
+# since some take a second per launch.
+list_rows() {
+  "$kernelgrade" list --fast "$@" |
+    awk -F'  +' -v naive="$naive" '$1 ~ /^[a-z0-9_]+\.[a-z0-9]+\./ {
+      line = $1; n = split($2, words, " ")
+      for (i = 1; i <= n; i++) { sub(/\*$/, "", words[i]); if (naive || (words[i] != "naive" && words[i] != "direct")) line = line " " words[i] }
+      if (line != $1) print line }'
+}
+
+variants_of() { cut -d' ' -f2- | tr ' ' '\n' | sort -u | paste -sd,; }
+
+missing_libraries() {
+  local program
+  for program in "$kernelgrade" "$tree/$1_test"; do ldd "$program" 2>/dev/null | awk '/not found/ { print $1 }' || true; done | sort -u
+}
+
+# Half a minute that says whether the rest is worth its time on this machine: the libraries load, a test runs, a row is timed, and the
+# flush of the L2 is proved, on which every cold row depends.
+smoke() {
+  local op=softmax dtype=f32 found test row begin=$SECONDS
+  [[ " $ops " == *" $op "* ]] || op=$(by_worth | sed -n 1p)
+  if ((dry_run)); then
+    printf 'ldd %s; one test of %s_test; one %s row of it; kernelgrade doctor\n' "$kernelgrade" "$op" "${mode:-cold}"
+    return 0
+  fi
+  dtype=$(awk -v op="$op" '$1 == op { print $2; exit }' "$tree"/tests.txt)
+  [[ -n $dtype ]] || { echo "$tree/tests.txt lists no test of $op"; return 1; }
+  found=$(missing_libraries "$op")
+  [[ -z $found ]] || {
+    printf 'these libraries do not load: %s\nLD_LIBRARY_PATH=%s\n' "$(paste -sd' ' <<<"$found")" "$LD_LIBRARY_PATH"
+    echo 'install them beside the toolkit, or as packages of python3 (nvidia-cublas, nvidia-cudnn-cu13), or set LD_LIBRARY_PATH'
+    return 1
+  }
+  test=$(tests_of "$tree/${op}_test" "$dtype" | sed -n 1p)
+  limited 60 "$tree/${op}_test" "--gtest_filter=$test" >"$work/smoke.log" 2>&1 || { cat "$work/smoke.log"; return 1; }
+  echo "$test: passed"
+  row=$(list_rows --op "$op" --dtype "$dtype" --mode "${mode:-cold}" | sed -n 1p) || true # says why itself
+  [[ -n $row ]] || { echo "kernelgrade list shows no ${mode:-cold} rows of $op"; return 1; }
+  read -r row variant _ <<<"$row"
+  if ! limited 60 "$kernelgrade" run --case "$row" --variant "$variant" --mode "${mode:-cold}" --json "$work/logs/smoke.json" \
+    "${source[@]}" >"$work/smoke.log" 2>&1; then
+    cat "$work/smoke.log"
+    ! grep -q 'flush is not proved' "$work/smoke.log" ||
+      printf 'Cold rows cannot be measured here. Hot ones can:\n  .ci/gpu correctness measure bless --mode hot --out %q%s\n' "$results" "$( ((${#again[@]} == 0)) || printf ' %q' "${again[@]}")"
+    return 1
+  fi
+  cat "$work/smoke.log"
+  limited 60 "$kernelgrade" doctor | tee "$work/logs/doctor.txt" || true # its advice does not end a visit
+  done_unit logs smoke "$machine" passed $((SECONDS - begin)) "${mode:-cold} row of $row"
+}
+
+ceilings() {
+  local code=0 begin=$SECONDS outcome=passed
+  limited 180 "$kernelgrade" ceilings --write --baselines "$work/rounds/baselines" >"$work/logs/ceilings.new" || code=$?
+  ((dry_run)) && { cat "$work/logs/ceilings.new"; return 0; }
+  ! cut_off $code || return $code
+  mv "$work/logs/ceilings.new" "$work/logs/ceilings.txt"
+  cat "$work/logs/ceilings.txt"
+  ((code == 0)) || outcome=failed
+  publish rounds
+  done_unit logs ceilings ceilings $outcome $((SECONDS - begin)) "exit code $code"
+  return $code
+}
+
+# take_pass VISIT UNIT PACK OPTION...: the rows of one "<dtype>.<mode>.<part>", one process at a time for all of them. Its file and the
+# journal beside it grow in $results row by row; what is there already is not measured again.
+take_pass() {
+  local visit=$1 unit=$2 pack=$3 dtype mode part live wanted rows limit code=0 begin=$SECONDS outcome=passed
+  shift 3
+  IFS=. read -r dtype mode part <<<"$unit"
+  live=$results/$visit.$unit.json
+  wanted=$(list_rows --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" 2>"$work/list.log") || code=$?
+  rows=$(awk 'NF { n += NF - 1 } END { print n + 0 }' <<<"$wanted")
+  if ((rows == 0 && dry_run == 0)); then
+    # Not every operation has every type; any other silence of the list is a failure.
+    if ((code > 1)) || ! grep -q 'no rows: each word names something' "$work/list.log"; then outcome=failed; else code=0; fi
+    done_unit "$pack" "$visit" "$unit" $outcome 0 "no rows: $(tail -n 1 "$work/list.log" | tr '\t' ' ' | cut -c1-120)"
+    return $code
+  fi
+  code=0
+  limit=$((60 + 20 * rows)) # no row takes longer than --row-timeout says, and few come near
+  [[ $visit != rounds ]] || limit=$((limit * rounds))
+  limited $limit "$kernelgrade" run --fast --op "$(ops_of "$part" | tr ' ' ',')" --dtype "$dtype" --mode "$mode" \
+    --variant "$(variants_of <<<"$wanted")" --json "$live" --resume --row-timeout 30 \
+    "$@" "${source[@]}" >"$work/pass.log" 2>&1 || code=$?
+  ((dry_run)) && { cat "$work/pass.log"; return 0; }
+  ! cut_off $code || { echo "$unit: the time was over; the rows in $live are kept"; return $code; }
+  tail -n 40 "$work/pass.log"
+  if grep -q -- '--resume: .*give --json another file' "$work/pass.log"; then # one of another machine is no part of this one's
+    put_aside "$pack" "$live" "$visit.$unit.elsewhere"
+    take_pass "$visit" "$unit" "$pack" "$@"
+    return
+  fi
+  ((code == 0 || code == 77)) || outcome=failed
+  keep "$pack" "$work/pass.log" "$visit.$unit.log"
+  put_aside "$pack" "$live" "$visit.$unit"
+  done_unit "$pack" "$visit" "$unit" $outcome $((SECONDS - begin)) "$rows rows, exit code $code$([[ $outcome == passed ]] || echo ": $(tail -n 1 "$work/pass.log" | tr '\t' ' ' | cut -c1-120)")"
+  rm -f "$live" "$live.journal"
+  return $code
+}
+
+# put_aside PACK FILE NAME: a file of rows, and the journal that stands beside one which is not complete.
+put_aside() {
+  [[ ! -s $2 ]] || keep "$1" "$2" "$3.json"
+  [[ ! -s $2.journal ]] || keep "$1" "$2.journal" "$3.json.journal"
+  [[ $3 != *.elsewhere ]] || { pack "$1"; rm -f "$2" "$2.journal"; }
+}
+
+# each VISIT COMMAND...: every unit that is left, as long as there is time; exit code 1 if one failed or was not reached.
+each() {
+  local visit=$1 unit code=0
+  shift
+  while read -r unit; do
+    if ((dry_run == 0 && $(remaining) <= 0)); then return 1; fi
+    "$@" "$unit" || { (($? == 77)) || code=1; }
+  done < <(left "$visit")
+  return $code
+}
+
+measure() { each measure measure_unit; }
+measure_unit() { take_pass measure "$1" rows; }
+
+# Rounds of a part, and at once what they bless: so the time, whenever it ends, leaves baselines of the parts before.
+bless() {
+  local code=0
+  each rounds rounds_unit || code=1
+  each bless bless_unit || code=1 # those whose rounds were the last that an earlier visit did
+  return $code
+}
+rounds_unit() {
+  local code=0
+  take_pass rounds "$1" rounds --rounds "$rounds" || code=$?
+  # Rows that failed do not keep the others from being blessed.
+  bless_unit "$1" || code=1
+  return $code
+}
+
+# Needs no device; fewer rounds than a gate rests on make rows that inform.
+bless_unit() {
+  local unit=$1 code=0 begin=$SECONDS outcome=passed status=() name
+  [[ -n $(outcomes rounds | awk -F'\t' -v unit="$unit" '$1 == unit') ]] || ((dry_run)) || return 1
+  ((rounds >= 10)) || status=(--status info)
+  rm -f "$work"/blessed.json*
+  for name in json json.journal; do
+    [[ ! -e $work/rounds/rounds.$unit.$name.xz ]] || xz -dc "$work/rounds/rounds.$unit.$name.xz" >"$work/blessed.$name"
+  done
+  if [[ -e $work/blessed.json ]] || ((dry_run)); then
+    limited 120 "$kernelgrade" bless --from "$work/blessed.json" --baselines "$work/rounds/baselines" --why 'measured by .ci/gpu' \
+      "${status[@]}" >"$work/bless.log" 2>&1 || code=$?
+    ((dry_run)) && { cat "$work/bless.log"; return 0; }
+    ! cut_off $code || return $code
+    tail -n 40 "$work/bless.log"
+    keep rounds "$work/bless.log" "bless.$unit.log"
+  fi
+  ((code == 0)) || outcome=failed
+  done_unit rounds bless "$unit" $outcome $((SECONDS - begin)) "exit code $code"
+  return $code
+}
+
+# A fresh run of what was blessed first against that, which is no commit that could be built.
+gate() {
+  local unit dtype mode part code=0 begin=$SECONDS outcome=passed
+  unit=$(outcomes bless | awk -F'\t' '$3 > 0 || $2 == "passed" { print $1; exit }')
+  [[ -n $unit ]] || ((dry_run)) || { echo 'nothing is blessed yet'; return 1; }
+  IFS=. read -r dtype mode part <<<"${unit:-f32.cold.first}"
+  limited 300 env KERNELGRADE_CONFIRM=never "$kernelgrade" gate --fast --op "$(ops_of "$part" | cut -d' ' -f1)" --dtype "$dtype" --mode "$mode" \
+    --baselines "$work/rounds/baselines" "${source[@]}" || code=$?
+  ((dry_run == 0)) || return 0
+  ! cut_off $code || return $code
+  ((code == 0 || code == 77)) || outcome=failed
+  done_unit logs gate gate $outcome $((SECONDS - begin)) "exit code $code"
+  return $code
+}
+
+# Of all that was measured and tested, against the committed baselines; that there are none of this GPU yet is no failure.
+report() {
+  local code=0 begin=$SECONDS outcome=passed file
+  rm -rf "$work/judged" "$work/report"
+  mkdir "$work/judged"
+  for file in "$work"/rows/*.json.xz "$work"/logs/correctness.*.json.xz; do
+    [[ ! -e $file ]] || xz -dc "$file" >"$work/judged/$(basename "$file" .xz)"
+  done
+  # Naive variants that nobody asked for are not missing.
+  limited 120 env -u KERNELGRADE_STRICT "$kernelgrade" report --fast --variant "$(list_rows --op "${ops// /,}" | variants_of)" --baselines baselines --out "$work/report" "$work"/judged/*.json || code=$?
+  ((dry_run == 0)) || return 0
+  ! cut_off $code || return $code
+  [[ ! -d $work/report ]] || tar -cJf "$work/logs/report.tar.xz" -C "$work" report
+  ((code == 0 || code == 77)) || outcome=failed
+  done_unit logs report report $outcome $((SECONDS - begin)) "exit code $code"
+  return $code
+}

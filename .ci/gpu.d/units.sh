@@ -1,0 +1,114 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2317 # variables of .ci/gpu; functions that `left` calls by their names
+#
+# Sourced by .ci/gpu and run_unit: the units of work of each visit, most worth first (units_<visit> prints one per line), and what is left.
+
+# parts: "<part> <op>..." of the wanted operations.
+parts() {
+  awk -v wanted="$ops" 'BEGIN { n = split(wanted, list, " "); for (i = 1; i <= n; i++) is_wanted[list[i]] = 1 }
+    /^#/ || NF == 0 { next }
+    { line = ""
+      for (i = 2; i <= NF; i++) if ($i in is_wanted) { line = line " " $i; delete is_wanted[$i] }
+      if (line != "") print substr($1, 1, length($1) - 1) line }
+    END { line = ""; for (i = 1; i <= n; i++) if (list[i] in is_wanted) line = line " " list[i]; if (line != "") print "others" line }' \
+    .ci/gpu.d/ops.txt
+}
+
+ops_of() { parts | awk -v part="$1" '$1 == part { $1 = ""; print substr($0, 2) }'; }
+by_worth() { parts | cut -d' ' -f2- | tr ' ' '\n'; }
+
+units_smoke() { echo "$machine"; }
+units_ceilings() { echo ceilings; }
+units_report() { echo report; }
+units_gate() { echo gate; }
+units_unit() { [[ -e manifest.txt ]] || echo unit; } # a bundle has no unit tests
+units_build() { [[ -e manifest.txt ]] || echo "$machine"; }
+
+units_correctness() {
+  local op
+  [[ -e $tree/tests.txt ]] || return 0
+  for op in $(by_worth); do awk -v op="$op" '$1 == op { print op "." $2 }' "$tree"/tests.txt; done
+}
+
+# Tests that are run one per process, after an error that outlasts the test which made it.
+units_alone() { outcomes alone | cut -f1; }
+
+# "<dtype>.<mode>.<part>"
+passes() {
+  local pass part
+  for pass in ${1//,/ }; do
+    while read -r part _; do echo "$pass.$part"; done < <(parts)
+  done
+}
+units_measure() { passes "$measured"; }
+units_rounds() { passes "$blessed"; }
+units_bless() { passes "$blessed"; }
+
+# memcheck and racecheck of all operations first: they find what matters, and soonest.
+units_sanitize() {
+  local tool op
+  for tool in memcheck racecheck initcheck synccheck; do
+    for op in $(by_worth); do echo "$tool.$op"; done
+  done
+}
+
+units_profile() {
+  local op dtype
+  for op in $(by_worth); do
+    for dtype in f32 f16; do
+      [[ -z $(rows_with_costs "$op" $dtype 2) ]] || echo "$op.$dtype"
+    done
+  done
+}
+
+# Running tests alone belongs to correctness, and rounds to blessing.
+stages_of() {
+  case $1 in
+    correctness) echo correctness alone ;;
+    bless) echo rounds bless ;;
+    *) echo "$1" ;;
+  esac
+}
+undone() { local stage; for stage in $(stages_of "$1"); do left "$stage"; done; }
+# What failed alone has made its program fail, and may be no failure of it.
+failures() { local stage; for stage in $(stages_of "$1"); do [[ $stage == alone ]] || outcomes "$stage"; done | awk -F'\t' '$2 == "failed"' | wc -l; }
+
+# rows_with_costs OP DTYPE COLUMN: the shapes (2) or variants (3) of the rows in baselines/simt, with commas between.
+rows_with_costs() {
+  [[ -e baselines/simt/$1.csv ]] || return 0
+  awk -F, -v prefix="$1.$2." -v column="$3" 'index($2, prefix) == 1 { word = $column; sub(prefix, "", word); print word }' "baselines/simt/$1.csv" |
+    sort -u | paste -sd,
+}
+
+# summary: what was found and what is left, for a person.
+summary() {
+  local visit stage unfinished=() row
+  printf 'source: %s\n' "$(outcomes source | cut -f1)"
+  [[ ! -e $work/logs/device.txt ]] || cat "$work/logs/device.txt"
+  printf '\n%-12s %6s %7s %7s %8s %6s  %s\n' visit units passed failed skipped left next
+  for visit in $all_visits; do
+    for stage in $(stages_of "$visit"); do
+      row=$(awk -F'\t' -v stage="$stage" 'NR == FNR { outcome[$1] = $2; next }
+        { count[outcome[$1]]++; total++; if (outcome[$1] ~ /^(pending)?$/ && left++ < 3) next_units = next_units " " $1 }
+        END { if (total) printf "%-12s %6d %7d %7d %8d %6d %s", stage, total, count["passed"], count["failed"], count["skipped"], left, next_units }' \
+        <(outcomes "$stage"; echo ' ') <("units_$stage"))
+      [[ -z $row ]] || printf '%s\n' "$row"
+      [[ $row =~ \ 0\ *$ || -z $row ]] || unfinished+=("$visit")
+    done
+  done
+  printf '\n'
+  for visit in $all_visits alone rounds; do
+    outcomes "$visit" | awk -F'\t' -v visit="$visit" '$2 == "failed" { printf "FAILED %s %s (%s s): %s\n", visit, $1, $3, $4 }'
+  done
+  find "$results" -type f -size "+${kMostBytes}c" -printf 'TOO LARGE to be brought back: %f, %s bytes\n'
+  [[ ! -e $work/logs/ceilings.txt ]] || { echo; cat "$work/logs/ceilings.txt"; }
+  mapfile -t unfinished < <(printf '%s\n' "${unfinished[@]}" | uniq)
+  if [[ -z ${unfinished[0]} ]]; then
+    printf '\nnothing is left to do\n'
+  else
+    printf '\nWhat is left: %s, by\n  .ci/gpu %s --out %q%s\n' "${unfinished[*]}" "${unfinished[*]}" "$results" \
+      "$( ((${#again[@]} == 0)) || printf ' %q' "${again[@]}")"
+  fi
+}

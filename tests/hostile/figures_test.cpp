@@ -1,0 +1,65 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Figures in files that stand for nothing: days that no calendar has, times that no clock gives.
+#include "perf/judge/atomic_file.h"
+#include "tests/hostile/output.h"
+#include "tests/measure/cli_world.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace kg::hostile {
+namespace {
+
+#if KERNELGRADE_HISTORY
+TEST(Figures, OfTheHistory) {
+  cli::test::Cli cli;
+  const auto import = [&](const std::string& date, const std::string& ns) {
+    const std::string file = (cli.folder.path() / "run.json").string();
+    judge::write_file(
+        file, fmt::format(R"({{"environment": {{"source": "a", "date_utc": {}, "device": "host"}},
+      "rows": [{{"case": "copy.f32.n64", "variant": "plain", "mode": "real", "verdict": "pass",
+      "median_ns": {}, "ci_lo_ns": 1, "ci_hi_ns": 1}}]}})",
+                          date, ns));
+    const auto outcome =
+        cli({"history", "import", file, "--db", (cli.folder.path() / "db").string()});
+    EXPECT_EQ(fault_of_console(outcome.err), "");
+    return outcome.exit_code;
+  };
+  for (const char* date : {"2026-13-01T00:00:00Z",
+                           "2026-00-01T00:00:00Z",
+                           "2026-02-30T00:00:00Z",
+                           "2025-02-29",
+                           "2026-04-31",
+                           "2026-01-00",
+                           "2026-01-32",
+                           "2026-1-1",
+                           "26-01-01",
+                           "2026-01-01T24:00:00Z",
+                           "2026-01-01T00:60:00Z",
+                           "2026-01-01T00:00:61Z",
+                           "2026-01-01T00:00:00",
+                           "2026-01-01T00:00:00+01:00",
+                           "2026-01-01 00:00:00Z",
+                           "yesterday",
+                           "",
+                           " 2026-01-01",
+                           "2026-01-01 ",
+                           "20260101",
+                           "-2026-01-01",
+                           "12026-01-01",
+                           "2026-01-01T00:00:00Z; DROP TABLE runs"}) {
+    SCOPED_TRACE(date);
+    EXPECT_EQ(import(fmt::format("\"{}\"", date), "1"), 1);
+  }
+  for (const char* date : {"1", "null", "[]", "{}", "true"})
+    EXPECT_EQ(import(date, "1"), 1) << date;
+  for (const char* ns : {"0", "-1", "null", "\"1\"", "[]", "true", "1e999", "nan"})
+    EXPECT_EQ(import("\"2026-01-01\"", ns), 1) << ns;
+  EXPECT_EQ(import("\"2024-02-29T23:59:59Z\"", "1"), 0) << "a leap year";
+}
+#endif
+
+} // namespace
+} // namespace kg::hostile

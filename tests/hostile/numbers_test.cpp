@@ -1,0 +1,44 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Options whose figures stand for nothing: none may pass, crash or hang.
+#include "tests/hostile/output.h"
+#include "tests/measure/cli_world.h"
+
+#include <gtest/gtest.h>
+
+namespace kg::hostile {
+namespace {
+
+TEST(Numbers, OfOptions) {
+  cli::test::Cli cli;
+  const std::string file = (cli.folder.path() / "measured.json").string();
+  ASSERT_EQ(cli({"run", "--in-process", "--json", file}).exit_code, 0);
+  const std::vector<std::vector<std::string>> calls = {
+      {"compare", file, file, "--tol"},
+      {"gate", "--import", file, "--baseline", file, "--tol"},
+      {"bless", "--in-process", "--op", "fill", "--tol-pct"},
+      {"run", "--in-process", "--op", "fill", "--row-timeout"},
+      {"run", "--op", "fill", "--processes"},
+      {"selftest", "--minutes"},
+      {"report", file, "--keep"}};
+  for (std::vector<std::string> call : calls)
+    for (const char* figure : {"nan", "-nan", "inf", "-inf", "1e300", "-1e300", "1e999", "-1", "0",
+                               "", " ", "0x", "1,5", "1 2", "99999999999999999999", "one"}) {
+      SCOPED_TRACE(call.front() + " " + call.back() + " " + figure);
+      std::vector<std::string> whole = call;
+      whole.emplace_back(figure);
+      const auto outcome = cli(whole);
+      EXPECT_TRUE(outcome.exit_code == 1 || outcome.exit_code == 2) << outcome.exit_code;
+      EXPECT_EQ(fault_of_console(outcome.err), "");
+    }
+  for (const char* shape : {"n0", "n-1", "n99999999999999999999", "n9223372036854775807",
+                            "n18446744073709551615", "n4611686018427387904", "n1e9", "nnan"}) {
+    SCOPED_TRACE(shape);
+    const auto outcome = cli({"run", "--in-process", "--op", "fill", "--shape", shape});
+    EXPECT_TRUE(outcome.exit_code == 1 || outcome.exit_code == 2) << outcome.exit_code;
+  }
+}
+
+} // namespace
+} // namespace kg::hostile

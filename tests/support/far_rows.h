@@ -1,0 +1,94 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two rows whose distance no 32 bits hold, for operations that take a row stride. On the host each
+// is a buffer of its own, what lies between them belongs to nobody, and the checkers see whoever
+// looks there; on a GPU both are ends of one buffer.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/backend.h"
+#include "runtime/buffer.h"
+#include "runtime/error.h"
+#include "runtime/view.h"
+#include "tests/support/huge.h"
+
+namespace kg::test {
+
+template <typename T>
+class FarRows {
+ public:
+  // Poisoned.
+  explicit FarRows(std::int64_t cols) : cols_(cols) {
+    if constexpr (backend == Backend::cuda) {
+      near_ = DeviceBuffer<T>(static_cast<std::size_t>(kLeastStride + cols));
+      stride_ = kLeastStride;
+      return;
+    }
+    // malloc takes small blocks from the heap and those above 32 MiB from mmap, which gives
+    // addresses at the other end of the address space.
+    constexpr std::size_t kMapped = (std::size_t{33} << 20) / sizeof(T);
+    near_ = DeviceBuffer<T>(static_cast<std::size_t>(cols));
+    far_ = DeviceBuffer<T>(std::max(kMapped, static_cast<std::size_t>(cols)));
+    if (address(far_) < address(near_)) std::swap(near_, far_);
+    stride_ = (address(far_) - address(near_)) / static_cast<std::int64_t>(sizeof(T));
+    require(stride_ >= kLeastStride, "FarRows: the allocator put a buffer of 33 MiB " +
+                                         std::to_string(stride_) +
+                                         " elements behind a small one; 2^31 at least are needed");
+  }
+
+  // Why a test with `arrays` of them is skipped here; "" where it can run.
+  static std::string reason_to_skip(int arrays) {
+    if constexpr (backend == Backend::host) return "";
+    return too_huge_reason(static_cast<std::size_t>(arrays) * kLeastStride * sizeof(T));
+  }
+
+  T* data() const { return near_.data(); }
+  std::int64_t stride() const { return stride_; }
+  MatrixView<T> view() const { return kg::matrix(data(), 2, cols_, stride_); }
+  MatrixView<const T> const_view() const { return kg::matrix<const T>(data(), 2, cols_, stride_); }
+
+  // Both rows, one after the other.
+  void put(const std::vector<T>& rows, Stream& stream) const {
+    for (const std::int64_t row : {0, 1})
+      copy_to_device(data() + row * stride_, rows.data() + row * cols_, row_bytes(), stream);
+  }
+  std::vector<T> get(Stream& stream) const {
+    std::vector<T> rows(static_cast<std::size_t>(2 * cols_));
+    for (const std::int64_t row : {0, 1})
+      copy_to_host(rows.data() + row * cols_, data() + row * stride_, row_bytes(), stream);
+    return rows;
+  }
+
+  void check_guards() const {
+    near_.check_guards();
+    far_.check_guards();
+  }
+
+ private:
+  static constexpr std::int64_t kLeastStride = (std::int64_t{1} << 31) + 64; // whole packs
+
+  static std::int64_t address(const DeviceBuffer<T>& buffer) {
+    return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(buffer.data()));
+  }
+  std::size_t row_bytes() const { return static_cast<std::size_t>(cols_) * sizeof(T); }
+
+  std::int64_t cols_;
+  std::int64_t stride_ = 0;
+  DeviceBuffer<T> near_, far_;
+};
+
+template <typename T>
+FarRows<T> far_rows(const std::vector<T>& rows, Stream& stream) {
+  FarRows<T> result(static_cast<std::int64_t>(rows.size() / 2));
+  result.put(rows, stream);
+  return result;
+}
+
+} // namespace kg::test

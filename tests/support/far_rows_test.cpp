@@ -1,0 +1,27 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/far_rows.h"
+
+#include <gtest/gtest.h>
+
+namespace kg::test {
+namespace {
+
+TEST(FarRows, no_32_bits_hold_the_distance_and_both_rows_come_back) {
+  if (const auto reason = FarRows<float>::reason_to_skip(1); !reason.empty())
+    GTEST_SKIP() << reason;
+  Stream stream;
+  const std::vector<float> rows = {1, 2, 3, 4, 5, 6};
+  const FarRows<float> far = far_rows(rows, stream);
+  EXPECT_GT(far.stride(), std::int64_t{1} << 31);
+  EXPECT_EQ(far.stride() % 64, 0) << "packs stay aligned";
+  EXPECT_EQ(far.get(stream), rows);
+  const MatrixView<float> view = far.view();
+  EXPECT_EQ(view.shape[0], 2);
+  EXPECT_EQ(view.shape[1], 3);
+  EXPECT_EQ(view.stride[0], far.stride());
+  far.check_guards();
+}
+
+} // namespace
+} // namespace kg::test

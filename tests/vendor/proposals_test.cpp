@@ -1,0 +1,58 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/proposals.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace kg::vendor {
+namespace {
+
+// A library that executes the even proposals alone.
+struct Library {
+  void operator()(int proposal) {
+    tried.push_back(proposal);
+    if (proposal % 2 != 0) throw NotSupported("no engine " + std::to_string(proposal));
+  }
+  std::vector<int> tried;
+};
+
+TEST(Proposals, TheFirstThatTheLibraryExecutesIsTakenAndRemembered) {
+  Proposals<int> proposals({3, 1, 4, 6}, "none");
+  Library library;
+  const auto call = [&](int proposal) { library(proposal); };
+  proposals.run(call);
+  EXPECT_EQ(library.tried, (std::vector{3, 1, 4}));
+  proposals.run(call);
+  EXPECT_EQ(library.tried, (std::vector{3, 1, 4, 4})) << "what was refused is not tried again";
+}
+
+TEST(Proposals, WhereAllAreRefusedTheLastWordsStay) {
+  Proposals<int> proposals({3, 1}, "none");
+  Library library;
+  for (int i = 0; i < 2; ++i) try {
+      proposals.run([&](int proposal) { library(proposal); });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const NotSupported& error) {
+      EXPECT_STREQ(error.what(), "no engine 1");
+    }
+  EXPECT_EQ(library.tried.size(), 2u);
+  EXPECT_THROW(Proposals<int>({}, "none").run([](int) {}), NotSupported);
+}
+
+// A wrong call is no lack of the library.
+TEST(Proposals, AnotherErrorEndsTheSearch) {
+  Proposals<int> proposals({1, 2}, "none");
+  int calls = 0;
+  EXPECT_THROW(proposals.run([&](int) {
+    ++calls;
+    throw Error("a wrong argument");
+  }),
+               Error);
+  EXPECT_EQ(calls, 1);
+}
+
+} // namespace
+} // namespace kg::vendor
