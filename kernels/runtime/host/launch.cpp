@@ -238,9 +238,7 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
 void choose_compiled(LaunchConfig& config, ErasedKernel& kernel) {
   const std::optional<ptx_run::LoadedKernel> compiled = ptx_run::find(kernel.address);
   if (!compiled) return;
-  kernel = {reinterpret_cast<const void*>(compiled->run), [](const void* run, void** arguments) {
-              reinterpret_cast<void (*)(void**)>(const_cast<void*>(run))(arguments);
-            }};
+  kernel = ptx_run::erased(*compiled);
   config.shared_bytes += compiled->static_shared_bytes;
 }
 

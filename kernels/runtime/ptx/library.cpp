@@ -34,6 +34,20 @@ const std::string& folder() {
   return named;
 }
 
+// As kernels are compiled at run time, but less optimised, which compiles in half the time and
+// runs as fast. What would be a fault of the source, an overflowing sum say, is none of the
+// machine code's.
+const jit::Toolchain& toolchain() {
+  static const jit::Toolchain made = [] {
+    jit::Toolchain result = jit::toolchain();
+    for (const char* flag :
+         {"-O1", "-w", "-fno-sanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero"})
+      result.flags.emplace_back(flag);
+    return result;
+  }();
+  return made;
+}
+
 // The PTX of a folder's fat binaries, and where each kernel stands in it.
 class Library {
  public:
@@ -57,22 +71,7 @@ class Library {
                       "fatbins, or unset the variable",
                       detail::readable_kernel_name(name), folder()));
     const Text& text = *found->second;
-    const Module module = parse(text.ptx, text.name, name);
-    require(module.entries.size() == 1, text.name + ": its entry " + name + " stands there twice");
-    const Emitted emitted = emit(module, module.entries.front());
-    const jit::Source source{.name = text.name,
-                             .text = emitted.text,
-                             .kernel = kEntryFunction,
-                             .constants = {},
-                             .bare = true};
-    const jit::MachineCode code = jit::machine_code(source, toolchain());
-    libraries_.push_back(jit::detail::load(code, Location::here()));
-    const void* const run =
-        jit::detail::find_kernel(libraries_.back().get(), kEntryFunction, Location::here());
-    names_.push_back(detail::readable_kernel_name(name));
-    detail::name_kernel(run, names_.back().c_str());
-    return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)),
-            emitted.static_shared_bytes};
+    return compile(text.ptx, text.name, name);
   }
 
  private:
@@ -94,28 +93,45 @@ class Library {
     }
   }
 
-  // As kernels are compiled at run time, but less optimised, which compiles in half the time and
-  // runs as fast. What would be a fault of the source, an overflowing sum say, is none of the
-  // machine code's.
-  static const jit::Toolchain& toolchain() {
-    static const jit::Toolchain made = [] {
-      jit::Toolchain result = jit::toolchain();
-      for (const char* flag :
-           {"-O1", "-w",
-            "-fno-sanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero"})
-        result.flags.emplace_back(flag);
-      return result;
-    }();
-    return made;
-  }
-
   std::deque<Text> texts_;
   std::deque<std::string> names_; // stay where they are
   std::unordered_map<std::string_view, const Text*> where_;
-  std::vector<std::shared_ptr<void>> libraries_;
 };
 
 } // namespace
+
+LoadedKernel compile(std::string_view ptx, const std::string& name, const std::string& entry) {
+  struct Kept { // for as long as the process lives: kernels are launched again
+    std::mutex mutex;
+    std::deque<std::shared_ptr<void>> libraries;
+    std::deque<std::string> names;
+  };
+  static Kept kept;
+  const Module module = parse(ptx, name, entry);
+  require(module.entries.size() == 1,
+          fmt::format("{}: it has {} entries named {}", name, module.entries.size(), entry));
+  const Emitted emitted = emit(module, module.entries.front());
+  jit::Source source;
+  source.name = name;
+  source.text = emitted.text;
+  source.kernel = kEntryFunction;
+  source.bare = true;
+  keep_primitives();
+  const std::shared_ptr<void> library =
+      jit::detail::load(jit::machine_code(source, toolchain()), Location::here());
+  const void* const run = jit::detail::find_kernel(library.get(), kEntryFunction, Location::here());
+  const std::lock_guard lock(kept.mutex);
+  kept.libraries.push_back(library);
+  kept.names.push_back(detail::readable_kernel_name(entry.c_str()));
+  detail::name_kernel(run, kept.names.back().c_str());
+  return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)), emitted.static_shared_bytes};
+}
+
+detail::ErasedKernel erased(const LoadedKernel& kernel) {
+  return {reinterpret_cast<const void*>(kernel.run), [](const void* run, void** arguments) {
+            reinterpret_cast<void (*)(void**)>(const_cast<void*>(run))(arguments);
+          }};
+}
 
 bool enabled() {
   static const bool set = !folder().empty();
@@ -137,7 +153,6 @@ std::optional<LoadedKernel> find(const void* kernel) {
             "a kernel without a visible name has no PTX: link the program with -rdynamic (CMake: "
             "ENABLE_EXPORTS)");
     static Library library;
-    keep_primitives();
     loaded = library.load(info.dli_sname);
   }
   known.emplace(kernel, loaded);

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace kg::ptx_run {
 
@@ -21,6 +22,14 @@ struct LoadedKernel {
   void (*run)(void** arguments) = nullptr;
   std::size_t static_shared_bytes = 0; // in front of the dynamic ones
 };
+
+// The kernel of this mangled name in the text of a module, which messages call `name`. Throws Error
+// where it is not there or holds an instruction that is not executed.
+LoadedKernel compile(std::string_view ptx, const std::string& name, const std::string& entry);
+
+// As detail::launch_erased takes it. The launch must add static_shared_bytes to its dynamic shared
+// memory.
+detail::ErasedKernel erased(const LoadedKernel& kernel);
 
 // Whether KERNELGRADE_PTX is set.
 bool enabled();

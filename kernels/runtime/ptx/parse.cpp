@@ -1,21 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/error.h"
+#include "runtime/ptx/lexer.h"
 #include "runtime/ptx/module.h"
 
 #include <cctype>
-#include <charconv>
 #include <fmt/format.h>
 #include <optional>
 #include <utility>
 
 namespace kg::ptx_run {
 namespace {
-
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '%' ||
-         c == '.' || c == ':';
-}
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -27,10 +22,10 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-class Parser {
+class Parser : private Lexer {
  public:
   Parser(std::string_view text, const std::string& name, std::string_view entry)
-      : text_(text), only_(entry) {
+      : Lexer(text, name), only_(entry) {
     module_.name = name;
   }
 
@@ -40,95 +35,6 @@ class Parser {
   }
 
  private:
-  // --- Characters
-
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(fmt::format("{}:{}: {}", module_.name, line_, what));
-  }
-
-  bool at_end() const { return at_ == text_.size(); }
-  char peek(std::size_t ahead = 0) const {
-    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
-  }
-  char take() {
-    if (at_end()) refuse("the text ends within a statement; the file is cut off");
-    if (text_[at_] == '\n') ++line_;
-    return text_[at_++];
-  }
-
-  // Over white space and comments; whether anything is left.
-  bool skip_space() {
-    while (!at_end()) {
-      if (std::isspace(static_cast<unsigned char>(peek())) != 0) {
-        take();
-      } else if (peek() == '/' && peek(1) == '/') {
-        while (!at_end() && peek() != '\n') take();
-      } else if (peek() == '/' && peek(1) == '*') {
-        while (!(peek() == '*' && peek(1) == '/')) take();
-        take();
-        take();
-      } else {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  bool accept(char c) {
-    skip_space();
-    if (peek() != c) return false;
-    take();
-    return true;
-  }
-  void expect(char c) {
-    if (!accept(c)) refuse(fmt::format("'{}' is expected where '{}' stands", c, peek()));
-  }
-
-  // A word of letters, digits and _ $ % . :
-  std::string word() {
-    skip_space();
-    const std::size_t begin = at_;
-    while (is_word(peek())) take();
-    if (begin == at_) refuse(fmt::format("a name is expected where '{}' stands", peek()));
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
-  std::int64_t number() {
-    skip_space();
-    const bool negative = accept('-');
-    const std::string digits = word();
-    const bool hex = digits.starts_with("0x") || digits.starts_with("0X");
-    std::uint64_t value = 0;
-    const char* begin = digits.data() + (hex ? 2 : 0);
-    const auto [end, error] =
-        std::from_chars(begin, digits.data() + digits.size(), value, hex ? 16 : 10);
-    if (error != std::errc{} || (end != digits.data() + digits.size() && *end != 'U'))
-      refuse("'" + digits + "' is no number");
-    return static_cast<std::int64_t>(negative ? ~value + 1 : value);
-  }
-
-  std::string rest_of_line() {
-    const std::size_t begin = at_;
-    while (!at_end() && peek() != '\n') take();
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-
-  void skip_braces() {
-    expect('{');
-    for (int depth = 1; depth > 0;) {
-      const char c = take();
-      if (c == '"')
-        while (take() != '"') {
-        }
-      depth += c == '{' ? 1 : c == '}' ? -1 : 0;
-    }
-  }
-
-  void skip_statement() {
-    while (take() != ';') {
-    }
-  }
-
   // --- The module's level
 
   void directive() {
@@ -287,7 +193,7 @@ class Parser {
 
   void statement(Entry& entry) {
     if (peek() == '@') return instruction(entry);
-    const int line = line_;
+    const int begin = line();
     std::string first = word();
     if (first.ends_with(':')) {
       first.pop_back();
@@ -306,7 +212,7 @@ class Parser {
       refuse("a call's .param is not executed; let nvcc inline the function");
     } else {
       Instruction made;
-      made.ptx_line = line;
+      made.ptx_line = begin;
       made.opcode = std::move(first);
       finish(made, entry);
     }
@@ -329,7 +235,7 @@ class Parser {
 
   void instruction(Entry& entry) {
     Instruction made;
-    made.ptx_line = line_;
+    made.ptx_line = line();
     expect('@');
     made.guard_negated = accept('!');
     made.guard = word();
@@ -401,10 +307,7 @@ class Parser {
     return result;
   }
 
-  std::string_view text_;
   std::string_view only_;
-  std::size_t at_ = 0;
-  int line_ = 1;
   Place place_;
   Module module_;
 };
