@@ -13,6 +13,8 @@
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
 #   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
 #                              threads in another order; label checked (the other orders of all types but the first: nightly)
+#   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of all
+#                              types but the first: nightly)
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host without a baseline: nightly)
@@ -130,6 +132,20 @@ function(kernelgrade_add_op op)
       --gtest_output=json:${PROJECT_BINARY_DIR}/results/correctness.${op}.${dtype}.json)
     set_tests_properties(correctness.${op}.${dtype} PROPERTIES
       LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+    # The same tests once more on what nvcc made of the kernels (kernels/runtime/ptx): by day of the first type.
+    if(KERNELGRADE_BACKEND STREQUAL "host" AND KERNELGRADE_NVCC)
+      list(GET KERNELGRADE_RESOURCE_ARCHS -1 arch)
+      kernelgrade_resource_folder(${arch} folder)
+      list(FIND arg_DTYPES ${dtype} index)
+      set(label ptx)
+      if(index GREATER 0)
+        set(label nightly)
+      endif()
+      add_test(NAME ptx.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
+      set_tests_properties(ptx.${op}.${dtype} PROPERTIES
+        LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
+        ENVIRONMENT KERNELGRADE_PTX=${folder})
+    endif()
     if(TARGET ${op}_checked_test)
       # The kernels of all types synchronise alike, so the other orders of the second type and the next wait for the night.
       list(FIND arg_DTYPES ${dtype} index)

@@ -25,7 +25,7 @@ function(kernelgrade_compile_fatbins arch folder result)
   list(TRANSFORM arg_INCLUDES PREPEND -I)
   string(REPLACE sm_ compute_ virtual ${arch})
   # By its -c ccache knows a compilation.
-  set(compile ${KERNELGRADE_NVCC} -c -fatbin -gencode "arch=${virtual},code=[${arch},${virtual}]" --compress-mode=none)
+  set(compile ${KERNELGRADE_NVCC} -c -fatbin -lineinfo -gencode "arch=${virtual},code=[${arch},${virtual}]" --compress-mode=none)
   list(PREPEND compile ${KERNELGRADE_COMPILER_LAUNCHER})
   set(fatbins "")
   foreach(source IN LISTS arg_SOURCES)

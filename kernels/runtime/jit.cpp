@@ -57,6 +57,7 @@ std::optional<MachineCode> unsealed(const std::string& key, const std::string& f
 
 // The constants stand behind the headers, which must not see them.
 std::string text_for_compiler(const Source& source) {
+  if (source.bare) return source.text;
   std::string text = "#include \"runtime/device_code.h\"\n";
   if (backend == Backend::host)
     text += "#undef __shared__\n"
@@ -115,7 +116,7 @@ std::string cache_folder() {
 std::string key(const Source& source, const Toolchain& toolchain) {
   Hash hash;
   hash.field(kMark).field(name(backend));
-  hash.field(source.name).field(source.text).number(source.constants.size());
+  hash.field(source.name).field(source.text).number(source.bare).number(source.constants.size());
   for (const auto& [name, value] : source.constants) hash.field(name).field(value);
   hash.field(toolchain.compiler).field(toolchain.version).field(toolchain.architecture);
   hash.field(toolchain.headers);

@@ -35,6 +35,7 @@ struct Source {
   // Macros, by name. Whatever the machine code depends on beside text and toolchain is here: the
   // extents, the element type, the layout.
   std::map<std::string, std::string> constants;
+  bool bare = false; // the text names the headers that it needs itself
 };
 
 // By what, for what and with which headers sources are compiled, and where the results are kept.

@@ -5,7 +5,7 @@
 // executables and cubins. Layout: System V gABI, chapters 4 and 5.
 #pragma once
 
-#include "perf/identity/bytes.h"
+#include "runtime/bytes.h"
 
 #include <cstdint>
 #include <string>

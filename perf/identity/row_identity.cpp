@@ -4,7 +4,7 @@
 
 #include "perf/identity/cubin.h"
 #include "perf/identity/elf.h"
-#include "perf/identity/fatbin.h"
+#include "runtime/ptx/fatbin.h"
 #include "runtime/hash.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "perf/resources/compiled.h"
 
 #include "perf/identity/cubin.h"
-#include "perf/identity/fatbin.h"
+#include "runtime/ptx/fatbin.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/resources/definition.h"
 #include "perf/resources/occupancy.h"
@@ -35,8 +35,8 @@ std::vector<std::filesystem::path> fatbins_in(const std::filesystem::path& folde
 }
 
 // The entry of machine code or of PTX. A file is compiled for one architecture.
-const identity::FatbinEntry& entry_of(identity::FatbinEntry::Kind kind,
-                                      const std::vector<identity::FatbinEntry>& entries,
+const FatbinEntry& entry_of(FatbinEntry::Kind kind,
+                                      const std::vector<FatbinEntry>& entries,
                                       const std::string& file) {
   const auto at = std::find_if(entries.begin(), entries.end(),
                                [&](const auto& one) { return one.kind == kind; });
@@ -102,9 +102,9 @@ std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path
   std::vector<judge::ExactMeasured> rows;
   std::set<std::string> seen; // a template's kernel may be in several files
   for (const std::filesystem::path& path : fatbins_in(folder)) {
-    using Kind = identity::FatbinEntry::Kind;
+    using Kind = FatbinEntry::Kind;
     const std::string file = path.string(), fatbin = contents_of(path);
-    const std::vector<identity::FatbinEntry> entries = identity::read_fatbin(fatbin, file);
+    const std::vector<FatbinEntry> entries = read_fatbin(fatbin, file);
     const auto split = split_accesses(entry_of(Kind::ptx, entries, file).ptx(), file);
     std::filesystem::path log = path;
     log.replace_extension(".log");

@@ -11,6 +11,7 @@
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 #include "runtime/host/virtual_device.h"
+#include "runtime/ptx/library.h"
 
 #include <algorithm>
 #include <atomic>
@@ -238,17 +239,29 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
   observer->launch_ended(launch, nullptr);
 }
 
+// The kernel as nvcc compiled it, where it is to be run in the place of g++'s
+// (runtime/ptx/library.h).
+void choose_compiled(LaunchConfig& config, ErasedKernel& kernel) {
+  const std::optional<ptx_run::LoadedKernel> compiled = ptx_run::find(kernel.address);
+  if (!compiled) return;
+  kernel = ptx_run::erased(*compiled);
+  config.shared_bytes += compiled->static_shared_bytes;
+}
+
 } // namespace
 } // namespace host
 
 namespace detail {
 
-void launch_erased(const LaunchConfig& config, const ErasedKernel& kernel,
+void launch_erased(const LaunchConfig& given, const ErasedKernel& source,
                    const ErasedArguments& arguments) {
-  host::validate(config, kernel.address);
+  host::validate(given, source.address);
+  LaunchConfig config = given;
+  ErasedKernel kernel = source;
   const std::span<const std::size_t> sizes(arguments.sizes, arguments.count);
   host::Queue* const queue = config.stream ? &host::queue_of(*config.stream) : nullptr;
   record_launch(config, kernel.address);
+  if (ptx_run::enabled()) host::choose_compiled(config, kernel);
   if (queue && queue->capturing()) {
     auto [owner, pointers] = arguments.clone(arguments.tuple);
     LaunchConfig copy = config;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kg::identity {
+namespace kg {
 
 struct FatbinEntry {
   enum class Kind { ptx, elf, other };
@@ -33,4 +33,4 @@ struct FatbinEntry {
 // All entries of all containers. Throws Error naming `name` and what is broken.
 std::vector<FatbinEntry> read_fatbin(std::string_view section, const std::string& name);
 
-} // namespace kg::identity
+} // namespace kg

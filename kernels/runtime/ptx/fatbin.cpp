@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/identity/fatbin.h"
+#include "runtime/ptx/fatbin.h"
 
-#include "perf/identity/bytes.h"
+#include "runtime/bytes.h"
 
-namespace kg::identity {
+namespace kg {
 namespace {
 
 constexpr std::uint32_t kMagic = 0xBA55ED50;
@@ -82,4 +82,4 @@ std::vector<FatbinEntry> read_fatbin(std::string_view section, const std::string
   return entries;
 }
 
-} // namespace kg::identity
+} // namespace kg

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kg::identity {
+namespace kg {
 
 class Bytes {
  public:
@@ -54,4 +54,4 @@ class Bytes {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are read as the processor is");
 
-} // namespace kg::identity
+} // namespace kg

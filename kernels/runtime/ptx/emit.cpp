@@ -1,0 +1,168 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/ptx/emit.h"
+
+#include "runtime/error.h"
+#include "runtime/ptx/emitter.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+
+namespace kg::ptx_run {
+namespace {
+
+// A name of PTX as one of C++.
+std::string identifier(const std::string& name) {
+  std::string result = "R_";
+  for (const char c : name) result += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return result;
+}
+
+std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+// "kernels/gemm/gemm.cu" of a file of this project, else the file's own name.
+std::string short_name(const std::string& path) {
+  const std::size_t at = path.rfind("/kernels/");
+  return path.substr(at != std::string::npos ? at + 1 : path.rfind('/') + 1);
+}
+
+} // namespace
+
+Emitted emit(const Module& module, const Entry& entry) { return Emitter(module, entry).run(); }
+
+Emitted Emitter::run() {
+  lay_out_shared();
+  scopes_.emplace_back();
+  std::string body;
+  for (const Variable& variable : entry_.variables) {
+    if (variable.space != "local") continue;
+    const std::string name = identifier(variable.name);
+    body += fmt::format("  alignas({}) u8 {}[{}];\n", variable.alignment, name, variable.bytes);
+    names_[variable.name] = name;
+  }
+  std::size_t at = 0;
+  for (const Parameter& parameter : entry_.parameters) {
+    at = rounded_up(at, std::max<std::size_t>(parameter.alignment, 1));
+    names_[parameter.name] = fmt::format("(parameters + {})", at);
+    at += parameter.bytes;
+  }
+  for (const Statement& each : entry_.statements) statement(each);
+
+  std::string text = "#include \"runtime/ptx/prelude.h\"\nusing namespace kg::ptx_run;\n";
+  for (const auto& [index, path] : module_.files)
+    text += fmt::format("static const char kFile{}[] = \"{}\";\n", index, short_name(path));
+  text += "[[gnu::noinline]] static void body(const u8* parameters) {\n  u8* const shared = "
+          "shared_base();\n" +
+          body + text_ + "}\n";
+  text += "#line 1 \"" + module_.name + "\"\n" + parameters();
+  return {text, shared_bytes_};
+}
+
+// Arguments are no memory of the device: they are copied where the checkers do not look.
+std::string Emitter::parameters() const {
+  std::string copies;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < entry_.parameters.size(); ++i) {
+    const Parameter& parameter = entry_.parameters[i];
+    at = rounded_up(at, std::max<std::size_t>(parameter.alignment, 1));
+    copies += fmt::format("  __builtin_memcpy(parameters + {}, arguments[{}], {});\n", at, i,
+                          parameter.bytes);
+    at += parameter.bytes;
+  }
+  return fmt::format(
+      "extern \"C\" __attribute__((no_sanitize(\"thread\"))) void {}(void** arguments) {{\n"
+      "  alignas(16) u8 parameters[{}];\n{}  body(parameters);\n}}\n",
+      kEntryFunction, std::max<std::size_t>(at, 1), copies);
+}
+
+// Variables of the module and of the body, then what is dynamic.
+void Emitter::lay_out_shared() {
+  const auto add = [&](const Variable& variable) {
+    if (variable.space != "shared" || variable.external) return;
+    shared_bytes_ = rounded_up(shared_bytes_, variable.alignment);
+    shared_[variable.name] = shared_bytes_;
+    shared_bytes_ += variable.bytes;
+  };
+  for (const Variable& variable : module_.variables) add(variable);
+  for (const Variable& variable : entry_.variables) add(variable);
+  for (const Variable& variable : module_.variables)
+    if (variable.space == "shared" && variable.external && shared_bytes_ > 0)
+      shared_bytes_ = rounded_up(shared_bytes_, variable.alignment);
+  for (const Variable& variable : module_.variables)
+    if (variable.space == "shared" && variable.external) shared_[variable.name] = shared_bytes_;
+}
+
+void Emitter::declare(const Registers& registers) {
+  const std::string suffix = scopes_.size() > 1 ? fmt::format("_{}", scopes_opened_) : "";
+  std::string list;
+  const auto add = [&](const std::string& name) {
+    const std::string variable = identifier(name) + suffix;
+    scopes_.back()[name] = {registers.type, variable};
+    list += (list.empty() ? "" : ", ") + variable;
+  };
+  if (registers.count == 0) {
+    add(registers.name);
+  } else {
+    for (int i = 0; i < registers.count; ++i) add(registers.name + std::to_string(i));
+  }
+  line(cpp_type(registers.type) + " " + list + ";");
+}
+
+void Emitter::statement(const Statement& statement) {
+  switch (statement.kind) {
+  case Statement::Kind::open_scope:
+    scopes_.emplace_back();
+    ++scopes_opened_;
+    line("{");
+    return;
+  case Statement::Kind::close_scope:
+    scopes_.pop_back();
+    line("}");
+    return;
+  case Statement::Kind::registers: declare(statement.registers); return;
+  case Statement::Kind::label: line(identifier(statement.label) + ":;"); return;
+  case Statement::Kind::instruction: dispatch(statement.instruction); return;
+  }
+}
+
+void Emitter::place(const Instruction& instruction) {
+  const Place& place = instruction.place;
+  if (place.file == 0 || place.line == 0) {
+    text_ += fmt::format("#line {} \"{}\"\n", instruction.ptx_line, module_.name);
+    return;
+  }
+  const auto file = module_.files.find(place.file);
+  if (place.file != written_.file || place.line != written_.line)
+    text_ += fmt::format("#line {} \"{}\"\n", place.line,
+                         file == module_.files.end() ? module_.name : short_name(file->second));
+  written_ = place;
+}
+
+void Emitter::dispatch(const Instruction& instruction) {
+  now_ = &instruction;
+  place(instruction);
+  const std::string& family = instruction.parts[0];
+  std::string guard;
+  if (!instruction.guard.empty()) {
+    const Register* const found = find(instruction.guard);
+    if (!found) refuse("its predicate is not known");
+    guard = fmt::format("if ({}{}) ", instruction.guard_negated ? "!" : "", found->variable);
+  }
+  if (family == "bra") {
+    line(fmt::format("{}goto {};", guard, identifier(operand(0).text)));
+    return;
+  }
+  if (!guard.empty()) line(guard + "{");
+  const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
+                     converting() || moving() || memory() || asynchronous() || control() ||
+                     warp() || matrices();
+  if (!known)
+    refuse(family == "wgmma" || family == "tcgen05" ? "compile the kernel for sm_80 as well"
+                                                    : "the executor of PTX does not know it");
+  if (!guard.empty()) line("}");
+}
+
+} // namespace kg::ptx_run

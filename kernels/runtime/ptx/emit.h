@@ -1,0 +1,29 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel in PTX as C++ that includes prelude.h: registers are local variables, labels are labels,
+// and each access to memory is one of the same width. `#line` names the lines of the `.cu` file, so
+// that compiler, checkers and counters do.
+#pragma once
+
+#include "runtime/ptx/module.h"
+
+#include <cstddef>
+#include <string>
+
+namespace kg::ptx_run {
+
+// The name of the function that the text defines: void (void** arguments), with a pointer to each
+// of the kernel's arguments.
+inline constexpr const char* kEntryFunction = "kg_ptx_entry";
+
+struct Emitted {
+  std::string text;
+  std::size_t static_shared_bytes = 0; // which lie in front of the dynamic ones
+};
+
+// Throws Error where the kernel holds what is not executed, naming the instruction, its line in the
+// PTX and in the source.
+Emitted emit(const Module& module, const Entry& entry);
+
+} // namespace kg::ptx_run

@@ -1,0 +1,129 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Control, barriers, and what the lanes of a warp do together (PTX ISA, "Control Flow
+// Instructions", "Parallel Synchronization and Communication Instructions", "Warp Level Matrix
+// Instructions").
+#include "runtime/ptx/emitter.h"
+
+#include <fmt/format.h>
+
+namespace kg::ptx_run {
+
+bool Emitter::control() {
+  const std::string& family = now_->parts[0];
+  if (family == "ret" || family == "exit") {
+    line("return;");
+  } else if (family == "trap") {
+    line(fmt::format("trap({});", where()));
+  } else if (family == "nanosleep") {
+    line(fmt::format("yield({});", where()));
+  } else if (family == "membar" || family == "fence") {
+    line(fmt::format("fence({});", has("cta") ? "true" : "false"));
+  } else if (family == "bar" || family == "barrier") {
+    if (has("warp")) {
+      line(fmt::format("warp_barrier({}, {});", in(0, "u32"), where()));
+    } else if (has("red")) {
+      if (now_->operands.size() != 3)
+        refuse("a reduction over a part of the block is not executed");
+      const char kind = has("popc") ? 'c' : has("and") ? 'a' : 'o';
+      const std::string value =
+          fmt::format("barrier_vote('{}', {}, {})", kind, predicate(operand(2)), where());
+      result(kind == 'c' ? "u32" : "pred", kind == 'c' ? value : value + " != 0");
+    } else if (has("sync") || has("arrive")) {
+      if (now_->operands.size() == 1 && operand(0).text == "0")
+        line(fmt::format("barrier({});", where()));
+      else
+        line(fmt::format("named_barrier({}, {}, {}, {});", in(0, "u32"),
+                         now_->operands.size() > 1 ? in(1, "u32")
+                                                   : "(::blockDim.x * ::blockDim.y * ::blockDim.z)",
+                         has("sync") ? "true" : "false", where()));
+    } else {
+      return false;
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Emitter::warp() {
+  const std::string& family = now_->parts[0];
+  if (family == "shfl") {
+    only({"sync", "up", "down", "bfly", "idx"});
+    const char* mode = has("up")     ? "up"
+                       : has("down") ? "down"
+                       : has("bfly") ? "butterfly"
+                                     : "index";
+    const bool pair = operand(0).kind == Operand::Kind::pair;
+    const std::string inside = fmt::format("in{}", temporaries_++);
+    const std::string value =
+        fmt::format("shuffle(Shuffle::{}, {}, {}, {}, {}, &{}, {})", mode, in(1, "b32"),
+                    in(2, "u32"), in(3, "u32"), in(4, "u32"), inside, where());
+    const std::string moved = inside + "v";
+    line(fmt::format("{{ bool {}; const u32 {} = {}; {} {} }}", inside, moved, value,
+                     write(pair ? operand(0).parts[0] : operand(0), "b32", moved),
+                     pair ? write(operand(0).parts[1], "pred", inside) : ""));
+  } else if (family == "vote") {
+    const std::string mask = in(2, "u32");
+    if (has("ballot"))
+      result("b32", fmt::format("ballot({}, {}, {})", mask, predicate(operand(1)), where()));
+    else if (has("any"))
+      result("pred", fmt::format("ballot({}, {}, {}) != 0", mask, predicate(operand(1)), where()));
+    else if (has("all"))
+      result("pred",
+             fmt::format("ballot({}, !({}), {}) == 0", mask, predicate(operand(1)), where()));
+    else
+      refuse(".uni is not executed");
+  } else if (family == "activemask") {
+    result("b32", fmt::format("active_lanes({})", where()));
+  } else if (family == "match" && has("any")) {
+    result("b32", fmt::format("match_any({}, {}, {})", in(2, "u32"), in(1, type()), where()));
+  } else if (family == "redux") {
+    const std::string what = now_->parts[2];
+    result("b32", fmt::format("reduce(\"{}\", {}, {}, {}, {})", what, type() == "s32", in(2, "u32"),
+                              in(1, "b32"), where()));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Emitter::matrices() {
+  const std::string& family = now_->parts[0];
+  const auto array = [&](const Operand& operand, const std::string& type) {
+    std::string list;
+    if (operand.kind != Operand::Kind::vector) refuse("registers in braces are expected");
+    for (const Operand& part : operand.parts) list += (list.empty() ? "" : ", ") + read(part, type);
+    return list;
+  };
+  if (family == "ldmatrix") {
+    only({"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"});
+    const std::size_t count = operand(0).parts.size();
+    std::string text =
+        fmt::format("{{ u32 f[{}]; load_matrices(f, {}, {}, {}, {});", count,
+                    address(operand(1), "shared"), count, has("trans") ? "true" : "false", where());
+    for (std::size_t i = 0; i < count; ++i)
+      text += " " + write(operand(0).parts[i], "b32", fmt::format("f[{}]", i));
+    line(text + " }");
+    return true;
+  }
+  if (family != "mma") return false;
+  only({"sync", "aligned", "m16n8k16", "m16n8k8", "row", "col", "f32", "f16", "bf16", "tf32"});
+  if (type() != "f32" || now_->parts[now_->parts.size() - 4] != "f32")
+    refuse("it adds in another type than f32");
+  const std::string kind = now_->parts[now_->parts.size() - 3];
+  const std::string depth = has("m16n8k16") ? "k16" : "k8";
+  if (kind == "bf16" && depth == "k8") refuse("this shape is not needed so far");
+  if (kind == "tf32" && depth == "k16") refuse("this shape is not executed");
+  std::string text = fmt::format("{{ f32 s[4] = {{{}}}; const u32 a[] = {{{}}}; const u32 b[] = "
+                                 "{{{}}}; mma_{}_{}(s, a, b, {});",
+                                 array(operand(3), "f32"), array(operand(1), "b32"),
+                                 array(operand(2), "b32"), kind, depth, where());
+  for (std::size_t i = 0; i < 4; ++i)
+    text += " " + write(operand(0).parts[i], "f32", fmt::format("s[{}]", i));
+  line(text + " }");
+  return true;
+}
+
+} // namespace kg::ptx_run

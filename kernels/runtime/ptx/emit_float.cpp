@@ -1,0 +1,172 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Floating point (PTX ISA, "Floating Point Instructions", "Half Precision Floating Point
+// Instructions"). Approximations are computed to the last bit: what a GPU gives may differ within
+// the bounds of the ISA.
+#include "runtime/ptx/emitter.h"
+
+#include <fmt/format.h>
+
+namespace kg::ptx_run {
+
+bool Emitter::floating() {
+  const std::string& family = now_->parts[0];
+  const std::string type = this->type();
+  if (!is_float(type)) return false;
+  const bool ftz = has("ftz");
+  const std::string mode = round();
+  const std::string builtin = type == "f32" ? "f" : "";
+  const auto input = [&](std::size_t i) {
+    return ftz ? "flush(" + in(i, type) + ")" : in(i, type);
+  };
+  const auto give = [&](std::string value) {
+    if (ftz) value = "flush(" + value + ")";
+    if (has("sat")) value = "saturate(" + value + ")";
+    result(type, value);
+  };
+  // Where the CPU cannot round so, a function does.
+  const auto directed = [&](const std::string& function, const std::string& arguments) {
+    if (type != "f32") refuse("a double rounded in this direction is not needed so far");
+    give(fmt::format("{}_directed({}, {})", function, arguments, mode));
+  };
+  if (family == "add" || family == "sub") {
+    only({"rn", "rz", "rm", "rp", "ftz", "sat"});
+    const std::string b = family == "sub" ? "-" + input(2) : input(2);
+    if (mode == "nearest")
+      give(fmt::format("({} {} {})", input(1), family == "sub" ? '-' : '+', input(2)));
+    else
+      directed("sum", input(1) + ", " + b);
+  } else if (family == "mul") {
+    only({"rn", "rz", "rm", "rp", "ftz", "sat"});
+    if (mode == "nearest")
+      give(fmt::format("({} * {})", input(1), input(2)));
+    else
+      directed("product", input(1) + ", " + input(2));
+  } else if (family == "fma" || family == "mad") {
+    only({"rn", "rz", "rm", "rp", "ftz", "sat"});
+    if (mode == "nearest")
+      give(fmt::format("__builtin_fma{}({}, {}, {})", builtin, input(1), input(2), input(3)));
+    else
+      directed("fma", input(1) + ", " + input(2) + ", " + input(3));
+  } else if (family == "neg") {
+    only({"ftz"});
+    give("-(" + input(1) + ")");
+  } else if (family == "abs") {
+    only({"ftz"});
+    give(fmt::format("__builtin_fabs{}({})", builtin, input(1)));
+  } else if (family == "min" || family == "max") {
+    only({"ftz", "NaN"});
+    const std::string a = input(1);
+    const std::string b = input(2);
+    const std::string plain =
+        fmt::format("{}<{}>({}, {})", family == "min" ? "least" : "greatest", type, a, b);
+    if (has("NaN") && type != "f32") refuse("of doubles .NaN is not needed so far");
+    give(has("NaN") ? fmt::format("({0} != {0} || {1} != {1} ? quiet_nan() : {2})", a, b, plain)
+                    : plain);
+  } else if (family == "copysign") {
+    only({});
+    // The first operand has the sign, the second the magnitude.
+    give(fmt::format("__builtin_copysign{}({}, {})", builtin, in(2, type), in(1, type)));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Quotients, roots and elementary functions.
+bool Emitter::approximate() {
+  const std::string& family = now_->parts[0];
+  const std::string type = this->type();
+  if (!is_float(type)) return false;
+  const bool ftz = has("ftz");
+  const std::string builtin = type == "f32" ? "f" : "";
+  const auto input = [&](std::size_t i) {
+    return ftz ? "flush(" + in(i, type) + ")" : in(i, type);
+  };
+  const auto give = [&](const std::string& value) {
+    result(type, ftz ? "flush(" + value + ")" : value);
+  };
+  const auto elementary = [&](const std::string& name) {
+    only({"approx", "ftz"});
+    if (type != "f32") refuse("it exists for f32 alone");
+    give(fmt::format("{}_accurate({})", name, input(1)));
+  };
+  if (round() != "nearest") return false;
+  if (family == "div") {
+    only({"rn", "approx", "full", "ftz"});
+    if (has("approx"))
+      give(fmt::format("quotient_approx({}, {})", input(1), input(2)));
+    else
+      give(fmt::format("({} / {})", input(1), input(2)));
+  } else if (family == "rcp") {
+    only({"rn", "approx", "ftz"});
+    give(fmt::format("({}(1) / {})", type, input(1)));
+  } else if (family == "sqrt") {
+    only({"rn", "approx", "ftz"});
+    give(fmt::format("__builtin_sqrt{}({})", builtin, input(1)));
+  } else if (family == "rsqrt") {
+    only({"approx", "ftz"});
+    // Once rounded: the root of a float is exact enough as a double.
+    give(type == "f32"
+             ? fmt::format("static_cast<f32>(1.0 / __builtin_sqrt(static_cast<f64>({})))", input(1))
+             : fmt::format("(1.0 / __builtin_sqrt({}))", input(1)));
+  } else if (family == "ex2") {
+    elementary("exp2");
+  } else if (family == "lg2") {
+    elementary("log2");
+  } else if (family == "sin" || family == "cos" || family == "tanh") {
+    elementary(family);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// 16-bit arithmetic: in f32, rounded once. Sums, products and their like need no more than that
+// (runtime/host/float16.h); a fused product and sum is rounded to odd on its way.
+bool Emitter::half() {
+  const std::string& family = now_->parts[0];
+  const std::string type = this->type();
+  const bool pair = type == "f16x2" || type == "bf16x2";
+  if (!pair && type != "f16" && type != "bf16") return false;
+  const bool brain = type.starts_with("bf16");
+  const auto compute = [&](const std::vector<std::string>& v) -> std::string {
+    std::vector<std::string> f;
+    for (const std::string& bits : v)
+      f.push_back((brain ? "bf16_to_f32(" : "half_to_f32(") + bits + ")");
+    const auto rounded = [&](const std::string& value) {
+      return brain ? "bf16_of(" + value + ", nearest)" : "f32_to_half(" + value + ")";
+    };
+    if (family == "add") return rounded(f[0] + " + " + f[1]);
+    if (family == "sub") return rounded(f[0] + " - " + f[1]);
+    if (family == "mul") return rounded(f[0] + " * " + f[1]);
+    if (family == "fma")
+      return fmt::format("{}_fma({}, {}, {})", brain ? "bf16" : "half", f[0], f[1], f[2]);
+    if (family == "neg") return "static_cast<u16>(" + v[0] + " ^ 0x8000)";
+    if (family == "abs") return "static_cast<u16>(" + v[0] + " & 0x7fff)";
+    if (family == "min") return rounded("least<f32>(" + f[0] + ", " + f[1] + ")");
+    if (family == "max") return rounded("greatest<f32>(" + f[0] + ", " + f[1] + ")");
+    return "";
+  };
+  if (compute({"a", "b", "c"}).empty()) return false;
+  only({"rn"});
+  std::vector<std::string> words;
+  for (std::size_t i = 1; i < now_->operands.size(); ++i)
+    words.push_back(in(i, pair ? "b32" : "b16"));
+  if (!pair) {
+    result("b16", compute(words));
+    return true;
+  }
+  std::vector<std::string> low;
+  std::vector<std::string> high;
+  for (const std::string& word : words) {
+    low.push_back("static_cast<u16>(" + word + ")");
+    high.push_back("static_cast<u16>(" + word + " >> 16)");
+  }
+  result("b32", fmt::format("(static_cast<u32>({}) | static_cast<u32>({}) << 16)", compute(low),
+                            compute(high)));
+  return true;
+}
+
+} // namespace kg::ptx_run

@@ -1,0 +1,149 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Integer arithmetic and logic (PTX ISA, "Integer Arithmetic Instructions", "Logic and Shift
+// Instructions").
+#include "runtime/ptx/emitter.h"
+
+#include <fmt/format.h>
+
+namespace kg::ptx_run {
+namespace {
+
+bool is_integer(const std::string& type) {
+  return size_of(type) != 0 &&
+         (type[0] == 'u' || type[0] == 's' || (type[0] == 'b' && type[1] != 'f'));
+}
+
+std::string wider(const std::string& type) {
+  return type.substr(0, 1) + std::to_string(16 * size_of(type));
+}
+
+} // namespace
+
+bool Emitter::integer() {
+  const std::string& family = now_->parts[0];
+  const std::string type = this->type();
+  if (!is_integer(type) || type == "b8") return false;
+  // Sums and products wrap: in the unsigned type of the same width, at least of 32 bits.
+  const std::string wrap = size_of(type) == 8 ? "u64" : "u32";
+  const auto wrapped = [&](const std::string& a, char op, const std::string& b) {
+    return fmt::format("static_cast<{}>(static_cast<{}>({}) {} static_cast<{}>({}))",
+                       cpp_type(type), wrap, a, op, wrap, b);
+  };
+  const auto product = [&] {
+    if (has("wide")) {
+      const std::string to = wider(type);
+      return fmt::format("static_cast<{0}>(static_cast<{0}>({1}) * static_cast<{0}>({2}))",
+                         cpp_type(to), in(1, type), in(2, type));
+    }
+    if (has("hi")) {
+      if (size_of(type) < 4) refuse("the high half of such short products is not needed so far");
+      return fmt::format("static_cast<{}>(high_product({}, {}))", cpp_type(type), in(1, type),
+                         in(2, type));
+    }
+    return wrapped(in(1, type), '*', in(2, type));
+  };
+  if (family == "add" || family == "sub") {
+    only({});
+    result(type, wrapped(in(1, type), family == "add" ? '+' : '-', in(2, type)));
+  } else if (family == "mul") {
+    only({"lo", "hi", "wide"});
+    result(has("wide") ? wider(type) : type, product());
+  } else if (family == "mad") {
+    only({"lo", "hi", "wide"});
+    const std::string to = has("wide") ? wider(type) : type;
+    result(to, fmt::format("static_cast<{0}>(static_cast<u64>({1}) + static_cast<u64>({2}))",
+                           cpp_type(to), product(), in(3, to)));
+  } else if (family == "div" || family == "rem") {
+    only({});
+    result(type, fmt::format("{}<{}>({}, {})", family == "div" ? "quotient" : "remainder",
+                             cpp_type(type), in(1, type), in(2, type)));
+  } else if (family == "neg") {
+    only({});
+    result(type,
+           fmt::format("static_cast<{}>(-static_cast<u64>({}))", cpp_type(type), in(1, type)));
+  } else if (family == "abs") {
+    only({});
+    result(type,
+           fmt::format("static_cast<{0}>({1} < 0 ? -static_cast<u64>({1}) : static_cast<u64>({1}))",
+                       cpp_type(type), in(1, type)));
+  } else if (family == "min" || family == "max") {
+    only({});
+    const std::string a = in(1, type);
+    const std::string b = in(2, type);
+    result(type, fmt::format("({} {} {} ? {} : {})", b, family == "min" ? '<' : '>', a, b, a));
+  } else if (family == "shl") {
+    only({});
+    result(type, fmt::format("shift_left<{}>({}, {})", cpp_type(type), in(1, type), in(2, "u32")));
+  } else if (family == "shr") {
+    only({});
+    result(type, fmt::format("shift_right<{}>({}, {})", cpp_type(type), in(1, type), in(2, "u32")));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool Emitter::bits() {
+  const std::string& family = now_->parts[0];
+  const std::string type = this->type();
+  const std::string to = cpp_type(type);
+  const auto operation = [&](char op) {
+    only({});
+    if (type == "pred")
+      result(type, fmt::format("({} {} {}) != 0", in(1, type), op, in(2, type)));
+    else
+      result(type, fmt::format("static_cast<{}>({} {} {})", to, in(1, type), op, in(2, type)));
+  };
+  if (family == "and") {
+    operation('&');
+  } else if (family == "or") {
+    operation('|');
+  } else if (family == "xor") {
+    operation('^');
+  } else if (family == "not") {
+    only({});
+    result(type, type == "pred" ? "!(" + in(1, type) + ")"
+                                : fmt::format("static_cast<{}>(~{})", to, in(1, type)));
+  } else if (family == "cnot") {
+    only({});
+    result(type, fmt::format("static_cast<{}>({} == 0)", to, in(1, type)));
+  } else if (family == "lop3") {
+    only({});
+    result(type, fmt::format("three_input_logic({}, {}, {}, {})", in(1, type), in(2, type),
+                             in(3, type), in(4, "u32")));
+  } else if (family == "shf") {
+    only({"l", "r", "wrap", "clamp"});
+    const std::string by = has("wrap") ? fmt::format("({} & 31)", in(3, "u32")) : in(3, "u32");
+    result(type, fmt::format("funnel_{}({}, {}, {})", has("l") ? "left" : "right", in(1, type),
+                             in(2, type), by));
+  } else if (family == "prmt") {
+    only({});
+    result(type, fmt::format("byte_permute({}, {}, {})", in(1, type), in(2, type), in(3, "u32")));
+  } else if (family == "bfe") {
+    only({});
+    result(type, fmt::format("extract_bits<{}>({}, {}, {})", to, in(1, type), in(2, "u32"),
+                             in(3, "u32")));
+  } else if (family == "bfi" && type == "b32") {
+    only({});
+    result(type, fmt::format("insert_bits({}, {}, {}, {})", in(1, type), in(2, type), in(3, "u32"),
+                             in(4, "u32")));
+  } else if (family == "brev" && type == "b32") {
+    only({});
+    result(type, fmt::format("reverse_bits({})", in(1, type)));
+  } else if (family == "popc") {
+    only({});
+    result("u32", fmt::format("static_cast<u32>(__builtin_popcountl({}))", in(1, type)));
+  } else if (family == "clz") {
+    only({});
+    const int width = static_cast<int>(8 * size_of(type));
+    result("u32", fmt::format("({0} == 0 ? {1}u : static_cast<u32>(__builtin_clzl({0})) - {2}u)",
+                              in(1, type), width, 64 - width));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+} // namespace kg::ptx_run

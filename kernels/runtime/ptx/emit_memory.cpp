@@ -1,0 +1,138 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Accesses to memory (PTX ISA, "Data Movement and Conversion Instructions").
+#include "runtime/ptx/emitter.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kg::ptx_run {
+namespace {
+
+// What an access says of caches, and what its result does not depend on.
+bool is_hint(const std::string& part) {
+  for (const char* known : {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak"})
+    if (part == known) return true;
+  return part.starts_with("L1::") || part.starts_with("L2::");
+}
+
+bool is_space(const std::string& part) {
+  for (const char* known : {"global", "shared", "local", "param", "const", "shared::cta"})
+    if (part == known) return true;
+  return false;
+}
+
+// The vector in which `count` elements of so many bytes travel as one access.
+std::string vector_type(std::size_t bytes, std::size_t count) {
+  return fmt::format("v{}u{}u", count, 8 * bytes);
+}
+
+struct Access {
+  std::string space;
+  std::size_t count = 1; // elements
+  std::string strange;   // the first part that is not known
+};
+
+Access access_of(const Instruction& instruction) {
+  Access access;
+  for (std::size_t i = 1; i + 1 < instruction.parts.size(); ++i) {
+    const std::string& part = instruction.parts[i];
+    if (is_space(part))
+      access.space = part.substr(0, part.find(':'));
+    else if (part == "v2")
+      access.count = 2;
+    else if (part == "v4")
+      access.count = 4;
+    else if (!is_hint(part) && access.strange.empty())
+      access.strange = part;
+  }
+  return access;
+}
+
+} // namespace
+
+bool Emitter::memory() {
+  const std::string& family = now_->parts[0];
+  if (family == "ld") {
+    load();
+  } else if (family == "st") {
+    store();
+  } else if (family == "prefetch" || family == "prefetchu" || family == "discard" ||
+             family == "applypriority") {
+    // They change no value; what a discarded line holds is not read before it is written.
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Emitter::load() {
+  const Access access = access_of(*now_);
+  if (!access.strange.empty()) refuse("." + access.strange + " is not executed");
+  const std::string type = this->type();
+  const std::string from = address(operand(1), access.space);
+  if (operand(0).kind != Operand::Kind::vector) {
+    const std::string as = cpp_type(type);
+    result(type, fmt::format("kg::ptx_run::load<{}>({})", as, from));
+    return;
+  }
+  const auto& parts = operand(0).parts;
+  if (parts.size() != access.count) refuse("it names another number of registers than of elements");
+  const std::string loaded = fmt::format("v{}", temporaries_++);
+  std::string text = fmt::format("{{ const {0} {1} = kg::ptx_run::load<{0}>({2});",
+                                 vector_type(size_of(type), access.count), loaded, from);
+  const std::string bits = "b" + std::to_string(8 * size_of(type));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    // Of a signed type the sign is extended.
+    const std::string element =
+        type[0] == 's' ? fmt::format("static_cast<{}>({}[{}])", cpp_type(type), loaded, i)
+                       : fmt::format("{}[{}]", loaded, i);
+    text += " " + write(parts[i], type[0] == 's' ? type : bits, element);
+  }
+  line(text + " }");
+}
+
+void Emitter::store() {
+  const Access access = access_of(*now_);
+  if (!access.strange.empty()) refuse("." + access.strange + " is not executed");
+  const std::string type = this->type();
+  const std::string to = address(operand(0), access.space);
+  const Operand& source = operand(1);
+  if (source.kind != Operand::Kind::vector) {
+    line(fmt::format("kg::ptx_run::store<{}>({}, {});", cpp_type(type), to, read(source, type)));
+    return;
+  }
+  if (source.parts.size() != access.count)
+    refuse("it names another number of registers than of elements");
+  const std::string bits = "b" + std::to_string(8 * size_of(type));
+  std::string elements;
+  for (const Operand& part : source.parts)
+    elements += (elements.empty() ? "" : ", ") + read(part, bits);
+  line(fmt::format("kg::ptx_run::store<{0}>({1}, {0}{{{2}}});",
+                   vector_type(size_of(type), access.count), to, elements));
+}
+
+// cp.async
+bool Emitter::asynchronous() {
+  if (now_->parts[0] != "cp" || now_->parts.size() < 3 || now_->parts[1] != "async") return false;
+  const std::string what = now_->parts[2];
+  if (what == "commit_group") {
+    line(fmt::format("commit_async({});", where()));
+  } else if (what == "wait_group") {
+    line(fmt::format("wait_async({}, {});", in(0, "u32"), where()));
+  } else if (what == "wait_all") {
+    line(fmt::format("wait_all_async({});", where()));
+  } else if (what == "ca" || what == "cg") {
+    const std::string bytes = in(2, "u32");
+    line(fmt::format("copy_async({}, {}, {}, {}, {});", address(operand(0), "shared"),
+                     address(operand(1), "global"), bytes,
+                     now_->operands.size() > 3 ? in(3, "u32") : bytes, where()));
+  } else {
+    refuse("of asynchronous copies only cp.async to shared memory is executed; compile the kernel "
+           "for sm_80 as well");
+  }
+  return true;
+}
+
+} // namespace kg::ptx_run

@@ -1,0 +1,179 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/ptx/emitter.h"
+
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kg::ptx_run {
+namespace {
+
+// Special registers of one word (PTX ISA, "Special Registers").
+const std::map<std::string, std::string>& special_registers() {
+  static const std::map<std::string, std::string> known = {
+      {"%tid.x", "::threadIdx.x"},
+      {"%tid.y", "::threadIdx.y"},
+      {"%tid.z", "::threadIdx.z"},
+      {"%ntid.x", "::blockDim.x"},
+      {"%ntid.y", "::blockDim.y"},
+      {"%ntid.z", "::blockDim.z"},
+      {"%ctaid.x", "::blockIdx.x"},
+      {"%ctaid.y", "::blockIdx.y"},
+      {"%ctaid.z", "::blockIdx.z"},
+      {"%nctaid.x", "::gridDim.x"},
+      {"%nctaid.y", "::gridDim.y"},
+      {"%nctaid.z", "::gridDim.z"},
+      {"%laneid", "lane()"},
+      {"%warpid", "warp()"},
+      {"WARP_SZ", "32u"},
+      {"%lanemask_eq", "(1u << lane())"},
+      {"%lanemask_lt", "((1u << lane()) - 1)"},
+      {"%lanemask_le", "((2u << lane()) - 1)"},
+      {"%lanemask_ge", "~((1u << lane()) - 1)"},
+      {"%lanemask_gt", "~((2u << lane()) - 1)"},
+      {"%clock", "static_cast<u32>(clock_ns())"},
+      {"%clock64", "clock_ns()"},
+      {"%globaltimer", "clock_ns()"}};
+  return known;
+}
+
+} // namespace
+
+bool is_float(std::string_view type) { return type == "f32" || type == "f64"; }
+
+std::string cpp_type(std::string_view type) {
+  if (type == "pred") return "bool";
+  if (is_float(type)) return std::string(type);
+  return (type.starts_with("s") ? "s" : "u") + std::to_string(8 * size_of(type));
+}
+
+const Emitter::Register* Emitter::find(const std::string& name) const {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+    if (const auto found = scope->find(name); found != scope->end()) return &found->second;
+  return nullptr;
+}
+
+const Operand& Emitter::operand(std::size_t i) const {
+  if (i >= now_->operands.size()) refuse("it has fewer operands than are known");
+  return now_->operands[i];
+}
+
+std::string Emitter::read(const Operand& operand, std::string_view type) {
+  const std::string to = cpp_type(type);
+  if (operand.kind == Operand::Kind::name) return read_name(operand, type);
+  if (operand.kind != Operand::Kind::immediate)
+    refuse("an operand of this kind is not executed here");
+  const std::string& text = operand.text;
+  if (text.starts_with("0f") || text.starts_with("0F"))
+    return is_float(type) ? fmt::format("as_f32(0x{}u)", text.substr(2))
+                          : fmt::format("static_cast<{}>(0x{}u)", to, text.substr(2));
+  if (text.starts_with("0d") || text.starts_with("0D"))
+    return is_float(type) ? fmt::format("as_f64(0x{}ul)", text.substr(2))
+                          : fmt::format("static_cast<{}>(0x{}ul)", to, text.substr(2));
+  if (type == "pred") return text == "0" ? "false" : "true";
+  const std::string digits = text.ends_with('U') ? text.substr(0, text.size() - 1) : text;
+  // The least number has no positive twin.
+  if (digits == "-9223372036854775808") return fmt::format("static_cast<{}>(1ul << 63)", to);
+  return fmt::format("static_cast<{}>({}l)", to, digits);
+}
+
+std::string Emitter::read_name(const Operand& operand, std::string_view type) {
+  const std::string to = cpp_type(type);
+  const std::string& name = operand.text;
+  if (const Register* const found = find(name)) {
+    const std::string& variable = found->variable;
+    if (type == "pred") return operand.negated ? "!" + variable : variable;
+    if (found->type == type || cpp_type(found->type) == to) return variable;
+    if (is_float(type) && is_float(found->type)) refuse("a register of another type stands here");
+    if (is_float(type)) return fmt::format("as_{}({})", to, variable);
+    if (is_float(found->type)) return fmt::format("static_cast<{}>(bits_of({}))", to, variable);
+    return fmt::format("static_cast<{}>({})", to, variable);
+  }
+  if (const auto known = special_registers().find(name); known != special_registers().end())
+    return fmt::format("static_cast<{}>({})", to, known->second);
+  if (const auto shared = shared_.find(name); shared != shared_.end())
+    return fmt::format("static_cast<{}>({}u)", to,
+                       shared->second + static_cast<std::size_t>(operand.offset));
+  if (const auto variable = names_.find(name); variable != names_.end())
+    return fmt::format("static_cast<{}>(reinterpret_cast<u64>({}) + {}l)", to, variable->second,
+                       operand.offset);
+  if (name.starts_with("%")) refuse("the register " + name + " is not known");
+  refuse("the variable " + name + " is not executed: device variables belong to the program");
+}
+
+std::string Emitter::write(const Operand& operand, std::string_view type,
+                           const std::string& value) {
+  if (operand.text == "_") return fmt::format("static_cast<void>({});", value);
+  const Register* const found = find(operand.text);
+  if (!found) refuse("the result goes to " + operand.text + ", which is no register");
+  const std::string to = cpp_type(found->type);
+  if (to == cpp_type(type)) return fmt::format("{} = {};", found->variable, value);
+  if (is_float(found->type)) return fmt::format("{} = as_{}({});", found->variable, to, value);
+  if (is_float(type))
+    return fmt::format("{} = static_cast<{}>(bits_of({}));", found->variable, to, value);
+  // First as what it is, so that a signed value is extended by its sign.
+  return fmt::format("{} = static_cast<{}>(static_cast<{}>({}));", found->variable, to,
+                     cpp_type(type), value);
+}
+
+std::string Emitter::address(const Operand& operand, std::string_view space) {
+  if (operand.kind != Operand::Kind::memory) refuse("an address is expected");
+  if (const auto variable = names_.find(operand.text); variable != names_.end())
+    return fmt::format("({} + {}l)", variable->second, operand.offset);
+  if (const auto shared = shared_.find(operand.text); shared != shared_.end())
+    return fmt::format("(shared + {}l)",
+                       static_cast<std::int64_t>(shared->second) + operand.offset);
+  const Register* const found = find(operand.text);
+  if (!found) refuse("the address " + operand.text + " is not known");
+  const std::string base = space == "shared" ? "shared" : "reinterpret_cast<u8*>(0)";
+  if (space == "shared")
+    return fmt::format("({} + (u64)({}) + {}l)", base, found->variable, operand.offset);
+  return fmt::format("(reinterpret_cast<u8*>((u64)({})) + {}l)", found->variable, operand.offset);
+}
+
+std::string Emitter::predicate(const Operand& operand) { return read(operand, "pred"); }
+
+std::string Emitter::where() const {
+  const Place& place = now_->place;
+  if (place.file == 0 || place.line == 0)
+    return fmt::format("Where{{\"{}\", {}}}", module_.name, now_->ptx_line);
+  return fmt::format("Where{{kFile{}, {}}}", place.file, place.line);
+}
+
+void Emitter::refuse(const std::string& why) const {
+  std::string source;
+  if (const auto file = module_.files.find(now_->place.file); file != module_.files.end())
+    source =
+        fmt::format(", {}:{}", file->second.substr(file->second.rfind('/') + 1), now_->place.line);
+  throw Error(fmt::format("instruction `{}` ({}:{}{}) is not executed: {}", now_->opcode,
+                          module_.name, now_->ptx_line, source, why));
+}
+
+void Emitter::result(std::string_view type, const std::string& value) {
+  line(write(operand(0), type, value));
+}
+
+void Emitter::line(const std::string& text) { text_ += "  " + text + "\n"; }
+
+bool Emitter::has(std::string_view part) const {
+  return std::find(now_->parts.begin(), now_->parts.end(), part) != now_->parts.end();
+}
+
+std::string Emitter::type() const { return now_->parts.back(); }
+
+void Emitter::only(std::initializer_list<std::string_view> known) const {
+  for (std::size_t i = 1; i + 1 < now_->parts.size(); ++i)
+    if (std::find(known.begin(), known.end(), now_->parts[i]) == known.end())
+      refuse("." + now_->parts[i] + " is not known here");
+}
+
+std::string Emitter::round() const {
+  if (has("rz") || has("rzi")) return "zero";
+  if (has("rm") || has("rmi")) return "down";
+  if (has("rp") || has("rpi")) return "up";
+  return "nearest";
+}
+
+} // namespace kg::ptx_run

@@ -1,0 +1,102 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one who writes (emit.h). Instructions are grouped by family, a file each: emit_<family>.cpp.
+#pragma once
+
+#include "runtime/ptx/emit.h"
+#include "runtime/ptx/module.h"
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::ptx_run {
+
+class Emitter {
+ public:
+  Emitter(const Module& module, const Entry& entry) : module_(module), entry_(entry) {}
+  Emitted run();
+
+ private:
+  // --- emit.cpp: the frame
+  void lay_out_shared();
+  std::string parameters() const;
+  void statement(const Statement& statement);
+  void declare(const Registers& registers);
+  void place(const Instruction& instruction);
+  void dispatch(const Instruction& instruction);
+
+  // --- emit_operands.cpp
+  struct Register {
+    std::string type; // as declared
+    std::string variable;
+  };
+  const Register* find(const std::string& name) const;
+  // The value of an operand, as a C++ expression of the type that `type` ("s32", "b64", "f16": its
+  // bits) stands for.
+  std::string read(const Operand& operand, std::string_view type);
+  std::string read_name(const Operand& operand, std::string_view type);
+  std::string special(const std::string& name);
+  // A statement that gives a register a value: of `type`, zero- or sign-extended where the register
+  // is wider.
+  std::string write(const Operand& operand, std::string_view type, const std::string& value);
+  // The address of [name + offset] in a state space; empty: generic.
+  std::string address(const Operand& operand, std::string_view space);
+  std::string predicate(const Operand& operand);
+  std::string where() const; // Where{file, line}, of the instruction at hand
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  // The i-th operand of the instruction at hand, as read() gives it.
+  std::string in(std::size_t i, std::string_view type) { return read(operand(i), type); }
+  const Operand& operand(std::size_t i) const;
+  // The first operand gets the value.
+  void result(std::string_view type, const std::string& value);
+  void line(const std::string& text);
+  bool has(std::string_view part) const; // the opcode has this part
+  std::string type() const;              // its last part
+  // Refuses where the opcode has a part besides the first and the last that is none of these.
+  void only(std::initializer_list<std::string_view> known) const;
+  std::string round() const; // "nearest", "zero", "down", "up" from rn, rz, rm, rp (and rni, ...)
+
+  // --- The families; each says whether the instruction is one of its own.
+  bool integer();
+  bool bits();
+  bool floating();
+  bool half();
+  bool approximate();
+  bool comparing();
+  bool converting();
+  bool moving();
+  bool memory();
+  bool asynchronous();
+  bool control();
+  bool warp();
+  bool matrices();
+
+  void load();
+  void store();
+  void convert_value(const std::string& to, const std::string& from);
+  std::string comparison(const std::string& how, const std::string& type, const std::string& a,
+                         const std::string& b) const;
+
+  const Module& module_;
+  const Entry& entry_;
+  const Instruction* now_ = nullptr;
+  std::string text_;
+  std::vector<std::map<std::string, Register>> scopes_;
+  std::map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
+  std::map<std::string, std::string> names_;  // of other variables: their address as C++
+  std::size_t shared_bytes_ = 0;
+  int scopes_opened_ = 0;
+  int temporaries_ = 0;
+  Place written_;
+};
+
+// The C++ type that a PTX type's values have: "s32" for s32, "u32" for u32 and b32, "u16" for f16.
+std::string cpp_type(std::string_view type);
+bool is_float(std::string_view type); // f32, f64
+
+} // namespace kg::ptx_run

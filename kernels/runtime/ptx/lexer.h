@@ -1,0 +1,46 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The characters of a PTX module, taken one after another: words, numbers, punctuation; over
+// comments.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kg::ptx_run {
+
+class Lexer {
+ public:
+  // `name` stands in messages. The text must outlive the lexer.
+  Lexer(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
+
+  int line() const { return line_; }
+  // Throws Error with the module's name and the line.
+  [[noreturn]] void refuse(const std::string& what) const;
+
+  bool at_end() const { return at_ == text_.size(); }
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  char take();
+  bool skip_space(); // over white space and comments; whether anything is left
+  bool accept(char c);
+  void expect(char c);
+  std::string word();    // of letters, digits and _ $ % . :
+  std::int64_t number(); // decimal or hexadecimal, with a sign
+  std::string rest_of_line();
+  void skip_braces();
+  void skip_statement();
+
+ private:
+  std::string_view text_;
+  std::string name_;
+  std::size_t at_ = 0;
+  int line_ = 1;
+};
+
+} // namespace kg::ptx_run

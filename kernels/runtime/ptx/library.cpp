@@ -1,0 +1,162 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/ptx/library.h"
+
+#include "runtime/atomic_file.h"
+#include "runtime/jit.h"
+#include "runtime/ptx/emit.h"
+#include "runtime/ptx/fatbin.h"
+#include "runtime/ptx/prelude.h"
+
+#include <cstdlib>
+#include <deque>
+#include <dlfcn.h>
+#include <filesystem>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+extern "C" const char __executable_start;
+
+namespace kg::ptx_run {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string& folder() {
+  static const std::string named = [] {
+    const char* value = std::getenv("KERNELGRADE_PTX");
+    return std::string(value ? value : "");
+  }();
+  return named;
+}
+
+// As kernels are compiled at run time, but less optimised, which compiles in half the time and
+// runs as fast. What would be a fault of the source, an overflowing sum say, is none of the
+// machine code's.
+const jit::Toolchain& toolchain() {
+  static const jit::Toolchain made = [] {
+    jit::Toolchain result = jit::toolchain();
+    for (const char* flag :
+         {"-O1", "-w", "-fno-sanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero"})
+      result.flags.emplace_back(flag);
+    return result;
+  }();
+  return made;
+}
+
+// The PTX of a folder's fat binaries, and where each kernel stands in it.
+class Library {
+ public:
+  Library() {
+    require(fs::is_directory(folder()),
+            "KERNELGRADE_PTX=" + folder() +
+                ": there is no such folder; build the target fatbins, and name "
+                "<build>/resources/<arch>-cuda<version>");
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder()))
+      if (entry.path().extension() == ".fatbin") add(entry.path());
+    require(!where_.empty(), "KERNELGRADE_PTX=" + folder() +
+                                 ": no fat binary in it holds PTX; compile "
+                                 "with nvcc -fatbin for a virtual architecture as well");
+  }
+
+  LoadedKernel load(const char* name) {
+    const auto found = where_.find(std::string_view(name));
+    if (found == where_.end())
+      throw Error(
+          fmt::format("{}: no fat binary in KERNELGRADE_PTX={} holds this kernel; build the target "
+                      "fatbins, or unset the variable",
+                      detail::readable_kernel_name(name), folder()));
+    const Text& text = *found->second;
+    return compile(text.ptx, text.name, name);
+  }
+
+ private:
+  struct Text {
+    std::string name; // "softmax.ptx"
+    std::string file; // the fat binary
+    std::string_view ptx;
+  };
+
+  void add(const fs::path& path) {
+    Text text{path.stem().string() + ".ptx", read_file(path).value_or(""), {}};
+    texts_.push_back(std::move(text));
+    Text& kept = texts_.back();
+    for (const FatbinEntry& entry : read_fatbin(kept.file, path.string()))
+      if (entry.kind == FatbinEntry::Kind::ptx) kept.ptx = entry.ptx();
+    for (const std::string& name : entry_names(kept.ptx)) {
+      names_.push_back(name);
+      where_.emplace(names_.back(), &kept);
+    }
+  }
+
+  std::deque<Text> texts_;
+  std::deque<std::string> names_; // stay where they are
+  std::unordered_map<std::string_view, const Text*> where_;
+};
+
+} // namespace
+
+LoadedKernel compile(std::string_view ptx, const std::string& name, const std::string& entry) {
+  struct Kept { // for as long as the process lives: kernels are launched again
+    std::mutex mutex;
+    std::deque<std::shared_ptr<void>> libraries;
+    std::deque<std::string> names;
+  };
+  static Kept kept;
+  const Module module = parse(ptx, name, entry);
+  require(module.entries.size() == 1,
+          fmt::format("{}: it has {} entries named {}", name, module.entries.size(), entry));
+  const Emitted emitted = emit(module, module.entries.front());
+  jit::Source source;
+  source.name = name;
+  source.text = emitted.text;
+  source.kernel = kEntryFunction;
+  source.bare = true;
+  keep_primitives();
+  const std::shared_ptr<void> library =
+      jit::detail::load(jit::machine_code(source, toolchain()), Location::here());
+  const void* const run = jit::detail::find_kernel(library.get(), kEntryFunction, Location::here());
+  const std::lock_guard lock(kept.mutex);
+  kept.libraries.push_back(library);
+  kept.names.push_back(detail::readable_kernel_name(entry.c_str()));
+  detail::name_kernel(run, kept.names.back().c_str());
+  return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)), emitted.static_shared_bytes};
+}
+
+detail::ErasedKernel erased(const LoadedKernel& kernel) {
+  return {reinterpret_cast<const void*>(kernel.run), [](const void* run, void** arguments) {
+            reinterpret_cast<void (*)(void**)>(const_cast<void*>(run))(arguments);
+          }};
+}
+
+bool enabled() {
+  static const bool set = !folder().empty();
+  return set;
+}
+
+std::optional<LoadedKernel> find(const void* kernel) {
+  static std::mutex mutex;
+  static std::map<const void*, std::optional<LoadedKernel>> known;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(kernel); found != known.end()) return found->second;
+  Dl_info info;
+  require(dladdr(kernel, &info) != 0, "a kernel of no module was launched");
+  std::optional<LoadedKernel> loaded;
+  // The tests' own kernels are in no fat binary, and under no test.
+  const std::string_view name = info.dli_sname ? info.dli_sname : "";
+  if (info.dli_fbase == &__executable_start && !name.starts_with("_ZN2kg4test")) {
+    require(!name.empty(),
+            "a kernel without a visible name has no PTX: link the program with -rdynamic (CMake: "
+            "ENABLE_EXPORTS)");
+    static Library library;
+    loaded = library.load(info.dli_sname);
+  }
+  known.emplace(kernel, loaded);
+  return loaded;
+}
+
+} // namespace kg::ptx_run

@@ -1,0 +1,42 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of this program as nvcc compiled them, in the fat binaries of a folder: each is made
+// into C++, compiled and kept in the cache of kernels compiled at run time (jit.h) when it is first
+// launched.
+//
+// KERNELGRADE_PTX=<folder>: the launches of the host backend run these kernels instead of those
+// that g++ compiled.
+#pragma once
+
+#include "runtime/launch.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kg::ptx_run {
+
+struct LoadedKernel {
+  void (*run)(void** arguments) = nullptr;
+  std::size_t static_shared_bytes = 0; // in front of the dynamic ones
+};
+
+// The kernel of this mangled name in the text of a module, which messages call `name`. Throws Error
+// where it is not there or holds an instruction that is not executed.
+LoadedKernel compile(std::string_view ptx, const std::string& name, const std::string& entry);
+
+// As detail::launch_erased takes it. The launch must add static_shared_bytes to its dynamic shared
+// memory.
+detail::ErasedKernel erased(const LoadedKernel& kernel);
+
+// Whether KERNELGRADE_PTX is set.
+bool enabled();
+
+// What to launch in the place of a kernel of this program. Nothing where the kernel was compiled at
+// run time, which is no fat binary's. Throws Error where the folder holds no such kernel, or where
+// it holds an instruction that is not executed.
+std::optional<LoadedKernel> find(const void* kernel);
+
+} // namespace kg::ptx_run

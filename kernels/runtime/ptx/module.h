@@ -1,0 +1,105 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// PTX as nvcc writes it (NVIDIA, "Parallel Thread Execution ISA", version 9.0), read into
+// instructions and operands. What they mean is for emit.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg::ptx_run {
+
+// A place in a source file, as `.loc` gives it: of code that was inlined, the innermost.
+struct Place {
+  int file = 0; // of Module::files; 0: the module was compiled without -lineinfo
+  int line = 0;
+};
+
+struct Operand {
+  enum class Kind {
+    name,      // a register, a special register, a variable, a label
+    immediate, // text as it stands: 42, 0x2a, 0f3F800000
+    memory,    // [text + offset]; an empty text is an absolute address
+    vector,    // {parts}
+    pair       // parts[0] | parts[1]
+  };
+  Kind kind = Kind::name;
+  std::string text;
+  std::int64_t offset = 0;
+  bool negated = false; // !%p1
+  std::vector<Operand> parts;
+};
+
+struct Instruction {
+  std::string opcode;             // whole: "ld.global.v4.f32"
+  std::vector<std::string> parts; // "ld", "global", "v4", "f32"
+  std::vector<Operand> operands;
+  std::string guard; // the predicate of @%p1; empty where there is none
+  bool guard_negated = false;
+  Place place;
+  int ptx_line = 0;
+};
+
+// .reg .f32 %f<5>: count 5; without <>, count 0 and the name as it stands.
+struct Registers {
+  std::string type; // "f32", "pred"
+  std::string name;
+  int count = 0;
+};
+
+struct Statement {
+  enum class Kind { instruction, label, open_scope, close_scope, registers };
+  Kind kind = Kind::instruction;
+  Instruction instruction;
+  std::string label;
+  Registers registers;
+};
+
+// .shared, .local, .global or .const.
+struct Variable {
+  std::string space;
+  std::string type; // of an element: "b8", "u32"
+  std::string name;
+  std::size_t alignment = 1;
+  std::size_t bytes = 0; // 0: an array without bound, .extern
+  bool external = false;
+  std::vector<std::string> values; // of the initialiser, as they stand
+};
+
+struct Parameter {
+  std::string name;
+  std::size_t alignment = 1;
+  std::size_t bytes = 0;
+};
+
+struct Entry {
+  std::string name; // mangled
+  std::vector<Parameter> parameters;
+  std::vector<Variable> variables; // of its body
+  std::vector<Statement> statements;
+};
+
+struct Module {
+  std::string name; // for messages: "softmax.ptx"
+  std::string target;
+  std::map<int, std::string> files; // by the number that `.loc` names
+  std::vector<Variable> variables;
+  std::vector<Entry> entries;
+};
+
+// Size in bytes of an element of type "u32", "b8", "pred" (1). 0 for what is no type.
+std::size_t size_of(std::string_view type);
+
+// The text of a module. `entry`: the only one whose body is read (all, where empty). Throws Error
+// with `name`, the line of the PTX and what is not understood.
+Module parse(std::string_view text, const std::string& name, std::string_view entry = {});
+
+// The names of all entries, in their order, without reading their bodies.
+std::vector<std::string> entry_names(std::string_view text);
+
+} // namespace kg::ptx_run

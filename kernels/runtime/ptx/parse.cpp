@@ -1,0 +1,346 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/error.h"
+#include "runtime/ptx/lexer.h"
+#include "runtime/ptx/module.h"
+
+#include <cctype>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+namespace kg::ptx_run {
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, at), text.size());
+    parts.emplace_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+class Parser : private Lexer {
+ public:
+  Parser(std::string_view text, const std::string& name, std::string_view entry)
+      : Lexer(text, name), only_(entry) {
+    module_.name = name;
+  }
+
+  Module run() {
+    while (skip_space()) directive();
+    return std::move(module_);
+  }
+
+ private:
+  // --- The module's level
+
+  void directive() {
+    const std::string first = word();
+    if (first == ".version" || first == ".address_size" || first == ".pragma") {
+      rest_of_line();
+    } else if (first == ".target") {
+      module_.target = word();
+      rest_of_line();
+    } else if (first == ".file") {
+      const auto index = static_cast<int>(number());
+      expect('"');
+      std::string path;
+      while (peek() != '"') path += take();
+      module_.files[index] = path;
+      rest_of_line();
+    } else if (first == ".section") {
+      word();
+      skip_braces();
+    } else {
+      declaration(first);
+    }
+  }
+
+  void declaration(std::string keyword) {
+    bool external = false;
+    while (keyword == ".visible" || keyword == ".extern" || keyword == ".weak" ||
+           keyword == ".common") {
+      external |= keyword == ".extern";
+      keyword = word();
+    }
+    if (keyword == ".entry") return entry();
+    if (keyword == ".func") return function();
+    if (keyword == ".global" || keyword == ".const" || keyword == ".shared") {
+      module_.variables.push_back(variable(keyword.substr(1), external));
+      return;
+    }
+    refuse("the directive " + keyword + " is not known");
+  }
+
+  // A device function is called by none of the kernels that are executed; a call is refused there.
+  void function() {
+    while (peek() != '{' && peek() != ';') take();
+    if (!accept(';')) skip_braces();
+  }
+
+  Variable variable(const std::string& space, bool external) {
+    Variable result;
+    result.space = space;
+    result.external = external;
+    std::string at = word();
+    for (; at.starts_with("."); at = word()) {
+      if (at == ".align")
+        result.alignment = static_cast<std::size_t>(number());
+      else if (const std::string type = at.substr(1); size_of(type) != 0)
+        result.type = type;
+      else
+        refuse("a variable with " + at + " is not executed");
+    }
+    result.name = at;
+    std::size_t count = 1;
+    while (accept('[')) {
+      count *= peek() == ']' ? 0 : static_cast<std::size_t>(number());
+      expect(']');
+    }
+    result.bytes = count * size_of(result.type);
+    result.alignment = std::max(result.alignment, size_of(result.type));
+    if (accept('=')) initialiser(result);
+    expect(';');
+    return result;
+  }
+
+  void initialiser(Variable& variable) {
+    if (!accept('{')) {
+      variable.values.push_back(operand_text());
+      return;
+    }
+    while (!accept('}')) {
+      variable.values.push_back(operand_text());
+      accept(',');
+    }
+  }
+
+  std::string operand_text() {
+    skip_space();
+    std::string text;
+    while (peek() != ',' && peek() != '}' && peek() != ';') text += take();
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
+      text.pop_back();
+    return text;
+  }
+
+  void entry() {
+    Entry entry;
+    entry.name = word();
+    const bool wanted = only_.empty() || only_ == entry.name;
+    if (accept('('))
+      while (!accept(')')) {
+        entry.parameters.push_back(parameter());
+        accept(',');
+      }
+    while (skip_space() && peek() != '{') take(); // .maxntid and the like: ptxas's concern
+    if (!wanted) return skip_braces();
+    body(entry);
+    module_.entries.push_back(std::move(entry));
+  }
+
+  Parameter parameter() {
+    Parameter result;
+    std::size_t element = 0;
+    std::string at = word();
+    for (; at.starts_with("."); at = word()) {
+      if (at == ".align")
+        result.alignment = static_cast<std::size_t>(number());
+      else if (const std::size_t size = size_of(std::string_view(at).substr(1)); size != 0)
+        element = size;
+    }
+    result.name = at;
+    result.bytes = element;
+    if (accept('[')) {
+      result.bytes = element * static_cast<std::size_t>(number());
+      expect(']');
+    }
+    result.alignment = std::max(result.alignment, element);
+    return result;
+  }
+
+  // --- A body
+
+  static Statement& add(Entry& entry, Statement::Kind kind) {
+    entry.statements.emplace_back();
+    entry.statements.back().kind = kind;
+    return entry.statements.back();
+  }
+  static Operand of_kind(Operand::Kind kind) {
+    Operand result;
+    result.kind = kind;
+    return result;
+  }
+
+  void body(Entry& entry) {
+    expect('{');
+    place_ = {};
+    for (int depth = 1; depth > 0;) {
+      skip_space();
+      if (accept('{')) {
+        ++depth;
+        add(entry, Statement::Kind::open_scope);
+      } else if (accept('}')) {
+        if (--depth > 0) add(entry, Statement::Kind::close_scope);
+      } else {
+        statement(entry);
+      }
+    }
+  }
+
+  void statement(Entry& entry) {
+    if (peek() == '@') return instruction(entry);
+    const int begin = line();
+    std::string first = word();
+    if (first.ends_with(':')) {
+      first.pop_back();
+      add(entry, Statement::Kind::label).label = first;
+    } else if (first == ".loc") {
+      place_.file = static_cast<int>(number());
+      place_.line = static_cast<int>(number());
+      rest_of_line();
+    } else if (first == ".reg") {
+      registers(entry);
+    } else if (first == ".local" || first == ".shared") {
+      entry.variables.push_back(variable(first.substr(1), false));
+    } else if (first == ".pragma" || first == ".branchtargets" || first == ".callprototype") {
+      skip_statement();
+    } else if (first == ".param") {
+      refuse("a call's .param is not executed; let nvcc inline the function");
+    } else {
+      Instruction made;
+      made.ptx_line = begin;
+      made.opcode = std::move(first);
+      finish(made, entry);
+    }
+  }
+
+  void registers(Entry& entry) {
+    Registers result;
+    result.type = word().substr(1);
+    do {
+      result.name = word();
+      result.count = 0;
+      if (accept('<')) {
+        result.count = static_cast<int>(number());
+        expect('>');
+      }
+      add(entry, Statement::Kind::registers).registers = result;
+    } while (accept(','));
+    expect(';');
+  }
+
+  void instruction(Entry& entry) {
+    Instruction made;
+    made.ptx_line = line();
+    expect('@');
+    made.guard_negated = accept('!');
+    made.guard = word();
+    made.opcode = word();
+    finish(made, entry);
+  }
+
+  // The operands of an instruction whose opcode has been read.
+  void finish(Instruction& made, Entry& entry) {
+    made.place = place_;
+    made.parts = split(made.opcode, '.');
+    if (made.parts[0] == "call") {
+      skip_statement();
+    } else {
+      while (!accept(';')) {
+        made.operands.push_back(operand());
+        accept(',');
+      }
+    }
+    add(entry, Statement::Kind::instruction).instruction = std::move(made);
+  }
+
+  Operand operand() {
+    skip_space();
+    if (accept('{')) {
+      Operand result = of_kind(Operand::Kind::vector);
+      while (!accept('}')) {
+        result.parts.push_back(operand());
+        accept(',');
+      }
+      return result;
+    }
+    if (accept('[')) return memory();
+    if (accept('!')) {
+      Operand result = operand();
+      result.negated = true;
+      return result;
+    }
+    Operand result;
+    if (peek() == '-' || std::isdigit(static_cast<unsigned char>(peek())) != 0) {
+      result.kind = Operand::Kind::immediate;
+      if (accept('-')) result.text = "-";
+      result.text += word();
+      return result;
+    }
+    result.text = word();
+    if (accept('|')) {
+      Operand pair = of_kind(Operand::Kind::pair);
+      pair.parts = {result, operand()};
+      return pair;
+    }
+    if (accept('+')) result.offset = number(); // an address of a variable
+    return result;
+  }
+
+  Operand memory() {
+    Operand result = of_kind(Operand::Kind::memory);
+    skip_space();
+    if (peek() == '-' || std::isdigit(static_cast<unsigned char>(peek())) != 0) {
+      result.offset = number();
+    } else {
+      result.text = word();
+      if (accept('+'))
+        result.offset = number();
+      else if (peek() == '-')
+        result.offset = number();
+    }
+    expect(']');
+    return result;
+  }
+
+  std::string_view only_;
+  Place place_;
+  Module module_;
+};
+
+} // namespace
+
+std::size_t size_of(std::string_view type) {
+  if (type == "pred") return 1;
+  if (type == "f16x2" || type == "bf16x2" || type == "tf32") return 4;
+  const std::string_view digits =
+      type.substr(std::min(type.find_first_of("0123456789"), type.size()));
+  const std::string_view letters = type.substr(0, type.size() - digits.size());
+  if (letters != "b" && letters != "u" && letters != "s" && letters != "f" && letters != "bf")
+    return 0;
+  if (digits == "8") return 1;
+  if (digits == "16") return 2;
+  if (digits == "32") return 4;
+  if (digits == "64") return 8;
+  return digits == "128" ? 16 : 0;
+}
+
+Module parse(std::string_view text, const std::string& name, std::string_view entry) {
+  return Parser(text, name, entry).run();
+}
+
+std::vector<std::string> entry_names(std::string_view text) {
+  std::vector<std::string> names;
+  constexpr std::string_view kMark = ".entry ";
+  for (std::size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at)) {
+    at += kMark.size();
+    names.emplace_back(text.substr(at, text.find_first_of("( \t\r\n", at) - at));
+  }
+  return names;
+}
+
+} // namespace kg::ptx_run

@@ -1,0 +1,327 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What code made from PTX (emit.h) includes, and nothing else: it is compiled when a kernel is
+// first launched, so no header of the standard library is in it. What an instruction means is said
+// by the PTX ISA under its name.
+#pragma once
+
+#include "runtime/host/vector_types.h"
+
+#if !defined(__clang__) || __clang_major__ >= 15
+#define KG_PTX_FLOAT16 1
+#endif
+
+// CUDA's built-in variables (runtime/host/block.h).
+extern constinit thread_local uint3 threadIdx;
+extern constinit thread_local uint3 blockIdx;
+extern constinit thread_local dim3 blockDim;
+extern constinit thread_local dim3 gridDim;
+
+namespace kg::ptx_run {
+
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long;
+using s8 = signed char;
+using s16 = short;
+using s32 = int;
+using s64 = long;
+__extension__ typedef __int128 s128; // wider than ISO C++ has
+__extension__ typedef unsigned __int128 u128;
+using f32 = float;
+using f64 = double;
+
+enum Round { nearest, zero, down, up };
+
+// Where an instruction stands, for messages: a line of the `.cu` file, or of the PTX.
+struct Where {
+  const char* file;
+  int line;
+};
+
+// --- Of the executor (primitives.cpp)
+
+void keep_primitives(); // a program that calls it has the others, too
+
+u8* shared_base();
+u32 lane();
+u32 warp();
+void barrier(Where where);
+void named_barrier(u32 id, u32 threads, bool wait, Where where);
+u32 barrier_vote(char kind, bool predicate, Where where); // 'c' count, 'a' and, 'o' or
+void warp_barrier(u32 mask, Where where);
+void fence(bool block_scope);
+void yield(Where where);
+[[noreturn]] void trap(Where where);
+u32 exchange(u32 mask, u32 value, u32 source, Where where);
+u32 ballot(u32 mask, bool predicate, Where where);
+u32 active_lanes(Where where);
+u32 match_any(u32 mask, u64 value, Where where);
+u32 reduce(const char* what, bool is_signed, u32 mask, u32 value, Where where); // redux.sync
+void distribute(u32* fragment, const void* row, u32 matrices, bool transposed, Where where);
+[[noreturn]] void misaligned_row(Where where);
+void mma_f16_k8(float* sum, const u32* a, const u32* b, Where where);
+void mma_f16_k16(float* sum, const u32* a, const u32* b, Where where);
+void mma_bf16_k16(float* sum, const u32* a, const u32* b, Where where);
+void mma_tf32_k8(float* sum, const u32* a, const u32* b, Where where);
+void copy_async(void* to, const void* from, u32 bytes, u32 source_bytes, Where where);
+void commit_async(Where where);
+void wait_async(u32 pending, Where where);
+void wait_all_async(Where where);
+u64 clock_ns();
+
+// --- Arithmetic that is seldom, or that a CPU rounds otherwise
+
+f32 sum_directed(f32 a, f32 b, Round round);
+f32 product_directed(f32 a, f32 b, Round round);
+f32 fma_directed(f32 a, f32 b, f32 c, Round round);
+f32 narrow_directed(f64 value, Round round);
+f32 from_int_directed(s64 value, Round round);
+f32 from_unsigned_directed(u64 value, Round round);
+u16 half_of(f32 value, Round round);
+u16 half_of_double(f64 value, Round round);
+u16 half_fma(f32 a, f32 b, f32 c); // rounded once
+u16 bf16_fma(f32 a, f32 b, f32 c);
+u16 bf16_of(f32 value, Round round);
+f32 float_of_half(u16 bits);
+u32 tf32_of(f32 value); // .rna: to nearest, ties away from zero
+f32 log2_accurate(f32 value);
+f32 sin_accurate(f32 value);
+f32 cos_accurate(f32 value);
+f32 tanh_accurate(f32 value);
+f32 exp2_accurate(f32 value);
+
+// --- Bits
+
+inline f32 as_f32(u32 bits) { return __builtin_bit_cast(f32, bits); }
+inline u32 bits_of(f32 value) { return __builtin_bit_cast(u32, value); }
+inline f64 as_f64(u64 bits) { return __builtin_bit_cast(f64, bits); }
+inline u64 bits_of(f64 value) { return __builtin_bit_cast(u64, value); }
+
+inline f32 half_to_f32(u16 bits) {
+#if KG_PTX_FLOAT16
+  return static_cast<f32>(__builtin_bit_cast(_Float16, bits));
+#else
+  return float_of_half(bits);
+#endif
+}
+inline u16 f32_to_half(f32 value) {
+#if KG_PTX_FLOAT16
+  return __builtin_bit_cast(u16, static_cast<_Float16>(value));
+#else
+  return half_of(value, nearest);
+#endif
+}
+inline f32 bf16_to_f32(u16 bits) { return as_f32(static_cast<u32>(bits) << 16); }
+
+// --- Memory. One access each, whole, which the checkers and the counters see as the machine would
+// make it.
+
+template <class T>
+struct Accessed {
+  using Type [[gnu::may_alias]] = T;
+};
+template <class T>
+[[gnu::always_inline]] inline T load(const void* address) {
+  return *static_cast<const typename Accessed<T>::Type*>(address);
+}
+template <class T>
+[[gnu::always_inline]] inline void store(void* address, T value) {
+  *static_cast<typename Accessed<T>::Type*>(address) = value;
+}
+
+typedef u16 v2u16 __attribute__((vector_size(4), may_alias));
+typedef u16 v4u16 __attribute__((vector_size(8), may_alias));
+typedef u8 v2u8 __attribute__((vector_size(2), may_alias));
+typedef u8 v4u8 __attribute__((vector_size(4), may_alias));
+typedef u32 v2u32 __attribute__((vector_size(8), may_alias));
+typedef u32 v4u32 __attribute__((vector_size(16), may_alias));
+typedef u64 v2u64 __attribute__((vector_size(16), may_alias));
+typedef v2u8 v2u8u __attribute__((aligned(1)));
+typedef v4u8 v4u8u __attribute__((aligned(1)));
+typedef v2u16 v2u16u __attribute__((aligned(1)));
+typedef v4u16 v4u16u __attribute__((aligned(1)));
+typedef v2u32 v2u32u __attribute__((aligned(1)));
+typedef v4u32 v4u32u __attribute__((aligned(1)));
+typedef v2u64 v2u64u __attribute__((aligned(1)));
+
+// --- Integers. Wrapped in unsigned types, in which nothing overflows.
+
+template <class T>
+inline T shift_left(T value, u32 by) {
+  return by < 8 * sizeof(T) ? static_cast<T>(value << by) : T{0};
+}
+// Of a signed type the sign is shifted in.
+template <class T>
+inline T shift_right(T value, u32 by) {
+  constexpr u32 most = 8 * sizeof(T) - 1;
+  if (by <= most) return static_cast<T>(value >> by);
+  return value < 0 ? static_cast<T>(-1) : T{0};
+}
+// A quotient by zero is not specified; hardware gives all ones.
+template <class T>
+inline T quotient(T a, T b) {
+  if (b == 0) return static_cast<T>(-1);
+  if (static_cast<T>(-1) < 0 && b == static_cast<T>(-1))
+    return static_cast<T>(-static_cast<u64>(a));
+  return static_cast<T>(a / b);
+}
+template <class T>
+inline T remainder(T a, T b) {
+  if (b == 0) return a;
+  if (static_cast<T>(-1) < 0 && b == static_cast<T>(-1)) return 0;
+  return static_cast<T>(a % b);
+}
+inline u32 high_product(u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); }
+inline u32 high_product(s32 a, s32 b) { return static_cast<u32>(static_cast<s64>(a) * b >> 32); }
+inline u64 high_product(u64 a, u64 b) { return static_cast<u64>(static_cast<u128>(a) * b >> 64); }
+inline u64 high_product(s64 a, s64 b) { return static_cast<u64>(static_cast<s128>(a) * b >> 64); }
+inline u32 byte_permute(u32 a, u32 b, u32 selector) {
+  const u64 bytes = static_cast<u64>(b) << 32 | a;
+  u32 result = 0;
+  for (u32 i = 0; i < 4; ++i) {
+    const u32 choice = selector >> 4 * i & 15;
+    u32 byte = static_cast<u32>(bytes >> 8 * (choice & 7)) & 0xff;
+    if ((choice & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
+    result |= byte << 8 * i;
+  }
+  return result;
+}
+inline u32 three_input_logic(u32 a, u32 b, u32 c, u32 table) {
+  u32 result = 0;
+  for (u32 i = 0; i < 8; ++i)
+    if ((table >> i & 1) != 0)
+      result |= ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);
+  return result;
+}
+inline u32 funnel_left(u32 a, u32 b, u32 by) {
+  return by == 0 ? b : by >= 32 ? a : b << by | a >> (32 - by);
+}
+inline u32 funnel_right(u32 a, u32 b, u32 by) {
+  return by == 0 ? a : by >= 32 ? b : b << (32 - by) | a >> by;
+}
+template <class T> // u32, s32, u64, s64
+inline T extract_bits(T value, u32 at, u32 length) {
+  constexpr u32 width = 8 * sizeof(T);
+  at &= 255;
+  length &= 255;
+  const bool negative = value < 0 && static_cast<T>(-1) < 0;
+  if (length == 0) return 0;
+  if (at >= width) return negative ? static_cast<T>(-1) : T{0};
+  if (at + length >= width) return shift_right(value, at);
+  return shift_right(static_cast<T>(shift_left(value, width - at - length)), width - length);
+}
+inline u32 insert_bits(u32 from, u32 into, u32 at, u32 length) {
+  at &= 255;
+  length &= 255;
+  const u32 mask = shift_left<u32>(length >= 32 ? ~0u : (1u << length) - 1, at);
+  return (into & ~mask) | (shift_left<u32>(from, at) & mask);
+}
+inline u32 reverse_bits(u32 value) {
+  u32 result = 0;
+  for (u32 i = 0; i < 32; ++i) result |= (value >> i & 1) << (31 - i);
+  return result;
+}
+
+// --- Floats
+
+// Subnormal numbers are zero, with their sign.
+inline f32 flush(f32 value) {
+  return (bits_of(value) & 0x7f800000u) == 0 ? as_f32(bits_of(value) & 0x80000000u) : value;
+}
+inline f32 saturate(f32 value) { return value > 0 ? (value < 1 ? value : 1.f) : 0.f; } // NaN: 0
+// The one that is no NaN; -0 is less than +0.
+template <class T>
+inline T least(T a, T b) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return __builtin_signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+template <class T>
+inline T greatest(T a, T b) {
+  if (a != a) return b;
+  if (b != b) return a;
+  if (a == b) return __builtin_signbit(a) ? b : a;
+  return a < b ? b : a;
+}
+inline f32 quiet_nan() { return as_f32(0x7fffffffu); }
+// div.approx: beyond 2^126 the divisor's reciprocal would be subnormal, and is zero.
+inline f32 quotient_approx(f32 a, f32 b) {
+  const f32 size = __builtin_fabsf(b);
+  if (size > 0x1p126f && size <= 0x1.fffffep127f)
+    return __builtin_isinf(a) ? quiet_nan() : __builtin_copysignf(0.f, a) * (b < 0 ? -1.f : 1.f);
+  return a / b;
+}
+
+// A float as an integer: rounded, saturated at the ends of the type (PTX ISA, "cvt"). A NaN is 0,
+// or of 64 bits the highest.
+template <class Int, class Float>
+inline Int to_int(Float value, Round round) {
+  constexpr bool is_signed = static_cast<Int>(-1) < 0;
+  constexpr int bits = 8 * sizeof(Int);
+  constexpr Int most =
+      is_signed ? static_cast<Int>(~(u64{1} << (bits - 1))) : static_cast<Int>(~u64{0});
+  constexpr Int least_value = is_signed ? static_cast<Int>(u64{1} << (bits - 1)) : Int{0};
+  if (value != value)
+    return sizeof(Int) == 8 || sizeof(Float) == 8 ? static_cast<Int>(u64{1} << (bits - 1)) : Int{0};
+  const f64 wide = value;
+  const f64 rounded = round == nearest ? __builtin_nearbyint(wide)
+                      : round == zero  ? __builtin_trunc(wide)
+                      : round == down  ? __builtin_floor(wide)
+                                       : __builtin_ceil(wide);
+  const f64 end = is_signed ? 0x1p0 * (u64{1} << (bits - 1)) : 2.0 * (u64{1} << (bits - 1));
+  if (rounded >= end) return most;
+  if (rounded < static_cast<f64>(least_value)) return least_value;
+  return static_cast<Int>(rounded);
+}
+// One integer as another, saturated.
+template <class To, class From>
+inline To saturate_int(From value) {
+  constexpr bool is_signed = static_cast<To>(-1) < 0;
+  constexpr int bits = 8 * sizeof(To);
+  const s128 most = is_signed ? (s128{1} << (bits - 1)) - 1 : (s128{1} << bits) - 1;
+  const s128 lowest = is_signed ? -(s128{1} << (bits - 1)) : s128{0};
+  const s128 wide = value;
+  return static_cast<To>(wide > most ? most : wide < lowest ? lowest : wide);
+}
+
+// --- Warps
+
+enum class Shuffle { up, down, butterfly, index };
+// shfl.sync: `clamp` holds the segment's mask above its eight low bits.
+inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* in_range,
+                   Where where) {
+  const u32 self = lane();
+  const u32 segment = clamp >> 8 & 31;
+  const u32 last = (self & segment) | (clamp & 31 & ~segment);
+  by &= 31;
+  u32 source = 0;
+  bool inside = false;
+  if (mode == Shuffle::up) {
+    source = self - by;
+    inside = static_cast<s32>(source) >= static_cast<s32>(last);
+  } else {
+    source = mode == Shuffle::down        ? self + by
+             : mode == Shuffle::butterfly ? self ^ by
+                                          : (self & segment) | (by & ~segment);
+    inside = source <= last;
+  }
+  if (in_range) *in_range = inside;
+  return exchange(mask, value, inside ? source : self, where);
+}
+
+// ldmatrix: the row is read by an access of the kernel's own.
+[[gnu::always_inline]] inline void load_matrices(u32* fragment, const void* row, u32 matrices,
+                                                 bool transposed, Where where) {
+  v4u32 mine{};
+  if (lane() < 8 * matrices) {
+    if (reinterpret_cast<u64>(row) % 16 != 0) misaligned_row(where);
+    mine = *static_cast<const v4u32*>(row);
+  }
+  distribute(fragment, &mine, matrices, transposed, where);
+}
+
+} // namespace kg::ptx_run

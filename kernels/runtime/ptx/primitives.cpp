@@ -1,0 +1,168 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What code made from PTX asks of the executor.
+#include "runtime/host/async_copy.h"
+#include "runtime/host/bfloat16.h"
+#include "runtime/host/block.h"
+#include "runtime/host/float_rounding.h"
+#include "runtime/host/half.h"
+#include "runtime/host/matrix.h"
+#include "runtime/host/warp.h"
+#include "runtime/ptx/prelude.h"
+
+#include <chrono>
+#include <cmath>
+#include <string_view>
+
+namespace kg::ptx_run {
+namespace {
+
+using host::running_block;
+
+Location here(Where where) { return {where.file, where.line}; }
+
+host::Rounding rounding(Round round) { return static_cast<host::Rounding>(round); }
+
+// f(mode) with a mode that the compiler knows.
+template <class Function>
+auto with_mode(Round round, Function f) {
+  using host::Rounding;
+  switch (rounding(round)) {
+  case Rounding::zero: return f(std::integral_constant<Rounding, Rounding::zero>{});
+  case Rounding::down: return f(std::integral_constant<Rounding, Rounding::down>{});
+  case Rounding::up: return f(std::integral_constant<Rounding, Rounding::up>{});
+  case Rounding::nearest: break;
+  }
+  return f(std::integral_constant<Rounding, Rounding::nearest>{});
+}
+
+} // namespace
+
+static_assert(static_cast<int>(host::Rounding::zero) == zero &&
+              static_cast<int>(host::Rounding::down) == down &&
+              static_cast<int>(host::Rounding::up) == up);
+
+void keep_primitives() {}
+
+u8* shared_base() { return running_block("a kernel", Location::here()).shared_memory(); }
+u32 lane() { return host::current_block->lane(); }
+u32 warp() { return host::current_block->thread_rank() / host::kWarpSize; }
+
+void barrier(Where where) { host::current_block->barrier("bar.sync", here(where)); }
+void named_barrier(u32 id, u32 threads, bool wait, Where where) {
+  host::current_block->named_barrier(id, threads, wait, here(where));
+}
+u32 barrier_vote(char kind, bool predicate, Where where) {
+  const auto votes = host::current_block->vote(predicate, "bar.red", here(where));
+  return kind == 'c' ? votes.count : kind == 'a' ? votes.all : votes.any;
+}
+void warp_barrier(u32 mask, Where where) {
+  host::current_block->collective(mask, nullptr, &host::resolve_nothing, "bar.warp.sync",
+                                  here(where));
+}
+void fence(bool block_scope) { host::fence(block_scope); }
+void yield(Where where) { host::current_block->yield("nanosleep", here(where)); }
+void trap(Where where) { host::current_block->trap("trap was executed", here(where)); }
+
+u32 exchange(u32 mask, u32 value, u32 source, Where where) {
+  return host::exchange(mask, value, source, "shfl.sync", here(where));
+}
+u32 ballot(u32 mask, bool predicate, Where where) {
+  return host::ballot(mask, predicate, "vote.sync", here(where));
+}
+u32 active_lanes(Where where) { return host::current_block->converge(here(where)); }
+u32 match_any(u32 mask, u64 value, Where where) {
+  return host::match(mask, value, "match.any.sync", here(where));
+}
+u32 reduce(const char* what, bool is_signed, u32 mask, u32 value, Where where) {
+  const std::string_view name = what;
+  const Location place = here(where);
+  const auto of = [&]<class Combine>(Combine) {
+    if (is_signed)
+      return static_cast<u32>(
+          host::reduce<Combine>(mask, static_cast<s32>(value), "redux.sync", place));
+    return host::reduce<Combine>(mask, value, "redux.sync", place);
+  };
+  if (name == "add") return of(host::Plus{});
+  if (name == "min") return of(host::Minimum{});
+  if (name == "max") return of(host::Maximum{});
+  if (name == "and") return of(host::BitAnd{});
+  if (name == "or") return of(host::BitOr{});
+  return of(host::BitXor{});
+}
+
+void distribute(u32* fragment, const void* row, u32 matrices, bool transposed, Where where) {
+  host::distribute_matrices(fragment, *static_cast<const host::MatrixRow*>(row), matrices,
+                            transposed, "ldmatrix", here(where));
+}
+void misaligned_row(Where where) { host::misaligned_matrix_row("ldmatrix", here(where)); }
+void mma_f16_k8(float* sum, const u32* a, const u32* b, Where where) {
+  host::multiply_matrices<host::Binary16, 8>(sum, a, b, "mma.m16n8k8.f16", here(where));
+}
+void mma_f16_k16(float* sum, const u32* a, const u32* b, Where where) {
+  host::multiply_matrices<host::Binary16, 16>(sum, a, b, "mma.m16n8k16.f16", here(where));
+}
+void mma_bf16_k16(float* sum, const u32* a, const u32* b, Where where) {
+  host::multiply_matrices<host::Bfloat16, 16>(sum, a, b, "mma.m16n8k16.bf16", here(where));
+}
+void mma_tf32_k8(float* sum, const u32* a, const u32* b, Where where) {
+  host::multiply_matrices<host::Tf32, 8>(sum, a, b, "mma.m16n8k8.tf32", here(where));
+}
+
+void copy_async(void* to, const void* from, u32 bytes, u32 source_bytes, Where where) {
+  host::async_copy(to, from, bytes, source_bytes, "cp.async", here(where));
+}
+void commit_async(Where where) { host::async_commit("cp.async.commit_group", here(where)); }
+void wait_async(u32 pending, Where where) {
+  host::async_wait_group(pending, "cp.async.wait_group", here(where));
+}
+void wait_all_async(Where where) { host::async_wait_all("cp.async.wait_all", here(where)); }
+u64 clock_ns() {
+  return static_cast<u64>(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+f32 narrow_directed(f64 value, Round round) {
+  return with_mode(round, [&](auto mode) { return host::narrow<mode.value>(value); });
+}
+f32 sum_directed(f32 a, f32 b, Round round) {
+  return narrow_directed(host::sum_to_odd(a, b), round);
+}
+f32 product_directed(f32 a, f32 b, Round round) {
+  return narrow_directed(static_cast<f64>(a) * b, round); // exact as a double
+}
+f32 fma_directed(f32 a, f32 b, f32 c, Round round) {
+  return narrow_directed(host::sum_to_odd(static_cast<f64>(a) * b, c), round);
+}
+f32 from_int_directed(s64 value, Round round) {
+  return narrow_directed(host::integer_to_odd(value), round);
+}
+f32 from_unsigned_directed(u64 value, Round round) {
+  return narrow_directed(host::integer_to_odd(value), round);
+}
+u16 half_of(f32 value, Round round) {
+  return with_mode(round, [&](auto mode) { return host::Binary16::from_float<mode.value>(value); });
+}
+u16 half_of_double(f64 value, Round round) { return half_of(host::narrow_to_odd(value), round); }
+u16 half_fma(f32 a, f32 b, f32 c) {
+  return half_of_double(host::sum_to_odd(static_cast<f64>(a) * b, c), nearest);
+}
+u16 bf16_fma(f32 a, f32 b, f32 c) {
+  return bf16_of(host::narrow_to_odd(host::sum_to_odd(static_cast<f64>(a) * b, c)), nearest);
+}
+u16 bf16_of(f32 value, Round round) {
+  return with_mode(round, [&](auto mode) { return host::Bfloat16::from_float<mode.value>(value); });
+}
+f32 float_of_half(u16 bits) { return host::Binary16::to_float(bits); }
+u32 tf32_of(f32 value) {
+  const u32 bits = bits_of(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
+  return (bits + 0x1000u) & ~0x1fffu;
+}
+f32 log2_accurate(f32 value) { return std::log2(value); }
+f32 sin_accurate(f32 value) { return std::sin(value); }
+f32 cos_accurate(f32 value) { return std::cos(value); }
+f32 tanh_accurate(f32 value) { return std::tanh(value); }
+f32 exp2_accurate(f32 value) { return std::exp2(value); }
+
+} // namespace kg::ptx_run

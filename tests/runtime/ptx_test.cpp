@@ -1,0 +1,290 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// PTX on the executor: what single instructions give, by the ISA's own words, and what is refused.
+// Each snippet is a kernel of one thread or one warp that reads words and writes words.
+#include "runtime/buffer.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "runtime/ptx/emit.h"
+#include "runtime/ptx/library.h"
+#include "runtime/ptx/module.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace kg::ptx_run {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::uint32_t kNan = 0x7fc00000, kInfinity = 0x7f800000, kMinusZero = 0x80000000;
+
+std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+
+// A module with one kernel, whose body finds its arguments in %in and %out (addresses of words) and
+// its lane in %lane.
+std::string module_of(const std::string& body, const std::string& before = "") {
+  return fmt::format(R"(
+.version 9.0
+.target sm_90a
+.address_size 64
+{}
+.visible .entry snippet(
+  .param .u64 snippet_param_0,
+  .param .u64 snippet_param_1
+)
+{{
+  .reg .pred %p<9>;
+  .reg .b16 %h<9>;
+  .reg .b32 %r<19>;
+  .reg .f32 %f<19>;
+  .reg .b64 %d<19>;
+  .reg .b32 %lane;
+  .reg .b64 %in, %out, %at;
+  ld.param.u64 %in, [snippet_param_0];
+  ld.param.u64 %out, [snippet_param_1];
+  mov.u32 %lane, %tid.x;
+  mul.wide.u32 %at, %lane, 4;
+  add.s64 %out, %out, %at;
+  {}
+  ret;
+}}
+)",
+                     before, body);
+}
+
+// What each of `threads` threads wrote.
+std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_t> words = {0},
+                               unsigned threads = 1, const std::string& before = "") {
+  const LoadedKernel kernel = compile(module_of(body, before), "snippet.ptx", "snippet");
+  std::vector<std::uint32_t> out(threads, 0xdeadbeef);
+  void* in_pointer = words.data();
+  void* out_pointer = out.data();
+  void* arguments[] = {&in_pointer, &out_pointer};
+  const std::size_t sizes[] = {sizeof(void*), sizeof(void*)};
+  LaunchConfig config{.grid = 1, .block = threads};
+  config.shared_bytes = kernel.static_shared_bytes;
+  detail::launch_erased(config, erased(kernel), {arguments, sizes, 2, nullptr, nullptr});
+  return out;
+}
+
+// The result of an instruction of two words: "shl.b32 %r3, %r1, %r2" of a and b.
+std::uint32_t of(const std::string& instruction, std::uint32_t a, std::uint32_t b = 0,
+                 std::uint32_t c = 0) {
+  return run(
+      "ld.global.u32 %r1, [%in]; ld.global.u32 %r2, [%in+4]; ld.global.u32 %r4, [%in+8];\n"
+      "mov.b32 %f1, %r1; mov.b32 %f2, %r2; mov.b32 %f4, %r4; mov.b32 %r3, 0; mov.b32 %f3, %r3;\n" +
+          instruction + ";\nst.global.u32 [%out], %r3;",
+      {a, b, c})[0];
+}
+// Of floats, with the result in %f3.
+std::uint32_t of_floats(const std::string& instruction, std::uint32_t a, std::uint32_t b = 0,
+                        std::uint32_t c = 0) {
+  return of(instruction + "; mov.b32 %r3, %f3", a, b, c);
+}
+
+TEST(Ptx, ShiftsBeyondTheWidth) {
+  EXPECT_EQ(of("shl.b32 %r3, %r1, %r2", 1, 31), 0x80000000u);
+  EXPECT_EQ(of("shl.b32 %r3, %r1, %r2", 1, 32), 0u);
+  EXPECT_EQ(of("shr.u32 %r3, %r1, %r2", 0x80000000, 40), 0u);
+  EXPECT_EQ(of("shr.s32 %r3, %r1, %r2", 0x80000000, 40), 0xffffffffu);
+  EXPECT_EQ(of("shf.l.wrap.b32 %r3, %r1, %r2, %r4", 0x12345678, 0x9abcdef0, 36), 0xabcdef01u);
+  EXPECT_EQ(of("shf.r.wrap.b32 %r3, %r1, %r2, %r4", 0x12345678, 0x9abcdef0, 8), 0xf0123456u);
+}
+
+TEST(Ptx, ProductsAndQuotients) {
+  EXPECT_EQ(of("mul.hi.s32 %r3, %r1, %r2", 0x80000000, 2), 0xffffffffu);
+  EXPECT_EQ(of("mul.hi.u32 %r3, %r1, %r2", 0x80000000, 2), 1u);
+  EXPECT_EQ(
+      of("mul.wide.s32 %d1, %r1, %r2; shr.u64 %d1, %d1, 32; cvt.u32.u64 %r3, %d1", 0xffffffff, 5),
+      0xffffffffu);
+  EXPECT_EQ(of("mad.lo.s32 %r3, %r1, %r2, %r4", 7, 0xffffffff, 10), 3u);
+  EXPECT_EQ(of("div.s32 %r3, %r1, %r2", 0xfffffff9, 2), 0xfffffffdu) << "towards zero";
+  EXPECT_EQ(of("rem.s32 %r3, %r1, %r2", 0xfffffff9, 2), 0xffffffffu);
+  EXPECT_EQ(of("div.s32 %r3, %r1, %r2", 0x80000000, 0xffffffff), 0x80000000u);
+  EXPECT_EQ(of("min.s32 %r3, %r1, %r2", 0xffffffff, 1), 0xffffffffu);
+  EXPECT_EQ(of("min.u32 %r3, %r1, %r2", 0xffffffff, 1), 1u);
+}
+
+TEST(Ptx, Bits) {
+  EXPECT_EQ(of("prmt.b32 %r3, %r1, %r2, 30292", 0x33221100, 0x77665544), 0x77665544u);
+  EXPECT_EQ(of("prmt.b32 %r3, %r1, %r2, 8", 0x00000080, 0) & 0xff, 0xffu) << "the sign of byte 0";
+  EXPECT_EQ(of("lop3.b32 %r3, %r1, %r2, %r4, 150", 0xff00ff00, 0x0ff00ff0, 0x00ffff00),
+            0xff00ff00u ^ 0x0ff00ff0u ^ 0x00ffff00u);
+  EXPECT_EQ(of("bfe.u32 %r3, %r1, 8, 8", 0x12345678), 0x56u);
+  EXPECT_EQ(of("bfe.s32 %r3, %r1, 28, 8", 0x92345678), 0xfffffff9u) << "beyond the end the sign";
+  EXPECT_EQ(of("bfi.b32 %r3, %r1, %r2, 4, 8", 0xab, 0xffffffff), 0xfffffabfu);
+  EXPECT_EQ(of("popc.b32 %r3, %r1", 0xf0f00001), 9u);
+  EXPECT_EQ(of("clz.b32 %r3, %r1", 0), 32u);
+  EXPECT_EQ(of("clz.b32 %r3, %r1", 0x00010000), 15u);
+  EXPECT_EQ(of("brev.b32 %r3, %r1", 0x00000003), 0xc0000000u);
+}
+
+TEST(Ptx, ComparisonsWithNan) {
+  const auto compare = [](const char* how, std::uint32_t a, std::uint32_t b) {
+    return of(fmt::format("setp.{}.f32 %p1, %f1, %f2; selp.b32 %r3, 1, 0, %p1", how), a, b);
+  };
+  const std::uint32_t one = bits(1), two = bits(2);
+  for (const char* ordered : {"eq", "ne", "lt", "le", "gt", "ge", "num"})
+    EXPECT_EQ(compare(ordered, kNan, one), 0u) << ordered;
+  for (const char* either : {"equ", "neu", "ltu", "leu", "gtu", "geu", "nan"})
+    EXPECT_EQ(compare(either, one, kNan), 1u) << either;
+  EXPECT_EQ(compare("ne", one, two), 1u);
+  EXPECT_EQ(compare("ltu", two, one), 0u);
+  EXPECT_EQ(compare("neu", one, one), 0u);
+}
+
+TEST(Ptx, LeastAndGreatest) {
+  const std::uint32_t one = bits(1);
+  EXPECT_EQ(of_floats("min.f32 %f3, %f1, %f2", kNan, one), one);
+  EXPECT_EQ(of_floats("max.f32 %f3, %f1, %f2", one, kNan), one);
+  EXPECT_EQ(of_floats("max.NaN.f32 %f3, %f1, %f2", one, kNan), 0x7fffffffu);
+  EXPECT_EQ(of_floats("min.f32 %f3, %f1, %f2", 0, kMinusZero), kMinusZero);
+  EXPECT_EQ(of_floats("max.f32 %f3, %f1, %f2", kMinusZero, 0), 0u);
+}
+
+TEST(Ptx, DirectedRounding) {
+  const std::uint32_t one = bits(1), tiny = bits(0x1p-30f), minus_tiny = bits(-0x1p-30f);
+  EXPECT_EQ(of_floats("add.rp.f32 %f3, %f1, %f2", one, tiny), one + 1);
+  EXPECT_EQ(of_floats("add.rz.f32 %f3, %f1, %f2", one, minus_tiny), one - 1);
+  EXPECT_EQ(of_floats("sub.rm.f32 %f3, %f1, %f2", one, tiny), one - 1);
+  EXPECT_EQ(of_floats("mul.rm.f32 %f3, %f1, %f2", one + 1, one + 1), one + 2);
+  EXPECT_EQ(of_floats("mul.rp.f32 %f3, %f1, %f2", one + 1, one + 1), one + 3);
+  EXPECT_EQ(of_floats("fma.rm.f32 %f3, %f1, %f2, %f4", one, one, minus_tiny), one - 1);
+  EXPECT_EQ(of_floats("fma.rn.f32 %f3, %f1, %f2, %f4", one + 1, one + 1, bits(-1)),
+            bits(std::fma(1 + 0x1p-23f, 1 + 0x1p-23f, -1.f)));
+}
+
+TEST(Ptx, FloatsAsIntegers) {
+  EXPECT_EQ(of("cvt.rzi.s32.f32 %r3, %f1", bits(-2.7f)), 0xfffffffeu);
+  EXPECT_EQ(of("cvt.rni.s32.f32 %r3, %f1", bits(2.5f)), 2u);
+  EXPECT_EQ(of("cvt.rmi.s32.f32 %r3, %f1", bits(-2.5f)), 0xfffffffdu);
+  EXPECT_EQ(of("cvt.rpi.s32.f32 %r3, %f1", bits(2.1f)), 3u);
+  EXPECT_EQ(of("cvt.rzi.s32.f32 %r3, %f1", bits(1e20f)), 0x7fffffffu);
+  EXPECT_EQ(of("cvt.rzi.u32.f32 %r3, %f1", bits(-5)), 0u);
+  EXPECT_EQ(of("cvt.rzi.u32.f32 %r3, %f1", bits(1e20f)), 0xffffffffu);
+  EXPECT_EQ(of("cvt.rzi.s32.f32 %r3, %f1", kNan), 0u);
+  EXPECT_EQ(of_floats("cvt.rn.f32.u32 %f3, %r1", 0x01000001), bits(16777216));
+  EXPECT_EQ(of_floats("cvt.sat.f32.f32 %f3, %f1", kNan), 0u);
+  EXPECT_EQ(of_floats("cvt.sat.f32.f32 %f3, %f1", bits(7)), bits(1));
+  EXPECT_EQ(of_floats("cvt.rzi.f32.f32 %f3, %f1", bits(-1.5f)), bits(-1));
+  EXPECT_EQ(of("cvt.s32.s8 %r3, %r1", 0x80), 0xffffff80u);
+}
+
+TEST(Ptx, ShortFloats) {
+  EXPECT_EQ(of("cvt.rn.f16.f32 %h1, %f1; cvt.u32.u16 %r3, %h1", bits(1 + 0x1p-11f)), 0x3c00u)
+      << "a tie, to even";
+  EXPECT_EQ(of("cvt.rz.f16.f32 %h1, %f1; cvt.u32.u16 %r3, %h1", bits(65535.f)), 0x7bffu);
+  EXPECT_EQ(of("cvt.rn.bf16.f32 %h1, %f1; cvt.u32.u16 %r3, %h1", bits(1 + 3 * 0x1p-8f)), 0x3f82u);
+  EXPECT_EQ(of("cvt.rn.f16x2.f32 %r3, %f1, %f2", bits(1), bits(2)), 0x3c004000u)
+      << "the first is the upper half";
+  EXPECT_EQ(of("cvt.rn.bf16x2.f32 %r3, %f1, %f2", bits(1), bits(2)), 0x3f804000u);
+  EXPECT_EQ(of("cvt.rna.tf32.f32 %r3, %f1", 0x3f801000), 0x3f802000u) << "a tie, away from zero";
+  EXPECT_EQ(of_floats("cvt.u16.u32 %h1, %r1; cvt.f32.f16 %f3, %h1", 0x0001), bits(0x1p-24f));
+}
+
+TEST(Ptx, SignsAndSpecialValues) {
+  EXPECT_EQ(of_floats("copysign.f32 %f3, %f1, %f2", bits(-1), bits(3)), bits(-3))
+      << "the first has the sign";
+  EXPECT_EQ(of_floats("neg.f32 %f3, %f1", 0), kMinusZero);
+  EXPECT_EQ(of_floats("abs.f32 %f3, %f1", kMinusZero), 0u);
+  EXPECT_EQ(of_floats("ex2.approx.ftz.f32 %f3, %f1", bits(-200)), 0u);
+  EXPECT_EQ(of_floats("ex2.approx.ftz.f32 %f3, %f1", bits(3)), bits(8));
+  EXPECT_EQ(of_floats("rcp.approx.ftz.f32 %f3, %f1", 1), kInfinity) << "a subnormal is flushed";
+  EXPECT_EQ(of_floats("rcp.rn.f32 %f3, %f1", kMinusZero), kInfinity | kMinusZero);
+  EXPECT_EQ(of_floats("div.approx.f32 %f3, %f1, %f2", bits(1), bits(0x1p127f)), 0u)
+      << "beyond 2^126";
+  EXPECT_EQ(of_floats("div.rn.f32 %f3, %f1, %f2", bits(1), bits(3)), bits(1.f / 3));
+  EXPECT_EQ(of_floats("mul.ftz.f32 %f3, %f1, %f2", bits(0x1p-100f), bits(0x1p-40f)), 0u);
+}
+
+TEST(Ptx, MemoryOfEveryWidth) {
+  EXPECT_EQ(of("ld.global.s8 %r3, [%in]", 0x80), 0xffffff80u);
+  EXPECT_EQ(of("ld.global.u8 %r3, [%in+1]", 0x8000), 0x80u);
+  EXPECT_EQ(of("ld.global.s16 %r3, [%in]", 0x8001), 0xffff8001u);
+  EXPECT_EQ(of("ld.global.v2.u32 {%r5, %r6}, [%in]; sub.s32 %r3, %r6, %r5", 5, 9), 4u);
+  EXPECT_EQ(
+      of("ld.global.v4.u8 {%r5, %r6, %r7, %r8}, [%in]; shl.b32 %r7, %r7, 8; or.b32 %r3, %r8, %r7",
+         0x44332211),
+      0x3344u);
+  EXPECT_EQ(of("mov.b32 {%h1, %h2}, %r1; mov.b32 %r3, {%h2, %h1}", 0x12345678), 0x56781234u);
+}
+
+TEST(Ptx, LanesExchange) {
+  const auto shuffle = [](const std::string& mode, const std::string& by,
+                          const std::string& clamp) {
+    return run(fmt::format("shfl.sync.{}.b32 %r1|%p1, %lane, {}, {}, -1; selp.b32 %r2, 100, 0, "
+                           "%p1; add.s32 %r1, %r1, %r2;"
+                           "st.global.u32 [%out], %r1;",
+                           mode, by, clamp),
+               {0}, 32);
+  };
+  const auto up = shuffle("up", "1", "0"), down = shuffle("down", "1", "31"),
+             xored = shuffle("bfly", "4", "31");
+  const auto segments = shuffle("down", "1", "0x181f"); // of eight lanes
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    EXPECT_EQ(up[lane], lane == 0 ? 0u : 100 + lane - 1);
+    EXPECT_EQ(down[lane], lane == 31 ? 31u : 100 + lane + 1);
+    EXPECT_EQ(xored[lane], 100 + (lane ^ 4));
+    EXPECT_EQ(segments[lane], lane % 8 == 7 ? lane : 100 + lane + 1);
+  }
+  EXPECT_EQ(run("and.b32 %r1, %lane, 1; setp.eq.s32 %p1, %r1, 0; vote.sync.ballot.b32 %r2, %p1, "
+                "-1; st.global.u32 [%out], %r2;",
+                {0}, 32)[5],
+            0x55555555u);
+}
+
+TEST(Ptx, ABlockSharesMemory) {
+  const auto out = run("mov.u32 %r1, tile; shl.b32 %r2, %lane, 2; add.s32 %r3, %r1, %r2; "
+                       "st.shared.u32 [%r3], %lane; bar.sync 0;\n"
+                       "xor.b32 %r2, %r2, 252; add.s32 %r3, %r1, %r2; ld.shared.u32 %r4, [%r3]; "
+                       "st.global.u32 [%out], %r4;",
+                       {0}, 64, ".shared .align 4 .b8 tile[256];");
+  for (unsigned thread = 0; thread < 64; ++thread) EXPECT_EQ(out[thread], 63 - thread);
+}
+
+TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
+  const auto refusal = [](const std::string& body) {
+    try {
+      compile(module_of(".loc 1 88 3\n" + body, ".file 1 \"/x/kernels/gemm/gemm.cu\""), "k.ptx",
+              "snippet");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("it was accepted");
+  };
+  EXPECT_THAT(refusal("wgmma.fence.sync.aligned;"),
+              AllOf(HasSubstr("`wgmma.fence.sync.aligned` (k.ptx:"), HasSubstr("gemm.cu:88"),
+                    HasSubstr("sm_80")));
+  EXPECT_THAT(refusal("ld.volatile.global.u32 %r1, [%in];"),
+              HasSubstr(".volatile is not executed"));
+  EXPECT_THAT(refusal("call.uni (r), f, (a);"), HasSubstr("`call.uni`"));
+  EXPECT_THAT(refusal("mov.u64 %d1, table;"), HasSubstr("the variable table is not executed"));
+  EXPECT_THAT(refusal("frobnicate.b32 %r1, %r2;"), HasSubstr("does not know it"));
+  EXPECT_THROW(compile(module_of(""), "k.ptx", "another"), Error);
+  EXPECT_THROW(compile(".version 9.0\n.visible .entry snippet() {", "k.ptx", "snippet"), Error)
+      << "cut off";
+}
+
+TEST(Ptx, PlacesAreThoseOfTheSource) {
+  const Module module =
+      parse(module_of(".loc 1 88 3\nadd.s32 %r1, %r2, 1;", ".file 1 \"/x/kernels/gemm/gemm.cu\""),
+            "k.ptx");
+  ASSERT_EQ(module.entries.size(), 1u);
+  EXPECT_THAT(emit(module, module.entries[0]).text, HasSubstr("#line 88 \"kernels/gemm/gemm.cu\""));
+  EXPECT_EQ(module.target, "sm_90a");
+  EXPECT_EQ(entry_names(module_of("")), std::vector<std::string>{"snippet"});
+}
+
+} // namespace
+} // namespace kg::ptx_run
