@@ -20,6 +20,11 @@
 #include "broadcast/plan.h"
 
 namespace kg::test {
+
+__global__ void divide(Divisor by, const std::int64_t* dividends, std::int64_t* quotients) {
+  quotients[threadIdx.x] = by.quotient(dividends[threadIdx.x]);
+}
+
 namespace {
 
 TYPED_TEST_SUITE(Broadcast, FloatTypes, DtypeNames);
@@ -289,10 +294,6 @@ TYPED_TEST(Broadcast, MergesAxes) {
   EXPECT_EQ(plan({2, 3, 4, 5}, {1, 3, 1, 1}).outer_axes, 2) << "channels";
   EXPECT_EQ(plan({2, 3, 4, 5}, {2, 3, 1, 1}).outer_axes, 1) << "channels of each image";
   EXPECT_EQ(plan({1, 7, 1, 9, 1}, {1, 7, 1, 9, 1}).inner.extent.value, 63) << "ones do not count";
-}
-
-__global__ void divide(Divisor by, const std::int64_t* dividends, std::int64_t* quotients) {
-  quotients[threadIdx.x] = by.quotient(dividends[threadIdx.x]);
 }
 
 // Divisors around powers of two, dividends around their multiples.

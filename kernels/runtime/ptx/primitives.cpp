@@ -63,7 +63,7 @@ void warp_barrier(u32 mask, Where where) {
 }
 void fence(bool block_scope) { host::fence(block_scope); }
 void yield(Where where) { host::current_block->yield("nanosleep", here(where)); }
-void trap(Where where) { host::current_block->trap("trap was executed", here(where)); }
+void trap(Where where) { host::current_block->trap("__trap() was called", here(where)); }
 
 u32 exchange(u32 mask, u32 value, u32 source, Where where) {
   return host::exchange(mask, value, source, "shfl.sync", here(where));
