@@ -4,8 +4,8 @@
 
 #include "perf/identity/cubin.h"
 #include "perf/identity/elf.h"
-#include "runtime/ptx/fatbin.h"
 #include "runtime/hash.h"
+#include "runtime/ptx/fatbin.h"
 
 #include <algorithm>
 #include <set>

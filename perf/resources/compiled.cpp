@@ -3,13 +3,13 @@
 #include "perf/resources/compiled.h"
 
 #include "perf/identity/cubin.h"
-#include "runtime/ptx/fatbin.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/resources/definition.h"
 #include "perf/resources/occupancy.h"
 #include "perf/resources/ptx.h"
 #include "perf/resources/ptxas_log.h"
 #include "runtime/error.h"
+#include "runtime/ptx/fatbin.h"
 
 #include <algorithm>
 #include <set>
@@ -35,9 +35,8 @@ std::vector<std::filesystem::path> fatbins_in(const std::filesystem::path& folde
 }
 
 // The entry of machine code or of PTX. A file is compiled for one architecture.
-const FatbinEntry& entry_of(FatbinEntry::Kind kind,
-                                      const std::vector<FatbinEntry>& entries,
-                                      const std::string& file) {
+const FatbinEntry& entry_of(FatbinEntry::Kind kind, const std::vector<FatbinEntry>& entries,
+                            const std::string& file) {
   const auto at = std::find_if(entries.begin(), entries.end(),
                                [&](const auto& one) { return one.kind == kind; });
   if (at == entries.end())

@@ -4,9 +4,9 @@
 // Cubins and fatbins of a tiny kernel, compiled at build time where there is nvcc.
 #include "perf/identity/cubin.h"
 #include "perf/identity/elf.h"
-#include "runtime/ptx/fatbin.h"
 #include "perf/identity/row_identity.h"
 #include "runtime/error.h"
+#include "runtime/ptx/fatbin.h"
 #include "tests/identity/file.h"
 
 #include <gtest/gtest.h>
