@@ -14,7 +14,7 @@ include(CMakePackageConfigHelpers)
 set(headers include/kernelgrade) # as the targets say
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
 
-set(targets runtime jit_build test_support test_runner test_main)
+set(targets runtime jit_build oracle test_support test_runner test_main)
 foreach(name IN ITEMS foreign rewrite symbols checkers counters cost)
   if(TARGET kernelgrade_${name})
     list(APPEND targets ${name})
@@ -35,7 +35,7 @@ install(DIRECTORY kernels/foreign/include DESTINATION ${headers}/foreign) # <cud
 install(DIRECTORY kernels/runtime kernels/ptx kernels/foreign DESTINATION ${headers}
   FILES_MATCHING PATTERN "*.h" PATTERN rewrite EXCLUDE)
 install(FILES perf/cost/limits.h perf/cost/metrics.h DESTINATION ${headers}/perf/cost)
-install(DIRECTORY tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY tests/oracle tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")
 
 configure_package_config_file(cmake/KernelgradeConfig.cmake.in ${PROJECT_BINARY_DIR}/KernelgradeConfig.cmake
   INSTALL_DESTINATION ${package})

@@ -5,8 +5,9 @@
 #
 # Adds an operation whole. From these files, each of which must exist:
 #   kernels/<op>/<op>.h, kernels/<op>/<SOURCES> (default <op>.cu)   the kernels
-#   tests/<op>_test.cu                                              the correctness test
-#   perf/<op>_perf.cu                                               the cases that are timed
+#   tests/ops/<op>/<op>_card.cu                                     what it is (tests/contract/card.h)
+#   tests/ops/<op>/<op>_test.cu                                     the tests that are its own
+# or, of an op without a card, tests/<op>_test.cu, the correctness test, and perf/<op>_perf.cu, the cases that are timed,
 # it makes
 #   kernelgrade_<op>           the kernels as users link them; plain.kernelgrade_<op> links them into an ordinary program
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
@@ -45,11 +46,19 @@ function(kernelgrade_add_op op)
     set(arg_SOURCES ${op}.cu)
   endif()
   list(TRANSFORM arg_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/kernels/${op}/ OUTPUT_VARIABLE kernels)
-  set(test ${PROJECT_SOURCE_DIR}/tests/${op}_test.cu)
-  set(perf ${PROJECT_SOURCE_DIR}/perf/${op}_perf.cu)
+  # Described by a card, from which tests and timings are made, or not yet.
+  set(card ${PROJECT_SOURCE_DIR}/tests/ops/${op}/${op}_card.cu)
+  if(EXISTS ${card})
+    set(test ${PROJECT_SOURCE_DIR}/tests/ops/${op}/${op}_test.cu)
+    set(perf ${card})
+  else()
+    set(card "")
+    set(test ${PROJECT_SOURCE_DIR}/tests/${op}_test.cu)
+    set(perf ${PROJECT_SOURCE_DIR}/perf/${op}_perf.cu)
+  endif()
   foreach(file IN LISTS kernels ITEMS ${PROJECT_SOURCE_DIR}/kernels/${op}/${op}.h ${test} ${perf})
     if(NOT EXISTS ${file})
-      message(FATAL_ERROR "kernelgrade_add_op(${op}): ${file} is missing; an op has kernels, a correctness test and a perf test")
+      message(FATAL_ERROR "kernelgrade_add_op(${op}): ${file} is missing; an op has kernels, a card and tests of its own")
     endif()
   endforeach()
 
@@ -96,6 +105,11 @@ function(kernelgrade_add_op op)
   add_library(kernelgrade_${op}_tests OBJECT)
   kernelgrade_device_sources(kernelgrade_${op}_tests ${test})
   target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade::vendor kernelgrade_test_main)
+  if(card)
+    kernelgrade_add_card(${op} ${card} CATEGORY ${arg_CATEGORY} DTYPES ${arg_DTYPES})
+    target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade_${op}_card kernelgrade_contract)
+    target_sources(kernelgrade_${op}_tests PRIVATE ${PROJECT_BINARY_DIR}/cards/${op}_contract.cpp)
+  endif()
   target_compile_options(kernelgrade_${op}_tests PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_tests)
   kernelgrade_op_test_program(${op}_test kernelgrade_${op} kernelgrade_${op}_tests)
@@ -119,8 +133,13 @@ function(kernelgrade_add_op op)
   kernelgrade_add_resources(${op} CATEGORY ${arg_CATEGORY} SOURCES ${kernels})
 
   add_library(kernelgrade_${op}_perf OBJECT)
-  kernelgrade_device_sources(kernelgrade_${op}_perf ${perf})
-  target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_measure kernelgrade_test_support)
+  if(card)
+    target_sources(kernelgrade_${op}_perf PRIVATE ${PROJECT_BINARY_DIR}/cards/${op}_operation.cpp)
+    target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op}_card)
+  else()
+    kernelgrade_device_sources(kernelgrade_${op}_perf ${perf})
+  endif()
+  target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_measure kernelgrade_oracle)
   target_compile_options(kernelgrade_${op}_perf PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_perf)
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
@@ -184,6 +203,24 @@ function(kernelgrade_add_op op)
       kernelgrade_needs_gpu(correctness.${op}.${dtype})
     endif()
   endforeach()
+endfunction()
+
+# kernelgrade_add_card(<op> <file> CATEGORY <category> DTYPES <dtype>...): the op's card with its name, category and types, its contract
+# with GoogleTest, and its operation for the timings.
+function(kernelgrade_add_card op file)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "CATEGORY" "DTYPES")
+  set(dtypes ${arg_DTYPES})
+  list(TRANSFORM dtypes PREPEND "Dtype::")
+  list(JOIN dtypes ", " dtypes)
+  set(category ${arg_CATEGORY})
+  foreach(part IN ITEMS card contract operation)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/${part}.cpp.in ${PROJECT_BINARY_DIR}/cards/${op}_${part}.cpp @ONLY)
+  endforeach()
+  add_library(kernelgrade_${op}_card STATIC ${PROJECT_BINARY_DIR}/cards/${op}_card.cpp)
+  kernelgrade_device_sources(kernelgrade_${op}_card ${file})
+  target_link_libraries(kernelgrade_${op}_card PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_card)
+  target_compile_options(kernelgrade_${op}_card PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
+  kernelgrade_warnings(kernelgrade_${op}_card)
 endfunction()
 
 # grade_<op>: all that the op's tests with the labels correctness and perf run, and nothing of the suite's own tests; grade: of all ops.

@@ -6,9 +6,9 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_unary.h"
-#include "tests/support/tolerance_unary_backward.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_unary.h"
+#include "tests/oracle/tolerance_unary_backward.h"
 #include "vendor/activation_backward/activation_backward.h"
 
 #include "activation_backward/activation_backward.h"

@@ -6,9 +6,9 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_unary.h"
-#include "tests/support/tolerance_unary.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_unary.h"
+#include "tests/oracle/tolerance_unary.h"
 #include "vendor/activation/activation.h"
 
 #include "activation/activation.h"

@@ -5,9 +5,9 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle.h"
-#include "tests/support/oracle_rows.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle.h"
+#include "tests/oracle/oracle_rows.h"
 #include "vendor/argmax/argmax.h"
 
 #include "argmax/argmax.h"

@@ -8,8 +8,8 @@
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/batchnorm_problems.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_batch_norm_backward.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_batch_norm_backward.h"
 #include "vendor/batchnorm_backward/batchnorm_backward.h"
 
 #include "batchnorm_backward/batchnorm_backward.h"

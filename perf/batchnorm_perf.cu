@@ -7,8 +7,8 @@
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/batchnorm_problems.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_batch_norm.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_batch_norm.h"
 #include "vendor/batchnorm/batchnorm.h"
 
 #include "batchnorm/batchnorm.h"

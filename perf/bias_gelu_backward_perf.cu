@@ -7,8 +7,8 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_bias_gelu_backward.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_bias_gelu_backward.h"
 #include "vendor/bias_gelu_backward/bias_gelu_backward.h"
 
 #include "bias_gelu_backward/bias_gelu_backward.h"

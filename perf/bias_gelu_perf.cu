@@ -6,8 +6,8 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_bias_gelu.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_bias_gelu.h"
 #include "vendor/bias_gelu/bias_gelu.h"
 
 #include "bias_gelu/bias_gelu.h"

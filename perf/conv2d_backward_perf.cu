@@ -6,8 +6,8 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_conv.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_conv.h"
 #include "vendor/conv2d_backward/conv2d_backward.h"
 
 #include "conv2d_backward/conv2d_backward.h"

@@ -7,9 +7,9 @@
 
 #include "perf/conv2d_case.h"
 #include "perf/measure/random_data.h"
-#include "tests/support/oracle.h"
-#include "tests/support/strided.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/oracle.h"
+#include "tests/oracle/strided.h"
+#include "tests/oracle/tolerance.h"
 
 #include <cstdint>
 #include <vector>

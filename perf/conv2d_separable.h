@@ -12,7 +12,7 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/buffer.h"
-#include "tests/support/compare.h"
+#include "tests/oracle/compare.h"
 #include "vendor/conv2d/conv2d.h"
 
 #include "conv2d/conv2d.h"

@@ -6,8 +6,8 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_elementwise.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_elementwise.h"
 
 #include "elementwise_backward/elementwise_backward.h"
 

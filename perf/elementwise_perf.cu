@@ -5,8 +5,8 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle.h"
 #include "vendor/elementwise/elementwise.h"
 
 #include "elementwise/elementwise.h"

@@ -6,8 +6,8 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_gated_activation.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_gated_activation.h"
 #include "vendor/gated_activation/gated_activation.h"
 
 #include "gated_activation/gated_activation.h"

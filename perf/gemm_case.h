@@ -6,11 +6,11 @@
 #pragma once
 
 #include "perf/measure/random_data.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle.h"
-#include "tests/support/oracle_gemm_epilogue.h"
-#include "tests/support/strided.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle.h"
+#include "tests/oracle/oracle_gemm_epilogue.h"
+#include "tests/oracle/strided.h"
+#include "tests/oracle/tolerance.h"
 #include "vendor/gemm/gemm.h"
 
 #include "gemm/gemm.h"

@@ -6,9 +6,9 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_masked_softmax.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_masked_softmax.h"
+#include "tests/oracle/tolerance.h"
 #include "vendor/masked_softmax/masked_softmax.h"
 
 #include "masked_softmax/masked_softmax.h"

@@ -10,8 +10,8 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_norm_backward.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_norm_backward.h"
 
 #include "normalization/backward_variants.h"
 

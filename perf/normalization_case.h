@@ -8,9 +8,9 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_rows.h"
-#include "tests/support/tolerance_rows.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_rows.h"
+#include "tests/oracle/tolerance_rows.h"
 
 #include "normalization/variants.h"
 

@@ -7,8 +7,8 @@
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/pooling_problems.h"
-#include "tests/support/compare.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/tolerance.h"
 #include "vendor/pooling/pooling.h"
 #include "vendor/pooling_backward/pooling_backward.h"
 

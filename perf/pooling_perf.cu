@@ -6,8 +6,8 @@
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
 #include "tests/pooling_problems.h"
-#include "tests/support/compare.h"
-#include "tests/support/tolerance_rows.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/tolerance_rows.h"
 #include "vendor/pooling/pooling.h"
 
 #include "pooling/pooling.h"

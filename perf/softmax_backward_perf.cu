@@ -6,9 +6,9 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_softmax_backward.h"
-#include "tests/support/tolerance_softmax.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_softmax_backward.h"
+#include "tests/oracle/tolerance_softmax.h"
 #include "vendor/softmax_backward/softmax_backward.h"
 
 #include "softmax_backward/softmax_backward.h"

@@ -6,8 +6,8 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/support/compare.h"
-#include "tests/support/oracle_softmax_sum_backward.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/oracle_softmax_sum_backward.h"
 #include "vendor/softmax_sum_backward/softmax_sum_backward.h"
 
 #include "softmax_sum_backward/softmax_sum_backward.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // activation_backward against the oracle and every vendor; tolerances and their derivation in
-// tests/support/tolerance_unary_backward.h. relu has one right value throughout.
+// tests/oracle/tolerance_unary_backward.h. relu has one right value throughout.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -16,7 +16,7 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/activation_backward/activation_backward.h"
 
 namespace kg::test {

@@ -4,7 +4,7 @@
 // The activation functions as the oracle and the vendors call them.
 #pragma once
 
-#include "tests/support/oracle_unary.h"
+#include "tests/oracle/oracle_unary.h"
 #include "vendor/activation/activation.h"
 
 #include "activation/activation.h"

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // batchnorm_backward against the oracle and every vendor. Tolerances and their derivation:
-// tests/support/oracle_norm_backward.h.
+// tests/oracle/oracle_norm_backward.h.
 #include "tests/batchnorm_backward_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/batchnorm_backward/batchnorm_backward.h"
 
 #include <limits>

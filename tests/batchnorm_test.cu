@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // batchnorm against the oracle and every vendor. Tolerances and their derivation:
-// tests/support/oracle_batch_norm.h.
+// tests/oracle/oracle_batch_norm.h.
 #include "tests/batchnorm_call_tests.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/batchnorm/batchnorm.h"
 
 #include <bit>

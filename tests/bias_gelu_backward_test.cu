@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // bias_gelu_backward against the oracle and every vendor's chain; tolerances and their derivation
-// in tests/support/oracle_bias_gelu_backward.h.
+// in tests/oracle/oracle_bias_gelu_backward.h.
 #include <limits>
 #include <string>
 #include <utility>
@@ -14,7 +14,7 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/bias_gelu_backward/bias_gelu_backward.h"
 
 namespace kg::test {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/support/oracle_unary.h"
+#include "tests/oracle/oracle_unary.h"
 #include "vendor/bias_gelu/bias_gelu.h"
 
 #include "bias_gelu/bias_gelu.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // bias_gelu against the oracle and every vendor; tolerances and their derivation in
-// tests/support/oracle_bias_gelu.h.
+// tests/oracle/oracle_bias_gelu.h.
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +15,7 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 
 namespace kg::test {
 namespace {

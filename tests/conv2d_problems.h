@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "conv2d/geometry.h"
-#include "tests/support/image_layout.h"
-#include "tests/support/oracle_conv.h"
+#include "tests/oracle/image_layout.h"
+#include "tests/oracle/oracle_conv.h"
 
 namespace kg::test {
 

@@ -12,7 +12,7 @@
 
 #include "tests/conv2d_fixture.h"
 #include "tests/support/metamorphic.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/vendor_runs.h"
 #include "vendor/conv2d/conv2d.h"
 

@@ -16,7 +16,7 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/tolerance.h"
 
 namespace kg::test {
 namespace {

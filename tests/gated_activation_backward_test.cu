@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // gated_activation_backward against the oracle and every vendor; tolerances and their derivation in
-// tests/support/oracle_gated_activation.h. reglu has one right value throughout.
+// tests/oracle/oracle_gated_activation.h. reglu has one right value throughout.
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +14,7 @@
 #include "tests/gated_activation_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/gated_activation_backward/gated_activation_backward.h"
 
 #include "gated_activation_backward/gated_activation_backward.h"

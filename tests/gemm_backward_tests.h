@@ -3,7 +3,7 @@
 //
 // What the backward pass of a linear layer asks of gemm, for gemm_test.cu: slopes at a z that was
 // kept, and gradients of a bias. A layer whole: gemm_layer_tests.h. Tolerances and their
-// derivation: tests/support/oracle_gemm_epilogue.h.
+// derivation: tests/oracle/oracle_gemm_epilogue.h.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "runtime/launch.h"
 #include "tests/gemm_fixture.h"
 #include "tests/support/metamorphic.h"
-#include "tests/support/oracle_gemm_epilogue.h"
+#include "tests/oracle/oracle_gemm_epilogue.h"
 #include "tests/support/vacuity.h"
 
 namespace kg::test {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The epilogues of gemm, for gemm_test.cu: against exact fills, the oracle and the libraries that
-// have them. Tolerances and their derivation: tests/support/oracle_gemm_epilogue.h.
+// have them. Tolerances and their derivation: tests/oracle/oracle_gemm_epilogue.h.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 #include "runtime/error.h"
 #include "tests/gemm_fixture.h"
 #include "tests/support/metamorphic.h"
-#include "tests/support/oracle_gemm_epilogue.h"
+#include "tests/oracle/oracle_gemm_epilogue.h"
 #include "tests/support/vacuity.h"
 
 namespace kg::test {

@@ -19,7 +19,7 @@
 #include "tests/support/case.h"
 #include "tests/support/hygiene.h"
 #include "tests/support/ledger.h"
-#include "tests/support/slice_hint.h"
+#include "tests/oracle/slice_hint.h"
 #include "tests/support/vendor_runs.h"
 #include "vendor/gemm/gemm.h"
 

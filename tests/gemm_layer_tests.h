@@ -10,7 +10,7 @@
 
 #include "tests/gemm_fixture.h"
 #include "tests/support/metamorphic.h"
-#include "tests/support/oracle_gemm_epilogue.h"
+#include "tests/oracle/oracle_gemm_epilogue.h"
 
 namespace kg::test {
 namespace {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "tests/support/device_types.h"
-#include "tests/support/fills.h"
-#include "tests/support/oracle.h"
-#include "tests/support/oracle_unary.h"
-#include "tests/support/strided.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/oracle.h"
+#include "tests/oracle/oracle_unary.h"
+#include "tests/oracle/strided.h"
+#include "tests/oracle/tolerance.h"
 
 #include "gemm/gemm.h"
 

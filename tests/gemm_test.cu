@@ -24,9 +24,9 @@
 #include "tests/support/device_types.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/tolerance.h"
 #include "tests/support/vacuity.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 
 namespace kg::test {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tests that rmsnorm_backward and layernorm_backward share; their own sources instantiate them
-// and add what differs. Tolerances and their derivation: tests/support/oracle_norm_backward.h.
+// and add what differs. Tolerances and their derivation: tests/oracle/oracle_norm_backward.h.
 #pragma once
 
 #include <limits>

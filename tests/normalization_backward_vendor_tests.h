@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/normalization_backward_fixture.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/vendor_runs.h"
 
 namespace kg::test {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tests that rmsnorm and layernorm share; rmsnorm_test.cu and layernorm_test.cu instantiate
-// them and add their own. Tolerances and their derivation: tests/support/tolerance_rows.h.
+// them and add their own. Tolerances and their derivation: tests/oracle/tolerance_rows.h.
 #pragma once
 
 #include <limits>

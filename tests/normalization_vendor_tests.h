@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/normalization_fixture.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/vendor_runs.h"
 
 namespace kg::test {

@@ -14,7 +14,7 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/pooling/pooling.h"
 #include "vendor/pooling_backward/pooling_backward.h"
 

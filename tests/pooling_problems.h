@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "pooling/problem.h"
-#include "tests/support/image_layout.h"
-#include "tests/support/oracle_pool.h"
+#include "tests/oracle/image_layout.h"
+#include "tests/oracle/oracle_pool.h"
 
 namespace kg::test {
 

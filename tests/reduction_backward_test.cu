@@ -16,7 +16,7 @@
 #include "tests/reduction_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
-#include "tests/support/oracle_reduction_backward.h"
+#include "tests/oracle/oracle_reduction_backward.h"
 #include "tests/support/repeats.h"
 
 namespace kg::test {

@@ -13,7 +13,7 @@
 
 #include "tests/reduction_fixture.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/reduction/reduction.h"
 
 namespace kg::test {

@@ -6,9 +6,9 @@
 #include "tests/residual_rmsnorm_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
-#include "tests/support/random.h"
+#include "tests/oracle/random.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/vendor_runs.h"
 #include "vendor/residual_rmsnorm/residual_rmsnorm.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // softmax_backward against the oracle and every vendor; tolerances and their derivation in
-// tests/support/tolerance_softmax.h.
+// tests/oracle/tolerance_softmax.h.
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@
 #include "tests/support/far_rows.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/softmax_backward/softmax_backward.h"
 
 namespace kg::test {

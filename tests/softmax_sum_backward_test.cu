@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // softmax_sum_backward against the oracle and every vendor's chain; bounds and their derivation in
-// tests/support/oracle_softmax_sum_backward.h.
+// tests/oracle/oracle_softmax_sum_backward.h.
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -15,7 +15,7 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/softmax_sum_backward/softmax_sum_backward.h"
 
 namespace kg::test {

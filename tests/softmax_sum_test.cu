@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // softmax_sum against the oracle and, in f32, the libraries' softmax and product; the tolerance and
-// its derivation in tests/support/oracle_softmax_sum.h.
+// its derivation in tests/oracle/oracle_softmax_sum.h.
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -16,7 +16,7 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/support/vendor.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "vendor/softmax_sum/softmax_sum.h"
 
 namespace kg::test {

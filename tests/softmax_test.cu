@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // softmax against the oracle and every vendor; tolerances and their derivation in
-// tests/support/tolerance.h.
+// tests/oracle/tolerance.h.
 #include <limits>
 #include <string>
 #include <utility>

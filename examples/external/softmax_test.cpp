@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "softmax.h"
 
-#include "tests/support/compare.h"
-#include "tests/support/fills.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/tolerance.h"
 
 #include <gtest/gtest.h>
 
 namespace {
 
-// Against the fp64 oracle, every element within the derived bound (tests/support/tolerance.h), plus
+// Against the fp64 oracle, every element within the derived bound (tests/oracle/tolerance.h), plus
 // half an ulp for the multiplication.
 TEST(Softmax, IsWhatTheOracleSays) {
   constexpr int kRows = 5, kColumns = 300, kThreads = 128;

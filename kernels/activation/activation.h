@@ -10,7 +10,7 @@
 // that vanish towards -inf do so from below, to -0. Subnormals are kept, as arguments and as
 // results. Accuracy: relu is exact; the others err by a few units in the last place of the result,
 // in the left tails of gelu by what rounding x itself would cost
-// (tests/support/tolerance_unary.h). Repeated runs are bit-identical.
+// (tests/oracle/tolerance_unary.h). Repeated runs are bit-identical.
 #pragma once
 
 #include "primitives/activation.h"

@@ -11,7 +11,7 @@
 // selection: dy where x > 0, +0 where x <= 0 (x = 0 included) whatever dy is. Subnormals are kept.
 // Accuracy: relu is exact; the others err by units in the last place of the terms of f', which
 // cancel only where f' itself changes its sign (gelu near -0.75, silu near -1.28);
-// tests/support/tolerance_unary_backward.h. Repeated runs are bit-identical.
+// tests/oracle/tolerance_unary_backward.h. Repeated runs are bit-identical.
 #pragma once
 
 #include "activation/activation.h"

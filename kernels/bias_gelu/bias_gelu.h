@@ -10,7 +10,7 @@
 // Special values: those of `activation`'s gelu, of the sum: NaN gives NaN, +inf itself, -inf gives
 // -0, opposite infinities NaN; a sum beyond f32's range is infinite. Subnormals are kept. Accuracy:
 // that of `activation`'s gelu, with an argument that was rounded once to f32
-// (tests/support/oracle_bias_gelu.h). Repeated runs are bit-identical.
+// (tests/oracle/oracle_bias_gelu.h). Repeated runs are bit-identical.
 #pragma once
 
 #include "runtime/device_code.h"

@@ -12,7 +12,7 @@
 // its last bits.
 // Special values: those of `activation_backward`'s gelu, of the sum with the bias; a NaN, or an
 // infinity, reaches its element of dx and its column of dbias, and nothing else. Subnormals are
-// kept. Accuracy: tests/support/oracle_bias_gelu_backward.h.
+// kept. Accuracy: tests/oracle/oracle_bias_gelu_backward.h.
 #pragma once
 
 #include "bias_gelu/bias_gelu.h"

@@ -10,7 +10,7 @@
 // T, the product once. Special values: those of `activation`'s function of the first half, and of
 // the product: 0 times an infinity is NaN, so a gate of -inf, whose activation is a zero, makes an
 // infinity NaN. Subnormals are kept. Accuracy: that of the activation, times the second half, and
-// one rounding more (tests/support/oracle_gated_activation.h). Repeated runs are bit-identical.
+// one rounding more (tests/oracle/oracle_gated_activation.h). Repeated runs are bit-identical.
 #pragma once
 
 #include "primitives/activation.h"

@@ -12,7 +12,7 @@
 // times a slope or an activation that is 0 or underflows gives NaN; but where the gate is at most
 // 0, reglu's gradient of the gate is +0 whatever the others are. Subnormals are kept. Accuracy:
 // that of `activation_backward` and of `activation`, and one rounding more
-// (tests/support/oracle_gated_activation.h). Repeated runs are bit-identical.
+// (tests/oracle/oracle_gated_activation.h). Repeated runs are bit-identical.
 #pragma once
 
 #include "gated_activation/gated_activation.h"

@@ -4,7 +4,7 @@
 // Activation functions and their slopes in f32, each in a form that keeps its relative accuracy in
 // both tails: nothing is subtracted from 1, and no exponential overflows. Infinities give the
 // limits (silu and gelu of -inf are -0, where the formulas would multiply inf by 0), NaN stays NaN,
-// subnormals are kept. The bounds are in tests/support/tolerance_unary.h; they follow from the
+// subnormals are kept. The bounds are in tests/oracle/tolerance_unary.h; they follow from the
 // errors that the CUDA Programming Guide states, in ulp: expf 2, tanhf 2, erfcf 4.
 #pragma once
 

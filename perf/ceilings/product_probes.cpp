@@ -4,7 +4,7 @@
 #include "perf/measure/random_data.h"
 #include "runtime/backend.h"
 #include "runtime/buffer.h"
-#include "tests/support/random.h"
+#include "tests/oracle/random.h"
 #include "vendor/gemm/gemm.h"
 
 #include <cmath>

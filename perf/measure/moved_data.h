@@ -5,7 +5,7 @@
 #pragma once
 
 #include "perf/measure/random_data.h"
-#include "tests/support/compare.h"
+#include "tests/oracle/compare.h"
 
 #include <cstdint>
 #include <string>

@@ -6,12 +6,13 @@
 #pragma once
 
 #include "runtime/buffer.h"
-#include "tests/support/device_types.h"
-#include "tests/support/fills.h"
+#include "tests/oracle/device_numbers.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/random.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -20,54 +21,42 @@ namespace kg::perf {
 // Standard normals (i32: integers up to 1000, i8: uniform), on the device and by index. Beyond
 // kPeriod they repeat; it is prime, so that a kernel that is off by a tile or a row still reads
 // other values.
-template <class T>
-class RandomData {
+class RandomTensor {
  public:
   static constexpr std::int64_t kPeriod = 1'000'003;
 
+  RandomTensor(Dtype dtype, std::int64_t size, test::Tensor tensor, Stream& stream);
+
+  void* data() const { return device_.data(); }
+  double at(std::int64_t i) const { return (*period_)[static_cast<std::size_t>(i % kPeriod)]; }
+
+  // Elements [first, first + count).
+  std::vector<double> values(std::int64_t first, std::int64_t count) const;
+
+ private:
+  using Period = std::shared_ptr<const std::vector<double>>;
+
+  Period period_; // its first elements, where the tensor is shorter
+  DeviceBuffer<std::byte> device_;
+};
+
+// The same with the type of its elements.
+template <class T>
+class RandomData {
+ public:
   RandomData(std::int64_t size, test::Tensor tensor, Stream& stream)
-      : period_(period(std::min(size, kPeriod), tensor)), device_(static_cast<std::size_t>(size)) {
-    const std::int64_t made = std::min(size, kPeriod);
-    copy_to_device(device_.data(), period_->data(), static_cast<std::size_t>(made) * sizeof(T),
-                   stream);
-    // Each copy doubles what is there: gigabytes need not come from the host.
-    for (std::int64_t done = made; done < size; done += std::min(done, size - done))
-      copy_on_device(device_.data() + done, device_.data(),
-                     static_cast<std::size_t>(std::min(done, size - done)) * sizeof(T), stream);
-    stream.synchronize();
+      : tensor_(test::DtypeOf<T>::value, size, tensor, stream) {}
+
+  T* data() const { return static_cast<T*>(tensor_.data()); }
+  T at(std::int64_t i) const {
+    return test::from_raw_bits<T>(test::encode(test::DtypeOf<T>::value, tensor_.at(i)));
   }
-
-  T* data() const { return device_.data(); }
-  T at(std::int64_t i) const { return (*period_)[static_cast<std::size_t>(i % kPeriod)]; }
-
-  // Elements [first, first + count) as doubles.
   std::vector<double> values(std::int64_t first, std::int64_t count) const {
-    std::vector<double> result;
-    for (std::int64_t i = first; i < first + count; ++i) result.push_back(test::to_double(at(i)));
-    return result;
+    return tensor_.values(first, count);
   }
 
  private:
-  using Period = std::shared_ptr<const std::vector<T>>;
-
-  // Kept for the process, since making a million normals takes as long as timing a row.
-  static Period period(std::int64_t count, test::Tensor tensor) {
-    static std::map<test::Tensor, Period> made;
-    Period& longest = made[tensor];
-    if (!longest || static_cast<std::int64_t>(longest->size()) < count)
-      longest =
-          std::make_shared<const std::vector<T>>(test::elements<T>(fill(count, tensor).values));
-    return longest;
-  }
-
-  static test::Fill fill(std::int64_t count, test::Tensor tensor) {
-    constexpr Dtype kDtype = test::DtypeOf<T>::value;
-    if (kDtype == Dtype::i32) return test::integers(kDtype, count, 1000, tensor);
-    return test::random_numbers(kDtype, count, tensor);
-  }
-
-  Period period_; // its first elements, where the array is shorter
-  DeviceBuffer<T> device_;
+  RandomTensor tensor_;
 };
 
 struct Window {

@@ -9,6 +9,8 @@
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
+#include "tests/contract/kind.h"
+#include "tests/contract/shape.h"
 
 #include <cstdint>
 #include <functional>
@@ -18,45 +20,6 @@
 #include <vector>
 
 namespace kg::perf {
-
-// The parameters of a case as they stand in its id: words and numbers joined by '_', e.g.
-// "m1024_n1024_k1024_nn" or "add_n4096".
-class Shape {
- public:
-  // Throws Error on text with other characters than letters, digits, '_' and '.'.
-  static Shape parse(std::string_view text);
-
-  const std::string& text() const { return text_; }
-
-  // The number behind `key` ("m" in "m1024"). Throws Error naming the key when it is missing, not a
-  // number >= 0, or so large that the numbers asked for multiply to more than 2^58.
-  std::int64_t number(std::string_view key) const;
-
-  // The one token that is among `allowed`, as its index. Throws Error listing them when none or
-  // several are there.
-  std::size_t word(std::initializer_list<std::string_view> allowed) const;
-
-  // Whether the token `word`, which a shape may lack, is there.
-  bool has(std::string_view word) const;
-
-  // Throws Error when a token was asked for by none of the above: a misspelt parameter must not be
-  // ignored.
-  void require_all_used() const;
-
- private:
-  std::string text_;
-  struct Token {
-    std::string text;
-    mutable bool used = false;
-  };
-  std::vector<Token> tokens_;
-  mutable std::int64_t volume_ = 1; // of the numbers that were asked for
-};
-
-// Which canary a row is compared with where clocks and machines differ: what bounds it on the
-// executor or the GPU.
-enum class Kind { memory, compute, sync, launch };
-std::string_view name(Kind kind);
 
 // One variant of one case with its data allocated and filled; lives for one measurement.
 struct Workload {

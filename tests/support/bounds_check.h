@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/compare.h"
+#include "tests/oracle/compare.h"
 
 namespace kg::test {
 

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "runtime/error.h"
-#include "tests/support/random.h"
+#include "tests/oracle/random.h"
 
 namespace kg::test {
 

@@ -13,9 +13,9 @@
 #include <gtest/gtest.h>
 
 #include "runtime/dtype.h"
-#include "tests/support/compare.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/ledger.h"
-#include "tests/support/vendor.h"
 
 namespace kg::test {
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/error.h"
-#include "tests/support/random.h"
+#include "tests/oracle/random.h"
 
 namespace kg::test {
 namespace {

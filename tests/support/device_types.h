@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the typed tests of the operations share: the device's 16-bit types as test elements, the
-// names of a typed suite's instances, and the thread orders to run a kernel under. Without fmt, as
+// What the typed tests of the operations share: the lists of types, the names of a typed suite's
+// instances, and the thread orders to run a kernel under. Without fmt, as
 // are all headers that tests in .cu files see: nvcc 13 does not compile fmt 9 in C++20.
 #pragma once
 
@@ -13,21 +13,10 @@
 
 #include "runtime/backend.h"
 #include "runtime/schedule.h"
-#include "tests/support/numbers.h"
-#include "tests/support/random.h"
-
-#include "runtime/device_code.h"
+#include "tests/oracle/device_numbers.h"
+#include "tests/oracle/random.h"
 
 namespace kg::test {
-
-template <>
-struct DtypeOf<f16> {
-  static constexpr Dtype value = Dtype::f16;
-};
-template <>
-struct DtypeOf<bf16> {
-  static constexpr Dtype value = Dtype::bf16;
-};
 
 using FloatTypes = testing::Types<float, f16, bf16>;
 

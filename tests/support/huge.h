@@ -18,7 +18,7 @@
 #include "runtime/backend.h"
 #include "runtime/buffer.h"
 #include "runtime/device.h"
-#include "tests/support/numbers.h"
+#include "tests/oracle/numbers.h"
 #include "tests/support/unequal.h"
 
 namespace kg::test {

@@ -19,9 +19,9 @@
 #include <gtest/gtest.h>
 
 #include "runtime/buffer.h"
+#include "tests/oracle/numbers.h"
+#include "tests/oracle/strided.h"
 #include "tests/support/ledger.h"
-#include "tests/support/numbers.h"
-#include "tests/support/strided.h"
 
 namespace kg::test {
 

@@ -15,8 +15,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/numbers.h"
-#include "tests/support/random.h"
+#include "tests/oracle/numbers.h"
+#include "tests/oracle/random.h"
 
 namespace kg::test {
 

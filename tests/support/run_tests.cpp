@@ -14,9 +14,9 @@
 
 #include "runtime/dtype.h"
 #include "runtime/error.h"
+#include "tests/oracle/random.h"
 #include "tests/support/case.h"
 #include "tests/support/ledger.h"
-#include "tests/support/random.h"
 
 namespace kg::test {
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "tests/support/numbers.h"
-#include "tests/support/strided.h"
+#include "tests/oracle/numbers.h"
+#include "tests/oracle/strided.h"
 
 namespace kg::test {
 

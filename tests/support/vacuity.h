@@ -13,29 +13,12 @@
 #include <gtest/gtest.h>
 
 #include "runtime/dtype.h"
-#include "tests/support/compare.h"
+#include "tests/oracle/compare.h"
+#include "tests/oracle/degenerate.h"
 
 namespace kg::test {
 
-// Why some wrong results cannot be told from the right one. Each reason is verified and lifts only
-// what it must.
-enum class Degenerate {
-  no,
-  empty,          // no elements: nothing to check
-  single_element, // no permutation, no constant output
-  constant,       // all elements equal: no permutation, no constant output
-  zero,           // all elements zero, as for k = 0: only moved elements
-  sparse, // tiles of nothing but zeros, as one-hot rows have: neither a zeroed tile nor the size of
-          // the tolerance
-};
-
 std::string_view reason(Degenerate degenerate);
-
-// Of what has so many elements, and nothing else that would make it degenerate.
-constexpr Degenerate degenerate_of(std::int64_t elements) {
-  if (elements == 0) return Degenerate::empty;
-  return elements == 1 ? Degenerate::single_element : Degenerate::no;
-}
 
 // Accepts the expectation itself and rejects: zeros; one constant; the elements moved on by one
 // place; zeros in any 16x16 tile of the last two dimensions (run of 16 for rank 1); each element,

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/fills.h"
-#include "tests/support/tolerance.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/tolerance.h"
 
 namespace kg::test {
 namespace {

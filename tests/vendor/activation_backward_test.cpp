@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/oracle_unary.h"
+#include "tests/oracle/oracle_unary.h"
 #include "tests/vendor/data.h"
 #include "vendor/activation_backward/activation_backward.h"
 

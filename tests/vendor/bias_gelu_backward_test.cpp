@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/oracle_bias_gelu_backward.h"
+#include "tests/oracle/oracle_bias_gelu_backward.h"
 #include "tests/vendor/data.h"
 #include "vendor/bias_gelu_backward/bias_gelu_backward.h"
 

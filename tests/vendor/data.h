@@ -6,7 +6,7 @@
 #pragma once
 
 #include "runtime/runtime.h"
-#include "tests/support/numbers.h"
+#include "tests/oracle/numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/oracle_gated_activation.h"
+#include "tests/oracle/oracle_gated_activation.h"
 #include "tests/vendor/data.h"
 #include "vendor/gated_activation_backward/gated_activation_backward.h"
 

@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/oracle_masked_softmax.h"
+#include "tests/oracle/oracle_masked_softmax.h"
 #include "tests/vendor/data.h"
 #include "vendor/masked_softmax/masked_softmax.h"
 

@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/oracle_layout.h"
+#include "tests/oracle/oracle_layout.h"
 #include "tests/vendor/data.h"
 #include "vendor/permute/permute.h"
 

@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/oracle_softmax_sum_backward.h"
+#include "tests/oracle/oracle_softmax_sum_backward.h"
 #include "tests/vendor/data.h"
 #include "vendor/softmax_sum_backward/softmax_sum_backward.h"
 

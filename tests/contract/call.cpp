@@ -1,0 +1,77 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/call.h"
+
+#include "tests/contract/card.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace kg::card {
+
+const Tensor& Problem::tensor(std::string_view name) const {
+  for (const auto* tensors : {&inputs, &outputs})
+    for (const Tensor& tensor : *tensors)
+      if (tensor.name == name) return tensor;
+  fail(fmt::format("the problem {} has no tensor {}", shape, name));
+}
+
+std::int64_t Problem::output_size() const {
+  std::int64_t size = 0;
+  for (const Tensor& output : outputs) size += output.size();
+  return size;
+}
+
+Place place_of(const Layout& layout, std::string_view tensor) {
+  const auto found = layout.find(tensor);
+  return found == layout.end() ? Place{} : found->second;
+}
+
+test::Strided strided(const Tensor& tensor, const Layout& layout) {
+  const Place place = place_of(layout, tensor.name);
+  test::Strided view = test::contiguous(tensor.extents, place.offset);
+  if (place.gap == 0) return view;
+  const std::int64_t cols = std::max<std::int64_t>(tensor.extents.back(), 1);
+  for (std::size_t d = 0; d + 1 < view.strides.size(); ++d)
+    view.strides[d] = view.strides[d] / cols * (cols + place.gap);
+  return view;
+}
+
+void Call::bind(std::string_view tensor, void* data, std::int64_t gap) {
+  problem_->tensor(tensor); // there is one
+  bound_[std::string(tensor)] = {data, gap};
+}
+
+void* Call::address(std::string_view tensor) const { return bound(tensor).data; }
+
+std::int64_t Call::extent(std::string_view tensor, std::size_t axis) const {
+  return problem_->tensor(tensor).extents.at(axis);
+}
+
+float Call::scalar(std::string_view name) const {
+  const auto found = problem_->scalars.find(name);
+  require(found != problem_->scalars.end(),
+          fmt::format("the problem {} has no scalar {}", problem_->shape, name));
+  return static_cast<float>(found->second);
+}
+
+void* Call::data(std::string_view tensor, Dtype dtype) const {
+  const Dtype its = problem_->tensor(tensor).dtype;
+  require(its == dtype, fmt::format("tensor {} of the problem {} is {}, not {}", tensor,
+                                    problem_->shape, name(its), name(dtype)));
+  return bound(tensor).data;
+}
+
+const Call::Bound& Call::bound(std::string_view tensor) const {
+  static const Bound nothing;
+  const auto found = bound_.find(tensor);
+  return found == bound_.end() ? nothing : found->second;
+}
+
+const Variant& Card::variant(std::string_view wanted) const {
+  for (const Variant& each : variants)
+    if (each.name == wanted) return each;
+  fail(fmt::format("{} has no variant {}", name, wanted));
+}
+
+} // namespace kg::card

@@ -1,0 +1,125 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A problem of an operation, and a call of it: its tensors bound to device memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/dtype.h"
+#include "runtime/error.h"
+#include "runtime/view.h"
+#include "runtime/work.h"
+#include "tests/oracle/device_numbers.h"
+#include "tests/oracle/strided.h"
+
+namespace kg::card {
+
+struct Tensor {
+  std::string name;
+  Dtype dtype;
+  std::vector<std::int64_t> extents; // row-major
+  // Whether its first axis is that of the outputs, so that rows of the result need only these rows
+  // of it.
+  bool by_row = true;
+  std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
+
+  std::int64_t size() const { return test::element_count(extents); }
+};
+
+struct Problem {
+  Dtype dtype;
+  std::string shape; // as in the case's id
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+  Work work;
+  std::map<std::string, double, std::less<>> scalars = {};
+  bool gaps = false; // whether rows may lie apart
+
+  const Tensor& tensor(std::string_view name) const;
+  std::int64_t output_size() const; // elements of all outputs
+};
+
+// Where a tensor lies in its storage, which is aligned to 256 bytes, in elements.
+struct Place {
+  std::int64_t offset = 0;
+  std::int64_t gap = 0; // behind each row
+};
+using Layout = std::map<std::string, Place, std::less<>>; // tensors not named lie at 0 without gaps
+
+Place place_of(const Layout& layout, std::string_view tensor);
+test::Strided strided(const Tensor& tensor, const Layout& layout);
+
+class Call {
+ public:
+  explicit Call(const Problem& problem) : problem_(&problem) {}
+
+  // `data` is the tensor's first element.
+  void bind(std::string_view tensor, void* data, std::int64_t gap = 0);
+
+  const Problem& problem() const { return *problem_; }
+
+  // The tensor of this name, an Error where it has another type; null where nothing was bound.
+  template <class T>
+  const T* in(std::string_view tensor) const {
+    return static_cast<const T*>(data(tensor, test::DtypeOf<T>::value));
+  }
+  template <class T>
+  T* out(std::string_view tensor) const {
+    return static_cast<T*>(data(tensor, test::DtypeOf<T>::value));
+  }
+  // Of any type, for the vendors.
+  void* address(std::string_view tensor) const;
+
+  // The last axis are the columns, all others the rows.
+  template <class T>
+  MatrixView<const T> rows_in(std::string_view tensor) const {
+    return rows<const T>(tensor, in<T>(tensor));
+  }
+  template <class T>
+  MatrixView<T> rows_out(std::string_view tensor) const {
+    return rows<T>(tensor, out<T>(tensor));
+  }
+
+  std::int64_t extent(std::string_view tensor, std::size_t axis) const;
+  float scalar(std::string_view name) const;
+
+ private:
+  struct Bound {
+    void* data = nullptr;
+    std::int64_t gap = 0;
+  };
+
+  void* data(std::string_view tensor, Dtype dtype) const;
+  const Bound& bound(std::string_view tensor) const;
+
+  template <class T>
+  MatrixView<T> rows(std::string_view name, T* data) const {
+    const std::vector<std::int64_t>& extents = problem_->tensor(name).extents;
+    const std::int64_t cols = extents.back();
+    return {data,
+            {test::element_count(std::span(extents).first(extents.size() - 1)), cols},
+            {cols + bound(name).gap, 1}};
+  }
+
+  const Problem* problem_;
+  std::map<std::string, Bound, std::less<>> bound_;
+};
+
+// Calls function.template operator()<T>() for the floating-point type of the kernels that `dtype`
+// stands for; an Error for any other.
+template <class Function>
+auto dispatch(Dtype dtype, Function function) {
+  if (dtype == Dtype::f16) return function.template operator()<f16>();
+  if (dtype == Dtype::bf16) return function.template operator()<bf16>();
+  require(dtype == Dtype::f32,
+          "no kernel of this operation has the type " + std::string(name(dtype)));
+  return function.template operator()<float>();
+}
+
+} // namespace kg::card

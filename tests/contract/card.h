@@ -1,0 +1,132 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The card of an operation: what it is, said once. Correctness tests (contract.h), timings
+// (perf/measure/card_operation.h) and kernels from elsewhere are all held to it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/stream.h"
+#include "runtime/work.h"
+#include "tests/contract/call.h"
+#include "tests/contract/kind.h"
+#include "tests/contract/shape.h"
+#include "tests/oracle/degenerate.h"
+#include "tests/oracle/numbers.h"
+
+namespace kg::card {
+
+// The elements of each input, dense and row-major, by its name.
+using Inputs = std::map<std::string, test::Observed, std::less<>>;
+
+// What one output should be.
+struct Reference {
+  std::vector<double> value; // the oracle's
+  // What a variant of ours may be off by, per element and absolute; "": of a library or a kernel
+  // that nobody knows, whose additions may come in any order. Empty: exact, down to the sign of
+  // zero.
+  std::function<std::vector<double>(std::string_view variant)> tolerance;
+  std::vector<double> unit = {}; // see test::Expectation
+};
+using References = std::map<std::string, Reference, std::less<>>; // by the output's name
+
+// One problem with its data.
+struct Sample {
+  std::string fill; // what the data are, for messages
+  std::string shape;
+  Inputs inputs = {};                                      // those not named: standard normals
+  std::map<std::string, double, std::less<>> scalars = {}; // in place of the problem's
+  test::Degenerate degenerate = test::Degenerate::no;
+  // Whether its comparison need not reject every wrong result: where an infinite factor makes all
+  // results alike, say, and other samples show what this one cannot.
+  bool may_be_vacuous = false;
+};
+
+// An implementation of ours.
+struct Variant {
+  std::string name;
+  std::function<std::string_view(const Call&, Stream&)> run; // gives the name of what ran
+  std::function<bool(const Problem&)> supports = [](const Problem&) { return true; };
+  // How many elements one thread reads one after another: beyond 2^16 it is not timed on a GPU.
+  std::function<std::int64_t(const Problem&)> sequence = [](const Problem&) { return 1; };
+};
+
+// The libraries that do the same.
+struct Vendors {
+  std::function<std::vector<std::string_view>(const Problem&)> names;
+  std::function<void(std::string_view vendor, const Call&, Stream&)> run;
+  // A timed result must show that the work was done; how accurate a library is, the correctness
+  // tests say. By what its bound is multiplied there.
+  double slack_when_timed = 1;
+};
+
+struct TimedShape {
+  std::string shape;
+  bool fast = false; // part of the pre-merge subset
+};
+
+struct Card {
+  std::function<Problem(Dtype, const Shape&)> problem;
+  std::vector<Variant> variants;
+  // The variant of ours that `automatic` takes.
+  std::function<std::string_view(const Problem&)> resolved;
+  std::function<std::string_view(const Call&, Stream&)> run_automatic;
+  Vendors vendors;
+  std::function<References(const Problem&, const Inputs&)> references;
+  bool exact = false; // every result has one right value: each comparison with the oracle is exact
+
+  // Data whose results every legal order of operations gives; data drawn at random beside that of
+  // `usual`; NaN, infinities and the ends of the ranges.
+  std::function<std::vector<Sample>(Dtype)> exact_samples;
+  std::function<std::vector<Sample>(Dtype)> random_samples;
+  std::function<std::vector<Sample>(Dtype)> special_samples;
+  std::string usual;                                    // a shape that is a multiple of nothing
+  std::function<std::vector<std::string>(Dtype)> sizes; // around packs, warps, blocks and tiles
+  std::function<std::vector<std::string>(Dtype)> misaligned; // to be tried at odd addresses
+  std::vector<std::string> empty;                            // problems without elements
+  // What the kernel's name must hold when `variant` runs on tensors that lie so.
+  std::function<std::string(std::string_view variant, const Problem&, const Layout&)> kernel_name;
+
+  Kind kind_on_host = Kind::memory, kind_on_gpu = Kind::memory;
+  std::vector<TimedShape> timed_on_host, timed_on_gpu; // on the host at most about 5 ms a launch
+
+  // Set by kernelgrade_add_op (cmake/Op.cmake).
+  std::string name, category;
+  std::vector<Dtype> dtypes;
+
+  const Variant& variant(std::string_view name) const;
+  // Why some wrong results of random data of this shape cannot be told from the right one.
+  std::function<test::Degenerate(Dtype, const std::string& shape)> degenerate =
+      [](Dtype, const std::string&) { return test::Degenerate::no; };
+};
+
+// One of `variants` for each enumerator; `run` is a template on the element type, called as
+// run.template operator()<T>(call, enumerator, stream), and gives the enumerator that ran.
+template <class Run, class Enumerators>
+std::vector<Variant> variants_of(const Enumerators& enumerators, Run run) {
+  std::vector<Variant> result;
+  for (const auto each : enumerators)
+    result.push_back({std::string(name(each)), [run, each](const Call& call, Stream& stream) {
+                        return name(dispatch(call.problem().dtype, [&]<class T>() {
+                          return run.template operator()<T>(call, each, stream);
+                        }));
+                      }});
+  return result;
+}
+
+template <class Run, class Enumerator>
+std::function<std::string_view(const Call&, Stream&)> automatic_of(Enumerator automatic, Run run) {
+  return [run, automatic](const Call& call, Stream& stream) {
+    return name(dispatch(call.problem().dtype, [&]<class T>() {
+      return run.template operator()<T>(call, automatic, stream);
+    }));
+  };
+}
+
+} // namespace kg::card

@@ -1,0 +1,71 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every operation must pass, by its card. Per type these tests, in the suite Contract/<dtype>:
+//
+//   ExactFill               data whose results every legal order of operations gives
+//   RandomAgainstOracle     within the derived bound of the fp64 oracle
+//   RandomAgainstVendors    beside each library that has the operation
+//   SpecialValues           NaN, infinities, signed zeros, the ends of the ranges
+//   Sizes                   around packs, warps, blocks and tiles; nothing at all
+//   Misaligned              tensors at odd addresses, and rows apart where the operation allows it
+//   InPlace                 an output in the memory of each input that it may take
+//   SameBitsEveryTime       in every run and order of threads
+//   WaitsForItsStream       behind work that still writes the inputs
+//   AutomaticReportsWhatRan
+//   RefusesWrongArguments   negative extents, null pointers, memory that overlaps in part
+//   WorkIsItsTraffic        each input read once, each output written once
+//
+// Every run is made in watched memory (execute.h), and every comparison enters the ledger. What is
+// an operation's own stands in tests/ops/<op>/<op>_test.cpp, which uses Judge.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/contract/card.h"
+#include "tests/contract/execute.h"
+#include "tests/support/case.h"
+#include "tests/support/ledger.h"
+
+namespace kg::card {
+
+// Judges one operation in one type.
+class Judge {
+ public:
+  Judge(const Card& card, Dtype dtype) : card_(card), dtype_(dtype) {}
+
+  // Every variant that supports it on this sample, against the oracle.
+  void check(const Sample& sample, const Layout& layout = {});
+
+  // The same against results of another source, by the output's name.
+  void check_against(const Sample& sample, const References& references, const Layout& layout = {});
+
+  // Beside every vendor.
+  void check_vendors(const Sample& sample);
+
+  // What a variant makes of it, with everything checked but the values.
+  Outcome run(const Variant& variant, const Problem& problem, const Inputs& inputs,
+              const Layout& layout = {});
+  Outcome run(std::string_view variant, const Sample& sample);
+
+  test::VariantId id(std::string_view variant) const;
+  test::CaseContext context(std::string_view variant, const Sample& sample,
+                            const Tensor& output) const;
+  const Card& card() const { return card_; }
+  Dtype dtype() const { return dtype_; }
+  Stream& stream() { return stream_; }
+
+ private:
+  const Card& card_;
+  Dtype dtype_;
+  Stream stream_;
+};
+
+// Registers the contract's tests of each of the card's types with GoogleTest, and the operation's
+// own. `card` must outlive them. Gives true.
+bool register_contract(const Card& card);
+
+} // namespace kg::card

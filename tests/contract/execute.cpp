@@ -1,0 +1,166 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/execute.h"
+
+#include "runtime/launch.h"
+#include "runtime/memory.h"
+#include "tests/oracle/fills.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace kg::card {
+namespace {
+
+constexpr test::Tensor kTensors[] = {test::Tensor::a, test::Tensor::b, test::Tensor::c};
+
+std::uint64_t bits_at(const std::vector<std::byte>& bytes, std::size_t width, std::int64_t place) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, bytes.data() + static_cast<std::size_t>(place) * width, width);
+  return bits; // little-endian
+}
+
+} // namespace
+
+Inputs completed(const Problem& problem, Inputs inputs) {
+  std::size_t number = 0;
+  for (const Tensor& tensor : problem.inputs) {
+    const std::size_t index = number++;
+    if (inputs.contains(tensor.name)) continue;
+    require(index < std::size(kTensors), "more inputs than there are random tensors");
+    inputs[tensor.name] = {
+        tensor.dtype,
+        test::random_numbers(tensor.dtype, tensor.size(), kTensors[index]).values,
+        {}};
+  }
+  return inputs;
+}
+
+Problem problem_of(const Card& card, Dtype dtype, const Sample& sample) {
+  const Shape shape = Shape::parse(sample.shape);
+  Problem problem = card.problem(dtype, shape);
+  problem.shape = sample.shape;
+  for (const auto& [name, value] : sample.scalars) problem.scalars[name] = value;
+  return problem;
+}
+
+DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, std::int64_t behind)
+    : name_(tensor.name), dtype_(tensor.dtype), view_(strided(tensor, layout)),
+      gap_(place_of(layout, tensor.name).gap),
+      memory_(static_cast<std::size_t>(view_.storage_size() + behind) * size_of(dtype_)) {}
+
+DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, const test::Observed& values,
+                           Stream& stream)
+    : DeviceTensor(tensor, layout, 0) {
+  const std::size_t width = size_of(dtype_);
+  const std::int64_t size = view_.size();
+  require(static_cast<std::int64_t>(values.values.size()) == size,
+          fmt::format("{} elements for the tensor {} of {}", values.values.size(), name_, size));
+  written_.emplace(memory_.bytes(), std::byte{0xFF});
+  for (std::int64_t i = 0; i < size; ++i) {
+    const auto index = static_cast<std::size_t>(i);
+    const std::uint64_t bits =
+        values.bits.empty() ? test::encode(dtype_, values.values[index]) : values.bits[index];
+    std::memcpy(written_->data() + static_cast<std::size_t>(view_.place(i)) * width, &bits, width);
+  }
+  // Row by row: between them nothing is written.
+  const std::int64_t row = gap_ == 0 ? size : tensor.extents.back();
+  for (std::int64_t i = 0; i < size; i += row) {
+    const auto first = static_cast<std::size_t>(view_.place(i)) * width;
+    copy_to_device(memory_.data() + first, written_->data() + first,
+                   static_cast<std::size_t>(row) * width, stream);
+  }
+}
+
+void* DeviceTensor::data() const {
+  return memory_.data() + static_cast<std::size_t>(view_.offset) * size_of(dtype_);
+}
+
+std::vector<std::byte> DeviceTensor::stored(Stream& stream) const {
+  return memory_.to_host(stream);
+}
+
+test::Observed DeviceTensor::read(Stream& stream) const {
+  const std::vector<std::byte> bytes = stored(stream);
+  test::Observed seen{dtype_, {}, {}};
+  for (std::int64_t i = 0; i < view_.size(); ++i) {
+    seen.bits.push_back(bits_at(bytes, size_of(dtype_), view_.place(i)));
+    seen.values.push_back(test::decode(dtype_, seen.bits.back()));
+  }
+  return seen;
+}
+
+std::vector<std::string> DeviceTensor::faults(Stream& stream) const {
+  std::vector<std::string> found;
+  try {
+    memory_.check_guards();
+  } catch (const Error& error) {
+    found.push_back(fmt::format("around {}: {}", name_, error.what()));
+  }
+  const std::vector<std::byte> bytes = stored(stream);
+  if (written_) {
+    if (bytes != *written_) found.push_back("the kernel changed its input " + name_);
+    return found;
+  }
+  const std::size_t width = size_of(dtype_);
+  std::vector<char> in_view(bytes.size() / width, 0);
+  for (std::int64_t i = 0; i < view_.size(); ++i)
+    in_view[static_cast<std::size_t>(view_.place(i))] = 1;
+  std::int64_t touched = 0, first = 0;
+  for (std::size_t i = 0; i < in_view.size(); ++i) {
+    const auto place = static_cast<std::int64_t>(i);
+    if (in_view[i] != 0 || bits_at(bytes, width, place) == test::poison_bits(dtype_)) continue;
+    if (touched++ == 0) first = place;
+  }
+  if (touched > 0)
+    found.push_back(
+        fmt::format("{} elements outside of {} were written, the first at element {} of its "
+                    "storage (bits {:#x})",
+                    touched, name_, first, bits_at(bytes, width, first)));
+  return found;
+}
+
+Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run,
+                const Problem& problem, const Inputs& inputs, Stream& stream, const Layout& layout,
+                const std::map<std::string, std::string>& in_place) {
+  std::map<std::string, DeviceTensor, std::less<>> tensors;
+  Call call(problem);
+  const auto taken = [&](const std::string& input) {
+    return std::any_of(in_place.begin(), in_place.end(),
+                       [&](const auto& pair) { return pair.second == input; });
+  };
+  for (const Tensor& input : problem.inputs) {
+    const auto& tensor =
+        tensors.try_emplace(input.name, input, layout, inputs.at(input.name), stream).first->second;
+    call.bind(input.name, tensor.data(), tensor.gap());
+  }
+  for (const Tensor& output : problem.outputs) {
+    const auto input = in_place.find(output.name);
+    const DeviceTensor& tensor =
+        input != in_place.end()
+            ? tensors.at(input->second)
+            : tensors.try_emplace(output.name, output, layout, kBehind).first->second;
+    call.bind(output.name, tensor.data(), tensor.gap());
+  }
+
+  Outcome outcome;
+  {
+    LaunchRecorder recorder;
+    outcome.ran = run(call, stream);
+    stream.synchronize();
+    for (const LaunchRecord& launch : recorder.launches())
+      outcome.kernels.push_back(launch.kernel_name);
+  }
+  for (const auto& [name, tensor] : tensors)
+    if (!taken(name))
+      for (std::string& fault : tensor.faults(stream)) outcome.faults.push_back(std::move(fault));
+  for (const Tensor& output : problem.outputs) {
+    const auto input = in_place.find(output.name);
+    outcome.outputs[output.name] =
+        tensors.at(input != in_place.end() ? input->second : output.name).read(stream);
+  }
+  return outcome;
+}
+
+} // namespace kg::card

@@ -1,0 +1,70 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of a variant on given data, with everything around the tensors watched: what the run must
+// leave alone is compared afterwards, and what it should write is poison before.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/buffer.h"
+#include "runtime/stream.h"
+#include "tests/contract/card.h"
+
+namespace kg::card {
+
+// The elements behind an output that must stay poison.
+inline constexpr std::int64_t kBehind = 5;
+
+// Inputs that a sample leaves open: standard normals, other ones for each tensor.
+Inputs completed(const Problem& problem, Inputs inputs);
+
+// The problem of a sample, with its scalars.
+Problem problem_of(const Card& card, Dtype dtype, const Sample& sample);
+
+// A tensor in device memory. Gaps and what lies in front are poison that nobody wrote, so that the
+// checkers see a kernel read them.
+class DeviceTensor {
+ public:
+  // Of an output: all poison.
+  DeviceTensor(const Tensor& tensor, const Layout& layout, std::int64_t behind);
+  // Of an input, with these elements.
+  DeviceTensor(const Tensor& tensor, const Layout& layout, const test::Observed& values,
+               Stream& stream);
+
+  void* data() const; // its first element
+  std::int64_t gap() const { return gap_; }
+
+  test::Observed read(Stream& stream) const; // dense, row-major
+
+  // What is wrong around it or, of an input, in it; empty if nothing.
+  std::vector<std::string> faults(Stream& stream) const;
+
+ private:
+  std::vector<std::byte> stored(Stream& stream) const;
+
+  std::string name_;
+  Dtype dtype_;
+  test::Strided view_;
+  std::int64_t gap_;
+  std::optional<std::vector<std::byte>> written_; // of an input
+  DeviceBuffer<std::byte> memory_;
+};
+
+struct Outcome {
+  std::map<std::string, test::Observed, std::less<>> outputs;
+  std::string ran;                  // the variant that ran
+  std::vector<std::string> kernels; // the names of those launched
+  std::vector<std::string> faults;  // of the memory around: "the kernel changed its input x"
+};
+
+// `run` is a variant's or a vendor's. An output that `in_place` names takes the memory of the input
+// named beside it.
+Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run,
+                const Problem& problem, const Inputs& inputs, Stream& stream,
+                const Layout& layout = {}, const std::map<std::string, std::string>& in_place = {});
+
+} // namespace kg::card

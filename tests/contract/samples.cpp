@@ -1,0 +1,78 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/samples.h"
+
+#include "runtime/device.h"
+
+namespace kg::card {
+namespace {
+
+std::int64_t pack(Dtype dtype) { return 16 / static_cast<std::int64_t>(size_of(dtype)); }
+
+std::vector<std::string> named(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::string> shapes;
+  for (const std::int64_t n : lengths) shapes.push_back("n" + std::to_string(n));
+  return shapes;
+}
+
+} // namespace
+
+test::Observed values(Dtype dtype, std::vector<double> values) {
+  return {dtype, std::move(values), {}};
+}
+
+test::Observed bits(Dtype dtype, std::vector<std::uint64_t> bits) {
+  test::Observed result{dtype, {}, std::move(bits)};
+  for (const std::uint64_t each : result.bits) result.values.push_back(test::decode(dtype, each));
+  return result;
+}
+
+std::vector<std::string> lengths_around_packs(Dtype dtype) {
+  const std::int64_t tile = 512 * pack(dtype);
+  const DeviceProperties& device = device_properties();
+  const std::int64_t beyond_one_grid =
+      std::int64_t{device.sm_count} * device.max_threads_per_sm * 2 * pack(dtype) + kOdd;
+  return named({1,
+                2,
+                3,
+                7,
+                8,
+                9,
+                15,
+                16,
+                17,
+                31,
+                32,
+                33,
+                255,
+                256,
+                257,
+                1023,
+                1025,
+                tile - 1,
+                tile,
+                tile + 1,
+                2 * tile + 1,
+                3 * tile - 1,
+                beyond_one_grid});
+}
+
+std::vector<std::string> short_lengths(Dtype dtype) {
+  return named({1, 5, 41, 512 * pack(dtype) + 13});
+}
+
+std::function<std::string(std::string_view, const Problem&, const Layout&)>
+packs_where_aligned(std::string op) {
+  return
+      [op = std::move(op)](std::string_view variant, const Problem& problem, const Layout& layout) {
+        if (variant == "naive") return op + "::naive";
+        const std::int64_t first = place_of(layout, problem.outputs[0].name).offset;
+        for (const auto* tensors : {&problem.inputs, &problem.outputs})
+          for (const Tensor& tensor : *tensors)
+            if ((place_of(layout, tensor.name).offset - first) % pack(problem.dtype) != 0)
+              return op + "::misaligned";
+        return op + "::vectorized";
+      };
+}
+
+} // namespace kg::card

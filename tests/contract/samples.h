@@ -1,0 +1,34 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the cards of kindred operations share: lengths, layouts, and the names of kernels.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/contract/card.h"
+
+namespace kg::card {
+
+// A multiple of nothing: a few tiles of packs and three elements, about.
+inline constexpr std::int64_t kOdd = 10243;
+
+// Elements from their values, which `dtype` represents, or from their bits.
+test::Observed values(Dtype dtype, std::vector<double> values);
+test::Observed bits(Dtype dtype, std::vector<std::uint64_t> bits);
+
+// Of arrays, "n<length>": around a pack of 16 bytes, a warp, a block, a tile of 512 packs, and what
+// a grid that fills the device takes at once.
+std::vector<std::string> lengths_around_packs(Dtype dtype);
+// A few, to be tried at many addresses.
+std::vector<std::string> short_lengths(Dtype dtype);
+
+// The kernel of an operation on arrays: naive, or vectorized where one shift aligns all arrays to
+// 16 bytes, or misaligned.
+std::function<std::string(std::string_view variant, const Problem&, const Layout&)>
+packs_where_aligned(std::string op);
+
+} // namespace kg::card

@@ -1,0 +1,113 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/shape.h"
+
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <system_error>
+
+namespace kg {
+namespace {
+
+// Not std::isalnum: what an id may hold must not depend on the locale.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool belongs_in_id(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
+}
+
+// Without a location: the text comes from a command line, and the message goes back there.
+void demand(bool condition, const std::string& message) {
+  if (!condition) throw Error(message);
+}
+
+} // namespace
+
+Shape Shape::parse(std::string_view text) {
+  const auto wrong = std::find_if_not(text.begin(), text.end(), belongs_in_id);
+  demand(wrong == text.end(),
+         fmt::format("shape '{}' holds '{}'; write words and numbers of letters, digits and '.', "
+                     "joined by '_', as in m128_n64_nn",
+                     text, wrong == text.end() ? ' ' : *wrong));
+  Shape shape;
+  shape.text_ = text;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('_', begin), text.size());
+    demand(end > begin, fmt::format("shape '{}' has an empty part; write words and numbers joined "
+                                    "by single '_', as in m128_n64_nn",
+                                    text));
+    shape.tokens_.push_back({std::string(text.substr(begin, end - begin))});
+    begin = end + 1;
+  }
+  return shape;
+}
+
+std::int64_t Shape::number(std::string_view key) const {
+  // "n" in "n64" but not in "nn": the key is all of the token before its digits.
+  const Token* found = nullptr;
+  std::string_view digits;
+  for (const Token& token : tokens_) {
+    const std::string_view text = token.text;
+    const auto first_digit = std::find_if(text.begin(), text.end(), is_digit);
+    if (first_digit == text.end()) continue;
+    const auto length = static_cast<std::size_t>(first_digit - text.begin());
+    if (text.substr(0, length) != key) continue;
+    demand(!found, fmt::format("shape '{}' gives '{}' twice; keep one", text_, key));
+    found = &token;
+    digits = text.substr(length);
+  }
+  demand(found, fmt::format("shape '{}' lacks '{}'; add {}<number>", text_, key, key));
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  demand(error == std::errc() && end == digits.data() + digits.size(),
+         fmt::format("shape '{}': '{}' is not a whole number behind '{}'", text_, digits, key));
+  // Whatever an operation multiplies of its extents, elements, bytes or flops, then fits 64 bits.
+  constexpr std::int64_t kMostVolume = std::int64_t{1} << 58;
+  if (!found->used && value > 0) {
+    demand(
+        value <= kMostVolume / volume_,
+        fmt::format("shape '{}' is too large: its numbers multiply to more than 2^58; make '{}{}' "
+                    "smaller",
+                    text_, key, digits));
+    volume_ *= value;
+  }
+  found->used = true;
+  return value;
+}
+
+std::size_t Shape::word(std::initializer_list<std::string_view> allowed) const {
+  const Token* found = nullptr;
+  std::size_t index = 0;
+  for (const Token& token : tokens_) {
+    const auto match = std::find(allowed.begin(), allowed.end(), std::string_view(token.text));
+    if (match == allowed.end()) continue;
+    demand(!found,
+           fmt::format("shape '{}' has several of: {}; keep one", text_, fmt::join(allowed, ", ")));
+    found = &token;
+    index = static_cast<std::size_t>(match - allowed.begin());
+  }
+  demand(found,
+         fmt::format("shape '{}' has none of: {}; add one", text_, fmt::join(allowed, ", ")));
+  found->used = true;
+  return index;
+}
+
+bool Shape::has(std::string_view word) const {
+  const auto token = std::find_if(tokens_.begin(), tokens_.end(),
+                                  [word](const Token& each) { return each.text == word; });
+  if (token == tokens_.end()) return false;
+  token->used = true;
+  return true;
+}
+
+void Shape::require_all_used() const {
+  for (const Token& token : tokens_)
+    demand(token.used, fmt::format("shape '{}': '{}' is no parameter of this operation; remove or "
+                                   "correct it (`kernelgrade list` shows the shapes in use)",
+                                   text_, token.text));
+}
+
+} // namespace kg

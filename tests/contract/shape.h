@@ -1,0 +1,47 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kg {
+
+// The parameters of a case as they stand in its id: words and numbers joined by '_', e.g.
+// "m1024_n1024_k1024_nn" or "add_n4096".
+class Shape {
+ public:
+  // Throws Error on text with other characters than letters, digits, '_' and '.'.
+  static Shape parse(std::string_view text);
+
+  const std::string& text() const { return text_; }
+
+  // The number behind `key` ("m" in "m1024"). Throws Error naming the key when it is missing, not a
+  // number >= 0, or so large that the numbers asked for multiply to more than 2^58.
+  std::int64_t number(std::string_view key) const;
+
+  // The one token that is among `allowed`, as its index. Throws Error listing them when none or
+  // several are there.
+  std::size_t word(std::initializer_list<std::string_view> allowed) const;
+
+  // Whether the token `word`, which a shape may lack, is there.
+  bool has(std::string_view word) const;
+
+  // Throws Error when a token was asked for by none of the above: a misspelt parameter must not be
+  // ignored.
+  void require_all_used() const;
+
+ private:
+  std::string text_;
+  struct Token {
+    std::string text;
+    mutable bool used = false;
+  };
+  std::vector<Token> tokens_;
+  mutable std::int64_t volume_ = 1; // of the numbers that were asked for
+};
+
+} // namespace kg

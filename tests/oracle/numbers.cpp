@@ -1,0 +1,210 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/oracle/numbers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "runtime/error.h"
+
+namespace kg::test {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+// Every element of every test passes through this file several times: powers of two are made and
+// taken apart by their bits (IEEE 754-2019, 3.4), since ldexp, ilogb and nearbyint are calls.
+constexpr int kBias = 1023;
+constexpr int kFractionBits = 52;
+
+constexpr double power_of_two(int exponent) { // from -1022 to 1023
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + kBias) << kFractionBits);
+}
+
+// floor(log2 |value|) of a normal finite number; -1023 of zero and of subnormal ones, which lie
+// below every other format.
+constexpr int exponent_of(double value) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kFractionBits & 0x7FF) - kBias;
+}
+
+// Of |value| <= 2^51, ties to even: a sum near 2^52 has no bits for a fraction.
+double nearest_integer(double value) {
+  constexpr double kNoFraction = 0x1.8p52;
+  return std::copysign(value + kNoFraction - kNoFraction, value);
+}
+
+// binary16 has no portable C++20 type: sign, 5 exponent bits (bias 15), 10 fraction bits.
+double decode_f16(std::uint64_t bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 0x1F);
+  const int fraction = static_cast<int>(bits & 0x3FF);
+  double magnitude;
+  if (exponent == 31) {
+    magnitude = fraction == 0 ? kInfinity : kNaN;
+  } else if (exponent == 0) {
+    magnitude = fraction * power_of_two(-24);
+  } else {
+    magnitude = (1024 + fraction) * power_of_two(exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+std::uint64_t encode_f16(double value) {
+  const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::fabs(value);
+  if (std::isinf(magnitude)) return sign | 0x7C00;
+  if (magnitude < 0x1p-14) return sign | static_cast<std::uint64_t>(magnitude * power_of_two(24));
+  const int exponent = exponent_of(magnitude);
+  const auto significand = static_cast<std::uint64_t>(magnitude * power_of_two(10 - exponent));
+  return sign | (static_cast<std::uint64_t>(exponent + 15) << 10) | (significand - 1024);
+}
+
+std::uint64_t quiet_nan_bits(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32: return 0x7FC00000;
+  case Dtype::f16: return 0x7E00;
+  case Dtype::bf16: return 0x7FC0;
+  case Dtype::f64: return 0x7FF8000000000000;
+  case Dtype::i32:
+  case Dtype::i8: break;
+  }
+  fail(fmt::format("{} holds no NaN: give an integer", name(dtype)));
+}
+
+// Whether a two's-complement integer type reaches so far; not for NaN.
+bool fits(Dtype dtype, double value) {
+  const double end = std::ldexp(0.5, static_cast<int>(8 * size_of(dtype)));
+  return value >= -end && value < end;
+}
+
+} // namespace
+
+FloatFormat float_format(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32: return {24, -126, 127};
+  case Dtype::f16: return {11, -14, 15};
+  case Dtype::bf16: return {8, -126, 127};
+  case Dtype::f64: return {53, -1022, 1023};
+  case Dtype::i32:
+  case Dtype::i8: break;
+  }
+  fail(fmt::format("{} is not a floating-point format: give f32, f16, bf16 or f64", name(dtype)));
+}
+
+double round_to(Dtype dtype, double value) {
+  if (dtype == Dtype::f64) return value;
+  if (is_integer(dtype)) {
+    const double nearest = std::nearbyint(value);
+    if (!fits(dtype, nearest))
+      fail(fmt::format("{} does not fit {}: keep the values within {} bits", value, name(dtype),
+                       8 * size_of(dtype)));
+    return nearest;
+  }
+  if (value == 0 || !std::isfinite(value)) return value;
+  const FloatFormat format = float_format(dtype);
+  // One quantum is an ulp of the binade of `value`. Scaling by a power of two is exact here (the
+  // quantum is never below 2^-149), so nearbyint makes the only rounding; a carry into the next
+  // binade gives its first number, as it must.
+  const int exponent = std::max(exponent_of(value), format.min_exponent) - (format.precision - 1);
+  const double rounded = nearest_integer(value * power_of_two(-exponent)) * power_of_two(exponent);
+  return std::fabs(rounded) > max_finite(dtype) ? std::copysign(kInfinity, value) : rounded;
+}
+
+std::vector<double> tf32_rounded(std::span<const double> values) {
+  constexpr int kPrecision = 11;
+  std::vector<double> rounded;
+  rounded.reserve(values.size());
+  for (const double value : values) {
+    if (value == 0 || !std::isfinite(value)) {
+      rounded.push_back(value);
+      continue;
+    }
+    const int exponent =
+        std::max(exponent_of(value), float_format(Dtype::f32).min_exponent) - kPrecision + 1;
+    rounded.push_back(std::round(value * power_of_two(-exponent)) * power_of_two(exponent));
+  }
+  return rounded;
+}
+
+bool is_representable(Dtype dtype, double value) {
+  if (is_integer(dtype)) return fits(dtype, value) && std::nearbyint(value) == value;
+  return std::isnan(value) || round_to(dtype, value) == value;
+}
+
+double min_subnormal(Dtype dtype) {
+  const FloatFormat format = float_format(dtype);
+  return std::ldexp(1.0, format.min_exponent - (format.precision - 1));
+}
+
+double max_finite(Dtype dtype) {
+  const FloatFormat format = float_format(dtype);
+  return (2 - power_of_two(1 - format.precision)) * power_of_two(format.max_exponent);
+}
+
+double ulp(Dtype dtype, double value) {
+  if (!std::isfinite(value)) fail(fmt::format("ulp of {}: the value must be finite", value));
+  if (is_integer(dtype)) return 1;
+  const FloatFormat format = float_format(dtype);
+  const int exponent = std::clamp(exponent_of(value), format.min_exponent, format.max_exponent);
+  // In two steps, since the least subnormal of f64 is no normal number of it.
+  return power_of_two(exponent) * power_of_two(1 - format.precision);
+}
+
+double next_away(Dtype dtype, double value) {
+  if (dtype == Dtype::f64) return std::nextafter(value, std::copysign(kInfinity, value));
+  const double next = value + std::copysign(ulp(dtype, value), value);
+  return is_integer(dtype) || std::fabs(next) <= max_finite(dtype)
+             ? next
+             : std::copysign(kInfinity, value);
+}
+
+double decode(Dtype dtype, std::uint64_t bits) {
+  switch (dtype) {
+  case Dtype::f32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+  case Dtype::f16: return decode_f16(bits);
+  case Dtype::bf16: return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+  case Dtype::f64: return std::bit_cast<double>(bits);
+  case Dtype::i32: return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
+  case Dtype::i8: return std::bit_cast<std::int8_t>(static_cast<std::uint8_t>(bits));
+  }
+  fail("decode: unknown dtype");
+}
+
+std::uint64_t encode(Dtype dtype, double value) {
+  if (std::isnan(value)) return quiet_nan_bits(dtype);
+  if (!is_representable(dtype, value))
+    fail(fmt::format("{:a} = {} is not a number of {}: round it with round_to first", value, value,
+                     name(dtype)));
+  switch (dtype) {
+  case Dtype::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  case Dtype::f16: return encode_f16(value);
+  case Dtype::bf16: return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
+  case Dtype::f64: return std::bit_cast<std::uint64_t>(value);
+  case Dtype::i32: return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  case Dtype::i8: return std::bit_cast<std::uint8_t>(static_cast<std::int8_t>(value));
+  }
+  fail("encode: unknown dtype");
+}
+
+std::uint64_t poison_bits(Dtype dtype) { return ~std::uint64_t{0} >> (64 - 8 * size_of(dtype)); }
+
+Observed observe_bytes(Dtype dtype, std::span<const std::byte> bytes) {
+  const std::size_t width = size_of(dtype);
+  Observed seen{dtype, {}, {}};
+  seen.bits.reserve(bytes.size() / width);
+  seen.values.reserve(bytes.size() / width);
+  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes.data() + at, width); // little-endian
+    seen.bits.push_back(bits);
+    seen.values.push_back(decode(dtype, bits));
+  }
+  return seen;
+}
+
+} // namespace kg::test

@@ -1,0 +1,176 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The numbers of a Dtype as the tests see them: exact doubles and raw bits. Rounding, encoding and
+// decoding are written here from the formats' definitions (IEEE 754-2019; bfloat16 = the upper half
+// of a binary32) and share no code with the runtime, so that a wrong conversion there cannot hide
+// itself.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "runtime/dtype.h"
+
+namespace kg::test {
+
+// A binary floating-point format: `precision` significant bits, exponents of the leading bit of
+// normal numbers.
+struct FloatFormat {
+  int precision;
+  int min_exponent;
+  int max_exponent;
+};
+
+// Throws for integers, which have no exponent.
+FloatFormat float_format(Dtype dtype);
+
+// The nearest number of `dtype`, ties to even, with gradual underflow, overflow to infinity and the
+// sign of zero kept; NaN stays NaN. For integer types the nearest integer; throws where it does not
+// fit.
+double round_to(Dtype dtype, double value);
+
+// What cvt.rna.tf32.f32 makes of f32 numbers: 11 significant bits, ties away from zero (PTX ISA,
+// cvt). NaN and infinities stay.
+std::vector<double> tf32_rounded(std::span<const double> values);
+
+bool is_representable(Dtype dtype, double value);
+
+double min_subnormal(Dtype dtype);
+double max_finite(Dtype dtype);
+
+// The distance between neighbours of `dtype` in the binade of `value`: 2^(e - p + 1), the smallest
+// subnormal around 0, that of the last binade beyond it; 1 for integers. `value` must be finite.
+double ulp(Dtype dtype, double value);
+
+// The neighbour of a representable number, away from zero: max_finite gives infinity.
+double next_away(Dtype dtype, double value);
+
+// The value of a bit pattern, exactly (a NaN's payload is lost: use the bits where it matters).
+double decode(Dtype dtype, std::uint64_t bits);
+
+// The bit pattern of a representable value, NaN as the positive quiet NaN without payload. Throws
+// where it is not representable: rounding is the caller's decision.
+std::uint64_t encode(Dtype dtype, double value);
+
+// All bits one: what hygiene.h writes into outputs before a kernel runs. It is a NaN in every float
+// format.
+std::uint64_t poison_bits(Dtype dtype);
+
+// The Dtype of an element type. Specialise for a further type, for example __half, with `static
+// constexpr Dtype value`; the type must be trivially copyable and as wide as its Dtype. Nothing
+// else is needed: values are decoded from bits here.
+template <typename T>
+struct DtypeOf;
+template <>
+struct DtypeOf<float> {
+  static constexpr Dtype value = Dtype::f32;
+};
+template <>
+struct DtypeOf<double> {
+  static constexpr Dtype value = Dtype::f64;
+};
+template <>
+struct DtypeOf<std::int32_t> {
+  static constexpr Dtype value = Dtype::i32;
+};
+template <>
+struct DtypeOf<std::int8_t> {
+  static constexpr Dtype value = Dtype::i8;
+};
+
+// The raw bits of one element, in the low bits.
+template <typename T>
+std::uint64_t raw_bits(const T& element) {
+  static_assert(sizeof(T) == size_of(DtypeOf<T>::value) && sizeof(T) <= sizeof(std::uint64_t));
+  if constexpr (sizeof(T) == 1) {
+    return std::bit_cast<std::uint8_t>(element);
+  } else if constexpr (sizeof(T) == 2) {
+    std::uint16_t bits;
+    std::memcpy(&bits, &element, sizeof bits);
+    return bits;
+  } else if constexpr (sizeof(T) == 4) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &element, sizeof bits);
+    return bits;
+  } else {
+    std::uint64_t bits;
+    std::memcpy(&bits, &element, sizeof bits);
+    return bits;
+  }
+}
+
+template <typename T>
+T from_raw_bits(std::uint64_t bits) {
+  static_assert(sizeof(T) == size_of(DtypeOf<T>::value));
+  T element;
+  if constexpr (sizeof(T) == 1) {
+    element = std::bit_cast<T>(static_cast<std::uint8_t>(bits));
+  } else if constexpr (sizeof(T) == 2) {
+    const auto narrow = static_cast<std::uint16_t>(bits);
+    std::memcpy(static_cast<void*>(&element), &narrow, sizeof narrow);
+  } else if constexpr (sizeof(T) == 4) {
+    const auto narrow = static_cast<std::uint32_t>(bits);
+    std::memcpy(static_cast<void*>(&element), &narrow, sizeof narrow);
+  } else {
+    std::memcpy(static_cast<void*>(&element), &bits, sizeof bits);
+  }
+  return element;
+}
+
+// The exact value of one element.
+template <typename T>
+double to_double(const T& element) {
+  return decode(DtypeOf<T>::value, raw_bits(element));
+}
+
+// What a kernel left behind: each element as a value and as bits. `bits` may be empty for values
+// that were never stored.
+struct Observed {
+  Dtype dtype;
+  std::vector<double> values;
+  std::vector<std::uint64_t> bits;
+};
+
+// Elements of `dtype` as they lie in memory.
+Observed observe_bytes(Dtype dtype, std::span<const std::byte> bytes);
+
+template <typename T>
+Observed observe(std::span<const T> elements) {
+  Observed seen{DtypeOf<T>::value, {}, {}};
+  seen.values.reserve(elements.size());
+  seen.bits.reserve(elements.size());
+  for (const T& element : elements) {
+    seen.values.push_back(to_double(element));
+    seen.bits.push_back(raw_bits(element));
+  }
+  return seen;
+}
+template <typename T>
+Observed observe(const std::vector<T>& elements) {
+  return observe(std::span<const T>(elements));
+}
+
+// Elements of exactly these values; throws where one is not representable in T.
+template <typename T>
+std::vector<T> elements(std::span<const double> values) {
+  std::vector<T> stored;
+  stored.reserve(values.size());
+  for (const double value : values)
+    stored.push_back(from_raw_bits<T>(encode(DtypeOf<T>::value, value)));
+  return stored;
+}
+
+template <typename T>
+std::vector<T> elements_of_bits(std::span<const std::uint64_t> bits) {
+  std::vector<T> stored;
+  stored.reserve(bits.size());
+  for (const std::uint64_t pattern : bits) stored.push_back(from_raw_bits<T>(pattern));
+  return stored;
+}
+
+} // namespace kg::test

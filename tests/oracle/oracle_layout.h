@@ -1,0 +1,70 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where elements go that are only moved; for values, bits or elements. Dense, row-major tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/error.h"
+#include "tests/oracle/strided.h"
+
+namespace kg::test {
+
+// The shape of x with its axes in this order: axis d of the result is axis order[d] of x.
+inline std::vector<std::int64_t> permuted_shape(const std::vector<std::int64_t>& shape,
+                                                const std::vector<int>& order) {
+  require(shape.size() == order.size(), "permuted_shape: give one entry of order per axis");
+  std::vector<std::int64_t> result;
+  for (const int axis : order) result.push_back(shape[static_cast<std::size_t>(axis)]);
+  return result;
+}
+
+// Element (i0, i1, ...) of the result is the one of x whose coordinate along axis order[d] is id.
+template <typename T>
+std::vector<T> permute_oracle(const std::vector<T>& x, const std::vector<std::int64_t>& shape,
+                              const std::vector<int>& order) {
+  const std::vector<std::int64_t> y_shape = permuted_shape(shape, order);
+  require(static_cast<std::int64_t>(x.size()) == element_count(shape),
+          "permute: " + std::to_string(x.size()) + " elements for a shape of " +
+              std::to_string(element_count(shape)));
+  std::vector<T> result;
+  result.reserve(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::vector<std::int64_t> to = coordinates(static_cast<std::int64_t>(i), y_shape);
+    std::vector<std::int64_t> from(shape.size());
+    for (std::size_t d = 0; d < order.size(); ++d) from[static_cast<std::size_t>(order[d])] = to[d];
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < shape.size(); ++d) place = place * shape[d] + from[d];
+    result.push_back(x[static_cast<std::size_t>(place)]);
+  }
+  return result;
+}
+
+// `parts` side by side along the middle of outer x extent x inner; parts[p] has extents[p] there.
+template <typename T>
+std::vector<T> concat_oracle(const std::vector<std::vector<T>>& parts,
+                             const std::vector<std::int64_t>& extents, std::int64_t outer,
+                             std::int64_t inner) {
+  std::vector<T> result;
+  for (std::int64_t o = 0; o < outer; ++o)
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      for (std::int64_t i = 0; i < extents[p] * inner; ++i)
+        result.push_back(parts[p].at(static_cast<std::size_t>(o * extents[p] * inner + i)));
+  return result;
+}
+
+// Row i of the result is row index[i] of the table.
+template <typename T, typename Index>
+std::vector<T> gather_rows_oracle(const std::vector<T>& table, std::int64_t cols,
+                                  const std::vector<Index>& index) {
+  std::vector<T> result;
+  for (const Index row : index)
+    for (std::int64_t c = 0; c < cols; ++c)
+      result.push_back(table.at(static_cast<std::size_t>(row * cols + c)));
+  return result;
+}
+
+} // namespace kg::test

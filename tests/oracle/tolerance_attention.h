@@ -1,0 +1,62 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds of attention and rotary positions. *cal*: a constant that has not been measured on a GPU
+// yet; it is derived, and to be set to twice the largest of 10^8 results there.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "runtime/dtype.h"
+#include "tests/oracle/numbers.h"
+#include "tests/oracle/tolerance.h"
+
+namespace kg::test {
+
+// `weighted_abs` is sum_j p_j |v_j|, `score_condition` max_j scale sum |q| |k_j|, `depth` the
+// length of the scores' sums, `chain` the longest sequential sum over keys.
+//
+// A score is a product like those of gemm_f32_tolerance: min(depth + 2, 16) u of its condition,
+// which also holds the rounding of s - m. The exponential turns it into a relative error of p_j; it
+// reaches the result twice, in the numerator and in the denominator. 8 u as in softmax. The two
+// sums over keys, of p and of p v, err by 0.25 u sqrt(chain) each: six deviations of both are 2.1
+// sqrt(chain).
+inline double attention_f32_tolerance(double weighted_abs, double score_condition,
+                                      std::int64_t depth, std::int64_t chain) {
+  constexpr double kChain = 2.1;
+  const double u = unit_roundoff(Dtype::f32);
+  const double score = std::min(static_cast<double>(depth + 2), 16.0) * u * score_condition;
+  return (2 * score + u * (8 + kChain * std::sqrt(static_cast<double>(chain)))) * weighted_abs +
+         half_min_subnormal(Dtype::f32);
+}
+
+// f16 or bf16 inputs and outputs with f32 sums: the weights are rounded to `dtype` before they
+// meet V, and the result once. The matrix units' sums as in gemm_xf16_tolerance (*cal*).
+inline double attention_xf16_tolerance(Dtype dtype, double expected, double weighted_abs,
+                                       double score_condition, std::int64_t depth,
+                                       std::int64_t chain) {
+  const double units = 0.25 * std::sqrt(static_cast<double>(std::max(depth, chain)));
+  const double u = unit_roundoff(Dtype::f32);
+  return stored_tolerance(dtype, expected,
+                          attention_f32_tolerance(weighted_abs, score_condition, depth, chain) +
+                              units * u * (1 + 2 * score_condition) * weighted_abs +
+                              unit_roundoff(dtype) * weighted_abs);
+}
+
+// How a kernel comes by sine and cosine. computed: of position x frequency, rounded to f32: an
+// angle that is wrong by u |angle| turns the pair by that much. table: made in fp64 and rounded to
+// f32.
+enum class RopeAngles { computed, table };
+
+// `turned` is |x1 cos| + |x2 sin|, `angle` position x frequency, `magnitude` |x1| + |x2|. Sine and
+// cosine of 2 ulp (4 u; CUDA C++ Programming Guide, mathematical functions: sinf, cosf), a product
+// and the sum. A sine without range reduction is outside at any large angle.
+inline double rope_f32_tolerance(double turned, double angle, double magnitude, RopeAngles angles) {
+  const double u = unit_roundoff(Dtype::f32);
+  const double turn = angles == RopeAngles::computed ? u * angle * magnitude : 0;
+  return 6 * u * turned + turn + half_min_subnormal(Dtype::f32);
+}
+
+} // namespace kg::test

@@ -1,0 +1,118 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bounds of dy f'(x) in f32, for the functions of tolerance_unary.h and with its errors of expf and
+// erfcf. For f16 and bf16 outputs: stored_tolerance of these. relu is exact and has none.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "runtime/dtype.h"
+#include "tests/oracle/numbers.h"
+#include "tests/oracle/oracle_unary.h"
+#include "tests/oracle/tolerance.h"
+#include "tests/oracle/tolerance_unary.h"
+
+namespace kg::test {
+
+// The terms of f' = gate + x gate', which may cancel: what a relative error of 1 in each of them
+// moves f'. For sigmoid and tanh f' has one term.
+inline double slope_condition(UnaryOp op, double x) {
+  if (!has_gate(op)) return std::fabs(unary_slope_oracle(op, std::vector<double>{x})[0]);
+  const Gate gate = gate_oracle(op, x);
+  return gate.slope == 0 ? gate.value : gate.value + std::fabs(x) * gate.slope;
+}
+
+// The slope of the gate's own argument, behind which its exponential stands.
+inline double inner_slope(UnaryOp op, double x) {
+  return op == UnaryOp::gelu_tanh ? 1.5957691216057308 * (1 + 3 * 0.044715 * x * x) : 1;
+}
+
+// By how many u the argument of the exponential errs, absolutely: gelu's x^2 / 2 is rounded once;
+// gelu_tanh's z = 2 sqrt(2 / pi) (x + 0.044715 x^3) errs by 4 u of itself.
+inline double exponent_roundings(UnaryOp op, double x) {
+  if (op == UnaryOp::gelu) return x * x / 2;
+  if (op == UnaryOp::gelu_tanh)
+    return 4 * 1.5957691216057308 * std::fabs(x) * (1 + 0.044715 * x * x);
+  return 0;
+}
+
+// Of one element, dx = unary_backward_oracle. 0 where one of the numbers is not finite.
+//
+// sigmoid, tanh: e / (1 + e)^2, of e = e^-|x| or e^-2|x|: the exponential (4 u), the sum twice, the
+// square, the division and the product with dy, 9 u; 10 u. 1 - y and 1 - y^2 are no legal forms:
+// where y is near 1 they have no correct digit.
+//
+// silu, gelu, gelu_tanh: the gate errs by 6 u (8 u for erfcf), the sum and dy add 2 u: 10 u of the
+// gate. x gate' errs by 4 u of the exponential, 4 of its sums and division, 3 of the argument's
+// slope, 2 of the products with x, and the same 2 u: 15 u, and by what the argument of the
+// exponential errs. gelu_tanh's gate errs by that times z (1 - gate), too, which is at most
+// 4 u of x gate'; gelu's by 1.3 u of it, as in the forward pass. 20 u of both terms.
+//
+// Exponentials that are subnormal, or 0, cost tail_loss of them, times the factors behind them;
+// tanh's has a factor of 4.
+inline double unary_backward_f32_tolerance(UnaryOp op, double x, double dy, double dx) {
+  if (op == UnaryOp::relu || !std::isfinite(x) || !std::isfinite(dy) || !std::isfinite(dx))
+    return 0;
+  const double u = unit_roundoff(Dtype::f32);
+  const double condition = slope_condition(op, x);
+  double error = 10 * u * condition + 4 * tail_loss(condition / 4);
+  if (has_gate(op)) {
+    const Gate gate = gate_oracle(op, x);
+    const double inner = inner_slope(op, x);
+    error = u * (20 * condition + exponent_roundings(op, x) * std::fabs(x) * gate.slope) +
+            tail_loss(gate.value) + std::fabs(x) * inner * tail_loss(gate.slope / inner);
+  }
+  return error * std::fabs(dy) + min_subnormal(Dtype::f32);
+}
+
+// --- For whole results: dx = unary_backward_oracle of x and dy, stored in `output`.
+
+inline std::vector<double> unary_backward_tolerances(UnaryOp op, Dtype output,
+                                                     std::span<const double> x,
+                                                     std::span<const double> dy,
+                                                     std::span<const double> dx) {
+  std::vector<double> bounds;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double computed = unary_backward_f32_tolerance(op, x[i], dy[i], dx[i]);
+    const bool rounded = op != UnaryOp::relu && std::isfinite(dx[i]);
+    bounds.push_back(rounded ? stored_tolerance(output, dx[i], computed) : 0);
+  }
+  return bounds;
+}
+
+// The same for a library, which may take f' from y as it is stored, or from other numbers near 1:
+// 1 - y^2 errs by 2 roundings of y, the product of that with silu's x by |x| as many; with the
+// roundings of the formula itself 8.
+inline std::vector<double> library_backward_tolerances(UnaryOp op, Dtype output,
+                                                       std::span<const double> x,
+                                                       std::span<const double> dy,
+                                                       std::span<const double> dx) {
+  std::vector<double> bounds = unary_backward_tolerances(op, output, x, dy, dx);
+  if (op == UnaryOp::relu) return bounds;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (std::isfinite(x[i]) && std::isfinite(dy[i]))
+      bounds[i] += 8 * unit_roundoff(output) * std::fabs(dy[i]) * std::max(1.0, std::fabs(x[i]));
+  return bounds;
+}
+
+// The unit in which accuracies are compared with a vendor's: what one rounding of the result and
+// one of each term of f' cost.
+inline std::vector<double> unary_backward_error_units(UnaryOp op, Dtype output,
+                                                      std::span<const double> x,
+                                                      std::span<const double> dy,
+                                                      std::span<const double> dx) {
+  std::vector<double> units;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool finite = std::isfinite(dx[i]) && std::isfinite(x[i]) && std::isfinite(dy[i]);
+    const double terms = finite ? std::fabs(dy[i]) * slope_condition(op, x[i]) : 0;
+    units.push_back(unit_roundoff(output) * (finite ? std::fabs(dx[i]) : 0) +
+                    unit_roundoff(Dtype::f32) * terms + half_min_subnormal(output));
+  }
+  return units;
+}
+
+} // namespace kg::test
