@@ -41,8 +41,8 @@ class Memory {
     return result;
   }
 
-  void poison(Stream& stream) const {
-    for (const auto& [name, output] : outputs_) output.poison(stream);
+  void poison(Stream& stream) {
+    for (auto& [name, output] : outputs_) output.poison(stream);
   }
 
   const Problem& problem() const { return problem_; }

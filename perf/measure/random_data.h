@@ -34,9 +34,7 @@ class RandomTensor {
   std::vector<double> values(std::int64_t first, std::int64_t count) const;
 
  private:
-  using Period = std::shared_ptr<const std::vector<double>>;
-
-  Period period_; // its first elements, where the tensor is shorter
+  std::shared_ptr<const std::vector<double>> period_; // its first elements, where it is shorter
   DeviceBuffer<std::byte> device_;
 };
 

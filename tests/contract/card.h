@@ -42,6 +42,9 @@ struct Sample {
   std::string shape;
   Inputs inputs = {};                                      // those not named: standard normals
   std::map<std::string, double, std::less<>> scalars = {}; // in place of the problem's
+  // By output: the results that every legal order of operations gives, where they are known without
+  // the oracle.
+  std::map<std::string, std::vector<double>, std::less<>> expected = {};
   test::Degenerate degenerate = test::Degenerate::no;
   // Whether its comparison need not reject every wrong result: where an infinite factor makes all
   // results alike, say, and other samples show what this one cannot.
@@ -53,6 +56,9 @@ struct Variant {
   std::string name;
   std::function<std::string_view(const Call&, Stream&)> run; // gives the name of what ran
   std::function<bool(const Problem&)> supports = [](const Problem&) { return true; };
+  // Whether it must be about as accurate as the libraries. One that adds up a long row by one
+  // thread is within its bound, but no library is so inaccurate.
+  bool accurate = true;
   // How many elements one thread reads one after another: beyond 2^16 it is not timed on a GPU.
   std::function<std::int64_t(const Problem&)> sequence = [](const Problem&) { return 1; };
 };
@@ -74,6 +80,8 @@ struct TimedShape {
 struct Card {
   std::function<Problem(Dtype, const Shape&)> problem;
   std::vector<Variant> variants;
+  // What of the operation is judged by itself, as the first word of a shape: functions, kinds.
+  std::vector<std::string> forms = {""};
   // The variant of ours that `automatic` takes.
   std::function<std::string_view(const Problem&)> resolved;
   std::function<std::string_view(const Call&, Stream&)> run_automatic;
@@ -86,12 +94,20 @@ struct Card {
   std::function<std::vector<Sample>(Dtype)> exact_samples;
   std::function<std::vector<Sample>(Dtype)> random_samples;
   std::function<std::vector<Sample>(Dtype)> special_samples;
-  std::string usual;                                    // a shape that is a multiple of nothing
+  // Shapes that are multiples of nothing, at least one for each path of each variant.
+  std::function<std::vector<std::string>(Dtype)> usual;
   std::function<std::vector<std::string>(Dtype)> sizes; // around packs, warps, blocks and tiles
   std::function<std::vector<std::string>(Dtype)> misaligned; // to be tried at odd addresses
-  std::vector<std::string> empty;                            // problems without elements
-  // What the kernel's name must hold when `variant` runs on tensors that lie so.
-  std::function<std::string(std::string_view variant, const Problem&, const Layout&)> kernel_name;
+  // Whether an output that begins within an input is refused; not where the rows of one may lie in
+  // the gaps of the other.
+  bool refuses_overlap = true;
+  std::vector<std::string> empty; // problems without elements
+  // What the kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
+  std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
+      kernel_name;
+  // What every result must satisfy beside its bound; empty, or what is wrong.
+  std::function<std::string(const Problem&, const Inputs& outputs)> also =
+      [](const Problem&, const Inputs&) { return std::string(); };
 
   Kind kind_on_host = Kind::memory, kind_on_gpu = Kind::memory;
   std::vector<TimedShape> timed_on_host, timed_on_gpu; // on the host at most about 5 ms a launch
@@ -118,6 +134,14 @@ std::vector<Variant> variants_of(const Enumerators& enumerators, Run run) {
                         }));
                       }});
   return result;
+}
+
+// The enumerator of this name.
+template <class Enumerators>
+auto enumerator_of(const Enumerators& enumerators, std::string_view wanted) {
+  for (const auto each : enumerators)
+    if (name(each) == wanted) return each;
+  fail("there is no variant " + std::string(wanted));
 }
 
 template <class Run, class Enumerator>

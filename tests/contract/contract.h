@@ -37,11 +37,17 @@ class Judge {
  public:
   Judge(const Card& card, Dtype dtype) : card_(card), dtype_(dtype) {}
 
-  // Every variant that supports it on this sample, against the oracle.
-  void check(const Sample& sample, const Layout& layout = {});
+  // Every variant that supports it (of `only`, where that names any) on this sample, against the
+  // oracle.
+  void check(const Sample& sample, const Layout& layout = {},
+             const std::vector<std::string_view>& only = {});
+
+  // The same, each result exactly the sample's expected, or the oracle's where it names none.
+  void check_exactly(const Sample& sample);
 
   // The same against results of another source, by the output's name.
-  void check_against(const Sample& sample, const References& references, const Layout& layout = {});
+  void check_against(const Sample& sample, const References& references, const Layout& layout = {},
+                     const std::vector<std::string_view>& only = {});
 
   // Beside every vendor.
   void check_vendors(const Sample& sample);
@@ -51,9 +57,13 @@ class Judge {
               const Layout& layout = {});
   Outcome run(std::string_view variant, const Sample& sample);
 
-  test::VariantId id(std::string_view variant) const;
-  test::CaseContext context(std::string_view variant, const Sample& sample,
-                            const Tensor& output) const;
+  // test(variant) for each of ours that supports the sample's problem.
+  void each_variant(const Sample& sample, const std::function<void(const Variant&)>& test);
+
+  // As the ledger has it: with the form that the shape begins with.
+  test::VariantId id(std::string_view variant, std::string_view shape) const;
+  test::CaseContext context(std::string_view variant, const Problem& problem,
+                            const std::string& fill, const Tensor& output) const;
   const Card& card() const { return card_; }
   Dtype dtype() const { return dtype_; }
   Stream& stream() { return stream_; }

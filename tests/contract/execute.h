@@ -55,10 +55,13 @@ class DeviceTensor {
 };
 
 struct Outcome {
-  std::map<std::string, test::Observed, std::less<>> outputs;
+  Inputs outputs;                   // by name, as the inputs
   std::string ran;                  // the variant that ran
   std::vector<std::string> kernels; // the names of those launched
-  std::vector<std::string> faults;  // of the memory around: "the kernel changed its input x"
+  const std::vector<std::uint64_t>& bits(std::string_view output) const {
+    return outputs.find(output)->second.bits;
+  }
+  std::vector<std::string> faults; // of the memory around: "the kernel changed its input x"
 };
 
 // `run` is a variant's or a vendor's. An output that `in_place` names takes the memory of the input

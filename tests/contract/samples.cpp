@@ -61,18 +61,18 @@ std::vector<std::string> short_lengths(Dtype dtype) {
   return named({1, 5, 41, 512 * pack(dtype) + 13});
 }
 
-std::function<std::string(std::string_view, const Problem&, const Layout&)>
+std::function<std::vector<std::string>(std::string_view, const Problem&, const Layout&)>
 packs_where_aligned(std::string op) {
-  return
-      [op = std::move(op)](std::string_view variant, const Problem& problem, const Layout& layout) {
-        if (variant == "naive") return op + "::naive";
-        const std::int64_t first = place_of(layout, problem.outputs[0].name).offset;
-        for (const auto* tensors : {&problem.inputs, &problem.outputs})
-          for (const Tensor& tensor : *tensors)
-            if ((place_of(layout, tensor.name).offset - first) % pack(problem.dtype) != 0)
-              return op + "::misaligned";
-        return op + "::vectorized";
-      };
+  return [op = std::move(op)](std::string_view variant, const Problem& problem,
+                              const Layout& layout) -> std::vector<std::string> {
+    if (variant == "naive") return {op + "::naive"};
+    const std::int64_t first = place_of(layout, problem.outputs[0].name).offset;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+      for (const Tensor& tensor : *tensors)
+        if ((place_of(layout, tensor.name).offset - first) % pack(problem.dtype) != 0)
+          return {op + "::misaligned"};
+    return {op + "::vectorized"};
+  };
 }
 
 } // namespace kg::card

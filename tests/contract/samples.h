@@ -28,7 +28,7 @@ std::vector<std::string> short_lengths(Dtype dtype);
 
 // The kernel of an operation on arrays: naive, or vectorized where one shift aligns all arrays to
 // 16 bytes, or misaligned.
-std::function<std::string(std::string_view variant, const Problem&, const Layout&)>
+std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
 packs_where_aligned(std::string op);
 
 } // namespace kg::card

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,12 +33,17 @@ class FarRows {
       return;
     }
     // malloc takes small blocks from the heap and those above 32 MiB from mmap, which gives
-    // addresses at the other end of the address space.
+    // addresses at the other end of the address space, once the heap has no such block left: what
+    // it still has is set aside.
     constexpr std::size_t kMapped = (std::size_t{33} << 20) / sizeof(T);
     near_ = DeviceBuffer<T>(static_cast<std::size_t>(cols));
-    far_ = DeviceBuffer<T>(std::max(kMapped, static_cast<std::size_t>(cols)));
+    std::vector<DeviceBuffer<T>> set_aside;
+    for (int i = 0; i < 16 && stride_ < kLeastStride; ++i) {
+      set_aside.push_back(std::move(far_));
+      far_ = DeviceBuffer<T>(std::max(kMapped, static_cast<std::size_t>(cols)));
+      stride_ = std::abs(address(far_) - address(near_)) / static_cast<std::int64_t>(sizeof(T));
+    }
     if (address(far_) < address(near_)) std::swap(near_, far_);
-    stride_ = (address(far_) - address(near_)) / static_cast<std::int64_t>(sizeof(T));
     require(stride_ >= kLeastStride, "FarRows: the allocator put a buffer of 33 MiB " +
                                          std::to_string(stride_) +
                                          " elements behind a small one; 2^31 at least are needed");

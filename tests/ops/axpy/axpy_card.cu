@@ -79,12 +79,11 @@ std::vector<Sample> special_samples(Dtype dtype) {
   const std::string shape = "n" + std::to_string(pairs.a.size());
   std::vector<Sample> samples = {{"special", shape, inputs}};
   for (const test::SpecialValue& special : test::special_values(Dtype::f32))
-    samples.push_back({"special, alpha " + special.name,
-                       shape,
-                       inputs,
-                       {{"alpha", test::decode(Dtype::f32, special.bits)}},
-                       test::Degenerate::no,
-                       true});
+    samples.push_back({.fill = "special, alpha " + special.name,
+                       .shape = shape,
+                       .inputs = inputs,
+                       .scalars = {{"alpha", test::decode(Dtype::f32, special.bits)}},
+                       .may_be_vacuous = true});
   return samples;
 }
 
@@ -102,7 +101,7 @@ Card axpy_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.usual = "n" + std::to_string(kOdd);
+  card.usual = [](Dtype) { return std::vector<std::string>{"n" + std::to_string(kOdd)}; };
   card.sizes = lengths_around_packs;
   card.misaligned = short_lengths;
   card.empty = {"n0"};

@@ -1,0 +1,357 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Softmax and log-softmax of rows that fit a warp, a block's shared memory, and neither. Tolerances
+// and their derivation: tests/oracle/tolerance.h.
+#include "softmax/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "runtime/device.h"
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/oracle_rows.h"
+#include "tests/oracle/random.h"
+#include "tests/oracle/tolerance.h"
+#include "tests/oracle/tolerance_softmax.h"
+#include "vendor/softmax/softmax.h"
+
+namespace kg::card {
+namespace {
+
+using SoftmaxKind = softmax::Kind;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+SoftmaxKind kind_of(std::string_view shape) {
+  return shape.starts_with("log_") ? SoftmaxKind::log_softmax : SoftmaxKind::softmax;
+}
+bool is_log(const Problem& problem) { return kind_of(problem.shape) == SoftmaxKind::log_softmax; }
+
+std::string shape_of(std::int64_t rows, std::int64_t cols, bool log = false) {
+  return (log ? "log_rows" : "rows") + std::to_string(rows) + "_cols" + std::to_string(cols);
+}
+
+// Rows that no block's shared memory holds as f32.
+std::int64_t beyond_shared() {
+  return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / 4) + 7;
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  shape.has("log");
+  const std::int64_t rows = shape.number("rows");
+  const std::int64_t cols = shape.number("cols");
+  Problem result{dtype, shape.text(), {}, {}, softmax::work(dtype, rows, cols)};
+  result.inputs = {{"x", dtype, {rows, cols}}};
+  result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
+  result.gaps = true;
+  return result;
+}
+
+std::int64_t cols_of(const Problem& problem) { return problem.outputs[0].extents[1]; }
+
+struct Run {
+  template <class T>
+  softmax::Variant operator()(const Call& call, softmax::Variant variant, Stream& stream) const {
+    return softmax::run<T>(kind_of(call.problem().shape), call.rows_in<T>("x"),
+                           call.rows_out<T>("y"), variant, stream);
+  }
+};
+
+std::vector<Variant> variants() {
+  std::vector<Variant> result = variants_of(softmax::kVariants, Run{});
+  for (Variant& each : result) {
+    const softmax::Variant variant = enumerator_of(softmax::kVariants, each.name);
+    each.supports = [variant](const Problem& p) { return softmax::supports(variant, cols_of(p)); };
+    each.accurate = variant != softmax::Variant::naive;
+    if (variant == softmax::Variant::naive) each.sequence = cols_of;
+  }
+  return result;
+}
+
+vendor::SoftmaxKind vendor_kind(const Problem& problem) {
+  return is_log(problem) ? vendor::SoftmaxKind::log_softmax : vendor::SoftmaxKind::softmax;
+}
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  const Problem& problem = call.problem();
+  vendor::softmax(vendor, vendor_kind(problem), problem.dtype, call.address("x"), call.address("y"),
+                  call.extent("y", 0), call.extent("y", 1), stream);
+}
+
+// A library may add its row up one by one.
+std::int64_t chain(std::string_view variant, std::int64_t cols) {
+  if (variant.empty()) return cols;
+  return softmax::chain(enumerator_of(softmax::kVariants, variant), cols);
+}
+
+// In u * condition: what the accuracy of two implementations is compared in.
+std::vector<double> units(Dtype dtype, const std::vector<double>& value,
+                          const std::vector<double>& distance, const std::vector<double>& log_sum) {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const double apart = std::isfinite(distance[i]) ? distance[i] : 0;
+    const double size = std::isfinite(value[i]) ? std::fabs(value[i]) : 0;
+    const double f32 = log_sum.empty() ? size * (1 + apart) : 1 + size + apart + log_sum[i];
+    result.push_back(f32 * unit_roundoff(Dtype::f32) +
+                     (dtype == Dtype::f32 ? 0 : size * unit_roundoff(dtype)) +
+                     test::half_min_subnormal(dtype));
+  }
+  return result;
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const std::vector<double>& x = inputs.at("x").values;
+  const std::int64_t rows = problem.outputs[0].extents[0], cols = cols_of(problem);
+  const Dtype dtype = problem.dtype;
+  if (is_log(problem)) {
+    const auto oracle =
+        std::make_shared<test::LogSoftmaxOracle>(test::log_softmax_oracle(x, rows, cols));
+    return {{"y",
+             {oracle->value,
+              [=](std::string_view variant) {
+                return test::log_softmax_tolerances(*oracle, dtype, chain(variant, cols));
+              },
+              units(dtype, oracle->value, oracle->distance, oracle->log_sum)}}};
+  }
+  const auto oracle = std::make_shared<test::SoftmaxOracle>(test::softmax_oracle(x, rows, cols));
+  return {{"y",
+           {oracle->value,
+            [=](std::string_view variant) {
+              return test::softmax_tolerances(*oracle, dtype, chain(variant, cols));
+            },
+            units(dtype, oracle->value, oracle->distance, {})}}};
+}
+
+// Each row of probabilities sums to 1, or to NaN where the whole row is.
+std::string rows_sum_to_one(const Problem& problem, const Inputs& outputs) {
+  if (is_log(problem)) return "";
+  const std::vector<double>& y = outputs.at("y").values;
+  const std::int64_t cols = cols_of(problem);
+  for (std::int64_t first = 0; cols > 0 && first < std::ssize(y); first += cols) {
+    const std::span row =
+        std::span(y).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(cols));
+    double sum = 0, largest = 0;
+    for (const double p : row) {
+      sum += p;
+      largest = std::max(largest, p);
+    }
+    const double bound = test::softmax_row_sum_tolerance(problem.dtype, cols, largest);
+    if (!std::isnan(sum) && !(std::fabs(sum - 1) <= bound))
+      return "row " + std::to_string(first / cols) + " sums to 1 + " + std::to_string(sum - 1) +
+             ", allowed " + std::to_string(bound);
+  }
+  return "";
+}
+
+Sample sample(Dtype dtype, const std::string& fill, std::string shape, std::vector<double> x,
+              test::Degenerate degenerate = test::Degenerate::no) {
+  return {fill, std::move(shape), {{"x", values(dtype, std::move(x))}}, {}, {}, degenerate};
+}
+
+// Rows whose largest element stands at least 104 above the others, whose exponentials then vanish
+// beside 1: the sum is 1, its logarithm 0, and the results are the differences, all integers. They
+// use as many bits as the type has.
+Sample differences(Dtype dtype, std::int64_t rows, std::int64_t cols) {
+  const auto integers = static_cast<std::int64_t>(1 / unit_roundoff(dtype)); // below: exact
+  const test::Random random(test::seed(), 23);
+  std::vector<double> x, expected;
+  for (std::int64_t i = 0; i < rows * cols; ++i) {
+    const auto of_row = static_cast<std::uint64_t>(rows * cols + 2 * (i / cols));
+    const std::int64_t most = random.integer(of_row, -integers / 4, integers / 4);
+    const bool largest = i % cols == random.integer(of_row + 1, 0, cols - 1);
+    const std::int64_t below =
+        largest ? 0 : random.integer(static_cast<std::uint64_t>(i), 104, integers / 2);
+    x.push_back(static_cast<double>(most - below));
+    expected.push_back(static_cast<double>(-below));
+  }
+  Sample result = sample(dtype, "differences", shape_of(rows, cols, true), std::move(x));
+  result.expected["y"] = std::move(expected);
+  return result;
+}
+
+std::vector<Sample> exact_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  struct Size {
+    std::int64_t rows, cols;
+  };
+  for (const Size size :
+       {Size{40, 64}, Size{60, 1000}, Size{21, 1024}, Size{14, 4099}, Size{3, beyond_shared()}}) {
+    test::SoftmaxFill fill = test::softmax_plateaus(dtype, size.rows, size.cols);
+    // Where there are fewer rows than powers of two, no row fills all tiles.
+    samples.push_back(sample(dtype, fill.input.name, shape_of(size.rows, size.cols),
+                             std::move(fill.input.values),
+                             size.rows < 10 ? test::Degenerate::sparse : test::Degenerate::no));
+    samples.back().expected["y"] = std::move(fill.expected);
+  }
+  for (const Size size : {Size{20, 64}, Size{7, 1000}, Size{6, 2051}, Size{2, beyond_shared()}})
+    samples.push_back(differences(dtype, size.rows, size.cols));
+  return samples;
+}
+
+std::vector<Sample> random_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  struct Size {
+    std::int64_t rows, cols;
+  };
+  // Logits far apart: exponentials that are subnormal, zero, and nearly one; logarithms of what
+  // softmax would round to 0.
+  for (const Size size : {Size{30, 300}, Size{6, 2100}, Size{1, beyond_shared()}}) {
+    const std::int64_t count = size.rows * size.cols;
+    auto x = test::outliers(dtype, count, 7, 32, test::Tensor::a).values;
+    for (std::int64_t i = 0; i < count; ++i) // the last tile's results are all zero
+      if (i % size.cols >= size.cols - 16)
+        x[static_cast<std::size_t>(i)] = -test::max_finite(dtype);
+    samples.push_back(sample(dtype, "outliers", shape_of(size.rows, size.cols), std::move(x),
+                             test::Degenerate::sparse));
+    samples.push_back(sample(dtype, "outliers", shape_of(size.rows, size.cols, true),
+                             test::outliers(dtype, count, 7, 64, test::Tensor::a).values));
+  }
+  // Maxima that come late and often: what rescaling a running sum is most sensitive to. At the
+  // steeper slope all but the last columns are as good as zero.
+  const std::int64_t cols = beyond_shared();
+  for (const double rise : {4.0, 125.0}) {
+    std::vector<double> x;
+    for (std::int64_t i = 0; i < 2 * cols; ++i)
+      x.push_back(
+          test::round_to(dtype, rise / static_cast<double>(cols) * static_cast<double>(i % cols)));
+    samples.push_back(sample(dtype, "rising", shape_of(2, cols), std::move(x),
+                             rise < 10 ? test::Degenerate::no : test::Degenerate::sparse));
+  }
+  return samples;
+}
+
+// One special value in each place that a thread, a pack or a row could lose; the other rows stay as
+// they are.
+Sample special_rows(Dtype dtype, std::int64_t cols, bool log) {
+  const double largest = test::max_finite(dtype);
+  std::vector<double> x;
+  std::int64_t rows = 0;
+  const auto add_row = [&](double everywhere,
+                           const std::vector<std::pair<std::int64_t, double>>& special) {
+    std::vector<double> row = test::normal(dtype, cols, test::Tensor::b).values;
+    if (everywhere != 0) std::fill(row.begin(), row.end(), everywhere);
+    for (const auto& [place, value] : special) row[static_cast<std::size_t>(place)] = value;
+    x.insert(x.end(), row.begin(), row.end());
+    ++rows;
+  };
+  for (const double special : {kNan, kInfinity, -kInfinity}) {
+    add_row(0, {{cols - 1, special}});
+    if (cols < 4096) add_row(0, {{0, special}});
+    if (cols < 4096) add_row(0, {{cols / 2, special}});
+    add_row(special, {});
+  }
+  add_row(-kInfinity, {{cols - 1, -3}});
+  add_row(-kInfinity, {{0, kNan}});
+  add_row(-kInfinity, {{cols / 2, kInfinity}});
+  add_row(kNan, {{cols - 1, kInfinity}});
+  add_row(-largest, {});
+  add_row(largest, {});
+  add_row(-largest, {{cols / 2, largest}});
+  add_row(largest, {{cols - 1, -kInfinity}});
+  return sample(dtype, "special", shape_of(rows, cols, log), std::move(x));
+}
+
+std::vector<Sample> special_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const std::int64_t cols : {std::int64_t{1}, std::int64_t{2}, std::int64_t{67},
+                                  std::int64_t{1024}, std::int64_t{2051}, beyond_shared()})
+    samples.push_back(special_rows(dtype, cols, false));
+  for (const std::int64_t cols :
+       {std::int64_t{7}, std::int64_t{67}, std::int64_t{2051}, beyond_shared()})
+    samples.push_back(special_rows(dtype, cols, true));
+  return samples;
+}
+
+std::vector<std::string> sizes(Dtype) {
+  std::vector<std::string> shapes;
+  for (const std::int64_t cols :
+       {1,    2,    3,    7,    8,    9,    15,   16,   17,   31,    32,   33,
+        63,   64,   65,   127,  128,  129,  255,  256,  257,  511,   512,  513,
+        1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16384, 16385})
+    shapes.push_back(shape_of(cols > 4000 ? 1 : 3, cols));
+  for (const std::int64_t rows : {1, 3, 4, 5, 127, 128, 129, 1025})
+    shapes.push_back(shape_of(rows, 12));
+  for (const std::int64_t cols : {1, 2, 9, 33, 129, 1023, 1025, 4097})
+    shapes.push_back(shape_of(3, cols, true));
+  return shapes;
+}
+
+// Packs of 16 bytes where every row of both matrices is aligned.
+std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
+                                     const Layout& layout) {
+  if (variant == "naive") return {"softmax::naive<"};
+  if (variant == "warp") return {"softmax::warp_per_row<"};
+  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
+  const std::int64_t cols = cols_of(problem);
+  const auto aligned = [&](const Place& place) {
+    return place.offset % pack == 0 &&
+           ((cols + place.gap) % pack == 0 || problem.outputs[0].extents[0] == 1);
+  };
+  const bool packs = aligned(place_of(layout, "x")) && aligned(place_of(layout, "y"));
+  return {cols < beyond_shared() - 500 ? "softmax::block_in_shared<" : "softmax::block_two_reads<",
+          ", " + std::to_string(packs ? pack : 1) + ">"};
+}
+
+} // namespace
+
+Card softmax_card() {
+  Card card;
+  card.problem = problem;
+  card.forms = {"", "log"};
+  card.variants = variants();
+  card.resolved = [](const Problem& p) {
+    return name(softmax::resolved(softmax::Variant::automatic, cols_of(p)));
+  };
+  card.run_automatic = automatic_of(softmax::Variant::automatic, Run{});
+  // oneDNN rounds bf16 results twice: 2.8 times the bound, seen with 2.6.3.
+  card.vendors = {
+      [](const Problem& p) { return vendor::softmax_variants(vendor_kind(p), p.dtype); },
+      run_vendor, 4};
+  card.references = references;
+  card.also = rows_sum_to_one;
+  card.exact_samples = exact_samples;
+  card.random_samples = random_samples;
+  card.special_samples = special_samples;
+  card.usual = [](Dtype) {
+    return std::vector<std::string>{shape_of(65, 96),
+                                    shape_of(33, 1000),
+                                    shape_of(9, 1536),
+                                    shape_of(8, 3001),
+                                    shape_of(2, beyond_shared()),
+                                    shape_of(33, 1000, true),
+                                    shape_of(2, beyond_shared(), true)};
+  };
+  card.sizes = sizes;
+  card.degenerate = [](Dtype, const std::string& shape) {
+    if (!shape.ends_with("_cols1")) return test::Degenerate::no;
+    return kind_of(shape) == SoftmaxKind::softmax ? test::Degenerate::constant
+                                                  : test::Degenerate::zero;
+  };
+  card.misaligned = [](Dtype dtype) {
+    const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype));
+    return std::vector<std::string>{shape_of(5, 5 * pack), shape_of(5, 64 * pack + 3),
+                                    shape_of(5, 300 * pack), shape_of(5, 64 * pack + 3, true)};
+  };
+  card.empty = {"rows0_cols5", "rows5_cols0", "rows0_cols0", "log_rows0_cols5"};
+  card.refuses_overlap = false;
+  card.kernel_name = kernel_name;
+  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  card.timed_on_host = {{"rows32_cols512", true},
+                        {"rows32_cols1000"},
+                        {"rows16_cols4096"},
+                        {"log_rows32_cols512"},
+                        {"log_rows16_cols4096"}};
+  // A small one, and 0.5 GiB of f32 and more.
+  card.timed_on_gpu = {{"rows128_cols1024"},    {"rows131072_cols1024", true},
+                       {"rows32768_cols4096"},  {"rows4096_cols32768"},
+                       {"rows1024_cols131072"}, {"log_rows32768_cols4096"}};
+  return card;
+}
+
+} // namespace kg::card
