@@ -84,13 +84,13 @@ void check_canaries(const World& world, perf::Apparatus& apparatus,
   const judge::Limits& limit = judge::limits(kJudged);
   judge::TextTable table({"canary", "median", "±99 % CI", "blessed"});
   for (const auto kind :
-       {perf::Kind::memory, perf::Kind::compute, perf::Kind::sync, perf::Kind::launch}) {
+       {Kind::memory, Kind::compute, Kind::sync, Kind::launch}) {
     std::vector<double> times;
     for (int i = 0; i < kTimes; ++i) times.push_back(apparatus.instruments.canary_ns(kind));
     const double now = judge::median(times);
     const double width =
         judge::half_width(judge::median_interval(times, judge::kConfidence).interval, now);
-    const std::string name(perf::name(kind));
+    const std::string name(kg::name(kind));
     std::string then = "-";
     if (width > limit.canary_half_width)
       findings.push_back({fmt::format("the {} canary is known only to ±{:.1f} % (limit ±{:g} %)",

@@ -46,7 +46,7 @@ int list(const Options& options, World& world) {
     const Row& row = *entry.first;
     table.add({row.registered.key.case_id, fmt::format("{}", fmt::join(entry.variants, " ")),
                fmt::format("{}", fmt::join(entry.modes, " ")), row.registered.category,
-               std::string(perf::name(row.canary)),
+               std::string(kg::name(row.canary)),
                !row.listed ? "ad hoc"
                : row.fast  ? "fast"
                            : ""});

@@ -28,12 +28,12 @@
 namespace kg::cli {
 namespace {
 
-judge::CanaryKind canary_kind(perf::Kind kind) {
+judge::CanaryKind canary_kind(Kind kind) {
   switch (kind) {
-  case perf::Kind::memory: return judge::CanaryKind::memory;
-  case perf::Kind::compute: return judge::CanaryKind::compute;
-  case perf::Kind::sync: return judge::CanaryKind::sync;
-  case perf::Kind::launch: return judge::CanaryKind::launch;
+  case Kind::memory: return judge::CanaryKind::memory;
+  case Kind::compute: return judge::CanaryKind::compute;
+  case Kind::sync: return judge::CanaryKind::sync;
+  case Kind::launch: return judge::CanaryKind::launch;
   }
   return judge::CanaryKind::memory;
 }

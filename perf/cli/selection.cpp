@@ -41,7 +41,7 @@ void require_known(const char* option, const std::vector<std::string>& words,
 // The rows of one case in the order of its variants and the backend's modes.
 void add_rows(const World& world, const Operation& operation, Dtype dtype,
               const perf::ListedShape& shape, bool listed, std::vector<Row>& rows) {
-  const perf::Case description = operation.make(dtype, perf::Shape::parse(shape.text));
+  const perf::Case description = operation.make(dtype, Shape::parse(shape.text));
   for (const perf::Variant& variant : description.variants) {
     if (!variant.timed && !world.take_launches) continue;
     for (const judge::Mode mode : world.modes) {

@@ -22,7 +22,7 @@ struct Row {
   judge::Registered registered;
   bool fast = false;
   bool listed = true; // otherwise ad hoc: measured, never gated
-  perf::Kind canary = perf::Kind::memory;
+  Kind canary = Kind::memory;
   Work work;
   std::string automatic; // perf::Case's
   std::function<perf::Workload()> make;

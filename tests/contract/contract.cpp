@@ -164,6 +164,12 @@ void same_bits_every_time(Judge& judge, const Problem& problem) {
   }
 }
 
+test::Observed poison(const Tensor& tensor) {
+  const auto size = static_cast<std::size_t>(tensor.size());
+  return {tensor.dtype, std::vector<double>(size),
+          std::vector<std::uint64_t>(size, test::poison_bits(tensor.dtype))};
+}
+
 // The inputs are poison until a slow kernel on the same stream has written them.
 void waits_for_its_stream(Judge& judge, const Problem& problem) {
   const Inputs inputs = completed(problem, {});
@@ -178,7 +184,7 @@ void waits_for_its_stream(Judge& judge, const Problem& problem) {
           early.try_emplace(input.name, input, Layout{}, inputs.at(input.name), stream)
               .first->second;
       const DeviceTensor& to =
-          late.try_emplace(input.name, input, Layout{}, std::int64_t{0}).first->second;
+          late.try_emplace(input.name, input, Layout{}, poison(input), stream).first->second;
       copy_late(from.data(), to.data(),
                 static_cast<std::size_t>(input.size()) * size_of(input.dtype), stream);
       call.bind(input.name, to.data());

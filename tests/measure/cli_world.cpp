@@ -67,7 +67,7 @@ std::unique_ptr<perf::Apparatus> apparatus(Behaviour& behaviour, perf::Pace pace
 } // namespace
 
 std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
-  const auto one_number = [](const perf::Shape& shape) {
+  const auto one_number = [](const Shape& shape) {
     const auto n = static_cast<double>(shape.number("n"));
     shape.require_all_used();
     return Work{8 * n, n};
@@ -76,10 +76,10 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
                           "layout",
                           {Dtype::f32, Dtype::f16},
                           {{"n64", true}, {"n128", false}},
-                          [&behaviour, one_number](Dtype dtype, const perf::Shape& shape) {
+                          [&behaviour, one_number](Dtype dtype, const Shape& shape) {
                             const std::string id =
                                 "copy." + std::string(kg::name(dtype)) + "." + shape.text();
-                            return perf::Case{perf::Kind::memory,
+                            return perf::Case{Kind::memory,
                                               one_number(shape),
                                               {variant(behaviour, "plain", false, id),
                                                variant(behaviour, "lib", true, id)},
@@ -89,9 +89,9 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
                           "elementwise",
                           {Dtype::f32},
                           {{"n64", true}},
-                          [&behaviour, one_number](Dtype, const perf::Shape& shape) {
+                          [&behaviour, one_number](Dtype, const Shape& shape) {
                             return perf::Case{
-                                perf::Kind::compute,
+                                Kind::compute,
                                 one_number(shape),
                                 {variant(behaviour, "plain", false, "fill.f32." + shape.text())}};
                           }};
@@ -99,12 +99,12 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
   if (behaviour.third.empty()) return operations;
   perf::Operation third = copy;
   third.name = behaviour.third;
-  third.make = [&behaviour](Dtype dtype, const perf::Shape& shape) {
+  third.make = [&behaviour](Dtype dtype, const Shape& shape) {
     const auto n = static_cast<double>(shape.number("n"));
     const double times = std::pow(n, behaviour.growth);
     const std::string id =
         behaviour.third + "." + std::string(kg::name(dtype)) + "." + shape.text();
-    return perf::Case{perf::Kind::memory,
+    return perf::Case{Kind::memory,
                       {8 * n, n},
                       {variant(behaviour, "plain", false, id, times),
                        variant(behaviour, "lib", true, id, times)}};
