@@ -48,6 +48,70 @@ function(kernelgrade_relative_file_names target)
     $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${root}/=>)
 endfunction()
 
+# kernelgrade_compile_together(<target> [EXCEPT <source>...]): the C++ sources that it has so far in batches of up to eight, since most of
+# the time goes into the headers that they share. Sources with options of their own stay alone. Not CMake's UNITY_BUILD: its batches hold
+# absolute paths, and what the compiler cache keeps would not serve a checkout in another folder. Host backend and g++ alone: the build by
+# clang++ tells clang-tidy how each file is compiled.
+function(kernelgrade_compile_together target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
+  if(NOT KERNELGRADE_BACKEND STREQUAL "host" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(folder ${target} SOURCE_DIR)
+  set(together "")
+  set(alone "")
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder} NORMALIZE OUTPUT_VARIABLE file)
+    get_source_file_property(options ${source} TARGET_DIRECTORY ${target} COMPILE_OPTIONS)
+    get_source_file_property(definitions ${source} TARGET_DIRECTORY ${target} COMPILE_DEFINITIONS)
+    cmake_path(IS_PREFIX PROJECT_BINARY_DIR ${file} built)
+    if(file MATCHES "[.]cpp$" AND NOT options AND NOT definitions AND NOT built AND NOT source IN_LIST arg_EXCEPT)
+      cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+      list(APPEND together ${file})
+    else()
+      list(APPEND alone ${source})
+    endif()
+  endforeach()
+  list(LENGTH together count)
+  if(count LESS 2)
+    return()
+  endif()
+  math(EXPR batches "(${count} + 7) / 8")
+  set(made "")
+  foreach(batch RANGE 1 ${batches})
+    math(EXPR begin "${count} * (${batch} - 1) / ${batches}")
+    math(EXPR length "${count} * ${batch} / ${batches} - ${begin}")
+    list(SUBLIST together ${begin} ${length} files)
+    list(TRANSFORM files REPLACE "(.+)" "#include \"\\1\"\n")
+    list(JOIN files "" text)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}.batches/${batch}.cpp)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY) # leaves the file as it is where nothing changed
+    list(APPEND made ${file})
+  endforeach()
+  set_property(TARGET ${target} PROPERTY SOURCES ${alone} ${made})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage) # what is included may be no header
+  kernelgrade_relative_file_names(${target})
+endfunction()
+
+# kernelgrade_precompile(<target> <family> <header>...): what all targets of a family include, parsed once. They are compiled alike and
+# differ in nothing but their sources. Only where all operations are built: for a few the headers cost more than they save. (The compiler
+# cache has to be told: KERNELGRADE_COMPILER_LAUNCHER.)
+function(kernelgrade_precompile target family)
+  if(KERNELGRADE_OPS OR NOT KERNELGRADE_BACKEND STREQUAL "host" OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE -fno-strict-aliasing) # as its device sources
+  get_property(first GLOBAL PROPERTY KERNELGRADE_PRECOMPILED_${family})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    set_property(GLOBAL PROPERTY KERNELGRADE_PRECOMPILED_${family} ${target})
+  endif()
+endfunction()
+
 # How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
 # a compiler chooses to fuse.
 set(KERNELGRADE_KERNEL_FLAGS -O3 -ffp-contract=off)

@@ -34,6 +34,17 @@ endif()
 
 set(KERNELGRADE_OPS "" CACHE STRING "The operations to build and test, as a list; empty: all")
 
+# What nearly all of them include. In angle brackets CMake leaves the names as they are.
+set(KERNELGRADE_HEADERS_OF_KERNELS <algorithm> <cstdint> <string> <string_view> <vector>
+  <runtime/device_code.h> <runtime/launch.h> <runtime/preconditions.h>)
+set(KERNELGRADE_HEADERS_OF_TESTS <cmath> <cstdint> <limits> <string> <utility> <vector> <gtest/gtest.h>
+  <runtime/buffer.h> <runtime/device.h> <runtime/launch.h>)
+foreach(name IN ITEMS case compare device_types fills huge hygiene metamorphic repeats strided vacuity vendor)
+  list(APPEND KERNELGRADE_HEADERS_OF_TESTS <tests/support/${name}.h>)
+endforeach()
+set(KERNELGRADE_HEADERS_OF_CASES <algorithm> <memory> <string> <vector>
+  <runtime/backend.h> <perf/measure/random_data.h> <perf/measure/suite.h> <tests/support/compare.h>)
+
 function(kernelgrade_add_op op)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES;TEXTS;USES")
   if(arg_UNPARSED_ARGUMENTS)
@@ -82,6 +93,7 @@ function(kernelgrade_add_op op)
   target_link_libraries(kernelgrade_${op} PUBLIC kernelgrade::runtime ${used})
   kernelgrade_kernel_options(kernelgrade_${op})
   kernelgrade_warnings(kernelgrade_${op})
+  kernelgrade_precompile(kernelgrade_${op} kernels ${KERNELGRADE_HEADERS_OF_KERNELS})
 
   kernelgrade_add_plain_program(kernelgrade_${op} op_${op})
 
@@ -91,6 +103,7 @@ function(kernelgrade_add_op op)
     target_link_libraries(kernelgrade_${op}_checked PUBLIC kernelgrade::runtime ${used_checked})
     kernelgrade_checked_options(kernelgrade_${op}_checked)
     kernelgrade_warnings(kernelgrade_${op}_checked)
+    kernelgrade_precompile(kernelgrade_${op}_checked checked ${KERNELGRADE_HEADERS_OF_KERNELS})
   endif()
 
   # An op that was not chosen has its kernels alone, for those that use them, and they are built when one does.
@@ -112,6 +125,7 @@ function(kernelgrade_add_op op)
   endif()
   target_compile_options(kernelgrade_${op}_tests PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_tests)
+  kernelgrade_precompile(kernelgrade_${op}_tests tests ${KERNELGRADE_HEADERS_OF_TESTS})
   kernelgrade_op_test_program(${op}_test kernelgrade_${op} kernelgrade_${op}_tests)
   if(TARGET kernelgrade_${op}_checked)
     kernelgrade_op_test_program(${op}_checked_test kernelgrade_${op}_checked kernelgrade_${op}_tests kernelgrade::checkers)
@@ -142,6 +156,7 @@ function(kernelgrade_add_op op)
   target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_measure kernelgrade_oracle)
   target_compile_options(kernelgrade_${op}_perf PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_perf)
+  kernelgrade_precompile(kernelgrade_${op}_perf perf ${KERNELGRADE_HEADERS_OF_CASES})
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
   kernelgrade_add_grade_target(${op})
 

@@ -15,6 +15,9 @@
 
 #include "ptx/shared_address.h"
 #include "runtime/device_code.h"
+#if !KG_BACKEND_CUDA
+#include "runtime/host/cooperative_groups.h"
+#endif
 
 #include <cstdint>
 

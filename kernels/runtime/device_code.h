@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a kernel source includes to be CUDA C++ under nvcc and plain C++20 on the host backend:
-// keywords, built-in variables, intrinsics, vector types, half, bfloat16 and cooperative groups.
+// keywords, built-in variables, intrinsics, vector types, half and bfloat16 (cooperative groups:
+// cooperative_groups.h).
 // Two rules for kernels: launch through kg::launch (launch.h), and take dynamic shared memory from
 // kg::dynamic_shared<T>() instead of `extern __shared__`.
 #pragma once

@@ -23,16 +23,6 @@ struct Tally {
   std::size_t equal = 0, compared = 0, rows = 0, other_launches = 0;
 };
 
-Filter filter_of(const judge::Measured& row) {
-  const std::size_t prefix = row.op.size() + row.dtype.size() + 2; // the dots
-  Filter filter;
-  filter.ops = {row.op};
-  filter.dtypes = {row.dtype};
-  filter.shapes = {row.key.case_id.substr(prefix)};
-  filter.variants = {row.key.variant};
-  return filter;
-}
-
 std::size_t launches_of(const judge::Measured& row, const std::string& file) {
   const auto found = row.tags.find(kLaunchesTag);
   require(found != row.tags.end(),

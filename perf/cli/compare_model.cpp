@@ -22,16 +22,6 @@ bool comparable(const judge::Measured& row) {
          row.verified.empty() && row.skipped.empty() && row.median_ns > 0;
 }
 
-Filter filter_of(const judge::Measured& row) {
-  const std::size_t prefix = row.op.size() + row.dtype.size() + 2; // the dots
-  Filter filter;
-  filter.ops = {row.op};
-  filter.dtypes = {row.dtype};
-  filter.shapes = {row.key.case_id.substr(prefix)};
-  filter.variants = {row.key.variant};
-  return filter;
-}
-
 } // namespace
 
 int compare_model(const Options& options, World& world) {

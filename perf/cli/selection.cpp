@@ -158,6 +158,16 @@ Selection select(const World& world, const std::vector<Filter>& filters) {
   return selection;
 }
 
+Filter filter_of(const judge::Measured& row) {
+  const std::size_t prefix = row.op.size() + row.dtype.size() + 2; // the dots
+  Filter filter;
+  filter.ops = {row.op};
+  filter.dtypes = {row.dtype};
+  filter.shapes = {row.key.case_id.substr(prefix)};
+  filter.variants = {row.key.variant};
+  return filter;
+}
+
 std::string nothing_selected(const World& world) {
   std::string text = "no rows: each word names something, but nothing has all of them. There are:";
   for (const Operation& operation : world.operations) {

@@ -40,6 +40,9 @@ struct Selection {
 // take.
 Selection select(const World& world, const std::vector<Filter>& filters);
 
+// What chooses a measured row and no other.
+Filter filter_of(const judge::Measured& row);
+
 // Why nothing is selected, though every word of the filters names something, and what there is.
 std::string nothing_selected(const World& world);
 

@@ -13,13 +13,23 @@ namespace {
 
 constexpr unsigned kSectionSymbol = 3; // STT_SECTION
 constexpr unsigned kFileSymbol = 4;    // STT_FILE
+constexpr unsigned kLocal = 0;         // STB_LOCAL
+
+// Without the number that g++ gives to what it makes itself ("CSWTCH.436"): it counts what it has
+// read before, so that a declaration more in a header, or a precompiled one, changes it.
+std::string_view lasting_name(const ElfSymbol& symbol) {
+  if (symbol.binding != kLocal) return symbol.name;
+  const std::size_t digits = symbol.name.find_last_not_of("0123456789") + 1;
+  const bool numbered = digits > 1 && digits < symbol.name.size() && symbol.name[digits - 1] == '.';
+  return numbered ? symbol.name.substr(0, digits - 1) : symbol.name;
+}
 
 // What a symbol means, wherever the tables put it.
 void add_symbol(Hash& hash, const Elf& elf, const ElfSymbol& symbol) {
   const bool here = symbol.section > 0 && symbol.section < elf.sections().size();
   hash.field(here ? elf.sections()[symbol.section].name : std::string_view());
   if (symbol.type == kSectionSymbol) return;
-  hash.field(symbol.name).number(symbol.binding).number(symbol.value).number(symbol.size);
+  hash.field(lasting_name(symbol)).number(symbol.binding).number(symbol.value).number(symbol.size);
 }
 
 void add_relocations(Hash& hash, const Elf& elf, const ElfSection& rela,

@@ -16,8 +16,6 @@
 namespace kg::judge {
 namespace {
 
-constexpr std::string_view kFirstWhy = "first measurement";
-
 std::optional<std::string> noise(const Measured& row, const Limits& limit) {
   if (row.samples_ns.size() < kFewestSamples)
     return fmt::format("{} samples have no 99 % interval; take at least {}", row.samples_ns.size(),

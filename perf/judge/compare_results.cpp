@@ -14,8 +14,6 @@
 namespace kg::judge {
 namespace {
 
-constexpr double kPower = 0.9; // with which the detectable slow-down is found
-
 // ln (A / B) of two sets of process medians. Bounds and error in the same logarithm.
 struct Welch {
   double difference = 0;

@@ -13,7 +13,6 @@ namespace kg::judge {
 namespace {
 
 constexpr double kPassAlpha = 0.025; // of each test, for a pass by the median
-constexpr double kPower = 0.9;       // with which the detectable slow-down is found
 constexpr std::size_t kRowsAtAlpha = 10;
 
 // One in twenty on either side: of 3 % wild processes hardly more fall on one side of 40 pairs, and

@@ -15,7 +15,6 @@
 namespace kg::judge {
 namespace {
 
-constexpr std::string_view kFirstWhy = "first measurement";
 constexpr std::string_view kNoWorse = "no worse";
 
 using Rows = std::map<std::vector<std::string>, ExactRow>;

@@ -71,4 +71,7 @@ inline constexpr double kLeastScatter = 0.003;
 // Canary drift up to here is noise of the canary; beyond, GPU times are divided by it.
 inline constexpr double kDriftNoise = 0.01;
 
+// With this probability a slow-down that is called detectable is found.
+inline constexpr double kPower = 0.9;
+
 } // namespace kg::judge

@@ -11,8 +11,6 @@
 namespace kg::judge {
 namespace {
 
-constexpr double kPower = 0.9; // with which the detectable slow-down is found
-
 struct Slowness {
   bool slow = false;
   double sureness = 0;   // standard errors

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kg::judge {
@@ -24,5 +25,8 @@ class TextTable {
  private:
   std::vector<std::vector<std::string>> lines_;
 };
+
+// The reason that a row has where its first blessing gives none.
+inline constexpr std::string_view kFirstWhy = "first measurement";
 
 } // namespace kg::judge

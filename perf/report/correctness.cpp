@@ -14,8 +14,6 @@
 namespace kg::report {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::string_view kProgramEnd = "_test"; // <op>_test
 constexpr const char* kAnyVariant = "any";        // evidence that holds for each of them
 
@@ -30,14 +28,14 @@ void take_evidence(const std::string& key, CorrectnessRun& run) {
   shown = shown || parts[0] == "ledger.seen";
 }
 
-std::string failures_of(const json& test) {
+std::string failures_of(const nlohmann::json& test) {
   std::vector<std::string> messages;
-  for (const json& failure : test.at("failures"))
+  for (const nlohmann::json& failure : test.at("failures"))
     messages.push_back(failure.at("failure").get<std::string>());
   return fmt::format("{}", fmt::join(messages, "\n"));
 }
 
-void take_test(const std::string& suite, const json& test, CorrectnessRun& run) {
+void take_test(const std::string& suite, const nlohmann::json& test, CorrectnessRun& run) {
   const std::string result = test.at("result"),
                     name = suite + "." + test.at("name").get<std::string>();
   if (test.at("status") == "NOTRUN") return;
@@ -76,18 +74,18 @@ void fail_without_evidence(CorrectnessRun& run) {
                                           kind)});
 }
 
-std::vector<CorrectnessRun> read(const json& root) {
+std::vector<CorrectnessRun> read(const nlohmann::json& root) {
   const std::string program = root.at("program");
   require(program.size() > kProgramEnd.size() && program.ends_with(kProgramEnd),
           fmt::format("its tests are of \"{}\", not of <op>{}", program, kProgramEnd));
   std::map<std::string, CorrectnessRun> runs; // by type
-  for (const json& suite : root.at("testsuites")) {
+  for (const nlohmann::json& suite : root.at("testsuites")) {
     const std::string name = suite.at("name");
     const std::string dtype = name.substr(name.rfind('/') + 1); // "Softmax/f32"
     CorrectnessRun& run = runs[dtype];
     run.op = program.substr(0, program.size() - kProgramEnd.size());
     run.dtype = dtype;
-    for (const json& test : suite.at("testsuite")) take_test(name, test, run);
+    for (const nlohmann::json& test : suite.at("testsuite")) take_test(name, test, run);
   }
   std::vector<CorrectnessRun> result;
   for (auto& [dtype, run] : runs) {
@@ -98,8 +96,8 @@ std::vector<CorrectnessRun> read(const json& root) {
   return result;
 }
 
-json remarks(const std::vector<Remark>& list) {
-  json result = json::array();
+nlohmann::json remarks(const std::vector<Remark>& list) {
+  nlohmann::json result = nlohmann::json::array();
   for (const Remark& remark : list)
     result.push_back(
         {{"test", remark.test}, {"message", remark.message}, {"seconds", remark.seconds}});
@@ -114,7 +112,7 @@ std::vector<CorrectnessRun> correctness_from(const nlohmann::json& root, const s
     // A program that ran no test has shown nothing.
     require(!runs.empty(), "it holds no tests");
     return runs;
-  } catch (const json::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("{}: {}; run the correctness test again with --gtest_output=json:{}",
                             file, error.what(), file));
   } catch (const Error& error) {
@@ -135,7 +133,7 @@ std::string test_command(const std::string& op, const std::string& dtype) {
 }
 
 nlohmann::json to_json(const CorrectnessRun& run) {
-  json passed = json::array();
+  nlohmann::json passed = nlohmann::json::array();
   for (const Remark& test : run.passed)
     passed.push_back({{"test", test.test}, {"seconds", test.seconds}});
   return {{"op", run.op},

@@ -14,8 +14,6 @@ namespace {
 
 using history::Event;
 using history::Point;
-using nlohmann::json;
-
 // When its level changed last, and when anything did; empty where nothing did.
 std::pair<std::string, std::string> last_changes(const RowHistory& row) {
   std::pair<std::string, std::string> last;
@@ -31,7 +29,7 @@ auto name(const RowHistory& row) {
   return std::tie(row.series.case_id, row.series.variant, row.series.mode);
 }
 
-json event_json(const Event& event) {
+nlohmann::json event_json(const Event& event) {
   return {{"at", event.at}, {"kind", history::name(event.kind)}, {"text", event.text}};
 }
 
@@ -53,13 +51,13 @@ nlohmann::json to_json(const History& history) {
   std::map<std::pair<std::string, std::string>, std::size_t> places; // by date and commit
   for (const RowHistory& row : history.rows)
     for (const Point& point : row.points) places.try_emplace({point.date_utc, point.source});
-  json runs = json::array(), rows = json::array();
+  nlohmann::json runs = nlohmann::json::array(), rows = nlohmann::json::array();
   for (auto& [run, place] : places) {
     place = runs.size();
     runs.push_back({{"date_utc", run.first}, {"source", run.second}});
   }
   for (const RowHistory& row : history.rows) {
-    json points = json::array(), events = json::array();
+    nlohmann::json points = nlohmann::json::array(), events = nlohmann::json::array();
     for (const Point& point : row.points)
       points.push_back({places.at({point.date_utc, point.source}), point.median_ns, point.ci_lo_ns,
                         point.ci_hi_ns, point.baseline_ns});

@@ -15,14 +15,12 @@ namespace kg::report {
 namespace {
 
 using judge::Verdict;
-using nlohmann::json;
-
-double median_of(const json& times) {
+double median_of(const nlohmann::json& times) {
   const auto values = times.get<std::vector<double>>();
   return values.empty() ? 0 : judge::median(values);
 }
 
-ComparedPair row_from(const json& object) {
+ComparedPair row_from(const nlohmann::json& object) {
   ComparedPair row;
   const auto mode = judge::mode_named(object.at("mode").get<std::string>());
   const auto verdict = judge::named(object.at("verdict").get<std::string>(), Verdict::skipped);
@@ -40,14 +38,14 @@ ComparedPair row_from(const json& object) {
   return row;
 }
 
-json row_json(const ComparedPair& row) {
-  json object = {{"case", row.key.case_id},
-                 {"variant", row.key.variant},
-                 {"mode", judge::name(row.key.mode)},
-                 {"verdict", judge::name(row.verdict)},
-                 {"exit_code", judge::usual_exit(row.verdict)},
-                 {"pairs", row.pairs},
-                 {"reason", row.reason}};
+nlohmann::json row_json(const ComparedPair& row) {
+  nlohmann::json object = {{"case", row.key.case_id},
+                           {"variant", row.key.variant},
+                           {"mode", judge::name(row.key.mode)},
+                           {"verdict", judge::name(row.verdict)},
+                           {"exit_code", judge::usual_exit(row.verdict)},
+                           {"pairs", row.pairs},
+                           {"reason", row.reason}};
   if (row.a_ns > 0) object["a_ns"] = row.a_ns;
   if (row.b_ns > 0) object["b_ns"] = row.b_ns;
   if (!row.ratio) return object;
@@ -60,10 +58,10 @@ json row_json(const ComparedPair& row) {
 
 } // namespace
 
-SideBySide side_by_side_from(const json& root, const std::string& file) {
+SideBySide side_by_side_from(const nlohmann::json& root, const std::string& file) {
   try {
     SideBySide compared{root.at("a"), root.at("b"), {}};
-    for (const json& row : root.at("rows")) compared.rows.push_back(row_from(row));
+    for (const nlohmann::json& row : root.at("rows")) compared.rows.push_back(row_from(row));
     return compared;
   } catch (const std::exception& error) { // of the JSON, or ours
     throw Error(fmt::format("{}: {}; run kernelgrade ab again", file, error.what()));
@@ -91,8 +89,8 @@ std::string title(const SideBySide& compared) {
   return "beside " + compared.a.substr(0, kShortCommit);
 }
 
-json to_json(const SideBySide& compared) {
-  json rows = json::array();
+nlohmann::json to_json(const SideBySide& compared) {
+  nlohmann::json rows = nlohmann::json::array();
   for (const ComparedPair& row : compared.rows) rows.push_back(row_json(row));
   return {{"a", compared.a}, {"b", compared.b}, {"line", line(compared)}, {"rows", rows}};
 }

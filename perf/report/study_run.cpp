@@ -13,18 +13,16 @@
 namespace kg::report {
 namespace {
 
-using nlohmann::json;
-
 constexpr bool kNotStrict = false; // who combines the exit codes is
 
-json to_json(const Section& section) {
-  json object = {{"title", section.title}, {"lines", section.lines}};
+nlohmann::json to_json(const Section& section) {
+  nlohmann::json object = {{"title", section.title}, {"lines", section.lines}};
   if (section.table) object["table"] = section.table->lines();
   return object;
 }
 
-json to_json(const study::Curve& curve) {
-  json times = json::array();
+nlohmann::json to_json(const study::Curve& curve) {
+  nlohmann::json times = nlohmann::json::array();
   for (const study::Timed& time : curve.times)
     times.push_back({{"size", time.size},
                      {"ns", time.ns},
@@ -91,18 +89,18 @@ std::vector<StudyRemark> remarks(const StudyRun& run) {
   return result;
 }
 
-json to_json(const StudyRun& run) {
+nlohmann::json to_json(const StudyRun& run) {
   const std::vector<study::Curve> curves = study::curves(run.record);
-  json object = {{"name", run.study->name},
-                 {"axis", run.study->axis},
-                 {"date_utc", run.record.header.date_utc},
-                 {"finished", run.record.finished()},
-                 {"line", line(run)},
-                 {"exit_code", exit_code(run)},
-                 {"sections", json::array()},
-                 {"curves", json::array()},
-                 {"crossovers", json::array()},
-                 {"remarks", json::array()}};
+  nlohmann::json object = {{"name", run.study->name},
+                           {"axis", run.study->axis},
+                           {"date_utc", run.record.header.date_utc},
+                           {"finished", run.record.finished()},
+                           {"line", line(run)},
+                           {"exit_code", exit_code(run)},
+                           {"sections", nlohmann::json::array()},
+                           {"curves", nlohmann::json::array()},
+                           {"crossovers", nlohmann::json::array()},
+                           {"remarks", nlohmann::json::array()}};
   for (const Section& section : study_sections(*run.study, run.record))
     object["sections"].push_back(to_json(section));
   for (const study::Curve& curve : curves) object["curves"].push_back(to_json(curve));

@@ -6,7 +6,7 @@
 #include "tests/checkers/finding.h"
 
 #include "ptx/named_barrier.h"
-#include "runtime/device_code.h"
+#include "runtime/cooperative_groups.h"
 
 namespace kg::test {
 namespace {

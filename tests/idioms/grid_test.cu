@@ -3,6 +3,7 @@
 //
 // Blocks that work together: a cooperative grid that synchronises between the steps of an
 // iteration, and clusters that read each other's shared memory.
+#include "runtime/cooperative_groups.h"
 #include "tests/idioms/idiom.h"
 
 #include "runtime/device.h"

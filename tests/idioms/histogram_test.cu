@@ -3,6 +3,7 @@
 //
 // Histograms: atomics on shared memory, a private histogram for each warp, and warps that gather
 // their equal keys before they add.
+#include "runtime/cooperative_groups.h"
 #include "tests/idioms/idiom.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 // Copies that overlap with computing: cp.async in a ring of stages, the pipeline primitives,
 // cooperative memcpy_async, and warps that specialise as producers and consumers, joined by named
 // barriers and by mbarriers. The sums are of small integers: exact. Architecture 8.0 and above.
+#include "runtime/cooperative_groups.h"
 #include "tests/idioms/idiom.h"
 
 #include "ptx/cp_async.h"

@@ -3,6 +3,7 @@
 //
 // Reductions over a whole grid: shuffles and then one atomic per block, cooperative groups, the
 // block that finishes last, and any operation on any type.
+#include "runtime/cooperative_groups.h"
 #include "tests/idioms/idiom.h"
 
 #include <algorithm>

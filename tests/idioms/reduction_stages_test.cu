@@ -4,6 +4,7 @@
 // The classical stages of a block reduction in shared memory, each faster than the one before, and
 // the forms that end it within a warp. Sums of integers as floats: exact in every order, since they
 // stay below 2^24.
+#include "runtime/cooperative_groups.h"
 #include "tests/idioms/idiom.h"
 
 #include <numeric>

@@ -4,6 +4,7 @@
 // Prefix sums: within a warp by shuffles, within a block in three ways, and over the grid in one
 // pass, where each block looks back at the ones before it (Merrill and Garland, "Single-pass
 // Parallel Prefix Scan with Decoupled Look-back", 2016). Compaction uses one. Integers: exact.
+#include "runtime/cooperative_groups.h"
 #include "tests/idioms/idiom.h"
 
 #include <numeric>

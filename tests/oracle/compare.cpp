@@ -16,7 +16,7 @@ namespace kg::test {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kBeyondTolerance = std::numeric_limits<double>::infinity();
 constexpr std::size_t kShown = 8;
 
 // The error of one element, infinite where the class is wrong.
@@ -25,7 +25,7 @@ struct Verdict {
   bool accepted;
 };
 
-constexpr Verdict kWrongClass{kInfinity, false};
+constexpr Verdict kWrongClass{kBeyondTolerance, false};
 constexpr Verdict kRightClass{0, true};
 
 Verdict judge(Dtype dtype, double actual, double expected, double tolerance, SignedZero zero) {
@@ -48,7 +48,7 @@ Verdict judge(Dtype dtype, double actual, double expected, double tolerance, Sig
 // 0 / 0 is no error; an error where none is allowed is infinitely many units.
 double in_units(double error, double unit) {
   if (error == 0) return 0;
-  return unit > 0 ? error / unit : kInfinity;
+  return unit > 0 ? error / unit : kBeyondTolerance;
 }
 
 // Collects the failures of a comparison as they are found, in ascending order.
@@ -174,8 +174,8 @@ Comparison compare_bits(const Observed& actual, std::vector<std::int64_t> shape,
     if (!std::isfinite(decode(actual.dtype, expected[i]))) ++result.special;
     if (actual.bits[i] == expected[i]) continue;
     failures.add({static_cast<std::int64_t>(i), decode(actual.dtype, actual.bits[i]),
-                  decode(actual.dtype, expected[i]), kInfinity, 0, actual.bits[i], expected[i],
-                  actual.bits[i] == poison});
+                  decode(actual.dtype, expected[i]), kBeyondTolerance, 0, actual.bits[i],
+                  expected[i], actual.bits[i] == poison});
   }
   failures.finish();
   return result;

@@ -18,10 +18,6 @@ namespace {
 // Random streams beside the elements' own: which k of a stratum is nonzero.
 constexpr std::uint64_t kMaskStream = 1 << 8;
 
-Random stream(std::uint64_t seed, Tensor tensor) {
-  return Random(seed, static_cast<std::uint64_t>(tensor));
-}
-
 // Bits of the wide operand: 13 for f32 (TF32 and f16 keep 11, bf16 8), all of the significand for
 // the narrow types.
 int wide_bits(Dtype dtype) {
@@ -124,8 +120,8 @@ FillPair exact_product(Dtype input, Dtype output, ProductRange range, ProductSha
                              : range == ProductRange::r1w_b ? wide
                                                             : 1;
 
-  const Random random_a = stream(seed, Tensor::a);
-  const Random random_b = stream(seed, Tensor::b);
+  const Random random_a = random_of(seed, Tensor::a);
+  const Random random_b = random_of(seed, Tensor::b);
   const auto draw_a = [&](std::uint64_t index) {
     return range == ProductRange::r1w_a ? odd_integer(random_a, index, bits)
                                         : nonzero_integer(random_a, index, max_a);
@@ -181,7 +177,7 @@ Fill exact_sums(Dtype input, Dtype output, SumRange range, std::int64_t slices, 
                 static_cast<std::int64_t>(limit /
                                           static_cast<double>(std::max<std::int64_t>(length, 1))),
                 1, kLargestDense);
-  const Random random = stream(seed, Tensor::a);
+  const Random random = random_of(seed, Tensor::a);
   const Mask mask(seed, length, static_cast<std::int64_t>(limit / static_cast<double>(max_abs)));
   Fill fill{range == SumRange::wide ? "exact_sums_wide" : "exact_sums_dense",
             fmt::format("{} slices of {} integers, |x| <= {}, sum|x| <= {}", slices, length,
@@ -208,7 +204,7 @@ Fill integers(Dtype dtype, std::int64_t count, std::int64_t max_abs, Tensor tens
           (dtype == Dtype::i32 ? max_abs < (std::int64_t{1} << 31)
                                : max_abs <= (std::int64_t{1} << float_format(dtype).precision)),
       fmt::format("integers: {} does not represent all integers up to {}", name(dtype), max_abs));
-  const Random random = stream(seed, tensor);
+  const Random random = random_of(seed, tensor);
   Fill fill{"integers", fmt::format("integers, |x| <= {}", max_abs), {}};
   fill.values.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i)
@@ -225,8 +221,8 @@ std::vector<double> identity(std::int64_t n) {
 
 FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count, std::uint64_t seed) {
   const int precision = float_format(dtype).precision;
-  const Random random_a = stream(seed, Tensor::a);
-  const Random random_b = stream(seed, Tensor::b);
+  const Random random_a = random_of(seed, Tensor::a);
+  const Random random_b = random_of(seed, Tensor::b);
   FillPair fill{"exact_elementwise", "", {}, {}};
   for (std::int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<std::uint64_t>(i);

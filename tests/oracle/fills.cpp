@@ -28,21 +28,21 @@ std::vector<double> rounded(Dtype dtype, std::int64_t count, Draw draw) {
   return values;
 }
 
-Random stream(std::uint64_t seed, Tensor tensor) {
+} // namespace
+
+Random random_of(std::uint64_t seed, Tensor tensor) {
   return Random(seed, static_cast<std::uint64_t>(tensor));
 }
 
-} // namespace
-
 Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) {
-  const Random random = stream(seed, tensor);
+  const Random random = random_of(seed, tensor);
   return {"normal", fmt::format("standard normal, rounded to {}", name(dtype)),
           rounded(dtype, count, [&](std::uint64_t i) { return random.normal(i); })};
 }
 
 Fill random_numbers(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) {
   if (!is_integer(dtype)) return normal(dtype, count, tensor, seed);
-  const Random random = stream(seed, tensor);
+  const Random random = random_of(seed, tensor);
   const std::int64_t end = std::int64_t{1} << (8 * size_of(dtype) - 1);
   Fill fill{"random_numbers", fmt::format("uniform over all of {}", name(dtype)), {}};
   for (std::int64_t i = 0; i < count; ++i)
@@ -52,7 +52,7 @@ Fill random_numbers(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_
 }
 
 Fill positive(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) {
-  const Random random = stream(seed, tensor);
+  const Random random = random_of(seed, tensor);
   return {"positive", fmt::format("uniform on (0, 1], rounded to {}", name(dtype)),
           rounded(dtype, count, [&](std::uint64_t i) { return random.positive(i); })};
 }
@@ -61,7 +61,7 @@ Fill outliers(Dtype dtype, std::int64_t count, std::int64_t every, double factor
               std::uint64_t seed) {
   require(every >= 1 && factor >= 1,
           fmt::format("outliers: every = {}, factor = {}: both must be >= 1", every, factor));
-  const Random random = stream(seed, tensor);
+  const Random random = random_of(seed, tensor);
   const double scale = std::exp2(std::ilogb(factor));
   const auto period = static_cast<std::uint64_t>(every);
   return {"outliers", fmt::format("standard normal, one in {} times {}", every, scale),
@@ -75,7 +75,7 @@ SoftmaxFill softmax_plateaus(Dtype dtype, std::int64_t rows, std::int64_t column
   constexpr double kDrop = 8192;
   // Exact in all formats. +-88 and -104 straddle the ends of exp in f32, 96 of exp2 forms.
   constexpr std::array kLevels = {0.0, 88.0, -104.0, 96.0, -3.0, 1024.0};
-  const Random random = stream(seed, Tensor::a);
+  const Random random = random_of(seed, Tensor::a);
   SoftmaxFill fill{{"softmax_plateaus",
                     fmt::format("rows with 2^j equal largest elements, all others at least 4096 "
                                 "below: 2^-j and 0 exactly ({})",

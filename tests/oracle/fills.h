@@ -18,6 +18,7 @@ namespace kg::test {
 
 // Tensor ids: two inputs of one case never share random numbers.
 enum class Tensor : std::uint64_t { a = 1, b = 2, c = 3 };
+Random random_of(std::uint64_t seed, Tensor tensor);
 
 struct Fill {
   std::string name;

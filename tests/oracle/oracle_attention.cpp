@@ -15,7 +15,7 @@ namespace kg::test {
 
 namespace {
 
-void require_size(const char* what, std::span<const double> values, std::int64_t size) {
+void require_attention_size(const char* what, std::span<const double> values, std::int64_t size) {
   require(static_cast<std::int64_t>(values.size()) == size,
           fmt::format("attention oracle: {} has {} elements, not {}", what, values.size(), size));
 }
@@ -24,9 +24,9 @@ void require_size(const char* what, std::span<const double> values, std::int64_t
 
 AttentionOracle attention_oracle(const AttentionProblem& p, std::span<const double> q,
                                  std::span<const double> k, std::span<const double> v) {
-  require_size("q", q, p.queries * p.depth);
-  require_size("k", k, p.keys * p.depth);
-  require_size("v", v, p.keys * p.value_depth);
+  require_attention_size("q", q, p.queries * p.depth);
+  require_attention_size("k", k, p.keys * p.depth);
+  require_attention_size("v", v, p.keys * p.value_depth);
   AttentionOracle result;
   for (std::int64_t i = 0; i < p.queries; ++i) {
     const std::int64_t last = p.causal ? i + p.keys - p.queries : p.keys - 1;

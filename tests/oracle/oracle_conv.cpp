@@ -12,7 +12,7 @@ namespace kg::test {
 
 namespace {
 
-void require_size(const char* what, std::span<const double> values, std::int64_t expected) {
+void require_conv_size(const char* what, std::span<const double> values, std::int64_t expected) {
   require(static_cast<std::int64_t>(values.size()) == expected,
           fmt::format("convolution oracle: {} elements of {}, expected {}", values.size(), what,
                       expected));
@@ -62,9 +62,9 @@ ConvolutionOracle convolution_oracle(const Convolution& c, std::span<const doubl
                                      std::span<const double> weights,
                                      std::span<const double> bias) {
   require_groups(c);
-  require_size("x", x, c.batch * c.in_channels * c.height * c.width);
-  require_size("the weights", weights, c.out_channels * c.depth());
-  if (!bias.empty()) require_size("the bias", bias, c.out_channels);
+  require_conv_size("x", x, c.batch * c.in_channels * c.height * c.width);
+  require_conv_size("the weights", weights, c.out_channels * c.depth());
+  if (!bias.empty()) require_conv_size("the bias", bias, c.out_channels);
   const std::int64_t rows = c.out_height();
   const std::int64_t columns = c.out_width();
   ConvolutionOracle result;
@@ -91,9 +91,9 @@ ConvolutionGradients convolution_gradients(const Convolution& c, std::span<const
   require_groups(c);
   const std::int64_t rows = c.out_height();
   const std::int64_t columns = c.out_width();
-  require_size("x", x, c.batch * c.in_channels * c.height * c.width);
-  require_size("the weights", weights, c.out_channels * c.depth());
-  require_size("dy", dy, c.batch * c.out_channels * rows * columns);
+  require_conv_size("x", x, c.batch * c.in_channels * c.height * c.width);
+  require_conv_size("the weights", weights, c.out_channels * c.depth());
+  require_conv_size("dy", dy, c.batch * c.out_channels * rows * columns);
   const auto zeros = [](std::size_t count) {
     return ConvolutionOracle{std::vector<double>(count), std::vector<double>(count)};
   };

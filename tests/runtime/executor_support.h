@@ -5,6 +5,7 @@
 #pragma once
 
 #include "runtime/buffer.h"
+#include "runtime/cooperative_groups.h"
 #include "runtime/launch.h"
 #include "runtime/schedule.h"
 

@@ -10,13 +10,9 @@
 #ifndef __CUDACC_RTC__
 #include "runtime/cuda/status.h"
 
-#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #ifdef __CUDACC__
-#include <cooperative_groups/memcpy_async.h>
-#include <cooperative_groups/reduce.h>
-#include <cooperative_groups/scan.h>
 #include <cuda_pipeline.h>
 #endif
 #endif

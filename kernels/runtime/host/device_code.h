@@ -13,8 +13,6 @@
 #include "runtime/host/vector_types.h"
 #include "runtime/host/warp.h"
 
-#include "runtime/host/cooperative_groups.h"
-#include "runtime/host/cooperative_groups_async.h"
 #include "runtime/host/mbarrier.h"
 #include "runtime/host/pipeline.h"
 

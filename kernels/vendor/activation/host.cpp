@@ -30,12 +30,12 @@ void activation(Activation function, Dtype dtype, const void* x, void* y, std::i
 
 namespace {
 
-constexpr ActivationVariant kTable[] = {
+constexpr ActivationVariant kActivationTable[] = {
     {"onednn", onednn::activation_supported, onednn::activation},
 };
 
 } // namespace
 
-std::span<const ActivationVariant> activation_table() { return kTable; }
+std::span<const ActivationVariant> activation_table() { return kActivationTable; }
 
 } // namespace kg::vendor

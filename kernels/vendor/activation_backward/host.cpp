@@ -30,12 +30,14 @@ void backward(Activation function, Dtype dtype, const void* x, const void*, cons
 
 namespace {
 
-constexpr ActivationBackwardVariant kTable[] = {
+constexpr ActivationBackwardVariant kActivationBackwardTable[] = {
     {"onednn", onednn::backward_supported, onednn::backward},
 };
 
 } // namespace
 
-std::span<const ActivationBackwardVariant> activation_backward_table() { return kTable; }
+std::span<const ActivationBackwardVariant> activation_backward_table() {
+  return kActivationBackwardTable;
+}
 
 } // namespace kg::vendor

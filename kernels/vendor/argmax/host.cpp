@@ -41,12 +41,12 @@ void argmax(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stre
 
 namespace {
 
-constexpr ArgmaxVariant kTable[] = {
+constexpr ArgmaxVariant kArgmaxTable[] = {
     {"thrust", thrust_host::argmax_supported, thrust_host::argmax},
 };
 
 } // namespace
 
-std::span<const ArgmaxVariant> argmax_table() { return kTable; }
+std::span<const ArgmaxVariant> argmax_table() { return kArgmaxTable; }
 
 } // namespace kg::vendor

@@ -80,7 +80,7 @@ namespace {
 
 bool only_f32(Dtype dtype) { return dtype == Dtype::f32; }
 
-constexpr AxpyVariant kTable[] = {
+constexpr AxpyVariant kAxpyTable[] = {
     {"onednn", onednn::axpy_supported, onednn::axpy},
     {"openblas", only_f32, openblas::axpy},
     {"thrust", only_f32, thrust_host::axpy},
@@ -88,6 +88,6 @@ constexpr AxpyVariant kTable[] = {
 
 } // namespace
 
-std::span<const AxpyVariant> axpy_table() { return kTable; }
+std::span<const AxpyVariant> axpy_table() { return kAxpyTable; }
 
 } // namespace kg::vendor

@@ -64,13 +64,13 @@ void batchnorm_inference(Dtype dtype, const BatchnormProblem& p, Stream&) {
 
 namespace {
 
-constexpr BatchnormVariant kTable[] = {
+constexpr BatchnormVariant kBatchnormTable[] = {
     {"onednn", onednn::batchnorm_supported, onednn::batchnorm_training,
      onednn::batchnorm_inference},
 };
 
 } // namespace
 
-std::span<const BatchnormVariant> batchnorm_table() { return kTable; }
+std::span<const BatchnormVariant> batchnorm_table() { return kBatchnormTable; }
 
 } // namespace kg::vendor

@@ -60,12 +60,14 @@ void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream&)
 
 namespace {
 
-constexpr BatchnormBackwardVariant kTable[] = {
+constexpr BatchnormBackwardVariant kBatchnormBackwardTable[] = {
     {"onednn", onednn::batchnorm_backward_supported, onednn::batchnorm_backward},
 };
 
 } // namespace
 
-std::span<const BatchnormBackwardVariant> batchnorm_backward_table() { return kTable; }
+std::span<const BatchnormBackwardVariant> batchnorm_backward_table() {
+  return kBatchnormBackwardTable;
+}
 
 } // namespace kg::vendor

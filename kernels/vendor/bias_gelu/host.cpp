@@ -60,13 +60,13 @@ void chain_of_two(Gelu form, Dtype dtype, const void* x, const void* bias, void*
 
 namespace {
 
-constexpr BiasGeluVariant kTable[] = {
+constexpr BiasGeluVariant kBiasGeluTable[] = {
     {"onednn", onednn::bias_gelu_supported, onednn::bias_gelu},
     {"onednn_chain", onednn::chain_of_two_supported, onednn::chain_of_two},
 };
 
 } // namespace
 
-std::span<const BiasGeluVariant> bias_gelu_table() { return kTable; }
+std::span<const BiasGeluVariant> bias_gelu_table() { return kBiasGeluTable; }
 
 } // namespace kg::vendor

@@ -17,12 +17,14 @@ void onednn(Gelu form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t
   chain(kOnednn, form, dtype, tensors, sums.data(), rows, cols, stream);
 }
 
-constexpr BiasGeluBackwardVariant kTable[] = {
+constexpr BiasGeluBackwardVariant kBiasGeluBackwardTable[] = {
     {"onednn", onednn_supported, onednn},
 };
 
 } // namespace
 
-std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table() { return kTable; }
+std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table() {
+  return kBiasGeluBackwardTable;
+}
 
 } // namespace kg::vendor

@@ -109,13 +109,13 @@ namespace {
 
 bool only_f32(Binary, Dtype dtype, const BroadcastShapes&) { return dtype == Dtype::f32; }
 
-constexpr BroadcastVariant kTable[] = {
+constexpr BroadcastVariant kBroadcastTable[] = {
     {"onednn", onednn::broadcast_supported, onednn::broadcast},
     {"thrust", only_f32, thrust_host::broadcast},
 };
 
 } // namespace
 
-std::span<const BroadcastVariant> broadcast_table() { return kTable; }
+std::span<const BroadcastVariant> broadcast_table() { return kBroadcastTable; }
 
 } // namespace kg::vendor

@@ -43,11 +43,11 @@ void concat(Dtype dtype, std::span<const ConcatPart> parts, std::int64_t outer, 
 
 namespace {
 
-constexpr ConcatVariant kTable[] = {
+constexpr ConcatVariant kConcatTable[] = {
     {"memcpy", nullptr}, {"onednn", onednn::concat}, {"thrust", nullptr}};
 
 } // namespace
 
-std::span<const ConcatVariant> concat_table() { return kTable; }
+std::span<const ConcatVariant> concat_table() { return kConcatTable; }
 
 } // namespace kg::vendor

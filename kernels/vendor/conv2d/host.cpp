@@ -35,12 +35,12 @@ void conv2d(const Conv2d& problem, Math, Stream&) {
 
 namespace {
 
-constexpr Conv2dVariant kTable[] = {
+constexpr Conv2dVariant kConv2dTable[] = {
     {"onednn", onednn::conv2d_supported, onednn::conv2d},
 };
 
 } // namespace
 
-std::span<const Conv2dVariant> conv2d_table() { return kTable; }
+std::span<const Conv2dVariant> conv2d_table() { return kConv2dTable; }
 
 } // namespace kg::vendor

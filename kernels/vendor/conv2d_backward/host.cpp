@@ -96,12 +96,12 @@ void conv2d_backward(const Conv2dBackward& problem, Math, Stream&) {
 
 namespace {
 
-constexpr Conv2dBackwardVariant kTable[] = {
+constexpr Conv2dBackwardVariant kConv2dBackwardTable[] = {
     {"onednn", onednn::conv2d_backward_supported, onednn::conv2d_backward},
 };
 
 } // namespace
 
-std::span<const Conv2dBackwardVariant> conv2d_backward_table() { return kTable; }
+std::span<const Conv2dBackwardVariant> conv2d_backward_table() { return kConv2dBackwardTable; }
 
 } // namespace kg::vendor

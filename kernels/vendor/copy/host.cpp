@@ -73,7 +73,7 @@ void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std:
 
 namespace {
 
-constexpr CopyVariant kTable[] = {
+constexpr CopyVariant kCopyTable[] = {
     {"memcpy", c_library::copy_supported, c_library::copy},
     {"onednn", onednn::copy_supported, onednn::copy},
     {"thrust", thrust_host::copy_supported, thrust_host::copy},
@@ -81,6 +81,6 @@ constexpr CopyVariant kTable[] = {
 
 } // namespace
 
-std::span<const CopyVariant> copy_table() { return kTable; }
+std::span<const CopyVariant> copy_table() { return kCopyTable; }
 
 } // namespace kg::vendor

@@ -84,13 +84,13 @@ void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out
 
 namespace {
 
-constexpr ElementwiseVariant kTable[] = {
+constexpr ElementwiseVariant kElementwiseTable[] = {
     {"onednn", onednn::elementwise_supported, onednn::elementwise},
     {"thrust", thrust_host::elementwise_supported, thrust_host::elementwise},
 };
 
 } // namespace
 
-std::span<const ElementwiseVariant> elementwise_table() { return kTable; }
+std::span<const ElementwiseVariant> elementwise_table() { return kElementwiseTable; }
 
 } // namespace kg::vendor

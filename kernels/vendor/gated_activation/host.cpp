@@ -37,12 +37,12 @@ void gated_activation(Activation function, Dtype dtype, const void* x, void* y, 
 
 namespace {
 
-constexpr GatedActivationVariant kTable[] = {
+constexpr GatedActivationVariant kGatedActivationTable[] = {
     {"onednn", onednn::gated_activation_supported, onednn::gated_activation},
 };
 
 } // namespace
 
-std::span<const GatedActivationVariant> gated_activation_table() { return kTable; }
+std::span<const GatedActivationVariant> gated_activation_table() { return kGatedActivationTable; }
 
 } // namespace kg::vendor

@@ -53,12 +53,14 @@ void backward(Activation function, Dtype dtype, const void* x, const void* dy, v
 
 namespace {
 
-constexpr GatedActivationBackwardVariant kTable[] = {
+constexpr GatedActivationBackwardVariant kGatedActivationBackwardTable[] = {
     {"onednn", onednn::backward_supported, onednn::backward},
 };
 
 } // namespace
 
-std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() { return kTable; }
+std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() {
+  return kGatedActivationBackwardTable;
+}
 
 } // namespace kg::vendor

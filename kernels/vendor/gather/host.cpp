@@ -43,10 +43,11 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
 
 namespace {
 
-constexpr GatherVariant kTable[] = {{"thrust", thrust_host::gather_supported, thrust_host::gather}};
+constexpr GatherVariant kGatherTable[] = {
+    {"thrust", thrust_host::gather_supported, thrust_host::gather}};
 
 } // namespace
 
-std::span<const GatherVariant> gather_table() { return kTable; }
+std::span<const GatherVariant> gather_table() { return kGatherTable; }
 
 } // namespace kg::vendor

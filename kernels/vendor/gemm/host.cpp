@@ -229,13 +229,13 @@ void gemm(const Gemm& batch, Math, Stream&) {
 
 namespace {
 
-constexpr GemmVariant kTable[] = {
+constexpr GemmVariant kGemmTable[] = {
     {"openblas", openblas::gemm_supported, openblas::gemm},
     {"onednn", onednn::gemm_supported, onednn::gemm},
 };
 
 } // namespace
 
-std::span<const GemmVariant> gemm_table() { return kTable; }
+std::span<const GemmVariant> gemm_table() { return kGemmTable; }
 
 } // namespace kg::vendor

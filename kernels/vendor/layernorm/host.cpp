@@ -44,12 +44,12 @@ void layernorm(Dtype dtype, const LayernormProblem& p, Stream&) {
 
 namespace {
 
-constexpr LayernormVariant kTable[] = {
+constexpr LayernormVariant kLayernormTable[] = {
     {"onednn", onednn::layernorm_supported, onednn::layernorm},
 };
 
 } // namespace
 
-std::span<const LayernormVariant> layernorm_table() { return kTable; }
+std::span<const LayernormVariant> layernorm_table() { return kLayernormTable; }
 
 } // namespace kg::vendor

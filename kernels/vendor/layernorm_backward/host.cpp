@@ -62,13 +62,15 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream&)
 
 namespace {
 
-constexpr LayernormBackwardVariant kTable[] = {
+constexpr LayernormBackwardVariant kLayernormBackwardTable[] = {
     {"onednn", onednn::layernorm_backward_supported, onednn::layernorm_backward_sums,
      onednn::layernorm_backward},
 };
 
 } // namespace
 
-std::span<const LayernormBackwardVariant> layernorm_backward_table() { return kTable; }
+std::span<const LayernormBackwardVariant> layernorm_backward_table() {
+  return kLayernormBackwardTable;
+}
 
 } // namespace kg::vendor

@@ -13,8 +13,8 @@ namespace {
 
 using dnnl::memory;
 
-memory::desc tensor(memory::data_type type, std::int64_t sequences, std::int64_t queries,
-                    std::int64_t cols) {
+memory::desc score_tensor(memory::data_type type, std::int64_t sequences, std::int64_t queries,
+                          std::int64_t cols) {
   return {{sequences, queries, cols}, type, memory::format_tag::abc};
 }
 
@@ -38,7 +38,8 @@ bool masked_softmax_supported(Dtype dtype) {
   const auto softmax = softmax_variants(SoftmaxKind::softmax, dtype);
   return type && std::find(softmax.begin(), softmax.end(), "onednn") != softmax.end() &&
          creatable([&] {
-           make_sum(tensor(*type, 1, kProbe, kProbe), tensor(*type, 1, kProbe, kProbe), 1);
+           make_sum(score_tensor(*type, 1, kProbe, kProbe), score_tensor(*type, 1, kProbe, kProbe),
+                    1);
          });
 }
 
@@ -46,8 +47,8 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
                     Stream& stream) {
   translate("masked_softmax", [&] {
     const memory::data_type type = type_of(problem.dtype).value();
-    const memory::desc each = tensor(type, problem.sequences, problem.queries, problem.cols);
-    const memory::desc mask = tensor(type, 1, problem.queries, problem.cols);
+    const memory::desc each = score_tensor(type, problem.sequences, problem.queries, problem.cols);
+    const memory::desc mask = score_tensor(type, 1, problem.queries, problem.cols);
     Arguments arguments = {{DNNL_ARG_SRC_0, wrap(each, x)},
                            {DNNL_ARG_SRC_1, wrap(mask, addend)},
                            {DNNL_ARG_DST, wrap(each, y)}};
@@ -66,12 +67,12 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
 
 namespace {
 
-constexpr MaskedSoftmaxVariant kTable[] = {
+constexpr MaskedSoftmaxVariant kMaskedSoftmaxTable[] = {
     {"onednn", onednn::masked_softmax_supported, onednn::masked_softmax},
 };
 
 } // namespace
 
-std::span<const MaskedSoftmaxVariant> masked_softmax_table() { return kTable; }
+std::span<const MaskedSoftmaxVariant> masked_softmax_table() { return kMaskedSoftmaxTable; }
 
 } // namespace kg::vendor

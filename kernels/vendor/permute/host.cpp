@@ -64,13 +64,13 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
 
 namespace {
 
-constexpr PermuteVariant kTable[] = {
+constexpr PermuteVariant kPermuteTable[] = {
     {"onednn", onednn::reorder_supported, onednn::permute},
     {"thrust", thrust_host::permute_supported, thrust_host::permute},
 };
 
 } // namespace
 
-std::span<const PermuteVariant> permute_table() { return kTable; }
+std::span<const PermuteVariant> permute_table() { return kPermuteTable; }
 
 } // namespace kg::vendor

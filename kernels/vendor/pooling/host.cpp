@@ -32,12 +32,12 @@ void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, c
 
 namespace {
 
-constexpr PoolingVariant kTable[] = {
+constexpr PoolingVariant kPoolingTable[] = {
     {"onednn", onednn::pooling_supported, onednn::pooling},
 };
 
 } // namespace
 
-std::span<const PoolingVariant> pooling_table() { return kTable; }
+std::span<const PoolingVariant> pooling_table() { return kPoolingTable; }
 
 } // namespace kg::vendor

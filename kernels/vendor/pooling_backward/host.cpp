@@ -67,12 +67,12 @@ void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& p
 
 namespace {
 
-constexpr PoolingBackwardVariant kTable[] = {
+constexpr PoolingBackwardVariant kPoolingBackwardTable[] = {
     {"onednn", onednn::pooling_backward_supported, onednn::pooling_backward},
 };
 
 } // namespace
 
-std::span<const PoolingBackwardVariant> pooling_backward_table() { return kTable; }
+std::span<const PoolingBackwardVariant> pooling_backward_table() { return kPoolingBackwardTable; }
 
 } // namespace kg::vendor

@@ -108,13 +108,13 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
 
 namespace {
 
-constexpr ReductionVariant kTable[] = {
+constexpr ReductionVariant kReductionTable[] = {
     {"onednn", onednn::reduction_supported, onednn::reduction},
     {"thrust", thrust_host::reduction_supported, thrust_host::reduction},
 };
 
 } // namespace
 
-std::span<const ReductionVariant> reduction_table() { return kTable; }
+std::span<const ReductionVariant> reduction_table() { return kReductionTable; }
 
 } // namespace kg::vendor

@@ -44,12 +44,12 @@ void softmax(SoftmaxKind kind, Dtype dtype, const void* x, void* y, std::int64_t
 
 namespace {
 
-constexpr SoftmaxVariant kTable[] = {
+constexpr SoftmaxVariant kSoftmaxTable[] = {
     {"onednn", onednn::softmax_supported, onednn::softmax},
 };
 
 } // namespace
 
-std::span<const SoftmaxVariant> softmax_table() { return kTable; }
+std::span<const SoftmaxVariant> softmax_table() { return kSoftmaxTable; }
 
 } // namespace kg::vendor

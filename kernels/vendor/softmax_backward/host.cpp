@@ -48,12 +48,12 @@ void softmax_backward(SoftmaxKind kind, Dtype dtype, const void* y, const void* 
 
 namespace {
 
-constexpr SoftmaxBackwardVariant kTable[] = {
+constexpr SoftmaxBackwardVariant kSoftmaxBackwardTable[] = {
     {"onednn", onednn::softmax_backward_supported, onednn::softmax_backward},
 };
 
 } // namespace
 
-std::span<const SoftmaxBackwardVariant> softmax_backward_table() { return kTable; }
+std::span<const SoftmaxBackwardVariant> softmax_backward_table() { return kSoftmaxBackwardTable; }
 
 } // namespace kg::vendor

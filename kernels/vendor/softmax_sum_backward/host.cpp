@@ -30,12 +30,14 @@ void onednn_openblas(const SoftmaxSumTensors& tensors, std::int64_t terms, std::
                         terms, n, stream);
 }
 
-constexpr SoftmaxSumBackwardVariant kTable[] = {
+constexpr SoftmaxSumBackwardVariant kSoftmaxSumBackwardTable[] = {
     {"onednn_openblas", onednn_openblas},
 };
 
 } // namespace
 
-std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table() { return kTable; }
+std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table() {
+  return kSoftmaxSumBackwardTable;
+}
 
 } // namespace kg::vendor

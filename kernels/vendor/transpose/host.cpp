@@ -43,13 +43,13 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
 
 namespace {
 
-constexpr TransposeVariant kTable[] = {
+constexpr TransposeVariant kTransposeTable[] = {
     {"onednn", onednn::reorder_supported, onednn::transpose},
     {"thrust", thrust_host::transpose_supported, thrust_host::transpose},
 };
 
 } // namespace
 
-std::span<const TransposeVariant> transpose_table() { return kTable; }
+std::span<const TransposeVariant> transpose_table() { return kTransposeTable; }
 
 } // namespace kg::vendor

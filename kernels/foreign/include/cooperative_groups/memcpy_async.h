@@ -4,4 +4,4 @@
 // CUDA's header of this name: the host backend's own.
 #pragma once
 
-#include "runtime/device_code.h"
+#include "runtime/cooperative_groups.h"
