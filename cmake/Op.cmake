@@ -39,11 +39,13 @@ set(KERNELGRADE_HEADERS_OF_KERNELS <algorithm> <cstdint> <string> <string_view> 
   <runtime/device_code.h> <runtime/launch.h> <runtime/preconditions.h>)
 set(KERNELGRADE_HEADERS_OF_TESTS <cmath> <cstdint> <limits> <string> <utility> <vector> <gtest/gtest.h>
   <runtime/buffer.h> <runtime/device.h> <runtime/launch.h>)
-foreach(name IN ITEMS case compare device_types fills huge hygiene metamorphic repeats strided vacuity vendor)
-  list(APPEND KERNELGRADE_HEADERS_OF_TESTS <tests/support/${name}.h>)
+foreach(name IN ITEMS oracle/compare oracle/fills oracle/strided oracle/vendor_comparison support/case support/device_types support/huge
+    support/hygiene support/metamorphic support/repeats support/vacuity)
+  list(APPEND KERNELGRADE_HEADERS_OF_TESTS <tests/${name}.h>)
 endforeach()
 set(KERNELGRADE_HEADERS_OF_CASES <algorithm> <memory> <string> <vector>
-  <runtime/backend.h> <perf/measure/random_data.h> <perf/measure/suite.h> <tests/support/compare.h>)
+  <runtime/backend.h> <perf/measure/random_data.h> <perf/measure/suite.h> <tests/oracle/compare.h>)
+set(KERNELGRADE_HEADERS_OF_CARDS <runtime/device.h> <tests/contract/card.h> <tests/contract/samples.h> <tests/oracle/fills.h>)
 
 function(kernelgrade_add_op op)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES;TEXTS;USES")
@@ -152,11 +154,11 @@ function(kernelgrade_add_op op)
     target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op}_card)
   else()
     kernelgrade_device_sources(kernelgrade_${op}_perf ${perf})
+    kernelgrade_precompile(kernelgrade_${op}_perf perf ${KERNELGRADE_HEADERS_OF_CASES})
   endif()
   target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_measure kernelgrade_oracle)
   target_compile_options(kernelgrade_${op}_perf PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_perf)
-  kernelgrade_precompile(kernelgrade_${op}_perf perf ${KERNELGRADE_HEADERS_OF_CASES})
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
   kernelgrade_add_grade_target(${op})
 
@@ -236,6 +238,7 @@ function(kernelgrade_add_card op file)
   target_link_libraries(kernelgrade_${op}_card PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_card)
   target_compile_options(kernelgrade_${op}_card PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_card)
+  kernelgrade_precompile(kernelgrade_${op}_card cards ${KERNELGRADE_HEADERS_OF_CARDS})
 endfunction()
 
 # grade_<op>: all that the op's tests with the labels correctness and perf run, and nothing of the suite's own tests; grade: of all ops.
