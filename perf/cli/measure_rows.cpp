@@ -88,7 +88,7 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
   if (found.worst_error)
     result.tags[perf::kWorstErrorTag] = fmt::format("{:.3g}", *found.worst_error);
   if (found.repeated) result.tags["repeated"] = "throttled";
-  if (found.throttled) result.tags["throttled"] = "1";
+  if (!found.throttled_by.empty()) result.tags[judge::kThrottledTag] = found.throttled_by;
   if (found.oversubscribed) result.tags["oversubscribed"] = "1";
   result.setup_ns = found.setup_ns;
   result.first_call_ns = found.first_call_ns;
@@ -177,7 +177,7 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   }
   if (nvml)
     apparatus->instruments.between_blocks.throttled = [&] {
-      return perf::throttled_by_hardware(nvml->clock_reasons().value_or(0));
+      return perf::throttled_by(nvml->clock_reasons().value_or(0));
     };
   const std::vector<unsigned> own = {static_cast<unsigned>(getpid()),
                                      static_cast<unsigned>(getppid())};
@@ -227,6 +227,7 @@ judge::Measured described(const Row& row) {
   result.category = row.registered.category;
   result.kind = row.registered.kind;
   result.bytes = row.work.bytes;
+  result.written = row.work.written;
   result.flops = row.work.flops;
   return result;
 }

@@ -278,7 +278,7 @@ Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
       Sampled samples = take();
       result.repeated = was_throttled(samples);
       if (result.repeated) samples = take();
-      result.throttled = was_throttled(samples);
+      if (was_throttled(samples)) result.throttled_by = samples.throttled_by;
       result.samples_ns = std::move(samples.samples_ns);
       result.canaries_ns = std::move(samples.canaries_ns);
       result.block_medians_ns = std::move(samples.block_medians_ns);

@@ -37,8 +37,7 @@ struct Instruments {
   // Empty while the device works, else what it says: after some faults of a kernel nothing runs on
   // it any more in the same process.
   std::function<std::string()> device_problem;
-  // throttled: by the hardware, now; empty where nobody knows. pass_turn: empty where this process
-  // measures alone.
+  // throttled: empty where nobody knows. pass_turn: empty where this process measures alone.
   BetweenBlocks between_blocks = {};
   std::size_t device_bytes = 0; // the device's memory
 };
@@ -61,11 +60,11 @@ struct Measurement {
   int batch = 1;                       // executions per sample
   std::optional<double> empty_node_ns; // beside a row in Mode::graph
   std::vector<LaunchRecord> launches;  // of one execution
-  bool repeated = false;  // the first time the device was throttled; these are the second samples
-  bool throttled = false; // so it was in more than one in twenty blocks of these samples
-  std::string problem;    // empty: the row is valid. Otherwise why it is not; then nothing may be
-                          // called a time
-  std::string skipped;    // why it cannot be timed in this mode; empty where it can
+  bool repeated = false;    // the first time the device was throttled; these are the second samples
+  std::string throttled_by; // why it was so in more than one in twenty blocks of these samples, too
+  std::string problem;      // empty: the row is valid. Otherwise why it is not; then nothing may be
+                            // called a time
+  std::string skipped;      // why it cannot be timed in this mode; empty where it can
   // Of the first execution in this process, set-up apart; compiling is part of one or the other.
   double setup_ns = 0;
   double first_call_ns = 0;

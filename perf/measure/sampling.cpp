@@ -109,7 +109,10 @@ Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFun
     ++result.blocks;
     result.block_medians_ns.push_back(
         judge::median(std::span<const double>(result.samples_ns).subspan(before)));
-    if (between.throttled && between.throttled()) ++result.throttled_blocks;
+    if (const std::string reason = between.throttled ? between.throttled() : ""; !reason.empty()) {
+      ++result.throttled_blocks;
+      result.throttled_by = reason;
+    }
     run_canary();
     if (finished()) break;
     if (between.pass_turn) {

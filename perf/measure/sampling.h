@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace kg::perf {
@@ -58,12 +59,13 @@ struct Sampled {
   judge::Stop stop = judge::Stop::no;
   bool settled = false; // the warm-up ended by agreement
   std::size_t blocks = 0;
-  std::size_t throttled_blocks = 0; // at whose end `throttled` said so
+  std::size_t throttled_blocks = 0; // at whose end `throttled` named a reason
+  std::string throttled_by = {};    // the last of these reasons
 };
 
 // What happens between blocks; either may be empty.
 struct BetweenBlocks {
-  std::function<bool()> throttled; // says whether the device is held back
+  std::function<std::string()> throttled; // what holds the device back; empty: nothing
   std::function<void()> pass_turn; // lets other processes have the machine for as long as a block
 };
 

@@ -70,7 +70,7 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
   const auto one_number = [](const perf::Shape& shape) {
     const auto n = static_cast<double>(shape.number("n"));
     shape.require_all_used();
-    return Work{8 * n, n};
+    return Work{8 * n, 4 * n, n};
   };
   perf::Operation copy = {"copy",
                           "layout",

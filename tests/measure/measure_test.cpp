@@ -206,7 +206,9 @@ Measurement throttled(const std::function<bool(int block)>& is_throttled, int& b
   apparatus->protocol.least_blocks = 20;
   apparatus->protocol.stop.least = 40;
   blocks = 0;
-  apparatus->instruments.between_blocks.throttled = [&] { return is_throttled(++blocks); };
+  apparatus->instruments.between_blocks.throttled = [&] {
+    return std::string(is_throttled(++blocks) ? "software power cap" : "");
+  };
   return measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
 }
 
@@ -214,17 +216,19 @@ TEST(Measure, AThrottledRowIsMeasuredOnceMore) {
   int blocks = 0;
   const Measurement spike = throttled([](int block) { return block == 7; }, blocks);
   EXPECT_EQ(blocks, 20);
-  EXPECT_FALSE(spike.repeated || spike.throttled) << "1 block of 20 is tolerated";
+  EXPECT_FALSE(spike.repeated);
+  EXPECT_EQ(spike.throttled_by, "") << "1 block of 20 is tolerated";
 
   const Measurement passing = throttled([](int block) { return block == 7 || block == 9; }, blocks);
   EXPECT_EQ(blocks, 40);
   EXPECT_TRUE(passing.repeated);
-  EXPECT_FALSE(passing.throttled);
+  EXPECT_EQ(passing.throttled_by, "");
   EXPECT_EQ(passing.samples_ns.size(), 40u) << "of the second time alone";
 
   const Measurement lasting = throttled([](int) { return true; }, blocks);
   EXPECT_EQ(blocks, 40) << "not a third time";
-  EXPECT_TRUE(lasting.repeated && lasting.throttled);
+  EXPECT_TRUE(lasting.repeated);
+  EXPECT_EQ(lasting.throttled_by, "software power cap");
   EXPECT_EQ(lasting.problem, "");
 }
 

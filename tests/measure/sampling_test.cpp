@@ -130,10 +130,12 @@ TEST(Sampling, AsksAtTheEndOfEachBlockWhetherTheDeviceIsThrottled) {
         time.pass(1e5);
         return std::vector<double>{1e5};
       },
-      [] { return 1e6; }, {.throttled = [&] { return ++asked == 2; }, .pass_turn = nullptr});
+      [] { return 1e6; },
+      {.throttled = [&] { return std::string(++asked == 2 ? "heat" : ""); }, .pass_turn = nullptr});
   EXPECT_EQ(asked, 5);
   EXPECT_EQ(sampled.blocks, 5u);
   EXPECT_EQ(sampled.throttled_blocks, 1u);
+  EXPECT_EQ(sampled.throttled_by, "heat");
   EXPECT_EQ(sampled.samples_ns.size(), 30u) << "kept";
   EXPECT_EQ(Trial(protocol(), [](int) { return 1e5; }).sampled.throttled_blocks, 0u);
 }
