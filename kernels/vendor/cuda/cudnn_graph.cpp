@@ -3,6 +3,7 @@
 #include "vendor/cuda/cudnn_graph.h"
 
 #include "vendor/cuda/scratch.h"
+#include "vendor/cuda/time_of.h"
 
 #include <string>
 #include <utility>
@@ -134,34 +135,43 @@ const Descriptor& Operation::finalized() {
   return descriptor_;
 }
 
+void Plan::add_engines(cudnnBackendHeurMode_t mode, std::size_t most, cudnnHandle_t handle,
+                       std::vector<Engine>& engines, std::string& refusal) const {
+  const std::size_t enough = engines.size() + most;
+  try {
+    for (Descriptor& configuration : proposals(graph_, mode)) {
+      if (engines.size() == enough) return;
+      try {
+        Descriptor plan = plan_of(configuration, handle);
+        std::int64_t workspace_bytes = 0;
+        check_support(cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                               CUDNN_TYPE_INT64, 1, nullptr, &workspace_bytes),
+                      "the workspace");
+        engines.push_back({std::move(configuration), std::move(plan), workspace_bytes});
+      } catch (const NotSupported& error) {
+        refusal = error.what();
+      }
+    }
+  } catch (const NotSupported& error) { // the heuristic itself
+    refusal = error.what();
+  }
+}
+
 Plan::Plan(Operation operation, Stream& stream)
     : operation_(std::move(operation)),
       graph_(graph_of(operation_.finalized(), handle_on(stream))) {
+  constexpr std::size_t kFew = 3; // of each heuristic
+  const cudnnHandle_t handle = handle_on(stream);
   std::string refusal = "cuDNN proposes no engine for it";
-  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
-    try {
-      for (Descriptor& configuration : proposals(graph_, mode)) {
-        try {
-          Descriptor plan = plan_of(configuration, handle_on(stream));
-          check_support(cudnnBackendGetAttribute(plan.get(),
-                                                 CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                                 CUDNN_TYPE_INT64, 1, nullptr, &workspace_bytes_),
-                        "the workspace");
-          made_.push_back(std::move(configuration));
-          made_.push_back(std::move(plan));
-          return;
-        } catch (const NotSupported& error) {
-          refusal = error.what();
-        }
-      }
-    } catch (const NotSupported& error) { // the heuristic itself
-      refusal = error.what();
-    }
-  }
-  throw NotSupported(refusal);
+  std::vector<Engine> engines;
+  add_engines(CUDNN_HEUR_MODE_A, kFew, handle, engines, refusal);
+  add_engines(CUDNN_HEUR_MODE_B, kFew, handle, engines, refusal);
+  if (engines.empty()) add_engines(CUDNN_HEUR_MODE_FALLBACK, 1, handle, engines, refusal);
+  if (engines.empty()) throw NotSupported(refusal);
+  engines_ = Proposals<Engine>(std::move(engines), std::move(refusal));
 }
 
-void Plan::execute(std::span<const Binding> bindings, Stream& stream) const {
+void Plan::execute(std::span<const Binding> bindings, Stream& stream) {
   std::vector<std::int64_t> ids;
   std::vector<void*> data;
   for (const Binding& each : bindings) {
@@ -169,14 +179,18 @@ void Plan::execute(std::span<const Binding> bindings, Stream& stream) const {
     data.push_back(const_cast<void*>(each.data)); // the interface knows no const
   }
   const auto count = static_cast<std::int64_t>(ids.size());
-  void* const workspace = scratch(static_cast<std::size_t>(workspace_bytes_), stream);
-  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids.data());
-  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data.data());
-  pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
-  pack.finalize();
-  check_support(cudnnBackendExecute(handle_on(stream), made_.back().get(), pack.get()),
-                "executing a plan");
+  engines_.run_fastest(
+      [&](const Engine& engine) {
+        void* const workspace = scratch(static_cast<std::size_t>(engine.workspace_bytes), stream);
+        Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+        pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids.data());
+        pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data.data());
+        pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+        pack.finalize();
+        check_support(cudnnBackendExecute(handle_on(stream), engine.plan.get(), pack.get()),
+                      "executing a plan");
+      },
+      TimeOn(stream));
 }
 
 } // namespace kg::vendor::cudnn

@@ -8,10 +8,12 @@
 #include "runtime/stream.h"
 #include "vendor/cuda/cudnn.h"
 #include "vendor/not_supported.h"
+#include "vendor/proposals.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace kg::vendor::cudnn {
@@ -75,18 +77,28 @@ struct Binding {
 // A graph of one operation, ready to run on the device and the thread on which it was made.
 class Plan {
  public:
-  // The first that cuDNN can make of those that its heuristic proposes, the best first. Throws
-  // NotSupported where there is none.
+  // Makes the first few that cuDNN can of those that its heuristics A and B propose, without any
+  // the first of its fallback. Throws NotSupported where there is none.
   Plan(Operation operation, Stream& stream);
 
-  // Enqueues the graph. Workspace is that of vendor/cuda/scratch.h.
-  void execute(std::span<const Binding> bindings, Stream& stream) const;
+  // Enqueues the graph, by the engine that was fastest when the first call timed them. Workspace is
+  // that of vendor/cuda/scratch.h. No output may be an input.
+  void execute(std::span<const Binding> bindings, Stream& stream);
 
  private:
+  struct Engine {
+    Descriptor configuration;
+    Descriptor plan;
+    std::int64_t workspace_bytes;
+  };
+
+  // Appends those that cuDNN can make, at most `most`; says why not of the others.
+  void add_engines(cudnnBackendHeurMode_t mode, std::size_t most, cudnnHandle_t handle,
+                   std::vector<Engine>& engines, std::string& refusal) const;
+
   Operation operation_;
   Descriptor graph_;
-  std::vector<Descriptor> made_; // the engine's configuration, then the plan
-  std::int64_t workspace_bytes_ = 0;
+  Proposals<Engine> engines_{{}, ""};
 };
 
 } // namespace kg::vendor::cudnn
