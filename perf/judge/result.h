@@ -30,6 +30,10 @@ inline constexpr const char* kInjectedTag = "injected";
 // The tag of a row whose shape no operation lists. It cannot be blessed either.
 inline constexpr const char* kUnlistedTag = "unlisted";
 
+// The tag of a row that was not timed by itself; its value says beside what: "in turns with
+// cublas".
+inline constexpr const char* kProtocolTag = "protocol";
+
 // The tag of a row during which the device was held back; its value says by what.
 inline constexpr const char* kThrottledTag = "throttled";
 

@@ -62,9 +62,10 @@ struct Measurement {
   std::vector<LaunchRecord> launches;  // of one execution
   bool repeated = false;    // the first time the device was throttled; these are the second samples
   std::string throttled_by; // why it was so in more than one in twenty blocks of these samples, too
-  std::string problem;      // empty: the row is valid. Otherwise why it is not; then nothing may be
-                            // called a time
-  std::string skipped;      // why it cannot be timed in this mode; empty where it can
+  std::vector<std::string> in_turns_with; // the variants whose blocks stand between its own
+  std::string problem; // empty: the row is valid. Otherwise why it is not; then nothing may be
+                       // called a time
+  std::string skipped; // why it cannot be timed in this mode; empty where it can
   // Of the first execution in this process, set-up apart; compiling is part of one or the other.
   double setup_ns = 0;
   double first_call_ns = 0;
@@ -73,6 +74,7 @@ struct Measurement {
   std::size_t peak_bytes = 0;        // device memory held at once by the row, at most
   bool oversubscribed = false;       // that is more than the device has
   bool out_of_memory = false; // that is the problem: the row is too large for this device today
+  bool abandoned = false;     // not measured, since a row beside it left the device unusable
 };
 
 // The tag of a row that knows it.
@@ -80,11 +82,26 @@ inline constexpr const char* kWorstErrorTag = "worst_error";
 // The tag of a row of ours: the variant that `automatic` takes in its case.
 inline constexpr const char* kAutomaticTag = "automatic";
 
-// Never throws for a fault of the workload: that is a problem of its row and must not cost the
-// others theirs. `injected` is the share by which each timed execution is made slower
+// What is to be measured. `injected` is the share by which each timed execution is made slower
 // (injection.h); 0 goes the same way and adds nothing: one more frame on the stack, which comes
 // with it, made one row faster by a third.
+struct Candidate {
+  std::function<Workload()> make;
+  Kind kind;
+  std::optional<double> injected = {};
+};
+
+// Never throws for a fault of the workload: that is a problem of its row and must not cost the
+// others theirs.
 Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
                     Apparatus& apparatus, std::optional<double> injected = {});
+
+// Variants of one case, set up one after another and then timed block by block in turns: what the
+// clock does meanwhile meets all of them alike, and cancels out of their quotient. Where they do
+// not fit into the device's memory together, one after another. `begins` is called with a row's
+// number before it is set up.
+std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mode mode,
+                                          Apparatus& apparatus,
+                                          const std::function<void(std::size_t)>& begins = {});
 
 } // namespace kg::perf

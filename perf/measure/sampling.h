@@ -71,8 +71,20 @@ struct BetweenBlocks {
 
 // `sample` runs the row and returns one or more samples in ns; `canary` runs the canary once and
 // returns its time, or is empty: then there are none.
+struct Sampler {
+  std::function<std::vector<double>()> sample;
+  std::function<double()> canary = {};
+};
+
 Sampled take_samples(const Protocol& protocol, const Clock& now,
                      const std::function<std::vector<double>()>& sample,
                      const std::function<double()>& canary, const BetweenBlocks& between = {});
+
+// Several rows, block by block in turns: A B C A B C, until each has enough. What the device does
+// meanwhile, to its clock or its temperature, then meets all of them alike. The first sample of
+// each turn is not counted: the others have had the caches.
+std::vector<Sampled> take_samples_in_turns(const Protocol& protocol, const Clock& now,
+                                           const std::vector<Sampler>& rows,
+                                           const BetweenBlocks& between = {});
 
 } // namespace kg::perf

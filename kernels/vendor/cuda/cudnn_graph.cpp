@@ -5,6 +5,7 @@
 #include "vendor/cuda/scratch.h"
 #include "vendor/cuda/time_of.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -135,40 +136,34 @@ const Descriptor& Operation::finalized() {
   return descriptor_;
 }
 
-void Plan::add_engines(cudnnBackendHeurMode_t mode, std::size_t most, cudnnHandle_t handle,
-                       std::vector<Engine>& engines, std::string& refusal) const {
-  const std::size_t enough = engines.size() + most;
-  try {
-    for (Descriptor& configuration : proposals(graph_, mode)) {
-      if (engines.size() == enough) return;
-      try {
-        Descriptor plan = plan_of(configuration, handle);
-        std::int64_t workspace_bytes = 0;
-        check_support(cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                               CUDNN_TYPE_INT64, 1, nullptr, &workspace_bytes),
-                      "the workspace");
-        engines.push_back({std::move(configuration), std::move(plan), workspace_bytes});
-      } catch (const NotSupported& error) {
-        refusal = error.what();
-      }
-    }
-  } catch (const NotSupported& error) { // the heuristic itself
-    refusal = error.what();
-  }
-}
-
 Plan::Plan(Operation operation, Stream& stream)
     : operation_(std::move(operation)),
       graph_(graph_of(operation_.finalized(), handle_on(stream))) {
-  constexpr std::size_t kFew = 3; // of each heuristic
-  const cudnnHandle_t handle = handle_on(stream);
   std::string refusal = "cuDNN proposes no engine for it";
+  const auto ask = [&](cudnnBackendHeurMode_t mode) {
+    try {
+      return proposals(graph_, mode);
+    } catch (const NotSupported& error) {
+      refusal = error.what();
+      return std::vector<Descriptor>();
+    }
+  };
+  // The best of A, the best of B, the second of A, ...; what falls back comes last.
+  std::vector<Descriptor> a = ask(CUDNN_HEUR_MODE_A), b = ask(CUDNN_HEUR_MODE_B);
   std::vector<Engine> engines;
-  add_engines(CUDNN_HEUR_MODE_A, kFew, handle, engines, refusal);
-  add_engines(CUDNN_HEUR_MODE_B, kFew, handle, engines, refusal);
-  if (engines.empty()) add_engines(CUDNN_HEUR_MODE_FALLBACK, 1, handle, engines, refusal);
-  if (engines.empty()) throw NotSupported(refusal);
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+    for (std::vector<Descriptor>* ranked : {&a, &b})
+      if (i < ranked->size()) engines.push_back({std::move((*ranked)[i])});
+  for (Descriptor& one : ask(CUDNN_HEUR_MODE_FALLBACK)) engines.push_back({std::move(one)});
   engines_ = Proposals<Engine>(std::move(engines), std::move(refusal));
+}
+
+void Plan::make(Engine& engine, Stream& stream) {
+  Descriptor plan = plan_of(engine.configuration, handle_on(stream));
+  check_support(cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                         CUDNN_TYPE_INT64, 1, nullptr, &engine.workspace_bytes),
+                "the workspace");
+  engine.plan = std::move(plan);
 }
 
 void Plan::execute(std::span<const Binding> bindings, Stream& stream) {
@@ -179,18 +174,22 @@ void Plan::execute(std::span<const Binding> bindings, Stream& stream) {
     data.push_back(const_cast<void*>(each.data)); // the interface knows no const
   }
   const auto count = static_cast<std::int64_t>(ids.size());
-  engines_.run_fastest(
-      [&](const Engine& engine) {
-        void* const workspace = scratch(static_cast<std::size_t>(engine.workspace_bytes), stream);
-        Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-        pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids.data());
-        pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data.data());
-        pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
-        pack.finalize();
-        check_support(cudnnBackendExecute(handle_on(stream), engine.plan.get(), pack.get()),
-                      "executing a plan");
-      },
-      TimeOn(stream));
+  const auto call = [&](Engine& engine) {
+    if (!engine.plan) make(engine, stream);
+    void* const workspace = scratch(static_cast<std::size_t>(engine.workspace_bytes), stream);
+    Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids.data());
+    pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data.data());
+    pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+    pack.finalize();
+    check_support(cudnnBackendExecute(handle_on(stream), engine.plan->get(), pack.get()),
+                  "executing a plan");
+  };
+  if (executed_)
+    engines_.run_fastest(call, TimeOn(stream));
+  else
+    engines_.run(call);
+  executed_ = true;
 }
 
 } // namespace kg::vendor::cudnn

@@ -12,8 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace kg::vendor::cudnn {
@@ -77,28 +77,28 @@ struct Binding {
 // A graph of one operation, ready to run on the device and the thread on which it was made.
 class Plan {
  public:
-  // Makes the first few that cuDNN can of those that its heuristics A and B propose, without any
-  // the first of its fallback. Throws NotSupported where there is none.
+  // Asks cuDNN's heuristics A and B, and the one that falls back.
   Plan(Operation operation, Stream& stream);
 
-  // Enqueues the graph, by the engine that was fastest when the first call timed them. Workspace is
+  // Enqueues the graph: the first time by the first engine that cuDNN executes, from the second
+  // time on by the fastest of the first few, which that call times. What is called once, as in
+  // tests, then compiles one engine only. Throws NotSupported where there is none. Workspace is
   // that of vendor/cuda/scratch.h. No output may be an input.
   void execute(std::span<const Binding> bindings, Stream& stream);
 
  private:
   struct Engine {
     Descriptor configuration;
-    Descriptor plan;
-    std::int64_t workspace_bytes;
+    std::optional<Descriptor> plan = {}; // made when it is first wanted
+    std::int64_t workspace_bytes = 0;
   };
 
-  // Appends those that cuDNN can make, at most `most`; says why not of the others.
-  void add_engines(cudnnBackendHeurMode_t mode, std::size_t most, cudnnHandle_t handle,
-                   std::vector<Engine>& engines, std::string& refusal) const;
+  static void make(Engine& engine, Stream& stream);
 
   Operation operation_;
   Descriptor graph_;
   Proposals<Engine> engines_{{}, ""};
+  bool executed_ = false;
 };
 
 } // namespace kg::vendor::cudnn
