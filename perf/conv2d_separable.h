@@ -126,7 +126,9 @@ Case separable_case(const Separable& s) {
   const auto between =
       2 * static_cast<double>(s.depthwise.outputs()) * static_cast<double>(sizeof(T));
   Case result{Kind::compute,
-              {.bytes = first.bytes + second.bytes - between, .flops = first.flops + second.flops},
+              {.bytes = first.bytes + second.bytes - between,
+               .written = second.written,
+               .flops = first.flops + second.flops},
               {}};
   const auto add = [&](std::string name, Variant depthwise, Variant pointwise) {
     if (!conv2d::supports<T>(depthwise, s.depthwise) ||

@@ -114,7 +114,9 @@ template Variant run(Function, const bf16*, bf16*, std::int64_t, Variant, Stream
 
 Work work(Dtype dtype, std::int64_t n) {
   const auto count = static_cast<double>(n);
-  return {.bytes = 2 * count * static_cast<double>(size_of(dtype)), .flops = count};
+  return {.bytes = 2 * count * static_cast<double>(size_of(dtype)),
+          .written = count * static_cast<double>(size_of(dtype)),
+          .flops = count};
 }
 
 } // namespace kg::activation

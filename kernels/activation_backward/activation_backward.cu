@@ -125,7 +125,9 @@ template Variant run(Function, const bf16*, const bf16*, bf16*, std::int64_t, Va
 
 Work work(Dtype dtype, std::int64_t n) {
   const auto count = static_cast<double>(n);
-  return {.bytes = 3 * count * static_cast<double>(size_of(dtype)), .flops = count};
+  return {.bytes = 3 * count * static_cast<double>(size_of(dtype)),
+          .written = count * static_cast<double>(size_of(dtype)),
+          .flops = count};
 }
 
 } // namespace kg::activation_backward

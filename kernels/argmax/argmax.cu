@@ -66,6 +66,7 @@ Work work(Dtype dtype, reduction::Extents extents) {
   const auto results = static_cast<double>(outer) * static_cast<double>(inner);
   const double elements = results * static_cast<double>(axis);
   return {.bytes = static_cast<double>(size_of(dtype)) * elements + sizeof(std::int32_t) * results,
+          .written = sizeof(std::int32_t) * results,
           .flops = elements};
 }
 

@@ -111,7 +111,9 @@ template Variant run(float, const bf16*, const bf16*, bf16*, std::int64_t, Varia
 
 Work work(Dtype dtype, std::int64_t n) {
   const auto count = static_cast<double>(n);
-  return {.bytes = 3 * count * static_cast<double>(size_of(dtype)), .flops = 2 * count};
+  return {.bytes = 3 * count * static_cast<double>(size_of(dtype)),
+          .written = count * static_cast<double>(size_of(dtype)),
+          .flops = 2 * count};
 }
 
 } // namespace kg::axpy

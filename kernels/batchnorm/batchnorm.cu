@@ -167,17 +167,20 @@ template Variant run_inference(const Problem&, const bf16*, const float*, const 
 
 namespace {
 
+// Numbers per channel: those that are read and written, and of them those written.
 Work work(Dtype dtype, const Problem& problem, double numbers_per_channel,
-          double flops_per_element) {
+          double written_per_channel, double flops_per_element) {
   const auto elements = static_cast<double>(problem.elements());
-  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)) +
-                   numbers_per_channel * static_cast<double>(problem.channels) * sizeof(float),
+  const double tensor = elements * static_cast<double>(size_of(dtype));
+  const double channels = static_cast<double>(problem.channels) * sizeof(float);
+  return {.bytes = 2 * tensor + numbers_per_channel * channels,
+          .written = tensor + written_per_channel * channels,
           .flops = flops_per_element * elements};
 }
 
 } // namespace
 
-Work training_work(Dtype dtype, const Problem& problem) { return work(dtype, problem, 8, 7); }
-Work inference_work(Dtype dtype, const Problem& problem) { return work(dtype, problem, 4, 3); }
+Work training_work(Dtype dtype, const Problem& problem) { return work(dtype, problem, 8, 4, 7); }
+Work inference_work(Dtype dtype, const Problem& problem) { return work(dtype, problem, 4, 0, 3); }
 
 } // namespace kg::batchnorm

@@ -174,6 +174,8 @@ Work work(Dtype dtype, const Problem& problem) {
   const auto elements = static_cast<double>(problem.elements());
   return {.bytes = 3 * elements * static_cast<double>(size_of(dtype)) +
                    5 * static_cast<double>(problem.channels) * sizeof(float),
+          .written = elements * static_cast<double>(size_of(dtype)) +
+                     2 * static_cast<double>(problem.channels) * sizeof(float),
           .flops = 11 * elements};
 }
 

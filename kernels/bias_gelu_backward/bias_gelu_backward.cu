@@ -255,6 +255,7 @@ Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   const double count = static_cast<double>(rows) * static_cast<double>(cols);
   return {.bytes =
               (3 * count + 2 * static_cast<double>(cols)) * static_cast<double>(size_of(dtype)),
+          .written = (count + static_cast<double>(cols)) * static_cast<double>(size_of(dtype)),
           .flops = 4 * count};
 }
 

@@ -92,7 +92,9 @@ Work work(Dtype dtype, Shape a, Shape b) {
   const auto size = static_cast<double>(element_count(result_shape(a, b)));
   const auto operands =
       static_cast<double>(element_count(a)) + static_cast<double>(element_count(b));
-  return {.bytes = (operands + size) * static_cast<double>(size_of(dtype)), .flops = size};
+  return {.bytes = (operands + size) * static_cast<double>(size_of(dtype)),
+          .written = size * static_cast<double>(size_of(dtype)),
+          .flops = size};
 }
 
 } // namespace kg::broadcast

@@ -214,7 +214,9 @@ Variant run_split(const void* whole, std::span<void* const> parts, const Problem
 Work work(Dtype dtype, const Problem& problem) {
   const double elements =
       static_cast<double>(problem.outer) * static_cast<double>(whole_cols(problem));
-  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)), .flops = 0};
+  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)),
+          .written = elements * static_cast<double>(size_of(dtype)),
+          .flops = 0};
 }
 
 } // namespace kg::concat

@@ -139,6 +139,7 @@ Work work(Dtype dtype, const Geometry& g) {
   const auto outputs = static_cast<double>(g.outputs());
   return {.bytes = (static_cast<double>(g.inputs() + g.weights()) + outputs) *
                    static_cast<double>(size_of(dtype)),
+          .written = outputs * static_cast<double>(size_of(dtype)),
           .flops = 2 * outputs * static_cast<double>(g.depth())};
 }
 

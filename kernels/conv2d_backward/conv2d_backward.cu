@@ -142,9 +142,13 @@ template Variant run(Gradient, const Problem<bf16>&, Variant, Stream&);
 
 Work work(Gradient gradient, Dtype dtype, const Geometry& g) {
   const auto outputs = static_cast<double>(g.outputs());
+  const auto written = static_cast<double>(gradient == Gradient::bias      ? g.out_channels
+                                           : gradient == Gradient::weights ? g.weights()
+                                                                           : g.inputs());
   const double other = gradient == Gradient::bias ? static_cast<double>(g.out_channels)
                                                   : static_cast<double>(g.inputs() + g.weights());
   return {.bytes = (outputs + other) * static_cast<double>(size_of(dtype)),
+          .written = written * static_cast<double>(size_of(dtype)),
           .flops =
               gradient == Gradient::bias ? outputs : 2 * outputs * static_cast<double>(g.depth())};
 }

@@ -187,7 +187,9 @@ template Variant run(Op, const int*, const int*, int*, std::int64_t, Variant, St
 
 Work work(Dtype dtype, std::int64_t n) {
   const auto count = static_cast<double>(n);
-  return {.bytes = 3 * count * static_cast<double>(size_of(dtype)), .flops = count};
+  return {.bytes = 3 * count * static_cast<double>(size_of(dtype)),
+          .written = count * static_cast<double>(size_of(dtype)),
+          .flops = count};
 }
 
 } // namespace kg::elementwise

@@ -142,6 +142,7 @@ template Variant run(Op, const bf16*, const bf16*, const bf16*, bf16*, bf16*, st
 Work work(Op op, Dtype dtype, std::int64_t n) {
   const auto count = static_cast<double>(n);
   return {.bytes = 5 * count * static_cast<double>(size_of(dtype)),
+          .written = 2 * count * static_cast<double>(size_of(dtype)),
           .flops = (op == Op::mul ? 2 : 3) * count};
 }
 

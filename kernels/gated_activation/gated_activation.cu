@@ -165,7 +165,9 @@ template Variant run(Form, const bf16*, bf16*, std::int64_t, std::int64_t, Varia
 
 Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   const double count = static_cast<double>(rows) * static_cast<double>(cols);
-  return {.bytes = 3 * count * static_cast<double>(size_of(dtype)), .flops = 2 * count};
+  return {.bytes = 3 * count * static_cast<double>(size_of(dtype)),
+          .written = count * static_cast<double>(size_of(dtype)),
+          .flops = 2 * count};
 }
 
 } // namespace kg::gated_activation

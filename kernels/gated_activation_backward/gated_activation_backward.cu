@@ -165,7 +165,9 @@ template Variant run(Form, const bf16*, const bf16*, bf16*, std::int64_t, std::i
 
 Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   const double count = static_cast<double>(rows) * static_cast<double>(cols);
-  return {.bytes = 5 * count * static_cast<double>(size_of(dtype)), .flops = 5 * count};
+  return {.bytes = 5 * count * static_cast<double>(size_of(dtype)),
+          .written = 2 * count * static_cast<double>(size_of(dtype)),
+          .flops = 5 * count};
 }
 
 } // namespace kg::gated_activation_backward

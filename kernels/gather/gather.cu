@@ -219,6 +219,7 @@ Work work(Dtype dtype, const Problem& problem, std::int64_t index_bytes) {
   const double row_bytes = static_cast<double>(problem.inner) * static_cast<double>(size_of(dtype));
   return {.bytes = 2 * rows * row_bytes +
                    static_cast<double>(problem.count) * static_cast<double>(index_bytes),
+          .written = rows * row_bytes,
           .flops = 0};
 }
 

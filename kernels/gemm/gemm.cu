@@ -261,6 +261,7 @@ Work work(const BasicProblem<T>& p) {
   const double m = static_cast<double>(p.m);
   const double n = static_cast<double>(p.n);
   const double k = p.alpha == 0 ? 0 : static_cast<double>(p.k);
+  const bool keeps_z = p.z != nullptr && !differentiates(p.epilogue);
   const bool has_z = p.z != nullptr || differentiates(p.epilogue);
   const double passes = (p.beta == 0 ? 1 : 2) + (has_z ? 1 : 0); // over C and z
   const double bias = (adds_bias(p.epilogue) ? n : 0) + static_cast<double>(sums_of(p));
@@ -270,6 +271,8 @@ Work work(const BasicProblem<T>& p) {
   };
   return {.bytes = sizeof(T) * (matrices(p.stride_a) * m * k + matrices(p.stride_b) * k * n +
                                 passes * batch * m * n + bias),
+          .written =
+              sizeof(T) * ((keeps_z ? 2 : 1) * batch * m * n + static_cast<double>(sums_of(p))),
           .flops = 2 * batch * m * n * k};
 }
 

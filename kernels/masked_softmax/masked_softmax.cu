@@ -210,12 +210,14 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
 Work work(Dtype dtype, std::int64_t rows, std::int64_t cols, std::int64_t queries) {
   const double elements = static_cast<double>(rows) * static_cast<double>(cols);
   const auto width = static_cast<double>(size_of(dtype));
-  if (queries == 0) return {.bytes = (2 * width + 1) * elements, .flops = 5 * elements};
+  if (queries == 0)
+    return {
+        .bytes = (2 * width + 1) * elements, .written = width * elements, .flops = 5 * elements};
   std::int64_t seen = 0; // of one sequence
   for (std::int64_t i = 0; i < queries; ++i)
     seen += std::max<std::int64_t>(i + cols - queries + 1, 0);
   const double read = static_cast<double>(rows / queries) * static_cast<double>(seen);
-  return {.bytes = (read + elements) * width, .flops = 5 * read};
+  return {.bytes = (read + elements) * width, .written = elements * width, .flops = 5 * read};
 }
 
 } // namespace kg::masked_softmax

@@ -126,6 +126,8 @@ inline Work backward_work(Kind kind, Dtype dtype, std::int64_t rows, std::int64_
   return {.bytes = (3 * elements + (1 + own) * static_cast<double>(cols)) *
                        static_cast<double>(size_of(dtype)) +
                    own * static_cast<double>(rows) * sizeof(float),
+          .written =
+              (elements + own * static_cast<double>(cols)) * static_cast<double>(size_of(dtype)),
           .flops = flops_per_element * elements};
 }
 

@@ -137,6 +137,7 @@ inline Work forward_work(Dtype dtype, std::int64_t rows, std::int64_t cols, int 
   const double elements = static_cast<double>(rows) * static_cast<double>(cols);
   return {.bytes = (2 * elements + vectors * static_cast<double>(cols)) *
                    static_cast<double>(size_of(dtype)),
+          .written = elements * static_cast<double>(size_of(dtype)),
           .flops = flops_per_element * elements};
 }
 

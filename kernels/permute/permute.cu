@@ -233,7 +233,9 @@ Variant run(const void* x, void* y, const Permutation& permutation, std::size_t 
 Work work(Dtype dtype, const Permutation& permutation) {
   double elements = 1;
   for (int d = 0; d < permutation.rank; ++d) elements *= static_cast<double>(permutation.shape[d]);
-  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)), .flops = 0};
+  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)),
+          .written = elements * static_cast<double>(size_of(dtype)),
+          .flops = 0};
 }
 
 } // namespace kg::permute

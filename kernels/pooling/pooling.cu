@@ -162,6 +162,7 @@ Work work(Dtype dtype, const Problem& problem) {
   const auto area = static_cast<double>(problem.vertical.kernel * problem.horizontal.kernel);
   return {.bytes = (static_cast<double>(problem.inputs()) + outputs) *
                    static_cast<double>(size_of(dtype)),
+          .written = outputs * static_cast<double>(size_of(dtype)),
           .flops = outputs * area};
 }
 

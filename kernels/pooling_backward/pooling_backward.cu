@@ -181,6 +181,7 @@ Work work(Dtype dtype, Kind kind, const Problem& problem) {
   const auto area = static_cast<double>(problem.vertical.kernel * problem.horizontal.kernel);
   return {.bytes = (inputs * (kind == Kind::max ? 2 : 1) + outputs) *
                    static_cast<double>(size_of(dtype)),
+          .written = inputs * static_cast<double>(size_of(dtype)),
           .flops = outputs * area};
 }
 

@@ -145,7 +145,9 @@ Work work(Dtype dtype, Extents extents) {
   const auto [outer, axis, inner] = extents;
   const auto results = static_cast<double>(outer) * static_cast<double>(inner);
   const double elements = results * static_cast<double>(axis);
-  return {.bytes = static_cast<double>(size_of(dtype)) * (elements + results), .flops = elements};
+  return {.bytes = static_cast<double>(size_of(dtype)) * (elements + results),
+          .written = static_cast<double>(size_of(dtype)) * results,
+          .flops = elements};
 }
 
 template std::size_t workspace_bytes(const View<const float, 3>&, Variant);

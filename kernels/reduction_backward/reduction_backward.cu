@@ -269,6 +269,7 @@ Work work(Op op, Dtype dtype, const Extents& extents) {
   const double elements = results * static_cast<double>(extents[1]);
   return {.bytes = static_cast<double>(size_of(dtype)) *
                    ((is_extremum(op) ? 2 : 1) * elements + results),
+          .written = static_cast<double>(size_of(dtype)) * elements,
           .flops = elements};
 }
 

@@ -139,6 +139,7 @@ template Variant run(const Matrices<bf16>&, const bf16*, float, float*, Variant,
 Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   const double elements = static_cast<double>(rows) * static_cast<double>(cols);
   return {.bytes = (4 * elements + static_cast<double>(cols)) * static_cast<double>(size_of(dtype)),
+          .written = 2 * elements * static_cast<double>(size_of(dtype)),
           .flops = 5 * elements};
 }
 

@@ -8,8 +8,9 @@ namespace kg {
 // written once, and the arithmetic of its definition. Rates and shares of a roof are this divided
 // by a time.
 struct Work {
-  double bytes = 0; // global memory
-  double flops = 0; // floating-point operations; a fused multiply-add counts 2
+  double bytes = 0;   // of global memory, read and written
+  double written = 0; // of these, those that are written
+  double flops = 0;   // floating-point operations; a fused multiply-add counts 2
 };
 
 } // namespace kg

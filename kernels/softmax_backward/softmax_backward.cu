@@ -190,7 +190,9 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
 
 Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   const double elements = static_cast<double>(rows) * static_cast<double>(cols);
-  return {.bytes = 3 * elements * static_cast<double>(size_of(dtype)), .flops = 4 * elements};
+  return {.bytes = 3 * elements * static_cast<double>(size_of(dtype)),
+          .written = elements * static_cast<double>(size_of(dtype)),
+          .flops = 4 * elements};
 }
 
 } // namespace kg::softmax_backward

@@ -176,6 +176,7 @@ Work work(Dtype dtype, std::int64_t terms, std::int64_t n) {
   const auto of_x = static_cast<double>(terms) * static_cast<double>(n);
   return {.bytes = (of_x + static_cast<double>(terms) + static_cast<double>(n)) *
                    static_cast<double>(size_of(dtype)),
+          .written = static_cast<double>(n) * static_cast<double>(size_of(dtype)),
           .flops = 2 * of_x};
 }
 

@@ -254,6 +254,7 @@ Work work(Dtype dtype, std::int64_t terms, std::int64_t n) {
   const auto of_x = static_cast<double>(terms) * static_cast<double>(n);
   return {.bytes = (2 * of_x + static_cast<double>(n) + 2 * static_cast<double>(terms)) *
                    static_cast<double>(size_of(dtype)),
+          .written = (of_x + static_cast<double>(terms)) * static_cast<double>(size_of(dtype)),
           .flops = 3 * of_x};
 }
 

@@ -175,7 +175,9 @@ Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_by
 
 Work work(Dtype dtype, std::int64_t rows, std::int64_t cols) {
   const double elements = static_cast<double>(rows) * static_cast<double>(cols);
-  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)), .flops = 0};
+  return {.bytes = 2 * elements * static_cast<double>(size_of(dtype)),
+          .written = elements * static_cast<double>(size_of(dtype)),
+          .flops = 0};
 }
 
 } // namespace kg::transpose

@@ -28,9 +28,10 @@ struct Ceiling {
 std::vector<Ceiling> measure_ceilings(Apparatus& apparatus);
 std::vector<Ceiling> measure_ceilings(const std::vector<Probe>& probes, Apparatus& apparatus);
 
-// What device.json holds of them: those without a problem, and the roofs, each the greatest of the
-// rates that it may be reached by: dram_bytes_per_s, f32_flops_per_s, and
-// <dtype>_matrix_flops_per_s (of f32 that of tf32, by which a row of f32 that says so may compute).
+// What device.json holds of them: those without a problem, among them each mix of reads and writes,
+// and what nothing exceeds, each the greatest of the rates that it may be reached by:
+// dram_bytes_per_s, f32_flops_per_s, and <dtype>_matrix_flops_per_s (of f32 that of tf32, by which
+// a row of f32 that says so may compute).
 std::map<std::string, double> roofs_of(const std::vector<Ceiling>& ceilings);
 
 } // namespace kg::perf

@@ -28,9 +28,9 @@ std::vector<Probe> stream_probes();
 // device has, on constant data. Newer instructions than mma.sync are faster where there are any.
 std::vector<Probe> arithmetic_probes();
 
-// The vendor's product of large matrices of zeros, which is the fastest that a matrix product is
-// seen: zeros take less power than data, and the clock falls with power. Of a GPU alone: on the
-// host the vendor's threads would be compared with an executor.
+// The vendor's product of large matrices of random numbers: zeros take less power than data, and
+// the clock falls with power, so that no product of numbers reaches the rate of zeros. Of a GPU
+// alone: on the host the vendor's threads would be compared with an executor.
 std::vector<Probe> product_probes();
 
 } // namespace kg::perf

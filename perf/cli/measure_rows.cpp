@@ -18,10 +18,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <random>
+#include <set>
 #include <unistd.h>
 #include <utility>
 
@@ -87,8 +89,11 @@ judge::Measured measured(const Row& row, const perf::Measurement& found, const W
     result.tags["empty_node_ns"] = fmt::format("{:.1f}", *found.empty_node_ns);
   if (found.worst_error)
     result.tags[perf::kWorstErrorTag] = fmt::format("{:.3g}", *found.worst_error);
+  if (!found.in_turns_with.empty())
+    result.tags[judge::kProtocolTag] =
+        fmt::format("in turns with {}", fmt::join(found.in_turns_with, ", "));
   if (found.repeated) result.tags["repeated"] = "throttled";
-  if (found.throttled) result.tags["throttled"] = "1";
+  if (!found.throttled_by.empty()) result.tags[judge::kThrottledTag] = found.throttled_by;
   if (found.oversubscribed) result.tags["oversubscribed"] = "1";
   result.setup_ns = found.setup_ns;
   result.first_call_ns = found.first_call_ns;
@@ -112,11 +117,15 @@ judge::Measured unfinished(const Row& row) {
   return result;
 }
 
-// Rows behind one that left the device unusable.
-void add_unmeasured(judge::Results& run, const std::vector<const Row*>& rows,
-                    const std::string& lost) {
-  for (std::size_t i = run.rows.size(); i < rows.size(); ++i) {
-    run.rows.push_back(described(*rows[i]));
+using Rows = std::vector<const Row*>;
+
+// Rows that were left out behind one that left the device unusable.
+void add_unmeasured(judge::Results& run, const Rows& rows, const std::string& lost) {
+  std::set<judge::RowKey> measured;
+  for (const judge::Measured& row : run.rows) measured.insert(row.key);
+  for (const Row* row : rows) {
+    if (measured.contains(row->registered.key)) continue;
+    run.rows.push_back(described(*row));
     run.rows.back().tags["failure"] = "device_lost";
     run.rows.back().verified =
         fmt::format("an earlier row left the device unusable ({}); leave out --in-process", lost);
@@ -125,8 +134,8 @@ void add_unmeasured(judge::Results& run, const std::vector<const Row*>& rows,
 
 // Shuffled, the cases are, and the variants of each: ours and the library's stay beside each other,
 // so that what drifts meets both alike.
-std::vector<const Row*> in_order(const Selection& selection, unsigned seed) {
-  std::vector<std::vector<const Row*>> cases;
+Rows in_order(const Selection& selection, unsigned seed) {
+  std::vector<Rows> cases;
   for (const Row& row : selection.rows) {
     if (!row.registered.selected) continue;
     if (cases.empty() || cases.back().front()->registered.key.case_id != row.registered.key.case_id)
@@ -135,12 +144,30 @@ std::vector<const Row*> in_order(const Selection& selection, unsigned seed) {
   }
   std::mt19937 random(seed);
   if (seed) std::shuffle(cases.begin(), cases.end(), random);
-  std::vector<const Row*> rows;
-  for (std::vector<const Row*>& of_case : cases) {
+  Rows rows;
+  for (Rows& of_case : cases) {
     if (seed) std::shuffle(of_case.begin(), of_case.end(), random);
     rows.insert(rows.end(), of_case.begin(), of_case.end());
   }
   return rows;
+}
+
+// What is measured at once: one row, or the variants of a case and mode that take turns. Where
+// processes take turns with each other, `alone`, their rows do not.
+std::vector<Rows> groups_of(const Rows& rows, bool alone) {
+  std::vector<Rows> groups;
+  for (const Row* row : rows) {
+    const auto beside = std::find_if(groups.begin(), groups.end(), [&](const Rows& group) {
+      const judge::RowKey& key = group.front()->registered.key;
+      return row->in_turns && !alone && key.case_id == row->registered.key.case_id &&
+             key.mode == row->registered.key.mode;
+    });
+    if (beside == groups.end())
+      groups.push_back({row});
+    else
+      beside->push_back(row);
+  }
+  return groups;
 }
 
 std::string progress(std::size_t number, std::size_t all, const judge::Measured& row) {
@@ -177,33 +204,45 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
   }
   if (nvml)
     apparatus->instruments.between_blocks.throttled = [&] {
-      return perf::throttled_by_hardware(nvml->clock_reasons().value_or(0));
+      return perf::throttled_by(nvml->clock_reasons().value_or(0));
     };
   const std::vector<unsigned> own = {static_cast<unsigned>(getpid()),
                                      static_cast<unsigned>(getppid())};
-  const std::vector<const Row*> rows = in_order(selection, options.shuffle);
+  const Rows rows = in_order(selection, options.shuffle);
   Progress line(world, options.quiet);
-  for (const Row* row : rows) {
+  for (const Rows& group : groups_of(rows, turn != nullptr)) {
     if (turn) turn->next_row();
-    if (journal) journal->begins({run.environment, {unfinished(*row)}});
+    std::vector<perf::Candidate> candidates;
+    for (const Row* row : group) {
+      const bool slowed = injection && row->registered.kind == judge::Kind::ours;
+      candidates.push_back(
+          {row->make, row->canary, slowed ? std::optional(injection->share) : std::nullopt});
+    }
+    const auto begins = [&](std::size_t i) {
+      if (journal) journal->begins({run.environment, {unfinished(*group[i])}});
+    };
     const std::optional<perf::CpuTime> before = perf::cpu_time();
     const perf::GpuState gpu_before = nvml ? nvml->state() : perf::GpuState{};
-    const bool slowed = injection && row->registered.kind == judge::Kind::ours;
-    const perf::Measurement found =
-        perf::measure(row->make, row->canary, row->registered.key.mode, *apparatus,
-                      slowed ? std::optional(injection->share) : std::nullopt);
+    const std::vector<perf::Measurement> found =
+        perf::measure_in_turns(candidates, group.front()->registered.key.mode, *apparatus, begins);
     const std::optional<perf::CpuTime> after = perf::cpu_time();
-    run.rows.push_back(measured(*row, found, world));
-    if (turn) run.rows.back().turn_medians_ns = found.block_medians_ns;
-    if (slowed) run.rows.back().tags[judge::kInjectedTag] = injection->text;
+    std::map<std::string, std::string> machine;
     if (before && after)
-      run.rows.back().tags["foreign_load"] =
-          fmt::format("{:.0f}", perf::foreign_load_pct(*before, *after));
-    if (nvml) run.rows.back().tags.merge(perf::gpu_tags(gpu_before, nvml->state(), own));
-    const std::string lost = found.problem.empty() ? "" : apparatus->instruments.device_problem();
-    if (!lost.empty()) run.rows.back().tags["failure"] = "device_lost";
-    if (journal) journal->ends({run.environment, {run.rows.back()}});
-    line.show(progress(run.rows.size(), rows.size(), run.rows.back()));
+      machine["foreign_load"] = fmt::format("{:.0f}", perf::foreign_load_pct(*before, *after));
+    if (nvml) machine.merge(perf::gpu_tags(gpu_before, nvml->state(), own));
+    std::string lost;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (found[i].abandoned) continue;
+      judge::Measured row = measured(*group[i], found[i], world);
+      if (turn) row.turn_medians_ns = found[i].block_medians_ns;
+      if (candidates[i].injected) row.tags[judge::kInjectedTag] = injection->text;
+      row.tags.insert(machine.begin(), machine.end());
+      if (lost.empty() && !found[i].problem.empty()) lost = apparatus->instruments.device_problem();
+      if (!lost.empty() && !found[i].problem.empty()) row.tags["failure"] = "device_lost";
+      run.rows.push_back(std::move(row));
+      if (journal) journal->ends({run.environment, {run.rows.back()}});
+      line.show(progress(run.rows.size(), rows.size(), run.rows.back()));
+    }
     if (lost.empty()) continue;
     // A process that is watched leaves the rows that are left to the next one.
     if (!journal) add_unmeasured(run, rows, lost);
@@ -227,7 +266,9 @@ judge::Measured described(const Row& row) {
   result.category = row.registered.category;
   result.kind = row.registered.kind;
   result.bytes = row.work.bytes;
+  result.written = row.work.written;
   result.flops = row.work.flops;
+  result.note = row.note;
   return result;
 }
 

@@ -32,7 +32,10 @@ void add_filter(CLI::App& app, FilterWords& words) {
   list("--shape", filter.shapes, "parameters as in the case's id; `run` takes unlisted ones, too");
   list("--case", words.cases, "whole ids: softmax.f32.r64_c1024");
   list("--variant", filter.variants, "variants: naive,cublas");
-  list("--mode", filter.modes, "cold, hot, graph or real");
+  list("--mode", filter.modes,
+       "cold: device time, the L2 emptied before each; all it reads comes from memory, of what it "
+       "writes up to the L2's size may still be there when the time ends. hot: device time, the L2 "
+       "as the row leaves it. graph: a CUDA graph's node. real: what a caller waits");
   app.add_flag("--fast", filter.fast, "the pre-merge subset")->group(kRows);
 }
 

@@ -57,6 +57,8 @@ void add_rows(const World& world, const Operation& operation, Dtype dtype,
       row.canary = description.kind;
       row.work = description.work;
       row.automatic = description.automatic;
+      row.in_turns = description.in_turns;
+      row.note = variant.note;
       row.make = variant.make;
       rows.push_back(std::move(row));
     }

@@ -25,6 +25,8 @@ struct Row {
   Kind canary = Kind::memory;
   Work work;
   std::string automatic; // perf::Case's
+  bool in_turns = false; // likewise
+  std::string note;      // perf::Variant's
   std::function<perf::Workload()> make;
 };
 

@@ -42,7 +42,8 @@ std::optional<std::string> defect(const Measured& row, Device device) {
 }
 
 std::optional<std::string> disturbance(const Measured& row) {
-  if (row.tags.contains("throttled")) return "the device was throttled";
+  if (const auto at = row.tags.find(kThrottledTag); at != row.tags.end())
+    return fmt::format("the device was throttled ({})", at->second);
   if (const auto at = row.tags.find("foreign_processes"); at != row.tags.end())
     return fmt::format("other processes used the device ({})", at->second);
   return std::nullopt;

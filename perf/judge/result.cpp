@@ -56,7 +56,9 @@ Measured pooled(const std::vector<const Measured*>& parts) {
   for (const Measured* part : parts) {
     require_same(part->op == row.op && part->dtype == row.dtype, row, "op or dtype");
     require_same(part->category == row.category && part->kind == row.kind, row, "category or kind");
-    require_same(part->bytes == row.bytes && part->flops == row.flops, row, "bytes or flops");
+    require_same(part->bytes == row.bytes && part->written == row.written &&
+                     part->flops == row.flops,
+                 row, "bytes or flops");
     require_same(part->identity == row.identity, row, "identity");
     require_same(part->skipped.empty() == row.skipped.empty(), row, "reason to be skipped");
     require_same(part->canary.has_value() == row.canary.has_value() &&
@@ -96,6 +98,7 @@ json to_json(const Measured& row) {
                  {"category", row.category},
                  {"kind", name(row.kind)},
                  {"bytes", row.bytes},
+                 {"written", row.written},
                  {"flops", row.flops},
                  {"setup_ns", row.setup_ns},
                  {"first_call_ns", row.first_call_ns},
@@ -141,6 +144,7 @@ Measured to_measured(JsonObject object) {
   row.first_call_ns = if_known("first_call_ns");
   row.jit_ns = if_known("jit_ns");
   row.peak_bytes = if_known("peak_bytes");
+  row.written = if_known("written");
   row.identity = object.text("identity");
   row.verified = object.text("verified");
   row.skipped = object.text("skipped");

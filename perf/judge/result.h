@@ -30,6 +30,13 @@ inline constexpr const char* kInjectedTag = "injected";
 // The tag of a row whose shape no operation lists. It cannot be blessed either.
 inline constexpr const char* kUnlistedTag = "unlisted";
 
+// The tag of a row that was not timed by itself; its value says beside what: "in turns with
+// cublas".
+inline constexpr const char* kProtocolTag = "protocol";
+
+// The tag of a row during which the device was held back; its value says by what.
+inline constexpr const char* kThrottledTag = "throttled";
+
 // The canary that ran beside a row, in the same process.
 struct MeasuredCanary {
   CanaryKind kind = CanaryKind::memory;
@@ -54,6 +61,7 @@ struct Measured {
   std::vector<double> turn_medians_ns;
   std::optional<MeasuredCanary> canary;
   double bytes = 0;
+  double written = 0; // of the bytes; 0: not known
   double flops = 0;
   // What comes before the steady times: allocating and filling, the first execution in its process,
   // and compiling at run time, which is part of those two in the process that fills the compiler's

@@ -11,6 +11,86 @@ namespace {
 
 constexpr double kBelievableShare = 1.02;
 
+double ceiling(const Ceilings& ceilings, const std::string& name) {
+  const auto found = ceilings.find(name);
+  return found == ceilings.end() ? 0 : found->second;
+}
+
+// What passes the memory before the timing of a cold row ends. The flush leaves none of the row's
+// data in the L2, so all that is read comes from memory; of what is written, as much as the L2
+// holds may still be there.
+struct Traffic {
+  double bytes = 0;
+  double written_share = 0;
+};
+
+bool knows_written(const Measured& row) { return row.written > 0; }
+
+Traffic through_memory(const Measured& row, double l2_bytes) {
+  // Where nobody says how much is written, it may be all of it.
+  const double written = knows_written(row) ? std::min(row.written, row.bytes) : row.bytes;
+  const double leaves = written - std::min(l2_bytes, written);
+  const double bytes = row.bytes - written + leaves;
+  return {bytes, bytes > 0 ? leaves / bytes : 0};
+}
+
+// What the memory was seen to reach with this share of writes. Between the mixes that were measured
+// the time per byte is taken to change evenly. 0: none was.
+double rate_of_mix(const Ceilings& ceilings, double written_share) {
+  struct Mix {
+    const char* name;
+    double written_share;
+  };
+  constexpr Mix kMixes[] = {{"read_bytes_per_s", 0},
+                            {"add_bytes_per_s", 1.0 / 3}, // two read, one written
+                            {"copy_bytes_per_s", 0.5},
+                            {"write_bytes_per_s", 1}};
+  double before_share = 0, before_ns = 0; // of the last mix that writes no more
+  for (const Mix& mix : kMixes) {
+    const double rate = ceiling(ceilings, mix.name);
+    if (!(rate > 0)) continue;
+    const double ns = 1e9 / rate;
+    if (written_share <= mix.written_share) {
+      if (before_ns == 0 || written_share == mix.written_share) return rate;
+      const double part = (written_share - before_share) / (mix.written_share - before_share);
+      return 1e9 / (before_ns + part * (ns - before_ns));
+    }
+    before_share = mix.written_share;
+    before_ns = ns;
+  }
+  return before_ns > 0 ? 1e9 / before_ns : 0;
+}
+
+// A case of f32 whose factors may be rounded to TF32 says so: "gemm.f32.m64_n64_k64_nn_tf32".
+bool may_use_tf32(const Measured& row) {
+  const std::string shape = row.key.case_id + "_";
+  return shape.find("_tf32_") != std::string::npos;
+}
+
+struct Limits {
+  double bytes_per_s = 0; // 0: unknown
+  double flops_per_s = 0;
+};
+
+// What nothing on the device exceeds. Of arithmetic this is the fastest of the type: an algorithm
+// that transforms its operands multiplies less than the definition counts.
+Limits utmost(const Measured& row, const Ceilings& ceilings) {
+  return {ceiling(ceilings, "dram_bytes_per_s"),
+          std::max(ceiling(ceilings, row.dtype + "_flops_per_s"),
+                   ceiling(ceilings, row.dtype + "_matrix_flops_per_s"))};
+}
+
+// What the device was seen to reach with the row's mix of reads and writes and with its precision.
+Limits reachable(const Measured& row, const Ceilings& ceilings, const Traffic& traffic) {
+  Limits limits = utmost(row, ceilings);
+  if (knows_written(row))
+    if (const double rate = rate_of_mix(ceilings, traffic.written_share); rate > 0)
+      limits.bytes_per_s = rate;
+  if (row.dtype == "f32" && !may_use_tf32(row))
+    limits.flops_per_s = ceiling(ceilings, "f32_flops_per_s");
+  return limits;
+}
+
 struct Rate {
   double per_s = 0;
   double ceiling = 0; // 0: unknown
@@ -19,34 +99,28 @@ struct Rate {
   double share() const { return ceiling > 0 ? per_s / ceiling : 0; }
 };
 
-double ceiling(const Ceilings& ceilings, const std::string& name) {
-  const auto found = ceilings.find(name);
-  return found == ceilings.end() ? 0 : found->second;
-}
-
 // The rate that is closest to its ceiling, or beyond it the most.
-Rate limiting_rate(const Measured& row, const Ceilings& ceilings) {
+Rate limiting_rate(const Measured& row, const Traffic& traffic, const Limits& limits) {
   if (!(row.median_ns > 0)) return {};
   const double seconds = row.median_ns * 1e-9;
-  const double memory = row.key.mode == Mode::cold ? ceiling(ceilings, "dram_bytes_per_s") : 0;
-  const double compute = std::max(ceiling(ceilings, row.dtype + "_flops_per_s"),
-                                  ceiling(ceilings, row.dtype + "_matrix_flops_per_s"));
-  const double through_memory = std::max(0.0, row.bytes - ceiling(ceilings, "l2_bytes"));
-  const Rate bytes = {through_memory / seconds, memory, "bytes"};
-  const Rate flops = {row.flops / seconds, compute, "floating-point operations"};
+  const double memory = row.key.mode == Mode::cold ? limits.bytes_per_s : 0;
+  const Rate bytes = {traffic.bytes / seconds, memory, "bytes"};
+  const Rate flops = {row.flops / seconds, limits.flops_per_s, "floating-point operations"};
   return bytes.share() > flops.share() ? bytes : flops;
 }
 
 } // namespace
 
 std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings) {
-  const double share = limiting_rate(row, ceilings).share();
+  const Traffic traffic = through_memory(row, ceiling(ceilings, "l2_bytes"));
+  const double share = limiting_rate(row, traffic, reachable(row, ceilings, traffic)).share();
   if (share > 0) return share;
   return std::nullopt;
 }
 
 std::optional<std::string> beyond_roof(const Measured& row, const Ceilings& ceilings) {
-  const Rate rate = limiting_rate(row, ceilings);
+  const Traffic traffic = through_memory(row, ceiling(ceilings, "l2_bytes"));
+  const Rate rate = limiting_rate(row, traffic, utmost(row, ceilings));
   if (rate.share() <= kBelievableShare) return std::nullopt;
   return fmt::format("{:.4g} {} per second are {:.0f} % of the device's measured roof of {:.4g}: "
                      "the work was not done, or it is counted wrongly",

@@ -14,17 +14,22 @@
 
 namespace kg::judge {
 
-// Per second, as in device.json (device_file.h). Looked at are "dram_bytes_per_s", for rows timed
-// cold (a row whose data is in a cache may well be faster), and the greater of
-// "<dtype>_flops_per_s" and "<dtype>_matrix_flops_per_s". "l2_bytes" is no rate: so much of what a
-// cold row writes may still be in the cache when it ends, and need not have passed the memory.
+// Per second, as in device.json (device_file.h). Those of memory are for rows timed cold: a row
+// whose data is in a cache may well be faster. "l2_bytes" is no rate: so much of what a cold row
+// writes, min(L2, bytes written), may still be in the cache when it ends, and need not have passed
+// the memory; what it reads has.
 using Ceilings = std::map<std::string, double>;
 
 // The greatest share of a ceiling that the row's median reaches; nothing where no ceiling is known
-// or the row has no time or no work.
+// or the row has no time or no work. The ceiling of memory is that of the row's mix of reads and
+// writes ("read_", "add_", "copy_" and "write_bytes_per_s"; "dram_bytes_per_s" where none of them
+// is known, or not what the row writes). That of arithmetic is of the row's precision: f32 is a
+// share of "f32_flops_per_s", multiply-adds; with "tf32" in its case, as other types are, of the
+// greater of "<dtype>_flops_per_s" and "<dtype>_matrix_flops_per_s".
 std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings);
 
-// What is impossible about the row's median, or nothing. It may exceed a ceiling by 2 %, since
+// What is impossible about the row's median, or nothing: more than "dram_bytes_per_s", the fastest
+// mix, or more than the fastest arithmetic of its type. It may exceed a ceiling by 2 %, since
 // ceilings are measured, too.
 std::optional<std::string> beyond_roof(const Measured& row, const Ceilings& ceilings);
 

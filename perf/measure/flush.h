@@ -3,6 +3,11 @@
 //
 // Emptying a GPU's L2 cache between samples, and the proof that this works: a timing called cold
 // that was not is worse than none.
+//
+// Cold: when the timing starts, the L2 holds nothing that the row reads and nothing that must be
+// written back. All that the row reads comes from memory. When the timing ends, what it wrote last,
+// min(L2, bytes written), may still be in the L2: a row that writes no more than the L2 holds (60
+// MB on an H200) need not wait for the memory to take any of it.
 #pragma once
 
 #include "runtime/buffer.h"

@@ -5,6 +5,7 @@
 #include "perf/judge/result.h"
 #include "perf/measure/flush.h"
 #include "perf/measure/graph_slope.h"
+#include "perf/measure/mode_sampler.h"
 #include "runtime/backend.h"
 #include "runtime/error.h"
 #include "runtime/memory.h"
@@ -12,9 +13,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <exception>
 #include <fmt/format.h>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -48,146 +51,6 @@ std::string first_call(const Workload& workload, Apparatus& apparatus, Measureme
   return workload.verify(stream);
 }
 
-// What a caller waits: from the call on an idle stream to completion. Waits too short for the
-// clock, which resolves some 20 ns, are timed several in a row.
-class RealSampler {
- public:
-  RealSampler(const Workload& workload, const Clock& now, Stream& stream)
-      : workload_(workload), now_(now), stream_(stream) {
-    constexpr double kClockNs = 5e3; // here the clock is good for half a percent
-    constexpr int kMost = 1000;
-    const double once = std::max(1.0, sample());
-    batch_ = std::clamp(static_cast<int>(std::ceil(kClockNs / once)), 1, kMost);
-  }
-
-  int batch() const { return batch_; }
-
-  double sample() {
-    const double start = now_();
-    for (int i = 0; i < batch_; ++i) {
-      workload_.run(stream_);
-      stream_.synchronize();
-    }
-    return (now_() - start) / batch_;
-  }
-
- private:
-  const Workload& workload_;
-  const Clock& now_;
-  Stream& stream_;
-  int batch_ = 1;
-};
-
-// Events resolve about 0.5 us (CUDA Runtime API, cudaEventElapsedTime): a sample of 50 us is exact
-// to a percent.
-constexpr double kSampleNs = 50e3;
-constexpr int kMostPerSample = 64;
-
-// An upper bound of what queueing one launch costs the caller.
-constexpr double kEnqueueNs = 5e3;
-
-// Device time with the cache as the row itself leaves it. The delay keeps the GPU busy until the
-// batch is queued, so that gaps between launches are the device's, not the caller's.
-class HotSampler {
- public:
-  HotSampler(const Workload& workload, Stream& stream) : workload_(workload), stream_(stream) {
-    constexpr int kPrime = 3;
-    for (int i = 0; i < kPrime; ++i) workload_.run(stream_);
-    const double once = std::max(1.0, sample());
-    batch_ = std::clamp(static_cast<int>(std::ceil(kSampleNs / once)), 1, kMostPerSample);
-  }
-
-  int batch() const { return batch_; }
-
-  double sample() {
-    delay(kEnqueueNs * (batch_ + 2), stream_);
-    start_.record(stream_);
-    for (int i = 0; i < batch_; ++i) workload_.run(stream_);
-    stop_.record(stream_);
-    stop_.synchronize();
-    return elapsed_ns(start_, stop_) / batch_;
-  }
-
- private:
-  const Workload& workload_;
-  Stream& stream_;
-  Event start_;
-  Event stop_;
-  int batch_ = 1;
-};
-
-// Device time from memory. Several samples are queued behind one another, since a GPU that idles
-// between samples lowers its clock; the flush before each gives the caller time to queue it.
-class ColdSampler {
- public:
-  ColdSampler(const Workload& workload, const std::function<void(Stream&)>& flush, Stream& stream)
-      : workload_(workload), flush_(flush), stream_(stream), start_(kQueued), stop_(kQueued) {}
-
-  std::vector<double> samples() {
-    for (std::size_t i = 0; i < kQueued; ++i) {
-      flush_(stream_);
-      start_[i].record(stream_);
-      workload_.run(stream_);
-      stop_[i].record(stream_);
-    }
-    stop_.back().synchronize();
-    std::vector<double> samples;
-    for (std::size_t i = 0; i < kQueued; ++i) samples.push_back(elapsed_ns(start_[i], stop_[i]));
-    return samples;
-  }
-
- private:
-  static constexpr std::size_t kQueued = 8;
-  const Workload& workload_;
-  const std::function<void(Stream&)>& flush_;
-  Stream& stream_;
-  std::vector<Event> start_;
-  std::vector<Event> stop_;
-};
-
-Sampled sampled(const Workload& workload, Kind kind, Mode mode, const Protocol& protocol,
-                Apparatus& apparatus, const BetweenBlocks& between, int& batch) {
-  const Instruments& instruments = apparatus.instruments;
-  Stream& stream = apparatus.stream;
-  std::function<double()> canary;
-  if (instruments.canary_ns) canary = [&] { return instruments.canary_ns(kind); };
-  switch (mode) {
-  case Mode::real: {
-    RealSampler real(workload, instruments.now, stream);
-    batch = real.batch();
-    return take_samples(
-        protocol, instruments.now, [&] { return std::vector<double>{real.sample()}; }, canary,
-        between);
-  }
-  case Mode::hot: {
-    HotSampler hot(workload, stream);
-    batch = hot.batch();
-    return take_samples(
-        protocol, instruments.now, [&] { return std::vector<double>{hot.sample()}; }, canary,
-        between);
-  }
-  case Mode::cold: {
-    ColdSampler cold(workload, instruments.flush, stream);
-    return take_samples(
-        protocol, instruments.now, [&] { return cold.samples(); }, canary, between);
-  }
-  case Mode::graph: {
-    GraphSlope graph(workload.run, stream, instruments.graph_ns);
-    batch = graph.more();
-    Sampled samples = take_samples(
-        protocol, instruments.now, [&] { return std::vector<double>{graph.sample()}; }, canary,
-        between);
-    workload.poison(stream);
-    graph.replay();
-    stream.synchronize();
-    if (const std::string wrong = workload.verify(stream); !wrong.empty())
-      throw Error("replayed from a graph: " + wrong);
-    return samples;
-  }
-  }
-  fail(fmt::format("there is no mode {}", static_cast<int>(mode)));
-}
-
 // The workload, each execution of which takes longer by this share of what it takes in this mode.
 // That share is found out once: each execution then has the same amount added, as a real change
 // would.
@@ -197,9 +60,12 @@ Workload slower(Workload workload, double share, Kind kind, Mode mode, Apparatus
   brief.stop.most = 100;
   brief.stop.budget_ns = 30e6;
   brief.least_blocks = 1;
-  int batch = 1;
+  const ModeSampler timing = mode_sampler(workload, mode, apparatus);
+  const Instruments& instruments = apparatus.instruments;
+  std::function<double()> canary;
+  if (instruments.canary_ns) canary = [&] { return instruments.canary_ns(kind); };
   const double once =
-      judge::median(sampled(workload, kind, mode, brief, apparatus, {}, batch).samples_ns);
+      judge::median(take_samples(brief, instruments.now, timing.sample, canary).samples_ns);
   workload.run = [run = std::move(workload.run), extra = share * once,
                   &spin = apparatus.instruments.spin](Stream& stream) {
     run(stream);
@@ -239,6 +105,176 @@ bool is_out_of_memory(const std::exception& error) {
          std::string_view(error.what()).find("out of memory") != std::string_view::npos;
 }
 
+// One row, from its set-up to its last verification. What goes wrong is its own fault, or a lack of
+// its library: nothing here throws but `sample`.
+class Measuring {
+ public:
+  // Sets up, executes once and verifies.
+  Measuring(const Candidate& row, Mode mode, Apparatus& apparatus)
+      : kind_(row.kind), mode_(mode), apparatus_(apparatus) {
+    attempt("while setting up", [&] { return set_up(row); });
+    attempt("before timing", [&] {
+      std::string wrong = first_call(workload_, apparatus, result_);
+      result_.peak_bytes = peak_allocated_bytes() - held_;
+      result_.oversubscribed = peak_allocated_bytes() > apparatus.instruments.device_bytes;
+      return wrong;
+    });
+    attempt("while timing", [&] { return prepare(row.injected); });
+  }
+  Measuring(const Measuring&) = delete;
+  Measuring& operator=(const Measuring&) = delete;
+
+  bool failed() const { return !result_.problem.empty() || !result_.skipped.empty(); }
+  bool out_of_memory() const { return result_.out_of_memory; }
+  bool lost_device() const {
+    return !result_.problem.empty() && !apparatus_.instruments.device_problem().empty();
+  }
+  const std::string& variant() const { return result_.variant; }
+
+  std::vector<double> sample() { return timing_.sample(); }
+  double canary() { return apparatus_.instruments.canary_ns(kind_); }
+
+  // In the handler of what was thrown while this row was timed.
+  void fail_by_current_exception() {
+    attempt("while timing", []() -> std::string { throw; });
+  }
+
+  // `repeated`: these are the second samples.
+  void take(Sampled samples, bool repeated, std::vector<std::string> in_turns_with) {
+    result_.repeated = repeated;
+    if (was_throttled(samples)) result_.throttled_by = samples.throttled_by;
+    result_.in_turns_with = std::move(in_turns_with);
+    result_.samples_ns = std::move(samples.samples_ns);
+    result_.canaries_ns = std::move(samples.canaries_ns);
+    result_.block_medians_ns = std::move(samples.block_medians_ns);
+    result_.stop = samples.stop;
+    result_.settled = samples.settled;
+    attempt("while timing", [&] { return sample_problem(result_.samples_ns, mode_); });
+  }
+
+  Measurement finished() {
+    attempt("while timing", [&] {
+      if (timing_.finish) timing_.finish();
+      return std::string();
+    });
+    attempt("after timing",
+            [&] { return run_and_verify(workload_, apparatus_.stream, result_.launches); });
+    if (workload_.worst_error) result_.worst_error = workload_.worst_error();
+    return std::move(result_);
+  }
+
+ private:
+  std::string set_up(const Candidate& row) {
+    const Instruments& instruments = apparatus_.instruments;
+    if (mode_ == Mode::cold)
+      if (std::string problem = instruments.cold_problem(); !problem.empty()) return problem;
+    reset_persisting_l2();
+    // Makes it, if it is the first of its kind: that must not happen between samples.
+    if (instruments.canary_ns) instruments.canary_ns(kind_);
+    held_ = allocated_bytes(); // by the canaries, and by rows that take turns with this one
+    reset_peak_allocated_bytes();
+    const double start = instruments.now();
+    workload_ = row.make();
+    result_.setup_ns = instruments.now() - start;
+    result_.variant = workload_.variant;
+    return "";
+  }
+
+  std::string prepare(std::optional<double> injected) {
+    if (mode_ == Mode::graph) result_.empty_node_ns = apparatus_.instruments.empty_node_ns();
+    if (injected) workload_ = slower(std::move(workload_), *injected, kind_, mode_, apparatus_);
+    timing_ = mode_sampler(workload_, mode_, apparatus_);
+    result_.batch = timing_.batch;
+    return "";
+  }
+
+  // Runs a part, unless an earlier one failed. What it returns is wrong with the row; what it
+  // throws is, too, or is why the row is skipped.
+  template <class Part>
+  void attempt(const char* phase, Part part) {
+    if (failed()) return;
+    std::string fault;
+    try {
+      fault = part();
+    } catch (const NotCapturable& error) {
+      // Nothing can be captured either on a device that works no more.
+      const bool works = apparatus_.instruments.device_problem().empty();
+      (works ? result_.skipped : fault) = error.what();
+    } catch (const vendor::NotSupported& error) {
+      result_.skipped = error.what();
+    } catch (const std::exception& error) {
+      fault = error.what();
+      result_.out_of_memory = is_out_of_memory(error);
+    }
+    if (!fault.empty()) result_.problem = fmt::format("{}: {}", phase, fault);
+  }
+
+  Kind kind_;
+  Mode mode_;
+  Apparatus& apparatus_;
+  std::size_t held_ = 0;
+  Workload workload_;
+  ModeSampler timing_; // of the workload, where it lies
+  Measurement result_;
+};
+
+std::vector<std::string> variants_but(const std::vector<Measuring*>& rows, const Measuring* one) {
+  std::vector<std::string> names;
+  for (const Measuring* row : rows)
+    if (row != one) names.push_back(row->variant());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// Times all that have not failed, in turns. One that fails meanwhile leaves, and the others begin
+// again; so do all, once, where the device was throttled. Returns the row that left the device
+// unusable, if one did.
+const Measuring* sample_in_turns(std::deque<Measuring>& all, Apparatus& apparatus) {
+  bool repeated = false;
+  for (;;) {
+    std::vector<Measuring*> ready;
+    for (Measuring& one : all)
+      if (!one.failed()) ready.push_back(&one);
+    Measuring* running = nullptr;
+    std::vector<Sampler> samplers;
+    for (Measuring* one : ready) {
+      samplers.push_back({[&running, one] {
+        running = one;
+        return one->sample();
+      }});
+      if (apparatus.instruments.canary_ns) samplers.back().canary = [one] { return one->canary(); };
+    }
+    std::vector<Sampled> samples;
+    try {
+      samples = take_samples_in_turns(apparatus.protocol, apparatus.instruments.now, samplers,
+                                      apparatus.instruments.between_blocks);
+    } catch (const std::exception&) {
+      running->fail_by_current_exception();
+      if (running->lost_device()) return running;
+      continue;
+    }
+    if (!repeated && std::any_of(samples.begin(), samples.end(), was_throttled)) {
+      repeated = true;
+      continue;
+    }
+    for (std::size_t i = 0; i < ready.size(); ++i)
+      ready[i]->take(std::move(samples[i]), repeated, variants_but(ready, ready[i]));
+    return nullptr;
+  }
+}
+
+// Each by itself, where together they are too much for the device.
+std::vector<Measurement> measure_apart(const std::vector<Candidate>& rows, Mode mode,
+                                       Apparatus& apparatus,
+                                       const std::function<void(std::size_t)>& begins) {
+  std::vector<Measurement> found;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (begins) begins(i);
+    found.push_back(std::move(measure_in_turns({rows[i]}, mode, apparatus).front()));
+  }
+  return found;
+}
+
 } // namespace
 
 const std::vector<Mode>& available_modes() {
@@ -250,61 +286,31 @@ const std::vector<Mode>& available_modes() {
 
 Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
                     Apparatus& apparatus, std::optional<double> injected) {
-  Measurement result;
-  const char* phase = "while setting up";
-  try {
-    if (mode == Mode::cold) result.problem = apparatus.instruments.cold_problem();
-    if (!result.problem.empty()) return result;
+  return std::move(measure_in_turns({{make, kind, injected}}, mode, apparatus).front());
+}
 
-    reset_persisting_l2();
-    // Makes it, if it is the first of its kind: that must not happen between samples.
-    if (apparatus.instruments.canary_ns) apparatus.instruments.canary_ns(kind);
-    const std::size_t held = allocated_bytes(); // by the canaries
-    reset_peak_allocated_bytes();
-    const double start = apparatus.instruments.now();
-    Workload workload = make();
-    result.setup_ns = apparatus.instruments.now() - start;
-    result.variant = workload.variant;
-    phase = "before timing";
-    result.problem = first_call(workload, apparatus, result);
-    if (result.problem.empty()) {
-      phase = "while timing";
-      if (mode == Mode::graph) result.empty_node_ns = apparatus.instruments.empty_node_ns();
-      if (injected) workload = slower(std::move(workload), *injected, kind, mode, apparatus);
-      const auto take = [&] {
-        return sampled(workload, kind, mode, apparatus.protocol, apparatus,
-                       apparatus.instruments.between_blocks, result.batch);
-      };
-      Sampled samples = take();
-      result.repeated = was_throttled(samples);
-      if (result.repeated) samples = take();
-      result.throttled = was_throttled(samples);
-      result.samples_ns = std::move(samples.samples_ns);
-      result.canaries_ns = std::move(samples.canaries_ns);
-      result.block_medians_ns = std::move(samples.block_medians_ns);
-      result.stop = samples.stop;
-      result.settled = samples.settled;
-      result.problem = sample_problem(result.samples_ns, mode);
+std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mode mode,
+                                          Apparatus& apparatus,
+                                          const std::function<void(std::size_t)>& begins) {
+  std::deque<Measuring> all; // where each lies, it stays
+  const Measuring* culprit = nullptr;
+  for (std::size_t i = 0; i < rows.size() && !culprit; ++i) {
+    if (begins) begins(i);
+    all.emplace_back(rows[i], mode, apparatus);
+    if (rows.size() > 1 && all.back().out_of_memory()) {
+      all.clear();
+      return measure_apart(rows, mode, apparatus, begins);
     }
-    if (result.problem.empty()) {
-      phase = "after timing";
-      result.problem = run_and_verify(workload, apparatus.stream, result.launches);
-    }
-    if (workload.worst_error) result.worst_error = workload.worst_error();
-    result.peak_bytes = peak_allocated_bytes() - held;
-    result.oversubscribed = peak_allocated_bytes() > apparatus.instruments.device_bytes;
-  } catch (const NotCapturable& error) {
-    // Nothing can be captured either on a device that works no more.
-    const bool works = apparatus.instruments.device_problem().empty();
-    (works ? result.skipped : result.problem) = error.what();
-  } catch (const vendor::NotSupported& error) {
-    result.skipped = error.what();
-  } catch (const std::exception& error) {
-    result.problem = error.what();
-    result.out_of_memory = is_out_of_memory(error);
+    if (all.back().lost_device()) culprit = &all.back();
   }
-  if (!result.problem.empty()) result.problem = fmt::format("{}: {}", phase, result.problem);
-  return result;
+  if (!culprit) culprit = sample_in_turns(all, apparatus);
+  std::vector<Measurement> found(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (culprit && (i >= all.size() || culprit != &all[i]))
+      found[i].abandoned = true;
+    else
+      found[i] = all[i].finished();
+  return found;
 }
 
 } // namespace kg::perf

@@ -37,8 +37,7 @@ struct Instruments {
   // Empty while the device works, else what it says: after some faults of a kernel nothing runs on
   // it any more in the same process.
   std::function<std::string()> device_problem;
-  // throttled: by the hardware, now; empty where nobody knows. pass_turn: empty where this process
-  // measures alone.
+  // throttled: empty where nobody knows. pass_turn: empty where this process measures alone.
   BetweenBlocks between_blocks = {};
   std::size_t device_bytes = 0; // the device's memory
 };
@@ -61,11 +60,12 @@ struct Measurement {
   int batch = 1;                       // executions per sample
   std::optional<double> empty_node_ns; // beside a row in Mode::graph
   std::vector<LaunchRecord> launches;  // of one execution
-  bool repeated = false;  // the first time the device was throttled; these are the second samples
-  bool throttled = false; // so it was in more than one in twenty blocks of these samples
-  std::string problem;    // empty: the row is valid. Otherwise why it is not; then nothing may be
-                          // called a time
-  std::string skipped;    // why it cannot be timed in this mode; empty where it can
+  bool repeated = false;    // the first time the device was throttled; these are the second samples
+  std::string throttled_by; // why it was so in more than one in twenty blocks of these samples, too
+  std::vector<std::string> in_turns_with; // the variants whose blocks stand between its own
+  std::string problem; // empty: the row is valid. Otherwise why it is not; then nothing may be
+                       // called a time
+  std::string skipped; // why it cannot be timed in this mode; empty where it can
   // Of the first execution in this process, set-up apart; compiling is part of one or the other.
   double setup_ns = 0;
   double first_call_ns = 0;
@@ -74,6 +74,7 @@ struct Measurement {
   std::size_t peak_bytes = 0;        // device memory held at once by the row, at most
   bool oversubscribed = false;       // that is more than the device has
   bool out_of_memory = false; // that is the problem: the row is too large for this device today
+  bool abandoned = false;     // not measured, since a row beside it left the device unusable
 };
 
 // The tag of a row that knows it.
@@ -81,11 +82,26 @@ inline constexpr const char* kWorstErrorTag = "worst_error";
 // The tag of a row of ours: the variant that `automatic` takes in its case.
 inline constexpr const char* kAutomaticTag = "automatic";
 
-// Never throws for a fault of the workload: that is a problem of its row and must not cost the
-// others theirs. `injected` is the share by which each timed execution is made slower
+// What is to be measured. `injected` is the share by which each timed execution is made slower
 // (injection.h); 0 goes the same way and adds nothing: one more frame on the stack, which comes
 // with it, made one row faster by a third.
+struct Candidate {
+  std::function<Workload()> make;
+  Kind kind;
+  std::optional<double> injected = {};
+};
+
+// Never throws for a fault of the workload: that is a problem of its row and must not cost the
+// others theirs.
 Measurement measure(const std::function<Workload()>& make, Kind kind, Mode mode,
                     Apparatus& apparatus, std::optional<double> injected = {});
+
+// Variants of one case, set up one after another and then timed block by block in turns: what the
+// clock does meanwhile meets all of them alike, and cancels out of their quotient. Where they do
+// not fit into the device's memory together, one after another. `begins` is called with a row's
+// number before it is set up.
+std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mode mode,
+                                          Apparatus& apparatus,
+                                          const std::function<void(std::size_t)>& begins = {});
 
 } // namespace kg::perf

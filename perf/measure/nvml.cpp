@@ -33,10 +33,16 @@ struct ProcessInfo {
   unsigned compute_instance;
 };
 
-// nvmlClocksEventReasons.
-constexpr std::uint64_t kHwSlowdown = 0x8;
-constexpr std::uint64_t kHwThermalSlowdown = 0x40;
-constexpr std::uint64_t kHwPowerBrakeSlowdown = 0x80;
+// nvmlClocksEventReasons, those that count as throttling.
+struct Reason {
+  std::uint64_t bit;
+  const char* text;
+};
+constexpr Reason kThrottling[] = {{0x4, "software power cap"},
+                                  {0x8, "hardware slow-down"},
+                                  {0x20, "software thermal slow-down"},
+                                  {0x40, "hardware thermal slow-down"},
+                                  {0x80, "hardware power brake"}};
 
 struct Unload {
   void operator()(void* library) const { dlclose(library); }
@@ -165,8 +171,12 @@ std::map<std::string, std::string> gpu_tags(const GpuState& before, const GpuSta
   return tags;
 }
 
-bool throttled_by_hardware(std::uint64_t clock_reasons) {
-  return (clock_reasons & (kHwSlowdown | kHwThermalSlowdown | kHwPowerBrakeSlowdown)) != 0;
+std::string throttled_by(std::uint64_t clock_reasons) {
+  std::string text;
+  for (const Reason& reason : kThrottling)
+    if ((clock_reasons & reason.bit) != 0)
+      text += (text.empty() ? "" : ", ") + std::string(reason.text);
+  return text;
 }
 
 } // namespace kg::perf

@@ -57,8 +57,10 @@ std::unique_ptr<Nvml> open_nvml();
 std::map<std::string, std::string> gpu_tags(const GpuState& before, const GpuState& after,
                                             const std::vector<unsigned>& own);
 
-// Whether the mask holds a reason of the hardware: a slow-down by heat or power, or by the power
-// brake. Idle clocks, a user's limit and the software's power cap are no such.
-bool throttled_by_hardware(std::uint64_t clock_reasons);
+// What holds the clocks down against everyone's wish, by heat or power, in hardware or in the
+// driver's software: "software power cap, hardware slow-down"; empty where nothing does. Idle
+// clocks and a limit that a user set are no such. A power cap counts, too: under it the clock
+// depends on the data, on what ran before and on the room's temperature.
+std::string throttled_by(std::uint64_t clock_reasons);
 
 } // namespace kg::perf

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace kg::perf {
 namespace {
@@ -37,6 +40,67 @@ bool warm_up(const Protocol& protocol, const Clock& now, const SampleFunction& s
     if (spent >= protocol.warm_up_most_ns) return false;
   }
 }
+
+// One row, block by block.
+class RowSampling {
+ public:
+  // Warms up.
+  RowSampling(const Protocol& protocol, const Clock& now, const Sampler& row,
+              const BetweenBlocks& between)
+      : protocol_(protocol), now_(now), row_(row), between_(between) {
+    result_.settled = warm_up(protocol, now, row.sample);
+    run_canary();
+  }
+
+  bool finished() const { return result_.stop != judge::Stop::no; }
+  Sampled& result() { return result_; }
+
+  // Not counted.
+  void refill_caches() { row_.sample(); }
+
+  void take_block() {
+    // A fast row would be done within one block. Its first blocks are cut to an equal share of the
+    // least number of samples, so that the canaries see the same stretch of time as the row.
+    const std::size_t share = std::max<std::size_t>(
+        1, protocol_.stop.least / std::max<std::size_t>(1, protocol_.least_blocks));
+    std::vector<double>& samples = result_.samples_ns;
+    const std::size_t before = samples.size();
+    const double start = now_();
+    double block = 0;
+    do {
+      append(samples, row_.sample());
+      block = now_() - start;
+      if (result_.blocks < protocol_.least_blocks && samples.size() - before >= share) break;
+    } while (block < protocol_.block_ns && samples.size() < protocol_.stop.most);
+    spent_ += block;
+    ++result_.blocks;
+    result_.block_medians_ns.push_back(
+        judge::median(std::span<const double>(samples).subspan(before)));
+    ask_whether_throttled();
+    run_canary();
+    result_.stop = judge::should_stop(protocol_.stop, samples, spent_);
+  }
+
+ private:
+  void run_canary() {
+    if (row_.canary) result_.canaries_ns.push_back(row_.canary());
+  }
+
+  void ask_whether_throttled() {
+    if (!between_.throttled) return;
+    const std::string reason = between_.throttled();
+    if (reason.empty()) return;
+    ++result_.throttled_blocks;
+    result_.throttled_by = reason;
+  }
+
+  const Protocol& protocol_;
+  const Clock& now_;
+  const Sampler& row_;
+  const BetweenBlocks& between_;
+  Sampled result_;
+  double spent_ = 0; // on samples; canaries are not counted
+};
 
 } // namespace
 
@@ -79,45 +143,27 @@ Protocol in_turns(Protocol protocol) {
 
 Sampled take_samples(const Protocol& protocol, const Clock& now, const SampleFunction& sample,
                      const std::function<double()>& canary, const BetweenBlocks& between) {
-  Sampled result;
-  result.settled = warm_up(protocol, now, sample);
-  const auto run_canary = [&] {
-    if (canary) result.canaries_ns.push_back(canary());
-  };
-  run_canary();
+  return std::move(take_samples_in_turns(protocol, now, {{sample, canary}}, between).front());
+}
 
-  double spent = 0; // on samples; canaries are not counted
-  const auto finished = [&] {
-    result.stop = judge::should_stop(protocol.stop, result.samples_ns, spent);
-    return result.stop != judge::Stop::no;
-  };
-  // A fast row would be done within one block. Its first blocks are cut to an equal share of the
-  // least number of samples, so that the canaries see the same stretch of time as the row.
-  const std::size_t share = std::max<std::size_t>(
-      1, protocol.stop.least / std::max<std::size_t>(1, protocol.least_blocks));
-  for (;;) {
-    const std::size_t before = result.samples_ns.size();
-    const double start = now();
-    double block = 0;
-    do {
-      append(result.samples_ns, sample());
-      block = now() - start;
-      if (result.blocks < protocol.least_blocks && result.samples_ns.size() - before >= share)
-        break;
-    } while (block < protocol.block_ns && result.samples_ns.size() < protocol.stop.most);
-    spent += block;
-    ++result.blocks;
-    result.block_medians_ns.push_back(
-        judge::median(std::span<const double>(result.samples_ns).subspan(before)));
-    if (between.throttled && between.throttled()) ++result.throttled_blocks;
-    run_canary();
-    if (finished()) break;
-    if (between.pass_turn) {
-      between.pass_turn();
-      sample(); // not counted: others have had the caches
+std::vector<Sampled> take_samples_in_turns(const Protocol& protocol, const Clock& now,
+                                           const std::vector<Sampler>& rows,
+                                           const BetweenBlocks& between) {
+  std::deque<RowSampling> all;
+  std::vector<RowSampling*> left;
+  for (const Sampler& row : rows) left.push_back(&all.emplace_back(protocol, now, row, between));
+  for (bool again = false; !left.empty(); again = true) {
+    const bool passed = again && between.pass_turn;
+    if (passed) between.pass_turn();
+    for (RowSampling* one : left) {
+      if (passed || rows.size() > 1) one->refill_caches();
+      one->take_block();
     }
+    std::erase_if(left, [](const RowSampling* one) { return one->finished(); });
   }
-  return result;
+  std::vector<Sampled> sampled;
+  for (RowSampling& one : all) sampled.push_back(std::move(one.result()));
+  return sampled;
 }
 
 } // namespace kg::perf

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace kg::perf {
@@ -58,19 +59,32 @@ struct Sampled {
   judge::Stop stop = judge::Stop::no;
   bool settled = false; // the warm-up ended by agreement
   std::size_t blocks = 0;
-  std::size_t throttled_blocks = 0; // at whose end `throttled` said so
+  std::size_t throttled_blocks = 0; // at whose end `throttled` named a reason
+  std::string throttled_by = {};    // the last of these reasons
 };
 
 // What happens between blocks; either may be empty.
 struct BetweenBlocks {
-  std::function<bool()> throttled; // says whether the device is held back
+  std::function<std::string()> throttled; // what holds the device back; empty: nothing
   std::function<void()> pass_turn; // lets other processes have the machine for as long as a block
 };
 
 // `sample` runs the row and returns one or more samples in ns; `canary` runs the canary once and
 // returns its time, or is empty: then there are none.
+struct Sampler {
+  std::function<std::vector<double>()> sample;
+  std::function<double()> canary = {};
+};
+
 Sampled take_samples(const Protocol& protocol, const Clock& now,
                      const std::function<std::vector<double>()>& sample,
                      const std::function<double()>& canary, const BetweenBlocks& between = {});
+
+// Several rows, block by block in turns: A B C A B C, until each has enough. What the device does
+// meanwhile, to its clock or its temperature, then meets all of them alike. The first sample of
+// each turn is not counted: the others have had the caches.
+std::vector<Sampled> take_samples_in_turns(const Protocol& protocol, const Clock& now,
+                                           const std::vector<Sampler>& rows,
+                                           const BetweenBlocks& between = {});
 
 } // namespace kg::perf

@@ -6,6 +6,7 @@
 // (cmake/Op.cmake), so there is no registration at start-up and nothing to forget.
 #pragma once
 
+#include "runtime/backend.h"
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
@@ -42,6 +43,7 @@ struct Variant {
   bool vendor = false; // a library's, the standard that standing is measured against
   std::function<Workload()> make;
   bool timed = true; // false: one launch takes too long here; its costs are counted all the same
+  std::string note = {}; // what its rows must say of their times
 };
 
 // Whether a kernel of ours may be timed whose threads each read so many elements one after another:
@@ -55,6 +57,7 @@ struct Case {
   Work work;
   std::vector<Variant> variants;
   std::string automatic = {}; // the variant of ours that `automatic` takes; empty: not said
+  bool in_turns = false;      // its variants are timed in turns (measure.h)
 };
 
 struct ListedShape {
@@ -69,6 +72,10 @@ struct Operation {
   std::vector<ListedShape> shapes; // of this backend: on the host at most about 5 ms a launch
   std::function<Case(Dtype, const Shape&)> make;
 };
+
+// Whether the variants of products are timed in turns: they draw a GPU's whole power, so that its
+// clock follows its temperature. On a host, others' turns would disturb the caches.
+inline constexpr bool kProductsInTurns = backend == Backend::cuda;
 
 // Every operation of this build, in the order of CMake's calls. Defined by a generated file.
 std::vector<Operation> operations();

@@ -196,10 +196,10 @@ TEST(Bless, RefusesFewProcessesOfARowThatCanFail) {
 
 TEST(Bless, RefusesADisturbedDevice) {
   Measured row = measured(100);
-  row.tags["throttled"] = "1";
-  expect_refused(blessing(kNoFile, row, because("x")), "throttled");
+  row.tags["throttled"] = "hardware slow-down";
+  expect_refused(blessing(kNoFile, row, because("x")), "throttled (hardware slow-down)");
   row.kind = Kind::vendor;
-  expect_refused(blessing(kNoFile, row, because("x")), "throttled");
+  expect_refused(blessing(kNoFile, row, because("x")), "throttled (hardware slow-down)");
   row = measured(100);
   row.tags["foreign_processes"] = "1";
   expect_refused(blessing(kNoFile, row, because("x")), "other processes used the device (1)");

@@ -39,12 +39,86 @@ TEST(Roof, OfMemoryIsForColdRowsOnly) {
   EXPECT_DOUBLE_EQ(*roof_share(row(Mode::cold), {{"dram_bytes_per_s", 4e9}}), 0.25);
 }
 
-TEST(Roof, WhatTheCacheMayHoldNeedNotPassTheMemory) {
-  const Ceilings ceilings = {{"dram_bytes_per_s", 0.5e9}, {"l2_bytes", 600}};
+TEST(Roof, WhatIsWrittenMayStayInTheCache) {
+  Ceilings ceilings = {{"dram_bytes_per_s", 0.5e9}, {"l2_bytes", 600}};
+  Measured copy = row(Mode::cold);
+  copy.written = 500;
+  EXPECT_EQ(beyond_roof(copy, ceilings), std::nullopt);
+  EXPECT_DOUBLE_EQ(*roof_share(copy, ceilings), 1.0) << "500 read, all 500 written may stay";
+  ceilings["l2_bytes"] = 100;
+  EXPECT_THAT(beyond_roof(copy, ceilings), Optional(HasSubstr("180 %")));
+  EXPECT_DOUBLE_EQ(*roof_share(copy, ceilings), 1.8) << "500 read, 400 of 500 written";
+}
+
+// 134 MB of f32 read in 30 us, rows of 1024 summed, on a GPU with an L2 of 50 MB: nearly all of it
+// came from memory.
+TEST(Roof, WhatIsReadComesFromMemory) {
+  Measured sum = row(Mode::cold);
+  take_samples(sum, std::vector<double>(10, 30e3));
+  sum.flops = 0;
+  sum.written = 131'072;
+  sum.bytes = 134'217'728 + sum.written;
+  const Ceilings ceilings = {{"dram_bytes_per_s", 4.5e12}, {"l2_bytes", 50e6}};
+  EXPECT_NEAR(*roof_share(sum, ceilings), 134'217'728 / 30e-6 / 4.5e12, 1e-12); // 99.4 %
+  Measured all = sum;
+  all.written = all.bytes;
+  EXPECT_NEAR(*roof_share(all, ceilings), 84'348'800 / 30e-6 / 4.5e12, 1e-12);
+}
+
+TEST(Roof, WhereNobodySaysWhatIsWrittenItMayBeAll) {
+  const Ceilings ceilings = {
+      {"dram_bytes_per_s", 0.5e9}, {"read_bytes_per_s", 1}, {"l2_bytes", 600}};
   EXPECT_EQ(beyond_roof(row(Mode::cold), ceilings), std::nullopt);
   EXPECT_DOUBLE_EQ(*roof_share(row(Mode::cold), ceilings), 0.8); // 400 bytes in 1 us
   EXPECT_EQ(roof_share(row(Mode::cold), {{"dram_bytes_per_s", 0.5e9}, {"l2_bytes", 1001}}),
             std::nullopt);
+}
+
+// Times per byte: 0.25 ns read, 0.3 added, 0.4 copied, 0.2 written.
+TEST(Roof, OfMemoryIsThatOfTheMix) {
+  const Ceilings ceilings = {{"dram_bytes_per_s", 5e9},
+                             {"read_bytes_per_s", 4e9},
+                             {"add_bytes_per_s", 1 / 0.3e-9},
+                             {"copy_bytes_per_s", 2.5e9},
+                             {"write_bytes_per_s", 5e9}};
+  const auto share = [&](double bytes, double written, Ceilings known) {
+    Measured mixed = row(Mode::cold);
+    mixed.bytes = bytes;
+    mixed.written = written;
+    mixed.flops = 0;
+    return *roof_share(mixed, known);
+  };
+  EXPECT_NEAR(share(900, 1e-9, ceilings), 0.225, 1e-9); // read: 900 x 0.25 ns
+  EXPECT_NEAR(share(900, 300, ceilings), 0.27, 1e-9);   // two read for one written: x 0.3 ns
+  EXPECT_DOUBLE_EQ(share(900, 450, ceilings), 0.36);    // copied: x 0.4 ns
+  EXPECT_DOUBLE_EQ(share(900, 900, ceilings), 0.18);    // written: x 0.2 ns
+  EXPECT_DOUBLE_EQ(share(1000, 750, ceilings), 0.3);    // halfway from copied to written
+  EXPECT_NEAR(share(1200, 200, ceilings), 0.33, 1e-9);  // halfway from read to added
+  Ceilings cached = ceilings;
+  cached["l2_bytes"] = 450;
+  EXPECT_DOUBLE_EQ(share(900, 450, cached), 0.1125) << "450 read, and nothing written that far";
+  EXPECT_DOUBLE_EQ(share(900, 900, {{"copy_bytes_per_s", 2.5e9}}), 0.36) << "the nearest known";
+  EXPECT_DOUBLE_EQ(share(900, 1, {{"copy_bytes_per_s", 2.5e9}}), 0.36);
+  Measured fast = row(Mode::cold);
+  fast.bytes = 5000;
+  fast.written = 2500;
+  EXPECT_EQ(beyond_roof(fast, ceilings), std::nullopt) << "no row is called impossible by its mix";
+}
+
+TEST(Roof, OfF32IsThatOfMultiplyAddsUnlessTheCaseSaysTf32) {
+  const Ceilings ceilings = {{"f32_flops_per_s", 5e9}, {"f32_matrix_flops_per_s", 40e9}};
+  Measured product = row(Mode::hot);
+  product.dtype = "f32";
+  product.key.case_id = "gemm.f32.m10_n10_k20_nn";
+  EXPECT_DOUBLE_EQ(*roof_share(product, ceilings), 0.8);
+  product.key.case_id = "gemm.f32.m10_n10_k20_nn_tf32";
+  EXPECT_DOUBLE_EQ(*roof_share(product, ceilings), 0.1);
+  product.key.case_id = "gemm.f32.m10_n10_k20_nn_tf32_bias";
+  EXPECT_DOUBLE_EQ(*roof_share(product, ceilings), 0.1);
+  product.key.case_id = "conv2d.f32.nhwc_n1"; // a transform that saves products
+  product.flops = 8000;
+  EXPECT_DOUBLE_EQ(*roof_share(product, ceilings), 1.6);
+  EXPECT_EQ(beyond_roof(product, ceilings), std::nullopt);
 }
 
 TEST(Roof, OfArithmeticIsTheHigherOfTheTypes) {

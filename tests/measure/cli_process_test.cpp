@@ -160,6 +160,39 @@ TEST_F(CliProcess, ThatTakesTurnsRunsNoCanaries) {
   EXPECT_EQ(row.process_medians_ns, std::vector<double>(1, 1e5));
 }
 
+TEST_F(CliProcess, WhatACallHasInItsTimesStandsInItsRows) {
+  cli.behaviour.note = "the call waits";
+  EXPECT_EQ(measure({"--case", "copy.f32.n64"}).exit_code, 0);
+  EXPECT_EQ(run.rows.size(), 2u);
+  for (const judge::Measured& row : run.rows)
+    EXPECT_EQ(row.note, row.kind == judge::Kind::vendor ? "the call waits" : "");
+}
+
+TEST_F(CliProcess, RowsThatTookTurnsSaySo) {
+  cli.behaviour.in_turns = true;
+  EXPECT_EQ(measure({"--op", "copy"}).exit_code, 0);
+  EXPECT_EQ(run.rows.size(), 8u);
+  for (const judge::Measured& row : run.rows)
+    EXPECT_EQ(row.tags.at("protocol"),
+              row.key.variant == "lib" ? "in turns with plain" : "in turns with lib")
+        << judge::text(row.key);
+  EXPECT_EQ(measure({"--case", "copy.f32.n64", "--variant", "lib"}).exit_code, 0);
+  EXPECT_FALSE(run.rows.at(0).tags.contains("protocol")) << "alone";
+}
+
+TEST_F(CliProcess, OfRowsThatTakeTurnsACrashOrALostDeviceCostsItsOwn) {
+  cli.behaviour.in_turns = true;
+  cli.behaviour.crashes = kBad;
+  EXPECT_EQ(measure().exit_code, 1);
+  EXPECT_THAT(bad().verified, HasSubstr("SIGSEGV"));
+  expect_others_measured(1);
+  cli.behaviour.crashes.clear();
+  cli.behaviour.loses_device = kBad;
+  EXPECT_EQ(measure().exit_code, 1);
+  EXPECT_EQ(bad().tags.at("failure"), "device_lost");
+  expect_others_measured(1);
+}
+
 TEST(Journal, KeepsWhatEndedAndNamesWhatDidNot) {
   const judge::TemporaryFolder folder;
   const auto path = folder.path() / "journal";
@@ -190,6 +223,29 @@ TEST(Journal, KeepsWhatEndedAndNamesWhatDidNot) {
   EXPECT_TRUE(later.ended.empty());
   EXPECT_EQ(later.begun.value().rows.at(0), second);
   EXPECT_THROW(Journal("/no/such/folder/journal"), Error);
+}
+
+// Rows that take turns are set up before the first of them ends.
+TEST(Journal, OfSeveralThatBeganTheLastIsTheOneThatDidNotEnd) {
+  const judge::TemporaryFolder folder;
+  const auto path = folder.path() / "journal";
+  judge::Measured first, second;
+  first.key = {"gemm.f32.n64", "mma", judge::Mode::real};
+  second.key = {"gemm.f32.n64", "lib", judge::Mode::real};
+  first.verified = second.verified = "not measured";
+  Journal journal(path);
+  journal.begins({{}, {first}});
+  journal.begins({{}, {second}});
+  Journaled found = read_journal(path);
+  EXPECT_TRUE(found.ended.empty());
+  EXPECT_EQ(found.begun.value().rows.at(0), second);
+  journal.ends({{}, {first}});
+  journal.ends({{}, {second}});
+  found = read_journal(path);
+  ASSERT_EQ(found.ended.size(), 2u);
+  EXPECT_EQ(found.ended[0].rows.at(0), first);
+  EXPECT_EQ(found.ended[1].rows.at(0), second);
+  EXPECT_FALSE(found.begun.has_value());
 }
 
 } // namespace

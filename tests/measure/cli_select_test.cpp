@@ -118,6 +118,7 @@ TEST(CliHelp, IsNoMistake) {
   EXPECT_EQ(cli({"--help"}).exit_code, 0);
   EXPECT_THAT(cli({"--help"}).out, HasSubstr("bless"));
   EXPECT_THAT(cli({"gate", "--help"}).out, HasSubstr("--baselines"));
+  EXPECT_THAT(cli({"run", "--help"}).out, HasSubstr("emptied")) << "what cold means";
 }
 
 TEST(CliBatch, RunsEachLinesRows) {

@@ -36,7 +36,8 @@ struct Fate {
 
 perf::Variant variant(Behaviour& behaviour, const std::string& name, bool vendor,
                       const std::string& case_id, double times = 1) {
-  return {name, vendor, [&behaviour, name, case_id, times] {
+  return {name, vendor,
+          [&behaviour, name, case_id, times] {
             const Fate fate{behaviour, case_id + " " + name};
             std::ofstream(behaviour.made, std::ios::app) << fate.row << "\n";
             const auto fresh = std::make_shared<bool>(false);
@@ -52,7 +53,8 @@ perf::Variant variant(Behaviour& behaviour, const std::string& name, bool vendor
               return *fresh && !behaviour.wrong ? "" : "element 5 is 1, not 2";
             };
             return made;
-          }};
+          },
+          true, vendor ? behaviour.note : ""};
 }
 
 std::unique_ptr<perf::Apparatus> apparatus(Behaviour& behaviour, perf::Pace pace) {
@@ -70,7 +72,7 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
   const auto one_number = [](const Shape& shape) {
     const auto n = static_cast<double>(shape.number("n"));
     shape.require_all_used();
-    return Work{8 * n, n};
+    return Work{8 * n, 4 * n, n};
   };
   perf::Operation copy = {"copy",
                           "layout",
@@ -83,7 +85,8 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
                                               one_number(shape),
                                               {variant(behaviour, "plain", false, id),
                                                variant(behaviour, "lib", true, id)},
-                                              "plain"};
+                                              "plain",
+                                              behaviour.in_turns};
                           }};
   perf::Operation fill = {"fill",
                           "elementwise",
@@ -105,7 +108,7 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
     const std::string id =
         behaviour.third + "." + std::string(kg::name(dtype)) + "." + shape.text();
     return perf::Case{Kind::memory,
-                      {8 * n, n},
+                      {8 * n, 4 * n, n},
                       {variant(behaviour, "plain", false, id, times),
                        variant(behaviour, "lib", true, id, times)}};
   };
@@ -119,7 +122,8 @@ void hand_down(const Behaviour& behaviour) {
       {"wrong", behaviour.wrong},       {"crashes", behaviour.crashes},
       {"hangs", behaviour.hangs},       {"loses_device", behaviour.loses_device},
       {"exhausts", behaviour.exhausts}, {"made", behaviour.made.string()},
-      {"third", behaviour.third},       {"growth", behaviour.growth}};
+      {"third", behaviour.third},       {"growth", behaviour.growth},
+      {"in_turns", behaviour.in_turns}, {"note", behaviour.note}};
   setenv(kBehaviour, words.dump().c_str(), 1);
 }
 
@@ -137,6 +141,8 @@ Behaviour handed_down() {
   words.at("exhausts").get_to(behaviour.exhausts);
   words.at("third").get_to(behaviour.third);
   words.at("growth").get_to(behaviour.growth);
+  words.at("in_turns").get_to(behaviour.in_turns);
+  words.at("note").get_to(behaviour.note);
   behaviour.made = words.at("made").get<std::string>();
   return behaviour;
 }

@@ -32,6 +32,8 @@ struct Behaviour {
   // and variants are copy's.
   std::string third;
   double growth = 0;
+  bool in_turns = false;      // copy's variants are timed in turns
+  std::string note;           // of the vendor's rows
   std::filesystem::path made; // a file that gets a line with its name for each workload
 };
 

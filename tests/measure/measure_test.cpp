@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace kg::perf {
 namespace {
@@ -206,7 +208,9 @@ Measurement throttled(const std::function<bool(int block)>& is_throttled, int& b
   apparatus->protocol.least_blocks = 20;
   apparatus->protocol.stop.least = 40;
   blocks = 0;
-  apparatus->instruments.between_blocks.throttled = [&] { return is_throttled(++blocks); };
+  apparatus->instruments.between_blocks.throttled = [&] {
+    return std::string(is_throttled(++blocks) ? "software power cap" : "");
+  };
   return measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
 }
 
@@ -214,18 +218,109 @@ TEST(Measure, AThrottledRowIsMeasuredOnceMore) {
   int blocks = 0;
   const Measurement spike = throttled([](int block) { return block == 7; }, blocks);
   EXPECT_EQ(blocks, 20);
-  EXPECT_FALSE(spike.repeated || spike.throttled) << "1 block of 20 is tolerated";
+  EXPECT_FALSE(spike.repeated);
+  EXPECT_EQ(spike.throttled_by, "") << "1 block of 20 is tolerated";
 
   const Measurement passing = throttled([](int block) { return block == 7 || block == 9; }, blocks);
   EXPECT_EQ(blocks, 40);
   EXPECT_TRUE(passing.repeated);
-  EXPECT_FALSE(passing.throttled);
+  EXPECT_EQ(passing.throttled_by, "");
   EXPECT_EQ(passing.samples_ns.size(), 40u) << "of the second time alone";
 
   const Measurement lasting = throttled([](int) { return true; }, blocks);
   EXPECT_EQ(blocks, 40) << "not a third time";
-  EXPECT_TRUE(lasting.repeated && lasting.throttled);
+  EXPECT_TRUE(lasting.repeated);
+  EXPECT_EQ(lasting.throttled_by, "software power cap");
   EXPECT_EQ(lasting.problem, "");
+}
+
+// Two variants of one case, and the order in which they run: "aabb".
+struct Pair {
+  FakeTime time;
+  std::unique_ptr<Apparatus> apparatus = fake_apparatus(time);
+  std::string order;
+  int runs_of_b = 0;
+  int b_throws_at = -1;
+  bool b_loses_device = false, b_needs_all_memory = false;
+  int alive = 0;
+
+  std::vector<Measurement> measure() {
+    apparatus->instruments.device_problem = [this] {
+      return std::string(b_loses_device && runs_of_b > b_throws_at ? "an illegal address" : "");
+    };
+    const auto make = [this](std::string name) {
+      return [this, name] {
+        if (name == "b" && b_needs_all_memory && alive > 0) throw Error("out of memory");
+        Workload made;
+        made.variant = name;
+        // Counts itself for as long as a copy lives.
+        const std::shared_ptr<int> life(new int(++alive), [this](const int* one) {
+          delete one;
+          --alive;
+        });
+        made.run = [this, name, life](Stream&) {
+          if (name == "b" && runs_of_b++ == b_throws_at) throw Error("the kernel trapped");
+          order += name;
+          time.pass(1e5);
+        };
+        made.poison = [](Stream&) {};
+        made.verify = [](Stream&) { return std::string(); };
+        return made;
+      };
+    };
+    return measure_in_turns({{make("a"), Kind::memory}, {make("b"), Kind::memory}}, Mode::real,
+                            *apparatus);
+  }
+};
+
+TEST(MeasureInTurns, BlocksOfTheVariantsAlternate) {
+  Pair pair;
+  const std::vector<Measurement> found = pair.measure();
+  ASSERT_EQ(found.size(), 2u);
+  for (const Measurement& one : found) {
+    EXPECT_EQ(one.problem, "");
+    EXPECT_GE(one.samples_ns.size(), 30u);
+    EXPECT_THAT(one.samples_ns, Each(1e5));
+    EXPECT_EQ(one.canaries_ns.size(), one.block_medians_ns.size() + 1) << "beside its own blocks";
+  }
+  EXPECT_EQ(found[0].in_turns_with, std::vector<std::string>{"b"});
+  EXPECT_EQ(found[1].in_turns_with, std::vector<std::string>{"a"});
+  std::size_t turns = 0;
+  for (std::size_t i = 1; i < pair.order.size(); ++i) turns += pair.order[i] != pair.order[i - 1];
+  EXPECT_GE(turns, 30u) << pair.order;
+}
+
+TEST(MeasureInTurns, OneThatFailsLeavesAndTheOthersBeginAgain) {
+  Pair pair;
+  pair.b_throws_at = 210; // after the warm-up
+  const std::vector<Measurement> found = pair.measure();
+  EXPECT_EQ(found[0].problem, "");
+  EXPECT_TRUE(found[0].in_turns_with.empty());
+  EXPECT_GE(found[0].samples_ns.size(), 30u);
+  EXPECT_EQ(found[1].problem, "while timing: the kernel trapped");
+  EXPECT_TRUE(found[1].samples_ns.empty());
+}
+
+TEST(MeasureInTurns, WhereOneLosesTheDeviceTheOthersAreNotBlamed) {
+  Pair pair;
+  pair.b_throws_at = 210; // after the warm-up
+  pair.b_loses_device = true;
+  const std::vector<Measurement> found = pair.measure();
+  EXPECT_TRUE(found[0].abandoned);
+  EXPECT_EQ(found[0].problem, "");
+  EXPECT_FALSE(found[1].abandoned);
+  EXPECT_EQ(found[1].problem, "while timing: the kernel trapped");
+}
+
+TEST(MeasureInTurns, WhatDoesNotFitTogetherIsMeasuredApart) {
+  Pair pair;
+  pair.b_needs_all_memory = true;
+  const std::vector<Measurement> found = pair.measure();
+  for (const Measurement& one : found) {
+    EXPECT_EQ(one.problem, "");
+    EXPECT_TRUE(one.in_turns_with.empty());
+    EXPECT_GE(one.samples_ns.size(), 30u);
+  }
 }
 
 // Fills a buffer with two nodes, of 2 us each (fake_time.h), or with none where it is `idle`.

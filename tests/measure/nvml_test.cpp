@@ -68,13 +68,14 @@ TEST(GpuTags, OneOfTheListedProcessesIsThisOne) {
   EXPECT_EQ(listed({7, 9, 10}), (Tags{{"foreign_processes", "2"}}));
 }
 
-TEST(Nvml, OnlyTheHardwaresReasonsAreThrottling) {
-  EXPECT_FALSE(throttled_by_hardware(0));
-  EXPECT_FALSE(throttled_by_hardware(0x1)) << "idle";
-  EXPECT_FALSE(throttled_by_hardware(0x2 | 0x4 | 0x20)) << "a user's, software's and heat's limit";
-  EXPECT_TRUE(throttled_by_hardware(0x1 | 0x8));
-  EXPECT_TRUE(throttled_by_hardware(0x40));
-  EXPECT_TRUE(throttled_by_hardware(0x80));
+TEST(Nvml, PowerAndHeatThrottleWhetherInSoftwareOrHardware) {
+  EXPECT_EQ(throttled_by(0), "");
+  EXPECT_EQ(throttled_by(0x1 | 0x2 | 0x10 | 0x100), "") << "idle, and what a user asked for";
+  EXPECT_EQ(throttled_by(0x4), "software power cap");
+  EXPECT_EQ(throttled_by(0x1 | 0x8), "hardware slow-down");
+  EXPECT_EQ(throttled_by(0x20), "software thermal slow-down");
+  EXPECT_EQ(throttled_by(0x4 | 0x40), "software power cap, hardware thermal slow-down");
+  EXPECT_EQ(throttled_by(0x80), "hardware power brake");
 }
 
 } // namespace

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <span>
+#include <string>
 #include <utility>
 
 namespace kg::perf {
@@ -130,12 +132,46 @@ TEST(Sampling, AsksAtTheEndOfEachBlockWhetherTheDeviceIsThrottled) {
         time.pass(1e5);
         return std::vector<double>{1e5};
       },
-      [] { return 1e6; }, {.throttled = [&] { return ++asked == 2; }, .pass_turn = nullptr});
+      [] { return 1e6; },
+      {.throttled = [&] { return std::string(++asked == 2 ? "heat" : ""); }, .pass_turn = nullptr});
   EXPECT_EQ(asked, 5);
   EXPECT_EQ(sampled.blocks, 5u);
   EXPECT_EQ(sampled.throttled_blocks, 1u);
+  EXPECT_EQ(sampled.throttled_by, "heat");
   EXPECT_EQ(sampled.samples_ns.size(), 30u) << "kept";
   EXPECT_EQ(Trial(protocol(), [](int) { return 1e5; }).sampled.throttled_blocks, 0u);
+}
+
+// Two rows on a machine that slows down as time goes by; the second takes twice the first's time.
+TEST(Sampling, InTurnsADriftMeetsAllRowsAlike) {
+  FakeTime time;
+  std::string order;
+  const auto row = [&](char name, double ns) {
+    return Sampler{[&time, &order, name, ns] {
+      const double drifted = ns * (1 + time.now() / 100e6);
+      time.pass(drifted);
+      order += name;
+      return std::vector<double>{drifted};
+    }};
+  };
+  Protocol how = protocol();
+  how.stop.half_width = 0; // as long as the budget lasts
+  how.stop.budget_ns = 50e6;
+  const std::vector<Sampler> rows = {row('a', 1e5), row('b', 2e5)};
+  const std::vector<Sampled> both = take_samples_in_turns(how, time.clock(), rows);
+  ASSERT_EQ(both.size(), 2u);
+  order.erase(0, order.find("ba") + 1); // the warm-ups
+  EXPECT_EQ(order.substr(0, 28), "aaaaaaabbbbbbbaaaaaaabbbbbbb") << "six and one not counted";
+  const auto ratio_of = [](const Sampled& a, const Sampled& b) {
+    const std::size_t turns = std::min(a.block_medians_ns.size(), b.block_medians_ns.size());
+    return judge::median(std::span(b.block_medians_ns).first(turns)) /
+           judge::median(std::span(a.block_medians_ns).first(turns));
+  };
+  EXPECT_NEAR(ratio_of(both[0], both[1]), 2, 0.05);
+  const Sampled first = take_samples(how, time.clock(), rows[0].sample, nullptr);
+  const Sampled second = take_samples(how, time.clock(), rows[1].sample, nullptr);
+  EXPECT_GT(ratio_of(first, second), 2.2)
+      << "one after the other the drift is taken for a slow-down";
 }
 
 // One process of several: 5 ms per sample, and others that take 20 ms in between.

@@ -67,10 +67,10 @@ void conv2d(const Conv2d& problem, Math math, Stream& stream) {
   const float unit = 1;
   const float zero = 0;
   const bool biased = problem.bias != nullptr;
-  if (biased)
-    KG_CHECK(cudnnAddTensor(handle, &unit, plan.bias.get(), problem.bias, &zero, plan.y.get(),
-                            problem.y));
-  plan.proposals.run([&](const cudnnConvolutionFwdAlgoPerf_t& one) {
+  run_proposals(plan.proposals, math, stream, [&](const cudnnConvolutionFwdAlgoPerf_t& one) {
+    if (biased)
+      KG_CHECK(cudnnAddTensor(handle, &unit, plan.bias.get(), problem.bias, &zero, plan.y.get(),
+                              problem.y));
     use_math_of(one, problem.dtype, plan.windows);
     check_support(cudnnConvolutionForward(handle, &unit, plan.x.get(), problem.x,
                                           plan.weights.get(), problem.weights, plan.windows.get(),

@@ -7,6 +7,7 @@
 #include "conv2d/geometry.h"
 #include "vendor/cuda/cudnn.h"
 #include "vendor/cuda/cudnn_graph.h"
+#include "vendor/cuda/time_of.h"
 #include "vendor/library.h"
 #include "vendor/proposals.h"
 
@@ -108,6 +109,15 @@ Proposals<Ranked> usable(const std::string& what, const Ranked* ranked, int coun
                  std::to_string(one.memory) + " bytes: " + describe(one.status).text;
   }
   return {std::move(chosen), std::move(refusal)};
+}
+
+// By the fastest of the first few, which the first call times; `pedantic` by the first.
+template <class Ranked, class Call>
+void run_proposals(Proposals<Ranked>& proposals, Math math, Stream& stream, Call call) {
+  if (math == Math::fastest)
+    proposals.run_fastest(call, TimeOn(stream));
+  else
+    proposals.run(call);
 }
 
 // What the heuristic says it ran with may be TF32; for f32 the descriptor decides.

@@ -88,7 +88,7 @@ void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
   const float zero = 0;
   switch (p.gradient) {
   case Gradient::input:
-    plan.of_input.run([&](const cudnnConvolutionBwdDataAlgoPerf_t& one) {
+    run_proposals(plan.of_input, math, stream, [&](const cudnnConvolutionBwdDataAlgoPerf_t& one) {
       use_math_of(one, p.dtype, plan.windows);
       check_support(cudnnConvolutionBackwardData(handle, &unit, plan.weights.get(), p.weights,
                                                  plan.y.get(), p.dy, plan.windows.get(), one.algo,
@@ -98,14 +98,15 @@ void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
     });
     break;
   case Gradient::weights:
-    plan.of_weights.run([&](const cudnnConvolutionBwdFilterAlgoPerf_t& one) {
-      use_math_of(one, p.dtype, plan.windows);
-      check_support(cudnnConvolutionBackwardFilter(handle, &unit, plan.x.get(), p.x, plan.y.get(),
-                                                   p.dy, plan.windows.get(), one.algo,
-                                                   scratch(one.memory, stream), one.memory, &zero,
-                                                   plan.weights.get(), p.result),
-                    "the weights' gradient");
-    });
+    run_proposals(plan.of_weights, math, stream,
+                  [&](const cudnnConvolutionBwdFilterAlgoPerf_t& one) {
+                    use_math_of(one, p.dtype, plan.windows);
+                    check_support(cudnnConvolutionBackwardFilter(
+                                      handle, &unit, plan.x.get(), p.x, plan.y.get(), p.dy,
+                                      plan.windows.get(), one.algo, scratch(one.memory, stream),
+                                      one.memory, &zero, plan.weights.get(), p.result),
+                                  "the weights' gradient");
+                  });
     break;
   case Gradient::bias:
     KG_CHECK(cudnnConvolutionBackwardBias(handle, &unit, plan.y.get(), p.dy, &zero, plan.bias.get(),

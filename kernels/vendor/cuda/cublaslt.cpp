@@ -4,7 +4,7 @@
 
 #include "runtime/cuda/native.h"
 #include "vendor/cuda/scratch.h"
-#include "vendor/proposals.h"
+#include "vendor/cuda/time_of.h"
 
 #include <limits>
 #include <string>
@@ -57,6 +57,32 @@ void check_support(cublasStatus_t status, const char* what) {
   fail(text);
 }
 
+const Handle& handle() {
+  thread_local const Handle handle;
+  return handle;
+}
+
+// The best first.
+Proposals<cublasLtMatmulHeuristicResult_t> proposals_for(const Operation& operation,
+                                                         const Operands& o) {
+  constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20; // what cuBLAS takes on Hopper
+  Preference preference;
+  preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(o.a));
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(o.b));
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(o.c));
+  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(o.c));
+  constexpr int kMost = 8;
+  std::vector<cublasLtMatmulHeuristicResult_t> ranked(kMost);
+  int found = 0;
+  check_support(cublasLtMatmulAlgoGetHeuristic(handle().get(), operation.get(), o.layout_a.get(),
+                                               o.layout_b.get(), o.layout_c.get(), o.layout_c.get(),
+                                               preference.get(), kMost, ranked.data(), &found),
+                "the heuristic");
+  ranked.resize(static_cast<std::size_t>(found));
+  return {std::move(ranked), "cuBLASLt has no algorithm for this product"};
+}
+
 } // namespace
 
 Layout::Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
@@ -77,35 +103,27 @@ Operation::Operation(cublasComputeType_t compute) {
   KG_CHECK(cublasLtMatmulDescCreate(&operation_, compute, CUDA_R_32F));
 }
 
-void multiply(const Operation& operation, const Product& product, Stream& stream) {
-  constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20; // what cuBLAS takes on Hopper
-  thread_local const Handle handle;
-  Preference preference;
-  preference.set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
-  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(product.a));
-  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(product.b));
-  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(product.c));
-  preference.set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(product.c));
-  constexpr int kMost = 8;
-  std::vector<cublasLtMatmulHeuristicResult_t> ranked(kMost);
-  int found = 0;
-  check_support(cublasLtMatmulAlgoGetHeuristic(handle.get(), operation.get(),
-                                               product.layout_a.get(), product.layout_b.get(),
-                                               product.layout_c.get(), product.layout_c.get(),
-                                               preference.get(), kMost, ranked.data(), &found),
-                "the heuristic");
-  ranked.resize(static_cast<std::size_t>(found));
-  Proposals proposals(std::move(ranked), "cuBLASLt has no algorithm for this product");
-  proposals.run([&](const cublasLtMatmulHeuristicResult_t& one) {
+Product::Product(Operation operation, Operands operands)
+    : operation_(std::move(operation)), operands_(std::move(operands)),
+      proposals_(proposals_for(operation_, operands_)) {}
+
+Product::Product(Product&& other) noexcept = default;
+Product::~Product() = default;
+
+void Product::multiply(Math math, Stream& stream) {
+  const Operands& o = operands_;
+  const auto call = [&](const cublasLtMatmulHeuristicResult_t& one) {
     check_support(one.state, "an algorithm");
-    check_support(cublasLtMatmul(handle.get(), operation.get(), &product.alpha, product.a,
-                                 product.layout_a.get(), product.b, product.layout_b.get(),
-                                 &product.beta, product.c, product.layout_c.get(), product.c,
-                                 product.layout_c.get(), &one.algo,
-                                 scratch(one.workspaceSize, stream), one.workspaceSize,
-                                 cuda::native(stream)),
+    check_support(cublasLtMatmul(handle().get(), operation_.get(), &o.alpha, o.a, o.layout_a.get(),
+                                 o.b, o.layout_b.get(), &o.beta, o.c, o.layout_c.get(), o.c,
+                                 o.layout_c.get(), &one.algo, scratch(one.workspaceSize, stream),
+                                 one.workspaceSize, cuda::native(stream)),
                   "the product");
-  });
+  };
+  if (math == Math::fastest && o.beta == 0)
+    proposals_.run_fastest(call, TimeOn(stream));
+  else
+    proposals_.run(call);
 }
 
 } // namespace kg::vendor::cublaslt

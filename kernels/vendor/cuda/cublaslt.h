@@ -5,10 +5,13 @@
 #pragma once
 
 #include "vendor/cuda/cublas.h"
+#include "vendor/library.h"
+#include "vendor/proposals.h"
 
 #include <cublasLt.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace kg::vendor::cublaslt {
 
@@ -23,8 +26,8 @@ class Layout {
   Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::int64_t leading,
          const Batch& batch);
   ~Layout() { cublasLtMatrixLayoutDestroy(layout_); }
-  Layout(const Layout&) = delete;
-  Layout& operator=(const Layout&) = delete;
+  Layout(Layout&& other) noexcept : layout_(std::exchange(other.layout_, nullptr)) {}
+  Layout& operator=(Layout&&) = delete;
   cublasLtMatrixLayout_t get() const { return layout_; }
 
  private:
@@ -36,8 +39,8 @@ class Operation {
  public:
   explicit Operation(cublasComputeType_t compute);
   ~Operation() { cublasLtMatmulDescDestroy(operation_); }
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
+  Operation(Operation&& other) noexcept : operation_(std::exchange(other.operation_, nullptr)) {}
+  Operation& operator=(Operation&&) = delete;
   cublasLtMatmulDesc_t get() const { return operation_; }
 
   template <class Value>
@@ -50,19 +53,36 @@ class Operation {
 };
 
 // C = alpha op(A) op(B) + beta C, and what the operation says follows.
-struct Product {
+struct Operands {
   float alpha;
   const void* a;
-  const Layout& layout_a;
+  Layout layout_a;
   const void* b;
-  const Layout& layout_b;
+  Layout layout_b;
   float beta;
   void* c;
-  const Layout& layout_c;
+  Layout layout_c;
 };
 
-// Enqueues it, by the first algorithm that the library executes of those that its heuristics put
-// first for these layouts and alignments. Throws NotSupported where it has none.
-void multiply(const Operation& operation, const Product& product, Stream& stream);
+// A product in cuBLASLt's words, and the algorithms for it. A caller keeps it: describing a small
+// product and asking the heuristic takes the host longer than the product takes the GPU.
+class Product {
+ public:
+  // Throws NotSupported where the heuristic knows of nothing.
+  Product(Operation operation, Operands operands);
+  // Elsewhere, since nvcc 13.0 breaks down over the library's unnamed struct in a vector.
+  Product(Product&& other) noexcept;
+  ~Product();
+
+  // Enqueues it, by the first algorithm that the library executes of those that its heuristics put
+  // first for these layouts and alignments; for `fastest`, where C is not read, by the fastest of
+  // the first few, which the first call times. Throws NotSupported where there is none.
+  void multiply(Math math, Stream& stream);
+
+ private:
+  Operation operation_;
+  Operands operands_;
+  Proposals<cublasLtMatmulHeuristicResult_t> proposals_;
+};
 
 } // namespace kg::vendor::cublaslt

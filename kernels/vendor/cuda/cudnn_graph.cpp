@@ -3,7 +3,9 @@
 #include "vendor/cuda/cudnn_graph.h"
 
 #include "vendor/cuda/scratch.h"
+#include "vendor/cuda/time_of.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -138,30 +140,33 @@ Plan::Plan(Operation operation, Stream& stream)
     : operation_(std::move(operation)),
       graph_(graph_of(operation_.finalized(), handle_on(stream))) {
   std::string refusal = "cuDNN proposes no engine for it";
-  for (const cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+  const auto ask = [&](cudnnBackendHeurMode_t mode) {
     try {
-      for (Descriptor& configuration : proposals(graph_, mode)) {
-        try {
-          Descriptor plan = plan_of(configuration, handle_on(stream));
-          check_support(cudnnBackendGetAttribute(plan.get(),
-                                                 CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
-                                                 CUDNN_TYPE_INT64, 1, nullptr, &workspace_bytes_),
-                        "the workspace");
-          made_.push_back(std::move(configuration));
-          made_.push_back(std::move(plan));
-          return;
-        } catch (const NotSupported& error) {
-          refusal = error.what();
-        }
-      }
-    } catch (const NotSupported& error) { // the heuristic itself
+      return proposals(graph_, mode);
+    } catch (const NotSupported& error) {
       refusal = error.what();
+      return std::vector<Descriptor>();
     }
-  }
-  throw NotSupported(refusal);
+  };
+  // The best of A, the best of B, the second of A, ...; what falls back comes last.
+  std::vector<Descriptor> a = ask(CUDNN_HEUR_MODE_A), b = ask(CUDNN_HEUR_MODE_B);
+  std::vector<Engine> engines;
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+    for (std::vector<Descriptor>* ranked : {&a, &b})
+      if (i < ranked->size()) engines.push_back({std::move((*ranked)[i])});
+  for (Descriptor& one : ask(CUDNN_HEUR_MODE_FALLBACK)) engines.push_back({std::move(one)});
+  engines_ = Proposals<Engine>(std::move(engines), std::move(refusal));
 }
 
-void Plan::execute(std::span<const Binding> bindings, Stream& stream) const {
+void Plan::make(Engine& engine, Stream& stream) {
+  Descriptor plan = plan_of(engine.configuration, handle_on(stream));
+  check_support(cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                         CUDNN_TYPE_INT64, 1, nullptr, &engine.workspace_bytes),
+                "the workspace");
+  engine.plan = std::move(plan);
+}
+
+void Plan::execute(std::span<const Binding> bindings, Stream& stream) {
   std::vector<std::int64_t> ids;
   std::vector<void*> data;
   for (const Binding& each : bindings) {
@@ -169,14 +174,22 @@ void Plan::execute(std::span<const Binding> bindings, Stream& stream) const {
     data.push_back(const_cast<void*>(each.data)); // the interface knows no const
   }
   const auto count = static_cast<std::int64_t>(ids.size());
-  void* const workspace = scratch(static_cast<std::size_t>(workspace_bytes_), stream);
-  Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids.data());
-  pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data.data());
-  pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
-  pack.finalize();
-  check_support(cudnnBackendExecute(handle_on(stream), made_.back().get(), pack.get()),
-                "executing a plan");
+  const auto call = [&](Engine& engine) {
+    if (!engine.plan) make(engine, stream);
+    void* const workspace = scratch(static_cast<std::size_t>(engine.workspace_bytes), stream);
+    Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, ids.data());
+    pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, data.data());
+    pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
+    pack.finalize();
+    check_support(cudnnBackendExecute(handle_on(stream), engine.plan->get(), pack.get()),
+                  "executing a plan");
+  };
+  if (executed_)
+    engines_.run_fastest(call, TimeOn(stream));
+  else
+    engines_.run(call);
+  executed_ = true;
 }
 
 } // namespace kg::vendor::cudnn

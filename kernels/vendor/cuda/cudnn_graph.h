@@ -8,9 +8,11 @@
 #include "runtime/stream.h"
 #include "vendor/cuda/cudnn.h"
 #include "vendor/not_supported.h"
+#include "vendor/proposals.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -75,18 +77,28 @@ struct Binding {
 // A graph of one operation, ready to run on the device and the thread on which it was made.
 class Plan {
  public:
-  // The first that cuDNN can make of those that its heuristic proposes, the best first. Throws
-  // NotSupported where there is none.
+  // Asks cuDNN's heuristics A and B, and the one that falls back.
   Plan(Operation operation, Stream& stream);
 
-  // Enqueues the graph. Workspace is that of vendor/cuda/scratch.h.
-  void execute(std::span<const Binding> bindings, Stream& stream) const;
+  // Enqueues the graph: the first time by the first engine that cuDNN executes, from the second
+  // time on by the fastest of the first few, which that call times. What is called once, as in
+  // tests, then compiles one engine only. Throws NotSupported where there is none. Workspace is
+  // that of vendor/cuda/scratch.h. No output may be an input.
+  void execute(std::span<const Binding> bindings, Stream& stream);
 
  private:
+  struct Engine {
+    Descriptor configuration;
+    std::optional<Descriptor> plan = {}; // made when it is first wanted
+    std::int64_t workspace_bytes = 0;
+  };
+
+  static void make(Engine& engine, Stream& stream);
+
   Operation operation_;
   Descriptor graph_;
-  std::vector<Descriptor> made_; // the engine's configuration, then the plan
-  std::int64_t workspace_bytes_ = 0;
+  Proposals<Engine> engines_{{}, ""};
+  bool executed_ = false;
 };
 
 } // namespace kg::vendor::cudnn

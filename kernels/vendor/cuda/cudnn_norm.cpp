@@ -84,8 +84,8 @@ struct KeptPlan {
   Plan plan;
 };
 
-const Plan& kept(std::optional<KeptPlan>& last, const Shape& shape,
-                 Operation (*operation)(const Shape&), Stream& stream) {
+Plan& kept(std::optional<KeptPlan>& last, const Shape& shape, Operation (*operation)(const Shape&),
+           Stream& stream) {
   if (!last || last->shape != shape) {
     last.reset(); // nothing is kept of a problem that cuDNN refuses
     last.emplace(KeptPlan{shape, Plan(operation(shape), stream)});

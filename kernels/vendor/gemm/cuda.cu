@@ -107,15 +107,8 @@ Layout column_view(cudaDataType type, std::int64_t rows, std::int64_t columns, s
   return Layout(type, columns, rows, leading, batch);
 }
 
-// By the algorithm that the library's heuristics put first; products of nothing, which it does not
-// take, by cuBLAS. In the column view (see cublas::gemm) a bias of our columns is one of rows, as
-// cuBLASLt has it.
-void gemm(const Gemm& problem, Math math, Stream& stream) {
-  if (problem.alpha == 0 || problem.k == 0) {
-    require(problem.epilogue == GemmEpilogue::none,
-            "cuBLASLt: no epilogue of an empty product; pass alpha != 0 and k > 0");
-    return cublas::gemm(problem, math, stream);
-  }
+// In the column view (see cublas::gemm) a bias of our columns is one of rows, as cuBLASLt has it.
+Product described(const Gemm& problem, Math math) {
   const cudaDataType type = cublas::gemm_type(problem.dtype).value();
   Operation operation(compute_of(problem, math));
   operation.set(CUBLASLT_MATMUL_DESC_TRANSA, cublas::transposition(problem.transpose_b));
@@ -130,14 +123,37 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
     operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, problem.ldz);
   }
   const auto apart = [&problem](std::int64_t stride) { return Batch{problem.batch, stride}; };
-  const Layout b = column_view(type, problem.k, problem.n, problem.ldb, problem.transpose_b,
-                               apart(problem.stride_b));
-  const Layout a = column_view(type, problem.m, problem.k, problem.lda, problem.transpose_a,
-                               apart(problem.stride_a));
-  const Layout c =
-      column_view(type, problem.m, problem.n, problem.ldc, false, apart(problem.stride_c));
-  multiply(operation, {problem.alpha, problem.b, b, problem.a, a, problem.beta, problem.c, c},
-           stream);
+  return Product(std::move(operation), {problem.alpha, problem.b,
+                                        column_view(type, problem.k, problem.n, problem.ldb,
+                                                    problem.transpose_b, apart(problem.stride_b)),
+                                        problem.a,
+                                        column_view(type, problem.m, problem.k, problem.lda,
+                                                    problem.transpose_a, apart(problem.stride_a)),
+                                        problem.beta, problem.c,
+                                        column_view(type, problem.m, problem.n, problem.ldc, false,
+                                                    apart(problem.stride_c))});
+}
+
+struct Kept {
+  Gemm problem;
+  Math math;
+  Product product;
+};
+
+// Products of nothing, which cuBLASLt does not take, by cuBLAS. What was made for the last problem
+// is kept.
+void gemm(const Gemm& problem, Math math, Stream& stream) {
+  if (problem.alpha == 0 || problem.k == 0) {
+    require(problem.epilogue == GemmEpilogue::none,
+            "cuBLASLt: no epilogue of an empty product; pass alpha != 0 and k > 0");
+    return cublas::gemm(problem, math, stream);
+  }
+  thread_local std::optional<Kept> last;
+  if (!last || last->problem != problem || last->math != math) {
+    last.reset(); // nothing is kept of a problem that cuBLASLt refuses
+    last.emplace(Kept{problem, math, described(problem, math)});
+  }
+  last->product.multiply(math, stream);
 }
 
 } // namespace

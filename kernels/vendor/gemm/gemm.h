@@ -59,6 +59,8 @@ struct Gemm {
   // Of one product; a matrix whose rows are added lies by rows: A transposed, B as it is.
   GemmBiasGradient bias_gradient = GemmBiasGradient::none;
   void* dbias = nullptr;
+
+  friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 std::vector<std::string_view>
 gemm_variants(Dtype dtype, GemmEpilogue epilogue = GemmEpilogue::none,
