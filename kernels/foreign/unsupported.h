@@ -19,8 +19,8 @@ inline constexpr bool supported = false; // dependent: an error only where it is
 #define KG_NO_INLINE_PTX(...)                                                                      \
   [] {                                                                                             \
     static_assert(false, "Kernelgrade: inline PTX does not run on the host backend; put the "      \
-                         "instruction into a function of its own, with #ifdef __CUDA_ARCH__ "      \
-                         "around it and the same in C++ after #else");                             \
+                         "instruction into a function of its own, in #ifndef KERNELGRADE_HOST, "   \
+                         "and the same in C++ after #else");                                       \
   }()
 #define KG_NO_DEVICE_HEAP                                                                          \
   [] {                                                                                             \

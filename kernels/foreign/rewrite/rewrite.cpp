@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/rewrite/rewrite.h"
 
+#include "foreign/rewrite/architecture.h"
+#include "foreign/rewrite/edits.h"
 #include "foreign/rewrite/scopes.h"
 
 #include <algorithm>
@@ -10,22 +12,15 @@
 namespace kg::rewrite {
 namespace {
 
-struct Edit {
-  std::size_t begin;
-  std::size_t end;
-  std::string text;
-};
-
 bool opens_bracket(const Token& token) { return token.is("(") || token.is("[") || token.is("{"); }
 
 // One run of tokens: the code of a file, or the body of a macro.
 class Rewriter {
  public:
-  Rewriter(const std::string& file, std::string_view text, const Tokens& tokens, bool macro,
-           std::vector<Edit>& edits)
-      : file_(file), text_(text), tokens_(tokens),
-        scopes_(macro ? std::vector<Scope>(tokens.size(), Scope::host) : scopes_of(tokens)),
-        macro_(macro), edits_(edits) {}
+  Rewriter(const std::string& file, std::string_view text, const Tokens& tokens,
+           std::vector<Scope> scopes, bool macro, Edits& edits)
+      : file_(file), text_(text), tokens_(tokens), scopes_(std::move(scopes)), macro_(macro),
+        edits_(edits) {}
 
   void run() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -328,16 +323,21 @@ class Rewriter {
   const Tokens& tokens_;
   const std::vector<Scope> scopes_;
   const bool macro_;
-  std::vector<Edit>& edits_;
+  Edits& edits_;
 };
 
 } // namespace
 
 Result rewrite(const std::string& file, std::string_view text, const Resolve& resolve) {
   const Source source = tokenize(file, text);
-  std::vector<Edit> edits;
-  Rewriter(file, text, source.code, false, edits).run();
-  for (const Tokens& body : source.macros) Rewriter(file, text, body, true, edits).run();
+  const Scopes scopes = scopes_of(source.code, source.conditionals);
+  Edits edits;
+  Rewriter(file, text, source.code, scopes.of, false, edits).run();
+  for (const Macro& macro : source.macros) {
+    std::vector<Scope> unknown(macro.body.size(), Scope::host);
+    Rewriter(file, text, macro.body, std::move(unknown), true, edits).run();
+  }
+  rewrite_architecture(text, source, scopes, edits);
   const bool changed = !edits.empty();
   for (const Include& include : source.includes) {
     const std::string name = resolve ? resolve(include.name) : std::string();
