@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/state.h"
+#include "runtime/host/observer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,16 +15,17 @@ struct Memory {
 };
 
 struct Region {
-  std::uintptr_t begin;
-  std::size_t bytes;
-  cudaMemoryType type;
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  cudaMemoryType type = cudaMemoryTypeUnregistered;
 };
 
 // By address. Never destroyed: what a program did not free is a leak, not to be tidied up.
 struct Memories {
   std::mutex mutex;
   std::map<std::uintptr_t, Memory> allocated;
-  std::map<std::uintptr_t, std::size_t> symbols; // bytes
+  std::map<std::uintptr_t, std::size_t> symbols;    // bytes
+  std::map<std::uintptr_t, std::size_t> registered; // bytes, of the host
 };
 
 Memories& memories() {
@@ -43,12 +45,14 @@ Region region_of(const void* pointer) {
     if (address <= i->first + i->second.allocation.bytes())
       return {i->first, i->second.allocation.bytes(), i->second.type};
   }
-  auto& symbols = memories().symbols;
-  if (auto i = symbols.upper_bound(address); i != symbols.begin()) {
-    --i;
-    if (address <= i->first + i->second) return {i->first, i->second, cudaMemoryTypeDevice};
-  }
-  return {0, 0, cudaMemoryTypeUnregistered};
+  const auto inside = [&](const std::map<std::uintptr_t, std::size_t>& ranges,
+                          cudaMemoryType type) -> Region {
+    auto i = ranges.upper_bound(address);
+    if (i == ranges.begin() || address > (--i)->first + i->second) return {};
+    return {i->first, i->second, type};
+  };
+  const Region symbol = inside(memories().symbols, cudaMemoryTypeDevice);
+  return symbol.bytes != 0 ? symbol : inside(memories().registered, cudaMemoryTypeHost);
 }
 
 bool on_device(const Region& region) {
@@ -173,6 +177,14 @@ void demand_in_symbol(std::size_t size, std::size_t bytes, std::size_t offset) {
 void free_all_memory() {
   std::lock_guard lock(memories().mutex);
   memories().allocated.clear();
+  memories().registered.clear();
+}
+
+void demand_managed(const void* pointer, std::size_t bytes) {
+  const Region region = region_of(pointer);
+  demand(region.type == cudaMemoryTypeManaged, cudaErrorInvalidValue,
+         words("the pointer", pointer) + " does not come from cudaMallocManaged");
+  demand_inside(region, "the pointer", pointer, bytes);
 }
 
 cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
@@ -259,6 +271,33 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
   });
 }
 
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  return call("cudaHostGetFlags", [&] {
+    demand(region_of(host).type == cudaMemoryTypeHost, cudaErrorInvalidValue,
+           words("the pointer", host) + " does not come from cudaMallocHost or cudaHostAlloc");
+    *flags = cudaHostAllocMapped; // as all of it is
+  });
+}
+cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned) {
+  return call("cudaHostRegister", [&] {
+    demand(host != nullptr && bytes != 0, cudaErrorInvalidValue, "nothing to register");
+    demand(
+        !kg::host::observer, cudaErrorNotSupported,
+        "the checkers and counters do not see memory that is the host's own; use cudaMallocHost");
+    demand(region_of(host).type == cudaMemoryTypeUnregistered, cudaErrorHostMemoryAlreadyRegistered,
+           words("the pointer", host));
+    std::lock_guard lock(memories().mutex);
+    memories().registered[number(host)] = bytes;
+  });
+}
+cudaError_t cudaHostUnregister(void* host) {
+  return call("cudaHostUnregister", [&] {
+    std::lock_guard lock(memories().mutex);
+    demand(memories().registered.erase(number(host)) == 1, cudaErrorHostMemoryNotRegistered,
+           words("the pointer", host));
+  });
+}
+
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   return call("cudaPointerGetAttributes", [&] {
     const cudaMemoryType type = region_of(pointer).type;
@@ -274,6 +313,13 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   return call("cudaMemcpyAsync", [&] { copy(to, from, bytes, kind, stream_of(stream)); });
+}
+cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
+  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes,
+                                cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {

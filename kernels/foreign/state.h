@@ -64,6 +64,8 @@ cudaError_t call(const char* name, Body&& body) {
 // --- Memory (memory.cpp)
 
 void free_all_memory();
+// Refuses what does not come from cudaMallocManaged, or runs over its end.
+void demand_managed(const void* pointer, std::size_t bytes);
 
 // --- Streams (stream.cpp)
 
@@ -71,6 +73,8 @@ void free_all_memory();
 // what is no stream.
 Stream& stream_of(cudaStream_t handle);
 void destroy_streams();
+
+void demand_device(int device); // Refuses what is not number 0 (device.cpp)
 
 // Dynamic shared memory that cudaFuncSetAttribute allowed, for any kernel (device.cpp).
 std::size_t allowed_dynamic_shared();

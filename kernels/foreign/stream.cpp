@@ -99,6 +99,29 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     callback(stream, cudaSuccess, data);
   });
 }
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return call("cudaStreamGetPriority", [&] {
+    stream_of(stream);
+    *priority = 0;
+  });
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return call("cudaStreamGetFlags", [&] {
+    stream_of(stream);
+    *flags = stream ? cudaStreamNonBlocking : cudaStreamDefault;
+  });
+}
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value) {
+  return call("cudaStreamSetAttribute", [&] {
+    stream_of(stream);
+    demand(value != nullptr, cudaErrorInvalidValue, "the pointer to the value is null");
+    demand(attribute == cudaStreamAttributeAccessPolicyWindow ||
+               attribute == cudaStreamAttributePriority,
+           cudaErrorInvalidValue, "attribute " + std::to_string(attribute)); // hints
+  });
+}
+cudaError_t cudaCtxResetPersistingL2Cache() { return fault(); }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   return call("cudaLaunchHostFunc", [&] {
     stream_of(stream);

@@ -17,7 +17,10 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string rewritten(const std::string& text) { return rewrite("k.cu", text).text; }
+std::string rewritten(const std::string& text) {
+  PassMacros macros;
+  return rewrite("k.cu", text, macros).text;
+}
 
 // Whether the text goes through as nvcc's device pass would see it, and nothing is refused.
 void expect_device(const std::string& text) {
@@ -58,7 +61,6 @@ TEST(Architecture, InCodeForBothOrForTheHost) {
   expect_asked("__host__ __device__ int f() {\n#ifdef __CUDA_ARCH__\n return 1;\n#endif\n}");
   expect_asked("int f() {\n#ifdef __CUDA_ARCH__\n return 1;\n#endif\n}");
   expect_asked("DEVICE int f() {\n#ifdef __CUDA_ARCH__\n return 1;\n#endif\n}"); // a macro hides it
-  expect_asked("#ifdef __CUDA_ARCH__\n#define FAST 1\n#endif\n");
   expect_asked("#ifdef __CUDA_ARCH__\n__device__ void f() {}\n#include \"x.h\"\n#endif\n");
   expect_asked("#ifdef __CUDA_ARCH__\nconst int width = 3;\n#endif\n");
   expect_asked("#ifdef __CUDA_ARCH__\n__constant__ int a[3] = {f()};\n#endif\n");
@@ -108,11 +110,34 @@ TEST(Architecture, ErrorsNameTheLine) {
                 "KERNELGRADE_CUDA_ARCH)) || "));
 }
 
-TEST(Architecture, AMacroIsRefused) {
-  EXPECT_THAT(rewritten("\n#define RECENT (__CUDA_ARCH__ >= 700)\n"),
-              testing::MatchesRegex("\n#line 2\n#error Kernelgrade: a macro [^\n]*\n#line 2\n"
-                                    "#define RECENT \\(__CUDA_ARCH__ >= 700\\)\n"));
-  EXPECT_THAT(rewritten("#define NAME \"__CUDA_ARCH__\"\n"), Not(HasSubstr("#error")));
+// Such a macro is the device's; where it is used elsewhere, the preprocessor is asked whether the
+// passes differ on it.
+TEST(Architecture, MacrosThatDifferAreUsedInDeviceCodeAlone) {
+  const std::string macro = "#if __CUDA_ARCH__ >= 700\n#define N 2\n#else\n#define N 1\n#endif\n";
+  const char* asked = "#if defined(KG_PASSES_DIFFER_ON_N)\n#line ";
+  EXPECT_THAT(rewritten(macro), HasSubstr("\n#define KG_PASSES_DIFFER_ON_N"));
+  EXPECT_THAT(rewritten(macro), HasSubstr("#if KERNELGRADE_CUDA_ARCH >= 700\n#define N 2\n"));
+  EXPECT_THAT(rewritten(macro + "__global__ void __launch_bounds__(256, N) k() { f(N); }\n"
+                                "__device__ void f() {\n#if N > 1\n#endif\n}"),
+              Not(HasSubstr(asked)));
+  for (const char* use :
+       {"int a = N;", "__host__ __device__ int f() { return N; }", "#if N > 1\n#endif",
+        "#ifndef N\n#endif", "#if A\n#elif N\n#endif", "__device__ int a[N];"}) {
+    EXPECT_THAT(rewritten(macro + use), HasSubstr(asked)) << use;
+    EXPECT_THAT(rewritten(use), Not(HasSubstr("#error"))) << use;
+  }
+  EXPECT_THAT(rewritten(macro + "#define M (N + 1)\nint a = M;"), HasSubstr(asked));
+}
+
+TEST(Architecture, AMacroThatAsks) {
+  const std::string macro = "#define RECENT (__CUDA_ARCH__ >= 700)\n";
+  const std::string ours = "#define KG_PASSES_DIFFER_ON_RECENT\n#line 1\n"
+                           "#define RECENT (KERNELGRADE_CUDA_ARCH >= 700)\n";
+  const std::string use = "__device__ int f() {\n#if RECENT\n#endif\n}";
+  EXPECT_EQ(rewritten(macro + use), ours + use);
+  EXPECT_THAT(rewritten(macro + "\n#if RECENT\n#endif"),
+              HasSubstr("#if defined(KG_PASSES_DIFFER_ON_RECENT)\n#line 3\n#error"));
+  EXPECT_EQ(rewritten("#define NAME \"__CUDA_ARCH__\"\n"), "#define NAME \"__CUDA_ARCH__\"\n");
 }
 
 TEST(Architecture, WhatDoesNotAskIsLeftAlone) {

@@ -15,7 +15,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string rewritten(const std::string& text) { return rewrite("k.cu", text).text; }
+Result result_of(const std::string& text) {
+  PassMacros macros;
+  return rewrite("k.cu", text, macros);
+}
+std::string rewritten(const std::string& text) { return result_of(text).text; }
 
 // A function for the host around statements, and what they become.
 std::string in_host(const std::string& statements) {
@@ -37,7 +41,7 @@ std::string error_of(const std::string& text) {
   return {};
 }
 void expect_unchanged(const std::string& text) {
-  const Result result = rewrite("k.cu", text);
+  const Result result = result_of(text);
   EXPECT_EQ(result.text, text);
   EXPECT_FALSE(result.changed);
 }
@@ -155,6 +159,10 @@ TEST(Shared, DynamicInAKernel) {
             s + "float4>();");
   EXPECT_EQ(in_kernel("extern __shared__ A<int, B<T>> s[];"), s + "A < int , B < T > >>();");
   EXPECT_EQ(in_kernel("extern __shared__ float s[][N];"), s + "float[ N ]>();");
+  EXPECT_EQ(in_kernel("extern float __shared__ s[];"), s + "float>();");
+  EXPECT_EQ(in_kernel("f(); volatile A<T, 3> extern __shared__ s[];"),
+            "f(); " + s + "volatile A < T , 3 >>();");
+  EXPECT_EQ(in_kernel("extern unsigned __align__(8) int __shared__ s[];"), s + "unsigned int>();");
   EXPECT_EQ(in_kernel("extern __shared__ typename U<T>::type s[];"),
             s + "typename U < T > :: type>();");
   EXPECT_EQ(in_kernel("alignas(8) extern __shared__ char s[], t[];"),
@@ -179,6 +187,9 @@ TEST(Shared, DynamicOutsideFunctions) {
 
 TEST(Shared, Static) {
   expect_unchanged("__global__ void k() { __shared__ float s[32][33]; }");
+  EXPECT_EQ(in_kernel("float __shared__ s[32];"), "__shared__ float  s[32];");
+  EXPECT_EQ(in_kernel("if (x) f(); const A<T> __shared__ s;"),
+            "if (x) f(); __shared__ const A<T>  s;");
   EXPECT_EQ(in_kernel("static __shared__ int s;"), "__shared__   int s;");
   EXPECT_EQ(in_kernel("__align__(16) volatile __shared__ char s[4];"),
             "__shared__ __align__(16) volatile  char s[4];");
@@ -263,6 +274,15 @@ TEST_F(Files, HeadersThatNeedItAreCopied) {
   EXPECT_EQ(read(copy), "#line 1 \"" + (folder_ / "headers/kernel.cuh").string() +
                             "\"\n#include \"" + (folder_ / "plain.h").string() +
                             "\"\nvoid f() { KG_KERNEL(k).at(1, 2)(); }\n");
+}
+
+// A macro that only the device's pass has is noticed wherever it is used.
+TEST_F(Files, MacrosOfTheDevicesPassAreKnownToAllFiles) {
+  write("early.h", "inline int f() { return LIMIT; }\n");
+  write("limit.h", "#if __CUDA_ARCH__ >= 700\n#define LIMIT 2\n#else\n#define LIMIT 1\n#endif\n");
+  const std::string text = project(write("a.cu", "#include \"early.h\"\n#include \"limit.h\"\n"));
+  EXPECT_THAT(text, HasSubstr("copies/early.h"));
+  EXPECT_THAT(read(folder_ / "copies/early.h"), HasSubstr("defined(KG_PASSES_DIFFER_ON_LIMIT)"));
 }
 
 TEST_F(Files, AHeaderThatIncludesItselfEnds) {

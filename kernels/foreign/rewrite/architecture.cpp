@@ -15,10 +15,12 @@ constexpr const char* kPassesDiffer =
     "Kernelgrade: __CUDA_ARCH__ decides differently for the host and for the device here, and the "
     "host backend compiles both at once. Put the device's part into a function that is only "
     "__device__ (not by a macro), or write #ifdef KERNELGRADE_HOST with what suits both before it";
-constexpr const char* kInMacro =
-    "Kernelgrade: a macro that contains __CUDA_ARCH__ has another value in device code than "
-    "elsewhere, and the host backend compiles both at once. Write __CUDA_ARCH__ where the macro is "
-    "used";
+constexpr const char* kMacroDiffers =
+    "Kernelgrade: this macro depends on __CUDA_ARCH__, and is another one for the host than for "
+    "the "
+    "device; the host backend compiles both at once. Use it in __global__ and __device__ functions "
+    "only";
+constexpr const char* kDiffers = "KG_PASSES_DIFFER_ON_"; // and the macro's name
 
 bool mentions(const Tokens& tokens) {
   return std::any_of(tokens.begin(), tokens.end(),
@@ -86,45 +88,133 @@ bool only_device_functions(const Tokens& tokens, std::size_t i, std::size_t end)
 
 class Architecture {
  public:
-  Architecture(std::string_view text, const Source& source, const Scopes& scopes, Edits& edits)
-      : text_(text), source_(source), scopes_(scopes), edits_(edits) {}
+  Architecture(std::string_view text, const Source& source, const Scopes& scopes,
+               PassMacros& macros, Edits& edits)
+      : text_(text), source_(source), scopes_(scopes), macros_(macros), edits_(edits),
+        chains_(chains_of(source)) {}
 
   void run() {
-    for (const Chain& chain : chains_of(source_)) {
-      const bool asks = std::any_of(chain.begin(), chain.end(), [](const Conditional* branch) {
-        return mentions(branch->condition);
-      });
-      if (!asks) continue;
-      if (in_device_code(chain) || holds_device_functions(chain)) {
+    collect();
+    for (const Chain& chain : chains_) {
+      if (in_device_code(chain)) {
         for (const Conditional* branch : chain) replace(branch->condition);
-      } else {
-        insert_error(chain.front()->begin, "#if " + passes_differ(text_, chain) + "\n",
-                     kPassesDiffer, "#endif\n");
+        continue;
       }
+      if (asks(chain) && for_device_alone(chain)) {
+        for (const Conditional* branch : chain) replace(branch->condition);
+        note_difference(chain);
+      } else if (asks(chain)) {
+        insert(chain.front()->begin, "#if " + passes_differ(text_, chain), kPassesDiffer);
+      }
+      std::set<std::string> used;
+      for (const Conditional* branch : chain) add_bases(branch->condition, used);
+      if (!used.empty()) insert(chain.front()->begin, "#if " + any_differs(used), kMacroDiffers);
     }
     for (const Macro& macro : source_.macros) {
-      if (mentions(macro.body)) insert_error(macro.begin, "", kInMacro, "");
+      if (!mentions(macro.body)) continue;
+      replace(macro.body);
+      insert(macro.begin, "#define " + (kDiffers + std::string(macro.name)));
     }
-    for (std::size_t i = 0; i < source_.code.size(); ++i) {
-      if (source_.code[i].is(kMacro) && scopes_.of[i] == Scope::device) replace(source_.code[i]);
-    }
+    code();
   }
 
  private:
+  // --- Macros that may differ
+
+  void collect() {
+    for (const Chain& chain : chains_) {
+      if (in_device_code(chain) || !asks(chain) || !for_device_alone(chain)) continue;
+      for (const Macro* macro : macros_in(chain)) add(*macro, {std::string(macro->name)});
+    }
+    for (const Macro& macro : source_.macros) {
+      if (mentions(macro.body)) add(macro, {std::string(macro.name)});
+    }
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const Macro& macro : source_.macros) {
+        std::set<std::string> used;
+        add_bases(macro.body, used);
+        grown |= add(macro, used);
+      }
+    }
+  }
+  bool add(const Macro& macro, const std::set<std::string>& bases) {
+    if (bases.empty()) return false;
+    std::set<std::string>& known = macros_[std::string(macro.name)];
+    const std::size_t before = known.size();
+    known.insert(bases.begin(), bases.end());
+    return known.size() > before;
+  }
+  void add_bases(const Token& token, std::set<std::string>& bases) const {
+    if (token.kind != Kind::identifier) return;
+    if (const auto found = macros_.find(token.text); found != macros_.end())
+      bases.insert(found->second.begin(), found->second.end());
+  }
+  void add_bases(const Tokens& tokens, std::set<std::string>& bases) const {
+    for (const Token& token : tokens) add_bases(token, bases);
+  }
+  static std::string any_differs(const std::set<std::string>& bases) {
+    std::string condition;
+    for (const std::string& base : bases)
+      condition += (condition.empty() ? "defined(" : " || defined(") + (kDiffers + base) + ")";
+    return condition;
+  }
+
+  // --- Conditionals
+
+  static bool asks(const Chain& chain) {
+    return std::any_of(chain.begin(), chain.end(),
+                       [](const Conditional* branch) { return mentions(branch->condition); });
+  }
   bool in_device_code(const Chain& chain) const {
     const std::size_t next = token_at(source_.code, chain.front()->begin);
     return scopes_.balanced && scopes_.before[next] == Scope::device;
   }
-  bool holds_device_functions(const Chain& chain) const {
+  std::vector<const Macro*> macros_in(const Chain& chain) const {
+    std::vector<const Macro*> inside;
+    for (const Macro& macro : source_.macros) {
+      if (macro.begin > chain.front()->end && macro.begin < chain.back()->begin)
+        inside.push_back(&macro);
+    }
+    return inside;
+  }
+  // Nothing but functions for the device, and macros.
+  bool for_device_alone(const Chain& chain) const {
     const std::size_t begin = chain.front()->end, end = chain.back()->begin;
-    const auto inside = [&](const auto& directive) {
-      return directive.begin > begin && directive.begin < end;
-    };
-    return scopes_.balanced && std::none_of(source_.macros.begin(), source_.macros.end(), inside) &&
-           std::none_of(source_.includes.begin(), source_.includes.end(), inside) &&
+    return scopes_.balanced &&
+           std::none_of(source_.includes.begin(), source_.includes.end(),
+                        [&](const Include& include) {
+                          return include.begin > begin && include.begin < end;
+                        }) &&
            only_device_functions(source_.code, token_at(source_.code, begin),
                                  token_at(source_.code, end));
   }
+  void note_difference(const Chain& chain) {
+    std::string notes;
+    for (const Macro* macro : macros_in(chain))
+      notes += "\n#define " + (kDiffers + std::string(macro->name));
+    if (!notes.empty())
+      insert(chain.front()->begin, "#if " + passes_differ(text_, chain) + notes + "\n#endif");
+  }
+
+  // --- Code
+
+  void code() {
+    const Tokens& tokens = source_.code;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].is("__launch_bounds__")) i = closing(tokens, i + 1); // says nothing to a CPU
+      if (i >= tokens.size()) return;
+      if (scopes_.balanced && scopes_.of[i] == Scope::device) {
+        if (tokens[i].is(kMacro)) replace(tokens[i]);
+        continue;
+      }
+      std::set<std::string> used;
+      add_bases(tokens[i], used);
+      if (!used.empty()) insert(tokens[i].begin, "\n#if " + any_differs(used), kMacroDiffers);
+    }
+  }
+
+  // --- Edits
 
   void replace(const Token& token) {
     edits_.push_back({token.begin, token.end(), std::string(kOurs)});
@@ -134,25 +224,30 @@ class Architecture {
       if (token.is(kMacro)) replace(token);
     }
   }
-
   // Of the lines that are added each says which one it stands for.
-  void insert_error(std::size_t offset, const std::string& before, const char* message,
-                    const char* after) {
-    const auto line = "#line " + std::to_string(line_of(text_, offset)) + "\n";
-    edits_.push_back({offset, offset, before + line + "#error " + message + "\n" + after + line});
+  void insert(std::size_t offset, const std::string& lines) {
+    edits_.push_back({offset, offset, lines + "\n" + line(offset)});
+  }
+  void insert(std::size_t offset, const std::string& condition, const char* error) {
+    insert(offset, condition + "\n" + line(offset) + "#error " + error + "\n#endif");
+  }
+  std::string line(std::size_t offset) const {
+    return "#line " + std::to_string(line_of(text_, offset)) + "\n";
   }
 
   std::string_view text_;
   const Source& source_;
   const Scopes& scopes_;
+  PassMacros& macros_;
   Edits& edits_;
+  const std::vector<Chain> chains_;
 };
 
 } // namespace
 
 void rewrite_architecture(std::string_view text, const Source& source, const Scopes& scopes,
-                          Edits& edits) {
-  Architecture(text, source, scopes, edits).run();
+                          PassMacros& macros, Edits& edits) {
+  Architecture(text, source, scopes, macros, edits).run();
 }
 
 } // namespace kg::rewrite

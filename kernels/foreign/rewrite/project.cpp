@@ -51,8 +51,14 @@ Project::Project(fs::path root, std::vector<fs::path> folders, fs::path copies)
 }
 
 void Project::write(const fs::path& source, const fs::path& output) {
-  bool changed = false;
-  const std::string text = rewritten(source, changed);
+  std::string text;
+  PassMacros known;
+  do { // a macro may matter to a file that comes before it
+    known = macros_;
+    headers_.clear();
+    bool changed = false;
+    text = rewritten(source, changed);
+  } while (macros_ != known);
   // nvcc gives every source the runtime, included or not.
   write_file(output, "#include <kernelgrade_cuda_source.h>\n" + line_directive(source) + text);
 }
@@ -61,7 +67,7 @@ std::string Project::rewritten(const fs::path& file, bool& changed) {
   read_.insert(file);
   const std::string text = content_of(file);
   bool header_changed = false;
-  Result result = rewrite(file.string(), text, [&](std::string_view name) {
+  Result result = rewrite(file.string(), text, macros_, [&](std::string_view name) {
     return resolve(name, file.parent_path(), header_changed);
   });
   changed = result.changed || header_changed;

@@ -5,6 +5,8 @@
 // rewritten are copied, rewritten, beside the output, and the source includes the copies.
 #pragma once
 
+#include "foreign/rewrite/architecture.h"
+
 #include <filesystem>
 #include <map>
 #include <set>
@@ -43,6 +45,7 @@ class Project {
   fs::path copies_;
   std::map<fs::path, Header> headers_;
   std::set<fs::path> read_;
+  PassMacros macros_;
 };
 
 } // namespace kg::rewrite

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/rewrite/rewrite.h"
 
-#include "foreign/rewrite/architecture.h"
 #include "foreign/rewrite/edits.h"
 #include "foreign/rewrite/scopes.h"
 
@@ -182,10 +181,6 @@ class Rewriter {
 
   // --- Shared memory
 
-  bool specifier(std::size_t i) const {
-    return at(i, "extern") || at(i, "static") || at(i, "volatile") || at(i, "const") ||
-           at(i, "__device__") || at(i, "__shared__");
-  }
   bool alignment(std::size_t i) const {
     return (at(i, "__align__") || at(i, "alignas") || at(i, "__attribute__")) && at(i + 1, "(");
   }
@@ -194,21 +189,20 @@ class Rewriter {
     if (macro_ && tokens_.size() == 1) return; // a macro that only renames the keyword
     std::size_t first = i;
     bool dynamic = false;
-    // Specifiers before it; alignas(...) and the like end in a parenthesis.
-    while (first > 0) {
-      if (specifier(first - 1)) {
+    // Specifiers and the type may come before it; alignas(...) and the like end in a parenthesis.
+    while (first > 0 && !at(first - 1, ";") && !at(first - 1, "{") && !at(first - 1, "}") &&
+           !at(first - 1, ":")) {
+      if (!at(first - 1, ")")) {
         --first;
-      } else if (at(first - 1, ")")) {
-        std::size_t open = first - 1;
-        for (int depth = 0; open > 0; --open) {
-          if (at(open, ")")) ++depth;
-          if (at(open, "(") && --depth == 0) break;
-        }
-        if (open == 0 || !alignment(open - 1)) break;
-        first = open - 1;
-      } else {
-        break;
+        continue;
       }
+      std::size_t open = first - 1;
+      for (int depth = 0; open > 0; --open) {
+        if (at(open, ")")) ++depth;
+        if (at(open, "(") && --depth == 0) break;
+      }
+      if (open == 0 || !alignment(open - 1)) break;
+      first = open - 1;
     }
     std::size_t semicolon = i;
     while (semicolon < tokens_.size() && !at(semicolon, ";")) {
@@ -328,7 +322,8 @@ class Rewriter {
 
 } // namespace
 
-Result rewrite(const std::string& file, std::string_view text, const Resolve& resolve) {
+Result rewrite(const std::string& file, std::string_view text, PassMacros& macros,
+               const Resolve& resolve) {
   const Source source = tokenize(file, text);
   const Scopes scopes = scopes_of(source.code, source.conditionals);
   Edits edits;
@@ -337,7 +332,7 @@ Result rewrite(const std::string& file, std::string_view text, const Resolve& re
     std::vector<Scope> unknown(macro.body.size(), Scope::host);
     Rewriter(file, text, macro.body, std::move(unknown), true, edits).run();
   }
-  rewrite_architecture(text, source, scopes, edits);
+  rewrite_architecture(text, source, scopes, macros, edits);
   const bool changed = !edits.empty();
   for (const Include& include : source.includes) {
     const std::string name = resolve ? resolve(include.name) : std::string();

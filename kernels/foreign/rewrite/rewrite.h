@@ -10,7 +10,7 @@
 // debuggers and reports speak of the lines that were written.
 #pragma once
 
-#include "foreign/rewrite/tokens.h"
+#include "foreign/rewrite/architecture.h"
 
 #include <functional>
 #include <string>
@@ -26,7 +26,9 @@ struct Result {
   bool changed; // beyond the names of included files
 };
 
-// The rewritten `text` of `file`. Throws Error naming file, line and what is not understood.
-Result rewrite(const std::string& file, std::string_view text, const Resolve& resolve = {});
+// The rewritten `text` of `file`, in a project with these macros. Throws Error naming file, line
+// and what is not understood.
+Result rewrite(const std::string& file, std::string_view text, PassMacros& macros,
+               const Resolve& resolve = {});
 
 } // namespace kg::rewrite

@@ -118,9 +118,9 @@ class Lexer {
       const std::size_t last = text_.find(close, at_ + 1);
       if ((text_[at_] == '<' || text_[at_] == '"') && last < end)
         source_.includes.push_back({text_.substr(at_, last + 1 - at_), at_});
-    } else if (name == "define" && skip_blanks(end, newline)) {
-      identifier();
-      source_.macros.push_back({tokens_to(end), begin});
+    } else if ((name == "define" || name == "undef") && skip_blanks(end, newline)) {
+      const std::string_view macro = identifier();
+      source_.macros.push_back({macro, tokens_to(end), begin});
     } else if (conditional(name)) {
       Tokens condition; // what stands after #else and #endif is a remark
       if (name != "else" && name != "endif") condition = tokens_to(end);

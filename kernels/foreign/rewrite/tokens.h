@@ -33,7 +33,9 @@ struct Include {
   std::size_t begin;
 };
 
+// A #define, or an #undef, which has no body.
 struct Macro {
+  std::string_view name;
   Tokens body;
   std::size_t begin; // of its #
 };
