@@ -180,6 +180,12 @@ void free_all_memory() {
   memories().registered.clear();
 }
 
+void demand_on_device(const void* pointer, std::size_t bytes, const char* which) {
+  const Region region = region_of(pointer);
+  demand_device(region, which, pointer);
+  demand_inside(region, which, pointer, bytes);
+}
+
 void demand_managed(const void* pointer, std::size_t bytes) {
   const Region region = region_of(pointer);
   demand(region.type == cudaMemoryTypeManaged, cudaErrorInvalidValue,

@@ -101,6 +101,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
     std::lock_guard lock(pools().mutex);
     pools().demand_pool(pool);
     const bool flag = is_flag(attribute);
+    demand(attribute <= cudaMemPoolAttrReleaseThreshold, cudaErrorNotSupported,
+           "how much memory a pool holds is not counted");
     const auto found = pool->attributes.find(attribute);
     const std::uint64_t now = found != pool->attributes.end() ? found->second : flag ? 1 : 0;
     if (flag) {

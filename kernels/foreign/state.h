@@ -64,6 +64,8 @@ cudaError_t call(const char* name, Body&& body) {
 // --- Memory (memory.cpp)
 
 void free_all_memory();
+// Refuses what is not memory of the device, or runs over its end; `which` names it.
+void demand_on_device(const void* pointer, std::size_t bytes, const char* which);
 // Refuses what does not come from cudaMallocManaged, or runs over its end.
 void demand_managed(const void* pointer, std::size_t bytes);
 
