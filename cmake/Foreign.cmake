@@ -128,5 +128,12 @@ function(kernelgrade_link_cuda target)
     target_link_libraries(${target} PRIVATE kernelgrade::foreign)
     # Before all others: a CUDA toolkit's headers must not be found first.
     target_include_directories(${target} BEFORE PRIVATE $<TARGET_PROPERTY:kernelgrade::foreign,INTERFACE_INCLUDE_DIRECTORIES>)
+    # Thrust, where a toolkit or libthrust-dev brings it.
+    find_path(KERNELGRADE_CCCL thrust/version.h HINTS "${CUDAToolkit_ROOT}" /usr/local/cuda ENV CUDA_HOME ENV CUDA_PATH
+      PATH_SUFFIXES include/cccl cccl targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include/cccl)
+    mark_as_advanced(KERNELGRADE_CCCL)
+    if(KERNELGRADE_CCCL AND NOT KERNELGRADE_CCCL STREQUAL "/usr/include")
+      target_include_directories(${target} SYSTEM PRIVATE ${KERNELGRADE_CCCL})
+    endif()
   endif()
 endfunction()

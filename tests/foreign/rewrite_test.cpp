@@ -234,6 +234,14 @@ TEST(Unsupported, NoinlineIsSpelledAsTheStandardLibraryNeedsIt) {
   expect_unchanged("__attribute__((__noinline__)) void f();");
 }
 
+TEST(Cccl, IsCompiledAsByACompilerWithoutCuda) {
+  EXPECT_EQ(
+      rewritten("int a;\n#include <thrust/sort.h> // sorts\nint b;\n"),
+      "int a;\n#include <kernelgrade_cccl_begin.h>\n#line 2\n#include <thrust/sort.h> // sorts\n"
+      "#include <kernelgrade_cccl_end.h>\n#line 3\nint b;\n");
+  expect_unchanged("#include <thrusters.h>\n#include \"mine.h\"\n#include <cuda.h>\n");
+}
+
 // --- Files
 
 class Files : public testing::Test {

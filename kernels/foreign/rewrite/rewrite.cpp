@@ -320,6 +320,14 @@ class Rewriter {
   Edits& edits_;
 };
 
+// Thrust, CUB and libcu++ are compiled as by a compiler that knows no CUDA.
+bool of_cccl(std::string_view name) {
+  for (const char* folder : {"thrust/", "cub/", "cuda/", "nv/"}) {
+    if (name.substr(1, std::string_view(folder).size()) == folder) return true;
+  }
+  return false;
+}
+
 } // namespace
 
 Result rewrite(const std::string& file, std::string_view text, PassMacros& macros,
@@ -333,6 +341,15 @@ Result rewrite(const std::string& file, std::string_view text, PassMacros& macro
     Rewriter(file, text, macro.body, std::move(unknown), true, edits).run();
   }
   rewrite_architecture(text, source, scopes, macros, edits);
+  for (const Include& include : source.includes) {
+    if (!of_cccl(include.name)) continue;
+    const std::size_t line = line_of(text, include.directive);
+    edits.push_back({include.directive, include.directive,
+                     "#include <kernelgrade_cccl_begin.h>\n#line " + std::to_string(line) + "\n"});
+    edits.push_back({include.end, include.end,
+                     "\n#include <kernelgrade_cccl_end.h>\n#line " +
+                         std::to_string(line_of(text, include.end) + 1)});
+  }
   const bool changed = !edits.empty();
   for (const Include& include : source.includes) {
     const std::string name = resolve ? resolve(include.name) : std::string();

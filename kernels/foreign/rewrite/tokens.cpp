@@ -117,7 +117,7 @@ class Lexer {
       const char close = text_[at_] == '<' ? '>' : '"';
       const std::size_t last = text_.find(close, at_ + 1);
       if ((text_[at_] == '<' || text_[at_] == '"') && last < end)
-        source_.includes.push_back({text_.substr(at_, last + 1 - at_), at_});
+        source_.includes.push_back({text_.substr(at_, last + 1 - at_), at_, begin, end});
     } else if ((name == "define" || name == "undef") && skip_blanks(end, newline)) {
       const std::string_view macro = identifier();
       source_.macros.push_back({macro, tokens_to(end), begin});

@@ -31,6 +31,8 @@ using Tokens = std::vector<Token>;
 struct Include {
   std::string_view name;
   std::size_t begin;
+  std::size_t directive; // its #
+  std::size_t end;       // of the line
 };
 
 // A #define, or an #undef, which has no body.
