@@ -13,6 +13,7 @@
 #include "runtime/error.h"
 #include "runtime/host/vector_types.h"
 
+#include <functional>
 #include <string>
 
 namespace kg::foreign {
@@ -20,6 +21,11 @@ namespace kg::foreign {
 // The words of this process's last error, a kernel's fault for preference; empty when there was
 // none or cudaDeviceReset forgot it.
 std::string report();
+
+// Runs `work` on the stream: now, or, while it is captured, when its graph runs.
+cudaError_t on_stream(cudaStream_t stream, std::function<void()> work);
+// Tells the checkers that the host has written it.
+void note_written(const void* data, std::size_t bytes);
 
 cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
                            std::size_t bytes, std::size_t offset, cudaMemcpyKind kind);

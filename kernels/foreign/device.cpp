@@ -55,6 +55,7 @@ cudaDeviceProp properties() {
   p.directManagedMemAccessFromHost = p.hostNativeAtomicSupported = p.memoryPoolsSupported = 1;
   p.hostRegisterSupported = p.canUseHostPointerForRegisteredMem = p.clusterLaunch = 1;
   p.deviceOverlap = 1;
+  p.persistingL2CacheMaxSize = p.accessPolicyMaxWindowSize = p.l2CacheSize / 4 * 3;
   return p;
 }
 
@@ -89,6 +90,8 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
   case cudaDevAttrCooperativeLaunch:
   case cudaDevAttrMemoryPoolsSupported: return 1;
   case cudaDevAttrL2CacheSize: return p.l2CacheSize;
+  case cudaDevAttrMaxPersistingL2CacheSize: return p.persistingL2CacheMaxSize;
+  case cudaDevAttrMaxAccessPolicyWindowSize: return p.accessPolicyMaxWindowSize;
   case cudaDevAttrMaxThreadsPerMultiProcessor: return p.maxThreadsPerMultiProcessor;
   case cudaDevAttrComputeCapabilityMajor: return p.major;
   case cudaDevAttrComputeCapabilityMinor: return p.minor;

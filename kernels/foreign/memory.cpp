@@ -180,6 +180,10 @@ void free_all_memory() {
   memories().registered.clear();
 }
 
+void note_written(const void* data, std::size_t bytes) {
+  if (host::observer && bytes != 0) host::observer->written(const_cast<void*>(data), bytes);
+}
+
 void demand_on_device(const void* pointer, std::size_t bytes, const char* which) {
   const Region region = region_of(pointer);
   demand_device(region, which, pointer);

@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/state.h"
+#include "runtime/host/queue.h"
 
 #include <memory>
 
@@ -54,6 +55,10 @@ Stream& stream_of(cudaStream_t handle) {
   static Stream standard;
   if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread) return standard;
   return streams().get(handle, "stream").stream;
+}
+
+cudaError_t on_stream(cudaStream_t stream, std::function<void()> work) {
+  return call("work on a stream", [&] { host::queue_of(stream_of(stream)).run(std::move(work)); });
 }
 
 void destroy_streams() {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/blas/handle.h"
 
-#include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
 
 #include <cublasLt.h>
@@ -88,10 +87,6 @@ cublasContext& context(cublasHandle_t handle) {
 
 void enqueue(const cublasContext& context, std::function<void()> task) {
   host::queue_of(stream_of(context.stream)).run(std::move(task));
-}
-
-void note_written(const void* data, std::size_t bytes) {
-  if (host::observer && bytes != 0) host::observer->written(const_cast<void*>(data), bytes);
 }
 
 void demand_matrix(const void* data, std::size_t element_bytes, int rows, int columns, int ld,

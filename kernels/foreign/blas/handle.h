@@ -36,9 +36,6 @@ cublasContext& context(cublasHandle_t handle);
 // Runs `task` on the handle's stream: now, or, while a graph is captured there, when that runs.
 void enqueue(const cublasContext& context, std::function<void()> task);
 
-// Tells the checkers that all of it has been written.
-void note_written(const void* data, std::size_t bytes);
-
 // A column-major matrix on the device. Throws Refused unless it lies in one allocation.
 void demand_matrix(const void* data, std::size_t element_bytes, int rows, int columns, int ld,
                    const char* which);

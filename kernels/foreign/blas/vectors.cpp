@@ -91,6 +91,7 @@ cublasStatus_t add_matrices(const char* name, cublasHandle_t handle, cublasOpera
 } // namespace
 } // namespace kg::foreign::blas
 
+using kg::foreign::note_written;
 using namespace kg::foreign::blas;
 
 // Each for float (S, cblas_s...) and for double (D, cblas_d...).
