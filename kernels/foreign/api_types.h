@@ -82,6 +82,38 @@ enum cudaMemcpyKind {
   cudaMemcpyDefault = 4,
 };
 
+struct cudaPitchedPtr {
+  void* ptr;
+  std::size_t pitch; // bytes of a row
+  std::size_t xsize; // bytes of a row that are in use
+  std::size_t ysize; // rows of a slice
+};
+struct cudaPos {
+  std::size_t x, y, z;
+};
+struct cudaExtent {
+  std::size_t width, height, depth; // width in bytes
+};
+inline cudaPitchedPtr make_cudaPitchedPtr(void* ptr, std::size_t pitch, std::size_t xsize,
+                                          std::size_t ysize) {
+  return {ptr, pitch, xsize, ysize};
+}
+inline cudaPos make_cudaPos(std::size_t x, std::size_t y, std::size_t z) { return {x, y, z}; }
+inline cudaExtent make_cudaExtent(std::size_t width, std::size_t height, std::size_t depth) {
+  return {width, height, depth};
+}
+using cudaArray_t = struct cudaArray*; // there are none
+struct cudaMemcpy3DParms {
+  cudaArray_t srcArray;
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaArray_t dstArray;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+
 using cudaStream_t = struct CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(0x1))

@@ -129,6 +129,16 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
   }
 }
 
+// Of a capture, what is asked for is looked at when the graph runs.
+void on_queue(Stream& stream, std::function<void(Stream&)> work) {
+  host::Queue& queue = host::queue_of(stream);
+  if (queue.capturing()) {
+    queue.record([work = std::move(work)] { work(stream_of(nullptr)); });
+  } else {
+    work(stream);
+  }
+}
+
 void set(void* to, int value, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
   const Region region = region_of(to);
@@ -151,6 +161,11 @@ void allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
   } catch (const Error& error) {
     throw Refusal(cudaErrorMemoryAllocation, error.what());
   }
+}
+
+void demand_no_capture(cudaStream_t stream) {
+  demand(!host::queue_of(stream_of(stream)).capturing(), cudaErrorStreamCaptureUnsupported,
+         "memory is not allocated or freed in a capture; do it before or after");
 }
 
 void release(void* pointer, bool host) {
@@ -232,13 +247,14 @@ cudaError_t symbol_address(void** address, const void* symbol, std::size_t bytes
 } // namespace kg::foreign
 
 using namespace kg::foreign;
+using kg::Stream;
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return call("cudaMalloc", [&] { allocate(pointer, bytes, cudaMemoryTypeDevice); });
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   return call("cudaMallocAsync", [&] {
-    stream_of(stream);
+    demand_no_capture(stream);
     allocate(pointer, bytes, cudaMemoryTypeDevice);
   });
 }
@@ -265,7 +281,7 @@ cudaError_t cudaFree(void* pointer) {
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call("cudaFreeAsync", [&] {
-    stream_of(stream);
+    demand_no_capture(stream);
     release(pointer, false);
   });
 }
@@ -322,7 +338,9 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return call("cudaMemcpyAsync", [&] { copy(to, from, bytes, kind, stream_of(stream)); });
+  return call("cudaMemcpyAsync", [&] {
+    on_queue(stream_of(stream), [=](Stream& queue) { copy(to, from, bytes, kind, queue); });
+  });
 }
 cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
   return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
@@ -339,7 +357,29 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
   return call("cudaMemcpy2D", [&] {
-    copy_rows(to, to_pitch, from, from_pitch, width, height, kind, stream_of(stream));
+    on_queue(stream_of(stream), [=](Stream& queue) {
+      copy_rows(to, to_pitch, from, from_pitch, width, height, kind, queue);
+    });
+  });
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  return cudaMemcpy3DAsync(parameters, nullptr);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  return call("cudaMemcpy3D", [&] {
+    demand(parameters != nullptr, cudaErrorInvalidValue, "the pointer to the parameters is null");
+    demand(!parameters->srcArray && !parameters->dstArray, cudaErrorNotSupported,
+           "arrays serve textures only: use cudaPitchedPtr");
+    on_queue(stream_of(stream), [p = *parameters](Stream& queue) {
+      const auto at = [](const cudaPitchedPtr& in, const cudaPos& from, std::size_t slice) {
+        return static_cast<char*>(in.ptr) + ((from.z + slice) * in.ysize + from.y) * in.pitch +
+               from.x;
+      };
+      for (std::size_t z = 0; z < p.extent.depth; ++z) {
+        copy_rows(at(p.dstPtr, p.dstPos, z), p.dstPtr.pitch, at(p.srcPtr, p.srcPos, z),
+                  p.srcPtr.pitch, p.extent.width, p.extent.height, p.kind, queue);
+      }
+    });
   });
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {

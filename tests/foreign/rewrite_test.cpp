@@ -111,7 +111,9 @@ TEST(Launch, ByAddressKeepsItsType) {
             "cudaLaunchCooperativeKernel(k, g, b, args);");
   EXPECT_EQ(in_host("cudaLaunchKernel(reinterpret_cast<const void*>(&k), g, b, args);"),
             "cudaLaunchKernel((&k), g, b, args);");
-  expect_unchanged("void f() { cudaLaunchKernel(k, g, b, args); }");
+  EXPECT_EQ(in_host("node.func = (void*)k<T>; p->func = (void *) l;"),
+            "node.func = k<T>; p->func =  l;");
+  expect_unchanged("void f() { cudaLaunchKernel(k, g, b, args); func = (void*)x; }");
 }
 
 TEST(Launch, NotALaunch) {

@@ -30,7 +30,9 @@ class Rewriter {
       if (at(i, "new") || at(i, "malloc") || at(i, "free") || at(i, "delete")) heap(i);
       if (at(i, "__noinline__") && !at(i - 1, "(") && !at(i - 1, ","))
         replace(i, i, "__attribute__((noinline))");
-      if (at(i, "cudaLaunchKernel") || at(i, "cudaLaunchCooperativeKernel")) untyped_kernel(i);
+      if (at(i, "cudaLaunchKernel") || at(i, "cudaLaunchCooperativeKernel")) untyped_kernel(i + 1);
+      if (at(i, "func") && (at(i - 1, ".") || at(i - 1, "->")) && at(i + 1, "="))
+        untyped_kernel(i + 1);
     }
   }
 
@@ -168,12 +170,14 @@ class Rewriter {
     }
   }
 
-  // cudaLaunchKernel((void*)kernel, ...): the cast would take the kernel's parameters from it.
-  void untyped_kernel(std::size_t i) {
-    std::size_t first = i + 2;
+  // cudaLaunchKernel((void*)kernel, ...) and a graph's node.func = (void*)kernel: the cast would
+  // take the kernel's parameters from it. `before`: the token in front of it.
+  void untyped_kernel(std::size_t before) {
+    const std::size_t first = before + 1;
     const bool named = at(first, "reinterpret_cast");
     std::size_t word = first + (named ? 2 : 1);
-    if (!at(i + 1, "(") || !(named ? at(first + 1, "<") : at(first, "("))) return;
+    if ((!at(before, "(") && !at(before, "=")) || !(named ? at(first + 1, "<") : at(first, "(")))
+      return;
     bool is_void = false;
     while (at(word, "const") || at(word, "void")) is_void |= at(word++, "void");
     if (is_void && at(word, "*") && at(word + 1, named ? ">" : ")")) replace(first, word + 1, "");
