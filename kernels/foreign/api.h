@@ -259,8 +259,8 @@ cudaError_t cudaFuncSetSharedMemConfig(Function*, cudaSharedMemConfig) { // befo
 }
 
 // Blocks that fit one multiprocessor of the virtual device (runtime/host/virtual_device.h) by
-// threads, by dynamic shared memory and by the 32 that are allowed at all. Registers and static
-// shared memory are the GPU compiler's: this is an upper bound.
+// threads, by dynamic shared memory, and by what a cooperative grid may have. Registers and static
+// shared memory are the GPU compiler's.
 template <class Function>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function*, int threads,
                                                           std::size_t dynamic_shared) {

@@ -147,7 +147,8 @@ cudaError_t active_blocks(int* blocks, int threads, std::size_t dynamic_shared) 
     const int by_threads = kMaxThreadsPerSm / ((threads + kWarp - 1) / kWarp * kWarp);
     const auto by_shared =
         static_cast<int>(kSharedBytesPerSm / (dynamic_shared + kReservedSharedBytes));
-    *blocks = std::min({by_threads, by_shared, kBlocksPerSm});
+    // No more than a cooperative launch may have, whose grid programs compute from this.
+    *blocks = std::min({by_threads, by_shared, kMaxCooperativeBlocks / kSmCount});
   });
 }
 
