@@ -295,6 +295,24 @@ TEST_F(Files, MacrosOfTheDevicesPassAreKnownToAllFiles) {
   EXPECT_THAT(read(folder_ / "copies/early.h"), HasSubstr("defined(KG_PASSES_DIFFER_ON_LIMIT)"));
 }
 
+TEST_F(Files, HeadersOutsideTheProjectAreCopiedUnlessTheyAreAToolkits) {
+  fs::create_directories(folder_ / "project");
+  fs::create_directories(folder_ / "headers/crt");
+  const std::string kernel = "void f() { k<<<1, 2>>>(); }\n";
+  const fs::path other = write("other.h", kernel);
+  write("headers/toolkit.h", kernel);
+  const fs::path source = write("project/a.cu", "#include \"../other.h\"\n#include <toolkit.h>\n");
+  const auto written = [&] {
+    Project project(folder_ / "project", {folder_ / "headers"}, folder_ / "copies");
+    project.write(source, folder_ / "out.cpp");
+    return read(folder_ / "out.cpp");
+  };
+  EXPECT_THAT(written(), HasSubstr((folder_ / "copies/outside").string() + other.string()));
+  EXPECT_THAT(written(), HasSubstr("headers/toolkit.h\"\n"));
+  write("headers/crt/host_config.h", "");
+  EXPECT_THAT(written(), HasSubstr("\n#include <toolkit.h>\n"));
+}
+
 TEST_F(Files, AHeaderThatIncludesItselfEnds) {
   write("a.h", "#pragma once\n#include \"b.h\"\n");
   write("b.h", "#pragma once\n#include \"a.h\"\n");

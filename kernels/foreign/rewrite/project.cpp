@@ -39,6 +39,16 @@ std::string line_directive(const fs::path& file) {
   return "#line 1 \"" + quoted + "\"\n";
 }
 
+// What a distribution or a CUDA toolkit brings: written for compilers, not for this.
+bool of_the_system(const fs::path& file) {
+  if (file.string().rfind("/usr/", 0) == 0) return true;
+  for (fs::path folder = file.parent_path(); folder != folder.parent_path();
+       folder = folder.parent_path()) {
+    if (fs::exists(folder / "crt/host_config.h")) return true; // a toolkit's include folder
+  }
+  return false;
+}
+
 } // namespace
 
 Project::Project(fs::path root, std::vector<fs::path> folders, fs::path copies)
@@ -84,7 +94,7 @@ std::string Project::resolve(std::string_view name, const fs::path& folder, bool
     std::error_code none;
     const fs::path file = fs::weakly_canonical(place / relative, none);
     if (none || !fs::is_regular_file(file, none)) continue;
-    if (!within_root(file)) return {};
+    if (of_the_system(file)) return {};
     const fs::path& use = header(file).use;
     changed |= use != file;
     return use != file || quoted ? "\"" + use.string() + "\"" : std::string();
@@ -100,7 +110,8 @@ const Project::Header& Project::header(const fs::path& file) {
   bool changed = false;
   const std::string text = rewritten(file, changed);
   if (!changed) return header;
-  header.use = copies_ / fs::relative(file, root_);
+  header.use = copies_ / (within_root(file) ? file.lexically_relative(root_)
+                                            : "outside" / file.relative_path());
   write_file(header.use, line_directive(file) + text);
   return header;
 }
