@@ -129,8 +129,14 @@ set(KERNELGRADE_CHECKED_OPTIMISATION -O2 -fno-tree-sra)
 set(KERNELGRADE_CHECKED_FLAGS ${KERNELGRADE_CHECKED_OPTIMISATION} -g1 -ffp-contract=off
   -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
   -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)
+# kernelgrade_checked_options(<target> [FLOAT_DIVISION])
+#
+# FLOAT_DIVISION: a division of floating-point numbers by zero is a finding, too. IEEE 754 defines it, so it is none otherwise.
 function(kernelgrade_checked_options target)
   target_compile_options(${target} PRIVATE ${KERNELGRADE_CHECKED_FLAGS} ${KERNELGRADE_HOST_ARCH})
+  if("FLOAT_DIVISION" IN_LIST ARGN)
+    target_compile_options(${target} PRIVATE -fsanitize=float-divide-by-zero)
+  endif()
   target_compile_definitions(${target} PRIVATE KG_CHECKED=1)
   kernelgrade_relative_file_names(${target})
 endfunction()

@@ -42,18 +42,19 @@ function(kernelgrade_add_cuda_sources target)
 endfunction()
 
 # kernelgrade_add_kernel_test(<name> SOURCES <file>... [LIBRARIES <library>...] [DEFINITIONS <macro>...] [ARGUMENTS <word>...]
-#                             [LABELS <label>...] [TIMEOUT <seconds>] [CHECKED] [COST_SOURCES <file>...])
+#                             [LABELS <label>...] [TIMEOUT <seconds>] [CHECKED [FLOAT_DIVISION]] [COST_SOURCES <file>...])
 #
 # A test program from CUDA sources (.cu) and C++ sources, one of which has main() or brings it by a library, and CTest tests that
 # run it with ARGUMENTS:
 #   <name>           compiled plainly
 #   <name>.checked   with CHECKED, on the host backend: the CUDA sources are instrumented, and races, memory errors and the like
-#                    fail the test. Needs g++; with another compiler there is a message instead.
+#                    fail the test; with FLOAT_DIVISION also a division of floating-point numbers by zero. Needs g++; with
+#                    another compiler there is a message instead.
 #   <name>.cost      with COST_SOURCES, as above: the instrumented CUDA sources with these C++ sources in the place of the others, and
 #                    with kernelgrade::counters and kernelgrade::cost.
 # DEFINITIONS are for the CUDA sources. TIMEOUT (default 300) is for each test.
 function(kernelgrade_add_kernel_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED" "TIMEOUT" "SOURCES;COST_SOURCES;LIBRARIES;DEFINITIONS;ARGUMENTS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CHECKED;FLOAT_DIVISION" "TIMEOUT" "SOURCES;COST_SOURCES;LIBRARIES;DEFINITIONS;ARGUMENTS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_kernel_test(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -65,6 +66,10 @@ function(kernelgrade_add_kernel_test name)
   list(REMOVE_ITEM arg_SOURCES ${cuda_sources})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
+  endif()
+  set(float_division "")
+  if(arg_FLOAT_DIVISION)
+    set(float_division FLOAT_DIVISION)
   endif()
 
   # The C++ sources once; the CUDA sources of each program apart, since only they are instrumented.
@@ -103,7 +108,7 @@ function(kernelgrade_add_kernel_test name)
     set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CXX ENABLE_EXPORTS ON) # kernel names in messages
     kernelgrade_link_cuda(${program} ${arg_LIBRARIES})
     if(program IN_LIST instrumented)
-      kernelgrade_checked_options(${program}.cu)
+      kernelgrade_checked_options(${program}.cu ${float_division})
     endif()
     if(program STREQUAL "${name}.checked")
       target_compile_options(${program}.cu PRIVATE -UNDEBUG) # assertions in kernels
@@ -123,5 +128,12 @@ function(kernelgrade_link_cuda target)
     target_link_libraries(${target} PRIVATE kernelgrade::foreign)
     # Before all others: a CUDA toolkit's headers must not be found first.
     target_include_directories(${target} BEFORE PRIVATE $<TARGET_PROPERTY:kernelgrade::foreign,INTERFACE_INCLUDE_DIRECTORIES>)
+    # Thrust, where a toolkit or libthrust-dev brings it.
+    find_path(KERNELGRADE_CCCL thrust/version.h HINTS "${CUDAToolkit_ROOT}" /usr/local/cuda ENV CUDA_HOME ENV CUDA_PATH
+      PATH_SUFFIXES include/cccl cccl targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include/cccl)
+    mark_as_advanced(KERNELGRADE_CCCL)
+    if(KERNELGRADE_CCCL AND NOT KERNELGRADE_CCCL STREQUAL "/usr/include")
+      target_include_directories(${target} SYSTEM PRIVATE ${KERNELGRADE_CCCL})
+    endif()
   endif()
 endfunction()

@@ -15,11 +15,22 @@ set(headers include/kernelgrade) # as the targets say
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
 
 set(targets runtime jit_build oracle test_support test_runner test_main)
-foreach(name IN ITEMS foreign rewrite symbols checkers counters cost)
+foreach(name IN ITEMS foreign cublas rewrite symbols checkers counters cost)
   if(TARGET kernelgrade_${name})
     list(APPEND targets ${name})
   endif()
 endforeach()
+# A build of some targets, as ./grade makes it, has not all of them; the installation says so before it copies anything.
+list(TRANSFORM targets PREPEND kernelgrade_ OUTPUT_VARIABLE built)
+add_custom_target(installable DEPENDS ${built})
+list(TRANSFORM built REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
+install(CODE "
+  foreach(file IN ITEMS ${files})
+    if(NOT EXISTS \"\${file}\")
+      message(FATAL_ERROR \"\${file} is not built. Run: cmake --build ${PROJECT_BINARY_DIR} --target installable\")
+    endif()
+  endforeach()")
+
 foreach(name IN LISTS targets)
   set_target_properties(kernelgrade_${name} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS kernelgrade_${name} EXPORT KernelgradeTargets
@@ -37,8 +48,12 @@ install(DIRECTORY kernels/runtime kernels/ptx kernels/foreign DESTINATION ${head
 install(FILES perf/cost/limits.h perf/cost/metrics.h DESTINATION ${headers}/perf/cost)
 install(DIRECTORY tests/oracle tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")
 
+set(KERNELGRADE_CUBLAS OFF)
+if(TARGET kernelgrade_cublas)
+  set(KERNELGRADE_CUBLAS ON)
+endif()
 configure_package_config_file(cmake/KernelgradeConfig.cmake.in ${PROJECT_BINARY_DIR}/KernelgradeConfig.cmake
   INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/KernelgradeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/KernelgradeConfig.cmake ${PROJECT_BINARY_DIR}/KernelgradeConfigVersion.cmake
-  cmake/Compile.cmake cmake/Foreign.cmake DESTINATION ${package})
+  cmake/Compile.cmake cmake/Foreign.cmake cmake/FindOpenBLASLib.cmake DESTINATION ${package})

@@ -25,11 +25,6 @@ constexpr int kWarp = 32;
 
 std::atomic<std::size_t> allowed_shared = kSharedBytesDefault;
 
-void demand_device(int device) {
-  demand(device == 0, cudaErrorInvalidDevice,
-         "device " + std::to_string(device) + "; there is one, number 0");
-}
-
 cudaDeviceProp properties() {
   const DeviceProperties& device = device_properties();
   cudaDeviceProp p{};
@@ -57,6 +52,10 @@ cudaDeviceProp properties() {
   p.l2CacheSize = static_cast<int>(device.l2_bytes);
   p.asyncEngineCount = p.concurrentKernels = p.concurrentManagedAccess = p.cooperativeLaunch = 1;
   p.managedMemory = p.unifiedAddressing = p.canMapHostMemory = 1;
+  p.directManagedMemAccessFromHost = p.hostNativeAtomicSupported = p.memoryPoolsSupported = 1;
+  p.hostRegisterSupported = p.canUseHostPointerForRegisteredMem = p.clusterLaunch = 1;
+  p.deviceOverlap = 1;
+  p.persistingL2CacheMaxSize = p.accessPolicyMaxWindowSize = p.l2CacheSize / 4 * 3;
   return p;
 }
 
@@ -73,11 +72,16 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
   case cudaDevAttrTotalConstantMemory: return static_cast<int>(p.totalConstMem);
   case cudaDevAttrWarpSize: return p.warpSize;
   case cudaDevAttrMaxRegistersPerBlock: return p.regsPerBlock;
-  case cudaDevAttrClockRate:
-  case cudaDevAttrMemoryClockRate:
-  case cudaDevAttrGlobalMemoryBusWidth:
-  case cudaDevAttrIntegrated: return 0;
+  case cudaDevAttrMaxPitch: return static_cast<int>(p.memPitch);
+  case cudaDevAttrTextureAlignment: return static_cast<int>(p.textureAlignment);
   case cudaDevAttrMultiProcessorCount: return p.multiProcessorCount;
+  case cudaDevAttrAsyncEngineCount:
+  case cudaDevAttrGpuOverlap:
+  case cudaDevAttrClusterLaunch:
+  case cudaDevAttrDirectManagedMemAccessFromHost:
+  case cudaDevAttrHostNativeAtomicSupported:
+  case cudaDevAttrHostRegisterSupported:
+  case cudaDevAttrCanUseHostPointerForRegisteredMem:
   case cudaDevAttrCanMapHostMemory:
   case cudaDevAttrConcurrentKernels:
   case cudaDevAttrUnifiedAddressing:
@@ -86,6 +90,8 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
   case cudaDevAttrCooperativeLaunch:
   case cudaDevAttrMemoryPoolsSupported: return 1;
   case cudaDevAttrL2CacheSize: return p.l2CacheSize;
+  case cudaDevAttrMaxPersistingL2CacheSize: return p.persistingL2CacheMaxSize;
+  case cudaDevAttrMaxAccessPolicyWindowSize: return p.accessPolicyMaxWindowSize;
   case cudaDevAttrMaxThreadsPerMultiProcessor: return p.maxThreadsPerMultiProcessor;
   case cudaDevAttrComputeCapabilityMajor: return p.major;
   case cudaDevAttrComputeCapabilityMinor: return p.minor;
@@ -96,11 +102,19 @@ int attribute_of(const cudaDeviceProp& p, cudaDeviceAttr attribute) {
   case cudaDevAttrMaxBlocksPerMultiprocessor: return p.maxBlocksPerMultiProcessor;
   case cudaDevAttrReservedSharedMemoryPerBlock:
     return static_cast<int>(p.reservedSharedMemPerBlock);
+  default: break;
   }
-  throw Refusal(cudaErrorInvalidValue, "attribute " + std::to_string(attribute));
+  demand(attribute > 0 && attribute <= cudaDevAttrOnlyPartialHostNativeAtomicSupported,
+         cudaErrorInvalidValue, "attribute " + std::to_string(attribute));
+  return 0; // what the virtual device has not, or nobody knows of a CPU
 }
 
 } // namespace
+
+void demand_device(int device) {
+  demand(device == 0, cudaErrorInvalidDevice,
+         "device " + std::to_string(device) + "; there is one, number 0");
+}
 
 std::size_t allowed_dynamic_shared() { return allowed_shared; }
 void forget_attributes() { allowed_shared = kSharedBytesDefault; }
@@ -133,7 +147,8 @@ cudaError_t active_blocks(int* blocks, int threads, std::size_t dynamic_shared) 
     const int by_threads = kMaxThreadsPerSm / ((threads + kWarp - 1) / kWarp * kWarp);
     const auto by_shared =
         static_cast<int>(kSharedBytesPerSm / (dynamic_shared + kReservedSharedBytes));
-    *blocks = std::min({by_threads, by_shared, kBlocksPerSm});
+    // No more than a cooperative launch may have, whose grid programs compute from this.
+    *blocks = std::min({by_threads, by_shared, kMaxCooperativeBlocks / kSmCount});
   });
 }
 
@@ -175,13 +190,42 @@ cudaError_t cudaDeviceReset() {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return fault(); }
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return fault(); }
 cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return fault(); }
+cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
+  return call("cudaDeviceGetLimit", [&] {
+    demand(limit == cudaLimitStackSize || limit == cudaLimitPrintfFifoSize ||
+               limit == cudaLimitMallocHeapSize,
+           cudaErrorNotSupported, "limit " + std::to_string(limit));
+    constexpr std::size_t kStack = 1024, kPrintf = 1 << 20, kHeap = 8 << 20; // a GPU's defaults
+    *value = limit == cudaLimitStackSize        ? kStack
+             : limit == cudaLimitPrintfFifoSize ? kPrintf
+                                                : kHeap;
+  });
+}
+cudaError_t cudaDeviceGetPCIBusId(char* text, int bytes, int device) {
+  return call("cudaDeviceGetPCIBusId", [&] {
+    demand_device(device);
+    std::snprintf(text, static_cast<std::size_t>(bytes), "0000:00:00.0");
+  });
+}
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return call("cudaDeviceGetStreamPriorityRange", [&] { *least = *greatest = 0; });
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
   return call("cudaDeviceCanAccessPeer", [&] { *can = 0; });
 }
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+  return call("cudaDeviceEnablePeerAccess", [&] {
+    throw Refusal(cudaErrorInvalidDevice, "device " + std::to_string(peer) + "; there is one");
+  });
+}
+cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+  return call("cudaDeviceDisablePeerAccess", [&] {
+    throw Refusal(cudaErrorPeerAccessNotEnabled, "to device " + std::to_string(peer));
+  });
+}
+cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return cudaGetDevice(device); }
 cudaError_t cudaDriverGetVersion(int* version) {
   return call("cudaDriverGetVersion", [&] { *version = CUDART_VERSION; });
 }

@@ -144,20 +144,6 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid
 
 // --- cudaLaunchKernelEx: clusters and cooperative launches by attributes
 
-enum cudaLaunchAttributeID {
-  cudaLaunchAttributeIgnore = 0,
-  cudaLaunchAttributeCooperative = 2,
-  cudaLaunchAttributeClusterDimension = 4,
-};
-struct cudaLaunchAttribute {
-  cudaLaunchAttributeID id;
-  union {
-    struct {
-      unsigned x, y, z;
-    } clusterDim;
-    int cooperative;
-  } val;
-};
 struct cudaLaunchConfig_t {
   dim3 gridDim;
   dim3 blockDim;

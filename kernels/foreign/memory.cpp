@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/state.h"
+#include "runtime/host/observer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,16 +15,17 @@ struct Memory {
 };
 
 struct Region {
-  std::uintptr_t begin;
-  std::size_t bytes;
-  cudaMemoryType type;
+  std::uintptr_t begin = 0;
+  std::size_t bytes = 0;
+  cudaMemoryType type = cudaMemoryTypeUnregistered;
 };
 
 // By address. Never destroyed: what a program did not free is a leak, not to be tidied up.
 struct Memories {
   std::mutex mutex;
   std::map<std::uintptr_t, Memory> allocated;
-  std::map<std::uintptr_t, std::size_t> symbols; // bytes
+  std::map<std::uintptr_t, std::size_t> symbols;    // bytes
+  std::map<std::uintptr_t, std::size_t> registered; // bytes, of the host
 };
 
 Memories& memories() {
@@ -43,12 +45,14 @@ Region region_of(const void* pointer) {
     if (address <= i->first + i->second.allocation.bytes())
       return {i->first, i->second.allocation.bytes(), i->second.type};
   }
-  auto& symbols = memories().symbols;
-  if (auto i = symbols.upper_bound(address); i != symbols.begin()) {
-    --i;
-    if (address <= i->first + i->second) return {i->first, i->second, cudaMemoryTypeDevice};
-  }
-  return {0, 0, cudaMemoryTypeUnregistered};
+  const auto inside = [&](const std::map<std::uintptr_t, std::size_t>& ranges,
+                          cudaMemoryType type) -> Region {
+    auto i = ranges.upper_bound(address);
+    if (i == ranges.begin() || address > (--i)->first + i->second) return {};
+    return {i->first, i->second, type};
+  };
+  const Region symbol = inside(memories().symbols, cudaMemoryTypeDevice);
+  return symbol.bytes != 0 ? symbol : inside(memories().registered, cudaMemoryTypeHost);
 }
 
 bool on_device(const Region& region) {
@@ -125,6 +129,16 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
   }
 }
 
+// Of a capture, what is asked for is looked at when the graph runs.
+void on_queue(Stream& stream, std::function<void(Stream&)> work) {
+  host::Queue& queue = host::queue_of(stream);
+  if (queue.capturing()) {
+    queue.record([work = std::move(work)] { work(stream_of(nullptr)); });
+  } else {
+    work(stream);
+  }
+}
+
 void set(void* to, int value, std::size_t bytes, Stream& stream) {
   if (bytes == 0) return;
   const Region region = region_of(to);
@@ -147,6 +161,11 @@ void allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
   } catch (const Error& error) {
     throw Refusal(cudaErrorMemoryAllocation, error.what());
   }
+}
+
+void demand_no_capture(cudaStream_t stream) {
+  demand(!host::queue_of(stream_of(stream)).capturing(), cudaErrorStreamCaptureUnsupported,
+         "memory is not allocated or freed in a capture; do it before or after");
 }
 
 void release(void* pointer, bool host) {
@@ -173,6 +192,24 @@ void demand_in_symbol(std::size_t size, std::size_t bytes, std::size_t offset) {
 void free_all_memory() {
   std::lock_guard lock(memories().mutex);
   memories().allocated.clear();
+  memories().registered.clear();
+}
+
+void note_written(const void* data, std::size_t bytes) {
+  if (host::observer && bytes != 0) host::observer->written(const_cast<void*>(data), bytes);
+}
+
+void demand_on_device(const void* pointer, std::size_t bytes, const char* which) {
+  const Region region = region_of(pointer);
+  demand_device(region, which, pointer);
+  demand_inside(region, which, pointer, bytes);
+}
+
+void demand_managed(const void* pointer, std::size_t bytes) {
+  const Region region = region_of(pointer);
+  demand(region.type == cudaMemoryTypeManaged, cudaErrorInvalidValue,
+         words("the pointer", pointer) + " does not come from cudaMallocManaged");
+  demand_inside(region, "the pointer", pointer, bytes);
 }
 
 cudaError_t copy_to_symbol(const void* symbol, std::size_t size, const void* from,
@@ -210,13 +247,14 @@ cudaError_t symbol_address(void** address, const void* symbol, std::size_t bytes
 } // namespace kg::foreign
 
 using namespace kg::foreign;
+using kg::Stream;
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   return call("cudaMalloc", [&] { allocate(pointer, bytes, cudaMemoryTypeDevice); });
 }
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   return call("cudaMallocAsync", [&] {
-    stream_of(stream);
+    demand_no_capture(stream);
     allocate(pointer, bytes, cudaMemoryTypeDevice);
   });
 }
@@ -243,7 +281,7 @@ cudaError_t cudaFree(void* pointer) {
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call("cudaFreeAsync", [&] {
-    stream_of(stream);
+    demand_no_capture(stream);
     release(pointer, false);
   });
 }
@@ -256,6 +294,33 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned) {
     demand(region_of(host).type == cudaMemoryTypeHost, cudaErrorInvalidValue,
            words("the pointer", host) + " does not come from cudaMallocHost or cudaHostAlloc");
     *device = host;
+  });
+}
+
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  return call("cudaHostGetFlags", [&] {
+    demand(region_of(host).type == cudaMemoryTypeHost, cudaErrorInvalidValue,
+           words("the pointer", host) + " does not come from cudaMallocHost or cudaHostAlloc");
+    *flags = cudaHostAllocMapped; // as all of it is
+  });
+}
+cudaError_t cudaHostRegister(void* host, std::size_t bytes, unsigned) {
+  return call("cudaHostRegister", [&] {
+    demand(host != nullptr && bytes != 0, cudaErrorInvalidValue, "nothing to register");
+    demand(
+        !kg::host::observer, cudaErrorNotSupported,
+        "the checkers and counters do not see memory that is the host's own; use cudaMallocHost");
+    demand(region_of(host).type == cudaMemoryTypeUnregistered, cudaErrorHostMemoryAlreadyRegistered,
+           words("the pointer", host));
+    std::lock_guard lock(memories().mutex);
+    memories().registered[number(host)] = bytes;
+  });
+}
+cudaError_t cudaHostUnregister(void* host) {
+  return call("cudaHostUnregister", [&] {
+    std::lock_guard lock(memories().mutex);
+    demand(memories().registered.erase(number(host)) == 1, cudaErrorHostMemoryNotRegistered,
+           words("the pointer", host));
   });
 }
 
@@ -273,7 +338,16 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return call("cudaMemcpyAsync", [&] { copy(to, from, bytes, kind, stream_of(stream)); });
+  return call("cudaMemcpyAsync", [&] {
+    on_queue(stream_of(stream), [=](Stream& queue) { copy(to, from, bytes, kind, queue); });
+  });
+}
+cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, std::size_t bytes) {
+  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes,
+                                cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
@@ -283,7 +357,29 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
                               std::size_t from_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
   return call("cudaMemcpy2D", [&] {
-    copy_rows(to, to_pitch, from, from_pitch, width, height, kind, stream_of(stream));
+    on_queue(stream_of(stream), [=](Stream& queue) {
+      copy_rows(to, to_pitch, from, from_pitch, width, height, kind, queue);
+    });
+  });
+}
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  return cudaMemcpy3DAsync(parameters, nullptr);
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  return call("cudaMemcpy3D", [&] {
+    demand(parameters != nullptr, cudaErrorInvalidValue, "the pointer to the parameters is null");
+    demand(!parameters->srcArray && !parameters->dstArray, cudaErrorNotSupported,
+           "arrays serve textures only: use cudaPitchedPtr");
+    on_queue(stream_of(stream), [p = *parameters](Stream& queue) {
+      const auto at = [](const cudaPitchedPtr& in, const cudaPos& from, std::size_t slice) {
+        return static_cast<char*>(in.ptr) + ((from.z + slice) * in.ysize + from.y) * in.pitch +
+               from.x;
+      };
+      for (std::size_t z = 0; z < p.extent.depth; ++z) {
+        copy_rows(at(p.dstPtr, p.dstPos, z), p.dstPtr.pitch, at(p.srcPtr, p.srcPos, z),
+                  p.srcPtr.pitch, p.extent.width, p.extent.height, p.kind, queue);
+      }
+    });
   });
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {

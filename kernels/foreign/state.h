@@ -6,16 +6,19 @@
 #pragma once
 
 #include "foreign/api.h"
+#include "runtime/host/queue.h"
 #include "runtime/memory.h"
 #include "runtime/stream.h"
 
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 struct CUstream_st {
   kg::Stream stream;
@@ -24,7 +27,8 @@ struct CUstream_st {
 struct CUevent_st {
   kg::Event event;
   bool timed = true;
-  bool recorded = false;
+  bool recorded = false;                           // and not in a capture
+  std::weak_ptr<kg::host::Queue::Tasks> capture{}; // that it was recorded in
 };
 
 namespace kg::foreign {
@@ -64,13 +68,20 @@ cudaError_t call(const char* name, Body&& body) {
 // --- Memory (memory.cpp)
 
 void free_all_memory();
+// Refuses what is not memory of the device, or runs over its end; `which` names it.
+void demand_on_device(const void* pointer, std::size_t bytes, const char* which);
+// Refuses what does not come from cudaMallocManaged, or runs over its end.
+void demand_managed(const void* pointer, std::size_t bytes);
 
 // --- Streams (stream.cpp)
 
 // The stream behind a handle; null and the two special handles are the default stream. Refuses
 // what is no stream.
 Stream& stream_of(cudaStream_t handle);
+std::vector<cudaStream_t> all_streams(); // that were created
 void destroy_streams();
+
+void demand_device(int device); // Refuses what is not number 0 (device.cpp)
 
 // Dynamic shared memory that cudaFuncSetAttribute allowed, for any kernel (device.cpp).
 std::size_t allowed_dynamic_shared();

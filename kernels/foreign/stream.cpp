@@ -1,42 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "foreign/state.h"
-
-#include <memory>
+#include "foreign/handles.h"
+#include "runtime/host/queue.h"
 
 namespace kg::foreign {
 namespace {
-
-// Handles are addresses; only what is in here is looked at.
-template <class Handle>
-class Handles {
- public:
-  Handle* add(std::unique_ptr<Handle> handle) {
-    std::lock_guard lock(mutex_);
-    Handle* const address = handle.get();
-    live_.emplace(address, std::move(handle));
-    return address;
-  }
-  Handle& get(Handle* handle, const char* what) {
-    std::lock_guard lock(mutex_);
-    demand(live_.count(handle) == 1, cudaErrorInvalidResourceHandle,
-           std::string("this is no ") + what + ", or it has been destroyed");
-    return *handle;
-  }
-  void remove(Handle* handle, const char* what) {
-    get(handle, what);
-    std::lock_guard lock(mutex_);
-    live_.erase(handle);
-  }
-  void clear() {
-    std::lock_guard lock(mutex_);
-    live_.clear();
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<Handle*, std::unique_ptr<Handle>> live_;
-};
 
 Handles<CUstream_st>& streams() {
   static Handles<CUstream_st> instance;
@@ -56,6 +24,12 @@ Stream& stream_of(cudaStream_t handle) {
   return streams().get(handle, "stream").stream;
 }
 
+cudaError_t on_stream(cudaStream_t stream, std::function<void()> work) {
+  return call("work on a stream", [&] { host::queue_of(stream_of(stream)).run(std::move(work)); });
+}
+
+std::vector<cudaStream_t> all_streams() { return streams().all(); }
+
 void destroy_streams() {
   streams().clear();
   events().clear();
@@ -64,6 +38,7 @@ void destroy_streams() {
 } // namespace kg::foreign
 
 using namespace kg::foreign;
+namespace host = kg::host;
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return call("cudaStreamCreate", [&] {
@@ -88,22 +63,47 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   return call("cudaStreamWaitEvent", [&] {
-    stream_of(stream);
-    event_of(event);
+    host::Queue& queue = host::queue_of(stream_of(stream));
+    // An event of a capture takes the stream into it.
+    if (const auto capture = event_of(event).capture.lock(); capture && !queue.capturing()) {
+      demand(stream != nullptr && stream != cudaStreamLegacy, cudaErrorStreamCaptureUnsupported,
+             "the default stream cannot be captured");
+      queue.begin_capture(capture);
+    }
   });
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned) {
   return call("cudaStreamAddCallback", [&] {
-    stream_of(stream);
-    callback(stream, cudaSuccess, data);
+    host::queue_of(stream_of(stream)).run([=] { callback(stream, cudaSuccess, data); });
   });
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return call("cudaLaunchHostFunc", [&] {
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return call("cudaStreamGetPriority", [&] {
     stream_of(stream);
-    function(data);
+    *priority = 0;
   });
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return call("cudaStreamGetFlags", [&] {
+    stream_of(stream);
+    *flags = stream ? cudaStreamNonBlocking : cudaStreamDefault;
+  });
+}
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value) {
+  return call("cudaStreamSetAttribute", [&] {
+    stream_of(stream);
+    demand(value != nullptr, cudaErrorInvalidValue, "the pointer to the value is null");
+    demand(attribute == cudaStreamAttributeAccessPolicyWindow ||
+               attribute == cudaStreamAttributePriority,
+           cudaErrorInvalidValue, "attribute " + std::to_string(attribute)); // hints
+  });
+}
+cudaError_t cudaCtxResetPersistingL2Cache() { return fault(); }
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return call("cudaLaunchHostFunc",
+              [&] { host::queue_of(stream_of(stream)).run([=] { function(data); }); });
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned flags) {
@@ -122,7 +122,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return call("cudaEventRecord", [&] {
     event_of(event).event.record(stream_of(stream));
-    event->recorded = true;
+    event->capture = host::queue_of(stream_of(stream)).capture();
+    event->recorded = event->capture.expired();
   });
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

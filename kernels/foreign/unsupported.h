@@ -19,8 +19,8 @@ inline constexpr bool supported = false; // dependent: an error only where it is
 #define KG_NO_INLINE_PTX(...)                                                                      \
   [] {                                                                                             \
     static_assert(false, "Kernelgrade: inline PTX does not run on the host backend; put the "      \
-                         "instruction into a function of its own, with #ifdef __CUDA_ARCH__ "      \
-                         "around it and the same in C++ after #else");                             \
+                         "instruction into a function of its own, in #ifndef KERNELGRADE_HOST, "   \
+                         "and the same in C++ after #else");                                       \
   }()
 #define KG_NO_DEVICE_HEAP                                                                          \
   [] {                                                                                             \
@@ -42,7 +42,6 @@ inline constexpr bool supported = false; // dependent: an error only where it is
 
 using cudaTextureObject_t = unsigned long long;
 using cudaSurfaceObject_t = unsigned long long;
-using cudaArray_t = struct cudaArray*;
 
 enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 inline constexpr int cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3;
@@ -99,9 +98,9 @@ KG_UNSUPPORTED(cudaMalloc3DArray, "arrays serve textures only: use cudaMalloc")
 
 // --- Graphs
 
-KG_UNSUPPORTED(cudaStreamBeginCapture, "call the launches themselves")
-KG_UNSUPPORTED(cudaStreamEndCapture, "call the launches themselves")
-KG_UNSUPPORTED(cudaGraphCreate, "call the launches themselves")
-KG_UNSUPPORTED(cudaGraphLaunch, "call the launches themselves")
-KG_UNSUPPORTED(cudaGraphInstantiate, "call the launches themselves")
+KG_UNSUPPORTED(cudaGraphAddMemAllocNode, "allocate before the graph is made")
+KG_UNSUPPORTED(cudaGraphAddMemFreeNode, "free after the graph has run")
+KG_UNSUPPORTED(cudaGraphConditionalHandleCreate,
+               "decide on the host, and launch the graph it takes")
+KG_UNSUPPORTED(cudaStreamBeginCaptureToGraph, "capture a graph of its own, and add it as a child")
 #undef KG_UNSUPPORTED

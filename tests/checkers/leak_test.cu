@@ -9,13 +9,14 @@
 namespace kg::test {
 namespace {
 
+// It is said, and alone fails nothing: the system frees what is left.
 TEST(Leaks, AreReportedAtTheEnd) {
   EXPECT_EXIT(
       {
         new DeviceBuffer<float>(25);
         std::exit(0);
       },
-      testing::ExitedWithCode(1), "\\[leak\\] 1 allocations were never freed, of 100 bytes");
+      testing::ExitedWithCode(0), "\\[leak\\] 1 allocations were never freed, of 100 bytes");
 }
 
 TEST(Leaks, NoneIsNone) {

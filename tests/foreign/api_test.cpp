@@ -202,9 +202,9 @@ TEST_F(Api, OccupancyByThreadsSharedMemoryAndBlocks) {
     return result;
   };
   EXPECT_EQ(blocks(1024, 0), 2);         // of 2048 threads
-  EXPECT_EQ(blocks(33, 0), 32);          // of 32 blocks
-  EXPECT_EQ(blocks(100, 0), 16);         // whole warps: 128 threads
-  EXPECT_EQ(blocks(128, 40 * 1024), 4);  // 164 KiB / (40 + 1)
+  EXPECT_EQ(blocks(33, 0), 4);           // of a cooperative grid's 64
+  EXPECT_EQ(blocks(682, 0), 2);          // whole warps: 704 threads
+  EXPECT_EQ(blocks(128, 54 * 1024), 2);  // 164 KiB / (54 + 1)
   EXPECT_EQ(blocks(128, 164 * 1024), 0); // more than a block may have
   int grid = 0, block = 0;
   EXPECT_EQ(cudaOccupancyMaxPotentialBlockSize(&grid, &block, nothing), cudaSuccess);

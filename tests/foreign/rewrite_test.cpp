@@ -15,7 +15,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string rewritten(const std::string& text) { return rewrite("k.cu", text).text; }
+Result result_of(const std::string& text) {
+  PassMacros macros;
+  return rewrite("k.cu", text, macros);
+}
+std::string rewritten(const std::string& text) { return result_of(text).text; }
 
 // A function for the host around statements, and what they become.
 std::string in_host(const std::string& statements) {
@@ -37,7 +41,7 @@ std::string error_of(const std::string& text) {
   return {};
 }
 void expect_unchanged(const std::string& text) {
-  const Result result = rewrite("k.cu", text);
+  const Result result = result_of(text);
   EXPECT_EQ(result.text, text);
   EXPECT_FALSE(result.changed);
 }
@@ -107,7 +111,9 @@ TEST(Launch, ByAddressKeepsItsType) {
             "cudaLaunchCooperativeKernel(k, g, b, args);");
   EXPECT_EQ(in_host("cudaLaunchKernel(reinterpret_cast<const void*>(&k), g, b, args);"),
             "cudaLaunchKernel((&k), g, b, args);");
-  expect_unchanged("void f() { cudaLaunchKernel(k, g, b, args); }");
+  EXPECT_EQ(in_host("node.func = (void*)k<T>; p->func = (void *) l;"),
+            "node.func = k<T>; p->func =  l;");
+  expect_unchanged("void f() { cudaLaunchKernel(k, g, b, args); func = (void*)x; }");
 }
 
 TEST(Launch, NotALaunch) {
@@ -155,6 +161,10 @@ TEST(Shared, DynamicInAKernel) {
             s + "float4>();");
   EXPECT_EQ(in_kernel("extern __shared__ A<int, B<T>> s[];"), s + "A < int , B < T > >>();");
   EXPECT_EQ(in_kernel("extern __shared__ float s[][N];"), s + "float[ N ]>();");
+  EXPECT_EQ(in_kernel("extern float __shared__ s[];"), s + "float>();");
+  EXPECT_EQ(in_kernel("f(); volatile A<T, 3> extern __shared__ s[];"),
+            "f(); " + s + "volatile A < T , 3 >>();");
+  EXPECT_EQ(in_kernel("extern unsigned __align__(8) int __shared__ s[];"), s + "unsigned int>();");
   EXPECT_EQ(in_kernel("extern __shared__ typename U<T>::type s[];"),
             s + "typename U < T > :: type>();");
   EXPECT_EQ(in_kernel("alignas(8) extern __shared__ char s[], t[];"),
@@ -179,6 +189,9 @@ TEST(Shared, DynamicOutsideFunctions) {
 
 TEST(Shared, Static) {
   expect_unchanged("__global__ void k() { __shared__ float s[32][33]; }");
+  EXPECT_EQ(in_kernel("float __shared__ s[32];"), "__shared__ float  s[32];");
+  EXPECT_EQ(in_kernel("if (x) f(); const A<T> __shared__ s;"),
+            "if (x) f(); __shared__ const A<T>  s;");
   EXPECT_EQ(in_kernel("static __shared__ int s;"), "__shared__   int s;");
   EXPECT_EQ(in_kernel("__align__(16) volatile __shared__ char s[4];"),
             "__shared__ __align__(16) volatile  char s[4];");
@@ -223,6 +236,14 @@ TEST(Unsupported, NoinlineIsSpelledAsTheStandardLibraryNeedsIt) {
   expect_unchanged("__attribute__((__noinline__)) void f();");
 }
 
+TEST(Cccl, IsCompiledAsByACompilerWithoutCuda) {
+  EXPECT_EQ(
+      rewritten("int a;\n#include <thrust/sort.h> // sorts\nint b;\n"),
+      "int a;\n#include <kernelgrade_cccl_begin.h>\n#line 2\n#include <thrust/sort.h> // sorts\n"
+      "#include <kernelgrade_cccl_end.h>\n#line 3\nint b;\n");
+  expect_unchanged("#include <thrusters.h>\n#include \"mine.h\"\n#include <cuda.h>\n");
+}
+
 // --- Files
 
 class Files : public testing::Test {
@@ -263,6 +284,33 @@ TEST_F(Files, HeadersThatNeedItAreCopied) {
   EXPECT_EQ(read(copy), "#line 1 \"" + (folder_ / "headers/kernel.cuh").string() +
                             "\"\n#include \"" + (folder_ / "plain.h").string() +
                             "\"\nvoid f() { KG_KERNEL(k).at(1, 2)(); }\n");
+}
+
+// A macro that only the device's pass has is noticed wherever it is used.
+TEST_F(Files, MacrosOfTheDevicesPassAreKnownToAllFiles) {
+  write("early.h", "inline int f() { return LIMIT; }\n");
+  write("limit.h", "#if __CUDA_ARCH__ >= 700\n#define LIMIT 2\n#else\n#define LIMIT 1\n#endif\n");
+  const std::string text = project(write("a.cu", "#include \"early.h\"\n#include \"limit.h\"\n"));
+  EXPECT_THAT(text, HasSubstr("copies/early.h"));
+  EXPECT_THAT(read(folder_ / "copies/early.h"), HasSubstr("defined(KG_PASSES_DIFFER_ON_LIMIT)"));
+}
+
+TEST_F(Files, HeadersOutsideTheProjectAreCopiedUnlessTheyAreAToolkits) {
+  fs::create_directories(folder_ / "project");
+  fs::create_directories(folder_ / "headers/crt");
+  const std::string kernel = "void f() { k<<<1, 2>>>(); }\n";
+  const fs::path other = write("other.h", kernel);
+  write("headers/toolkit.h", kernel);
+  const fs::path source = write("project/a.cu", "#include \"../other.h\"\n#include <toolkit.h>\n");
+  const auto written = [&] {
+    Project project(folder_ / "project", {folder_ / "headers"}, folder_ / "copies");
+    project.write(source, folder_ / "out.cpp");
+    return read(folder_ / "out.cpp");
+  };
+  EXPECT_THAT(written(), HasSubstr((folder_ / "copies/outside").string() + other.string()));
+  EXPECT_THAT(written(), HasSubstr("headers/toolkit.h\"\n"));
+  write("headers/crt/host_config.h", "");
+  EXPECT_THAT(written(), HasSubstr("\n#include <toolkit.h>\n"));
 }
 
 TEST_F(Files, AHeaderThatIncludesItselfEnds) {

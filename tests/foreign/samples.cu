@@ -81,6 +81,13 @@ __global__ void to_half(const float* in, __half* out, int n) {
   if (i < n) out[i] = __float2half(in[i] + Add);
 }
 
+// What is compiled for the device alone.
+__global__ void recent_maximum(const int* in, int n, int* maximum) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
+  for (int i = threadIdx.x; i < n; i += blockDim.x) atomicMax(maximum, in[i]);
+#endif
+}
+
 __global__ void say(int number) { printf("kernel says %d\n", number); }
 
 __global__ void add_one(float* data, int n, const float* nothing) {
@@ -202,6 +209,20 @@ bool samples::halves(const std::vector<float>& in, std::vector<float>& out) {
   CHECK(cudaFree(a));
   CHECK(cudaFree(b));
   return true;
+}
+
+int samples::maximum(const std::vector<int>& values) {
+  int *in, *out, result = -1;
+  const size_t bytes = values.size() * sizeof(int);
+  cudaMalloc(&in, bytes);
+  cudaMalloc(&out, sizeof(int));
+  cudaMemcpy(in, values.data(), bytes, cudaMemcpyHostToDevice);
+  cudaMemset(out, 0, sizeof(int));
+  recent_maximum<<<1, 32>>>(in, (int)values.size(), out);
+  cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(in);
+  cudaFree(out);
+  return result;
 }
 
 bool samples::printed(int number) {

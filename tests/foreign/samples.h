@@ -16,7 +16,8 @@ bool transpose(const std::vector<float>& in, std::vector<float>& out, int rows, 
 bool filter(std::vector<float>& values, const float (&weights)[3]);
 bool grid_sum(const std::vector<int>& values, bool by_attribute, int* sum); // + 42
 bool halves(const std::vector<float>& in, std::vector<float>& out);
-bool printed(int number); // "kernel says <number>" on standard output
+int maximum(const std::vector<int>& values); // of code for recent devices
+bool printed(int number);                    // "kernel says <number>" on standard output
 float managed_and_timed(int n);
 
 } // namespace samples

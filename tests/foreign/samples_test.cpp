@@ -62,6 +62,8 @@ TEST(Samples, Halves) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(out[i], (i + 1) * 0.5f);
 }
 
+TEST(Samples, CodeForTheDeviceAlone) { EXPECT_EQ(samples::maximum({3, 17, 5}), 17); }
+
 TEST(Samples, Printf) {
   testing::internal::CaptureStdout();
   const bool ran = samples::printed(17);

@@ -41,7 +41,7 @@ foreach(line IN LISTS lines)
   foreach(message IN LISTS messages)
     string(FIND "${message}" "${words}" has_words)
     # Not the compiler's quote of the line, which has the words, too.
-    if(message MATCHES "error: static.*Kernelgrade: " AND NOT has_words EQUAL -1)
+    if(message MATCHES "error: (static|#error).*Kernelgrade: " AND NOT has_words EQUAL -1)
       set(said "${message}")
     endif()
     if(message MATCHES "unsupported[.]txt:${number}:")

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "foreign/api.h"
+#include "foreign/graph.h"
 #include "foreign/launch.h"
 #include "foreign/unsupported.h"
 

@@ -16,8 +16,8 @@ constexpr const char* kUsage =
     "usage: kernelgrade-rewrite SOURCE OUTPUT [--root DIR] [--copies DIR] [--depfile FILE] "
     "[-IDIR]...\n"
     "  SOURCE     a CUDA source           OUTPUT  the C++ source to write\n"
-    "  --root     headers below it are rewritten, too (default: the folder of SOURCE)\n"
-    "  --copies   where their copies go (default: OUTPUT.headers)\n"
+    "  --root     the project's folder (default: that of SOURCE)\n"
+    "  --copies   where copies of headers go, by their place in it (default: OUTPUT.headers)\n"
     "  --depfile  what was read, in make's words\n";
 
 // Spaces and dollars as make wants them.

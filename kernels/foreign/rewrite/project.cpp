@@ -39,6 +39,16 @@ std::string line_directive(const fs::path& file) {
   return "#line 1 \"" + quoted + "\"\n";
 }
 
+// What a distribution or a CUDA toolkit brings: written for compilers, not for this.
+bool of_the_system(const fs::path& file) {
+  if (file.string().rfind("/usr/", 0) == 0) return true;
+  for (fs::path folder = file.parent_path(); folder != folder.parent_path();
+       folder = folder.parent_path()) {
+    if (fs::exists(folder / "crt/host_config.h")) return true; // a toolkit's include folder
+  }
+  return false;
+}
+
 } // namespace
 
 Project::Project(fs::path root, std::vector<fs::path> folders, fs::path copies)
@@ -51,8 +61,14 @@ Project::Project(fs::path root, std::vector<fs::path> folders, fs::path copies)
 }
 
 void Project::write(const fs::path& source, const fs::path& output) {
-  bool changed = false;
-  const std::string text = rewritten(source, changed);
+  std::string text;
+  PassMacros known;
+  do { // a macro may matter to a file that comes before it
+    known = macros_;
+    headers_.clear();
+    bool changed = false;
+    text = rewritten(source, changed);
+  } while (macros_ != known);
   // nvcc gives every source the runtime, included or not.
   write_file(output, "#include <kernelgrade_cuda_source.h>\n" + line_directive(source) + text);
 }
@@ -61,7 +77,7 @@ std::string Project::rewritten(const fs::path& file, bool& changed) {
   read_.insert(file);
   const std::string text = content_of(file);
   bool header_changed = false;
-  Result result = rewrite(file.string(), text, [&](std::string_view name) {
+  Result result = rewrite(file.string(), text, macros_, [&](std::string_view name) {
     return resolve(name, file.parent_path(), header_changed);
   });
   changed = result.changed || header_changed;
@@ -78,7 +94,7 @@ std::string Project::resolve(std::string_view name, const fs::path& folder, bool
     std::error_code none;
     const fs::path file = fs::weakly_canonical(place / relative, none);
     if (none || !fs::is_regular_file(file, none)) continue;
-    if (!within_root(file)) return {};
+    if (of_the_system(file)) return {};
     const fs::path& use = header(file).use;
     changed |= use != file;
     return use != file || quoted ? "\"" + use.string() + "\"" : std::string();
@@ -94,7 +110,8 @@ const Project::Header& Project::header(const fs::path& file) {
   bool changed = false;
   const std::string text = rewritten(file, changed);
   if (!changed) return header;
-  header.use = copies_ / fs::relative(file, root_);
+  header.use = copies_ / (within_root(file) ? file.lexically_relative(root_)
+                                            : "outside" / file.relative_path());
   write_file(header.use, line_directive(file) + text);
   return header;
 }

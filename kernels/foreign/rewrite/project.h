@@ -5,6 +5,8 @@
 // rewritten are copied, rewritten, beside the output, and the source includes the copies.
 #pragma once
 
+#include "foreign/rewrite/architecture.h"
+
 #include <filesystem>
 #include <map>
 #include <set>
@@ -17,8 +19,9 @@ namespace fs = std::filesystem;
 
 class Project {
  public:
-  // Headers are looked for beside the file that includes them and in `folders`; those outside
-  // `root` are never rewritten. Copies go into `copies`.
+  // Headers are looked for beside the file that includes them and in `folders`; those of the system
+  // and of a CUDA toolkit are never rewritten. Copies go into `copies`, by their place below `root`,
+  // or, of others, below outside/.
   Project(fs::path root, std::vector<fs::path> folders, fs::path copies);
 
   // Writes the rewritten `source` to `output`, and its copies. Throws Error or
@@ -43,6 +46,7 @@ class Project {
   fs::path copies_;
   std::map<fs::path, Header> headers_;
   std::set<fs::path> read_;
+  PassMacros macros_;
 };
 
 } // namespace kg::rewrite

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/rewrite/rewrite.h"
 
+#include "foreign/rewrite/edits.h"
 #include "foreign/rewrite/scopes.h"
 
 #include <algorithm>
@@ -10,22 +11,15 @@
 namespace kg::rewrite {
 namespace {
 
-struct Edit {
-  std::size_t begin;
-  std::size_t end;
-  std::string text;
-};
-
 bool opens_bracket(const Token& token) { return token.is("(") || token.is("[") || token.is("{"); }
 
 // One run of tokens: the code of a file, or the body of a macro.
 class Rewriter {
  public:
-  Rewriter(const std::string& file, std::string_view text, const Tokens& tokens, bool macro,
-           std::vector<Edit>& edits)
-      : file_(file), text_(text), tokens_(tokens),
-        scopes_(macro ? std::vector<Scope>(tokens.size(), Scope::host) : scopes_of(tokens)),
-        macro_(macro), edits_(edits) {}
+  Rewriter(const std::string& file, std::string_view text, const Tokens& tokens,
+           std::vector<Scope> scopes, bool macro, Edits& edits)
+      : file_(file), text_(text), tokens_(tokens), scopes_(std::move(scopes)), macro_(macro),
+        edits_(edits) {}
 
   void run() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
@@ -36,7 +30,9 @@ class Rewriter {
       if (at(i, "new") || at(i, "malloc") || at(i, "free") || at(i, "delete")) heap(i);
       if (at(i, "__noinline__") && !at(i - 1, "(") && !at(i - 1, ","))
         replace(i, i, "__attribute__((noinline))");
-      if (at(i, "cudaLaunchKernel") || at(i, "cudaLaunchCooperativeKernel")) untyped_kernel(i);
+      if (at(i, "cudaLaunchKernel") || at(i, "cudaLaunchCooperativeKernel")) untyped_kernel(i + 1);
+      if (at(i, "func") && (at(i - 1, ".") || at(i - 1, "->")) && at(i + 1, "="))
+        untyped_kernel(i + 1);
     }
   }
 
@@ -174,12 +170,14 @@ class Rewriter {
     }
   }
 
-  // cudaLaunchKernel((void*)kernel, ...): the cast would take the kernel's parameters from it.
-  void untyped_kernel(std::size_t i) {
-    std::size_t first = i + 2;
+  // cudaLaunchKernel((void*)kernel, ...) and a graph's node.func = (void*)kernel: the cast would
+  // take the kernel's parameters from it. `before`: the token in front of it.
+  void untyped_kernel(std::size_t before) {
+    const std::size_t first = before + 1;
     const bool named = at(first, "reinterpret_cast");
     std::size_t word = first + (named ? 2 : 1);
-    if (!at(i + 1, "(") || !(named ? at(first + 1, "<") : at(first, "("))) return;
+    if ((!at(before, "(") && !at(before, "=")) || !(named ? at(first + 1, "<") : at(first, "(")))
+      return;
     bool is_void = false;
     while (at(word, "const") || at(word, "void")) is_void |= at(word++, "void");
     if (is_void && at(word, "*") && at(word + 1, named ? ">" : ")")) replace(first, word + 1, "");
@@ -187,10 +185,6 @@ class Rewriter {
 
   // --- Shared memory
 
-  bool specifier(std::size_t i) const {
-    return at(i, "extern") || at(i, "static") || at(i, "volatile") || at(i, "const") ||
-           at(i, "__device__") || at(i, "__shared__");
-  }
   bool alignment(std::size_t i) const {
     return (at(i, "__align__") || at(i, "alignas") || at(i, "__attribute__")) && at(i + 1, "(");
   }
@@ -199,21 +193,20 @@ class Rewriter {
     if (macro_ && tokens_.size() == 1) return; // a macro that only renames the keyword
     std::size_t first = i;
     bool dynamic = false;
-    // Specifiers before it; alignas(...) and the like end in a parenthesis.
-    while (first > 0) {
-      if (specifier(first - 1)) {
+    // Specifiers and the type may come before it; alignas(...) and the like end in a parenthesis.
+    while (first > 0 && !at(first - 1, ";") && !at(first - 1, "{") && !at(first - 1, "}") &&
+           !at(first - 1, ":")) {
+      if (!at(first - 1, ")")) {
         --first;
-      } else if (at(first - 1, ")")) {
-        std::size_t open = first - 1;
-        for (int depth = 0; open > 0; --open) {
-          if (at(open, ")")) ++depth;
-          if (at(open, "(") && --depth == 0) break;
-        }
-        if (open == 0 || !alignment(open - 1)) break;
-        first = open - 1;
-      } else {
-        break;
+        continue;
       }
+      std::size_t open = first - 1;
+      for (int depth = 0; open > 0; --open) {
+        if (at(open, ")")) ++depth;
+        if (at(open, "(") && --depth == 0) break;
+      }
+      if (open == 0 || !alignment(open - 1)) break;
+      first = open - 1;
     }
     std::size_t semicolon = i;
     while (semicolon < tokens_.size() && !at(semicolon, ";")) {
@@ -328,16 +321,39 @@ class Rewriter {
   const Tokens& tokens_;
   const std::vector<Scope> scopes_;
   const bool macro_;
-  std::vector<Edit>& edits_;
+  Edits& edits_;
 };
+
+// Thrust, CUB and libcu++ are compiled as by a compiler that knows no CUDA.
+bool of_cccl(std::string_view name) {
+  for (const char* folder : {"thrust/", "cub/", "cuda/", "nv/"}) {
+    if (name.substr(1, std::string_view(folder).size()) == folder) return true;
+  }
+  return false;
+}
 
 } // namespace
 
-Result rewrite(const std::string& file, std::string_view text, const Resolve& resolve) {
+Result rewrite(const std::string& file, std::string_view text, PassMacros& macros,
+               const Resolve& resolve) {
   const Source source = tokenize(file, text);
-  std::vector<Edit> edits;
-  Rewriter(file, text, source.code, false, edits).run();
-  for (const Tokens& body : source.macros) Rewriter(file, text, body, true, edits).run();
+  const Scopes scopes = scopes_of(source.code, source.conditionals);
+  Edits edits;
+  Rewriter(file, text, source.code, scopes.of, false, edits).run();
+  for (const Macro& macro : source.macros) {
+    std::vector<Scope> unknown(macro.body.size(), Scope::host);
+    Rewriter(file, text, macro.body, std::move(unknown), true, edits).run();
+  }
+  rewrite_architecture(text, source, scopes, macros, edits);
+  for (const Include& include : source.includes) {
+    if (!of_cccl(include.name)) continue;
+    const std::size_t line = line_of(text, include.directive);
+    edits.push_back({include.directive, include.directive,
+                     "#include <kernelgrade_cccl_begin.h>\n#line " + std::to_string(line) + "\n"});
+    edits.push_back({include.end, include.end,
+                     "\n#include <kernelgrade_cccl_end.h>\n#line " +
+                         std::to_string(line_of(text, include.end) + 1)});
+  }
   const bool changed = !edits.empty();
   for (const Include& include : source.includes) {
     const std::string name = resolve ? resolve(include.name) : std::string();

@@ -3,13 +3,14 @@
 //
 // CUDA C++ -> C++ for the host backend, as little of it as possible:
 //   kernel<<<grid, block, shared, stream>>>(arguments)  ->  KG_KERNEL(kernel).at(...)(arguments)
-//   extern __shared__ T name[];                         ->  auto* const name =
-//   kg::dynamic_shared<T>() inline PTX, new, malloc and launches in device code ->  a message when
-//   it is compiled
-// No line moves, so that compilers, debuggers and reports speak of the lines that were written.
+//   extern __shared__ T name[];    ->  auto* const name = kg::dynamic_shared<T>();
+//   __CUDA_ARCH__                  ->  what architecture.h says
+//   inline PTX, new, malloc and launches in device code  ->  a message when it is compiled
+// No line moves (the few that are added say by #line where they belong), so that compilers,
+// debuggers and reports speak of the lines that were written.
 #pragma once
 
-#include "foreign/rewrite/tokens.h"
+#include "foreign/rewrite/architecture.h"
 
 #include <functional>
 #include <string>
@@ -25,7 +26,9 @@ struct Result {
   bool changed; // beyond the names of included files
 };
 
-// The rewritten `text` of `file`. Throws Error naming file, line and what is not understood.
-Result rewrite(const std::string& file, std::string_view text, const Resolve& resolve = {});
+// The rewritten `text` of `file`, in a project with these macros. Throws Error naming file, line
+// and what is not understood.
+Result rewrite(const std::string& file, std::string_view text, PassMacros& macros,
+               const Resolve& resolve = {});
 
 } // namespace kg::rewrite

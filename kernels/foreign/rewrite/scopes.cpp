@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "foreign/rewrite/scopes.h"
 
+#include <algorithm>
+
 namespace kg::rewrite {
 namespace {
 
@@ -51,29 +53,86 @@ std::size_t closing(const Tokens& tokens, std::size_t open) {
   return tokens.size();
 }
 
-std::vector<Scope> scopes_of(const Tokens& tokens) {
-  std::vector<Scope> result(tokens.size());
-  std::vector<Scope> open;
-  Scope scope = Scope::outside;
-  std::size_t statement = 0; // where the words that belong to the next brace begin
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
+std::size_t token_at(const Tokens& tokens, std::size_t offset) {
+  const auto found =
+      std::lower_bound(tokens.begin(), tokens.end(), offset,
+                       [](const Token& token, std::size_t at) { return token.begin < at; });
+  return static_cast<std::size_t>(found - tokens.begin());
+}
+
+namespace {
+
+// Walks through the tokens, and knows where it is.
+struct Walk {
+  struct Place {
+    std::vector<Scope> open;
+    Scope scope = Scope::outside;
+    std::size_t statement = 0; // where the words that belong to the next brace begin
+  };
+
+  struct Branches { // of an #if that is open
+    Place begin;
+    std::vector<std::size_t> depths; // of braces, where each branch ended
+  };
+
+  const Tokens& tokens;
+  Place place{};
+  std::vector<Branches> branches{};
+  bool balanced = true;
+
+  // Returns the scope of the token itself.
+  Scope pass(std::size_t i) {
     if (tokens[i].is("{")) {
-      open.push_back(scope);
-      scope = opened(tokens, statement, i, scope);
-      statement = i + 1;
+      place.open.push_back(place.scope);
+      place.scope = opened(tokens, place.statement, i, place.scope);
+      place.statement = i + 1;
     }
-    result[i] = scope;
+    const Scope result = place.scope;
     if (tokens[i].is("}")) {
-      if (!open.empty()) {
-        scope = open.back();
-        open.pop_back();
+      balanced &= !place.open.empty();
+      if (!place.open.empty()) {
+        place.scope = place.open.back();
+        place.open.pop_back();
       }
-      statement = i + 1;
+      place.statement = i + 1;
     } else if (tokens[i].is(";")) {
-      statement = i + 1;
+      place.statement = i + 1;
+    }
+    return result;
+  }
+  void pass(const Conditional& conditional) {
+    if (conditional.opens()) {
+      branches.push_back({place, {}});
+      return;
+    }
+    if (branches.empty()) return; // an error of the preprocessor's
+    Branches& here = branches.back();
+    here.depths.push_back(place.open.size());
+    balanced &= here.depths.back() == here.depths.front();
+    if (conditional.closes()) {
+      branches.pop_back();
+    } else {
+      place = here.begin;
     }
   }
-  return result;
+};
+
+} // namespace
+
+Scopes scopes_of(const Tokens& tokens, const std::vector<Conditional>& conditionals) {
+  Scopes scopes;
+  Walk walk{tokens};
+  auto conditional = conditionals.begin();
+  for (std::size_t i = 0; i <= tokens.size(); ++i) {
+    while (conditional != conditionals.end() &&
+           (i == tokens.size() || conditional->begin < tokens[i].begin)) {
+      walk.pass(*conditional++);
+    }
+    scopes.before.push_back(walk.place.scope);
+    if (i < tokens.size()) scopes.of.push_back(walk.pass(i));
+  }
+  scopes.balanced = walk.balanced && walk.place.open.empty();
+  return scopes;
 }
 
 } // namespace kg::rewrite

@@ -17,9 +17,18 @@ enum class Scope {
   device,      // in a kernel or a device function
 };
 
-// The scope of each token, told from the braces and the words before them: nothing is compiled, so
-// a macro that hides a brace or a keyword hides it from this, too.
-std::vector<Scope> scopes_of(const Tokens& tokens);
+struct Scopes {
+  std::vector<Scope> of;     // each token; a brace is inside what it opens or closes
+  std::vector<Scope> before; // each token, and at the end
+  bool balanced;             // every brace has its other; else nothing of this is certain
+};
+
+// Told from the braces and the words before them: nothing is compiled, so a macro that hides a
+// brace or a keyword hides it from this, too. Each branch of an #if begins where the first one did.
+Scopes scopes_of(const Tokens& tokens, const std::vector<Conditional>& conditionals);
+
+// The index of the first token at or behind `offset` of the file.
+std::size_t token_at(const Tokens& tokens, std::size_t offset);
 
 // The index of the token that closes the bracket at `open`: one of ( [ {. tokens.size() if none.
 std::size_t closing(const Tokens& tokens, std::size_t open);

@@ -107,6 +107,7 @@ class Lexer {
   }
 
   void directive() {
+    const std::size_t begin = at_;
     const std::size_t end = directive_end();
     ++at_; // '#'
     bool newline = false;
@@ -116,14 +117,31 @@ class Lexer {
       const char close = text_[at_] == '<' ? '>' : '"';
       const std::size_t last = text_.find(close, at_ + 1);
       if ((text_[at_] == '<' || text_[at_] == '"') && last < end)
-        source_.includes.push_back({text_.substr(at_, last + 1 - at_), at_});
-    } else if (name == "define" && skip_blanks(end, newline)) {
-      identifier();
-      Tokens body;
-      while (skip_blanks(end, newline)) token(body, end);
-      source_.macros.push_back(std::move(body));
+        source_.includes.push_back({text_.substr(at_, last + 1 - at_), at_, begin, end});
+    } else if ((name == "define" || name == "undef") && skip_blanks(end, newline)) {
+      const std::string_view macro = identifier();
+      source_.macros.push_back({macro, tokens_to(end), begin});
+    } else if (conditional(name)) {
+      Tokens condition; // what stands after #else and #endif is a remark
+      if (name != "else" && name != "endif") condition = tokens_to(end);
+      source_.conditionals.push_back({name, std::move(condition), begin, end});
     }
     at_ = end;
+  }
+
+  static bool conditional(std::string_view name) {
+    for (const char* word :
+         {"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"}) {
+      if (name == word) return true;
+    }
+    return false;
+  }
+
+  Tokens tokens_to(std::size_t end) {
+    Tokens tokens;
+    bool newline = false;
+    while (skip_blanks(end, newline)) token(tokens, end);
+    return tokens;
   }
 
   std::string_view identifier() {
@@ -208,11 +226,14 @@ class Lexer {
 
 } // namespace
 
+std::size_t line_of(std::string_view text, std::size_t offset) {
+  const std::string_view before = text.substr(0, offset);
+  return static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
+}
+
 void fail_at(const std::string& file, std::string_view text, std::size_t offset,
              const std::string& message) {
-  const auto line =
-      std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n') + 1;
-  throw Error(file + ":" + std::to_string(line) + ": " + message);
+  throw Error(file + ":" + std::to_string(line_of(text, offset)) + ": " + message);
 }
 
 Source tokenize(const std::string& file, std::string_view text) {

@@ -31,12 +31,33 @@ using Tokens = std::vector<Token>;
 struct Include {
   std::string_view name;
   std::size_t begin;
+  std::size_t directive; // its #
+  std::size_t end;       // of the line
+};
+
+// A #define, or an #undef, which has no body.
+struct Macro {
+  std::string_view name;
+  Tokens body;
+  std::size_t begin; // of its #
+};
+
+// #if, #ifdef, #ifndef, #elif, #elifdef, #elifndef, #else or #endif.
+struct Conditional {
+  std::string_view keyword;
+  Tokens condition;
+  std::size_t begin; // of its #
+  std::size_t end;
+
+  bool opens() const { return keyword.substr(0, 2) == "if"; }
+  bool closes() const { return keyword == "endif"; }
 };
 
 struct Source {
   Tokens code;
-  std::vector<Tokens> macros; // bodies of the #defines
+  std::vector<Macro> macros;
   std::vector<Include> includes;
+  std::vector<Conditional> conditionals;
 };
 
 // What cannot be understood. The message begins with "<file>:<line>: ".
@@ -44,6 +65,9 @@ class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// The line of `offset` in `text`, from 1.
+std::size_t line_of(std::string_view text, std::size_t offset);
 
 // Throws Error at the line of `offset` in `text`, the content of `file`.
 [[noreturn]] void fail_at(const std::string& file, std::string_view text, std::size_t offset,

@@ -15,9 +15,14 @@ namespace kg::host {
 class Queue {
  public:
   using Task = std::function<void()>;
+  using Tasks = std::vector<Task>;
 
-  void begin_capture() { recorded_ = std::make_unique<std::vector<Task>>(); }
-  std::unique_ptr<std::vector<Task>> end_capture() { return std::move(recorded_); }
+  // Several queues may record into one list.
+  void begin_capture(std::shared_ptr<Tasks> into = std::make_shared<Tasks>()) {
+    recorded_ = std::move(into);
+  }
+  std::shared_ptr<Tasks> end_capture() { return std::move(recorded_); }
+  const std::shared_ptr<Tasks>& capture() const { return recorded_; } // null if there is none
   bool capturing() const { return recorded_ != nullptr; }
   void record(Task task) { recorded_->push_back(std::move(task)); }
 
@@ -31,7 +36,7 @@ class Queue {
   }
 
  private:
-  std::unique_ptr<std::vector<Task>> recorded_;
+  std::shared_ptr<Tasks> recorded_;
 };
 
 // A null handle would pass for the default stream: a moved-from Stream must not.

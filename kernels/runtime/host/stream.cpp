@@ -18,7 +18,7 @@ struct HostEvent {
   bool recorded = false;
 };
 
-using Tasks = std::vector<host::Queue::Task>;
+using Tasks = host::Queue::Tasks;
 
 HostEvent& event_of(const Event& event) {
   require(event.handle() != nullptr, "this Event was moved from; use its new owner");
@@ -75,7 +75,7 @@ Graph Graph::capture(Stream& stream, const std::function<void(Stream&)>& enqueue
     throw;
   }
   Graph graph;
-  std::unique_ptr<Tasks> tasks = queue.end_capture();
+  auto tasks = std::make_unique<Tasks>(std::move(*queue.end_capture()));
   graph.node_count_ = static_cast<int>(tasks->size());
   graph.handle_ = tasks.release();
   return graph;

@@ -39,12 +39,16 @@ inline void resolve_exchange(void* const* payload, unsigned lanes) {
 
 template <class T>
 T exchange(unsigned mask, T value, unsigned source, const char* name, Location where) {
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8,
-                "shuffles move values of at most 8 bytes");
-  Exchange payload{0, source};
-  std::memcpy(&payload.value, &value, sizeof(T));
-  running_block(name, where).collective(mask, &payload, &resolve_exchange, name, where);
-  std::memcpy(static_cast<void*>(&value), &payload.value, sizeof(T));
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
+                "shuffles move values of at most 32 bytes");
+  auto* const bytes = reinterpret_cast<unsigned char*>(&value);
+  for (std::size_t at = 0; at < sizeof(T); at += sizeof(std::uint64_t)) {
+    const std::size_t part = sizeof(T) - at < 8 ? sizeof(T) - at : 8;
+    Exchange payload{0, source};
+    std::memcpy(&payload.value, bytes + at, part);
+    running_block(name, where).collective(mask, &payload, &resolve_exchange, name, where);
+    std::memcpy(bytes + at, &payload.value, part);
+  }
   return value;
 }
 

@@ -1,10 +1,12 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions that -fsanitize=bounds, signed-integer-overflow, shift and integer-divide-by-zero
-// call where something has happened (layouts as in LLVM's compiler-rt, ubsan_handlers.h).
+// The functions that -fsanitize=bounds, signed-integer-overflow, shift, integer-divide-by-zero and,
+// where a project asks for it, float-divide-by-zero call where something has happened (layouts as
+// in LLVM's compiler-rt, ubsan_handlers.h).
 #include "runtime/host/check/checker.h"
 
+#include <bit>
 #include <cstdint>
 #include <fmt/format.h>
 #include <string>
@@ -17,9 +19,10 @@ struct Place {
   std::uint32_t column;
 };
 struct Type {
-  std::uint16_t kind; // 0: integer
-  std::uint16_t info; // of an integer: lowest bit set if signed, the others log2 of its bits
-  char name[1];       // in quotes
+  std::uint16_t kind; // 0: integer, 1: floating point
+  std::uint16_t
+      info; // of an integer: lowest bit set if signed, the others log2 of its bits; else its bits
+  char name[1]; // in quotes
 };
 struct IndexData {
   Place place;
@@ -38,6 +41,13 @@ struct ShiftData {
 
 // A value of up to 64 bits is handed over itself, a wider one by address.
 std::string text(const Type& type, std::uintptr_t value) {
+  constexpr std::uint16_t kFloatingPoint = 1;
+  if (type.kind == kFloatingPoint) {
+    if (type.info == 32)
+      return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(value)));
+    if (type.info == 64) return fmt::format("{}", std::bit_cast<double>(value));
+    return fmt::format("a {}-bit number", type.info);
+  }
   const unsigned bits = 1u << (type.info >> 1);
   if (bits > 64) return "a 128-bit number";
   if ((type.info & 1) == 0) return std::to_string(value);

@@ -1,0 +1,18 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// <math.h> without C++20's lerp in the global namespace, where CUDA sources have their own.
+#pragma once
+#pragma GCC system_header // include_next is no standard C++
+
+#ifdef __cplusplus
+#include <cmath>
+namespace std {
+inline constexpr int kg_no_lerp = 0;
+}
+#define lerp kg_no_lerp
+#include_next <math.h>
+#undef lerp
+#else
+#include_next <math.h>
+#endif

@@ -1,0 +1,35 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Thrust's device memory by cudaMallocManaged in the place of operator new: copies and checkers
+// must know it for the device's, and Thrust itself writes it on the host.
+#pragma once
+
+#include "foreign/api.h"
+
+#include <new>
+#include <thrust/mr/new.h>
+
+namespace kg::foreign {
+
+class ThrustMemory final : public thrust::mr::memory_resource<> {
+ public:
+  void* do_allocate(std::size_t bytes, std::size_t) override {
+    void* data = nullptr;
+    if (cudaMallocManaged(&data, bytes) != cudaSuccess) throw std::bad_alloc();
+    return data;
+  }
+  void do_deallocate(void* data, std::size_t, std::size_t) override { cudaFree(data); }
+};
+
+} // namespace kg::foreign
+
+THRUST_NAMESPACE_BEGIN
+namespace mr {
+using kg_device_memory = ::kg::foreign::ThrustMemory;
+}
+THRUST_NAMESPACE_END
+
+#define new_delete_resource kg_device_memory
+#include <thrust/system/cpp/memory_resource.h>
+#undef new_delete_resource
