@@ -138,11 +138,14 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
     conclude(result, Verdict::unblessed,
              fmt::format("{} {}", file.path,
                          file.exists ? "has no such row"
-                                     : "does not exist: this device has no baseline"),
+                         : file.missing
+                             ? "is missing: restore it, or name " + wanted.op +
+                                   " under not_blessed in the device.json beside it"
+                             : "does not exist: this device has no baseline of " + wanted.op),
              "bless");
-    // A device that nobody has blessed is nobody's fault; a file that lacks a row lets that row go
-    // unjudged for ever.
-    if (file.exists) result.exit_code = kExitFail;
+    // An op that nobody has blessed here is nobody's fault; a row that its file lacks, or with its
+    // file, would go unjudged for ever.
+    if ((file.exists || file.missing) && !result.informs) result.exit_code = kExitFail;
   }
   if (baseline) apply_status(result, *baseline);
   return result;

@@ -132,6 +132,19 @@ std::map<std::string, std::string> JsonObject::texts(const std::string& name) {
   return result;
 }
 
+std::set<std::string> JsonObject::words(const std::string& name) {
+  const json& list = member(name);
+  if (!list.is_array()) fail(name, "is not an array", "write [...]");
+  std::set<std::string> result;
+  for (const json& word : list) {
+    if (!word.is_string())
+      fail(name, fmt::format("has as element {} no string", result.size()), "write \"...\"");
+    if (!result.insert(word.get<std::string>()).second)
+      fail(name, fmt::format("has {} twice", word.dump()), "remove one of them");
+  }
+  return result;
+}
+
 std::map<std::string, double> JsonObject::number_map(const std::string& name) {
   JsonObject below = object(name);
   std::map<std::string, double> result;

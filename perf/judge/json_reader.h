@@ -32,6 +32,7 @@ class JsonObject {
   std::vector<double> numbers(const std::string& member);
   std::vector<double> positives(const std::string& member);
   std::map<std::string, std::string> texts(const std::string& member);
+  std::set<std::string> words(const std::string& member); // an array of strings, each once
   std::map<std::string, double> positive_map(const std::string& member);
   std::map<std::string, double> number_map(const std::string& member);
   JsonObject object(const std::string& member);
