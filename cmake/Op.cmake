@@ -160,7 +160,8 @@ function(kernelgrade_add_op op)
       set_property(TEST checked.${op}.${dtype}.reverse APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=reverse)
       set_property(TEST checked.${op}.${dtype}.random APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=random:20260117)
     endif()
-    # A row that looks slower is measured beside the commit that blessed it, which may have to be built first.
+    # A row that looks slower is measured beside the commit that blessed it, which may have to be built first, where
+    # KERNELGRADE_CONFIRM=auto asks for that.
     add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}
       --json ${PROJECT_BINARY_DIR}/results/${op}.${dtype}.json)
     # On the host, times without a baseline tell nothing: they wait until somebody blesses them. Nor do those of a second type tell by
