@@ -51,7 +51,8 @@ TEST(DeviceFile, ErrorsNameFileAndPointer) {
   EXPECT_EQ(error_of(device_with("{\"memory\": 0}")),
             "device.json: /canaries_ns/memory is not positive; measure again");
   EXPECT_EQ(error_of(device_with("{\"memory\": \"1\"}")),
-            "device.json: /canaries_ns/memory is not a number; write a finite number");
+            "device.json: /canaries_ns/memory is not a number within limits; write a number from "
+            "-1e+18 to 1e+18");
   EXPECT_EQ(error_of(device_with("{\"a/b\": 1}")),
             "device.json: /canaries_ns/a~1b is unknown; use memory, compute, sync or launch");
   EXPECT_EQ(error_of(device_with("[]")),
