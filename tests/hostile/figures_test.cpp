@@ -72,8 +72,9 @@ TEST(Figures, OfResults) {
   const std::string out = (cli.folder.path() / "report").string();
   ASSERT_EQ(cli({"run", "--in-process", "--op", "fill", "--json", file}).exit_code, 0);
   const auto good = nlohmann::json::parse(judge::read_file(file).value());
+  const auto members = good.flatten();
   std::size_t numbers = 0;
-  for (const auto& [pointer, value] : good.flatten().items()) {
+  for (const auto& [pointer, value] : members.items()) {
     // Of the samples the first stands for all.
     if (!value.is_number() ||
         (pointer.find("/samples_ns/") != pointer.npos && pointer.back() != '0'))
