@@ -220,7 +220,8 @@ bool Database::import(const std::filesystem::path& path) {
           .with(id, row.at("case").get<std::string>(), row.at("variant").get<std::string>(),
                 row.at("mode").get<std::string>(), positive(row, "median_ns", path.string()),
                 positive(row, "ci_lo_ns", path.string()), positive(row, "ci_hi_ns", path.string()),
-                row.contains("baseline_ns") ? positive(row, "baseline_ns", path.string()) : 0.0,
+                row.value("baseline_ns", 0.0) == 0 ? 0.0
+                                                   : positive(row, "baseline_ns", path.string()),
                 row.at("verdict").get<std::string>(), row.value("identity", std::string()))
           .step();
     }
