@@ -51,16 +51,15 @@ std::string command_needed(CLI::App& app, const std::vector<std::string>& argume
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands(nullptr))
     commands.push_back(command->get_name());
-  const std::string list =
-      fmt::format("the commands are {}; see --help", fmt::join(commands, ", "));
+  const std::string list = fmt::format("he commands are {}; see --help", fmt::join(commands, ", "));
   const auto word = std::find_if(arguments.begin(), arguments.end(),
                                  [](const std::string& each) { return !each.starts_with('-'); });
-  if (word == arguments.end()) return "name a command: " + list;
+  if (word == arguments.end()) return "name a command; t" + list;
   const std::string meant = nearest(*word, commands);
   constexpr std::size_t kShown = 40; // the list must not disappear behind a long word
-  return fmt::format("there is no command '{}{}'{}: {}", word->substr(0, kShown),
+  return fmt::format("there is no command '{}{}'; {}{}", word->substr(0, kShown),
                      word->size() > kShown ? "..." : "",
-                     meant.empty() ? "" : "; did you mean " + meant + "?", list);
+                     meant.empty() ? "t" : "did you mean " + meant + "? T", list);
 }
 
 ShardOption shard_of(const Words& words) {

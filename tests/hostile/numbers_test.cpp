@@ -56,7 +56,7 @@ TEST(Words, ThatAreNoCommands) {
     const auto outcome = cli({typed});
     EXPECT_EQ(outcome.exit_code, 2) << typed;
     EXPECT_NE(outcome.err.find(std::string("there is no command '") + typed + "'; did you mean " +
-                               meant + "?: the commands are list, run, "),
+                               meant + "? The commands are list, run, "),
               std::string::npos)
         << outcome.err;
   }
@@ -69,7 +69,7 @@ TEST(Words, ThatAreNoCommands) {
     EXPECT_EQ(fault_of_console(outcome.err), "");
   }
   EXPECT_EQ(cli({}).exit_code, 2);
-  EXPECT_NE(cli({"--ascii"}).err.find("name a command: the commands are"), std::string::npos);
+  EXPECT_NE(cli({"--ascii"}).err.find("name a command; the commands are"), std::string::npos);
   EXPECT_NE(cli({"run", "--rnu"}).err.find("--rnu"), std::string::npos);
 }
 
