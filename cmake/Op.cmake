@@ -18,7 +18,7 @@
 #                              types but the first: nightly)
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
-#   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host without a baseline: nightly)
+#   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host of an op that is not blessed: nightly)
 #   resource.<op>              CTest test that gates spills, shared memory, occupancy and split accesses (host backend, nvcc), label perf
 #   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op. USES: ops whose `run` it calls, added
@@ -46,6 +46,20 @@ endforeach()
 set(KERNELGRADE_HEADERS_OF_CASES <algorithm> <memory> <string> <vector>
   <runtime/backend.h> <perf/measure/random_data.h> <perf/measure/suite.h> <tests/oracle/compare.h>)
 set(KERNELGRADE_HEADERS_OF_CARDS <runtime/device.h> <tests/contract/card.h> <tests/contract/samples.h> <tests/oracle/fills.h>)
+
+# The operations that have no baseline on the host, as device.json says: of every other a file that is gone must fail by day.
+set(KERNELGRADE_HOST_NOT_BLESSED "")
+set(device ${PROJECT_SOURCE_DIR}/baselines/host/device.json)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${device})
+file(READ ${device} json)
+string(JSON count LENGTH "${json}" not_blessed)
+if(count GREATER 0)
+  math(EXPR last "${count} - 1")
+  foreach(i RANGE ${last})
+    string(JSON op GET "${json}" not_blessed ${i})
+    list(APPEND KERNELGRADE_HOST_NOT_BLESSED ${op})
+  endforeach()
+endif()
 
 function(kernelgrade_add_op op)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES;TEXTS;USES")
@@ -198,14 +212,15 @@ function(kernelgrade_add_op op)
       set_property(TEST checked.${op}.${dtype}.reverse APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=reverse)
       set_property(TEST checked.${op}.${dtype}.random APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=random:20260117)
     endif()
-    # A row that looks slower is measured beside the commit that blessed it, which may have to be built first.
+    # A row that looks slower is measured beside the commit that blessed it, which may have to be built first, where
+    # KERNELGRADE_CONFIRM=auto asks for that.
     add_test(NAME perf.${op}.${dtype} COMMAND kernelgrade gate --op ${op} --dtype ${dtype}
       --json ${PROJECT_BINARY_DIR}/results/${op}.${dtype}.json)
     # On the host, times without a baseline tell nothing: they wait until somebody blesses them. Nor do those of a second type tell by
     # day what those of the first do not; its costs on a GPU do, and are counted by day.
     set(label perf)
     list(FIND arg_DTYPES ${dtype} index)
-    if(KERNELGRADE_BACKEND STREQUAL "host" AND (index GREATER 0 OR NOT EXISTS ${PROJECT_SOURCE_DIR}/baselines/host/${op}.csv))
+    if(KERNELGRADE_BACKEND STREQUAL "host" AND (index GREATER 0 OR op IN_LIST KERNELGRADE_HOST_NOT_BLESSED))
       set(label nightly)
     endif()
     set_tests_properties(perf.${op}.${dtype} PROPERTIES

@@ -67,12 +67,26 @@ void require_regular(const struct stat& file, const std::filesystem::path& path)
     throw Error(fmt::format("{}: it is {}, not a regular file; name a file", path.string(), kind));
 }
 
+// What lies at `path` where open() finds no file: nothing, or a link to nothing, which must not
+// pass for it.
+void require_nothing(const std::filesystem::path& path) {
+  std::error_code none;
+  const std::filesystem::path target = std::filesystem::read_symlink(path, none);
+  if (!none)
+    throw Error(fmt::format("{}: it is a link to {}, which does not exist; restore that file or "
+                            "remove the link",
+                            path.string(), target.string()));
+}
+
 } // namespace
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {
   // Without waiting: a pipe that nobody writes to would never open.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file && errno == ENOENT) return std::nullopt;
+  if (!file && errno == ENOENT) {
+    require_nothing(path);
+    return std::nullopt;
+  }
   if (!file) fail_with_errno("open", path);
   struct stat opened {};
   if (::fstat(file.number(), &opened) != 0) fail_with_errno("look at", path);

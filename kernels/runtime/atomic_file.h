@@ -13,7 +13,8 @@
 namespace kg {
 
 // The file's contents, or nothing when there is no such file. Throws kg::Error when there is one
-// that cannot be read, or that is no regular file: a pipe would wait, a device never end.
+// that cannot be read, or that is no regular file: a pipe would wait, a device never end; and at a
+// link to nothing.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 
 // Throws kg::Error where `path` is neither a regular file nor a new name: a rename would put a file

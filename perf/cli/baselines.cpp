@@ -2,12 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/baselines.h"
 
-#include "perf/judge/device_file.h"
 #include "perf/measure/environment.h"
 
 #include <fmt/format.h>
 
 namespace kg::cli {
+namespace {
+
+// Whether a device has any file: then it is blessed.
+bool holds_anything(const std::filesystem::path& folder) {
+  if (std::filesystem::exists(folder)) return !std::filesystem::is_empty(folder);
+  if (std::filesystem::is_symlink(folder))
+    throw Error(fmt::format("{}: it is a link to {}, which does not exist; restore that folder or "
+                            "remove the link",
+                            folder.string(), std::filesystem::read_symlink(folder).string()));
+  return false;
+}
+
+} // namespace
 
 std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& baselines,
                                                         const std::string& device,
@@ -18,9 +30,29 @@ std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::p
 std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& folder,
                                                         judge::Device device,
                                                         const std::set<std::string>& ops) {
+  const std::filesystem::path about = folder / "device.json";
+  const auto blessed = judge::load_device(about).value_or(judge::DeviceFile{});
+  const bool is_blessed = holds_anything(folder);
   std::map<std::string, judge::TimingFile> files;
-  for (const std::string& op : ops) files[op] = judge::load_timings(folder / (op + ".csv"), device);
+  for (const std::string& op : ops) {
+    judge::TimingFile& file = files[op] = judge::load_timings(folder / (op + ".csv"), device);
+    const bool named = blessed.not_blessed.contains(op);
+    file.missing = is_blessed && !file.exists && !named;
+    if (file.exists && named)
+      file.problems.push_back(
+          {about.string(), 0, fmt::format("/not_blessed names {}, which {} blesses", op, file.path),
+           "remove the name, so that the file is missed when it is gone"});
+  }
   return files;
+}
+
+judge::DeviceFile device_file(const std::filesystem::path& folder,
+                              const std::set<std::string>& ops) {
+  if (const auto known = judge::load_device(folder / "device.json")) return *known;
+  judge::DeviceFile device;
+  for (const std::string& op : ops)
+    if (!std::filesystem::exists(folder / (op + ".csv"))) device.not_blessed.insert(op);
+  return device;
 }
 
 void require_listed(const Selection& selection) {

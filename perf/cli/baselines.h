@@ -6,6 +6,7 @@
 
 #include "perf/cli/selection.h"
 #include "perf/judge/baseline.h"
+#include "perf/judge/device_file.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
 #include "runtime/backend.h"
@@ -25,10 +26,15 @@ std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::p
                                                         const std::string& device,
                                                         const Selection& selection);
 
-// The same of any device: <folder>/<op>.csv.
+// The same of any device: <folder>/<op>.csv, and which of them are missing.
 std::map<std::string, judge::TimingFile> load_baselines(const std::filesystem::path& folder,
                                                         judge::Device device,
                                                         const std::set<std::string>& ops);
+
+// The folder's device.json; of a device that is blessed for the first time a new one, in which all
+// ops but those with a file are named as not blessed.
+judge::DeviceFile device_file(const std::filesystem::path& folder,
+                              const std::set<std::string>& ops);
 
 // Throws UsageError where a row is selected that no baseline can have.
 void require_listed(const Selection& selection);

@@ -48,7 +48,11 @@ std::set<judge::RowKey> keys_of(const Selection& selection, const std::string& o
 // moment, do not make the others look ill; what later parts of the program put there stays.
 void update_device_file(const std::filesystem::path& path, const judge::Results& run,
                         const std::map<std::string, judge::TimingFile>& baselines) {
-  judge::DeviceFile device = judge::load_device(path).value_or(judge::DeviceFile{});
+  std::set<std::string> ops;
+  for (const auto& [op, file] : baselines) ops.insert(op);
+  judge::DeviceFile device = device_file(path.parent_path(), ops);
+  for (const auto& [op, file] : baselines)
+    if (file.exists) device.not_blessed.erase(op);
   device.fingerprint = perf::fingerprint(run.environment);
   std::map<std::string, std::vector<double>> canaries;
   for (const auto& [op, file] : baselines)

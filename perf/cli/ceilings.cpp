@@ -4,9 +4,9 @@
 // kernelgrade ceilings: what this device reaches at the most, which is what others are shares of.
 #include "perf/ceilings/ceilings.h"
 
+#include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/measure_rows.h"
-#include "perf/judge/device_file.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"
 #include "perf/measure/environment.h"
@@ -45,9 +45,11 @@ std::string table(const std::vector<perf::Ceiling>& ceilings) {
 }
 
 void save(const std::vector<perf::Ceiling>& ceilings, const Options& options, World& world) {
-  const std::filesystem::path path = options.baselines / world.device() / "device.json";
+  const std::filesystem::path folder = options.baselines / world.device();
+  const std::filesystem::path path = folder / "device.json";
   const perf::Environment here = perf::fingerprint(perf::environment(source_of(options, world)));
-  judge::DeviceFile device = judge::load_device(path).value_or(judge::DeviceFile{here, {}, {}, {}});
+  judge::DeviceFile device = device_file(folder, select(world, {Filter{}}).ops);
+  if (device.fingerprint.empty()) device.fingerprint = here;
   if (const std::string other = judge::difference(device, here); !other.empty())
     throw Error(fmt::format("{} is of another machine ({}); bless the rows on this one first, so "
                             "that all of the file is of one",

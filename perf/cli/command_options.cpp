@@ -173,8 +173,8 @@ void add_gate(CLI::App& app, Words& words) {
   add_strict(*gate, words);
   add_shard(*gate, words, kShard);
   gate->add_option("--confirm", words.confirm,
-                   "auto: measure what looks slower beside the commit that blessed it; never: only "
-                   "say so (KERNELGRADE_CONFIRM)")
+                   "auto: build the commit that blessed what looks slower, and measure both side "
+                   "by side; never (default): only say so (KERNELGRADE_CONFIRM)")
       ->check(CLI::IsMember({"auto", "never"}))
       ->envname("KERNELGRADE_CONFIRM");
   add_import(*gate, words);

@@ -63,12 +63,16 @@ void check_device_file(const std::filesystem::path& folder, const perf::Environm
 }
 
 void check_baselines(const Options& options, const World& world, const std::string& device,
-                     Findings& findings) {
+                     const std::optional<judge::DeviceFile>& blessed, Findings& findings) {
   const Selection all = select(world, {Filter{}});
   judge::TextTable table({"baselines", "rows", ""});
   for (const auto& [op, file] : load_baselines(options.baselines, device, all)) {
-    table.add({file.path, std::to_string(file.rows.size()), file.exists ? "" : "no file"});
-    if (!file.exists)
+    const bool named = blessed && blessed->not_blessed.contains(op);
+    table.add({file.path, std::to_string(file.rows.size()),
+               file.exists ? ""
+               : named     ? "no file, as device.json says"
+                           : "no file"});
+    if (!file.exists && !named)
       findings.push_back({fmt::format("{} has no baseline for {}", op, device),
                           fmt::format("kernelgrade bless --op {}", op)});
     for (const judge::Problem& problem : file.problems)
@@ -132,7 +136,7 @@ int doctor(const Options& options, World& world) {
   const std::filesystem::path folder = options.baselines / device;
   const std::optional<judge::DeviceFile> blessed = judge::load_device(folder / "device.json");
   check_device_file(folder, environment, blessed, findings);
-  check_baselines(options, world, device, findings);
+  check_baselines(options, world, device, blessed, findings);
   check_load(findings);
   const perf::DeviceLock lock(perf::device_lock_path(device),
                               [&] { world.err << "waiting for another measuring process\n"; });

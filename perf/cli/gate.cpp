@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade gate: measures and compares with the committed baselines; what looks slower is then
-// measured side by side with the commit that blessed it.
+// kernelgrade gate: measures and compares with the committed baselines; what looks slower is then,
+// with --confirm auto, measured side by side with the commit that blessed it.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/confirm_rows.h"
@@ -56,8 +56,10 @@ judge::GateResult confirmed(const Options& options, World& world,
   const std::vector<judge::RowKey> rows = judge::suspects(screened);
   if (rows.empty()) return screened;
   const judge::Confirmations confirmations =
-      options.confirm ? confirm_rows(options, world, baselines, rows)
-                      : judge::unconfirmed(screened, "it is not confirmed (--confirm never)");
+      options.confirm
+          ? confirm_rows(options, world, baselines, rows)
+          : judge::unconfirmed(screened,
+                               "--confirm auto measures it beside the commit that blessed it");
   for (judge::Measured& row : run.rows)
     if (const auto at = confirmations.find(row.key); at != confirmations.end())
       judge::store(at->second, row);

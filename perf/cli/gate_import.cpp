@@ -5,6 +5,7 @@
 // Measures nothing and needs no device.
 #include "perf/cli/gate_import.h"
 
+#include "perf/cli/baselines.h"
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/compare_results.h"
 #include "perf/judge/summary.h"
@@ -42,16 +43,15 @@ judge::GateResult against_baselines(const Options& options, const judge::Results
   require(
       name != run.environment.end(),
       "--import: the files do not say on which device they were measured; give --baseline FILE");
-  std::map<std::string, judge::TimingFile> baselines;
   std::vector<judge::Registered> registered;
+  std::set<std::string> ops;
+  std::set<std::pair<std::string, std::string>> types;
   for (const judge::Measured& row : run.rows) {
     registered.push_back({row.op, row.dtype, row.key, row.category, row.kind, true});
-    if (!baselines.contains(row.op))
-      baselines[row.op] =
-          judge::load_timings(options.baselines / name->second / (row.op + ".csv"), device);
+    ops.insert(row.op);
+    types.emplace(row.op, row.dtype);
   }
-  std::set<std::pair<std::string, std::string>> types;
-  for (const judge::Measured& row : run.rows) types.emplace(row.op, row.dtype);
+  const auto baselines = load_baselines(options.baselines / name->second, device, ops);
   for (const auto& [op, file] : baselines)
     for (const judge::TimingRow& row : file.rows) {
       const std::string dtype(judge::dtype_of(row.key.case_id));

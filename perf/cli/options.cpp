@@ -3,14 +3,18 @@
 #include "perf/cli/options.h"
 
 #include "perf/cli/command_options.h"
+#include "perf/cli/nearest.h"
 #include "perf/judge/limits.h"
 #include "runtime/backend.h"
+#include "runtime/environment.h"
+#include "tests/support/random.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <regex>
-#include <string_view>
 
 namespace kg::cli {
 namespace {
@@ -26,12 +30,36 @@ bool asks_for_help(const CLI::ParseError& error) {
   return error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
 }
 
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  const std::string_view text = value ? value : "";
-  if (text.empty() || text == "0") return false;
-  if (text == "1") return true;
-  throw UsageError(fmt::format("{} is \"{}\"; set it to 1 or 0, or not at all", variable, text));
+// What the environment says beside the command line. All of it is checked before anything runs: a
+// seed that is none must not look like a wrong result of the row that first needs it.
+void read_environment(Options& options) {
+  try {
+    options.strict = is_set("KERNELGRADE_STRICT") || options.strict;
+    options.require_gpu = is_set("KERNELGRADE_REQUIRE_GPU");
+    // Not an option, so that an older build which does not know it measures, too, if longer.
+    if (is_set("KERNELGRADE_BRIEF")) options.pace = perf::Pace::brief;
+    const char* const seed = std::getenv("KERNELGRADE_SEED");
+    test::parse_seed(seed ? seed : "");
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+// Of a command line without a known command: what is wrong with it. CLI11 would say that one is
+// required.
+std::string command_needed(CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    commands.push_back(command->get_name());
+  const std::string list = fmt::format("he commands are {}; see --help", fmt::join(commands, ", "));
+  const auto word = std::find_if(arguments.begin(), arguments.end(),
+                                 [](const std::string& each) { return !each.starts_with('-'); });
+  if (word == arguments.end()) return "name a command; t" + list;
+  const std::string meant = nearest(*word, commands);
+  constexpr std::size_t kShown = 40; // the list must not disappear behind a long word
+  return fmt::format("there is no command '{}{}'; {}{}", word->substr(0, kShown),
+                     word->size() > kShown ? "..." : "",
+                     meant.empty() ? "t" : "did you mean " + meant + "? T", list);
 }
 
 ShardOption shard_of(const Words& words) {
@@ -64,8 +92,9 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
   } catch (const CLI::ParseError& error) {
-    if (!asks_for_help(error)) throw UsageError(fmt::format("{}; see --help", error.what()));
     const auto commands = app.get_subcommands();
+    if (!asks_for_help(error) && commands.empty()) throw UsageError(command_needed(app, arguments));
+    if (!asks_for_help(error)) throw UsageError(fmt::format("{}; see --help", error.what()));
     return {{}, Help{commands.empty() ? app.help() : commands.front()->help()}};
   }
   Options& options = words.options;
@@ -85,10 +114,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   if (!words.shard.empty()) options.shard = shard_of(words);
   if (!words.status.empty()) options.status = judge::status_named(words.status);
   options.confirm = words.confirm == "auto";
-  options.strict = is_set("KERNELGRADE_STRICT") || options.strict;
-  options.require_gpu = is_set("KERNELGRADE_REQUIRE_GPU");
-  // Not an option, so that an older build which does not know it measures, too, if longer.
-  if (is_set("KERNELGRADE_BRIEF")) options.pace = perf::Pace::brief;
+  read_environment(options);
   return {options, std::nullopt};
 }
 

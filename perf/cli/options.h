@@ -63,7 +63,7 @@ struct Options {
   bool in_process = false;       // measure in this process, without that protection
   std::filesystem::path journal; // where a process started by measure_in_processes writes its rows
 
-  bool confirm = true; // gate: suspicious rows are measured beside their reference
+  bool confirm = false; // gate: suspicious rows are measured beside their reference
 
   // ab
   std::string base;       // the reference, as git names it

@@ -77,11 +77,12 @@ std::string leave_out_untimed(Selection& selection, const judge::Results& run,
   for (Row& row : selection.rows) {
     const auto& [op, dtype] = std::tie(row.registered.op, row.registered.dtype);
     const bool first = first_type.emplace(op, dtype).first->second == dtype;
-    const bool by_day = first && baselines.at(op).exists;
+    const bool blessed = baselines.at(op).exists || baselines.at(op).missing;
+    const bool by_day = first && blessed;
     if (!row.registered.selected || by_day || timed.contains({op, dtype})) continue;
     row.registered.selected = false;
     --selection.selected;
-    left_out.insert(baselines.at(op).exists ? op + "." + dtype : op);
+    left_out.insert(blessed ? op + "." + dtype : op);
   }
   if (left_out.empty()) return "";
   constexpr std::size_t kNamed = 4;

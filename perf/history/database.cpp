@@ -3,11 +3,11 @@
 #include "perf/history/database.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/schema.h"
 #include "perf/judge/sinks.h"
 #include "runtime/error.h"
 
 #include <chrono>
-#include <cmath>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -111,7 +111,7 @@ bool is_utc(const std::string& text) {
 // A row's time; nlohmann's get would take any number.
 double positive(const nlohmann::json& row, const char* member, const std::string& file) {
   const double value = row.at(member).get<double>();
-  require(std::isfinite(value) && value > 0,
+  require(value > 0 && value <= judge::kGreatest,
           fmt::format("{}: {} of {} is {}, no time; measure again", file, member,
                       row.at("case").get<std::string>(), value));
   return value;
@@ -220,8 +220,9 @@ bool Database::import(const std::filesystem::path& path) {
           .with(id, row.at("case").get<std::string>(), row.at("variant").get<std::string>(),
                 row.at("mode").get<std::string>(), positive(row, "median_ns", path.string()),
                 positive(row, "ci_lo_ns", path.string()), positive(row, "ci_hi_ns", path.string()),
-                row.value("baseline_ns", 0.0), row.at("verdict").get<std::string>(),
-                row.value("identity", std::string()))
+                row.value("baseline_ns", 0.0) == 0 ? 0.0
+                                                   : positive(row, "baseline_ns", path.string()),
+                row.at("verdict").get<std::string>(), row.value("identity", std::string()))
           .step();
     }
     transaction.commit();

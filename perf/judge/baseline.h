@@ -49,12 +49,16 @@ struct TimingRow {
   friend bool operator==(const TimingRow&, const TimingRow&) = default;
 };
 
-// What a baseline file holds. One that is not there is no problem: the device has not been blessed.
+// What a baseline file holds. One that is not there is no problem where the device has not been
+// blessed, or not for this op.
 struct TimingFile {
   std::string path;
   bool exists = false;
   std::vector<TimingRow> rows;   // sorted by key; without those that have a problem
   std::vector<Problem> problems; // any of them makes the file useless as a judge
+  // It is not there, though the device is blessed and device.json does not name the op among those
+  // that are not: a deleted file must not switch its gate off.
+  bool missing = false;
 };
 
 // Reads <op>.csv: the file's name says which op its cases must belong to.

@@ -139,6 +139,7 @@ void settle(RowResult& result, Verdict verdict, const std::string& reason) {
   result.reason = reason;
   result.message = fmt::format("{}: {}: {}", text(result.key), name(verdict), reason);
   result.exit_code = usual_exit(verdict);
+  if (result.exit_code == kExitSkip) result.grade.reset(); // undecided is no grade
 }
 
 ComparedRow compare_row(const Measured& a, const Measured& b, const CompareRule& rule,

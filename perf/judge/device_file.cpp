@@ -27,6 +27,7 @@ std::optional<DeviceFile> load_device(const std::filesystem::path& path) {
       object.object("canaries_ns").fail(kind, "is unknown", "use memory, compute, sync or launch");
   device.ceilings = object.positive_map("ceilings");
   device.calibration = object.number_map("calibration");
+  if (object.has("not_blessed")) device.not_blessed = object.words("not_blessed");
   object.done();
   return device;
 }
@@ -55,11 +56,10 @@ std::map<std::string, double> ceilings_of(const DeviceFile& device) {
 }
 
 void save_device(const std::filesystem::path& path, const DeviceFile& device) {
-  const nlohmann::json json = {{"schema", kDeviceSchema},
-                               {"fingerprint", device.fingerprint},
-                               {"canaries_ns", device.canaries_ns},
-                               {"ceilings", device.ceilings},
-                               {"calibration", device.calibration}};
+  const nlohmann::json json = {
+      {"schema", kDeviceSchema},           {"fingerprint", device.fingerprint},
+      {"canaries_ns", device.canaries_ns}, {"ceilings", device.ceilings},
+      {"calibration", device.calibration}, {"not_blessed", device.not_blessed}};
   write_file(path, for_json(json, 2) + "\n");
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace kg::judge {
@@ -19,6 +20,8 @@ struct DeviceFile {
   std::map<std::string, double> canaries_ns; // by kind
   std::map<std::string, double> ceilings;    // "dram_bytes_per_s", "f32_flops_per_s", ...
   std::map<std::string, double> calibration; // error rates of the gate measured on this device
+  // The operations that really have no baseline here; of every other a missing file is a failure.
+  std::set<std::string> not_blessed = {};
 
   friend bool operator==(const DeviceFile&, const DeviceFile&) = default;
 };

@@ -3,6 +3,7 @@
 #include "perf/judge/exact_gate.h"
 
 #include "perf/judge/sinks.h"
+#include "perf/judge/verdict_counts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -172,18 +173,18 @@ ExactResult judge_exact(const ExactTable& table, const std::vector<ExactMeasured
 
 std::string plain_text(const ExactResult& result) {
   std::string lines;
-  std::map<Verdict, std::size_t> counts;
+  VerdictCounts counts;
+  std::size_t unblessed = 0;
   for (const ExactVerdict& row : result.rows) {
-    ++counts[row.verdict];
-    if (row.verdict == Verdict::unblessed && counts[row.verdict] > 1) continue; // much alike
+    counts.add(row.verdict, {row.exit_code, row.informs});
+    if (row.verdict == Verdict::unblessed && ++unblessed > 1) continue; // much alike
     if (row.verdict != Verdict::pass || row.changed) lines += for_console(row.message) + "\n";
   }
   for (const std::string& fault : result.faults) lines += for_console(fault) + "\n";
-  std::vector<std::string> parts;
-  for (const auto& [verdict, count] : counts)
-    parts.push_back(fmt::format("{} {}", count, name(verdict)));
-  if (!result.faults.empty()) parts.push_back(fmt::format("{} faults", result.faults.size()));
-  return lines + fmt::format("{} (exit {})\n", fmt::join(parts, ", "), result.exit_code);
+  const std::size_t faults = result.faults.size();
+  const std::string faulty =
+      faults == 0 ? "" : fmt::format(", {} fault{}", faults, faults == 1 ? "" : "s");
+  return lines + fmt::format("{}{} (exit {})\n", text(counts), faulty, result.exit_code);
 }
 
 } // namespace kg::judge

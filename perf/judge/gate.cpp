@@ -22,8 +22,8 @@ const TimingRow* find(const TimingFile& file, const RowKey& key) {
   return at == file.rows.end() ? nullptr : &*at;
 }
 
-// What a baseline row's status makes of the verdict. An info row never fails; an xfail row is
-// expected to be slower, but not to be wrong.
+// What a baseline row's status makes of the verdict. An info row fails for wrong output alone; an
+// xfail row is expected to be slower, but not to be wrong, and undecided it is as any other row.
 void apply_status(RowResult& result, const TimingRow& baseline) {
   if (baseline.status == Status::info) {
     result.informs = true;
@@ -33,7 +33,7 @@ void apply_status(RowResult& result, const TimingRow& baseline) {
     result.message = "(info) " + result.message;
   }
   if (baseline.status != Status::xfail) return;
-  if (result.verdict == Verdict::regressed || result.verdict == Verdict::inconclusive) {
+  if (result.verdict == Verdict::regressed) {
     result.exit_code = kExitPass;
     result.message = fmt::format("(xfail, as expected: {}) {}", baseline.why, result.message);
   } else if (result.verdict == Verdict::pass || result.verdict == Verdict::improved) {
@@ -62,11 +62,15 @@ Opinion opinion_of(const Comparison& found, const Measured& row, const TimingRow
   // library is called is no part of its version.
   const bool all_in_identity = row.kind == Kind::ours && (host || row.key.mode != Mode::real);
   if ((opinion.suspicious || opinion.verdict == Verdict::regressed) && all_in_identity &&
-      same_identity(row, baseline) == Same::yes)
-    opinion = {Verdict::env,
-               "looks slower, but its machine code and launches are those that were blessed: the "
-               "machine is slower, not the kernel",
-               false, 0, opinion.detectable_pct};
+      same_identity(row, baseline) == Same::yes) {
+    // What the screen could not compare, it did not see slower.
+    const std::string words =
+        opinion.verdict == Verdict::env
+            ? opinion.words + "; its machine code and launches are those that were blessed"
+            : "looks slower, but its machine code and launches are those that were blessed: the "
+              "machine is slower, not the kernel";
+    opinion = {Verdict::env, words, false, 0, opinion.detectable_pct};
+  }
   // A host's screen often misses a slow-down of a tenth; side by side, even one of a twentieth is
   // mostly found, and otherwise called undecided. That is worth its minutes where the code changed.
   if (host && all_in_identity && opinion.verdict == Verdict::pass &&
@@ -97,7 +101,8 @@ void compare_with_baseline(RowResult& result, const Measured& row, const TimingR
   result.healthy = found.healthy;
   result.ratio = found.ratio;
   result.ratio_interval = found.interval;
-  result.grade = grade(found.ratio);
+  result.ratio_words = fmt::format("ratio {:.3f} [{:.3f}, {:.3f}]", found.ratio, found.interval.low,
+                                   found.interval.high);
   result.figures = figures(result, row, baseline, found, opinion.detectable_pct, options);
   if (stands) result.figures += ", " + text(*stands);
   conclude(result, opinion.verdict, opinion.words);
@@ -138,11 +143,14 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
     conclude(result, Verdict::unblessed,
              fmt::format("{} {}", file.path,
                          file.exists ? "has no such row"
-                                     : "does not exist: this device has no baseline"),
+                         : file.missing
+                             ? "is missing: restore it, or name " + wanted.op +
+                                   " under not_blessed in the device.json beside it"
+                             : "does not exist: this device has no baseline of " + wanted.op),
              "bless");
-    // A device that nobody has blessed is nobody's fault; a file that lacks a row lets that row go
-    // unjudged for ever.
-    if (file.exists) result.exit_code = kExitFail;
+    // An op that nobody has blessed here is nobody's fault; a row that its file lacks, or with its
+    // file, would go unjudged for ever.
+    if ((file.exists || file.missing) && !result.informs) result.exit_code = kExitFail;
   }
   if (baseline) apply_status(result, *baseline);
   return result;

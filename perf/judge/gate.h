@@ -87,15 +87,16 @@ struct RowResult {
   // units), the interval that both medians' intervals leave for it, and the band.
   std::optional<double> ratio;
   Interval ratio_interval;
-  std::optional<Grade> grade;
-  double measured_ns = 0; // 0: not measured
-  double baseline_ns = 0; // 0: no baseline
+  std::optional<Grade> grade; // of the ratio, and none where the verdict is undecided
+  double measured_ns = 0;     // 0: not measured
+  double baseline_ns = 0;     // 0: no baseline
   int exit_code = kExitFail;
   bool informs = false; // as of RowExit
   std::string words;    // why this verdict
-  std::string figures;  // what was seen: ratio, interval, samples, machine (message.h)
-  std::string reason;   // both
-  std::string message;  // the row, its verdict, the reason, and the command that measures it again
+  // What was seen (message.h): "ratio 0.667 [0.657, 0.676]"; and times, samples, machine.
+  std::string ratio_words, figures;
+  std::string reason;  // all of these, with the grade
+  std::string message; // the row, its verdict, the reason, and the command that measures it again
 };
 
 struct GateResult {

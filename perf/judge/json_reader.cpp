@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/judge/json_reader.h"
 
+#include "perf/judge/schema.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -75,11 +76,21 @@ const json& JsonObject::member(const std::string& name) {
   return value_[name];
 }
 
-double JsonObject::number(const std::string& name) {
-  const json& value = member(name);
-  if (!value.is_number() || !std::isfinite(value.get<double>()))
-    fail(name, "is not a number", "write a finite number");
+double JsonObject::checked(const json& value, const std::string& name,
+                           std::string_view what) const {
+  if (!value.is_number() || !(std::abs(value.get<double>()) <= kGreatest))
+    fail(name, what, fmt::format("write a number from -{0:g} to {0:g}", kGreatest));
   return value.get<double>();
+}
+
+double JsonObject::number(const std::string& name) {
+  return checked(member(name), name, "is not a number within limits");
+}
+
+std::size_t JsonObject::whole_number(const std::string& name) {
+  const double value = from_zero(name);
+  if (value != std::floor(value)) fail(name, "is no whole number", "measure again");
+  return static_cast<std::size_t>(value);
 }
 
 std::string JsonObject::text(const std::string& name) {
@@ -104,11 +115,9 @@ std::vector<double> JsonObject::numbers(const std::string& name) {
   const json& list = member(name);
   if (!list.is_array()) fail(name, "is not an array", "write [...]");
   std::vector<double> values;
-  for (const json& value : list) {
-    if (!value.is_number())
-      fail(name, fmt::format("has as element {} no number", values.size()), "measure again");
-    values.push_back(value.get<double>());
-  }
+  for (const json& value : list)
+    values.push_back(checked(
+        value, name, fmt::format("has as element {} no number within limits", values.size())));
   return values;
 }
 
@@ -129,6 +138,19 @@ std::map<std::string, std::string> JsonObject::texts(const std::string& name) {
   JsonObject below = object(name);
   std::map<std::string, std::string> result;
   for (const auto& [key, value] : below.value_.items()) result[key] = below.text(key);
+  return result;
+}
+
+std::set<std::string> JsonObject::words(const std::string& name) {
+  const json& list = member(name);
+  if (!list.is_array()) fail(name, "is not an array", "write [...]");
+  std::set<std::string> result;
+  for (const json& word : list) {
+    if (!word.is_string())
+      fail(name, fmt::format("has as element {} no string", result.size()), "write \"...\"");
+    if (!result.insert(word.get<std::string>()).second)
+      fail(name, fmt::format("has {} twice", word.dump()), "remove one of them");
+  }
   return result;
 }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Strict reading of JSON: a member that is missing, unknown, repeated or of the wrong type throws
-// kg::Error with the file, the JSON pointer (RFC 6901), what is wrong and what to do.
+// kg::Error with the file, the JSON pointer (RFC 6901), what is wrong and what to do. So does a
+// number that is not finite or beyond kGreatest (schema.h), either way.
 #pragma once
 
 #include <functional>
@@ -29,9 +30,11 @@ class JsonObject {
   std::string text(const std::string& member);
   double positive(const std::string& member);
   double from_zero(const std::string& member);
+  std::size_t whole_number(const std::string& member); // from zero
   std::vector<double> numbers(const std::string& member);
   std::vector<double> positives(const std::string& member);
   std::map<std::string, std::string> texts(const std::string& member);
+  std::set<std::string> words(const std::string& member); // an array of strings, each once
   std::map<std::string, double> positive_map(const std::string& member);
   std::map<std::string, double> number_map(const std::string& member);
   JsonObject object(const std::string& member);
@@ -56,6 +59,7 @@ class JsonObject {
  private:
   const nlohmann::json& member(const std::string& name);
   double number(const std::string& name);
+  double checked(const nlohmann::json& value, const std::string& name, std::string_view what) const;
 
   const nlohmann::json& value_;
   std::string file_;

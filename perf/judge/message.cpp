@@ -60,8 +60,6 @@ std::string figures(const RowResult& row, const Measured& measured, const Timing
                     const GateOptions& options) {
   const std::size_t processes = measured.process_medians_ns.size();
   std::vector<std::string> parts = {
-      fmt::format("ratio {:.3f} [{:.3f}, {:.3f}] ({})", *row.ratio, row.ratio_interval.low,
-                  row.ratio_interval.high, grade_text(*row.grade, row.ratio_interval)),
       time_text(row.measured_ns) + " now", time_text(row.baseline_ns) + " blessed",
       fmt::format("{} samples in {} process{}, which would find {:.1f} %",
                   measured.samples_ns.size(), processes, processes == 1 ? "" : "es",
@@ -86,7 +84,13 @@ void conclude(RowResult& row, Verdict verdict, const std::string& words, std::st
   row.verdict = verdict;
   row.exit_code = usual_exit(verdict);
   row.words = words;
-  row.reason = row.figures.empty() ? words : words + "; " + row.figures;
+  row.grade.reset();
+  if (row.ratio && row.exit_code != kExitSkip) row.grade = grade(*row.ratio);
+  row.reason = words;
+  if (!row.figures.empty())
+    row.reason += fmt::format(
+        "; {}{}, {}", row.ratio_words,
+        row.grade ? " (" + grade_text(*row.grade, row.ratio_interval) + ")" : "", row.figures);
   row.message = fmt::format("{}: {}: {}; {}: {}", text(row.key), name(verdict), row.reason,
                             command == "bless" ? "bless" : "again",
                             row_command(command, row.op, row.dtype, row.key));

@@ -18,9 +18,9 @@ namespace kg::judge {
 RowResult result_for(const Registered& row);
 RowResult result_for(const Measured& row);
 
-// The figures that every compared row shows, whatever its verdict: ratio with its interval and
-// grade, times, samples, the slow-down that would have been found, canary, machine code, share of
-// the roof, clocks and the like. `row` has its ratio, grade and times already.
+// The figures that every compared row shows behind its ratio, whatever its verdict: times, samples,
+// the slow-down that would have been found, canary, machine code, share of the roof, clocks and the
+// like. `row` has its times already.
 std::string figures(const RowResult& row, const Measured& measured, const TimingRow& baseline,
                     const Comparison& comparison, double detectable_pct,
                     const GateOptions& options);
@@ -28,8 +28,9 @@ std::string figures(const RowResult& row, const Measured& measured, const Timing
 // "sm_mhz 1980, power_w 350": those of the tags that describe the machine; empty where none does.
 std::string machine_text(const std::map<std::string, std::string>& tags);
 
-// Gives the row its verdict, its usual exit code and its message. `command` measures it again, or
-// is "bless" where that is the fix.
+// Gives the row its verdict, its usual exit code, its grade and its message. An undecided row shows
+// its ratio, but has no grade: that would decide what the verdict does not. `command` measures it
+// again, or is "bless" where that is the fix.
 void conclude(RowResult& row, Verdict verdict, const std::string& words,
               std::string_view command = "gate");
 

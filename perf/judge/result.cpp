@@ -9,7 +9,6 @@
 #include "runtime/error.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -191,13 +190,9 @@ void read_counts(JsonObject& object, Results& run) {
 }
 
 Shard to_shard(JsonObject object) {
-  const auto whole_number = [&](const char* member) {
-    const double value = object.positive(member);
-    if (value != std::floor(value)) object.fail(member, "is no whole number", "measure again");
-    return static_cast<std::size_t>(value);
-  };
-  Shard shard{whole_number("index"), whole_number("count"), object.text("whole")};
-  if (shard.index > shard.count) object.fail("index", "is more than `count`", "measure again");
+  Shard shard{object.whole_number("index"), object.whole_number("count"), object.text("whole")};
+  if (shard.index == 0 || shard.index > shard.count)
+    object.fail("index", "is not from 1 to `count`", "measure again");
   object.done();
   return shard;
 }

@@ -21,7 +21,7 @@ Confirmation found_in(JsonObject object) {
   found.ratio = object.positive("ratio");
   found.ratio_interval = {object.from_zero("ratio_lo"), object.from_zero("ratio_hi")};
   found.detectable_pct = object.from_zero("detectable_pct");
-  found.pairs = static_cast<std::size_t>(object.from_zero("pairs"));
+  found.pairs = object.whole_number("pairs");
   found.reason = object.text("reason");
   object.done();
   return found;

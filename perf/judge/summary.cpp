@@ -37,20 +37,6 @@ std::string counts_of_grades(const Summary& summary) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-} // namespace
-
-std::string verdicts_text(const Summary& summary) {
-  std::vector<std::string> parts;
-  for (const Verdict verdict : kVerdicts)
-    if (const auto at = summary.verdicts.find(verdict); at != summary.verdicts.end())
-      parts.push_back(fmt::format("{} {}", at->second, name(verdict)));
-  std::string text = parts.empty() ? "no rows" : fmt::format("{}", fmt::join(parts, ", "));
-  if (summary.informing > 0) text += fmt::format("; {} inform", summary.informing);
-  return text;
-}
-
-namespace {
-
 // One line per row, or one for all rows that have the same thing to say.
 std::vector<std::string> lines_of(const std::vector<const RowResult*>& rows) {
   std::vector<std::string> lines;
@@ -80,9 +66,9 @@ GroupGrade grade_group(std::span<const RowResult* const> rows) {
   bool critical = false;
   for (const RowResult* row : rows) {
     ++group.rows;
-    if (!row->ratio) continue;
+    if (!row->grade) continue; // an undecided row's ratio is none
     ratios.push_back(*row->ratio);
-    critical = critical || grade(*row->ratio) == Grade::critical;
+    critical = critical || *row->grade == Grade::critical;
   }
   group.graded = ratios.size();
   if (ratios.empty()) return group;
@@ -98,10 +84,7 @@ Summary summarise(const GateResult& result, std::size_t worst_rows) {
   for (const Grade grade : kGrades) summary.grades[grade] = 0;
   std::map<std::string, std::vector<const RowResult*>> categories;
   for (const RowResult& row : result.rows) {
-    if (row.informs)
-      ++summary.informing;
-    else
-      ++summary.verdicts[row.verdict];
+    summary.verdicts.add(row.verdict, {row.exit_code, row.informs});
     if (row.exit_code == kExitFail)
       summary.to_fix.push_back(&row);
     else if (row.exit_code == kExitSkip || row.warning)
@@ -127,7 +110,7 @@ std::string exit_line(const Summary& summary, const GateResult& result) {
   if (!result.faults.empty())
     faults =
         fmt::format(", {} fault{}", result.faults.size(), result.faults.size() == 1 ? "" : "s");
-  return fmt::format("{}: {}{} (exit {})", outcome, verdicts_text(summary), faults,
+  return fmt::format("{}: {}{} (exit {})", outcome, text(summary.verdicts), faults,
                      result.exit_code);
 }
 
@@ -148,7 +131,7 @@ std::string plain_text(const Summary& summary, const GateResult& result) {
 
 std::string counts_markdown(const Summary& summary) {
   std::string out = fmt::format("**Grades:** {}  \n**Verdicts:** {}\n", counts_of_grades(summary),
-                                verdicts_text(summary));
+                                text(summary.verdicts));
   if (!summary.categories.empty()) out += "\n" + categories_of(summary).markdown();
   if (!summary.worst.empty()) out += "\n" + worst_of(summary).markdown();
   return out;

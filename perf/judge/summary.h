@@ -4,7 +4,7 @@
 // What a judged run amounts to, for the end of a console and for the report.
 #pragma once
 
-#include "perf/judge/gate.h"
+#include "perf/judge/verdict_counts.h"
 
 #include <map>
 #include <optional>
@@ -15,12 +15,12 @@
 namespace kg::judge {
 
 // The grade of a group of rows: the geometric mean of their ratios. None where a row of the group
-// has no ratio, since what was not measured might be the worst; at best fair where a row is
+// has no grade, since what was not measured might be the worst; at best fair where a row is
 // critical, since a mean must not hide it.
 struct GroupGrade {
   std::size_t rows = 0;
   std::size_t graded = 0;
-  std::optional<double> geomean; // of the rows that have a ratio
+  std::optional<double> geomean; // of the rows that have a grade
   std::optional<Grade> grade;
 };
 GroupGrade grade_group(std::span<const RowResult* const> rows);
@@ -28,8 +28,7 @@ GroupGrade grade_group(std::span<const RowResult* const> rows);
 // Verdicts count what is gated: a vendor's row informs, and is called neither slower nor passed.
 // Grades and categories count our own variants: a vendor's time says nothing of our kernels.
 struct Summary {
-  std::map<Verdict, std::size_t> verdicts; // of rows that are gated
-  std::size_t informing = 0;               // the other rows
+  VerdictCounts verdicts;
   std::map<Grade, std::size_t> grades;
   std::map<std::string, GroupGrade> categories;
   std::vector<const RowResult*> worst;   // our graded rows, lowest ratio first
@@ -47,10 +46,6 @@ std::string plain_text(const Summary& summary, const GateResult& result);
 // no failure, `most` lines.
 std::string counts_markdown(const Summary& summary);
 std::string worth_knowing_markdown(const Summary& summary, std::size_t most);
-
-// "1 regressed, 37 pass": of the rows that are gated, then, of libraries and others that inform: ";
-// 4 inform"
-std::string verdicts_text(const Summary& summary);
 
 // "FAILED: 1 regressed, 37 pass (exit 1)"
 std::string exit_line(const Summary& summary, const GateResult& result);

@@ -31,7 +31,7 @@ void conclude_alike(RowResult& row, const std::string& words, const std::string&
     return conclude(row, Verdict::pass,
                     "this machine is not the blessed one today; side by side, " + words, again);
   }
-  row.warning = row.grade != Grade::excellent;
+  row.warning = !row.ratio || grade(*row.ratio) != Grade::excellent;
   if (options.device == Device::host && !options.other_machine.empty())
     return conclude(row, Verdict::pass, "the baseline is another machine's; side by side, " + words,
                     again);

@@ -48,12 +48,12 @@ std::string failed_text(const std::vector<Failure>& failed, const std::string& p
 std::string emulated_timings_line(const judge::GateResult& result) {
   std::size_t passed = 0, slower = 0, undecided = 0, vendors = 0;
   for (const judge::RowResult& row : result.rows) {
-    if (row.informs)
+    if (row.exit_code == judge::kExitFail)
+      ++slower;
+    else if (row.informs)
       ++vendors;
     else if (row.exit_code == judge::kExitPass)
       ++passed;
-    else if (row.exit_code == judge::kExitFail)
-      ++slower;
     else
       ++undecided;
   }

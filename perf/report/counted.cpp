@@ -4,6 +4,7 @@
 
 #include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
+#include "perf/judge/verdict_counts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,9 +30,10 @@ int urgency(const ExactVerdict& row) {
   return row.changed ? 2 : 3;
 }
 
-std::map<judge::Verdict, std::size_t> count(const CountedSection& section) {
-  std::map<judge::Verdict, std::size_t> counts;
-  for (const ExactVerdict& row : section.result.rows) ++counts[row.verdict];
+judge::VerdictCounts count(const CountedSection& section) {
+  judge::VerdictCounts counts;
+  for (const ExactVerdict& row : section.result.rows)
+    counts.add(row.verdict, {row.exit_code, row.informs});
   return counts;
 }
 
@@ -63,15 +65,9 @@ std::string variant(const CountedSection& section, const ExactRow& row) {
 }
 
 std::string counts_text(const CountedSection& section) {
-  std::vector<std::string> parts;
-  const auto counts = count(section);
-  for (const judge::Verdict verdict : judge::kVerdicts)
-    if (const auto at = counts.find(verdict); at != counts.end())
-      parts.push_back(fmt::format("{} {}", at->second, judge::name(verdict)));
-  if (!section.result.faults.empty())
-    parts.push_back(fmt::format("{} fault{}", section.result.faults.size(),
-                                section.result.faults.size() == 1 ? "" : "s"));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  const std::size_t faults = section.result.faults.size();
+  return judge::text(count(section)) +
+         (faults == 0 ? "" : fmt::format(", {} fault{}", faults, faults == 1 ? "" : "s"));
 }
 
 nlohmann::json row_json(const CountedSection& section, std::size_t i) {
@@ -126,7 +122,7 @@ nlohmann::json json(const CountedSection& section) {
   for (const judge::Quantity& quantity : section.table->quantities)
     quantities.push_back(quantity.name);
   for (const std::size_t i : worst_first(section)) rows.push_back(row_json(section, i));
-  for (const auto& [verdict, number] : count(section))
+  for (const auto& [verdict, number] : count(section).gated)
     verdicts[std::string(judge::name(verdict))] = number;
   return {{"table", section.table->schema.name},
           {"name", section.name},

@@ -76,7 +76,7 @@ std::string headline(const judge::Results& run, const GateResult& result,
   for (const CountedSection& section : counted) text += "; " + line(section);
   if (result.rows.empty()) return text;
   if (device_of(run) == judge::Device::host) return text + "; " + emulated_timings_line(result);
-  return text + "; timings: " + judge::verdicts_text(judge::summarise(result));
+  return text + "; timings: " + judge::text(judge::summarise(result).verdicts);
 }
 
 std::string rows_csv(const judge::Results& run, const GateResult& result,

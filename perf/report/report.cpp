@@ -209,7 +209,7 @@ std::string json(const judge::Results& run, const judge::GateResult& result,
     if (const auto at = standing.find(row.key); at != standing.end())
       rows.back()["standing"] = at->second;
   }
-  for (const auto& [verdict, count] : summary.verdicts)
+  for (const auto& [verdict, count] : summary.verdicts.gated)
     verdicts[std::string(judge::name(verdict))] = count;
   for (const auto& [grade, count] : summary.grades) grades[std::string(judge::name(grade))] = count;
   nlohmann::json categories = nlohmann::json::object();

@@ -3,6 +3,7 @@
 #include "perf/report/side_by_side.h"
 
 #include "perf/judge/csv.h"
+#include "perf/judge/schema.h"
 #include "perf/judge/statistics.h"
 #include "runtime/error.h"
 
@@ -15,8 +16,16 @@ namespace kg::report {
 namespace {
 
 using judge::Verdict;
+double number_from_zero(const nlohmann::json& value) {
+  const auto number = value.get<double>();
+  require(number >= 0 && number <= judge::kGreatest,
+          fmt::format("{} is not a number from 0 to {:g}", value.dump(), judge::kGreatest));
+  return number;
+}
+
 double median_of(const nlohmann::json& times) {
-  const auto values = times.get<std::vector<double>>();
+  std::vector<double> values;
+  for (const nlohmann::json& time : times) values.push_back(number_from_zero(time));
   return values.empty() ? 0 : judge::median(values);
 }
 
@@ -32,9 +41,10 @@ ComparedPair row_from(const nlohmann::json& object) {
   row.pairs = object.at("a_ns").size();
   row.reason = object.at("reason");
   if (!object.contains("ratio")) return row;
-  row.ratio = object.at("ratio").get<double>();
-  row.ratio_interval = {object.at("ratio_interval").at(0), object.at("ratio_interval").at(1)};
-  row.detectable_pct = object.at("detectable_pct");
+  row.ratio = number_from_zero(object.at("ratio"));
+  row.ratio_interval = {number_from_zero(object.at("ratio_interval").at(0)),
+                        number_from_zero(object.at("ratio_interval").at(1))};
+  row.detectable_pct = number_from_zero(object.at("detectable_pct"));
   return row;
 }
 

@@ -57,7 +57,10 @@ json to_json(const Check& check) {
 Check check_of(JsonObject object, judge::Mode mode) {
   Check check;
   check.experiment = object.text("experiment");
-  check.step = static_cast<int>(object.from_zero("step"));
+  constexpr std::size_t kMostSteps = 1000;
+  const std::size_t step = object.whole_number("step");
+  if (step > kMostSteps) object.fail("step", "is no step of an experiment", "measure again");
+  check.step = static_cast<int>(step);
   check.verdict =
       object.known("verdict", judge::named(object.text("verdict"), judge::Verdict::skipped),
                    "a verdict of the gate");

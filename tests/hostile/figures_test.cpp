@@ -8,6 +8,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 namespace kg::hostile {
 namespace {
@@ -55,11 +58,46 @@ TEST(Figures, OfTheHistory) {
   }
   for (const char* date : {"1", "null", "[]", "{}", "true"})
     EXPECT_EQ(import(date, "1"), 1) << date;
-  for (const char* ns : {"0", "-1", "null", "\"1\"", "[]", "true", "1e999", "nan"})
+  for (const char* ns : {"0", "-1", "null", "\"1\"", "[]", "true", "1e19", "1e300", "1e999", "nan"})
     EXPECT_EQ(import("\"2026-01-01\"", ns), 1) << ns;
   EXPECT_EQ(import("\"2024-02-29T23:59:59Z\"", "1"), 0) << "a leap year";
 }
 #endif
+
+// Each number of a file of results in turn, in whatever reads such files.
+TEST(Figures, OfResults) {
+  cli::test::Cli cli;
+  const std::string file = (cli.folder.path() / "run.json").string();
+  const std::string bad = (cli.folder.path() / "bad.json").string();
+  const std::string out = (cli.folder.path() / "report").string();
+  ASSERT_EQ(cli({"run", "--in-process", "--op", "fill", "--json", file}).exit_code, 0);
+  const auto good = nlohmann::json::parse(judge::read_file(file).value());
+  const auto members = good.flatten();
+  std::size_t numbers = 0;
+  for (const auto& [pointer, value] : members.items()) {
+    // Of the samples the first stands for all.
+    if (!value.is_number() ||
+        (pointer.find("/samples_ns/") != pointer.npos && pointer.back() != '0'))
+      continue;
+    ++numbers;
+    for (const double figure : {1e19, -1e300}) {
+      SCOPED_TRACE(fmt::format("{} = {}", pointer, figure));
+      nlohmann::json changed = good;
+      changed[nlohmann::json::json_pointer(pointer)] = figure;
+      judge::write_file(bad, changed.dump());
+      for (const std::vector<std::string>& call :
+           std::vector<std::vector<std::string>>{{"report", bad, "--op", "fill", "--out", out},
+                                                 {"merge", bad, "--json", out + ".json"},
+                                                 {"gate", "--import", bad},
+                                                 {"compare", file, bad}}) {
+        const auto outcome = cli(call);
+        EXPECT_EQ(outcome.exit_code, 1) << call.front();
+        EXPECT_NE(outcome.err.find("bad.json: /"), std::string::npos) << outcome.err;
+      }
+    }
+  }
+  EXPECT_GE(numbers, 10u);
+}
 
 } // namespace
 } // namespace kg::hostile

@@ -6,6 +6,9 @@
 #include "tests/measure/cli_world.h"
 
 #include <gtest/gtest.h>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace kg::hostile {
 namespace {
@@ -38,6 +41,36 @@ TEST(Numbers, OfOptions) {
     const auto outcome = cli({"run", "--in-process", "--op", "fill", "--shape", shape});
     EXPECT_TRUE(outcome.exit_code == 1 || outcome.exit_code == 2) << outcome.exit_code;
   }
+}
+
+// A word that is no command is answered with what may have been meant.
+TEST(Words, ThatAreNoCommands) {
+  cli::test::Cli cli;
+  for (const auto& [typed, meant] :
+       std::vector<std::pair<const char*, const char*>>{{"rnu", "run"},
+                                                        {"gaet", "gate"},
+                                                        {"repotr", "report"},
+                                                        {"comapre", "compare"},
+                                                        {"lst", "list"},
+                                                        {"blessed", "bless"}}) {
+    const auto outcome = cli({typed});
+    EXPECT_EQ(outcome.exit_code, 2) << typed;
+    EXPECT_NE(outcome.err.find(std::string("there is no command '") + typed + "'; did you mean " +
+                               meant + "? The commands are list, run, "),
+              std::string::npos)
+        << outcome.err;
+  }
+  const std::string long_word(100000, 'r');
+  for (const char* typed : {"measure", "", "\x1b[31mrun", long_word.c_str()}) {
+    const auto outcome = cli({typed, "--op", "fill"});
+    EXPECT_EQ(outcome.exit_code, 2) << typed;
+    EXPECT_NE(outcome.err.find("the commands are list, run, "), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("did you mean"), std::string::npos) << outcome.err;
+    EXPECT_EQ(fault_of_console(outcome.err), "");
+  }
+  EXPECT_EQ(cli({}).exit_code, 2);
+  EXPECT_NE(cli({"--ascii"}).err.find("name a command; the commands are"), std::string::npos);
+  EXPECT_NE(cli({"run", "--rnu"}).err.find("--rnu"), std::string::npos);
 }
 
 } // namespace

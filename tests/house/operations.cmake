@@ -1,7 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs/operations.md in SOURCE has a line for every operation of the build, and none for any other.
+# docs/operations.md in SOURCE has a line for every operation of the build, and none for any other; and baselines of a device leave out
+# none that they do not name.
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE}/CMakeLists.txt added REGEX "^kernelgrade_add_op\\(")
 list(TRANSFORM added REPLACE "^kernelgrade_add_op\\(([a-z_0-9]+).*" "\\1")
@@ -19,4 +20,35 @@ foreach(op IN LISTS listed)
   if(NOT op IN_LIST added)
     message(SEND_ERROR "docs/operations.md has a line for ${op}, which CMakeLists.txt does not add")
   endif()
+endforeach()
+
+# Of each blessed device every operation has a baseline file or is named as not blessed, and nothing else is named.
+file(GLOB devices ${SOURCE}/baselines/*/device.json)
+if(NOT devices)
+  message(FATAL_ERROR "${SOURCE}/baselines holds no device.json")
+endif()
+foreach(device IN LISTS devices)
+  get_filename_component(folder ${device} DIRECTORY)
+  file(READ ${device} json)
+  set(named "")
+  string(JSON count LENGTH "${json}" not_blessed)
+  math(EXPR last "${count} - 1")
+  if(count GREATER 0)
+    foreach(i RANGE ${last})
+      string(JSON op GET "${json}" not_blessed ${i})
+      list(APPEND named ${op})
+    endforeach()
+  endif()
+  foreach(op IN LISTS added)
+    if(NOT op IN_LIST named AND NOT EXISTS ${folder}/${op}.csv)
+      message(SEND_ERROR "${folder}/${op}.csv is missing: restore it, bless ${op}, or name ${op} under not_blessed in ${device}")
+    endif()
+  endforeach()
+  foreach(op IN LISTS named)
+    if(NOT op IN_LIST added)
+      message(SEND_ERROR "${device} names ${op} under not_blessed, which CMakeLists.txt does not add")
+    elseif(EXISTS ${folder}/${op}.csv)
+      message(SEND_ERROR "${device} names ${op} under not_blessed, but ${folder}/${op}.csv is there")
+    endif()
+  endforeach()
 endforeach()

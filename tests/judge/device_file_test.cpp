@@ -17,7 +17,8 @@ using test::Folder;
 const DeviceFile kDevice = {{{"gpu_name", "NVIDIA H200"}, {"driver", "580.65"}},
                             {{"memory", 51234.5}, {"launch", 2100}},
                             {{"dram_bytes_per_s", 4.1e12}},
-                            {{"false_alarm_upper", 0}}};
+                            {{"false_alarm_upper", 0}},
+                            {"concat", "copy"}};
 
 std::string error_of(const std::string& contents) {
   const Folder folder;
@@ -50,13 +51,20 @@ TEST(DeviceFile, ErrorsNameFileAndPointer) {
   EXPECT_EQ(error_of(device_with("{\"memory\": 0}")),
             "device.json: /canaries_ns/memory is not positive; measure again");
   EXPECT_EQ(error_of(device_with("{\"memory\": \"1\"}")),
-            "device.json: /canaries_ns/memory is not a number; write a finite number");
+            "device.json: /canaries_ns/memory is not a number within limits; write a number from "
+            "-1e+18 to 1e+18");
   EXPECT_EQ(error_of(device_with("{\"a/b\": 1}")),
             "device.json: /canaries_ns/a~1b is unknown; use memory, compute, sync or launch");
   EXPECT_EQ(error_of(device_with("[]")),
             "device.json: /canaries_ns: it is not an object; write {...}");
   EXPECT_EQ(error_of(device_with("{}", ", \"colour\": 1")),
             "device.json: /colour is unknown; remove it");
+  EXPECT_EQ(error_of(device_with("{}", R"(, "not_blessed": {})")),
+            "device.json: /not_blessed is not an array; write [...]");
+  EXPECT_EQ(error_of(device_with("{}", R"(, "not_blessed": ["copy", 1])")),
+            "device.json: /not_blessed has as element 1 no string; write \"...\"");
+  EXPECT_EQ(error_of(device_with("{}", R"(, "not_blessed": ["copy", "copy"])")),
+            "device.json: /not_blessed has \"copy\" twice; remove one of them");
   EXPECT_EQ(error_of("{\"schema\": 1}"),
             "device.json: /fingerprint is missing; add it, or write the file anew");
   EXPECT_EQ(error_of("{\"schema\": 2}"),

@@ -198,6 +198,11 @@ TEST(ExactGate, TheTextNamesWhatIsNotAsBlessed) {
   EXPECT_TRUE(holds(unblessed, "barriers: unblessed")) << "the first";
   EXPECT_FALSE(holds(unblessed, " b: unblessed"));
   EXPECT_TRUE(holds(unblessed, "2 unblessed (exit 1)\n"));
+  ExactMeasured never = measured(cost(9, "b"));
+  never.gating = Gating::never;
+  const std::string informs =
+      plain_text(judge_costs({measured(cost(8)), never}, file_of({cost(8), cost(8, "b")})));
+  EXPECT_TRUE(holds(informs, "1 pass; 1 inform (1 worse) (exit 0)\n")) << informs;
 }
 
 } // namespace

@@ -133,6 +133,22 @@ TEST(GateRun, ADeviceWithoutBaselinesIsSkipped) {
   EXPECT_EQ(judge({measured(100)}, {}, {registered()}, {}).exit_code, 77);
 }
 
+TEST(GateRun, AFileThatIsMissingFailsItsRowsButNoLibrarys) {
+  TimingFile gone = {"baselines/host/softmax.csv", false, {}, {}};
+  gone.missing = true;
+  const GateResult result = judge({measured(100)}, {{"softmax", gone}}, {registered()}, {});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.rows[0].message.find("baselines/host/softmax.csv is missing: restore it, or "
+                                        "name softmax under not_blessed in the device.json"),
+            std::string::npos)
+      << result.rows[0].message;
+  Measured vendor = measured(100);
+  vendor.kind = Kind::vendor;
+  Registered known = registered();
+  known.kind = Kind::vendor;
+  EXPECT_EQ(judge({vendor}, {{"softmax", gone}}, {known}, {}).exit_code, 77);
+}
+
 TEST(GateRun, OrphansFailUnlessFiltered) {
   const Files files = {{"softmax", file_of({blessed(100), blessed(100, key("softmax.f32.gone"))})}};
   GateOptions options;

@@ -172,6 +172,31 @@ TEST(HostGate, InfoRowsNeverFail) {
   EXPECT_FALSE(judged(measured(150), baseline).suspicious) << "nothing to confirm";
 }
 
+TEST(HostGate, WrongOutputOfOursFailsThoughTheRowInforms) {
+  TimingRow baseline = blessed(100);
+  baseline.status = Status::info;
+  Measured wrong = measured(100);
+  wrong.verified = "element 5 is 1, not 2";
+  expect(judged(wrong, baseline), Verdict::invalid, 1, "element 5 is 1, not 2");
+}
+
+TEST(HostGate, WhatIsUndecidedHasNoGrade) {
+  const RowResult slower = judged(measured(150), blessed(100));
+  expect(slower, Verdict::inconclusive, 77, "ratio 0.667 [0.657, 0.676], 150 ns now");
+  EXPECT_EQ(slower.grade, std::nullopt);
+  EXPECT_TRUE(slower.ratio.has_value());
+  // Beside a sick canary nothing looks slower, least of all what is twice as fast in its units.
+  Measured row = measured(100);
+  TimingRow same = blessed(100);
+  row.identity = same.identity = "1a2b3c";
+  row.canary->median_ns = 2200;
+  const RowResult sick = judged(row, same);
+  expect(sick, Verdict::env, 77, "machine cannot be compared");
+  EXPECT_NE(sick.message.find("ratio 2.200 [2."), std::string::npos) << sick.message;
+  for (const char* word : {"looks slower", "excellent"})
+    EXPECT_EQ(sick.message.find(word), std::string::npos) << sick.message;
+}
+
 TEST(HostGate, XfailRowsMayBeSlowButNotWrong) {
   TimingRow baseline = blessed(100);
   baseline.status = Status::xfail;
@@ -183,6 +208,9 @@ TEST(HostGate, XfailRowsMayBeSlowButNotWrong) {
   Measured wrong = measured(300);
   wrong.verified = "wrong";
   expect(judged(wrong, baseline), Verdict::invalid, 1, "wrong");
+  const RowResult undecided = judged(measured(150), baseline);
+  expect(undecided, Verdict::inconclusive, 77, "looks slower");
+  EXPECT_EQ(undecided.message.find("as expected"), std::string::npos) << undecided.message;
 }
 
 TEST(HostGate, TheGradeShowsThatTheIntervalStraddlesABorder) {

@@ -108,6 +108,16 @@ TEST(Result, ErrorsNameFileAndPointer) {
   EXPECT_EQ(
       error_of(run_with("\"process_medians_ns\":[100.0]", "\"process_medians_ns\":[100.0,0]")),
       "run.json: /rows/0/process_medians_ns has as element 1 no positive number; measure again");
+  for (const char* beyond : {"1.1e18", "-1.1e18", "1e300"}) {
+    SCOPED_TRACE(beyond);
+    const std::string within = " within limits; write a number from -1e+18 to 1e+18";
+    EXPECT_EQ(error_of(run_with("\"bytes\":32768.0", std::string("\"bytes\":") + beyond)),
+              "run.json: /rows/0/bytes is not a number" + within);
+    EXPECT_EQ(error_of(run_with("\"process_medians_ns\":[100.0]",
+                                std::string("\"process_medians_ns\":[") + beyond + "]")),
+              "run.json: /rows/0/process_medians_ns has as element 0 no number" + within);
+  }
+  EXPECT_EQ(error_of(run_with("\"bytes\":32768.0", "\"bytes\":1e18")), "no error");
   EXPECT_EQ(error_of(run_with("\"op\":\"softmax\",", "")),
             "run.json: /rows/0/op is missing; add it, or write the file anew");
   EXPECT_EQ(error_of(run_with("\"op\":", "\"opp\":1,\"op\":")),

@@ -81,9 +81,9 @@ GateResult mixed() {
 TEST(Summary, Counts) {
   const GateResult result = mixed();
   const Summary summary = summarise(result, 2);
-  EXPECT_EQ(summary.verdicts.at(Verdict::pass), 3u);
-  EXPECT_EQ(summary.verdicts.at(Verdict::regressed), 1u);
-  EXPECT_EQ(summary.verdicts.at(Verdict::env), 1u);
+  EXPECT_EQ(summary.verdicts.gated.at(Verdict::pass), 3u);
+  EXPECT_EQ(summary.verdicts.gated.at(Verdict::regressed), 1u);
+  EXPECT_EQ(summary.verdicts.gated.at(Verdict::env), 1u);
   EXPECT_EQ(summary.grades.at(Grade::excellent), 1u);
   EXPECT_EQ(summary.grades.at(Grade::fair), 1u);
   EXPECT_EQ(summary.grades.at(Grade::poor), 1u);
@@ -126,6 +126,23 @@ TEST(Summary, ExitLines) {
   result.rows.clear();
   result.exit_code = 1;
   EXPECT_EQ(exit_line(summarise(result), result), "FAILED: no rows (exit 1)");
+}
+
+TEST(Summary, RowsThatInformAreCountedApart) {
+  GateResult result;
+  result.rows = {row_of("c", 1), row_of("c", 0.3, Verdict::regressed), row_of("c", 1)};
+  for (const std::size_t i : {1, 2}) {
+    result.rows[i].informs = true;
+    result.rows[i].exit_code = 0;
+  }
+  result.exit_code = 0;
+  EXPECT_EQ(exit_line(summarise(result), result), "passed: 1 pass; 2 inform (1 worse) (exit 0)");
+  result.rows[0].informs = true;
+  EXPECT_EQ(text(summarise(result).verdicts), "3 inform (1 worse)");
+  // Wrong output of ours is no information.
+  result.rows[0] = row_of("c", std::nullopt, Verdict::invalid);
+  result.rows[0].informs = true;
+  EXPECT_EQ(text(summarise(result).verdicts), "1 invalid; 2 inform (1 worse)");
 }
 
 TEST(Summary, Markdown) {

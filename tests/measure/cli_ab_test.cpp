@@ -155,10 +155,15 @@ class CliConfirm : public CliAb {
     arguments.insert(arguments.begin(), {"gate", "--op", "fill", "--quiet"});
     return cli(arguments);
   }
+  Outcome confirmed(double screened_ns, double confirmed_ns,
+                    std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.end(), {"--confirm", "auto"});
+    return gate(screened_ns, confirmed_ns, arguments);
+  }
 };
 
 TEST_F(CliConfirm, ARowThatIsSlowerThanItsCommitFails) {
-  const Outcome outcome = gate(1.6e5, 1.6e5);
+  const Outcome outcome = confirmed(1.6e5, 1.6e5);
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fill.f32.n64 plain real: regressed: slower than"),
                                  HasSubstr("ratio 0.625"), HasSubstr("A is commit"),
@@ -167,56 +172,63 @@ TEST_F(CliConfirm, ARowThatIsSlowerThanItsCommitFails) {
 
 TEST_F(CliConfirm, AReportOfWhatItStoredConcludesTheSame) {
   const std::string json = cli.folder.path() / "gate.json", out = cli.folder.path() / "report";
-  ASSERT_EQ(gate(1.6e5, 1.6e5, {"--json", json}).exit_code, 1);
+  ASSERT_EQ(confirmed(1.6e5, 1.6e5, {"--json", json}).exit_code, 1);
   const Outcome outcome = cli({"report", json, "--op", "fill", "--out", out});
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("fill.f32.n64 plain real: regressed: slower than"),
                                  HasSubstr("A is commit")));
   EXPECT_THAT(judge::read_file(out + "/report.json").value(),
               AllOf(HasSubstr("\"confirmation\": {"), HasSubstr("\"ratio_hi\": 0.625")));
-  ASSERT_EQ(gate(1.6e5, 1.6e5, {"--json", json, "--confirm", "never"}).exit_code, 77);
+  ASSERT_EQ(gate(1.6e5, 1.6e5, {"--json", json}).exit_code, 77);
   EXPECT_THAT(cli({"report", json, "--op", "fill", "--out", out}).out, HasSubstr("1 undecided"));
   EXPECT_THAT(judge::read_file(out + "/report.md").value(),
-              AllOf(HasSubstr("inconclusive"), HasSubstr("--confirm never")));
+              AllOf(HasSubstr("inconclusive"), HasSubstr("--confirm auto")));
 }
 
 TEST_F(CliConfirm, ARowThatIsAsFastAsItsCommitDoesNot) {
-  const Outcome outcome = gate(1.6e5, 1e5);
+  const Outcome outcome = confirmed(1.6e5, 1e5);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("A is commit"), Not(HasSubstr("regressed"))));
 }
 
 TEST_F(CliConfirm, ARowThatIsAsFastAsItsBaselineIsNotMeasuredAgain) {
-  const Outcome outcome = gate(1e5, 9e9);
+  const Outcome outcome = confirmed(1e5, 9e9);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_FALSE(std::filesystem::exists(file("build/ab"))) << "nothing was built";
 }
 
-TEST_F(CliConfirm, NeverConfirmsWhereItIsTold) {
-  const Outcome outcome = gate(1.6e5, 1.6e5, {"--confirm", "never"});
-  EXPECT_EQ(outcome.exit_code, 77);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("inconclusive"), HasSubstr("--confirm never")));
-  EXPECT_FALSE(std::filesystem::exists(file("build/ab")));
-  setenv("KERNELGRADE_CONFIRM", "never", 1);
+// No default path builds another commit: not this command, and not CTest or ./grade, which run it.
+TEST_F(CliConfirm, ConfirmsOnlyWhereItIsTold) {
+  const std::vector<std::vector<std::string>> calls = {{}, {"--confirm", "never"}};
+  for (const std::vector<std::string>& arguments : calls) {
+    const Outcome outcome = gate(1.6e5, 1.6e5, arguments);
+    EXPECT_EQ(outcome.exit_code, 77);
+    EXPECT_THAT(outcome.out, AllOf(HasSubstr("inconclusive"), HasSubstr("--confirm auto")));
+    EXPECT_FALSE(std::filesystem::exists(file("build/ab"))) << "another commit was built";
+  }
   EXPECT_EQ(gate(1.6e5, 1.6e5, {"--strict"}).exit_code, 1);
-  unsetenv("KERNELGRADE_CONFIRM");
+  EXPECT_FALSE(std::filesystem::exists(file("build/ab")));
   EXPECT_EQ(gate(1.6e5, 1.6e5, {"--confirm", "perhaps"}).exit_code, 2);
+  setenv("KERNELGRADE_CONFIRM", "auto", 1);
+  EXPECT_EQ(gate(1.6e5, 1.6e5).exit_code, 1);
+  unsetenv("KERNELGRADE_CONFIRM");
+  EXPECT_TRUE(std::filesystem::exists(file("build/ab")));
 }
 
 TEST_F(CliConfirm, WithoutTheCommitItSaysWhy) {
   cli.edit("fill", "first measurement", "another"); // the row is not committed
-  const Outcome changed = gate(1.6e5, 1.6e5);
+  const Outcome changed = confirmed(1.6e5, 1.6e5);
   EXPECT_EQ(changed.exit_code, 77);
   EXPECT_THAT(changed.out, AllOf(HasSubstr("inconclusive"), HasSubstr("fill.csv:2: the line is not "
                                                                       "committed yet")));
-  EXPECT_EQ(gate(1.6e5, 1.6e5, {"--strict"}).exit_code, 1);
+  EXPECT_EQ(confirmed(1.6e5, 1.6e5, {"--strict"}).exit_code, 1);
 }
 
 TEST_F(CliConfirm, ACommitThatCannotBeBuiltIsNoVerdict) {
   judge::write_file(file("CMakeLists.txt"), "message(FATAL_ERROR \"no such compiler\")\n");
   cli.edit("fill", "first measurement", "second measurement");
   commit(1e5);
-  const Outcome outcome = gate(1.6e5, 1.6e5);
+  const Outcome outcome = confirmed(1.6e5, 1.6e5);
   EXPECT_EQ(outcome.exit_code, 77);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("inconclusive"), HasSubstr("cannot be built"),
                                  Not(HasSubstr("no such compiler"))));

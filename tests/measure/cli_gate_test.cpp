@@ -184,10 +184,32 @@ TEST_F(CliGate, WithoutBaselinesItSkipsUnlessStrict) {
 }
 
 TEST_F(CliGate, ASettingThatIsNeitherOnNorOffIsAMistake) {
-  const Setting strict("KERNELGRADE_STRICT", "yes");
-  const Outcome outcome = cli({"gate"});
-  EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("KERNELGRADE_STRICT is \"yes\""));
+  for (const char* name : {"KERNELGRADE_STRICT", "KERNELGRADE_REQUIRE_GPU", "KERNELGRADE_BRIEF"})
+    for (const char* value : {"x", "yes please", "true", "2", " 1", "-"}) {
+      const Setting set(name, value);
+      const Outcome outcome = cli({"gate"});
+      EXPECT_EQ(outcome.exit_code, 2) << name << value;
+      EXPECT_THAT(outcome.err, HasSubstr(std::string(name) + " is \"" + value + "\"; set it to 1"));
+    }
+  const Setting confirm("KERNELGRADE_CONFIRM", "perhaps");
+  EXPECT_EQ(cli({"gate"}).exit_code, 2);
+  EXPECT_EQ(cli.made(), std::vector<std::string>());
+}
+
+TEST_F(CliGate, ASeedThatIsNoneIsAMistakeAndNoWrongResult) {
+  for (const char* value : {"abc", "-1", "1.5", "0x10", "18446744073709551616", " 1"}) {
+    const Setting seed("KERNELGRADE_SEED", value);
+    for (const char* command : {"run", "gate", "bless", "list"}) {
+      const Outcome outcome = cli({command});
+      EXPECT_EQ(outcome.exit_code, 2) << command << value;
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_THAT(outcome.err, HasSubstr(std::string("KERNELGRADE_SEED is '") + value + "'"));
+    }
+  }
+  for (const char* value : {"", "7", "random"}) {
+    const Setting seed("KERNELGRADE_SEED", value);
+    EXPECT_EQ(cli({"list"}).exit_code, 0) << value;
+  }
 }
 
 TEST_F(CliGate, WithoutADeviceItSkipsUnlessOneWasPromised) {

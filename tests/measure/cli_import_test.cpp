@@ -82,6 +82,25 @@ TEST_F(CliImport, WithoutABaselineTheCommittedFilesAreAskedById) {
             1); // no canary: host rows need one
 }
 
+TEST_F(CliImport, ABlessedRowThatTheFileLacksFails) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  const std::string run = cli.folder.path() / "run.json";
+  ASSERT_EQ(cli({"run", "--op", "copy", "--shape", "n64", "--json", run}).exit_code, 0);
+  const Outcome outcome = cli({"gate", "--import", run});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("2 rows invalid: it was selected but not measured"));
+}
+
+TEST_F(CliImport, AFileOfTheDeviceThatIsGoneFails) {
+  ASSERT_EQ(cli({"bless"}).exit_code, 0);
+  const std::string run = cli.folder.path() / "run.json";
+  ASSERT_EQ(cli({"run", "--op", "copy", "--json", run}).exit_code, 0);
+  std::filesystem::remove(cli.csv("copy"));
+  const Outcome outcome = cli({"gate", "--import", run});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("copy.csv is missing: restore it"));
+}
+
 TEST_F(CliImport, WhatWouldBeIgnoredIsRefused) {
   const std::string file = written("a", 10);
   EXPECT_EQ(cli({"gate", "--import", file, "--op", "copy"}).exit_code, 2);

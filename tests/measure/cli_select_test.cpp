@@ -90,8 +90,8 @@ TEST_P(CliMistake, IsNamedWithWhatThereIs) {
 INSTANTIATE_TEST_SUITE_P(
     Words, CliMistake,
     testing::Values(
-        Mistake{{}, 2, "subcommand is required"}, Mistake{{"frobnicate"}, 2, "--help"},
-        Mistake{{"run", "--speed", "9"}, 2, "--speed"},
+        Mistake{{}, 2, "name a command; the commands are list, run, "},
+        Mistake{{"frobnicate"}, 2, "--help"}, Mistake{{"run", "--speed", "9"}, 2, "--speed"},
         Mistake{{"gate", "--op", "gemmm"}, 2, "no such operation; there are: copy, fill"},
         Mistake{{"gate", "--dtype", "f99"}, 2, "no such type; there are: f16, f32"},
         Mistake{{"gate", "--category", "x"}, 2, "no such category; there are: elementwise, layout"},

@@ -67,6 +67,22 @@ TEST(Shape, RefusesWhatIsNoNumber) {
   EXPECT_THAT(error_of([] { Shape::parse("n1_n2").number("n"); }), HasSubstr("'n' twice"));
 }
 
+TEST(Shape, RefusesNumbersThatMultiplyBeyondSixtyFourBits) {
+  const auto volume = [](const char* text) {
+    return error_of([&] {
+      const Shape shape = Shape::parse(text);
+      shape.number("m");
+      shape.number("n");
+      shape.number("m"); // asked for again, it counts once
+    });
+  };
+  EXPECT_EQ(volume("m1048576_n274877906944"), "no error") << "2^20 2^38 = 2^58";
+  EXPECT_EQ(volume("m1048576_n274877906945"),
+            "shape 'm1048576_n274877906945' is too large: its numbers multiply to more than 2^58; "
+            "make 'n274877906945' smaller");
+  EXPECT_EQ(volume("m0_n274877906945"), "no error") << "nothing has no size";
+}
+
 TEST(Shape, RefusesNoneOrSeveralWords) {
   EXPECT_THAT(error_of([] {
                 Shape::parse("n5").word({"add", "mul"});

@@ -22,9 +22,9 @@ std::uint64_t parse_seed(std::string_view text) {
   }
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require(
-      error == std::errc{} && end == text.data() + text.size(),
-      fmt::format("KERNELGRADE_SEED is '{}': give a decimal number below 2^64, or 'random'", text));
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw Error(fmt::format(
+        "KERNELGRADE_SEED is '{}': give a decimal number below 2^64, or 'random'", text));
   return value;
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include "runtime/backend.h"
 #include "runtime/buffer.h"
 #include "runtime/device.h"
+#include "runtime/environment.h"
 #include "tests/oracle/numbers.h"
 #include "tests/support/unequal.h"
 
@@ -29,11 +29,8 @@ using Marks = std::map<std::int64_t, T>;
 
 // Why a test on so many bytes is skipped here; "" where it can run. KERNELGRADE_HUGE=0 skips all.
 inline std::string too_huge_reason(std::size_t bytes) {
-  const char* const variable = std::getenv("KERNELGRADE_HUGE");
-  const std::string huge = variable ? variable : "1";
-  require(huge == "0" || huge == "1",
-          "KERNELGRADE_HUGE is \"" + huge + "\"; set it to 1 or 0, or not at all");
-  if (huge == "0") return "KERNELGRADE_HUGE=0 leaves out arrays of more than 2^31 elements";
+  if (!is_set("KERNELGRADE_HUGE", true))
+    return "KERNELGRADE_HUGE=0 leaves out arrays of more than 2^31 elements";
   if (backend == Backend::host)
     return "the host executor would take minutes for more than 2^31 elements";
   const std::size_t free = device_free_bytes();

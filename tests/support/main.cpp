@@ -5,11 +5,12 @@
 // (or, where a GPU was promised, fails) when there is none.
 #include "runtime/backend.h"
 #include "runtime/device.h"
+#include "runtime/environment.h"
+#include "runtime/error.h"
 #include "tests/support/given_gpu.h"
 #include "tests/support/run_tests.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
 #include <string>
@@ -23,11 +24,6 @@ bool wants_only_a_list(int argc, char** argv) {
   return false;
 }
 
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value && std::strcmp(value, "1") == 0;
-}
-
 std::string describe_device() {
   const kg::DeviceProperties& device = kg::device_properties();
   return fmt::format("backend {}, device {} ({} multiprocessors, compute capability {}.{})",
@@ -39,9 +35,16 @@ std::string describe_device() {
 
 int main(int argc, char** argv) {
   kg::test::take_given_gpu();
+  bool promised = false;
+  try {
+    const bool strict = kg::is_set("KERNELGRADE_STRICT");
+    promised = kg::is_set("KERNELGRADE_REQUIRE_GPU") || strict;
+  } catch (const kg::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kg::test::kExitUsage;
+  }
   const std::string reason = kg::device_unavailable_reason();
   if (!reason.empty() && !wants_only_a_list(argc, argv)) {
-    const bool promised = is_set("KERNELGRADE_REQUIRE_GPU") || is_set("KERNELGRADE_STRICT");
     std::printf("%s: %s\n", promised ? "FAILED, a GPU was promised" : "skipped, no GPU",
                 reason.c_str());
     return promised ? 1 : kg::test::kExitSkipped;

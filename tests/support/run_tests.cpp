@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/dtype.h"
+#include "runtime/environment.h"
 #include "runtime/error.h"
 #include "tests/oracle/random.h"
 #include "tests/support/case.h"
@@ -68,11 +69,6 @@ std::optional<std::string> parse_dtype(int argc, char** argv) {
   return dtype;
 }
 
-bool is_strict() {
-  const char* strict = std::getenv("KERNELGRADE_STRICT");
-  return strict != nullptr && std::string_view(strict) == "1";
-}
-
 // Whether no test was left out, so that evidence which is missing is missing from the program.
 bool is_whole_run() {
   return GTEST_FLAG_GET(filter) == "*" && std::getenv("GTEST_TOTAL_SHARDS") == nullptr;
@@ -97,7 +93,9 @@ int exit_code(const TestCounts& counts, bool strict) {
 int run_tests(int argc, char** argv, const std::function<std::string()>& describe_device) {
   testing::InitGoogleTest(&argc, argv);
   const bool whole = is_whole_run();
+  bool strict = false;
   try {
+    strict = is_set("KERNELGRADE_STRICT");
     if (const std::optional<std::string> dtype = parse_dtype(argc, argv)) {
       if (GTEST_FLAG_GET(filter) != "*")
         throw Error("--dtype excludes --gtest_filter: give one of them");
@@ -120,7 +118,7 @@ int run_tests(int argc, char** argv, const std::function<std::string()>& describ
   if (GTEST_FLAG_GET(list_tests)) return gtest_code;
   const TestCounts counts{unit_test.successful_test_count(), unit_test.failed_test_count(),
                           unit_test.skipped_test_count()};
-  int code = exit_code(counts, is_strict());
+  int code = exit_code(counts, strict);
   // Failures outside of tests, in an environment or a suite's set-up, are in no count.
   if (code != EXIT_FAILURE && gtest_code != 0) code = EXIT_FAILURE;
   if (whole && code == EXIT_SUCCESS && !evidence_complete(unit_test)) code = EXIT_FAILURE;

@@ -169,6 +169,16 @@ TEST(RunTests, wrong_usage_is_2) {
   EXPECT_TRUE(has(seed, "KERNELGRADE_SEED is 'soon'"));
 }
 
+TEST(RunTests, a_switch_that_is_neither_on_nor_off_is_wrong_usage) {
+  for (const char* value : {"x", "'yes please'", "2"}) {
+    const Ended ended = run("--gtest_filter=RunTestsCase.DISABLED_skips",
+                            fmt::format("KERNELGRADE_STRICT={}", value));
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_TRUE(has(ended, "KERNELGRADE_STRICT is \"")) << ended.output;
+  }
+  EXPECT_EQ(run("--gtest_filter=RunTestsCase.DISABLED_skips", "KERNELGRADE_STRICT=0").code, 77);
+}
+
 TEST(RunTests, listing_tests_is_not_running_none) {
   const Ended ended = run("--gtest_list_tests --gtest_filter=RunTestsCase.*");
   EXPECT_EQ(ended.code, 0);

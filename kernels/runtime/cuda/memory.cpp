@@ -4,12 +4,12 @@
 
 #include "runtime/cuda/native.h"
 #include "runtime/cuda/status.h"
+#include "runtime/environment.h"
 #include "runtime/error.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <limits>
 #include <memory>
@@ -33,13 +33,7 @@ void count_allocation(std::size_t bytes) {
 // bounds memcheck watches, and poison would make all memory initialised to initcheck. Read once,
 // since an allocation is freed as it was made.
 bool unguarded() {
-  static const bool value = [] {
-    const char* const variable = std::getenv("KERNELGRADE_UNGUARDED");
-    const std::string text = variable ? variable : "";
-    require(text.empty() || text == "0" || text == "1",
-            "KERNELGRADE_UNGUARDED is \"" + text + "\"; set it to 1 or 0, or not at all");
-    return text == "1";
-  }();
+  static const bool value = is_set("KERNELGRADE_UNGUARDED");
   return value;
 }
 

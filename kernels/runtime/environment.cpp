@@ -1,0 +1,22 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/environment.h"
+
+#include "runtime/error.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace kg {
+
+bool is_set(const char* variable, bool otherwise) {
+  const char* const value = std::getenv(variable);
+  const std::string_view text = value ? value : "";
+  if (text.empty()) return otherwise;
+  if (text == "0") return false;
+  if (text == "1") return true;
+  throw Error(fmt::format("{} is \"{}\"; set it to 1 or 0, or not at all", variable, text));
+}
+
+} // namespace kg
