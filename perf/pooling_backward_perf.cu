@@ -6,9 +6,9 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/pooling_problems.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/tolerance.h"
+#include "tests/pooling_problems.h"
 #include "vendor/pooling/pooling.h"
 #include "vendor/pooling_backward/pooling_backward.h"
 

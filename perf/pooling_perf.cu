@@ -5,9 +5,9 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/pooling_problems.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/tolerance_rows.h"
+#include "tests/pooling_problems.h"
 #include "vendor/pooling/pooling.h"
 
 #include "pooling/pooling.h"

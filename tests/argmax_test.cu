@@ -11,11 +11,11 @@
 
 #include "argmax/argmax.h"
 #include "runtime/device.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/reduction_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/argmax/argmax.h"
 
 namespace kg::test {

@@ -4,10 +4,10 @@
 // batchnorm_backward against the oracle and every vendor. Tolerances and their derivation:
 // tests/oracle/oracle_norm_backward.h.
 #include "tests/batchnorm_backward_fixture.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/batchnorm_backward/batchnorm_backward.h"
 
 #include <limits>

@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/bias_gelu_backward_fixture.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/bias_gelu_backward/bias_gelu_backward.h"
 
 namespace kg::test {

@@ -4,10 +4,10 @@
 // concat and split move bits, so every comparison is bitwise, NaN payloads included.
 #include "runtime/device.h"
 #include "tests/concat_fixture.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/concat/concat.h"
 
 #include "primitives/row_move.h"

@@ -14,12 +14,12 @@
 
 #include "runtime/buffer.h"
 #include "tests/conv2d_problems.h"
-#include "tests/support/case.h"
 #include "tests/oracle/compare.h"
-#include "tests/support/device_types.h"
 #include "tests/oracle/fills.h"
-#include "tests/support/hygiene.h"
 #include "tests/oracle/strided.h"
+#include "tests/support/case.h"
+#include "tests/support/device_types.h"
+#include "tests/support/hygiene.h"
 #include "tests/support/vacuity.h"
 
 #include "conv2d_backward/conv2d_backward.h"

@@ -13,10 +13,10 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "tests/conv2d_backward_fixture.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/vendor_runs.h"
 #include "vendor/conv2d_backward/conv2d_backward.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "tests/conv2d_fixture.h"
-#include "tests/support/metamorphic.h"
 #include "tests/oracle/vendor_comparison.h"
+#include "tests/support/metamorphic.h"
 #include "tests/support/vendor_runs.h"
 #include "vendor/conv2d/conv2d.h"
 

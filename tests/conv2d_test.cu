@@ -15,10 +15,10 @@
 #include "runtime/launch.h"
 #include "tests/conv2d_fixture.h"
 #include "tests/conv2d_separable_tests.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/vendor_runs.h"
 #include "vendor/conv2d/conv2d.h"
 

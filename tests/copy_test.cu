@@ -4,10 +4,10 @@
 // copy moves bits, so every comparison is bitwise, NaN payloads included.
 #include "runtime/device.h"
 #include "tests/copy_fixture.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/copy/copy.h"
 
 #include "primitives/row_move.h"

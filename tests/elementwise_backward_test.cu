@@ -13,10 +13,10 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/elementwise_backward_fixture.h"
+#include "tests/oracle/tolerance.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/tolerance.h"
 
 namespace kg::test {
 namespace {

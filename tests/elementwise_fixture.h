@@ -13,13 +13,13 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
-#include "tests/support/case.h"
 #include "tests/oracle/compare.h"
-#include "tests/support/device_types.h"
 #include "tests/oracle/fills.h"
-#include "tests/support/hygiene.h"
 #include "tests/oracle/oracle.h"
 #include "tests/oracle/strided.h"
+#include "tests/support/case.h"
+#include "tests/support/device_types.h"
+#include "tests/support/hygiene.h"
 #include "tests/support/vacuity.h"
 #include "vendor/elementwise/elementwise.h"
 

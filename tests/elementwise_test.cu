@@ -12,10 +12,10 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/elementwise_fixture.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/elementwise/elementwise.h"
 
 namespace kg::test {

@@ -12,9 +12,9 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/gated_activation_fixture.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/gated_activation_backward/gated_activation_backward.h"
 
 #include "gated_activation_backward/gated_activation_backward.h"

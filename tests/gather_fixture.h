@@ -13,14 +13,14 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
-#include "tests/support/case.h"
 #include "tests/oracle/compare.h"
-#include "tests/support/device_types.h"
 #include "tests/oracle/fills.h"
-#include "tests/support/hygiene.h"
 #include "tests/oracle/oracle_layout.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/strided.h"
+#include "tests/support/case.h"
+#include "tests/support/device_types.h"
+#include "tests/support/hygiene.h"
 #include "tests/support/vacuity.h"
 
 #include "gather/gather.h"

@@ -8,10 +8,10 @@
 
 #include "runtime/device.h"
 #include "tests/gather_fixture.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/gather/gather.h"
 
 #include "primitives/row_move.h"

@@ -14,8 +14,8 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "tests/gemm_fixture.h"
-#include "tests/support/metamorphic.h"
 #include "tests/oracle/oracle_gemm_epilogue.h"
+#include "tests/support/metamorphic.h"
 #include "tests/support/vacuity.h"
 
 namespace kg::test {

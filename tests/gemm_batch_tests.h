@@ -16,8 +16,8 @@
 #include "runtime/launch.h"
 #include "tests/gemm_epilogue_tests.h"
 #include "tests/gemm_fixture.h"
-#include "tests/support/metamorphic.h"
 #include "tests/oracle/oracle_gemm_epilogue.h"
+#include "tests/support/metamorphic.h"
 #include "tests/support/vacuity.h"
 
 namespace kg::test {

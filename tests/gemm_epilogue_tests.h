@@ -13,8 +13,8 @@
 
 #include "runtime/error.h"
 #include "tests/gemm_fixture.h"
-#include "tests/support/metamorphic.h"
 #include "tests/oracle/oracle_gemm_epilogue.h"
+#include "tests/support/metamorphic.h"
 #include "tests/support/vacuity.h"
 
 namespace kg::test {

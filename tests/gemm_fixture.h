@@ -16,10 +16,10 @@
 #include "runtime/backend.h"
 #include "runtime/buffer.h"
 #include "tests/gemm_problems.h"
+#include "tests/oracle/slice_hint.h"
 #include "tests/support/case.h"
 #include "tests/support/hygiene.h"
 #include "tests/support/ledger.h"
-#include "tests/oracle/slice_hint.h"
 #include "tests/support/vendor_runs.h"
 #include "vendor/gemm/gemm.h"
 

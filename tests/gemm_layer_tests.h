@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tests/gemm_fixture.h"
-#include "tests/support/metamorphic.h"
 #include "tests/oracle/oracle_gemm_epilogue.h"
+#include "tests/support/metamorphic.h"
 
 namespace kg::test {
 namespace {

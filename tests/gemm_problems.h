@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/device_types.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle.h"
 #include "tests/oracle/oracle_unary.h"
 #include "tests/oracle/strided.h"
 #include "tests/oracle/tolerance.h"
+#include "tests/support/device_types.h"
 
 #include "gemm/gemm.h"
 

@@ -21,12 +21,12 @@
 #include "tests/gemm_fixture.h"
 #include "tests/gemm_layer_tests.h"
 #include "tests/gemm_split_tests.h"
+#include "tests/oracle/tolerance.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/device_types.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/tolerance.h"
 #include "tests/support/vacuity.h"
-#include "tests/oracle/vendor_comparison.h"
 
 namespace kg::test {
 namespace {

@@ -5,11 +5,11 @@
 #include <numeric>
 
 #include "runtime/device.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/permute_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/permute/permute.h"
 
 namespace kg::test {

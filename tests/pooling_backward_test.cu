@@ -10,11 +10,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/pooling_backward_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/pooling/pooling.h"
 #include "vendor/pooling_backward/pooling_backward.h"
 

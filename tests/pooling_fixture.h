@@ -13,14 +13,14 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
-#include "tests/pooling_problems.h"
-#include "tests/support/case.h"
 #include "tests/oracle/compare.h"
-#include "tests/support/device_types.h"
 #include "tests/oracle/fills.h"
-#include "tests/support/hygiene.h"
 #include "tests/oracle/strided.h"
 #include "tests/oracle/tolerance_rows.h"
+#include "tests/pooling_problems.h"
+#include "tests/support/case.h"
+#include "tests/support/device_types.h"
+#include "tests/support/hygiene.h"
 #include "tests/support/vacuity.h"
 
 #include "pooling/pooling.h"

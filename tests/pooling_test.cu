@@ -12,11 +12,11 @@
 #include <gtest/gtest.h>
 
 #include "runtime/device.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/pooling_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/pooling/pooling.h"
 
 namespace kg::test {

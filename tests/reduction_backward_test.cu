@@ -13,10 +13,10 @@
 
 #include "reduction_backward/reduction_backward.h"
 #include "runtime/device.h"
+#include "tests/oracle/oracle_reduction_backward.h"
 #include "tests/reduction_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
-#include "tests/oracle/oracle_reduction_backward.h"
 #include "tests/support/repeats.h"
 
 namespace kg::test {

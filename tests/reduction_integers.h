@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/reduction_fixture.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/reduction/reduction.h"
 
 namespace kg::test {

@@ -13,12 +13,12 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "runtime/memory.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/reduction_fixture.h"
 #include "tests/reduction_integers.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/reduction/reduction.h"
 
 namespace kg::test {

@@ -3,12 +3,12 @@
 //
 // residual_rmsnorm against the oracle and every vendor. What rmsnorm's own tests show of the
 // kernels that the two share, scales and epsilons say, is not repeated.
+#include "tests/oracle/random.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/residual_rmsnorm_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
-#include "tests/oracle/random.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "tests/support/vendor_runs.h"
 #include "vendor/residual_rmsnorm/residual_rmsnorm.h"
 

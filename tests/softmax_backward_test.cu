@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/softmax_backward_fixture.h"
 #include "tests/support/far_rows.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/softmax_backward/softmax_backward.h"
 
 namespace kg::test {

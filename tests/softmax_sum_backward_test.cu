@@ -11,11 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "runtime/device.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/softmax_sum_backward_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/softmax_sum_backward/softmax_sum_backward.h"
 
 namespace kg::test {

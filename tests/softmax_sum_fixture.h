@@ -12,13 +12,13 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
-#include "tests/support/case.h"
 #include "tests/oracle/compare.h"
-#include "tests/support/device_types.h"
 #include "tests/oracle/fills.h"
-#include "tests/support/hygiene.h"
 #include "tests/oracle/oracle_softmax_sum.h"
 #include "tests/oracle/strided.h"
+#include "tests/support/case.h"
+#include "tests/support/device_types.h"
+#include "tests/support/hygiene.h"
 #include "tests/support/vacuity.h"
 
 #include "softmax_sum/softmax_sum.h"

@@ -12,11 +12,11 @@
 
 #include "runtime/device.h"
 #include "runtime/launch.h"
+#include "tests/oracle/vendor_comparison.h"
 #include "tests/softmax_sum_fixture.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 #include "tests/support/repeats.h"
-#include "tests/oracle/vendor_comparison.h"
 #include "vendor/softmax_sum/softmax_sum.h"
 
 namespace kg::test {

@@ -7,7 +7,7 @@
 #include "perf/judge/limits.h"
 #include "runtime/backend.h"
 #include "runtime/environment.h"
-#include "tests/support/random.h"
+#include "tests/oracle/random.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Included before a header of CCCL (Thrust, libcu++), and kernelgrade_cccl_end.h behind it: for these
-// the compiler is no CUDA compiler, and Thrust's device is the host, one thread of it.
+// Included before a header of CCCL (Thrust, libcu++), and kernelgrade_cccl_end.h behind it: for
+// these the compiler is no CUDA compiler, and Thrust's device is the host, one thread of it.
 
 #pragma push_macro("__CUDACC__")
 #pragma push_macro("__NVCC__")

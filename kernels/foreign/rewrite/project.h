@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 class Project {
  public:
   // Headers are looked for beside the file that includes them and in `folders`; those of the system
-  // and of a CUDA toolkit are never rewritten. Copies go into `copies`, by their place below `root`,
-  // or, of others, below outside/.
+  // and of a CUDA toolkit are never rewritten. Copies go into `copies`, by their place below
+  // `root`, or, of others, below outside/.
   Project(fs::path root, std::vector<fs::path> folders, fs::path copies);
 
   // Writes the rewritten `source` to `output`, and its copies. Throws Error or

@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "runtime/error.h"
-#include "tests/support/bounds_check.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_rows.h"
+#include "tests/support/bounds_check.h"
 
 namespace kg::test {
 namespace {

@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "runtime/error.h"
-#include "tests/support/bounds_check.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle.h"
 #include "tests/oracle/tolerance_softmax.h"
+#include "tests/support/bounds_check.h"
 
 namespace kg::test {
 namespace {
