@@ -37,7 +37,8 @@ struct Problem {
   std::string shape; // as in the case's id
   std::vector<Tensor> inputs;
   std::vector<Tensor> outputs;
-  Work work;
+  Work work;    // as the operation's header declares it
+  double flops; // what it should declare, said once more
   std::map<std::string, double, std::less<>> scalars = {};
   bool gaps = false; // whether rows may lie apart
 

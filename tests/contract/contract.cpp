@@ -263,12 +263,15 @@ void refuses_wrong_arguments(Judge& judge, const Problem& problem) {
 }
 
 void work_is_its_traffic(Judge&, const Problem& problem) {
-  double bytes = 0;
-  for (const auto* group : {&problem.inputs, &problem.outputs})
-    for (const Tensor& tensor : *group)
-      bytes += static_cast<double>(tensor.size()) * static_cast<double>(size_of(tensor.dtype));
-  EXPECT_EQ(problem.work.bytes, bytes);
-  EXPECT_GE(problem.work.flops, 0);
+  const auto bytes = [](const std::vector<Tensor>& tensors) {
+    double sum = 0;
+    for (const Tensor& tensor : tensors)
+      sum += static_cast<double>(tensor.size()) * static_cast<double>(size_of(tensor.dtype));
+    return sum;
+  };
+  EXPECT_EQ(problem.work.bytes, bytes(problem.inputs) + bytes(problem.outputs));
+  EXPECT_EQ(problem.work.written, bytes(problem.outputs));
+  EXPECT_EQ(problem.work.flops, problem.flops);
 }
 
 } // namespace

@@ -17,7 +17,13 @@ namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t n = shape.number("n");
-  Problem result{dtype, shape.text(), {}, {}, axpy::work(dtype, n), {{"alpha", 0.7F}}};
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 axpy::work(dtype, n),
+                 2.0 * static_cast<double>(n),
+                 {{"alpha", 0.7F}}};
   result.inputs = {{"x", dtype, {n}}, {"y", dtype, {n}}};
   result.outputs = {{"out", dtype, {n}, true, {"x", "y"}}};
   return result;

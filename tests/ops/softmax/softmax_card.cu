@@ -46,7 +46,12 @@ Problem problem(Dtype dtype, const Shape& shape) {
   shape.has("log");
   const std::int64_t rows = shape.number("rows");
   const std::int64_t cols = shape.number("cols");
-  Problem result{dtype, shape.text(), {}, {}, softmax::work(dtype, rows, cols)};
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 softmax::work(dtype, rows, cols),
+                 4.0 * static_cast<double>(rows * cols)};
   result.inputs = {{"x", dtype, {rows, cols}}};
   result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
   result.gaps = true;
