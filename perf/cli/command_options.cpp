@@ -255,6 +255,11 @@ void add_report(CLI::App& app, Words& words) {
       ->add_option("--junit", options.junit,
                    "what ctest --output-junit then wrote, one for each --tests")
       ->allow_extra_args(false);
+  report
+      ->add_option("--of", options.all_ops,
+                   "how many operations there are, where --op names some and the build may lack "
+                   "the others")
+      ->check(CLI::Range(1, 100000));
   report->add_option("--out", options.folder, "folder of the report")->default_val("report");
   report
       ->add_option("--keep", options.keep,

@@ -103,6 +103,7 @@ struct Options {
   std::filesystem::path folder; // of the report
   std::vector<std::filesystem::path> tests,
       junit;                            // report: CTest's lists of tests, and its results
+  std::size_t all_ops = 0;              // that there are; 0: those of the build
   std::size_t keep = report::kMostKept; // runs below it
   std::filesystem::path history;        // SQLite file whose rows the report shows; empty: none
 

@@ -136,6 +136,18 @@ std::vector<std::string> without_correctness(const Selection& selection,
   return faults;
 }
 
+// The operations that were asked for by name, so that none of the others may look passed.
+report::Scope scope(const Options& options, const Selection& selection) {
+  std::set<std::string> all, named;
+  for (const Row& row : selection.rows) {
+    all.insert(row.registered.op);
+    if (row.registered.selected) named.insert(row.registered.op);
+  }
+  const std::size_t of = std::max(options.all_ops, all.size());
+  if (named.size() == of) return {};
+  return {{named.begin(), named.end()}, of};
+}
+
 } // namespace
 
 int report(const Options& options, World& world) {
@@ -149,6 +161,7 @@ int report(const Options& options, World& world) {
   if (options.tests.size() != options.junit.size())
     throw UsageError("report: give one --junit for each --tests");
   auto [run, supplements, unreadable] = read_files(options);
+  supplements.scope = scope(options, selection);
   for (std::size_t i = 0; i < options.tests.size(); ++i) {
     const auto planned = report::planned_tests(options.tests[i], options.junit[i]);
     supplements.tests.insert(supplements.tests.end(), planned.begin(), planned.end());

@@ -4,8 +4,8 @@
 
 #include "perf/judge/sinks.h"
 #include "perf/judge/summary.h"
-#include "perf/report/faces.h"
 #include "perf/report/failures.h"
+#include "perf/report/headline.h"
 #include "perf/report/rows.h"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ std::string console_text(const judge::Results& run, const judge::GateResult& res
   if (emulated)
     for (std::size_t i = 0; i < std::min(most, result.notes.size()); ++i)
       text += "note: " + judge::for_console(result.notes[i]) + "\n";
-  return text + outcome(result) + "\n";
+  return text + judge::for_console(headline(run, result, counted, supplements)) + "\n";
 }
 
 } // namespace kg::report

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -144,6 +145,17 @@ std::string command_again(const nlohmann::json& test, const std::string& name) {
   return fmt::format("ctest --test-dir {} -R '^{}$' --output-on-failure", where, name);
 }
 
+// "112 passed, 1 not run", failures first.
+std::string states(const std::vector<PlannedTest>& tests) {
+  std::map<TestState, std::size_t> counts;
+  for (const PlannedTest& test : tests) ++counts[test.state];
+  std::string text;
+  for (const auto& [state, word] : kNames)
+    if (const auto found = counts.find(state); found != counts.end())
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second, word);
+  return text;
+}
+
 } // namespace
 
 std::string_view name(TestState state) {
@@ -187,13 +199,17 @@ std::vector<PlannedTest> planned_tests(const fs::path& list, const fs::path& res
 }
 
 std::string line(const std::vector<PlannedTest>& tests) {
-  std::map<TestState, std::size_t> counts;
-  for (const PlannedTest& test : tests) ++counts[test.state];
-  std::string text;
-  for (const auto& [state, word] : kNames)
-    if (const auto found = counts.find(state); found != counts.end())
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", found->second, word);
+  const std::string text = states(tests);
   return "tests: " + (text.empty() ? "none" : text);
+}
+
+std::string checkers_line(const std::vector<PlannedTest>& tests) {
+  std::vector<PlannedTest> checkers;
+  std::copy_if(
+      tests.begin(), tests.end(), std::back_inserter(checkers),
+      [](const PlannedTest& test) { return test.label == "checked" || test.label == "sanitize"; });
+  if (checkers.empty()) return "checkers: not run; `./grade test` runs them";
+  return "checkers: " + states(checkers);
 }
 
 nlohmann::json to_json(const PlannedTest& test) {

@@ -47,6 +47,10 @@ std::vector<PlannedTest> planned_tests(const std::filesystem::path& list,
 // "tests: 112 passed, 1 not run, 3 skipped"
 std::string line(const std::vector<PlannedTest>& tests);
 
+// What the watched builds of the kernels and the sanitizers found: "checkers: 70 passed, 1 failed",
+// or, where none of them was to run, how to run them.
+std::string checkers_line(const std::vector<PlannedTest>& tests);
+
 nlohmann::json to_json(const PlannedTest& test);
 
 // A suite with a case for each of CTest's tests.

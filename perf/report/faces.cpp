@@ -4,8 +4,6 @@
 
 #include "perf/judge/csv.h"
 #include "perf/judge/sinks.h"
-#include "perf/judge/summary.h"
-#include "perf/report/console_text.h"
 #include "perf/report/junit.h"
 #include "perf/report/rows.h"
 
@@ -60,24 +58,6 @@ TestSuite timings_suite(const judge::Results& run, const GateResult& result) {
 }
 
 } // namespace
-
-std::string outcome(const GateResult& result) {
-  const std::string text = result.exit_code == judge::kExitPass   ? "passed"
-                           : result.exit_code == judge::kExitSkip ? "SKIPPED"
-                                                                  : "FAILED";
-  const std::size_t faults = result.faults.size();
-  return faults == 0 ? text : fmt::format("{}: {} fault{}", text, faults, faults == 1 ? "" : "s");
-}
-
-std::string headline(const judge::Results& run, const GateResult& result,
-                     const CountedSections& counted, const Supplements& supplements) {
-  std::string text = outcome(result);
-  for (const std::string& line : lines(supplements)) text += "; " + line;
-  for (const CountedSection& section : counted) text += "; " + line(section);
-  if (result.rows.empty()) return text;
-  if (device_of(run) == judge::Device::host) return text + "; " + emulated_timings_line(result);
-  return text + "; timings: " + judge::text(judge::summarise(result).verdicts);
-}
 
 std::string rows_csv(const judge::Results& run, const GateResult& result,
                      const CountedSections& counted) {

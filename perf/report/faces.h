@@ -6,23 +6,12 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
-#include "perf/judge/summary.h"
 #include "perf/report/counted.h"
 #include "perf/report/supplements.h"
 
 #include <string>
 
 namespace kg::report {
-
-// "passed", "FAILED: 2 faults" or "SKIPPED", of the run as a whole: `result` has the exit code of
-// all of its parts.
-std::string outcome(const judge::GateResult& result);
-
-// The outcome, and a line's worth of each supplement and section, times last: "FAILED: 1 fault;
-// correctness: 310 passed; costs: 1 regressed, 4523 pass; timings: 37 pass". Those of a CPU are
-// named as what they are.
-std::string headline(const judge::Results& run, const judge::GateResult& result,
-                     const CountedSections& counted, const Supplements& supplements);
 
 // One record per row, in the order judged: what report.json says of it, in columns. Behind the
 // timed rows those of counted.h.

@@ -13,6 +13,7 @@
 #include "perf/report/annotations.h"
 #include "perf/report/crossovers.h"
 #include "perf/report/faces.h"
+#include "perf/report/headline.h"
 #include "perf/report/html.h"
 #include "perf/report/kept_runs.h"
 #include "perf/report/rows.h"

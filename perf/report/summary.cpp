@@ -6,8 +6,8 @@
 #include "perf/judge/summary.h"
 #include "perf/report/aggregates.h"
 #include "perf/report/console_text.h"
-#include "perf/report/faces.h"
 #include "perf/report/failures.h"
+#include "perf/report/headline.h"
 #include "perf/report/rows.h"
 #include "perf/report/trust.h"
 
@@ -50,6 +50,8 @@ std::string opening(const judge::Results& run, const GateResult& result,
   std::string text = markdown(failed, most);
   const std::string aggregates = aggregates_markdown(run, result, counted, supplements);
   const std::string times = result.rows.empty() ? "" : judge::counts_markdown(counts) + "\n";
+  if (!supplements.tests.empty())
+    text += judge::for_markdown(checkers_line(supplements.tests)) + "\n\n";
   // What a CPU times comes behind what holds on a GPU, too.
   if (device_of(run) == judge::Device::gpu)
     text += times + aggregates;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -169,10 +170,17 @@ int exit_code(const Supplements& supplements) {
   return judge::combined_exit(exits, false);
 }
 
+std::string text(const Scope& scope) {
+  if (scope.named.empty()) return "";
+  return fmt::format("{} of {} operations: {}", scope.named.size(), scope.of,
+                     fmt::join(scope.named, ", "));
+}
+
 std::vector<std::string> lines(const Supplements& supplements) {
   std::vector<std::string> result;
   if (!supplements.tests.empty()) result.push_back(line(supplements.tests));
   if (!supplements.correctness.empty()) result.push_back(correctness_line(supplements.correctness));
+  if (!supplements.tests.empty()) result.push_back(checkers_line(supplements.tests));
   if (!supplements.mutants.empty()) result.push_back(mutants_line(supplements.mutants));
   for (const SideBySide& compared : supplements.comparisons) result.push_back(line(compared));
   for (const StudyRun& run : supplements.studies) result.push_back(line(run));

@@ -20,7 +20,15 @@
 
 namespace kg::report {
 
+// Which operations were asked for, of how many; all where none is named.
+struct Scope {
+  std::vector<std::string> named;
+  std::size_t of = 0;
+};
+std::string text(const Scope& scope); // "2 of 35 operations: softmax, gemm"; of all: ""
+
 struct Supplements {
+  Scope scope;
   std::vector<PlannedTest> tests; // that CTest was to run; empty where the report was told none
   std::vector<CorrectnessRun> correctness;
   std::vector<KillMatrix> mutants;
@@ -42,8 +50,8 @@ bool add_file(Supplements& supplements, const std::filesystem::path& path);
 // 0, or 77 where all was skipped. `supplements` is not empty.
 int exit_code(const Supplements& supplements);
 
-// "correctness: 310 passed, 1 failed", "mutants: 96 of 96 killed", "beside 1a2b3c: 3 pass",
-// "study relu: 8 of 8 experiments".
+// "2 of 35 operations: softmax, gemm", "correctness: 310 passed, 1 failed", "mutants: 96 of 96
+// killed", "beside 1a2b3c: 3 pass", "study relu: 8 of 8 experiments".
 std::vector<std::string> lines(const Supplements& supplements);
 
 // The members of report.json: tests, correctness, mutants, comparisons, studies, history.

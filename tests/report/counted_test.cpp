@@ -52,7 +52,7 @@ TEST(Counted, ReportJsonHasBothValuesTheLineAndTheHint) {
   EXPECT_EQ(kernel["baseline"]["spill_bytes"], 0);
   EXPECT_THAT(kernel["hint"].get<std::string>(), HasSubstr("launch bounds"));
   EXPECT_THAT(report["line"].get<std::string>(),
-              HasSubstr("; costs: 2 pass, 1 improved, 1 regressed, 1 invalid; sm_80-cuda13.0: 1 "
+              HasSubstr("costs: 2 pass, 1 improved, 1 regressed, 1 invalid; sm_80-cuda13.0: 1 "
                         "regressed"));
 }
 

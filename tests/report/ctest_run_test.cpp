@@ -6,6 +6,7 @@
 #include "perf/report/ctest_run.h"
 #include "perf/report/faces.h"
 #include "perf/report/failures.h"
+#include "perf/report/headline.h"
 #include "perf/report/summary.h"
 #include "perf/report/supplements.h"
 #include "runtime/atomic_file.h"
@@ -69,7 +70,7 @@ class PlannedTests : public testing::Test {
     EXPECT_THAT(summary({}, result, {}, supplements),
                 HasSubstr("**cost.axpy.f32**: " + std::string(name(state))));
     EXPECT_THAT(headline({}, result, {}, supplements),
-                HasSubstr("FAILED; tests: 1 " + std::string(name(state))));
+                HasSubstr("FAILED: cost.axpy.f32 " + std::string(name(state))));
     EXPECT_THAT(junit_xml({}, result, {}, supplements), HasSubstr("<failure"));
     EXPECT_THAT(badge_json(result, {}, supplements), HasSubstr("\"red\""));
   }

@@ -170,7 +170,7 @@ TEST(Supplements, StandInTheSummaryTheMarkdownAndTheJson) {
   for (const std::string& text :
        {summary(run.measured, run.judged, {}, all), markdown(run.measured, run.judged, {}, all)})
     EXPECT_THAT(text,
-                AllOf(HasSubstr("; correctness: 22 passed, 1 failed, 1 skipped; mutants: 2 of 3 "
+                AllOf(HasSubstr("FAILED: Copy/f32.Random fails, and 5 more; mutants: 2 of 3 "
                                 "killed; beside 1a2b3c4d5e6f: 1 pass, 1 improved, 1 regressed"),
                       HasSubstr("| Copy/f32.Random | 3 of 64"), HasSubstr("| copy late | copy/"),
                       HasSubstr("| copy.f32.n128 ours real | 100 ns | 125 ns | 0.800 | regressed"),

@@ -1,0 +1,22 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run in one sentence, for those who read no more than that.
+#pragma once
+
+#include "perf/judge/gate.h"
+#include "perf/judge/result.h"
+#include "perf/report/counted.h"
+#include "perf/report/supplements.h"
+
+#include <string>
+
+namespace kg::report {
+
+// "passed: 35 operations right; costs and resources as blessed; 60 of 75 timings undecided (they do
+// not count on a CPU)". What failed comes first, by its name: "FAILED: cost.axpy.f32 not run, and 2
+// more; ...". `result` has the exit code of all parts of the run.
+std::string headline(const judge::Results& run, const judge::GateResult& result,
+                     const CountedSections& counted, const Supplements& supplements);
+
+} // namespace kg::report
