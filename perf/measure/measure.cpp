@@ -204,6 +204,7 @@ class Measuring {
       result_.skipped = error.what();
     } catch (const std::exception& error) {
       fault = error.what();
+      if (fault.empty()) fault = "it failed, and does not say why";
       result_.out_of_memory = is_out_of_memory(error);
     }
     if (!fault.empty()) result_.problem = fmt::format("{}: {}", phase, fault);
@@ -229,7 +230,7 @@ std::vector<std::string> variants_but(const std::vector<Measuring*>& rows, const
 // Times all that have not failed, in turns. One that fails meanwhile leaves, and the others begin
 // again; so do all, once, where the device was throttled. Returns the row that left the device
 // unusable, if one did.
-const Measuring* sample_in_turns(std::deque<Measuring>& all, Apparatus& apparatus) {
+const Measuring* sample_in_turns(std::deque<Measuring>& all, Mode mode, Apparatus& apparatus) {
   bool repeated = false;
   for (;;) {
     std::vector<Measuring*> ready;
@@ -243,6 +244,7 @@ const Measuring* sample_in_turns(std::deque<Measuring>& all, Apparatus& apparatu
         return one->sample();
       }});
       if (apparatus.instruments.canary_ns) samplers.back().canary = [one] { return one->canary(); };
+      samplers.back().empties_caches = mode == Mode::cold;
     }
     std::vector<Sampled> samples;
     try {
@@ -303,7 +305,7 @@ std::vector<Measurement> measure_in_turns(const std::vector<Candidate>& rows, Mo
     }
     if (all.back().lost_device()) culprit = &all.back();
   }
-  if (!culprit) culprit = sample_in_turns(all, apparatus);
+  if (!culprit) culprit = sample_in_turns(all, mode, apparatus);
   std::vector<Measurement> found(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (culprit && (i >= all.size() || culprit != &all[i]))

@@ -56,7 +56,9 @@ class RowSampling {
   Sampled& result() { return result_; }
 
   // Not counted.
-  void refill_caches() { row_.sample(); }
+  void refill_caches() {
+    if (!row_.empties_caches) row_.sample();
+  }
 
   void take_block() {
     // A fast row would be done within one block. Its first blocks are cut to an equal share of the

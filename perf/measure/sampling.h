@@ -74,6 +74,7 @@ struct BetweenBlocks {
 struct Sampler {
   std::function<std::vector<double>()> sample;
   std::function<double()> canary = {};
+  bool empties_caches = false; // before each sample, so that it does not matter who ran before
 };
 
 Sampled take_samples(const Protocol& protocol, const Clock& now,
@@ -82,7 +83,7 @@ Sampled take_samples(const Protocol& protocol, const Clock& now,
 
 // Several rows, block by block in turns: A B C A B C, until each has enough. What the device does
 // meanwhile, to its clock or its temperature, then meets all of them alike. The first sample of
-// each turn is not counted: the others have had the caches.
+// each turn is not counted where the others have had the caches.
 std::vector<Sampled> take_samples_in_turns(const Protocol& protocol, const Clock& now,
                                            const std::vector<Sampler>& rows,
                                            const BetweenBlocks& between = {});

@@ -174,6 +174,22 @@ TEST(Sampling, InTurnsADriftMeetsAllRowsAlike) {
       << "one after the other the drift is taken for a slow-down";
 }
 
+TEST(Sampling, InTurnsARowThatEmptiesTheCachesWastesNoSample) {
+  FakeTime time;
+  int samples = 0;
+  const Sampler cold{[&] {
+                       ++samples;
+                       time.pass(1e5);
+                       return std::vector<double>{1e5};
+                     },
+                     {},
+                     true};
+  const std::vector<Sampled> both = take_samples_in_turns(protocol(), time.clock(), {cold, cold});
+  EXPECT_EQ(both[0].samples_ns.size(), 30u);
+  const int warm_ups = 2 * 25;
+  EXPECT_EQ(samples, warm_ups + 60);
+}
+
 // One process of several: 5 ms per sample, and others that take 20 ms in between.
 TEST(Sampling, InTurnsEachBlockIsATurnAndTheFirstSampleAfterItIsNotCounted) {
   FakeTime time;
