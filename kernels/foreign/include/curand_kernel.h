@@ -1,4 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#error                                                                                             \
-    "Kernelgrade: cuRAND's device functions do not run on the host backend; fill the numbers on the host and pass the pointer"
+//
+// XORWOW and Philox4x32-10. Other generators are unknown to the compiler, which says so.
+#pragma once
+
+#include <curand.h>
+
+#include "foreign/curand/device.h"

@@ -58,11 +58,36 @@ inline double max(float a, double b) { return kg::host::float_max<double>(a, b);
 inline double min(double a, float b) { return kg::host::float_min<double>(a, b); }
 inline double max(double a, float b) { return kg::host::float_max<double>(a, b); }
 
-inline int imin(int a, int b) { return min(a, b); }
-inline int imax(int a, int b) { return max(a, b); }
-inline unsigned umin(unsigned a, unsigned b) { return min(a, b); }
-inline unsigned umax(unsigned a, unsigned b) { return max(a, b); }
-inline long long llmin(long long a, long long b) { return min(a, b); }
-inline long long llmax(long long a, long long b) { return max(a, b); }
-inline unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
-inline unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
+// Templates, so that a program may have its own.
+template <class = void>
+inline int imin(int a, int b) {
+  return min(a, b);
+}
+template <class = void>
+inline int imax(int a, int b) {
+  return max(a, b);
+}
+template <class = void>
+inline unsigned umin(unsigned a, unsigned b) {
+  return min(a, b);
+}
+template <class = void>
+inline unsigned umax(unsigned a, unsigned b) {
+  return max(a, b);
+}
+template <class = void>
+inline long long llmin(long long a, long long b) {
+  return min(a, b);
+}
+template <class = void>
+inline long long llmax(long long a, long long b) {
+  return max(a, b);
+}
+template <class = void>
+inline unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return min(a, b);
+}
+template <class = void>
+inline unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return max(a, b);
+}
