@@ -4,6 +4,7 @@
 // The index of the largest element of all, of the rows and of the columns of a matrix.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
+#include "perf/thrust_note.h"
 #include "runtime/backend.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/oracle.h"
@@ -81,13 +82,15 @@ Case make_case(const Extents& extents) {
   const vendor::ArgmaxProblem problem{dtype_of<T>, extents[0], extents[1], extents[2]};
   for (const std::string_view variant : vendor::argmax_variants(problem)) {
     const std::string name(variant);
-    result.variants.push_back({name, true, [=] {
+    result.variants.push_back({name, true,
+                               [=] {
                                  return workload<T>(name, extents, argmax::Variant::naive,
                                                     [=](const Searched<T>& d, Stream& s) {
                                                       vendor::argmax(name, problem, d.x.data(),
                                                                      d.out.data(), s);
                                                     });
-                               }});
+                               },
+                               true, thrust_note(name)});
   }
   return result;
 }

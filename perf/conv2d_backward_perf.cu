@@ -165,7 +165,9 @@ template <class T>
 Case make_case(Gradient gradient, const Geometry& g) {
   Case result{gradient == Gradient::bias ? Kind::memory : Kind::compute,
               conv2d_backward::work(gradient, dtype_of<T>, g),
-              {}};
+              {},
+              {},
+              kProductsInTurns};
   for (const conv2d_backward::Variant variant : conv2d_backward::kVariants) {
     if (!conv2d_backward::supports<T>(gradient, variant, g)) continue;
     // Groups of one channel leave the tiles of a matrix product empty.

@@ -4,6 +4,7 @@
 // The nine convolutions of the study (4 to 8 channels, squares of 32 to 128, kernels of 3 to 7),
 // and what networks are made of: 3x3 of many channels, first layers, whose few channels are no
 // whole packs, depthwise ones of 3x3 and 7x7, and depthwise-separable ones (conv2d_separable.h).
+// All add a bias but those called nobias.
 #include "perf/conv2d_case.h"
 #include "perf/conv2d_oracle.h"
 #include "perf/conv2d_separable.h"
@@ -26,13 +27,24 @@ namespace {
 
 using conv2d::Geometry;
 
+// With a bias, as layers have it, and without, as it is where a normalisation follows: of two rows
+// the one that costs a library a pass more than us, or us than it, then shows by itself.
+struct Problem {
+  Geometry geometry;
+  bool biased;
+};
+
 template <class T>
 struct Images {
-  Images(const Geometry& g, std::size_t workspace_bytes, Stream& stream)
-      : x(g.inputs(), test::Tensor::a, stream), weights(g.weights(), test::Tensor::b, stream),
-        bias(g.out_channels, test::Tensor::c, stream), y(static_cast<std::size_t>(g.outputs())),
-        workspace(workspace_bytes) {}
+  Images(const Problem& p, std::size_t workspace_bytes, Stream& stream)
+      : x(p.geometry.inputs(), test::Tensor::a, stream),
+        weights(p.geometry.weights(), test::Tensor::b, stream),
+        bias(p.biased ? p.geometry.out_channels : 0, test::Tensor::c, stream), biased(p.biased),
+        y(static_cast<std::size_t>(p.geometry.outputs())), workspace(workspace_bytes) {}
+  const T* bias_or_null() const { return biased ? bias.data() : nullptr; }
+
   RandomData<T> x, weights, bias;
+  bool biased;
   DeviceBuffer<T> y;
   DeviceBuffer<std::byte> workspace;
   double worst_error = 0;
@@ -46,7 +58,7 @@ std::string verify(Images<T>& images, const Geometry& g, Stream& stream) {
     std::vector<double> expected, tolerance;
     for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
       const ImagePlace at = image_place(g.layout, g.out_channels, g.out_places(), i);
-      const double bias = static_cast<double>(images.bias.at(at.channel));
+      const double bias = images.biased ? static_cast<double>(images.bias.at(at.channel)) : 0;
       const Element right = element_of_y(g, images.x, images.weights, bias, at);
       expected.push_back(right.value);
       tolerance.push_back(product_tolerance(dtype_of<T>, g.depth(), right));
@@ -60,23 +72,24 @@ std::string verify(Images<T>& images, const Geometry& g, Stream& stream) {
 }
 
 template <class T, class Run>
-Workload workload(std::string variant, const Geometry& g, std::size_t workspace_bytes, Run run) {
+Workload workload(std::string variant, const Problem& p, std::size_t workspace_bytes, Run run) {
   Stream stream;
-  auto images = std::make_shared<Images<T>>(g, workspace_bytes, stream);
+  auto images = std::make_shared<Images<T>>(p, workspace_bytes, stream);
   return {[=](Stream& s) { run(*images, s); },
           [=](Stream& s) { images->y.poison(s); },
-          [=](Stream& s) { return verify(*images, g, s); },
+          [=](Stream& s) { return verify(*images, p.geometry, s); },
           std::move(variant),
           {},
           [=] { return images->worst_error; }};
 }
 
 template <class T>
-Workload our_workload(conv2d::Variant variant, const Geometry& g) {
+Workload our_workload(conv2d::Variant variant, const Problem& p) {
+  const Geometry& g = p.geometry;
   Workload made =
-      workload<T>(std::string(conv2d::name(variant)), g, conv2d::workspace_bytes<T>(g, variant),
+      workload<T>(std::string(conv2d::name(variant)), p, conv2d::workspace_bytes<T>(g, variant),
                   [=](const Images<T>& i, Stream& s) {
-                    conv2d::run<T>({g, i.x.data(), i.weights.data(), i.bias.data(), i.y.data(),
+                    conv2d::run<T>({g, i.x.data(), i.weights.data(), i.bias_or_null(), i.y.data(),
                                     i.workspace.data()},
                                    variant, s);
                   });
@@ -94,12 +107,13 @@ bool is_listed(conv2d::Variant variant, const Geometry& g) {
 }
 
 template <class T>
-Case make_case(const Geometry& g) {
-  Case result{Kind::compute, conv2d::work(dtype_of<T>, g), {}};
+Case make_case(const Problem& p) {
+  const Geometry& g = p.geometry;
+  Case result{Kind::compute, conv2d::work(dtype_of<T>, g), {}, {}, kProductsInTurns};
   const auto add = [&](conv2d::Variant variant) {
     if (is_listed<T>(variant, g))
       result.variants.push_back({std::string(conv2d::name(variant)), false,
-                                 [=] { return our_workload<T>(variant, g); },
+                                 [=] { return our_workload<T>(variant, p); },
                                  is_timed_conv2d<T>(variant)});
   };
   for (const conv2d::Variant variant : conv2d::kVariants) add(variant);
@@ -107,10 +121,10 @@ Case make_case(const Geometry& g) {
   for (const std::string_view variant : vendor::conv2d_variants(dtype_of<T>, g)) {
     const std::string name(variant);
     result.variants.push_back({name, true, [=] {
-                                 return workload<T>(name, g, 0, [=](const Images<T>& i, Stream& s) {
+                                 return workload<T>(name, p, 0, [=](const Images<T>& i, Stream& s) {
                                    vendor::conv2d(name,
-                                                  {dtype_of<T>, g, i.x.data(), i.weights.data(),
-                                                   i.bias.data(), i.y.data()},
+                                                  {dtype_of<T>, p.geometry, i.x.data(),
+                                                   i.weights.data(), i.bias_or_null(), i.y.data()},
                                                   vendor::Math::fastest, s);
                                  });
                                }});
@@ -118,10 +132,19 @@ Case make_case(const Geometry& g) {
   return result;
 }
 
+// Beside each convolution of a GPU's list, whose rows all have a bias, the same without.
+void add_without_bias(std::vector<ListedShape>& shapes) {
+  if (backend == Backend::host) return;
+  const std::vector<ListedShape> biased = shapes;
+  for (const ListedShape& shape : biased)
+    if (!shape.text.starts_with("separable"))
+      shapes.push_back({shape.text + "_nobias", shape.fast});
+}
+
 template <class T>
 Case case_of(const Shape& shape) {
   if (shape.has("separable")) return separable_case<T>(separable_of(shape));
-  return make_case<T>(convolution_of(shape));
+  return make_case<T>({convolution_of(shape), !shape.has("nobias")});
 }
 
 } // namespace
@@ -158,6 +181,7 @@ Operation conv2d_operation() {
                         {"separable_nhwc_n32_c64_h112_w112_o128_k3_s2_p1"},
                         {"separable_nhwc_n32_c512_h14_w14_o512_k3_s1_p1"},
                         {"separable_nchw_n32_c64_h112_w112_o128_k3_s2_p1"}};
+  add_without_bias(operation.shapes);
   operation.make = [](Dtype dtype, const Shape& shape) {
     if (dtype == Dtype::f16) return case_of<f16>(shape);
     if (dtype == Dtype::bf16) return case_of<bf16>(shape);

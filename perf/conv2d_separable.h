@@ -129,7 +129,9 @@ Case separable_case(const Separable& s) {
               {.bytes = first.bytes + second.bytes - between,
                .written = second.written,
                .flops = first.flops + second.flops},
-              {}};
+              {},
+              {},
+              kProductsInTurns};
   const auto add = [&](std::string name, Variant depthwise, Variant pointwise) {
     if (!conv2d::supports<T>(depthwise, s.depthwise) ||
         !conv2d::supports<T>(pointwise, s.pointwise))

@@ -57,7 +57,9 @@ Case make_case(const Extents& e) {
                              .stride_a = e.a(),
                              .stride_b = e.b(),
                              .bias_gradient = e.bias_gradient}),
-              {}};
+              {},
+              {},
+              kProductsInTurns};
   for (const gemm::Variant variant : gemm::kVariants) {
     if (!gemm::supports<T>(variant, e.tf32 ? gemm::Math::tf32 : gemm::Math::f32)) continue;
     if (e.tf32 && variant != gemm::Variant::mma) continue; // the others make no use of it

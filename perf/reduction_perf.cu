@@ -6,6 +6,7 @@
 // i<inner>, behind mean_, max_ or min_; without these it is the sum.
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
+#include "perf/thrust_note.h"
 #include "runtime/backend.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/oracle.h"
@@ -116,13 +117,15 @@ Case make_case(Op op, const Extents& extents) {
                                          extents[1], extents[2]};
   for (const std::string_view variant : vendor::reduction_variants(problem)) {
     const std::string name(variant);
-    result.variants.push_back({name, true, [=] {
+    result.variants.push_back({name, true,
+                               [=] {
                                  return workload<T>(name, op, extents, reduction::Variant::naive,
                                                     [=](const Reduced<T>& r, Stream& s) {
                                                       vendor::reduction(name, problem, r.x.data(),
                                                                         r.out.data(), s);
                                                     });
-                               }});
+                               },
+                               true, thrust_note(name)});
   }
   return result;
 }
