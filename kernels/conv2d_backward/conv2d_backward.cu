@@ -111,10 +111,12 @@ Variant run(Gradient gradient, const Problem<T>& p, Variant variant, Stream& str
     if (gradient == Gradient::weights) require_pointer("x", p.x);
     if (gradient == Gradient::input) require_pointer("weights", p.weights);
   }
-  require(needed == 0 ||
-              (p.workspace != nullptr && is_aligned(static_cast<const char*>(p.workspace))),
-          std::string(kWhat) + "workspace is null or not aligned; pass " + std::to_string(needed) +
-              " bytes of device memory, aligned to 16");
+  if (needed > 0 && !(p.workspace && is_aligned(static_cast<const char*>(p.workspace)))) {
+    std::string message(kWhat);
+    message.append("workspace is null or not aligned; pass ").append(std::to_string(needed));
+    message.append(" bytes of device memory, aligned to 16");
+    fail(message);
+  }
   if (variant == Variant::direct || g.batch == 0)
     run_direct(gradient, p, stream);
   else if (gradient == Gradient::input)

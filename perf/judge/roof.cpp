@@ -67,22 +67,22 @@ bool may_use_tf32(const Measured& row) {
   return shape.find("_tf32_") != std::string::npos;
 }
 
-struct Limits {
+struct Greatest {
   double bytes_per_s = 0; // 0: unknown
   double flops_per_s = 0;
 };
 
 // What nothing on the device exceeds. Of arithmetic this is the fastest of the type: an algorithm
 // that transforms its operands multiplies less than the definition counts.
-Limits utmost(const Measured& row, const Ceilings& ceilings) {
+Greatest utmost(const Measured& row, const Ceilings& ceilings) {
   return {ceiling(ceilings, "dram_bytes_per_s"),
           std::max(ceiling(ceilings, row.dtype + "_flops_per_s"),
                    ceiling(ceilings, row.dtype + "_matrix_flops_per_s"))};
 }
 
 // What the device was seen to reach with the row's mix of reads and writes and with its precision.
-Limits reachable(const Measured& row, const Ceilings& ceilings, const Traffic& traffic) {
-  Limits limits = utmost(row, ceilings);
+Greatest reachable(const Measured& row, const Ceilings& ceilings, const Traffic& traffic) {
+  Greatest limits = utmost(row, ceilings);
   if (knows_written(row))
     if (const double rate = rate_of_mix(ceilings, traffic.written_share); rate > 0)
       limits.bytes_per_s = rate;
@@ -100,7 +100,7 @@ struct Rate {
 };
 
 // The rate that is closest to its ceiling, or beyond it the most.
-Rate limiting_rate(const Measured& row, const Traffic& traffic, const Limits& limits) {
+Rate limiting_rate(const Measured& row, const Traffic& traffic, const Greatest& limits) {
   if (!(row.median_ns > 0)) return {};
   const double seconds = row.median_ns * 1e-9;
   const double memory = row.key.mode == Mode::cold ? limits.bytes_per_s : 0;

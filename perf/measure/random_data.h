@@ -42,6 +42,8 @@ class RandomTensor {
 template <class T>
 class RandomData {
  public:
+  static constexpr std::int64_t kPeriod = RandomTensor::kPeriod;
+
   RandomData(std::int64_t size, test::Tensor tensor, Stream& stream)
       : tensor_(test::DtypeOf<T>::value, size, tensor, stream) {}
 
