@@ -82,6 +82,16 @@ Kernel<Call> kernel(Call call, const char* name) {
   return {call, name};
 }
 
+// What alignas(...) means, of a number or of a type.
+template <std::size_t Bytes>
+constexpr std::size_t alignment() {
+  return Bytes;
+}
+template <class T>
+constexpr std::size_t alignment() {
+  return alignof(T);
+}
+
 // `extern __shared__ T name[]` outside functions: the array of whichever block looks at it.
 template <class T>
 struct DynamicShared {

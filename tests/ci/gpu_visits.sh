@@ -32,7 +32,7 @@ check() {
 # A machine with the tree of a bundle and an empty folder for results.
 unset KERNELGRADE_REQUIRE_GPU KERNELGRADE_STRICT LD_LIBRARY_PATH
 export STAND_IN_TRUTH=$work/truth STAND_IN_FAULTS=$work/faults STAND_IN_SCALE=0
-mapfile -t all_ops < <(for test in "$root"/tests/*_test.cu; do basename "$test" _test.cu; done)
+mapfile -t all_ops < <(for test in "$root"/tests/*_test.cu "$root"/tests/ops/*/*_test.cu; do basename "$test" _test.cu; done)
 new_machine() {
   local op
   rm -rf "$work/machine"

@@ -192,6 +192,10 @@ TEST(Shared, Static) {
   EXPECT_EQ(in_kernel("float __shared__ s[32];"), "__shared__ float  s[32];");
   EXPECT_EQ(in_kernel("if (x) f(); const A<T> __shared__ s;"),
             "if (x) f(); __shared__ const A<T>  s;");
+  EXPECT_EQ(in_kernel("__shared__ alignas(16) float s[4];"),
+            "__shared__ __attribute__((aligned(::kg::foreign::alignment<16>()))) float s[4];");
+  EXPECT_EQ(in_kernel("alignas(float4) __shared__ float s[4];"),
+            "__shared__ __attribute__((aligned(::kg::foreign::alignment<float4>())))  float s[4];");
   EXPECT_EQ(in_kernel("static __shared__ int s;"), "__shared__   int s;");
   EXPECT_EQ(in_kernel("__align__(16) volatile __shared__ char s[4];"),
             "__shared__ __align__(16) volatile  char s[4];");

@@ -225,6 +225,13 @@ class Rewriter {
     for (std::size_t k = first; k < semicolon && k <= i + 2; ++k) {
       if (at(k, "static")) replace(k, k, "");
     }
+    // `static` before alignas(...) is no C++; of a GNU attribute it is.
+    for (std::size_t k = first; k < semicolon && !at(k, "["); ++k) {
+      if (!at(k, "alignas") || !at(k + 1, "(")) continue;
+      replace(k, k + 1, "__attribute__((aligned(::kg::foreign::alignment<");
+      k = closing(tokens_, k + 1);
+      if (k < tokens_.size()) replace(k, k, ">())))");
+    }
     if (first != i) {
       insert_before(first, "__shared__ ");
       replace(i, i, "");
