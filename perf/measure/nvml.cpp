@@ -44,10 +44,6 @@ constexpr Reason kThrottling[] = {{0x4, "software power cap"},
                                   {0x40, "hardware thermal slow-down"},
                                   {0x80, "hardware power brake"}};
 
-struct Unload {
-  void operator()(void* library) const { dlclose(library); }
-};
-
 // Null where the library has no such function.
 template <class Function>
 void load(void* library, const char* name, Function*& into) {
@@ -57,6 +53,11 @@ void load(void* library, const char* name, Function*& into) {
 } // namespace
 
 struct Nvml::Library {
+  // A member, not one of the namespace without a name above: g++ 14.2 would end with a segmentation
+  // fault.
+  struct Unload {
+    void operator()(void* library) const { dlclose(library); }
+  };
   std::unique_ptr<void, Unload> handle;
   Return (*init)() = nullptr;
   Return (*shutdown)() = nullptr;
