@@ -25,14 +25,6 @@ constexpr int kClockSm = 1;             // NVML_CLOCK_SM
 constexpr int kClockMemory = 2;         // NVML_CLOCK_MEM
 constexpr int kTemperatureGpu = 0;      // NVML_TEMPERATURE_GPU
 
-// nvmlProcessInfo_t of the functions _v2 and _v3.
-struct ProcessInfo {
-  unsigned pid;
-  unsigned long long used_bytes;
-  unsigned gpu_instance;
-  unsigned compute_instance;
-};
-
 // nvmlClocksEventReasons, those that count as throttling.
 struct Reason {
   std::uint64_t bit;
@@ -44,6 +36,10 @@ constexpr Reason kThrottling[] = {{0x4, "software power cap"},
                                   {0x40, "hardware thermal slow-down"},
                                   {0x80, "hardware power brake"}};
 
+struct Unload {
+  void operator()(void* library) const { dlclose(library); }
+};
+
 // Null where the library has no such function.
 template <class Function>
 void load(void* library, const char* name, Function*& into) {
@@ -53,11 +49,16 @@ void load(void* library, const char* name, Function*& into) {
 } // namespace
 
 struct Nvml::Library {
-  // A member, not one of the namespace without a name above: g++ 14.2 would end with a segmentation
-  // fault.
-  struct Unload {
-    void operator()(void* library) const { dlclose(library); }
+  // nvmlProcessInfo_t of the functions _v2 and _v3. Not in the namespace without a name: g++ 13 and
+  // 14 crash where a member points to a function that takes a type of one, in a file that another
+  // includes.
+  struct ProcessInfo {
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance;
+    unsigned compute_instance;
   };
+
   std::unique_ptr<void, Unload> handle;
   Return (*init)() = nullptr;
   Return (*shutdown)() = nullptr;
