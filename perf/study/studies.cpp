@@ -182,7 +182,7 @@ std::span<const Study> studies() {
   return all;
 }
 
-const Study& named(const std::string& name) {
+const Study& named(std::string_view name) {
   std::vector<std::string> names;
   for (const Study& study : studies()) {
     if (study.name == name) return study;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kg::study {
@@ -52,7 +53,7 @@ struct Study {
 std::span<const Study> studies();
 
 // Throws Error naming what there is where there is none of that name.
-const Study& named(const std::string& name);
+const Study& named(std::string_view name);
 
 // The settings given, and of all others the usual value.
 Settings completed(const Study& study, const Settings& given);

@@ -59,10 +59,10 @@ Workload taking(test::FakeTime& time, double ns, const std::string& wrong = "") 
           [wrong](Stream&) { return wrong; }, "probe"};
 }
 
-const Ceiling& named(const std::vector<Ceiling>& ceilings, const std::string& name) {
+const Ceiling& named(const std::vector<Ceiling>& ceilings, std::string_view name) {
   for (const Ceiling& ceiling : ceilings)
     if (ceiling.name == name) return ceiling;
-  throw Error("there is no ceiling " + name);
+  throw Error("there is no ceiling " + std::string(name));
 }
 
 TEST(Ceilings, AreAmountsOverTheMedianTime) {
