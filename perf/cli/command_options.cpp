@@ -175,8 +175,7 @@ void add_gate(CLI::App& app, Words& words) {
   gate->add_option("--confirm", words.confirm,
                    "auto: build the commit that blessed what looks slower, and measure both side "
                    "by side; never (default): only say so (KERNELGRADE_CONFIRM)")
-      ->check(CLI::IsMember({"auto", "never"}))
-      ->envname("KERNELGRADE_CONFIRM");
+      ->check(CLI::IsMember({"auto", "never"}));
   add_import(*gate, words);
 }
 

@@ -23,7 +23,7 @@ struct Words {
   std::string status;
   std::string shard;
   int processes = 0;
-  std::string confirm = "never"; // nothing else is built unless somebody asks for it
+  std::string confirm; // auto or never; empty: KERNELGRADE_CONFIRM says it
 };
 
 void add_commands(CLI::App& app, Words& words);

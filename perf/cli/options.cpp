@@ -45,6 +45,19 @@ void read_environment(Options& options) {
   }
 }
 
+// Whether what looks slower is measured beside its reference: nothing else is built unless somebody
+// asks for it. `word`: of the command line, which CLI11 has checked; it does not check what it
+// takes from the environment itself in every version.
+bool confirms(const std::string& word) {
+  if (!word.empty()) return word == "auto";
+  const char* const variable = std::getenv("KERNELGRADE_CONFIRM");
+  const std::string value = variable ? variable : "";
+  if (!value.empty() && value != "auto" && value != "never")
+    throw UsageError(
+        fmt::format("KERNELGRADE_CONFIRM is \"{}\"; set it to auto or never, or unset it", value));
+  return value == "auto";
+}
+
 // Of a command line without a known command: what is wrong with it. CLI11 would say that one is
 // required.
 std::string command_needed(CLI::App& app, const std::vector<std::string>& arguments) {
@@ -113,7 +126,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   options.processes = words.processes ? words.processes : options.in_process ? 1 : usual;
   if (!words.shard.empty()) options.shard = shard_of(words);
   if (!words.status.empty()) options.status = judge::status_named(words.status);
-  options.confirm = words.confirm == "auto";
+  options.confirm = confirms(words.confirm);
   read_environment(options);
   return {options, std::nullopt};
 }

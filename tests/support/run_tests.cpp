@@ -35,8 +35,11 @@ class SkipRecorder : public testing::EmptyTestEventListener {
   void OnTestEnd(const testing::TestInfo& info) override {
     const testing::TestResult& result = *info.result();
     for (int i = 0; i < result.total_part_count(); ++i)
-      if (result.GetTestPartResult(i).skipped())
-        testing::Test::RecordProperty("skipped_because", result.GetTestPartResult(i).message());
+      if (result.GetTestPartResult(i).skipped()) {
+        std::string why = result.GetTestPartResult(i).message();
+        while (why.ends_with('\n')) why.pop_back(); // which newer ones put there
+        testing::Test::RecordProperty("skipped_because", why);
+      }
   }
 };
 

@@ -42,17 +42,16 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream&)
     const auto type = type_of(dtype).value();
     const memory::desc each = matrix(type, p.rows, p.cols);
     const memory scale = widened(type, p.cols, p.gamma);
-    Arguments arguments{{DNNL_ARG_SRC, wrap(each, p.x)},
-                        {DNNL_ARG_DIFF_DST, wrap(each, p.dy)},
-                        {DNNL_ARG_MEAN, wrap(vector(kF32, p.rows), p.mean)},
-                        {DNNL_ARG_VARIANCE, wrap(vector(kF32, p.rows), p.variance)},
-                        {DNNL_ARG_SCALE, scale},
-                        {DNNL_ARG_DIFF_SRC, wrap(each, p.dx)},
-                        {DNNL_ARG_DIFF_SCALE, wrap(vector(kF32, p.cols), p.dgamma)},
-                        {DNNL_ARG_DIFF_SHIFT, wrap(vector(kF32, p.cols), p.dbeta)}};
-#if DNNL_VERSION_MAJOR < 3
-    arguments.emplace(DNNL_ARG_SHIFT, scale); // it must be there, though no gradient depends on it
-#endif
+    const Arguments arguments{
+        {DNNL_ARG_SRC, wrap(each, p.x)},
+        {DNNL_ARG_DIFF_DST, wrap(each, p.dy)},
+        {DNNL_ARG_MEAN, wrap(vector(kF32, p.rows), p.mean)},
+        {DNNL_ARG_VARIANCE, wrap(vector(kF32, p.rows), p.variance)},
+        {DNNL_ARG_SCALE, scale},
+        {DNNL_ARG_SHIFT, scale}, // must be there, though no gradient depends on it
+        {DNNL_ARG_DIFF_SRC, wrap(each, p.dx)},
+        {DNNL_ARG_DIFF_SCALE, wrap(vector(kF32, p.cols), p.dgamma)},
+        {DNNL_ARG_DIFF_SHIFT, wrap(vector(kF32, p.cols), p.dbeta)}};
     execute(make_layernorm_backward(each, p.epsilon), arguments);
   });
 }
