@@ -7,6 +7,7 @@
 #include "tests/oracle/compare.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -23,11 +24,15 @@ class Memory {
  public:
   explicit Memory(const Problem& problem) : problem_(problem) {
     Stream stream;
-    constexpr test::Tensor kTensors[] = {test::Tensor::a, test::Tensor::b, test::Tensor::c};
-    std::size_t number = 0;
-    for (const Tensor& input : problem.inputs)
-      inputs_.emplace(input.name,
-                      RandomTensor(input.dtype, input.size(), kTensors[number++], stream));
+    std::uint64_t number = 0;
+    for (const Tensor& input : problem.inputs) {
+      ++number;
+      if (input.element)
+        given_.emplace(input.name, upload(input, stream));
+      else
+        random_.emplace(input.name, RandomTensor(input.dtype, strided(input, {}).storage_size(),
+                                                 test::Tensor{number}, stream));
+    }
     for (const Tensor& output : problem.outputs)
       outputs_.emplace(
           output.name,
@@ -36,7 +41,8 @@ class Memory {
 
   Call call() const {
     Call result(problem_);
-    for (const auto& [name, input] : inputs_) result.bind(name, input.data());
+    for (const auto& [name, input] : random_) result.bind(name, input.data());
+    for (const auto& [name, input] : given_) result.bind(name, input.data());
     for (const auto& [name, output] : outputs_) result.bind(name, output.data());
     return result;
   }
@@ -56,35 +62,82 @@ class Memory {
     for (const Tensor& tensor : part.inputs)
       values[tensor.name] = {
           tensor.dtype,
-          inputs_.at(tensor.name)
+          random_.at(tensor.name)
               .values(tensor.by_row ? first * row_size(tensor) : 0, tensor.size()),
           {}};
     return part;
   }
 
+  // The bits of element i of an input.
+  std::uint64_t bits(std::string_view name, std::int64_t i) const {
+    const Tensor& input = problem_.tensor(name);
+    if (input.element) return input.element(i);
+    const std::int64_t cols = input.extents.back();
+    return test::encode(input.dtype,
+                        random_.at(input.name).at(i / cols * (cols + input.gap) + i % cols));
+  }
+
   test::Observed observe(const Tensor& part, std::int64_t first, Stream& stream) const {
-    const std::size_t width = size_of(part.dtype);
-    const std::int64_t begin = part.by_row ? first * row_size(part) : 0;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(part.size()) * width);
+    return observe(part, {part.by_row ? first * row_size(part) : 0, part.size()}, stream);
+  }
+
+  // These elements of an output.
+  test::Observed observe(const Tensor& output, Window window, Stream& stream) const {
+    const std::size_t width = size_of(output.dtype);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(window.count) * width);
     copy_to_host(bytes.data(),
-                 outputs_.at(part.name).data() + static_cast<std::size_t>(begin) * width,
+                 outputs_.at(output.name).data() + static_cast<std::size_t>(window.first) * width,
                  bytes.size(), stream);
-    return test::observe_bytes(part.dtype, bytes);
+    return test::observe_bytes(output.dtype, bytes);
   }
 
  private:
+  static DeviceBuffer<std::byte> upload(const Tensor& input, Stream& stream) {
+    const std::size_t width = size_of(input.dtype);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(input.size()) * width);
+    for (std::int64_t i = 0; i < input.size(); ++i) {
+      const std::uint64_t bits = input.element(i);
+      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &bits,
+                  width); // little-endian
+    }
+    return DeviceBuffer<std::byte>::from_host(bytes, stream);
+  }
+
   static std::int64_t row_size(const Tensor& tensor) {
     return test::element_count(std::span(tensor.extents).subspan(1));
   }
 
   Problem problem_;
-  std::map<std::string, RandomTensor> inputs_;
+  std::map<std::string, RandomTensor> random_;
+  std::map<std::string, DeviceBuffer<std::byte>> given_;
   std::map<std::string, DeviceBuffer<std::byte>> outputs_;
 };
+
+// Of what only moves data: each element has the bits of the one that it comes from; large results
+// through windows.
+std::string verify_moved(const Card& card, const Memory& memory, Stream& stream) {
+  const Problem& problem = memory.problem();
+  const card::Bits bits = [&](std::string_view input, std::int64_t i) {
+    return memory.bits(input, i);
+  };
+  for (const Tensor& output : problem.outputs)
+    for (const Window window : windows(output.size(), 1 << 17)) {
+      std::vector<std::uint64_t> expected;
+      for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
+        const card::Source from = card.source(problem, output.name, i, bits);
+        expected.push_back(bits(from.input, from.index));
+      }
+      const auto comparison =
+          test::compare_bits(memory.observe(output, window, stream), {window.count}, expected);
+      if (!comparison.passed()) return comparison.text();
+    }
+  return "";
+}
 
 // `who`: the variant, or "" for a library, whose bound is multiplied by `slack`.
 std::string verify(const Card& card, const Memory& memory, std::string_view who, double slack,
                    Stream& stream) {
+  if (card.source) return verify_moved(card, memory, stream);
   const Problem& problem = memory.problem();
   const Tensor& result = problem.outputs[0];
   const std::int64_t rows = result.extents[0];
@@ -120,6 +173,9 @@ Workload workload(const Card& card, const Problem& problem, const std::string& v
 
 Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   const Problem problem = card.problem(dtype, shape);
+  if (std::none_of(card.variants.begin(), card.variants.end(),
+                   [&](const card::Variant& each) { return each.supports(problem); }))
+    return {}; // what this type lacks
   Case result{backend == Backend::host ? card.kind_on_host : card.kind_on_gpu, problem.work, {}};
   result.automatic = card.resolved(problem);
   for (const card::Variant& variant : card.variants) {

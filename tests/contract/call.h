@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -28,6 +29,11 @@ struct Tensor {
   // of it.
   bool by_row = true;
   std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
+  std::int64_t gap = 0;                 // elements behind each row, of every layout
+  bool derived = false;                 // whether its extents follow from those of other tensors
+  std::int64_t read = -1;               // of an input: the elements that count as traffic; -1: all
+  // The bits of element i of an input that cannot be random: an index, say.
+  std::function<std::uint64_t(std::int64_t)> element = {};
 
   std::int64_t size() const { return test::element_count(extents); }
 };
@@ -41,6 +47,8 @@ struct Problem {
   double flops; // what it should declare, said once more
   std::map<std::string, double, std::less<>> scalars = {};
   bool gaps = false; // whether rows may lie apart
+  // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
+  bool patterns = false;
 
   const Tensor& tensor(std::string_view name) const;
   std::int64_t output_size() const; // elements of all outputs
@@ -60,7 +68,7 @@ class Call {
  public:
   explicit Call(const Problem& problem) : problem_(&problem) {}
 
-  // `data` is the tensor's first element.
+  // `data` is the tensor's first element, `gap` what the layout adds behind each row.
   void bind(std::string_view tensor, void* data, std::int64_t gap = 0);
 
   const Problem& problem() const { return *problem_; }
@@ -77,7 +85,14 @@ class Call {
   // Of any type, for the vendors.
   void* address(std::string_view tensor) const;
 
-  // The last axis are the columns, all others the rows.
+  // The last axis are the columns, all others the rows. Without a type, for kernels that only know
+  // the size of an element.
+  MatrixView<const void> rows_in(std::string_view tensor) const {
+    return rows<const void>(tensor, address(tensor));
+  }
+  MatrixView<void> rows_out(std::string_view tensor) const {
+    return rows<void>(tensor, address(tensor));
+  }
   template <class T>
   MatrixView<const T> rows_in(std::string_view tensor) const {
     return rows<const T>(tensor, in<T>(tensor));
@@ -88,6 +103,7 @@ class Call {
   }
 
   std::int64_t extent(std::string_view tensor, std::size_t axis) const;
+  std::int64_t leading(std::string_view tensor) const; // elements from one row to the next
   float scalar(std::string_view name) const;
 
  private:
@@ -105,7 +121,7 @@ class Call {
     const std::int64_t cols = extents.back();
     return {data,
             {test::element_count(std::span(extents).first(extents.size() - 1)), cols},
-            {cols + bound(name).gap, 1}};
+            {leading(name), 1}};
   }
 
   const Problem* problem_;
@@ -120,6 +136,16 @@ auto dispatch(Dtype dtype, Function function) {
   if (dtype == Dtype::bf16) return function.template operator()<bf16>();
   require(dtype == Dtype::f32,
           "no kernel of this operation has the type " + std::string(name(dtype)));
+  return function.template operator()<float>();
+}
+
+// The same of an operation that only moves data, where one type of each size stands for all.
+template <class Function>
+auto dispatch_moved(Dtype dtype, Function function) {
+  if (dtype == Dtype::i8) return function.template operator()<std::int8_t>();
+  if (dtype == Dtype::f16) return function.template operator()<f16>();
+  if (dtype == Dtype::f64) return function.template operator()<double>();
+  require(dtype == Dtype::f32, "no test moves elements of the type " + std::string(name(dtype)));
   return function.template operator()<float>();
 }
 
