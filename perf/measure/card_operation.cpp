@@ -33,10 +33,11 @@ class Memory {
         random_.emplace(input.name, RandomTensor(input.dtype, strided(input, {}).storage_size(),
                                                  test::Tensor{number}, stream));
     }
-    for (const Tensor& output : problem.outputs)
-      outputs_.emplace(
-          output.name,
-          DeviceBuffer<std::byte>(static_cast<std::size_t>(output.size()) * size_of(output.dtype)));
+    for (const auto* tensors : {&problem.outputs, &problem.kept})
+      for (const Tensor& tensor : *tensors)
+        outputs_.emplace(tensor.name,
+                         DeviceBuffer<std::byte>(static_cast<std::size_t>(tensor.size()) *
+                                                 size_of(tensor.dtype)));
   }
 
   Call call() const {
@@ -48,7 +49,7 @@ class Memory {
   }
 
   void poison(Stream& stream) {
-    for (auto& [name, output] : outputs_) output.poison(stream);
+    for (const Tensor& output : problem_.outputs) outputs_.at(output.name).poison(stream);
   }
 
   const Problem& problem() const { return problem_; }
@@ -164,15 +165,23 @@ std::string verify(const Card& card, const Memory& memory, std::string_view who,
 }
 
 Workload workload(const Card& card, const Problem& problem, const std::string& variant,
-                  std::string who, double slack, std::function<void(const Call&, Stream&)> run) {
+                  std::string who, double slack, std::function<void(const Call&, Stream&)> run,
+                  std::function<void(const Call&, Stream&)> prepare = {}) {
   auto memory = std::make_shared<Memory>(problem);
   auto call = std::make_shared<Call>(memory->call());
+  if (prepare) {
+    Stream stream;
+    prepare(*call, stream);
+    stream.synchronize();
+  }
   return {[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
           [=, &card](Stream& s) { return verify(card, *memory, who, slack, s); }, variant};
 }
 
 Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
-  const Problem problem = card.problem(dtype, shape);
+  const Problem with_kept = card.problem(dtype, shape);
+  Problem problem = with_kept;
+  problem.kept.clear(); // ours need none of it
   if (std::none_of(card.variants.begin(), card.variants.end(),
                    [&](const card::Variant& each) { return each.supports(problem); }))
     return {}; // what this type lacks
@@ -189,11 +198,14 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);
     result.variants.push_back({name, true, [=, &card] {
-                                 return workload(card, problem, name, "",
-                                                 card.vendors.slack_when_timed,
-                                                 [=, &card](const Call& call, Stream& stream) {
-                                                   card.vendors.run(name, call, stream);
-                                                 });
+                                 return workload(
+                                     card, with_kept, name, "", card.vendors.slack_when_timed,
+                                     [=, &card](const Call& call, Stream& stream) {
+                                       card.vendors.run(name, call, stream);
+                                     },
+                                     [=, &card](const Call& call, Stream& stream) {
+                                       card.vendors.prepare(name, call, stream);
+                                     });
                                }});
   }
   return result;

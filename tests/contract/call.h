@@ -46,7 +46,8 @@ struct Problem {
   Work work;    // as the operation's header declares it
   double flops; // what it should declare, said once more
   std::map<std::string, double, std::less<>> scalars = {};
-  bool gaps = false; // whether rows may lie apart
+  bool gaps = false;             // whether rows may lie apart
+  std::vector<Tensor> kept = {}; // what a library keeps of a forward pass (Vendors::prepare)
   // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
   bool patterns = false;
 

@@ -18,6 +18,7 @@
 #include "tests/contract/call.h"
 #include "tests/contract/kind.h"
 #include "tests/contract/shape.h"
+#include "tests/oracle/compare.h"
 #include "tests/oracle/degenerate.h"
 #include "tests/oracle/numbers.h"
 
@@ -49,6 +50,7 @@ struct Sample {
   // the oracle.
   std::map<std::string, std::vector<double>, std::less<>> expected = {};
   test::Degenerate degenerate = test::Degenerate::no;
+  test::SignedZero zero = test::SignedZero::must_match; // of exact comparisons
   // Whether its comparison need not reject every wrong result: where an infinite factor makes all
   // results alike, say, and other samples show what this one cannot.
   bool may_be_vacuous = false;
@@ -83,6 +85,11 @@ struct Vendors {
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
+  // Whether the sign of a zero counts: relu of libraries gives either.
+  test::SignedZero zero = test::SignedZero::must_match;
+  // Before run, and not timed: computes what the problem has as `kept`.
+  std::function<void(std::string_view vendor, const Call&, Stream&)> prepare =
+      [](std::string_view, const Call&, Stream&) {};
 };
 
 struct TimedShape {

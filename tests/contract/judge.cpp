@@ -19,11 +19,12 @@ using test::Expectation;
 
 // An expectation and the bounds that it points to.
 struct Bounded {
-  Bounded(const Tensor& output, const Reference& reference, std::string_view variant)
+  Bounded(const Tensor& output, const Reference& reference, std::string_view variant,
+          test::SignedZero zero = test::SignedZero::must_match)
       : tolerance(reference.tolerance ? reference.tolerance(variant) : std::vector<double>()) {
     expectation = {output.dtype, output.extents, reference.value, tolerance, reference.unit};
     if (tolerance.empty())
-      expectation = test::exactly(output.dtype, output.extents, reference.value);
+      expectation = {output.dtype, output.extents, reference.value, {}, {}, zero};
   }
   Bounded(const Bounded&) = delete;
   Bounded& operator=(const Bounded&) = delete;
@@ -139,7 +140,7 @@ void Judge::check_against(const Sample& sample, const References& references, co
         << variant.name << " on " << sample.fill << " " << sample.shape;
     for (const Tensor& output : problem.outputs) {
       const Reference& reference = references.at(output.name);
-      const Bounded bounded(output, reference, variant.name);
+      const Bounded bounded(output, reference, variant.name, sample.zero);
       if (!sample.may_be_vacuous) {
         EXPECT_TRUE(not_vacuous(output, reference, bounded, degenerate(sample, output, reference)))
             << sample.fill << " " << sample.shape;
@@ -166,6 +167,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
       if (!test::vendor_runs([&] {
             theirs = execute(
                 [&](const Call& call, Stream& stream) {
+                  card_.vendors.prepare(vendor, call, stream);
                   card_.vendors.run(vendor, call, stream);
                   return vendor;
                 },
@@ -174,7 +176,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
         continue;
       for (const Tensor& output : problem.outputs) {
         const Reference& reference = references.at(output.name);
-        Bounded bound(output, reference, variant.name);
+        Bounded bound(output, reference, variant.name, card_.vendors.zero);
         if (!variant.accurate) bound.expectation.unit = {};
         const Bounded of_vendor(output, reference, "");
         EXPECT_TRUE(verdict(compare_with_vendor(ours.outputs.at(output.name),
