@@ -29,7 +29,7 @@ class Contract : public testing::Test {
     RecordProperty("backend", std::string(name(backend)));
     const Card& card = judge_.card();
     const auto evidence =
-        card.exact ? test::moving_evidence(judge_.dtype()) : test::kRoundedOperation;
+        card.exact ? test::exact_evidence(judge_.dtype()) : test::kRoundedOperation;
     for (const std::string& form : card.forms)
       for (const Variant& variant : card.variants)
         require_evidence(judge_.id(variant.name, form + "_"), evidence);
