@@ -13,7 +13,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
-#include "tests/activation_functions.h"
+#include "tests/ops/activation_functions.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_unary.h"
