@@ -7,7 +7,10 @@
 #include "tests/oracle/compare.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace kg::perf {
@@ -18,7 +21,37 @@ using card::Card;
 using card::Problem;
 using card::Tensor;
 
-// A problem's tensors on the device, the inputs random.
+// An input on the device: random, or as its tensor says.
+class TimedInput {
+ public:
+  TimedInput(const Tensor& tensor, test::Tensor random, Stream& stream) : value_(tensor.timed) {
+    if (!value_) {
+      random_.emplace(tensor.dtype, tensor.size(), random, stream);
+      return;
+    }
+    const std::size_t width = size_of(tensor.dtype);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size()) * width);
+    for (std::int64_t i = 0; i < tensor.size(); ++i) {
+      const std::uint64_t bits = test::encode(tensor.dtype, value_(i));
+      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &bits, width);
+    }
+    made_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
+  }
+
+  void* data() const { return value_ ? made_.data() : random_->data(); }
+
+  void append(std::vector<double>& values, Window window) const {
+    for (std::int64_t i = window.first; i < window.first + window.count; ++i)
+      values.push_back(value_ ? value_(i) : random_->at(i));
+  }
+
+ private:
+  std::function<double(std::int64_t)> value_;
+  std::optional<RandomTensor> random_;
+  DeviceBuffer<std::byte> made_;
+};
+
+// A problem's tensors on the device.
 class Memory {
  public:
   explicit Memory(const Problem& problem) : problem_(problem) {
@@ -27,7 +60,7 @@ class Memory {
     std::size_t number = 0;
     for (const Tensor& input : problem.inputs)
       inputs_.emplace(input.name,
-                      RandomTensor(input.dtype, input.size(), kTensors[number++], stream));
+                      TimedInput(input, kTensors[number++ % std::size(kTensors)], stream));
     for (const Tensor& output : problem.outputs)
       outputs_.emplace(
           output.name,
@@ -50,61 +83,79 @@ class Memory {
   // Rows [first, first + count) of the problem.
   Problem rows(std::int64_t first, std::int64_t count, card::Inputs& values) const {
     Problem part = problem_;
+    part.first_row = first;
     for (auto* group : {&part.inputs, &part.outputs})
       for (Tensor& tensor : *group)
-        if (tensor.by_row) tensor.extents[0] = count;
-    for (const Tensor& tensor : part.inputs)
-      values[tensor.name] = {
-          tensor.dtype,
-          inputs_.at(tensor.name)
-              .values(tensor.by_row ? first * row_size(tensor) : 0, tensor.size()),
-          {}};
+        if (tensor.by_row) tensor.extents[tensor.row_axis] = count;
+    for (const Tensor& tensor : problem_.inputs) {
+      test::Observed& part_of_it = values[tensor.name];
+      part_of_it.dtype = tensor.dtype;
+      for (const Window run : runs(tensor, {first, count}))
+        inputs_.at(tensor.name).append(part_of_it.values, run);
+    }
     return part;
   }
 
-  test::Observed observe(const Tensor& part, std::int64_t first, Stream& stream) const {
-    const std::size_t width = size_of(part.dtype);
-    const std::int64_t begin = part.by_row ? first * row_size(part) : 0;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(part.size()) * width);
-    copy_to_host(bytes.data(),
-                 outputs_.at(part.name).data() + static_cast<std::size_t>(begin) * width,
-                 bytes.size(), stream);
-    return test::observe_bytes(part.dtype, bytes);
+  // Those rows of an output of the problem.
+  test::Observed observe(const Tensor& tensor, Window rows, Stream& stream) const {
+    const std::size_t width = size_of(tensor.dtype);
+    std::vector<std::byte> bytes;
+    for (const Window run : runs(tensor, rows)) {
+      const std::size_t done = bytes.size();
+      bytes.resize(done + static_cast<std::size_t>(run.count) * width);
+      copy_to_host(bytes.data() + done,
+                   outputs_.at(tensor.name).data() + static_cast<std::size_t>(run.first) * width,
+                   static_cast<std::size_t>(run.count) * width, stream);
+    }
+    return test::observe_bytes(tensor.dtype, bytes);
   }
 
  private:
-  static std::int64_t row_size(const Tensor& tensor) {
-    return test::element_count(std::span(tensor.extents).subspan(1));
+  // Where those rows of a tensor lie; all of it where it has no rows.
+  static std::vector<Window> runs(const Tensor& tensor, Window rows) {
+    if (!tensor.by_row) return {{0, tensor.size()}};
+    const std::span<const std::int64_t> extents = tensor.extents;
+    const std::int64_t within = test::element_count(extents.subspan(tensor.row_axis + 1));
+    std::vector<Window> result;
+    for (std::int64_t i = 0; i < test::element_count(extents.first(tensor.row_axis)); ++i)
+      result.push_back({(i * extents[tensor.row_axis] + rows.first) * within, rows.count * within});
+    return result;
   }
 
   Problem problem_;
-  std::map<std::string, RandomTensor> inputs_;
+  std::map<std::string, TimedInput> inputs_;
   std::map<std::string, DeviceBuffer<std::byte>> outputs_;
 };
 
-// `who`: the variant, or "" for a library, whose bound is multiplied by `slack`.
+// `who`: the variant, or "" for a library, whose bound is multiplied by `slack`. Of large results
+// some rows; an output that needs all inputs is looked at where these are few.
 std::string verify(const Card& card, const Memory& memory, std::string_view who, double slack,
                    Stream& stream) {
   const Problem& problem = memory.problem();
   const Tensor& result = problem.outputs[0];
-  const std::int64_t rows = result.extents[0];
+  const std::int64_t rows = result.by_row ? result.extents[result.row_axis] : 1;
   if (rows == 0) return "";
-  constexpr std::int64_t kMost = 1 << 17;
+  constexpr std::int64_t kMost = 1 << 17, kMostOfAll = 1 << 22;
+  const bool all = std::any_of(problem.outputs.begin(), problem.outputs.end(),
+                               [](const Tensor& output) { return !output.by_row; }) &&
+                   result.size() <= kMostOfAll;
   const std::int64_t row = result.size() / rows;
-  for (const Window window : windows(result.size(), kMost, row)) {
+  for (const Window window : windows(result.size(), all ? kMostOfAll : kMost, row)) {
     card::Inputs values;
-    const std::int64_t first = window.first / row;
-    const Problem part = memory.rows(first, window.count / row, values);
+    const Window of_rows{window.first / row, window.count / row};
+    const Problem part = memory.rows(of_rows.first, of_rows.count, values);
     const card::References references = card.references(part, values);
-    for (const Tensor& output : part.outputs) {
+    for (const Tensor& output : problem.outputs) {
+      if (!output.by_row && of_rows.count < rows) continue;
       const card::Reference& reference = references.at(output.name);
       std::vector<double> tolerance =
           reference.tolerance ? reference.tolerance(who) : std::vector<double>();
       for (double& bound : tolerance) bound *= slack;
-      test::Expectation expected = test::exactly(output.dtype, output.extents, reference.value);
-      if (!tolerance.empty()) expected = {output.dtype, output.extents, reference.value, tolerance};
-      const auto comparison = test::compare(memory.observe(output, first, stream), expected);
-      if (!comparison.passed()) return comparison.text();
+      const std::vector<std::int64_t>& extents = part.tensor(output.name).extents;
+      test::Expectation expected = test::exactly(output.dtype, extents, reference.value);
+      if (!tolerance.empty()) expected = {output.dtype, extents, reference.value, tolerance};
+      const auto comparison = test::compare(memory.observe(output, of_rows, stream), expected);
+      if (!comparison.passed()) return output.name + ": " + comparison.text();
     }
   }
   return "";
@@ -119,7 +170,9 @@ Workload workload(const Card& card, const Problem& problem, const std::string& v
 }
 
 Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
-  const Problem problem = card.problem(dtype, shape);
+  Problem problem = card.problem(dtype, shape);
+  for (const Tensor& output : std::vector<Tensor>(problem.outputs))
+    if (output.optional) problem = problem.without(output.name);
   Case result{backend == Backend::host ? card.kind_on_host : card.kind_on_gpu, problem.work, {}};
   result.automatic = card.resolved(problem);
   for (const card::Variant& variant : card.variants) {
@@ -133,7 +186,7 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);
     result.variants.push_back({name, true, [=, &card] {
-                                 return workload(card, problem, name, "",
+                                 return workload(card, card.vendors.problem(problem), name, "",
                                                  card.vendors.slack_when_timed,
                                                  [=, &card](const Call& call, Stream& stream) {
                                                    card.vendors.run(name, call, stream);

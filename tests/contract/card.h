@@ -22,9 +22,6 @@
 
 namespace kg::card {
 
-// The elements of each input, dense and row-major, by its name.
-using Inputs = std::map<std::string, test::Observed, std::less<>>;
-
 // What one output should be.
 struct Reference {
   std::vector<double> value; // the oracle's
@@ -43,12 +40,14 @@ struct Sample {
   Inputs inputs = {};                                      // those not named: standard normals
   std::map<std::string, double, std::less<>> scalars = {}; // in place of the problem's
   // By output: the results that every legal order of operations gives, where they are known without
-  // the oracle.
+  // the oracle. Outputs not named are held to the oracle's bound.
   std::map<std::string, std::vector<double>, std::less<>> expected = {};
   test::Degenerate degenerate = test::Degenerate::no;
   // Whether its comparison need not reject every wrong result: where an infinite factor makes all
   // results alike, say, and other samples show what this one cannot.
   bool may_be_vacuous = false;
+  std::vector<std::string> vacuous_outputs = {}; // the same of these alone
+  std::vector<std::string> without = {};         // optional tensors that are null
 };
 
 // An implementation of ours.
@@ -70,6 +69,8 @@ struct Vendors {
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
+  // The problem as they take it: with inputs more that are made of ours.
+  std::function<Problem(const Problem&)> problem = [](const Problem& ours) { return ours; };
 };
 
 struct TimedShape {
@@ -102,7 +103,12 @@ struct Card {
   // the gaps of the other.
   bool refuses_overlap = true;
   std::vector<std::string> empty; // problems without elements
-  // What the kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
+  // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
+  std::function<std::vector<std::string>(Dtype)> far;
+  // How many kernels `variant` launches where there are elements.
+  std::function<std::size_t(std::string_view variant, const Problem&)> launches =
+      [](std::string_view, const Problem&) -> std::size_t { return 1; };
+  // What the first kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
   std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
       kernel_name;
   // What every result must satisfy beside its bound; empty, or what is wrong.
@@ -120,6 +126,9 @@ struct Card {
   // Why some wrong results of random data of this shape cannot be told from the right one.
   std::function<test::Degenerate(Dtype, const std::string& shape)> degenerate =
       [](Dtype, const std::string&) { return test::Degenerate::no; };
+  // The outputs of that shape whose right results are nothing but what rounding leaves.
+  std::function<std::vector<std::string>(const std::string& shape)> vacuous_outputs =
+      [](const std::string&) { return std::vector<std::string>(); };
 };
 
 // One of `variants` for each enumerator; `run` is a template on the element type, called as

@@ -24,6 +24,7 @@ std::uint64_t bits_at(const std::vector<std::byte>& bytes, std::size_t width, st
 } // namespace
 
 Inputs completed(const Problem& problem, Inputs inputs) {
+  problem.draw(problem, inputs);
   std::size_t number = 0;
   for (const Tensor& tensor : problem.inputs) {
     const std::size_t index = number++;
@@ -42,6 +43,7 @@ Problem problem_of(const Card& card, Dtype dtype, const Sample& sample) {
   Problem problem = card.problem(dtype, shape);
   problem.shape = sample.shape;
   for (const auto& [name, value] : sample.scalars) problem.scalars[name] = value;
+  for (const std::string& tensor : sample.without) problem = problem.without(tensor);
   return problem;
 }
 
@@ -151,6 +153,11 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
     stream.synchronize();
     for (const LaunchRecord& launch : recorder.launches())
       outcome.kernels.push_back(launch.kernel_name);
+  }
+  try {
+    call.check_workspace();
+  } catch (const Error& error) {
+    outcome.faults.push_back(fmt::format("around the workspace: {}", error.what()));
   }
   for (const auto& [name, tensor] : tensors)
     if (!taken(name))
