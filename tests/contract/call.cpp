@@ -16,6 +16,15 @@ const Tensor& Problem::tensor(std::string_view name) const {
   fail(fmt::format("the problem {} has no tensor {}", shape, name));
 }
 
+Problem Problem::without(std::string_view name) const {
+  require(tensor(name).optional, fmt::format("tensor {} of {} is not optional", name, shape));
+  Problem result = *this;
+  for (auto* tensors : {&result.inputs, &result.outputs})
+    std::erase_if(*tensors, [&](const Tensor& tensor) { return tensor.name == name; });
+  result.left_out.emplace_back(name);
+  return result;
+}
+
 std::int64_t Problem::output_size() const {
   std::int64_t size = 0;
   for (const Tensor& output : outputs) size += output.size();
@@ -45,6 +54,13 @@ void Call::bind(std::string_view tensor, void* data, std::int64_t gap) {
 
 void* Call::address(std::string_view tensor) const { return bound(tensor).data; }
 
+void* Call::workspace(std::size_t bytes) const {
+  if (workspace_->bytes() != bytes) *workspace_ = DeviceBuffer<std::byte>(bytes);
+  return workspace_->data();
+}
+
+void Call::check_workspace() const { workspace_->check_guards(); }
+
 std::int64_t Call::extent(std::string_view tensor, std::size_t axis) const {
   return problem_->tensor(tensor).extents.at(axis);
 }
@@ -62,6 +78,8 @@ float Call::scalar(std::string_view name) const {
 }
 
 void* Call::data(std::string_view tensor, Dtype dtype) const {
+  const std::vector<std::string>& absent = problem_->left_out;
+  if (std::find(absent.begin(), absent.end(), tensor) != absent.end()) return nullptr;
   const Dtype its = problem_->tensor(tensor).dtype;
   require(its == dtype, fmt::format("tensor {} of the problem {} is {}, not {}", tensor,
                                     problem_->shape, name(its), name(dtype)));

@@ -4,14 +4,17 @@
 // A problem of an operation, and a call of it: its tensors bound to device memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/buffer.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/view.h"
@@ -25,18 +28,26 @@ struct Tensor {
   std::string name;
   Dtype dtype;
   std::vector<std::int64_t> extents; // row-major
-  // Whether its first axis is that of the outputs, so that rows of the result need only these rows
-  // of it.
+  // Whether one of its axes is that of the outputs' rows, so that rows of the result need only
+  // these rows of it.
   bool by_row = true;
   std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
-  std::int64_t gap = 0;                 // elements behind each row, of every layout
-  bool derived = false;                 // whether its extents follow from those of other tensors
-  std::int64_t read = -1;               // of an input: the elements that count as traffic; -1: all
-  // The bits of element i of an input that cannot be random: an index, say.
+  std::size_t row_axis = 0;             // which of its axes the rows are
+  // Whether it may be null. An output that may be is neither part of the work nor timed.
+  bool optional = false;
+  // Of an input: its elements where it is timed, by their row-major numbers; none: standard
+  // normals.
+  std::function<double(std::int64_t)> timed = {};
+  std::int64_t gap = 0; // elements behind each row, of every layout
+  bool derived = false; // whether its extents follow from those of other tensors
+  // The bits of element i of an input that cannot be random, tested or timed: an index, say.
   std::function<std::uint64_t(std::int64_t)> element = {};
 
   std::int64_t size() const { return test::element_count(extents); }
 };
+
+// The elements of each input, dense and row-major, by its name.
+using Inputs = std::map<std::string, test::Observed, std::less<>>;
 
 struct Problem {
   Dtype dtype;
@@ -50,8 +61,16 @@ struct Problem {
   std::vector<Tensor> kept = {}; // what a library keeps of a forward pass (Vendors::prepare)
   // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
   bool patterns = false;
+  double unread = 0; // bytes of the inputs that need not be read
+  // Where these are rows of a larger problem: which of its rows the first is.
+  std::int64_t first_row = 0;
+  // Adds the inputs that are no standard normals, or made of others, to those that are there
+  // already.
+  std::function<void(const Problem&, Inputs&)> draw = [](const Problem&, Inputs&) {};
+  std::vector<std::string> left_out = {}; // optional tensors that this problem does without
 
   const Tensor& tensor(std::string_view name) const;
+  Problem without(std::string_view optional_tensor) const;
   std::int64_t output_size() const; // elements of all outputs
 };
 
@@ -74,7 +93,8 @@ class Call {
 
   const Problem& problem() const { return *problem_; }
 
-  // The tensor of this name, an Error where it has another type; null where nothing was bound.
+  // The tensor of this name, an Error where it has another type; null where nothing was bound and
+  // where the problem does without.
   template <class T>
   const T* in(std::string_view tensor) const {
     return static_cast<const T*>(data(tensor, test::DtypeOf<T>::value));
@@ -85,6 +105,12 @@ class Call {
   }
   // Of any type, for the vendors.
   void* address(std::string_view tensor) const;
+
+  // Device memory that a variant needs beside the tensors, poison at first; a problem's repeated
+  // runs share it.
+  void* workspace(std::size_t bytes) const;
+  // Throws Error where somebody wrote around it.
+  void check_workspace() const;
 
   // The last axis are the columns, all others the rows. Without a type, for kernels that only know
   // the size of an element.
@@ -127,6 +153,7 @@ class Call {
 
   const Problem* problem_;
   std::map<std::string, Bound, std::less<>> bound_;
+  std::shared_ptr<DeviceBuffer<std::byte>> workspace_ = std::make_shared<DeviceBuffer<std::byte>>();
 };
 
 // Calls function.template operator()<T>() for the floating-point type of the kernels that `dtype`

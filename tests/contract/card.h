@@ -24,9 +24,6 @@
 
 namespace kg::card {
 
-// The elements of each input, dense and row-major, by its name.
-using Inputs = std::map<std::string, test::Observed, std::less<>>;
-
 // What one output should be.
 struct Reference {
   std::vector<double> value; // the oracle's
@@ -47,13 +44,15 @@ struct Sample {
   Inputs inputs = {};                                      // those not named: standard normals
   std::map<std::string, double, std::less<>> scalars = {}; // in place of the problem's
   // By output: the results that every legal order of operations gives, where they are known without
-  // the oracle.
+  // the oracle. Outputs not named are held to the oracle's bound.
   std::map<std::string, std::vector<double>, std::less<>> expected = {};
   test::Degenerate degenerate = test::Degenerate::no;
   test::SignedZero zero = test::SignedZero::must_match; // of exact comparisons
   // Whether its comparison need not reject every wrong result: where an infinite factor makes all
   // results alike, say, and other samples show what this one cannot.
   bool may_be_vacuous = false;
+  std::vector<std::string> vacuous_outputs = {}; // the same of these alone
+  std::vector<std::string> without = {};         // optional tensors that are null
 };
 
 // An implementation of ours.
@@ -87,6 +86,8 @@ struct Vendors {
   double slack_when_timed = 1;
   // Whether the sign of a zero counts: relu of libraries gives either.
   test::SignedZero zero = test::SignedZero::must_match;
+  // The problem as they take it: with inputs more that are made of ours.
+  std::function<Problem(const Problem&)> problem = [](const Problem& ours) { return ours; };
   // Before run, and not timed: computes what the problem has as `kept`.
   std::function<void(std::string_view vendor, const Call&, Stream&)> prepare =
       [](std::string_view, const Call&, Stream&) {};
@@ -122,11 +123,16 @@ struct Card {
   // Whether an output that begins within an input is refused; not where the rows of one may lie in
   // the gaps of the other.
   bool refuses_overlap = true;
+  bool outputs_may_meet = false;  // whether outputs that overlap each other are not refused
   std::vector<std::string> empty; // problems without elements
-  // What the kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
+  // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
+  std::function<std::vector<std::string>(Dtype)> far;
+  // How many kernels `variant` launches where there are elements.
+  std::function<std::size_t(std::string_view variant, const Problem&)> launches =
+      [](std::string_view, const Problem&) -> std::size_t { return 1; };
+  // What the first kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
   std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
       kernel_name;
-  std::function<std::size_t(const Problem&)> launches = [](const Problem&) { return 1; };
   // What every result must satisfy beside its bound; empty, or what is wrong.
   std::function<std::string(const Problem&, const Inputs& outputs)> also =
       [](const Problem&, const Inputs&) { return std::string(); };
@@ -142,6 +148,9 @@ struct Card {
   // Why some wrong results of random data of this shape cannot be told from the right one.
   std::function<test::Degenerate(Dtype, const std::string& shape)> degenerate =
       [](Dtype, const std::string&) { return test::Degenerate::no; };
+  // The outputs of that shape whose right results are nothing but what rounding leaves.
+  std::function<std::vector<std::string>(const std::string& shape)> vacuous_outputs =
+      [](const std::string&) { return std::vector<std::string>(); };
 };
 
 // run(call, variant, stream), or, where it is a template on the element type,

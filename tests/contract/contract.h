@@ -9,6 +9,7 @@
 //   SpecialValues           NaN, infinities, signed zeros, the ends of the ranges
 //   Sizes                   around packs, warps, blocks and tiles; nothing at all
 //   Misaligned              tensors at odd addresses, and rows apart where the operation allows it
+//   RowsFarApart            by more than 2^31 elements, where rows may lie apart
 //   InPlace                 outputs in the memory of inputs that they may take
 //   SameBitsEveryTime       in every run and order of threads
 //   WaitsForItsStream       behind work that still writes the inputs
@@ -45,7 +46,8 @@ class Judge {
   void check(const Sample& sample, const Layout& layout = {},
              const std::vector<std::string_view>& only = {});
 
-  // The same, each result exactly the sample's expected, or the oracle's where it names none.
+  // The same, each result exactly the sample's expected, or the oracle's, rounded, where it names
+  // none.
   void check_exactly(const Sample& sample);
 
   // The same against results of another source, by the output's name.

@@ -22,6 +22,7 @@ std::uint64_t bits_at(const std::vector<std::byte>& bytes, std::size_t width, st
 } // namespace
 
 Inputs completed(const Problem& problem, Inputs inputs) {
+  problem.draw(problem, inputs);
   std::uint64_t number = 0;
   std::int64_t patterns = 0; // so many are in use
   for (const Tensor& tensor : problem.inputs) {
@@ -50,6 +51,7 @@ Problem problem_of(const Card& card, Dtype dtype, const Sample& sample) {
   problem.shape = sample.shape;
   problem.patterns = static_cast<bool>(card.source);
   for (const auto& [name, value] : sample.scalars) problem.scalars[name] = value;
+  for (const std::string& tensor : sample.without) problem = problem.without(tensor);
   return problem;
 }
 
@@ -161,6 +163,11 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
     stream.synchronize();
     for (const LaunchRecord& launch : recorder.launches())
       outcome.kernels.push_back(launch.kernel_name);
+  }
+  try {
+    call.check_workspace();
+  } catch (const Error& error) {
+    outcome.faults.push_back(fmt::format("around the workspace: {}", error.what()));
   }
   for (const auto& [name, tensor] : tensors)
     if (!taken(name))

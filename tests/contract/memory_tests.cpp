@@ -41,12 +41,14 @@ std::vector<Layout> layouts(const Problem& problem) {
   if (!problem.gaps) return result;
   const std::int64_t cols = problem.outputs[0].extents.back();
   const std::int64_t to_pack = (pack - cols % pack) % pack;
-  for (const std::int64_t gap : {to_pack, to_pack + pack, to_pack + 1, std::int64_t{1}})
-    for (const std::int64_t offset : {0, 1}) {
+  for (const std::int64_t offset : {0, 1}) {
+    for (const std::int64_t gap : {to_pack, to_pack + pack, to_pack + 1, std::int64_t{1}})
       result.push_back(all(offset, gap));
-      result.push_back(all(offset, gap));
-      result.back()[names.back()].gap = to_pack + 2;
+    for (const std::string& name : names) {
+      result.push_back(all(offset, to_pack));
+      result.back()[name].gap = to_pack + 2;
     }
+  }
   return result;
 }
 

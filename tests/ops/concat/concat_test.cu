@@ -23,6 +23,17 @@ KG_OWN_TEST(PartsApart) {
                   {{"part0", {3, 0}}, {"part1", {3, 0}}, {"whole", {2, 0}}});
 }
 
+// Every launch of more parts than one takes.
+KG_OWN_TEST(KernelsOfManyParts) {
+  const Sample nine{"unique_bits", "concat_outer3_p1.2.3.4.5.6.7.8.9_inner2"};
+  judge.each_variant(nine, [&](const Variant& variant) {
+    const Outcome outcome = judge.run(variant.name, nine);
+    EXPECT_EQ(outcome.kernels.size(), 2u);
+    for (const std::string& kernel : outcome.kernels)
+      EXPECT_NE(kernel.find("concat::" + variant.name), std::string::npos) << kernel;
+  });
+}
+
 // Rows that no block of the first grid takes.
 KG_OWN_TEST(BeyondOneGrid) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;

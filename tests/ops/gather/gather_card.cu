@@ -50,7 +50,8 @@ Problem problem(Dtype dtype, const Shape& shape) {
                           all ? rows : shape.number("count")};
   Problem result{dtype, shape.text(), {}, {}, gather::work(dtype, p, size_of(index)), 0};
   result.inputs = {{"table", dtype, {p.outer, rows, p.inner}}, {"index", index, {p.count}}};
-  result.inputs[0].read = p.outer * p.count * p.inner;
+  result.unread = static_cast<double>(p.outer * (rows - p.count) * p.inner) *
+                  static_cast<double>(size_of(dtype));
   result.inputs[1].element = [rows, all](std::int64_t i) {
     return static_cast<std::uint64_t>(all ? scattered(i, rows) : picked(i, rows));
   };
