@@ -84,10 +84,10 @@ struct Vendors {
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
-  // Whether the sign of a zero counts: relu of libraries gives either.
-  test::SignedZero zero = test::SignedZero::must_match;
   // The problem as they take it: with inputs more that are made of ours.
   std::function<Problem(const Problem&)> problem = [](const Problem& ours) { return ours; };
+  // Whether the sign of a zero counts: relu of libraries gives either.
+  test::SignedZero zero = test::SignedZero::must_match;
   // Before run, and not timed: computes what the problem has as `kept`.
   std::function<void(std::string_view vendor, const Call&, Stream&)> prepare =
       [](std::string_view, const Call&, Stream&) {};
