@@ -197,6 +197,13 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
   launch(finish<T>, config(1), problem, parts);
 }
 
+void require_sizes(std::int64_t terms, std::int64_t n) {
+  require(terms >= 1 && terms <= kMaxTerms, "softmax_sum_backward: terms is " +
+                                                std::to_string(terms) + "; it must be 1 to " +
+                                                std::to_string(kMaxTerms));
+  require_extent("softmax_sum_backward: n", n);
+}
+
 template <class T>
 void require_arrays(const Arrays<T>& a, std::int64_t terms, std::int64_t n) {
   const std::string op = "softmax_sum_backward: ";
@@ -229,16 +236,14 @@ std::string_view name(Variant variant) {
 
 template <class T>
 std::size_t workspace_bytes(Variant variant, std::int64_t terms, std::int64_t n) {
+  require_sizes(terms, n);
   return static_cast<std::size_t>(parts_of<T>(variant, terms, n) * terms) * sizeof(float);
 }
 
 template <class T>
 Variant run(const Arrays<T>& arrays, void* workspace, std::int64_t terms, std::int64_t n,
             Variant variant, Stream& stream) {
-  require(terms >= 1 && terms <= kMaxTerms, "softmax_sum_backward: terms is " +
-                                                std::to_string(terms) + "; it must be 1 to " +
-                                                std::to_string(kMaxTerms));
-  require_extent("softmax_sum_backward: n", n);
+  require_sizes(terms, n);
   variant = resolved(variant);
   require_arrays(arrays, terms, n);
   const std::size_t needed = workspace_bytes<T>(variant, terms, n);

@@ -38,7 +38,8 @@ constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
 
-// Bytes of device workspace that `run` needs, aligned to 16; may be 0.
+// Bytes of device workspace that `run` needs, aligned to 16; may be 0. Throws Error for terms and n
+// that `run` refuses.
 template <class T>
 std::size_t workspace_bytes(Variant variant, std::int64_t terms, std::int64_t n);
 

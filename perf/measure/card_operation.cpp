@@ -7,7 +7,10 @@
 #include "tests/oracle/compare.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 namespace kg::perf {
@@ -18,20 +21,60 @@ using card::Card;
 using card::Problem;
 using card::Tensor;
 
-// A problem's tensors on the device, the inputs random.
+// An input on the device: random, or as its tensor says.
+class TimedInput {
+ public:
+  TimedInput(const Tensor& tensor, test::Tensor random, Stream& stream) : tensor_(tensor) {
+    if (!tensor.element && !tensor.timed) {
+      random_.emplace(tensor.dtype, strided(tensor, {}).storage_size(), random, stream);
+      return;
+    }
+    const std::size_t width = size_of(tensor.dtype);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size()) * width);
+    for (std::int64_t i = 0; i < tensor.size(); ++i) {
+      const std::uint64_t element = bits(i);
+      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &element, width);
+    }
+    made_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
+  }
+
+  void* data() const { return random_ ? random_->data() : made_.data(); }
+
+  // Of element i, row-major.
+  double value(std::int64_t i) const {
+    if (tensor_.timed) return tensor_.timed(i);
+    if (tensor_.element) return test::decode(tensor_.dtype, tensor_.element(i));
+    const std::int64_t cols = tensor_.extents.back();
+    return random_->at(tensor_.gap == 0 ? i : i / cols * (cols + tensor_.gap) + i % cols);
+  }
+  std::uint64_t bits(std::int64_t i) const {
+    return tensor_.element ? tensor_.element(i) : test::encode(tensor_.dtype, value(i));
+  }
+
+  void append(std::vector<double>& values, Window window) const {
+    for (std::int64_t i = window.first; i < window.first + window.count; ++i)
+      values.push_back(value(i));
+  }
+
+ private:
+  Tensor tensor_;
+  std::optional<RandomTensor> random_;
+  DeviceBuffer<std::byte> made_;
+};
+
+// A problem's tensors on the device.
 class Memory {
  public:
   explicit Memory(const Problem& problem) : problem_(problem) {
     Stream stream;
-    constexpr test::Tensor kTensors[] = {test::Tensor::a, test::Tensor::b, test::Tensor::c};
-    std::size_t number = 0;
+    std::uint64_t number = 0;
     for (const Tensor& input : problem.inputs)
-      inputs_.emplace(input.name,
-                      RandomTensor(input.dtype, input.size(), kTensors[number++], stream));
-    for (const Tensor& output : problem.outputs)
-      outputs_.emplace(
-          output.name,
-          DeviceBuffer<std::byte>(static_cast<std::size_t>(output.size()) * size_of(output.dtype)));
+      inputs_.emplace(input.name, TimedInput(input, test::Tensor{++number}, stream));
+    for (const auto* tensors : {&problem.outputs, &problem.kept})
+      for (const Tensor& tensor : *tensors)
+        outputs_.emplace(tensor.name,
+                         DeviceBuffer<std::byte>(static_cast<std::size_t>(tensor.size()) *
+                                                 size_of(tensor.dtype)));
   }
 
   Call call() const {
@@ -42,7 +85,7 @@ class Memory {
   }
 
   void poison(Stream& stream) {
-    for (auto& [name, output] : outputs_) output.poison(stream);
+    for (const Tensor& output : problem_.outputs) outputs_.at(output.name).poison(stream);
   }
 
   const Problem& problem() const { return problem_; }
@@ -50,76 +93,140 @@ class Memory {
   // Rows [first, first + count) of the problem.
   Problem rows(std::int64_t first, std::int64_t count, card::Inputs& values) const {
     Problem part = problem_;
+    part.first_row = first;
     for (auto* group : {&part.inputs, &part.outputs})
       for (Tensor& tensor : *group)
-        if (tensor.by_row) tensor.extents[0] = count;
-    for (const Tensor& tensor : part.inputs)
-      values[tensor.name] = {
-          tensor.dtype,
-          inputs_.at(tensor.name)
-              .values(tensor.by_row ? first * row_size(tensor) : 0, tensor.size()),
-          {}};
+        if (tensor.by_row) tensor.extents[tensor.row_axis] = count;
+    for (const Tensor& tensor : problem_.inputs) {
+      test::Observed& part_of_it = values[tensor.name];
+      part_of_it.dtype = tensor.dtype;
+      for (const Window run : runs(tensor, {first, count}))
+        inputs_.at(tensor.name).append(part_of_it.values, run);
+    }
     return part;
   }
 
-  test::Observed observe(const Tensor& part, std::int64_t first, Stream& stream) const {
-    const std::size_t width = size_of(part.dtype);
-    const std::int64_t begin = part.by_row ? first * row_size(part) : 0;
-    std::vector<std::byte> bytes(static_cast<std::size_t>(part.size()) * width);
-    copy_to_host(bytes.data(),
-                 outputs_.at(part.name).data() + static_cast<std::size_t>(begin) * width,
-                 bytes.size(), stream);
-    return test::observe_bytes(part.dtype, bytes);
+  // The bits of element i of an input.
+  std::uint64_t bits(std::string_view input, std::int64_t i) const {
+    return inputs_.find(input)->second.bits(i);
+  }
+
+  // Those rows of an output of the problem.
+  test::Observed observe(const Tensor& output, Window rows, Stream& stream) const {
+    return elements(output, runs(output, rows), stream);
+  }
+
+  // These elements of an output of the problem.
+  test::Observed elements(const Tensor& output, const std::vector<Window>& windows,
+                          Stream& stream) const {
+    const std::size_t width = size_of(output.dtype);
+    std::vector<std::byte> bytes;
+    for (const Window each : windows) {
+      const std::size_t done = bytes.size();
+      bytes.resize(done + static_cast<std::size_t>(each.count) * width);
+      copy_to_host(bytes.data() + done,
+                   outputs_.at(output.name).data() + static_cast<std::size_t>(each.first) * width,
+                   static_cast<std::size_t>(each.count) * width, stream);
+    }
+    return test::observe_bytes(output.dtype, bytes);
   }
 
  private:
-  static std::int64_t row_size(const Tensor& tensor) {
-    return test::element_count(std::span(tensor.extents).subspan(1));
+  // Where those rows of a tensor lie; all of it where it has no rows.
+  static std::vector<Window> runs(const Tensor& tensor, Window rows) {
+    if (!tensor.by_row) return {{0, tensor.size()}};
+    const std::span<const std::int64_t> extents = tensor.extents;
+    const std::int64_t within = test::element_count(extents.subspan(tensor.row_axis + 1));
+    std::vector<Window> result;
+    for (std::int64_t i = 0; i < test::element_count(extents.first(tensor.row_axis)); ++i)
+      result.push_back({(i * extents[tensor.row_axis] + rows.first) * within, rows.count * within});
+    return result;
   }
 
   Problem problem_;
-  std::map<std::string, RandomTensor> inputs_;
+  std::map<std::string, TimedInput, std::less<>> inputs_;
   std::map<std::string, DeviceBuffer<std::byte>> outputs_;
 };
 
-// `who`: the variant, or "" for a library, whose bound is multiplied by `slack`.
+// Of what only moves data: each element has the bits of the one that it comes from; large results
+// through windows.
+std::string verify_moved(const Card& card, const Memory& memory, Stream& stream) {
+  const Problem& problem = memory.problem();
+  const card::Bits bits = [&](std::string_view input, std::int64_t i) {
+    return memory.bits(input, i);
+  };
+  for (const Tensor& output : problem.outputs)
+    for (const Window window : windows(output.size(), 1 << 17)) {
+      std::vector<std::uint64_t> expected;
+      for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
+        const card::Source from = card.source(problem, output.name, i, bits);
+        expected.push_back(bits(from.input, from.index));
+      }
+      const auto comparison =
+          test::compare_bits(memory.elements(output, {window}, stream), {window.count}, expected);
+      if (!comparison.passed()) return comparison.text();
+    }
+  return "";
+}
+
+// `who`: the variant, or "" for a library, whose bound is multiplied by `slack`. Of large results
+// some rows; an output that needs all inputs is looked at where these are few.
 std::string verify(const Card& card, const Memory& memory, std::string_view who, double slack,
                    Stream& stream) {
+  if (card.source) return verify_moved(card, memory, stream);
   const Problem& problem = memory.problem();
   const Tensor& result = problem.outputs[0];
-  const std::int64_t rows = result.extents[0];
+  const std::int64_t rows = result.by_row ? result.extents[result.row_axis] : 1;
   if (rows == 0) return "";
-  constexpr std::int64_t kMost = 1 << 17;
+  constexpr std::int64_t kMost = 1 << 17, kMostOfAll = 1 << 22;
+  const bool all = std::any_of(problem.outputs.begin(), problem.outputs.end(),
+                               [](const Tensor& output) { return !output.by_row; }) &&
+                   result.size() <= kMostOfAll;
   const std::int64_t row = result.size() / rows;
-  for (const Window window : windows(result.size(), kMost, row)) {
+  for (const Window window : windows(result.size(), all ? kMostOfAll : kMost, row)) {
     card::Inputs values;
-    const std::int64_t first = window.first / row;
-    const Problem part = memory.rows(first, window.count / row, values);
+    const Window of_rows{window.first / row, window.count / row};
+    const Problem part = memory.rows(of_rows.first, of_rows.count, values);
     const card::References references = card.references(part, values);
-    for (const Tensor& output : part.outputs) {
+    for (const Tensor& output : problem.outputs) {
+      if (!output.by_row && of_rows.count < rows) continue;
       const card::Reference& reference = references.at(output.name);
       std::vector<double> tolerance =
           reference.tolerance ? reference.tolerance(who) : std::vector<double>();
       for (double& bound : tolerance) bound *= slack;
-      test::Expectation expected = test::exactly(output.dtype, output.extents, reference.value);
-      if (!tolerance.empty()) expected = {output.dtype, output.extents, reference.value, tolerance};
-      const auto comparison = test::compare(memory.observe(output, first, stream), expected);
-      if (!comparison.passed()) return comparison.text();
+      const std::vector<std::int64_t>& extents = part.tensor(output.name).extents;
+      test::Expectation expected = test::exactly(output.dtype, extents, reference.value);
+      if (!tolerance.empty()) expected = {output.dtype, extents, reference.value, tolerance};
+      const auto comparison = test::compare(memory.observe(output, of_rows, stream), expected);
+      if (!comparison.passed()) return output.name + ": " + comparison.text();
     }
   }
   return "";
 }
 
 Workload workload(const Card& card, const Problem& problem, const std::string& variant,
-                  std::string who, double slack, std::function<void(const Call&, Stream&)> run) {
+                  std::string who, double slack, std::function<void(const Call&, Stream&)> run,
+                  std::function<void(const Call&, Stream&)> prepare = {}) {
   auto memory = std::make_shared<Memory>(problem);
   auto call = std::make_shared<Call>(memory->call());
+  if (prepare) {
+    Stream stream;
+    prepare(*call, stream);
+    stream.synchronize();
+  }
   return {[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
           [=, &card](Stream& s) { return verify(card, *memory, who, slack, s); }, variant};
 }
 
 Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
-  const Problem problem = card.problem(dtype, shape);
+  Problem with_kept = card.problem(dtype, shape);
+  for (const Tensor& output : std::vector<Tensor>(with_kept.outputs))
+    if (output.optional) with_kept = with_kept.without(output.name);
+  Problem problem = with_kept;
+  problem.kept.clear(); // ours need none of it
+  if (std::none_of(card.variants.begin(), card.variants.end(),
+                   [&](const card::Variant& each) { return each.supports(problem); }))
+    return {}; // what this type lacks
   Case result{backend == Backend::host ? card.kind_on_host : card.kind_on_gpu, problem.work, {}};
   result.automatic = card.resolved(problem);
   for (const card::Variant& variant : card.variants) {
@@ -133,11 +240,15 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);
     result.variants.push_back({name, true, [=, &card] {
-                                 return workload(card, problem, name, "",
-                                                 card.vendors.slack_when_timed,
-                                                 [=, &card](const Call& call, Stream& stream) {
-                                                   card.vendors.run(name, call, stream);
-                                                 });
+                                 return workload(
+                                     card, card.vendors.problem(with_kept), name, "",
+                                     card.vendors.slack_when_timed,
+                                     [=, &card](const Call& call, Stream& stream) {
+                                       card.vendors.run(name, call, stream);
+                                     },
+                                     [=, &card](const Call& call, Stream& stream) {
+                                       card.vendors.prepare(name, call, stream);
+                                     });
                                }});
   }
   return result;

@@ -10,10 +10,19 @@
 namespace kg::card {
 
 const Tensor& Problem::tensor(std::string_view name) const {
-  for (const auto* tensors : {&inputs, &outputs})
+  for (const auto* tensors : {&inputs, &outputs, &kept})
     for (const Tensor& tensor : *tensors)
       if (tensor.name == name) return tensor;
   fail(fmt::format("the problem {} has no tensor {}", shape, name));
+}
+
+Problem Problem::without(std::string_view name) const {
+  require(tensor(name).optional, fmt::format("tensor {} of {} is not optional", name, shape));
+  Problem result = *this;
+  for (auto* tensors : {&result.inputs, &result.outputs})
+    std::erase_if(*tensors, [&](const Tensor& tensor) { return tensor.name == name; });
+  result.left_out.emplace_back(name);
+  return result;
 }
 
 std::int64_t Problem::output_size() const {
@@ -29,11 +38,12 @@ Place place_of(const Layout& layout, std::string_view tensor) {
 
 test::Strided strided(const Tensor& tensor, const Layout& layout) {
   const Place place = place_of(layout, tensor.name);
+  const std::int64_t gap = tensor.gap + place.gap;
   test::Strided view = test::contiguous(tensor.extents, place.offset);
-  if (place.gap == 0) return view;
+  if (gap == 0) return view;
   const std::int64_t cols = std::max<std::int64_t>(tensor.extents.back(), 1);
   for (std::size_t d = 0; d + 1 < view.strides.size(); ++d)
-    view.strides[d] = view.strides[d] / cols * (cols + place.gap);
+    view.strides[d] = view.strides[d] / cols * (cols + gap);
   return view;
 }
 
@@ -44,8 +54,20 @@ void Call::bind(std::string_view tensor, void* data, std::int64_t gap) {
 
 void* Call::address(std::string_view tensor) const { return bound(tensor).data; }
 
+void* Call::workspace(std::size_t bytes) const {
+  if (workspace_->bytes() != bytes) *workspace_ = DeviceBuffer<std::byte>(bytes);
+  return workspace_->data();
+}
+
+void Call::check_workspace() const { workspace_->check_guards(); }
+
 std::int64_t Call::extent(std::string_view tensor, std::size_t axis) const {
   return problem_->tensor(tensor).extents.at(axis);
+}
+
+std::int64_t Call::leading(std::string_view tensor) const {
+  const Tensor& its = problem_->tensor(tensor);
+  return its.extents.back() + its.gap + bound(tensor).gap;
 }
 
 float Call::scalar(std::string_view name) const {
@@ -56,6 +78,8 @@ float Call::scalar(std::string_view name) const {
 }
 
 void* Call::data(std::string_view tensor, Dtype dtype) const {
+  const std::vector<std::string>& absent = problem_->left_out;
+  if (std::find(absent.begin(), absent.end(), tensor) != absent.end()) return nullptr;
   const Dtype its = problem_->tensor(tensor).dtype;
   require(its == dtype, fmt::format("tensor {} of the problem {} is {}, not {}", tensor,
                                     problem_->shape, name(its), name(dtype)));

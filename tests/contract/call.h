@@ -4,13 +4,17 @@
 // A problem of an operation, and a call of it: its tensors bound to device memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/buffer.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/view.h"
@@ -24,13 +28,26 @@ struct Tensor {
   std::string name;
   Dtype dtype;
   std::vector<std::int64_t> extents; // row-major
-  // Whether its first axis is that of the outputs, so that rows of the result need only these rows
-  // of it.
+  // Whether one of its axes is that of the outputs' rows, so that rows of the result need only
+  // these rows of it.
   bool by_row = true;
   std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
+  std::size_t row_axis = 0;             // which of its axes the rows are
+  // Whether it may be null. An output that may be is neither part of the work nor timed.
+  bool optional = false;
+  // Of an input: its elements where it is timed, by their row-major numbers; none: standard
+  // normals.
+  std::function<double(std::int64_t)> timed = {};
+  std::int64_t gap = 0; // elements behind each row, of every layout
+  bool derived = false; // whether its extents follow from those of other tensors
+  // The bits of element i of an input that cannot be random, tested or timed: an index, say.
+  std::function<std::uint64_t(std::int64_t)> element = {};
 
   std::int64_t size() const { return test::element_count(extents); }
 };
+
+// The elements of each input, dense and row-major, by its name.
+using Inputs = std::map<std::string, test::Observed, std::less<>>;
 
 struct Problem {
   Dtype dtype;
@@ -40,9 +57,20 @@ struct Problem {
   Work work;    // as the operation's header declares it
   double flops; // what it should declare, said once more
   std::map<std::string, double, std::less<>> scalars = {};
-  bool gaps = false; // whether rows may lie apart
+  bool gaps = false;             // whether rows may lie apart
+  std::vector<Tensor> kept = {}; // what a library keeps of a forward pass (Vendors::prepare)
+  // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
+  bool patterns = false;
+  double unread = 0; // bytes of the inputs that need not be read
+  // Where these are rows of a larger problem: which of its rows the first is.
+  std::int64_t first_row = 0;
+  // Adds the inputs that are no standard normals, or made of others, to those that are there
+  // already.
+  std::function<void(const Problem&, Inputs&)> draw = [](const Problem&, Inputs&) {};
+  std::vector<std::string> left_out = {}; // optional tensors that this problem does without
 
   const Tensor& tensor(std::string_view name) const;
+  Problem without(std::string_view optional_tensor) const;
   std::int64_t output_size() const; // elements of all outputs
 };
 
@@ -60,12 +88,13 @@ class Call {
  public:
   explicit Call(const Problem& problem) : problem_(&problem) {}
 
-  // `data` is the tensor's first element.
+  // `data` is the tensor's first element, `gap` what the layout adds behind each row.
   void bind(std::string_view tensor, void* data, std::int64_t gap = 0);
 
   const Problem& problem() const { return *problem_; }
 
-  // The tensor of this name, an Error where it has another type; null where nothing was bound.
+  // The tensor of this name, an Error where it has another type; null where nothing was bound and
+  // where the problem does without.
   template <class T>
   const T* in(std::string_view tensor) const {
     return static_cast<const T*>(data(tensor, test::DtypeOf<T>::value));
@@ -77,7 +106,20 @@ class Call {
   // Of any type, for the vendors.
   void* address(std::string_view tensor) const;
 
-  // The last axis are the columns, all others the rows.
+  // Device memory that a variant needs beside the tensors, poison at first; a problem's repeated
+  // runs share it.
+  void* workspace(std::size_t bytes) const;
+  // Throws Error where somebody wrote around it.
+  void check_workspace() const;
+
+  // The last axis are the columns, all others the rows. Without a type, for kernels that only know
+  // the size of an element.
+  MatrixView<const void> rows_in(std::string_view tensor) const {
+    return rows<const void>(tensor, address(tensor));
+  }
+  MatrixView<void> rows_out(std::string_view tensor) const {
+    return rows<void>(tensor, address(tensor));
+  }
   template <class T>
   MatrixView<const T> rows_in(std::string_view tensor) const {
     return rows<const T>(tensor, in<T>(tensor));
@@ -88,6 +130,7 @@ class Call {
   }
 
   std::int64_t extent(std::string_view tensor, std::size_t axis) const;
+  std::int64_t leading(std::string_view tensor) const; // elements from one row to the next
   float scalar(std::string_view name) const;
 
  private:
@@ -105,11 +148,12 @@ class Call {
     const std::int64_t cols = extents.back();
     return {data,
             {test::element_count(std::span(extents).first(extents.size() - 1)), cols},
-            {cols + bound(name).gap, 1}};
+            {leading(name), 1}};
   }
 
   const Problem* problem_;
   std::map<std::string, Bound, std::less<>> bound_;
+  std::shared_ptr<DeviceBuffer<std::byte>> workspace_ = std::make_shared<DeviceBuffer<std::byte>>();
 };
 
 // Calls function.template operator()<T>() for the floating-point type of the kernels that `dtype`
@@ -120,6 +164,16 @@ auto dispatch(Dtype dtype, Function function) {
   if (dtype == Dtype::bf16) return function.template operator()<bf16>();
   require(dtype == Dtype::f32,
           "no kernel of this operation has the type " + std::string(name(dtype)));
+  return function.template operator()<float>();
+}
+
+// The same of an operation that only moves data, where one type of each size stands for all.
+template <class Function>
+auto dispatch_moved(Dtype dtype, Function function) {
+  if (dtype == Dtype::i8) return function.template operator()<std::int8_t>();
+  if (dtype == Dtype::f16) return function.template operator()<f16>();
+  if (dtype == Dtype::f64) return function.template operator()<double>();
+  require(dtype == Dtype::f32, "no test moves elements of the type " + std::string(name(dtype)));
   return function.template operator()<float>();
 }
 

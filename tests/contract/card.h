@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/stream.h"
@@ -17,13 +18,11 @@
 #include "tests/contract/call.h"
 #include "tests/contract/kind.h"
 #include "tests/contract/shape.h"
+#include "tests/oracle/compare.h"
 #include "tests/oracle/degenerate.h"
 #include "tests/oracle/numbers.h"
 
 namespace kg::card {
-
-// The elements of each input, dense and row-major, by its name.
-using Inputs = std::map<std::string, test::Observed, std::less<>>;
 
 // What one output should be.
 struct Reference {
@@ -33,6 +32,8 @@ struct Reference {
   // zero.
   std::function<std::vector<double>(std::string_view variant)> tolerance;
   std::vector<double> unit = {}; // see test::Expectation
+  // Where the result must have these bits, NaN payloads included: of what only moves data.
+  std::vector<std::uint64_t> bits = {};
 };
 using References = std::map<std::string, Reference, std::less<>>; // by the output's name
 
@@ -43,12 +44,15 @@ struct Sample {
   Inputs inputs = {};                                      // those not named: standard normals
   std::map<std::string, double, std::less<>> scalars = {}; // in place of the problem's
   // By output: the results that every legal order of operations gives, where they are known without
-  // the oracle.
+  // the oracle. Outputs not named are held to the oracle's bound.
   std::map<std::string, std::vector<double>, std::less<>> expected = {};
   test::Degenerate degenerate = test::Degenerate::no;
+  test::SignedZero zero = test::SignedZero::must_match; // of exact comparisons
   // Whether its comparison need not reject every wrong result: where an infinite factor makes all
   // results alike, say, and other samples show what this one cannot.
   bool may_be_vacuous = false;
+  std::vector<std::string> vacuous_outputs = {}; // the same of these alone
+  std::vector<std::string> without = {};         // optional tensors that are null
 };
 
 // An implementation of ours.
@@ -63,6 +67,16 @@ struct Variant {
   std::function<std::int64_t(const Problem&)> sequence = [](const Problem&) { return 1; };
 };
 
+// Where an element of an output comes from, of an operation that only moves data.
+struct Source {
+  std::string_view input;
+  std::int64_t index;
+};
+// The bits of an element of an input.
+using Bits = std::function<std::uint64_t(std::string_view input, std::int64_t index)>;
+using Sources =
+    std::function<Source(const Problem&, std::string_view output, std::int64_t index, const Bits&)>;
+
 // The libraries that do the same.
 struct Vendors {
   std::function<std::vector<std::string_view>(const Problem&)> names;
@@ -70,6 +84,13 @@ struct Vendors {
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
+  // The problem as they take it: with inputs more that are made of ours.
+  std::function<Problem(const Problem&)> problem = [](const Problem& ours) { return ours; };
+  // Whether the sign of a zero counts: relu of libraries gives either.
+  test::SignedZero zero = test::SignedZero::must_match;
+  // Before run, and not timed: computes what the problem has as `kept`.
+  std::function<void(std::string_view vendor, const Call&, Stream&)> prepare =
+      [](std::string_view, const Call&, Stream&) {};
 };
 
 struct TimedShape {
@@ -88,6 +109,7 @@ struct Card {
   Vendors vendors;
   std::function<References(const Problem&, const Inputs&)> references;
   bool exact = false; // every result has one right value: each comparison with the oracle is exact
+  Sources source;     // of an operation that only moves data (samples.h, only_moves)
 
   // Data whose results every legal order of operations gives; data drawn at random beside that of
   // `usual`; NaN, infinities and the ends of the ranges.
@@ -101,8 +123,14 @@ struct Card {
   // Whether an output that begins within an input is refused; not where the rows of one may lie in
   // the gaps of the other.
   bool refuses_overlap = true;
+  bool outputs_may_meet = false;  // whether outputs that overlap each other are not refused
   std::vector<std::string> empty; // problems without elements
-  // What the kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
+  // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
+  std::function<std::vector<std::string>(Dtype)> far;
+  // How many kernels `variant` launches where there are elements.
+  std::function<std::size_t(std::string_view variant, const Problem&)> launches =
+      [](std::string_view, const Problem&) -> std::size_t { return 1; };
+  // What the first kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
   std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
       kernel_name;
   // What every result must satisfy beside its bound; empty, or what is wrong.
@@ -120,18 +148,30 @@ struct Card {
   // Why some wrong results of random data of this shape cannot be told from the right one.
   std::function<test::Degenerate(Dtype, const std::string& shape)> degenerate =
       [](Dtype, const std::string&) { return test::Degenerate::no; };
+  // The outputs of that shape whose right results are nothing but what rounding leaves.
+  std::function<std::vector<std::string>(const std::string& shape)> vacuous_outputs =
+      [](const std::string&) { return std::vector<std::string>(); };
 };
 
-// One of `variants` for each enumerator; `run` is a template on the element type, called as
-// run.template operator()<T>(call, enumerator, stream), and gives the enumerator that ran.
+// run(call, variant, stream), or, where it is a template on the element type,
+// run.template operator()<T>(call, variant, stream). Gives the name of the variant that ran.
+template <class Run, class Enumerator>
+std::string_view name_of_run(Run run, const Call& call, Enumerator variant, Stream& stream) {
+  if constexpr (std::is_invocable_v<Run, const Call&, Enumerator, Stream&>)
+    return name(run(call, variant, stream));
+  else
+    return name(dispatch(call.problem().dtype, [&]<class T>() {
+      return run.template operator()<T>(call, variant, stream);
+    }));
+}
+
+// One of `variants` for each enumerator.
 template <class Run, class Enumerators>
 std::vector<Variant> variants_of(const Enumerators& enumerators, Run run) {
   std::vector<Variant> result;
   for (const auto each : enumerators)
     result.push_back({std::string(name(each)), [run, each](const Call& call, Stream& stream) {
-                        return name(dispatch(call.problem().dtype, [&]<class T>() {
-                          return run.template operator()<T>(call, each, stream);
-                        }));
+                        return name_of_run(run, call, each, stream);
                       }});
   return result;
 }
@@ -147,9 +187,7 @@ auto enumerator_of(const Enumerators& enumerators, std::string_view wanted) {
 template <class Run, class Enumerator>
 std::function<std::string_view(const Call&, Stream&)> automatic_of(Enumerator automatic, Run run) {
   return [run, automatic](const Call& call, Stream& stream) {
-    return name(dispatch(call.problem().dtype, [&]<class T>() {
-      return run.template operator()<T>(call, automatic, stream);
-    }));
+    return name_of_run(run, call, automatic, stream);
   };
 }
 

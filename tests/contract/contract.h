@@ -9,7 +9,8 @@
 //   SpecialValues           NaN, infinities, signed zeros, the ends of the ranges
 //   Sizes                   around packs, warps, blocks and tiles; nothing at all
 //   Misaligned              tensors at odd addresses, and rows apart where the operation allows it
-//   InPlace                 an output in the memory of each input that it may take
+//   RowsFarApart            by more than 2^31 elements, where rows may lie apart
+//   InPlace                 outputs in the memory of inputs that they may take
 //   SameBitsEveryTime       in every run and order of threads
 //   WaitsForItsStream       behind work that still writes the inputs
 //   AutomaticReportsWhatRan
@@ -37,20 +38,24 @@ class Judge {
  public:
   Judge(const Card& card, Dtype dtype) : card_(card), dtype_(dtype) {}
 
+  // Random data of this shape.
+  Sample random(const std::string& shape) const;
+
   // Every variant that supports it (of `only`, where that names any) on this sample, against the
   // oracle.
   void check(const Sample& sample, const Layout& layout = {},
              const std::vector<std::string_view>& only = {});
 
-  // The same, each result exactly the sample's expected, or the oracle's where it names none.
+  // The same, each result exactly the sample's expected, or the oracle's, rounded, where it names
+  // none.
   void check_exactly(const Sample& sample);
 
   // The same against results of another source, by the output's name.
   void check_against(const Sample& sample, const References& references, const Layout& layout = {},
                      const std::vector<std::string_view>& only = {});
 
-  // Beside every vendor.
-  void check_vendors(const Sample& sample);
+  // Beside every vendor, on numbers.
+  void check_vendors(const Sample& sample, const Layout& layout = {});
 
   // What a variant makes of it, with everything checked but the values.
   Outcome run(const Variant& variant, const Problem& problem, const Inputs& inputs,

@@ -11,31 +11,20 @@
 #include <memory>
 
 #include "runtime/device.h"
-#include "tests/contract/card.h"
+#include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/softmax/forms.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_rows.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
 #include "tests/oracle/tolerance_softmax.h"
-#include "vendor/softmax/softmax.h"
 
 namespace kg::card {
 namespace {
 
-using SoftmaxKind = softmax::Kind;
-
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-SoftmaxKind kind_of(std::string_view shape) {
-  return shape.starts_with("log_") ? SoftmaxKind::log_softmax : SoftmaxKind::softmax;
-}
-bool is_log(const Problem& problem) { return kind_of(problem.shape) == SoftmaxKind::log_softmax; }
-
-std::string shape_of(std::int64_t rows, std::int64_t cols, bool log = false) {
-  return (log ? "log_rows" : "rows") + std::to_string(rows) + "_cols" + std::to_string(cols);
-}
 
 // Rows that no block's shared memory holds as f32.
 std::int64_t beyond_shared() {
@@ -58,8 +47,6 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-std::int64_t cols_of(const Problem& problem) { return problem.outputs[0].extents[1]; }
-
 struct Run {
   template <class T>
   softmax::Variant operator()(const Call& call, softmax::Variant variant, Stream& stream) const {
@@ -77,10 +64,6 @@ std::vector<Variant> variants() {
     if (variant == softmax::Variant::naive) each.sequence = cols_of;
   }
   return result;
-}
-
-vendor::SoftmaxKind vendor_kind(const Problem& problem) {
-  return is_log(problem) ? vendor::SoftmaxKind::log_softmax : vendor::SoftmaxKind::softmax;
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -175,7 +158,7 @@ Sample differences(Dtype dtype, std::int64_t rows, std::int64_t cols) {
     x.push_back(static_cast<double>(most - below));
     expected.push_back(static_cast<double>(-below));
   }
-  Sample result = sample(dtype, "differences", shape_of(rows, cols, true), std::move(x));
+  Sample result = sample(dtype, "differences", rows_cols(rows, cols, "log"), std::move(x));
   result.expected["y"] = std::move(expected);
   return result;
 }
@@ -189,7 +172,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
        {Size{40, 64}, Size{60, 1000}, Size{21, 1024}, Size{14, 4099}, Size{3, beyond_shared()}}) {
     test::SoftmaxFill fill = test::softmax_plateaus(dtype, size.rows, size.cols);
     // Where there are fewer rows than powers of two, no row fills all tiles.
-    samples.push_back(sample(dtype, fill.input.name, shape_of(size.rows, size.cols),
+    samples.push_back(sample(dtype, fill.input.name, rows_cols(size.rows, size.cols),
                              std::move(fill.input.values),
                              size.rows < 10 ? test::Degenerate::sparse : test::Degenerate::no));
     samples.back().expected["y"] = std::move(fill.expected);
@@ -212,9 +195,9 @@ std::vector<Sample> random_samples(Dtype dtype) {
     for (std::int64_t i = 0; i < count; ++i) // the last tile's results are all zero
       if (i % size.cols >= size.cols - 16)
         x[static_cast<std::size_t>(i)] = -test::max_finite(dtype);
-    samples.push_back(sample(dtype, "outliers", shape_of(size.rows, size.cols), std::move(x),
+    samples.push_back(sample(dtype, "outliers", rows_cols(size.rows, size.cols), std::move(x),
                              test::Degenerate::sparse));
-    samples.push_back(sample(dtype, "outliers", shape_of(size.rows, size.cols, true),
+    samples.push_back(sample(dtype, "outliers", rows_cols(size.rows, size.cols, "log"),
                              test::outliers(dtype, count, 7, 64, test::Tensor::a).values));
   }
   // Maxima that come late and often: what rescaling a running sum is most sensitive to. At the
@@ -225,7 +208,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
     for (std::int64_t i = 0; i < 2 * cols; ++i)
       x.push_back(
           test::round_to(dtype, rise / static_cast<double>(cols) * static_cast<double>(i % cols)));
-    samples.push_back(sample(dtype, "rising", shape_of(2, cols), std::move(x),
+    samples.push_back(sample(dtype, "rising", rows_cols(2, cols), std::move(x),
                              rise < 10 ? test::Degenerate::no : test::Degenerate::sparse));
   }
   return samples;
@@ -259,7 +242,7 @@ Sample special_rows(Dtype dtype, std::int64_t cols, bool log) {
   add_row(largest, {});
   add_row(-largest, {{cols / 2, largest}});
   add_row(largest, {{cols - 1, -kInfinity}});
-  return sample(dtype, "special", shape_of(rows, cols, log), std::move(x));
+  return sample(dtype, "special", rows_cols(rows, cols, log ? "log" : ""), std::move(x));
 }
 
 std::vector<Sample> special_samples(Dtype dtype) {
@@ -274,16 +257,10 @@ std::vector<Sample> special_samples(Dtype dtype) {
 }
 
 std::vector<std::string> sizes(Dtype) {
-  std::vector<std::string> shapes;
-  for (const std::int64_t cols :
-       {1,    2,    3,    7,    8,    9,    15,   16,   17,   31,    32,   33,
-        63,   64,   65,   127,  128,  129,  255,  256,  257,  511,   512,  513,
-        1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16384, 16385})
-    shapes.push_back(shape_of(cols > 4000 ? 1 : 3, cols));
-  for (const std::int64_t rows : {1, 3, 4, 5, 127, 128, 129, 1025})
-    shapes.push_back(shape_of(rows, 12));
+  std::vector<std::string> shapes = lengths_of_rows();
+  for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);
   for (const std::int64_t cols : {1, 2, 9, 33, 129, 1023, 1025, 4097})
-    shapes.push_back(shape_of(3, cols, true));
+    shapes.push_back(rows_cols(3, cols, "log"));
   return shapes;
 }
 
@@ -292,15 +269,11 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
                                      const Layout& layout) {
   if (variant == "naive") return {"softmax::naive<"};
   if (variant == "warp") return {"softmax::warp_per_row<"};
-  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
-  const std::int64_t cols = cols_of(problem);
-  const auto aligned = [&](const Place& place) {
-    return place.offset % pack == 0 &&
-           ((cols + place.gap) % pack == 0 || problem.outputs[0].extents[0] == 1);
-  };
-  const bool packs = aligned(place_of(layout, "x")) && aligned(place_of(layout, "y"));
-  return {cols < beyond_shared() - 500 ? "softmax::block_in_shared<" : "softmax::block_two_reads<",
-          ", " + std::to_string(packs ? pack : 1) + ">"};
+  const std::int64_t pack =
+      rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1;
+  return {cols_of(problem) < beyond_shared() - 500 ? "softmax::block_in_shared<"
+                                                   : "softmax::block_two_reads<",
+          ", " + std::to_string(pack) + ">"};
 }
 
 } // namespace
@@ -324,26 +297,27 @@ Card softmax_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) {
-    return std::vector<std::string>{shape_of(65, 96),
-                                    shape_of(33, 1000),
-                                    shape_of(9, 1536),
-                                    shape_of(8, 3001),
-                                    shape_of(2, beyond_shared()),
-                                    shape_of(33, 1000, true),
-                                    shape_of(2, beyond_shared(), true)};
+    return std::vector<std::string>{rows_cols(65, 96),
+                                    rows_cols(33, 1000),
+                                    rows_cols(9, 1536),
+                                    rows_cols(8, 3001),
+                                    rows_cols(2, beyond_shared()),
+                                    rows_cols(33, 1000, "log"),
+                                    rows_cols(2, beyond_shared(), "log")};
   };
   card.sizes = sizes;
   card.degenerate = [](Dtype, const std::string& shape) {
     if (!shape.ends_with("_cols1")) return test::Degenerate::no;
-    return kind_of(shape) == SoftmaxKind::softmax ? test::Degenerate::constant
-                                                  : test::Degenerate::zero;
+    return kind_of(shape) == softmax::Kind::softmax ? test::Degenerate::constant
+                                                    : test::Degenerate::zero;
   };
   card.misaligned = [](Dtype dtype) {
-    const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype));
-    return std::vector<std::string>{shape_of(5, 5 * pack), shape_of(5, 64 * pack + 3),
-                                    shape_of(5, 300 * pack), shape_of(5, 64 * pack + 3, true)};
+    std::vector<std::string> shapes = short_rows(dtype);
+    shapes.push_back(rows_cols(5, 64 * elements_per_pack(dtype) + 3, "log"));
+    return shapes;
   };
   card.empty = {"rows0_cols5", "rows5_cols0", "rows0_cols0", "log_rows0_cols5"};
+  card.far = [](Dtype dtype) { return two_rows(dtype); };
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;
   card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory

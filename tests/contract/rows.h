@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the cards of operations on the rows of matrices share. Their shapes are
+// "rows<rows>_cols<cols>", behind the word of a form where there are several.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/contract/card.h"
+
+namespace kg::card {
+
+std::string rows_cols(std::int64_t rows, std::int64_t cols, std::string_view form = "");
+
+// Of the first output.
+std::int64_t rows_of(const Problem& problem);
+std::int64_t cols_of(const Problem& problem);
+
+// Lengths of rows around packs, warps, blocks and powers of two; numbers of rows around warps and
+// blocks.
+std::vector<std::string> lengths_of_rows(std::string_view form = "");
+std::vector<std::string> numbers_of_rows(std::int64_t cols, std::string_view form = "");
+// A few, to be laid out in many ways: whole packs and not, for a warp and for a block.
+std::vector<std::string> short_rows(Dtype dtype, std::string_view form = "");
+// Two rows, for a warp and for a block.
+std::vector<std::string> two_rows(Dtype dtype, std::string_view form = "");
+
+// Whether every row of each matrix begins at 16 bytes.
+bool rows_are_aligned(const Problem& problem, const Layout& layout);
+
+std::int64_t elements_per_pack(Dtype dtype);
+
+} // namespace kg::card

@@ -1,0 +1,178 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bias and gelu as a feed-forward block has them; tolerances and their derivation in
+// tests/oracle/oracle_bias_gelu.h.
+#include "bias_gelu/bias_gelu.h"
+
+#include "runtime/device.h"
+#include "tests/bias_gelu_forms.h"
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/oracle_bias_gelu.h"
+
+namespace kg::card {
+namespace {
+
+using bias_gelu::Form;
+using bias_gelu::kForms;
+
+Form form_of(const Problem& problem) {
+  return problem.shape.starts_with("erf_") ? Form::erf : Form::tanh;
+}
+
+std::string shape_of(std::int64_t rows, std::int64_t cols) {
+  return "rows" + std::to_string(rows) + "_cols" + std::to_string(cols);
+}
+
+std::vector<std::string> with_each_form(const std::vector<std::string>& shapes) {
+  return in_each_form({"erf", "tanh"}, shapes);
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  shape.word({"erf", "tanh"});
+  const std::int64_t rows = shape.number("rows"), cols = shape.number("cols");
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 bias_gelu::work(dtype, rows, cols),
+                 2.0 * static_cast<double>(rows * cols)};
+  result.inputs = {{"x", dtype, {rows, cols}}, {"bias", dtype, {cols}, false}};
+  result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
+  return result;
+}
+
+struct Run {
+  template <class T>
+  bias_gelu::Variant operator()(const Call& call, bias_gelu::Variant variant,
+                                Stream& stream) const {
+    return bias_gelu::run<T>(form_of(call.problem()), call.in<T>("x"), call.in<T>("bias"),
+                             call.out<T>("y"), call.extent("y", 0), call.extent("y", 1), variant,
+                             stream);
+  }
+};
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::bias_gelu(vendor, test::vendor_form(form_of(call.problem())), call.problem().dtype,
+                    call.address("x"), call.address("bias"), call.address("y"), call.extent("y", 0),
+                    call.extent("y", 1), stream);
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const test::UnaryOp op = test::oracle_op(form_of(problem));
+  const Dtype dtype = problem.dtype;
+  const std::vector<double> sums = test::bias_sums(inputs.at("x").values, inputs.at("bias").values);
+  const std::vector<double> y = test::unary_oracle(op, sums);
+  return {{"y",
+           {y,
+            [=](std::string_view variant) {
+              return variant.empty() ? test::library_bias_gelu_tolerances(op, dtype, sums, y)
+                                     : test::bias_gelu_tolerances(op, dtype, sums, y);
+            },
+            test::unary_error_units(op, dtype, sums, y)}}};
+}
+
+// Both forms on these elements.
+void add(std::vector<Sample>& samples, const std::string& fill, const test::Observed& x,
+         const test::Observed& bias, const std::vector<double>& expected = {}) {
+  const std::int64_t cols = std::ssize(bias.values);
+  for (const std::string& shape : with_each_form({shape_of(std::ssize(x.values) / cols, cols)})) {
+    samples.push_back({fill, shape, {{"x", x}, {"bias", bias}}});
+    if (!expected.empty()) samples.back().expected["y"] = expected;
+  }
+}
+
+// Rows that end within packs; a few tiles in f32.
+constexpr std::int64_t kRows = 83, kCols = 101;
+
+// Sums of integers that fill the significand, so large that gelu is the argument itself or a zero.
+std::vector<Sample> exact_samples(Dtype dtype) {
+  constexpr std::int64_t kMost = 4; // of the bias
+  const std::int64_t largest = (std::int64_t{1} << test::float_format(dtype).precision) - 1;
+  const test::Random random(test::seed(), 23);
+  const std::vector<double> bias = test::integers(dtype, kCols, kMost, test::Tensor::b).values;
+  std::vector<double> x, expected;
+  for (std::int64_t i = 0; i < kRows * kCols; ++i) {
+    const auto index = static_cast<std::uint64_t>(i);
+    const auto size = static_cast<double>(random.integer(index, 128 + kMost, largest - kMost));
+    x.push_back(i % 3 == 0 ? -size : size);
+    expected.push_back(i % 3 == 0 ? -0.0 : size + bias[static_cast<std::size_t>(i % kCols)]);
+  }
+  std::vector<Sample> samples;
+  add(samples, "limits", values(dtype, x), values(dtype, bias), expected);
+  return samples;
+}
+
+// Each special value as an element beside each as a bias; every pattern of a 16-bit type, and as
+// many of f32 spread over all kinds, beside zeros and normals.
+std::vector<Sample> special_samples(Dtype dtype) {
+  const test::BitPairs pairs = test::special_pairs(dtype);
+  const auto count = std::ssize(test::special_values(dtype));
+  std::vector<Sample> samples;
+  add(samples, "special", bits(dtype, pairs.a),
+      bits(dtype, {pairs.b.begin(), pairs.b.begin() + count}));
+  const auto all = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);
+  std::vector<double> bias = test::normal(dtype, 64, test::Tensor::b).values;
+  for (std::size_t i = 0; i < bias.size(); i += 2) bias[i] = 0;
+  add(samples, "all_bits", bits(dtype, all), values(dtype, bias));
+  return samples;
+}
+
+// What a block of the vectorized kernel takes at once.
+std::int64_t tile(Dtype dtype) { return 512 * 16 / static_cast<std::int64_t>(size_of(dtype)); }
+
+// Around a pack, a warp, a block and a tile, in both extents; and beyond one grid.
+std::vector<std::string> sizes(Dtype dtype) {
+  const std::int64_t tile = card::tile(dtype);
+  constexpr std::int64_t kWide = 1003;
+  const std::int64_t most = std::int64_t{device_properties().sm_count} * 4 * tile;
+  std::vector<std::string> shapes = {shape_of(most / kWide + 2, kWide)};
+  for (const auto& [rows, cols] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1},   {1, 3},   {3, 1},    {2, 2},        {5, 3},    {300, 3},      {7, 4},
+           {7, 8},   {9, 7},   {9, 9},    {3, 15},       {17, 16},  {3, 33},       {5, 255},
+           {1, 257}, {257, 1}, {3, 1024}, {1, tile - 1}, {1, tile}, {2, tile + 1}, {tile + 1, 2}})
+    shapes.push_back(shape_of(rows, cols));
+  return in_each_form({"tanh"}, shapes);
+}
+
+} // namespace
+
+Card bias_gelu_card() {
+  Card card;
+  card.problem = problem;
+  card.variants = variants_of(bias_gelu::kVariants, Run{});
+  card.resolved = [](const Problem&) {
+    return name(bias_gelu::resolved(bias_gelu::Variant::automatic));
+  };
+  card.run_automatic = automatic_of(bias_gelu::Variant::automatic, Run{});
+  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  card.vendors = {[](const Problem& p) {
+                    return vendor::bias_gelu_variants(test::vendor_form(form_of(p)), p.dtype);
+                  },
+                  run_vendor, 64};
+  card.references = references;
+  card.exact_samples = exact_samples;
+  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
+  card.special_samples = special_samples;
+  card.usual = [](Dtype) { return with_each_form({shape_of(kRows, kCols)}); };
+  card.sizes = sizes;
+  card.misaligned = [](Dtype dtype) {
+    return in_each_form({"tanh"}, {shape_of(1, 1), shape_of(1, 5), shape_of(5, 1), shape_of(6, 7),
+                                   shape_of(3, tile(dtype) / 2 + 8)});
+  };
+  card.empty = {"tanh_rows0_cols5", "tanh_rows5_cols0"};
+  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
+    return std::vector<std::string>{"bias_gelu::" + std::string(variant)};
+  };
+  card.timed_on_host = {{"erf_rows64_cols1024", true}, {"tanh_rows64_cols1024"}};
+  // 512 MiB and more of traffic in all but the first.
+  card.timed_on_gpu = {{"erf_rows512_cols3072"},
+                       {"erf_rows65536_cols4096", true},
+                       {"tanh_rows65536_cols4096"},
+                       {"erf_rows1048577_cols197"}};
+  return card;
+}
+
+} // namespace kg::card

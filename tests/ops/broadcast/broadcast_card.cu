@@ -1,0 +1,253 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arithmetic of arrays that repeat along axes. A shape names both operands' extents,
+// sub_a17.192_b192
+// ("bscalar" for none), or one of the patterns that are timed, whose operation is the sum: bias,
+// channels and outer. Each result has one right value, so every comparison is exact.
+#include "broadcast/broadcast.h"
+
+#include <algorithm>
+
+#include "runtime/device.h"
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/oracle_elementwise.h"
+#include "vendor/broadcast/broadcast.h"
+
+namespace kg::card {
+namespace {
+
+using broadcast::Op;
+using Extents = std::vector<std::int64_t>;
+
+static_assert(static_cast<int>(test::BinaryOp::div) == static_cast<int>(Op::div));
+static_assert(static_cast<int>(vendor::Binary::div) == static_cast<int>(Op::div));
+
+struct Shapes {
+  Extents a, b;
+};
+
+Op op_of(const Problem& problem) {
+  for (const Op op : broadcast::kOps)
+    if (problem.shape.starts_with(std::string(name(op)) + "_")) return op;
+  return Op::add;
+}
+
+Extents operand(const Shape& shape, const std::string& key) {
+  return shape.has(key + "scalar") ? Extents() : shape.numbers(key);
+}
+
+Shapes shapes_of(const Shape& shape) {
+  switch (shape.word({"add", "sub", "mul", "div", "bias", "channels", "outer"})) {
+  case 4: return {{shape.number("rows"), shape.number("cols")}, {shape.number("cols")}};
+  case 5:
+    return {{shape.number("n"), shape.number("c"), shape.number("hw")}, {shape.number("c"), 1}};
+  case 6: return {{shape.number("rows"), 1}, {shape.number("cols")}};
+  }
+  return {operand(shape, "a"), operand(shape, "b")};
+}
+
+// NumPy's rule, by itself.
+Extents shape_of_result(Shapes shapes) {
+  Extents &a = shapes.a, &b = shapes.b;
+  a.insert(a.begin(), b.size() > a.size() ? b.size() - a.size() : 0, 1);
+  b.insert(b.begin(), a.size() - b.size(), 1);
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (a[d] == 1) a[d] = b[d];
+  return a;
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const Shapes shapes = shapes_of(shape);
+  const Extents out = shape_of_result(shapes);
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 broadcast::work(dtype, shapes.a, shapes.b),
+                 static_cast<double>(test::element_count(out))};
+  result.inputs = {{"a", dtype, shapes.a}, {"b", dtype, shapes.b}};
+  result.inputs[1].by_row = shapes.b == out;
+  result.outputs = {{"out", dtype, out}};
+  result.outputs[0].derived = true;
+  for (const Tensor& input : result.inputs) // that it repeats is not the same as its size
+    if (input.extents == out) result.outputs[0].may_be.push_back(input.name);
+  return result;
+}
+
+struct Run {
+  template <class T>
+  broadcast::Variant operator()(const Call& call, broadcast::Variant variant,
+                                Stream& stream) const {
+    const Problem& problem = call.problem();
+    return broadcast::run<T>(op_of(problem), call.in<T>("a"), problem.inputs[0].extents,
+                             call.in<T>("b"), problem.inputs[1].extents, call.out<T>("out"),
+                             variant, stream);
+  }
+};
+
+vendor::Binary vendor_op(const Problem& problem) {
+  return static_cast<vendor::Binary>(op_of(problem));
+}
+
+vendor::BroadcastShapes vendor_shapes(const Problem& problem) {
+  const Extents &a = problem.inputs[0].extents, &b = problem.inputs[1].extents;
+  vendor::BroadcastShapes padded;
+  padded.a.fill(1);
+  padded.b.fill(1);
+  std::copy(a.rbegin(), a.rend(), padded.a.rbegin());
+  std::copy(b.rbegin(), b.rend(), padded.b.rbegin());
+  return padded;
+}
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  const Problem& problem = call.problem();
+  vendor::broadcast(vendor, vendor_op(problem), problem.dtype, vendor_shapes(problem),
+                    call.address("a"), call.address("b"), call.address("out"), stream);
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const Extents& out = problem.outputs[0].extents;
+  return {{"out",
+           {test::elementwise_oracle(
+                static_cast<test::BinaryOp>(op_of(problem)), problem.dtype,
+                test::repeated_oracle(inputs.at("a").values, problem.inputs[0].extents, out),
+                test::repeated_oracle(inputs.at("b").values, problem.inputs[1].extents, out)),
+            {}}}};
+}
+
+std::string text(const Extents& extents, const std::string& key) {
+  std::string list;
+  for (const std::int64_t extent : extents)
+    list += (list.empty() ? "" : ".") + std::to_string(extent);
+  return "_" + key + (list.empty() ? "scalar" : list);
+}
+
+std::vector<std::string> with(Op op, const std::vector<Shapes>& each) {
+  std::vector<std::string> shapes;
+  for (const Shapes& operands : each)
+    shapes.push_back(std::string(name(op)) + text(operands.a, "a") + text(operands.b, "b"));
+  return shapes;
+}
+
+// Rows longer and shorter than a pack, of odd and even lengths, and each operand repeated in each
+// place.
+std::vector<Shapes> patterns() {
+  return {
+      {{17, 192}, {192}},                 // bias
+      {{33, 67}, {67}},                   // bias, rows no multiple of a pack
+      {{700, 3}, {3}},                    // bias, rows shorter than a pack
+      {{67}, {33, 67}},                   // the first operand repeated
+      {{2, 3, 16, 16}, {1, 3, 1, 1}},     // channels
+      {{2, 5, 7, 9}, {5, 1, 1}},          // channels, odd
+      {{2, 5, 1, 1}, {2, 5, 9, 11}},      // channels of each image, first operand
+      {{29, 130}, {29, 1}},               // a number per row
+      {{4099}, {}},                       // a scalar
+      {{1, 1}, {23, 89}},                 // a scalar, first operand
+      {{37, 1}, {41}},                    // outer product
+      {{2, 1, 3, 1, 8}, {4, 1, 2, 8}},    // both repeated, rank 5
+      {{3, 1, 5, 1, 2}, {3, 7, 1, 4, 2}}, // both repeated, short rows
+      {{6, 1, 8}, {6, 7, 1}},             // both repeated, the second along the rows
+      {{3, 1, 4, 5}, {2, 1, 5}},          // nothing merges
+      {{13, 1, 101}, {13, 1, 101}},       // equal
+  };
+}
+
+// Sums that fill the significand and are exact whichever elements meet.
+std::vector<Sample> exact_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const Shapes& shapes : patterns()) {
+    const std::int64_t a = test::element_count(shapes.a), b = test::element_count(shapes.b);
+    test::FillPair fill = test::exact_elementwise(dtype, test::BinaryOp::add, std::max(a, b));
+    fill.a.resize(static_cast<std::size_t>(a));
+    fill.b.resize(static_cast<std::size_t>(b));
+    samples.push_back({fill.name,
+                       with(Op::add, {shapes})[0],
+                       {{"a", values(dtype, fill.a)}, {"b", values(dtype, fill.b)}}});
+  }
+  return samples;
+}
+
+// Each special value against each: an outer product.
+std::vector<Sample> special_samples(Dtype dtype) {
+  std::vector<std::uint64_t> special;
+  for (const test::SpecialValue& each : test::special_values(dtype)) special.push_back(each.bits);
+  const std::int64_t count = std::ssize(special);
+  std::vector<Sample> samples;
+  for (const Op op : broadcast::kOps)
+    samples.push_back({"special",
+                       with(op, {{{count, 1}, {count}}})[0],
+                       {{"a", bits(dtype, special)}, {"b", bits(dtype, special)}}});
+  return samples;
+}
+
+std::vector<std::string> usual(Dtype) {
+  std::vector<std::string> shapes;
+  for (const Op op : broadcast::kOps)
+    for (std::string& shape : with(op, patterns())) shapes.push_back(std::move(shape));
+  return shapes;
+}
+
+// Rows around a pack and a warp, in each way of repeating; around a tile, which is 256 threads with
+// two packs each; and beyond one grid.
+std::vector<std::string> sizes(Dtype dtype) {
+  std::vector<Shapes> shapes;
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 257}) {
+    shapes.push_back({{5, n}, {n}});
+    shapes.push_back({{5, 1}, {5, n}});
+    shapes.push_back({{3, n, 1}, {3, 1, n}});
+  }
+  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 512 * pack;
+  for (const std::int64_t n : {tile - 1, tile, tile + 1, 2 * tile + pack + 1})
+    shapes.push_back({{n}, {1}});
+  shapes.push_back({{2 * tile / 61 + 1, 61}, {61}});
+  const DeviceProperties& device = device_properties();
+  constexpr std::int64_t kColumns = 1021;
+  const std::int64_t resident =
+      std::int64_t{device.sm_count} * device.max_threads_per_sm * 2 * pack;
+  shapes.push_back({{resident / kColumns + 3, kColumns}, {kColumns}});
+  return with(Op::sub, shapes);
+}
+
+} // namespace
+
+Card broadcast_card() {
+  Card card;
+  card.problem = problem;
+  card.variants = variants_of(broadcast::kVariants, Run{});
+  card.resolved = [](const Problem&) {
+    return name(broadcast::resolved(broadcast::Variant::automatic));
+  };
+  card.run_automatic = automatic_of(broadcast::Variant::automatic, Run{});
+  card.vendors = {[](const Problem& p) {
+                    return vendor::broadcast_variants(vendor_op(p), p.dtype, vendor_shapes(p));
+                  },
+                  run_vendor};
+  card.references = references;
+  card.exact = true;
+  card.exact_samples = exact_samples;
+  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
+  card.special_samples = special_samples;
+  card.usual = usual;
+  card.sizes = sizes;
+  card.misaligned = [](Dtype) {
+    return with(Op::sub, {{{9, 64}, {64}}, {{64, 1}, {64, 33}}, {{2}, {2}}, {{3}, {}}});
+  };
+  card.empty = with(Op::add, {{{0}, {1}}, {{4, 0}, {1, 0}}, {{}, {3, 0, 2}}, {{0, 1}, {7}}});
+  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
+    return std::vector<std::string>{"broadcast::" + std::string(variant)};
+  };
+  card.timed_on_host = {
+      {"bias_rows128_cols1024", true}, {"channels_n2_c8_hw3136"}, {"outer_rows256_cols512"}};
+  // 512 MiB and more of traffic in all but the first.
+  card.timed_on_gpu = {{"bias_rows512_cols768"},
+                       {"bias_rows65536_cols4096", true},
+                       {"bias_rows1048577_cols197"},
+                       {"channels_n64_c256_hw12544"},
+                       {"outer_rows16384_cols16384"}};
+  return card;
+}
+
+} // namespace kg::card

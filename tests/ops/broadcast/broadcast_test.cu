@@ -1,0 +1,159 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only broadcast promises; what every operation does is in its card.
+#include "broadcast/broadcast.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "broadcast/plan.h"
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/oracle_elementwise.h"
+#include "tests/support/device_types.h"
+#include "tests/support/huge.h"
+#include "tests/support/metamorphic.h"
+
+namespace kg::card {
+
+__global__ void divide(Divisor by, const std::int64_t* dividends, std::int64_t* quotients) {
+  quotients[threadIdx.x] = by.quotient(dividends[threadIdx.x]);
+}
+
+namespace {
+
+using broadcast::Op;
+using Extents = std::vector<std::int64_t>;
+
+// Operands repeated in memory beforehand, and a result permuted along with its operands' rows.
+KG_OWN_TEST(Relations) {
+  const Dtype dtype = judge.dtype();
+  for (const std::string& shape : judge.card().usual(dtype)) {
+    const Sample sample{"relation", shape};
+    const Problem problem = problem_of(judge.card(), dtype, sample);
+    const Extents& out = problem.outputs[0].extents;
+    Problem full = problem;
+    Inputs repeated = completed(problem, {});
+    for (Tensor& input : full.inputs) {
+      repeated[input.name] =
+          values(dtype, test::repeated_oracle(repeated.at(input.name).values, input.extents, out));
+      input.extents = out;
+    }
+    judge.each_variant(sample, [&](const Variant& variant) {
+      EXPECT_EQ(judge.run(variant.name, sample).bits("out"),
+                judge.run(variant, full, repeated).bits("out"))
+          << variant.name << ", " << shape << ": a op b = repeated a op repeated b";
+    });
+  }
+  const std::vector<double> a = test::normal(dtype, 53 * 41, test::Tensor::a).values;
+  const std::vector<double> b = test::normal(dtype, 53, test::Tensor::b).values;
+  const std::vector<std::int64_t> order = test::permutation(53);
+  for (const Variant& variant : judge.card().variants) {
+    const auto of = [&](const std::vector<double>& x, const std::vector<double>& y) {
+      const Inputs inputs = {{"a", values(dtype, x)}, {"b", values(dtype, y)}};
+      return judge.run(variant.name, {"relation", "sub_a53.41_b53.1", inputs}).bits("out");
+    };
+    EXPECT_EQ(of(test::permuted_rows(a, order), test::permuted_rows(b, order)),
+              test::permuted_rows(of(a, b), order))
+        << variant.name << ": P a op P b = P (a op b)";
+  }
+}
+
+// Indices beyond 32 bits, in place: rows of a prime length times 2.
+KG_OWN_TEST(MoreThan2To31Elements) {
+  constexpr std::int64_t kHalf = std::int64_t{1} << 31;
+  constexpr std::int64_t kColumns = 4099;
+  constexpr std::int64_t kRows = kHalf / kColumns + 5;
+  constexpr std::int64_t kN = kRows * kColumns;
+  const std::string reason =
+      test::too_huge_reason(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  dispatch(judge.dtype(), [&]<class T>() {
+    constexpr unsigned char kByte = 0x3C; // a normal number of each type
+    const T everywhere = test::from_raw_bits<T>(0x3C3C3C3Cu & test::poison_bits(judge.dtype()));
+    const auto value = [](double x) { return test::elements<T>(std::vector<double>{x})[0]; };
+    const auto two = DeviceBuffer<T>::from_host(std::vector<T>(kColumns, value(2)), judge.stream());
+    const Extents shape = {kRows, kColumns}, row = {kColumns};
+    for (const broadcast::Variant variant : broadcast::kVariants) {
+      const DeviceBuffer<T> x(kN);
+      fill_bytes(x.data(), kByte, x.bytes(), judge.stream());
+      test::Marks<T> before, after;
+      double next = 3;
+      for (const std::int64_t index : {std::int64_t{0}, kHalf - 1, kHalf, kHalf + 1, kN - 1}) {
+        before[index] = value(next);
+        after[index] = value(2 * next);
+        ++next;
+      }
+      test::put(before, x, judge.stream());
+      broadcast::run<T>(Op::mul, x.data(), shape, two.data(), row, x.data(), variant,
+                        judge.stream());
+      EXPECT_TRUE(test::holds(x, value(2 * test::to_double(everywhere)), after, judge.stream()))
+          << name(variant);
+      EXPECT_NO_THROW(x.check_guards());
+    }
+  });
+}
+
+// Shapes that do not fit each other, and memory that repeated operands share.
+KG_OWN_TEST(RefusesShapes) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    const DeviceBuffer<T> data(32), other(32);
+    T* const p = data.data();
+    T* const q = other.data();
+    const Extents full = {4, 8}, row = {8}, wrong = {5}, deep(6, 1);
+    LaunchRecorder recorder;
+    for (const broadcast::Variant variant : broadcast::kVariants) {
+      const auto run = [&](const T* a, const Extents& of_a, const T* b, const Extents& of_b,
+                           T* out) {
+        broadcast::run<T>(Op::add, a, of_a, b, of_b, out, variant, judge.stream());
+      };
+      EXPECT_THROW(run(p, full, q, wrong, p), Error);
+      EXPECT_THROW(run(p, deep, q, row, p), Error);
+      EXPECT_THROW(run(q, row, p + 1, row, p), Error) << "in place in part";
+      EXPECT_THROW(run(q, full, p, row, p), Error) << "out is a repeated operand";
+      EXPECT_THROW(run(q, full, p + 24, row, p), Error) << "out has a repeated operand in it";
+    }
+    EXPECT_TRUE(recorder.launches().empty());
+  });
+}
+
+// The plans of the patterns that must be fast.
+KG_OWN_TEST(MergesAxes) {
+  const auto plan = [](const Extents& a, const Extents& b) { return broadcast::make_plan(a, b); };
+  EXPECT_EQ(plan({2, 3, 4}, {2, 3, 4}).outer_axes, 0) << "equal shapes are one row";
+  EXPECT_EQ(plan({2, 3, 4}, {}).outer_axes, 0) << "so is a scalar beside any shape";
+  EXPECT_EQ(plan({2, 3, 4, 5}, {4, 5}).outer_axes, 1) << "bias over two axes";
+  EXPECT_EQ(plan({2, 3, 4, 5}, {4, 5}).inner.extent.value, 20);
+  EXPECT_EQ(plan({2, 3, 4, 5}, {1, 3, 1, 1}).outer_axes, 2) << "channels";
+  EXPECT_EQ(plan({2, 3, 4, 5}, {2, 3, 1, 1}).outer_axes, 1) << "channels of each image";
+  EXPECT_EQ(plan({1, 7, 1, 9, 1}, {1, 7, 1, 9, 1}).inner.extent.value, 63) << "ones do not count";
+}
+
+// Divisors around powers of two, dividends around their multiples.
+KG_OWN_TEST(DivisorDivides) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> divisors = {1, 3, 641, 4099, 1000003, kMost};
+  for (int bit = 1; bit < 63; bit += 5)
+    for (const std::int64_t near : {-1, 0, 1})
+      divisors.push_back(std::max<std::int64_t>((std::int64_t{1} << bit) + near, 1));
+  for (const std::int64_t divisor : divisors) {
+    const std::int64_t large = kMost / divisor * divisor;
+    std::vector<std::int64_t> dividends = {0, 1, 12345678901234567, kMost, large, large - 1};
+    for (const std::int64_t multiple : {divisor, large / 2 / divisor * divisor})
+      for (const std::int64_t near : {-1, 0}) dividends.push_back(multiple + near);
+    const auto from = DeviceBuffer<std::int64_t>::from_host(dividends, judge.stream());
+    const DeviceBuffer<std::int64_t> to(dividends.size());
+    launch(divide,
+           {.grid = 1, .block = static_cast<unsigned>(dividends.size()), .stream = &judge.stream()},
+           Divisor(divisor), from.data(), to.data());
+    const std::vector<std::int64_t> quotients = to.to_host(judge.stream());
+    for (std::size_t i = 0; i < dividends.size(); ++i)
+      EXPECT_EQ(quotients[i], dividends[i] / divisor) << dividends[i] << " / " << divisor;
+  }
+}
+
+} // namespace
+} // namespace kg::card

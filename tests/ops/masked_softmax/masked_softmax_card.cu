@@ -1,0 +1,382 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Masked softmax of attention's scores, a byte per element or causal, in sequences of as many
+// queries as the shape says, or as fit. The bounds are softmax's: scaling, subtraction and their
+// one rounding are those of x - m there. The libraries' chain has an addend in the place of the
+// mask.
+#include "masked_softmax/masked_softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "tests/contract/rows.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/oracle_masked_softmax.h"
+#include "tests/oracle/random.h"
+#include "tests/oracle/tolerance.h"
+#include "vendor/masked_softmax/masked_softmax.h"
+
+namespace kg::card {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+// 1 / sqrt(64), a usual head. A power of two: scaled elements are exact.
+constexpr float kScale = 0.125F;
+constexpr std::string_view kForms[] = {"boolean", "causal"};
+
+// 0: the mask is boolean.
+std::int64_t queries_of(const Problem& problem) {
+  return static_cast<std::int64_t>(problem.scalars.find("queries")->second);
+}
+
+std::string causal(std::int64_t rows, std::int64_t cols, std::int64_t queries) {
+  return rows_cols(rows, cols, "causal") + "_queries" + std::to_string(queries);
+}
+
+// Whether element `i` of the matrix, whose first row is `first_row` of a larger one, is to be seen.
+bool shows(std::int64_t i, std::int64_t cols, std::int64_t queries, std::int64_t first_row = 0) {
+  return i % cols <= (first_row + i / cols) % queries + cols - queries;
+}
+
+// Three of four, in a pattern that no pack repeats: where it is timed.
+double timed_keep(std::int64_t i) { return i * 7 / 5 % 4 == 0 ? 0 : 1; }
+
+// Three of four, by any byte but 0.
+std::vector<double> random_keep(std::int64_t count) {
+  const test::Random random(test::seed(), 31);
+  std::vector<double> keep;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<std::uint64_t>(i);
+    const auto byte = static_cast<std::int8_t>(random.integer(index, 1, 255));
+    keep.push_back(random.chance(index, 0.75) ? byte : 0);
+  }
+  return keep;
+}
+
+// Large enough that the scaled ones are normal.
+std::vector<double> logits(Dtype dtype, std::int64_t count) {
+  std::vector<double> x = test::normal(dtype, count, test::Tensor::a).values;
+  for (double& value : x) value *= 8;
+  return x;
+}
+
+void draw(const Problem& problem, Inputs& inputs) {
+  const std::int64_t count = problem.outputs[0].size();
+  if (!inputs.contains("x")) inputs["x"] = values(problem.dtype, logits(problem.dtype, count));
+  if (queries_of(problem) == 0 && !inputs.contains("keep"))
+    inputs["keep"] = values(Dtype::i8, random_keep(count));
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const bool is_causal = shape.word({"boolean", "causal"}) == 1;
+  const std::int64_t rows = shape.number("rows");
+  const std::int64_t cols = shape.number("cols");
+  std::int64_t queries = is_causal ? std::max<std::int64_t>(std::min(rows, cols), 1) : 0;
+  if (shape.text().find("_queries") != std::string::npos) queries = shape.number("queries");
+  double hidden = 0;
+  for (std::int64_t query = 0; query < queries; ++query)
+    hidden += static_cast<double>(rows / queries) *
+              static_cast<double>(std::clamp<std::int64_t>(queries - query - 1, 0, cols));
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 masked_softmax::work(dtype, rows, cols, queries),
+                 5 * (static_cast<double>(rows * cols) - hidden),
+                 {{"scale", kScale}, {"queries", static_cast<double>(queries)}}};
+  result.inputs = {{"x", dtype, {rows, cols}}};
+  if (!is_causal)
+    result.inputs.push_back(
+        {.name = "keep", .dtype = Dtype::i8, .extents = {rows, cols}, .timed = timed_keep});
+  result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
+  result.gaps = true;
+  result.unread = hidden * static_cast<double>(size_of(dtype));
+  result.draw = draw;
+  return result;
+}
+
+struct Run {
+  template <class T>
+  masked_softmax::Variant operator()(const Call& call, masked_softmax::Variant variant,
+                                     Stream& stream) const {
+    const std::int64_t queries = queries_of(call.problem());
+    masked_softmax::Mask mask = masked_softmax::causal_mask(queries);
+    if (queries == 0) {
+      const MatrixView<const std::int8_t> keep = call.rows_in<std::int8_t>("keep");
+      mask = masked_softmax::boolean_mask(
+          {reinterpret_cast<const std::uint8_t*>(keep.data), keep.shape, keep.stride});
+    }
+    return masked_softmax::run<T>(call.scalar("scale"), call.rows_in<T>("x"), mask,
+                                  call.rows_out<T>("y"), variant, stream);
+  }
+};
+
+std::vector<Variant> variants() {
+  std::vector<Variant> result = variants_of(masked_softmax::kVariants, Run{});
+  for (Variant& each : result) {
+    const auto variant = enumerator_of(masked_softmax::kVariants, each.name);
+    each.supports = [variant](const Problem& p) {
+      return masked_softmax::supports(variant, cols_of(p));
+    };
+  }
+  return result;
+}
+
+std::int64_t rows_of_addend(const Problem& problem) {
+  const std::int64_t queries = queries_of(problem);
+  return queries == 0 ? rows_of(problem) : queries;
+}
+
+// What the libraries add to the scaled elements; a causal mask is every sequence's.
+Problem with_addend(const Problem& ours) {
+  Problem result = ours;
+  const std::int64_t queries = queries_of(ours), cols = cols_of(ours);
+  const auto addend = [=](double keep) { return keep != 0 ? 0 : -kInfinity; };
+  const auto causal_addend = [=](std::int64_t i) { return addend(shows(i, cols, queries)); };
+  result.inputs.push_back({.name = "addend",
+                           .dtype = ours.dtype,
+                           .extents = {rows_of_addend(ours), cols},
+                           .by_row = false,
+                           .timed = [=](std::int64_t i) {
+                             return queries == 0 ? addend(timed_keep(i)) : causal_addend(i);
+                           }});
+  result.draw = [=](const Problem& p, Inputs& inputs) {
+    draw(p, inputs);
+    std::vector<double> made;
+    for (std::int64_t i = 0; i < p.tensor("addend").size(); ++i)
+      made.push_back(queries == 0 ? addend(inputs.at("keep").values[static_cast<std::size_t>(i)])
+                                  : causal_addend(i));
+    inputs["addend"] = values(p.dtype, std::move(made));
+  };
+  return result;
+}
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  const Problem& problem = call.problem();
+  const std::int64_t queries = rows_of_addend(problem);
+  vendor::masked_softmax(
+      vendor,
+      {problem.dtype, call.scalar("scale"), rows_of(problem) / queries, queries, cols_of(problem)},
+      call.address("x"), call.address("addend"), call.address("y"), stream);
+}
+
+// A library may add its row up one by one.
+std::int64_t chain(std::string_view variant, std::int64_t cols) {
+  if (variant.empty()) return cols;
+  return masked_softmax::chain(enumerator_of(masked_softmax::kVariants, variant), cols);
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const std::int64_t queries = queries_of(problem), cols = cols_of(problem);
+  std::vector<std::uint8_t> keep;
+  for (std::int64_t i = 0; i < problem.outputs[0].size(); ++i)
+    keep.push_back(queries == 0 ? inputs.at("keep").values[static_cast<std::size_t>(i)] != 0
+                                : shows(i, cols, queries, problem.first_row));
+  const auto oracle = std::make_shared<test::SoftmaxOracle>(test::masked_softmax_oracle(
+      problem.scalars.at("scale"), inputs.at("x").values, keep, rows_of(problem), cols));
+  return {{"y", {oracle->value, [=, dtype = problem.dtype](std::string_view variant) {
+                   return test::softmax_tolerances(*oracle, dtype, chain(variant, cols));
+                 }}}};
+}
+
+// The upper right corner of a triangle of 32 queries or more holds a tile of 16 x 16 zeros.
+test::Degenerate degenerate(Dtype dtype, const std::string& shape) {
+  return queries_of(problem(dtype, Shape::parse(shape))) >= 32 ? test::Degenerate::sparse
+                                                               : test::Degenerate::no;
+}
+
+Sample sample(Dtype dtype, const std::string& fill, const std::string& shape,
+              std::vector<double> x) {
+  return {.fill = fill,
+          .shape = shape,
+          .inputs = {{"x", values(dtype, std::move(x))}},
+          .degenerate = degenerate(dtype, shape)};
+}
+
+struct Size {
+  std::int64_t rows, cols;
+};
+
+// Rows of equal numbers of which 2^j are kept give exactly 2^-j there. A causal mask cannot keep so
+// many; with one query per sequence it keeps all, and the logits say which count.
+std::vector<Sample> exact_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const Size size : {Size{40, 64}, Size{24, 1000}, Size{14, 4099}}) {
+    const test::SoftmaxFill fill = test::softmax_plateaus(dtype, size.rows, size.cols);
+    std::vector<double> keep;
+    for (const double value : fill.expected) keep.push_back(value == 0 ? 0 : 1);
+    samples.push_back(sample(dtype, "ones", rows_cols(size.rows, size.cols, "boolean"),
+                             std::vector<double>(fill.expected.size(), 8)));
+    samples.back().inputs["keep"] = values(Dtype::i8, keep);
+    samples.back().expected["y"] = fill.expected;
+    samples.push_back(
+        sample(dtype, fill.input.name, causal(size.rows, size.cols, 1), fill.input.values));
+    samples.back().expected["y"] = fill.expected;
+  }
+  return samples;
+}
+
+// Square and oblong causal masks, several sequences; where there are more queries than keys the
+// first rows see nothing and are 0. And scales that are no powers of two, as those of 80 elements
+// per head are, with logits that are far apart: a factor that is rounded once more, to whatever
+// type, shows where a difference is large.
+std::vector<Sample> random_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const Size size : {Size{48, 24}, Size{66, 33}, Size{60, 130}})
+    for (const std::int64_t queries : {size.rows, size.rows / 2, size.rows / 3, std::int64_t{1}}) {
+      const std::string shape = causal(size.rows, size.cols, queries);
+      samples.push_back({.fill = "normal", .shape = shape, .degenerate = degenerate(dtype, shape)});
+    }
+  const double spread = dtype == Dtype::f16 ? 2 : 20; // f16 has no digits for e^-20
+  for (const float scale : {1 / std::sqrt(80.0F), 1 / std::sqrt(40.0F), 0.3F, 1.7F})
+    for (const Size size : {Size{33, 96}, Size{12, 1000}, Size{5, 1536}}) {
+      std::vector<double> x = test::normal(dtype, size.rows * size.cols, test::Tensor::a).values;
+      for (double& value : x)
+        value = test::round_to(dtype, std::clamp(value * spread, -70.0, 40.0) / scale);
+      for (const std::string_view form : kForms) {
+        samples.push_back(sample(dtype, "far apart", rows_cols(size.rows, size.cols, form), x));
+        samples.back().scalars["scale"] = scale;
+      }
+    }
+  return samples;
+}
+
+// Rows of which nothing is kept, or a single element in each place that a thread or pack could
+// lose. An element of -inf counts as masked.
+void add_masked_rows(std::vector<Sample>& samples, Dtype dtype, std::int64_t cols) {
+  constexpr std::int64_t kRows = 16;
+  std::vector<double> keep(static_cast<std::size_t>(kRows * cols), 1);
+  const auto at = [&](std::int64_t row, std::int64_t col) {
+    return static_cast<std::size_t>(row * cols + col);
+  };
+  for (const std::int64_t row : {1, 2, 3, 4, 7}) std::fill_n(&keep[at(row, 0)], cols, 0);
+  keep[at(2, 0)] = keep[at(3, cols - 1)] = keep[at(4, cols / 2)] = 1;
+  std::vector<double> x = logits(dtype, kRows * cols);
+  for (const char* const fill : {"masked", "masked and -inf"}) {
+    samples.push_back(sample(dtype, fill, rows_cols(kRows, cols, "boolean"), x));
+    samples.back().inputs["keep"] = values(Dtype::i8, keep);
+    std::fill_n(&x[at(6, 0)], cols, -kInfinity);
+  }
+}
+
+// Kept elements do as in softmax, masked ones are not looked at.
+void add_special_rows(std::vector<Sample>& samples, Dtype dtype, std::int64_t cols) {
+  constexpr std::int64_t kRows = 20;
+  const double largest = test::max_finite(dtype);
+  std::vector<double> keep = random_keep(kRows * cols);
+  std::vector<double> x = logits(dtype, kRows * cols);
+  const auto hidden = [&](const std::function<bool(std::size_t)>& is_kept) {
+    std::vector<double> result = logits(dtype, kRows * cols);
+    for (std::size_t i = 0; i < result.size(); ++i)
+      if (!is_kept(i)) result[i] = i % 3 == 0 ? kNan : i % 3 == 1 ? kInfinity : largest;
+    return result;
+  };
+  std::int64_t row = 0;
+  for (const double special : {kNan, kInfinity, -kInfinity, largest, -largest})
+    for (const std::int64_t col : {std::int64_t{0}, cols / 2, cols - 1}) {
+      const auto at = static_cast<std::size_t>(row++ * cols + col);
+      keep[at] = 1;
+      x[at] = special;
+    }
+  const auto under_bytes = hidden([&](std::size_t i) { return keep[i] != 0; });
+  for (const auto& [fill, data] : {std::pair{"special", x}, std::pair{"hidden", under_bytes}}) {
+    samples.push_back(sample(dtype, fill, rows_cols(kRows, cols, "boolean"), data));
+    samples.back().inputs["keep"] = values(Dtype::i8, keep);
+  }
+  x = hidden([&](std::size_t i) { return shows(static_cast<std::int64_t>(i), cols, kRows); });
+  samples.push_back(sample(dtype, "hidden", causal(kRows, cols, kRows), x));
+  for (const double special : {kNan, kInfinity, -kInfinity})
+    x[static_cast<std::size_t>(row++ * cols)] = special;
+  samples.push_back(sample(dtype, "special", causal(kRows, cols, kRows), x));
+}
+
+std::vector<Sample> special_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const std::int64_t cols : {20, 67, 1024, 2051}) add_masked_rows(samples, dtype, cols);
+  for (const std::int64_t cols : {24, 67, 1024, 2051}) add_special_rows(samples, dtype, cols);
+  return samples;
+}
+
+std::vector<std::string> both_forms(const std::vector<Size>& sizes) {
+  std::vector<std::string> shapes;
+  for (const std::string_view form : kForms)
+    for (const Size size : sizes) shapes.push_back(rows_cols(size.rows, size.cols, form));
+  return shapes;
+}
+
+std::vector<std::string> sizes(Dtype) {
+  std::vector<std::string> shapes = lengths_of_rows("boolean");
+  shapes.erase(shapes.begin()); // of one column little can be wrong
+  for (const std::string& shape : numbers_of_rows(20, "boolean")) shapes.push_back(shape);
+  for (const std::string& shape : both_forms({{3, 8200}})) shapes.push_back(shape);
+  return shapes;
+}
+
+template <std::vector<std::string> (*shapes)(Dtype, std::string_view)>
+std::vector<std::string> of_both_forms(Dtype dtype) {
+  std::vector<std::string> all = shapes(dtype, "boolean");
+  for (const std::string& shape : shapes(dtype, "causal")) all.push_back(shape);
+  return all;
+}
+
+// Packs where every row is aligned, of the mask, too.
+std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
+                                     const Layout& layout) {
+  if (variant == "naive") return {"masked_softmax::naive<"};
+  const std::string pack =
+      ", " +
+      std::to_string(rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1);
+  if (variant == "warp") return {"masked_softmax::warp_per_row<", pack + ", "};
+  return {"::block_per_row<", pack + ">"};
+}
+
+} // namespace
+
+Card masked_softmax_card() {
+  Card card;
+  card.problem = problem;
+  card.forms = {"boolean", "causal"};
+  card.variants = variants();
+  card.resolved = [](const Problem& p) {
+    return name(masked_softmax::resolved(masked_softmax::Variant::automatic, cols_of(p)));
+  };
+  card.run_automatic = automatic_of(masked_softmax::Variant::automatic, Run{});
+  // A library may round its results twice, as with softmax.
+  card.vendors = {[](const Problem& p) { return vendor::masked_softmax_variants(p.dtype); },
+                  run_vendor, 4, with_addend};
+  card.references = references;
+  card.exact_samples = exact_samples;
+  card.random_samples = random_samples;
+  card.special_samples = special_samples;
+  card.usual = [](Dtype) {
+    std::vector<std::string> shapes = both_forms({{65, 96}, {33, 1000}, {9, 1536}});
+    shapes.push_back(causal(66, 96, 33));
+    return shapes;
+  };
+  card.sizes = sizes;
+  card.degenerate = degenerate;
+  card.misaligned = of_both_forms<short_rows>;
+  card.empty = {"boolean_rows0_cols5",         "boolean_rows5_cols0",
+                "boolean_rows0_cols0",         "causal_rows0_cols5_queries1",
+                "causal_rows5_cols0_queries1", "causal_rows0_cols0_queries1"};
+  card.far = of_both_forms<two_rows>;
+  card.refuses_overlap = false;
+  card.kernel_name = kernel_name;
+  card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  card.timed_on_host = {
+      {"causal_rows512_cols512", true}, {"causal_rows32_cols2048"}, {"boolean_rows32_cols1000"}};
+  // A small one, and 0.5 GiB of f32 and more.
+  card.timed_on_gpu = {{"causal_rows512_cols512"},
+                       {"causal_rows131072_cols1024", true},
+                       {"causal_rows32768_cols4096"},
+                       {"boolean_rows131072_cols1024"},
+                       {"boolean_rows16384_cols8192"}};
+  return card;
+}
+
+} // namespace kg::card

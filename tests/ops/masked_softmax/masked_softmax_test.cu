@@ -1,0 +1,94 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only masked_softmax promises; what every operation does is in its card.
+#include "masked_softmax/masked_softmax.h"
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/device.h"
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/oracle_masked_softmax.h"
+
+namespace kg::card {
+namespace {
+
+// A causal mask and the same one as bytes give the same bits.
+KG_OWN_TEST(CausalIsBoolean) {
+  for (const auto& [rows, cols] : {std::pair{20, 300}, std::pair{6, 1100}}) {
+    const std::vector<std::uint8_t> keep = test::causal_keep(rows, cols, rows / 2);
+    const std::string size = "rows" + std::to_string(rows) + "_cols" + std::to_string(cols);
+    const Sample causal{"normal", "causal_" + size + "_queries" + std::to_string(rows / 2)};
+    const Sample boolean{
+        "normal",
+        "boolean_" + size,
+        {{"keep", values(Dtype::i8, std::vector<double>(keep.begin(), keep.end()))}}};
+    judge.each_variant(causal, [&](const Variant& variant) {
+      EXPECT_EQ(judge.run(variant.name, causal).bits("y"),
+                judge.run(variant.name, boolean).bits("y"))
+          << variant.name;
+    });
+  }
+}
+
+KG_OWN_TEST(Automatic) {
+  using masked_softmax::Variant;
+  const auto beyond =
+      static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / 4);
+  for (const auto& [cols, right] :
+       {std::pair(std::int64_t{1024}, Variant::warp), std::pair(std::int64_t{1025}, Variant::block),
+        std::pair(beyond, Variant::naive)}) {
+    EXPECT_EQ(masked_softmax::resolved(Variant::automatic, cols), right);
+    EXPECT_EQ(masked_softmax::chain(Variant::automatic, cols), masked_softmax::chain(right, cols));
+    judge.check({"normal", "causal_rows1_cols" + std::to_string(cols)}, {}, {name(right)});
+  }
+}
+
+// Scales, queries, shapes and strides that the contract's problems cannot have.
+KG_OWN_TEST(RefusesScalesMasksAndStrides) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    const DeviceBuffer<T> data(4096);
+    const DeviceBuffer<std::uint8_t> bytes(64);
+    T* const p = data.data();
+    const MatrixView<const T> x{p, {4, 8}, {8, 1}};
+    const MatrixView<T> y{p, {4, 8}, {8, 1}};
+    const auto open = masked_softmax::causal_mask(4);
+    const auto run = [&](float scale, MatrixView<const T> in, const masked_softmax::Mask& mask,
+                         MatrixView<T> out,
+                         masked_softmax::Variant variant = masked_softmax::Variant::automatic) {
+      masked_softmax::run<T>(scale, in, mask, out, variant, judge.stream());
+    };
+    const auto bool_mask = [&](std::int64_t rows, std::int64_t cols, std::int64_t leading) {
+      return masked_softmax::boolean_mask({bytes.data(), {rows, cols}, {leading, 1}});
+    };
+    LaunchRecorder recorder;
+    for (const float scale : {0.0F, -1.0F, std::numeric_limits<float>::infinity(), std::nanf("")})
+      EXPECT_THROW(run(scale, x, open, y), Error);
+    EXPECT_THROW(run(1, {p, {4, 7}, {8, 1}}, open, y), Error);
+    EXPECT_THROW(run(1, {p, {4, 8}, {7, 1}}, open, y), Error);
+    EXPECT_THROW(run(1, {p, {4, 8}, {16, 2}}, open, y), Error);
+    EXPECT_THROW(run(1, x, masked_softmax::causal_mask(0), y), Error);
+    EXPECT_THROW(run(1, x, masked_softmax::causal_mask(3), y), Error);
+    EXPECT_THROW(run(1, x, bool_mask(4, 7, 8), y), Error);
+    EXPECT_THROW(run(1, x, bool_mask(4, 8, 7), y), Error);
+    EXPECT_THROW(run(1, {p, {1, 1025}, {1025, 1}}, masked_softmax::causal_mask(1),
+                     {p, {1, 1025}, {1025, 1}}, masked_softmax::Variant::warp),
+                 Error);
+    EXPECT_TRUE(recorder.launches().empty());
+  });
+}
+
+// Of more queries than keys, too.
+KG_OWN_TEST(WorkCountsWhatIsRead) {
+  const double width = static_cast<double>(size_of(judge.dtype()));
+  const Work square = masked_softmax::work(judge.dtype(), 8, 4, 4); // two triangles of 10
+  EXPECT_EQ(square.bytes, (20 + 32) * width);
+  EXPECT_EQ(square.flops, 100);
+  EXPECT_EQ(masked_softmax::work(judge.dtype(), 4, 2, 4).bytes, (3 + 8) * width);
+}
+
+} // namespace
+} // namespace kg::card

@@ -1,0 +1,85 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only softmax_backward promises; what every operation does is in its card.
+#include "softmax_backward/softmax_backward.h"
+
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/contract/row_tests.h"
+#include "tests/contract/rows.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+
+namespace kg::card {
+namespace {
+
+KG_OWN_TEST(ManyRows) { check_many_rows(judge); }
+
+KG_OWN_TEST(RowsAreIndependent) {
+  for (const auto& [rows, cols] : {std::pair{9, 256}, std::pair{5, 2048}})
+    check_rows_are_independent(judge, rows_cols(rows, cols));
+}
+
+// The gradient of a constant is 0: softmax is invariant to shifts of dy, bit for bit where all is
+// exact.
+KG_OWN_TEST(ShiftInvariance) {
+  for (const auto& [rows, cols] : {std::pair{9, 256}, std::pair{5, 2048}}) {
+    const std::vector<double> dy =
+        test::integers(judge.dtype(), rows * cols, 50, test::Tensor::b).values;
+    const std::vector<double> y(dy.size(), 1.0 / cols);
+    std::vector<double> moved = dy;
+    for (double& value : moved) value += 60;
+    const auto sample = [&](const std::vector<double>& gradient) {
+      return Sample{"integers",
+                    rows_cols(rows, cols),
+                    {{"y", values(judge.dtype(), y)}, {"dy", values(judge.dtype(), gradient)}}};
+    };
+    judge.each_variant(sample(dy), [&](const Variant& variant) {
+      EXPECT_EQ(judge.run(variant.name, sample(moved)).bits("dx"),
+                judge.run(variant.name, sample(dy)).bits("dx"))
+          << variant.name;
+    });
+  }
+}
+
+KG_OWN_TEST(Automatic) {
+  using softmax_backward::Variant;
+  for (const auto& [cols, right] :
+       {std::pair{softmax_backward::kWarpMaxCols, Variant::warp},
+        std::pair{softmax_backward::kWarpMaxCols + 1, Variant::block}}) {
+    EXPECT_EQ(softmax_backward::resolved(Variant::automatic, cols), right);
+    EXPECT_EQ(softmax_backward::chain(Variant::automatic, cols),
+              softmax_backward::chain(right, cols));
+  }
+}
+
+// Shapes and strides that do not fit each other, which the contract's problems cannot have.
+KG_OWN_TEST(RefusesStrides) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    const DeviceBuffer<T> data(4096);
+    T* const p = data.data();
+    const MatrixView<const T> in{p, {4, 8}, {8, 1}};
+    const MatrixView<T> out{p, {4, 8}, {8, 1}};
+    const auto run = [&](MatrixView<const T> y, MatrixView<const T> dy, MatrixView<T> dx,
+                         auto variant) {
+      softmax_backward::run<T>(softmax::Kind::softmax, y, dy, dx, variant, judge.stream());
+    };
+    constexpr auto kAutomatic = softmax_backward::Variant::automatic;
+    LaunchRecorder recorder;
+    EXPECT_THROW(run({p, {4, 7}, {8, 1}}, in, out, kAutomatic), Error);
+    EXPECT_THROW(run(in, {p, {3, 8}, {8, 1}}, out, kAutomatic), Error);
+    EXPECT_THROW(run(in, in, {p, {4, 7}, {8, 1}}, kAutomatic), Error);
+    EXPECT_THROW(run({p, {4, 8}, {7, 1}}, in, out, kAutomatic), Error);
+    EXPECT_THROW(run(in, {p, {4, 8}, {7, 1}}, out, kAutomatic), Error);
+    EXPECT_THROW(run(in, in, {p, {4, 8}, {7, 1}}, kAutomatic), Error);
+    EXPECT_THROW(run(in, {p, {4, 8}, {16, 2}}, out, kAutomatic), Error);
+    const MatrixView<const T> wide{p, {1, 1025}, {1025, 1}};
+    EXPECT_THROW(run(wide, wide, {p, {1, 1025}, {1025, 1}}, softmax_backward::Variant::warp),
+                 Error);
+    EXPECT_TRUE(recorder.launches().empty());
+  });
+}
+
+} // namespace
+} // namespace kg::card

@@ -1,0 +1,30 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the cards of softmax_sum and its gradient share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+
+namespace kg::card {
+
+inline std::string terms_of(std::int64_t terms, std::int64_t n) {
+  return "k" + std::to_string(terms) + "_n" + std::to_string(n);
+}
+
+// What a block of the vectorized kernel takes at once.
+inline std::int64_t tile_of_terms(Dtype dtype) {
+  return 256 * 16 / static_cast<std::int64_t>(size_of(dtype));
+}
+
+// Every pattern of a 16-bit type, and as many of f32 spread over all kinds.
+inline std::vector<std::uint64_t> patterns(Dtype dtype) {
+  return size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);
+}
+
+} // namespace kg::card
