@@ -266,19 +266,23 @@ class Conv2dBackwardTest : public testing::Test {
 
   // The same on integers, bit for bit.
   void check_exact(const Geometry& g, ProductRange range, Offsets offsets = {}) {
-    for (const Gradient gradient : kGradients) {
-      const BackwardData data = exact_data(gradient, g, range);
-      std::vector<double> right = gradient_in_layout(gradient, oracle(gradient, g, data).value, g);
-      for (double& value : right) value = round_to(kDtype, value);
-      const Expectation expected = exactly(kDtype, gradient_shape(gradient, g), right);
-      EXPECT_TRUE(could_fail(expected)) << text(g);
-      for (const Variant variant : variants(gradient, g))
-        EXPECT_TRUE(verdict(compare(observe(run(gradient, g, data, variant, offsets)), expected),
-                            context(gradient, g, data, variant)));
-    }
+    for (const Gradient gradient : kGradients)
+      check_exact(gradient, g, exact_data(gradient, g, range), offsets);
+  }
+  void check_exact(Gradient gradient, const Geometry& g, const BackwardData& data,
+                   Offsets offsets = {}) {
+    std::vector<double> right = gradient_in_layout(gradient, oracle(gradient, g, data).value, g);
+    for (double& value : right) value = round_to(kDtype, value);
+    const Expectation expected = exactly(kDtype, gradient_shape(gradient, g), right);
+    EXPECT_TRUE(could_fail(expected)) << text(g);
+    for (const Variant variant : variants(gradient, g))
+      EXPECT_TRUE(verdict(compare(observe(run(gradient, g, data, variant, offsets)), expected),
+                          context(gradient, g, data, variant)));
   }
 
   Stream stream_;
 };
+
+TYPED_TEST_SUITE(Conv2dBackwardTest, FloatTypes, DtypeNames);
 
 } // namespace kg::test

@@ -13,6 +13,7 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "tests/conv2d_backward_fixture.h"
+#include "tests/conv2d_backward_storage_tests.h"
 #include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
@@ -27,8 +28,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 using conv2d::Axis;
-
-TYPED_TEST_SUITE(Conv2dBackwardTest, FloatTypes, DtypeNames);
 
 // And sums over so many places that all variants for the weights add up parts of them: a part that
 // is rounded to f16 or bf16 shows.

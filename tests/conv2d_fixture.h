@@ -202,7 +202,9 @@ class Conv2dTest : public testing::Test {
 
   // Every variant on integers, bit for bit.
   void check_exact(const Geometry& g, ProductRange range, Offsets offsets = {}) {
-    const ConvData data = exact_data(g, range);
+    check_exact(g, exact_data(g, range), offsets);
+  }
+  void check_exact(const Geometry& g, const ConvData& data, Offsets offsets = {}) {
     std::vector<double> right = y_in_layout(oracle(g, data).value, g);
     for (double& value : right) value = round_to(kDtype, value);
     const Expectation expected = exactly(kDtype, y_shape(g), right);

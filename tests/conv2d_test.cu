@@ -15,6 +15,7 @@
 #include "runtime/launch.h"
 #include "tests/conv2d_fixture.h"
 #include "tests/conv2d_separable_tests.h"
+#include "tests/conv2d_storage_tests.h"
 #include "tests/oracle/vendor_comparison.h"
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"

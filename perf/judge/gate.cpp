@@ -22,17 +22,18 @@ const TimingRow* find(const TimingFile& file, const RowKey& key) {
   return at == file.rows.end() ? nullptr : &*at;
 }
 
-// What a baseline row's status makes of the verdict. An info row fails for wrong output alone; an
-// xfail row is expected to be slower, but not to be wrong, and undecided it is as any other row.
-void apply_status(RowResult& result, const TimingRow& baseline) {
-  if (baseline.status == Status::info) {
-    result.informs = true;
-    // Wrong output of ours is a failure, whatever a file says of the row.
-    if (result.kind == Kind::vendor || result.verdict != Verdict::invalid)
-      result.exit_code = kExitPass;
-    result.message = "(info) " + result.message;
-  }
-  if (baseline.status != Status::xfail) return;
+// Wrong output of ours is a failure, whatever a file says of the row; a library's is nobody's here,
+// blessed or not, but must be seen.
+void inform(RowResult& result) {
+  result.informs = true;
+  result.warning = result.verdict == Verdict::invalid;
+  if (result.kind == Kind::vendor || result.verdict != Verdict::invalid)
+    result.exit_code = kExitPass;
+  result.message = "(info) " + result.message;
+}
+
+// An xfail row is expected to be slower, but not to be wrong, and undecided it is as any other row.
+void expect_failure(RowResult& result, const TimingRow& baseline) {
   if (result.verdict == Verdict::regressed) {
     result.exit_code = kExitPass;
     result.message = fmt::format("(xfail, as expected: {}) {}", baseline.why, result.message);
@@ -152,7 +153,9 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
     // file, would go unjudged for ever.
     if ((file.exists || file.missing) && !result.informs) result.exit_code = kExitFail;
   }
-  if (baseline) apply_status(result, *baseline);
+  const bool wrong_vendor = result.kind == Kind::vendor && result.verdict == Verdict::invalid;
+  if (wrong_vendor || (baseline && baseline->status == Status::info)) inform(result);
+  if (baseline && baseline->status == Status::xfail) expect_failure(result, *baseline);
   return result;
 }
 

@@ -17,6 +17,7 @@ namespace {
 
 using test::blessed;
 using test::file_of;
+using test::key;
 using test::measured;
 using test::registered;
 
@@ -178,6 +179,24 @@ TEST(HostGate, WrongOutputOfOursFailsThoughTheRowInforms) {
   Measured wrong = measured(100);
   wrong.verified = "element 5 is 1, not 2";
   expect(judged(wrong, baseline), Verdict::invalid, 1, "element 5 is 1, not 2");
+}
+
+TEST(HostGate, WrongOutputOfALibraryIsSaidAndFailsNobodyBlessedOrNot) {
+  Measured ours = measured(100), wrong = measured(100, key(key().case_id, "onednn"));
+  wrong.kind = Kind::vendor;
+  wrong.verified = "element 5 is 1, not 2";
+  Registered vendor = registered(wrong.key);
+  vendor.kind = Kind::vendor;
+  TimingRow baseline = blessed(100, wrong.key);
+  baseline.status = Status::info;
+  for (const TimingFile& file : {file_of({blessed(100), baseline}), file_of({blessed(100)})}) {
+    const GateResult result = judge({ours, wrong}, {{"softmax", file}}, {registered(), vendor}, {});
+    EXPECT_EQ(result.exit_code, 0) << file.rows.size();
+    const RowResult& row = result.rows.at(1);
+    expect(row, Verdict::invalid, 0, "element 5 is 1, not 2");
+    EXPECT_TRUE(row.message.starts_with("(info) ")) << row.message;
+    EXPECT_TRUE(row.informs && row.warning) << "a note of the summary";
+  }
 }
 
 TEST(HostGate, WhatIsUndecidedHasNoGrade) {
