@@ -132,7 +132,8 @@ const Kernel<T>& kernel_for(const Geometry& g, const Tiles& tiles) {
 template <class T>
 Compilation prepare_jit(const Geometry& geometry) {
   require_geometry("conv2d", geometry);
-  const Kernel<T>& kernel = kernel_for<T>(geometry, tiles_of(geometry));
+  const Tiles tiles = tiles_of(geometry);
+  const Kernel<T>& kernel = kernel_for<T>(geometry, tiles);
   return {kernel.compile_us, kernel.from_cache};
 }
 

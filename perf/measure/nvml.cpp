@@ -25,14 +25,6 @@ constexpr int kClockSm = 1;             // NVML_CLOCK_SM
 constexpr int kClockMemory = 2;         // NVML_CLOCK_MEM
 constexpr int kTemperatureGpu = 0;      // NVML_TEMPERATURE_GPU
 
-// nvmlProcessInfo_t of the functions _v2 and _v3.
-struct ProcessInfo {
-  unsigned pid;
-  unsigned long long used_bytes;
-  unsigned gpu_instance;
-  unsigned compute_instance;
-};
-
 // nvmlClocksEventReasons, those that count as throttling.
 struct Reason {
   std::uint64_t bit;
@@ -57,6 +49,16 @@ void load(void* library, const char* name, Function*& into) {
 } // namespace
 
 struct Nvml::Library {
+  // nvmlProcessInfo_t of the functions _v2 and _v3. Not in the namespace without a name: g++ 13 and
+  // 14 crash where a member points to a function that takes a type of one, in a file that another
+  // includes.
+  struct ProcessInfo {
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance;
+    unsigned compute_instance;
+  };
+
   std::unique_ptr<void, Unload> handle;
   Return (*init)() = nullptr;
   Return (*shutdown)() = nullptr;

@@ -43,13 +43,17 @@ struct Ran {
   double seconds = 0;
 };
 
-// Nothing where CTest did not come to its end.
-std::optional<std::map<std::string, Ran>> read_results(const fs::path& path) {
+// Nothing where CTest did not come to its end since `begin`.
+std::optional<std::map<std::string, Ran>> read_results(const fs::path& path,
+                                                       fs::file_time_type begin) {
 #if KERNELGRADE_NO_XML
   throw Error(
       path.string() +
       ": this build cannot read CTest's results; install libpugixml-dev and configure again");
 #else
+  std::error_code error;
+  if (const fs::file_time_type written = fs::last_write_time(path, error); error || written < begin)
+    return std::nullopt;
   pugi::xml_document document;
   if (!document.load_file(path.c_str())) return std::nullopt;
   std::map<std::string, Ran> tests;
@@ -172,8 +176,8 @@ std::vector<PlannedTest> planned_tests(const fs::path& list, const fs::path& res
   require(root.contains("tests") && root["tests"].is_array() && !root["tests"].empty(),
           list.string() +
               ": it is no list of tests, or an empty one; write it by ctest --show-only=json-v1");
-  const auto ran = read_results(results);
   const fs::file_time_type begin = fs::last_write_time(list);
+  const auto ran = read_results(results, begin);
   std::vector<PlannedTest> tests;
   for (const nlohmann::json& test : root["tests"]) {
     PlannedTest planned;
@@ -187,7 +191,8 @@ std::vector<PlannedTest> planned_tests(const fs::path& list, const fs::path& res
           planned.label = label;
       }
     if (!ran) {
-      planned.message = results.string() + " is missing or cut off: CTest did not come to its end";
+      planned.message = results.string() +
+                        " is missing, cut off or of an earlier run: CTest did not come to its end";
     } else if (const auto found = ran->find(planned.name); found == ran->end()) {
       planned.message = "CTest's results do not mention it";
     } else {

@@ -39,8 +39,8 @@ struct PlannedTest {
 };
 
 // `list`: what `ctest --show-only=json-v1` printed before the run. `results`: what `ctest
-// --output-junit` wrote in it; where that file is missing or cut off, CTest did not come to its
-// end, and none of the tests has run. Throws Error where the list is none.
+// --output-junit` wrote in it; where that file is missing, cut off or older than the list, CTest
+// did not come to its end, and none of the tests has run. Throws Error where the list is none.
 std::vector<PlannedTest> planned_tests(const std::filesystem::path& list,
                                        const std::filesystem::path& results);
 

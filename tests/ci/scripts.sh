@@ -270,10 +270,10 @@ comment "$work/real/report.json"
 check 'comment shows a report of the real command' grep -q '^- correctness: 1 passed' "$GH_BODY"
 
 # gate: the script of the job, which stands at the end of ci.yml, for results of cpu, workflows and gpu; whether a GPU is switched on,
-# and whether a fork asks.
+# whether a fork asks, and by night the result of compilers.
 gate_script=$(sed -n '/^  gate:/,$p' "$source_dir/.github/workflows/ci.yml" | sed '1,/run: |/d')
 gate() {
-  CPU=$1 WORKFLOWS=$2 GPU=$3 GPU_ON=$4 FORK=$5 GITHUB_STEP_SUMMARY=$work/gate.md bash -e -c "$gate_script"
+  CPU=$1 WORKFLOWS=$2 GPU=$3 GPU_ON=$4 FORK=$5 COMPILERS=${6-skipped} NIGHT=$( (($# > 5)) && echo true || echo false) GITHUB_STEP_SUMMARY=$work/gate.md bash -e -c "$gate_script"
 }
 gate_stops() { ! gate "$@"; }
 check 'gate has a script' grep -q NOT <<<"$gate_script"
@@ -285,6 +285,10 @@ for result in failure cancelled skipped ''; do
   check "gate stops where cpu is '$result'" gate_stops "$result" success success true false
   check "gate stops where workflows is '$result'" gate_stops success "$result" success true false
   check "gate stops where gpu is '$result', though switched on" gate_stops success success "$result" true false
+done
+check 'gate: by night compilers succeed' gate success success skipped false false success
+for result in failure cancelled skipped ''; do
+  check "gate stops by night where compilers is '$result'" gate_stops success success skipped false false "$result"
 done
 check 'gate stops where a GPU ran that is switched off' gate_stops success success failure false false
 
