@@ -97,7 +97,7 @@ struct Card {
   std::vector<std::string> forms = {""};
   // The variant of ours that `automatic` takes.
   std::function<std::string_view(const Problem&)> resolved;
-  std::function<std::string_view(const Call&, Stream&)> run_automatic;
+  std::function<std::string_view(const Call&, Stream&)> run_automatic; // none: of a candidate
   Vendors vendors;
   std::function<References(const Problem&, const Inputs&)> references;
   bool exact = false; // every result has one right value: each comparison with the oracle is exact
@@ -115,6 +115,8 @@ struct Card {
   // Whether an output that begins within an input is refused; not where the rows of one may lie in
   // the gaps of the other.
   bool refuses_overlap = true;
+  // Whether wrong arguments throw an Error at all: a kernel from elsewhere returns nothing.
+  bool checks_arguments = true;
   std::vector<std::string> empty; // problems without elements
   // What the kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
   std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>

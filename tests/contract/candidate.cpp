@@ -1,0 +1,221 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/candidate.h"
+
+#include "runtime/backend.h"
+#include "runtime/launch.h"
+#include "tests/contract/signature.h"
+
+#include <algorithm>
+#include <array>
+#include <cfenv>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <ffi.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+#include <unistd.h>
+
+#if !KG_BACKEND_CUDA
+#include "foreign/state.h"
+#endif
+
+namespace kg::card {
+namespace {
+
+constexpr std::string_view kName = "candidate";
+
+// The function of this name in the program that is running; null where it has none.
+void (*function_of(const Card& card, const Problem& problem))() {
+  return reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, function_name(card, problem).c_str()));
+}
+
+// Whether the candidate has the function that a problem of this shape needs.
+bool claims(const Card& card, Dtype dtype, const std::string& shape) {
+  return function_of(card, card.problem(dtype, Shape::parse(shape))) != nullptr;
+}
+
+// The stream that candidates are given: one of CUDA's own, since what they do on it is compared
+// with what they were given.
+class CudaStream {
+ public:
+  explicit CudaStream(Stream& stream) {
+    if constexpr (backend == Backend::cuda)
+      handle_ = static_cast<cudaStream_t>(stream.handle());
+    else
+      require(cudaStreamCreate(&handle_) == cudaSuccess, "no stream for the candidate");
+  }
+  ~CudaStream() {
+    if constexpr (backend == Backend::host) cudaStreamDestroy(handle_);
+  }
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  cudaStream_t handle() const { return handle_; }
+
+ private:
+  cudaStream_t handle_ = nullptr;
+};
+
+// Calls `function` with the arguments of signature.h, in their order.
+void call_function(void (*function)(), const Call& call, cudaStream_t stream) {
+  const Problem& problem = call.problem();
+  std::vector<void*> pointers;
+  std::vector<float> scalars;
+  std::vector<std::int64_t> extents;
+  for (const auto* tensors : {&problem.inputs, &problem.outputs})
+    for (const Tensor& tensor : *tensors) pointers.push_back(call.address(tensor.name));
+  for (const auto& [name, value] : problem.scalars) scalars.push_back(call.scalar(name));
+  for (const auto& [name, value] : parts_of(problem.shape).numbers) extents.push_back(value);
+
+  std::vector<ffi_type*> types;
+  std::vector<void*> arguments;
+  const auto pass = [&](ffi_type& type, auto& values) {
+    for (auto& value : values) {
+      types.push_back(&type);
+      arguments.push_back(&value);
+    }
+  };
+  std::array<cudaStream_t, 1> streams = {stream};
+  pass(ffi_type_pointer, pointers);
+  pass(ffi_type_float, scalars);
+  pass(ffi_type_sint64, extents);
+  pass(ffi_type_pointer, streams);
+  ffi_cif interface;
+  require(ffi_prep_cif(&interface, FFI_DEFAULT_ABI, static_cast<unsigned>(types.size()),
+                       &ffi_type_void, types.data()) == FFI_OK,
+          "libffi knows no such call");
+  ffi_call(&interface, function, nullptr, arguments.data());
+}
+
+// What belongs to the process, and no kernel changes.
+struct Surroundings {
+  std::vector<std::string> environment;
+  int rounding = std::fegetround();
+
+  Surroundings() {
+    for (char** variable = environ; *variable; ++variable) environment.emplace_back(*variable);
+  }
+  // What is otherwise than in `before`; empty if nothing.
+  std::string changed(const Surroundings& before) const {
+    if (rounding != before.rounding) return "it changed the floating-point environment";
+    if (environment != before.environment) return "it changed the environment's variables";
+    return "";
+  }
+};
+
+#if !KG_BACKEND_CUDA
+// What is wrong with what it launched and called, none of which a result shows; empty if nothing.
+std::string misconduct(const std::vector<LaunchRecord>& launches, cudaStream_t given) {
+  for (const LaunchRecord& launch : launches) {
+    if (launch.stream != &foreign::stream_of(given))
+      return launch.kernel_name + " was launched on another stream than the one that it was given";
+    if (launch.kernel_name.starts_with("kg::")) return "it launched our " + launch.kernel_name;
+  }
+  return "";
+}
+#endif
+
+std::string_view run(const Card& card, const Call& call, Stream& stream) {
+  void (*const function)() = function_of(card, call.problem());
+  const std::string name = function_name(card, call.problem());
+  require(function != nullptr, "the candidate has no " + name);
+  const CudaStream given(stream);
+  const Surroundings before;
+  const LaunchRecorder recorder;
+  call_function(function, call, given.handle());
+  recorder.pass_on();
+  if (const std::string changed = Surroundings().changed(before); !changed.empty()) {
+    std::fesetround(before.rounding);
+    fail(name + ": " + changed);
+  }
+  cudaError_t error = cudaStreamSynchronize(given.handle());
+  if (const cudaError_t last = cudaGetLastError(); error == cudaSuccess) error = last;
+  require(error == cudaSuccess,
+          fmt::format("{}: {}: {}", name, cudaGetErrorName(error), cudaGetErrorString(error)));
+#if !KG_BACKEND_CUDA
+  const std::string wrong = misconduct(recorder.launches(), given.handle());
+  require(wrong.empty(), name + ": " + wrong);
+  require(!recorder.launches().empty() || call.problem().output_size() == 0,
+          name + ": it launched no kernel");
+#endif
+  return kName;
+}
+
+// The samples or shapes whose function the candidate has.
+template <class Made>
+std::function<std::vector<Made>(Dtype)> claimed(const Card& card,
+                                                std::function<std::vector<Made>(Dtype)> all) {
+  return [&card, all](Dtype dtype) {
+    std::vector<Made> result = all(dtype);
+    std::erase_if(result, [&](const Made& each) {
+      if constexpr (std::is_same_v<Made, Sample>)
+        return !claims(card, dtype, each.shape);
+      else
+        return !claims(card, dtype, each);
+    });
+    return result;
+  };
+}
+
+} // namespace
+
+Card candidate_card(const Card& card) {
+  Card candidate = card;
+  std::set<std::string> forms;
+  std::vector<std::string> wanted;
+  candidate.dtypes.clear();
+  for (const Dtype dtype : card.dtypes) {
+    bool any = false;
+    for (const Problem& problem : functions_of(card, dtype)) {
+      wanted.push_back(function_name(card, problem));
+      if (!function_of(card, problem)) continue;
+      any = true;
+      for (const std::string& form : card.forms)
+        if (form.empty() || problem.shape.starts_with(form + "_")) forms.insert(form);
+    }
+    if (any) candidate.dtypes.push_back(dtype);
+  }
+  require(!candidate.dtypes.empty(),
+          fmt::format("the candidate for {} defines none of these functions (extern \"C\"): {}",
+                      card.name, fmt::join(wanted, ", ")));
+  std::erase_if(candidate.forms, [&](const std::string& form) { return !forms.contains(form); });
+
+  candidate.problem = [&card](Dtype dtype, const Shape& shape) {
+    Problem problem = card.problem(dtype, shape);
+    problem.gaps = false;
+    for (auto* tensors : {&problem.inputs, &problem.outputs})
+      for (Tensor& tensor : *tensors) tensor.gap = 0;
+    return problem;
+  };
+  Variant variant;
+  variant.name = kName;
+  variant.run = [&card](const Call& call, Stream& stream) { return run(card, call, stream); };
+  variant.supports = [&card](const Problem& p) { return function_of(card, p) != nullptr; };
+  candidate.variants = {std::move(variant)};
+  candidate.resolved = {};
+  candidate.run_automatic = {};
+  candidate.checks_arguments = false;
+  candidate.kernel_name = {};
+  candidate.references = [&card](const Problem& problem, const Inputs& inputs) {
+    References references = card.references(problem, inputs);
+    for (auto& [output, reference] : references)
+      if (reference.tolerance)
+        reference.tolerance = [known = reference.tolerance](std::string_view) { return known(""); };
+    return references;
+  };
+  candidate.exact_samples = claimed(card, card.exact_samples);
+  candidate.random_samples = claimed(card, card.random_samples);
+  candidate.special_samples = claimed(card, card.special_samples);
+  candidate.usual = claimed(card, card.usual);
+  candidate.sizes = claimed(card, card.sizes);
+  candidate.misaligned = claimed(card, card.misaligned);
+  std::erase_if(candidate.empty, [&](const std::string& shape) {
+    return std::none_of(candidate.dtypes.begin(), candidate.dtypes.end(),
+                        [&](Dtype dtype) { return claims(card, dtype, shape); });
+  });
+  return candidate;
+}
+
+} // namespace kg::card
