@@ -43,8 +43,9 @@ class CudaStream {
   explicit CudaStream(Stream& stream) {
     if constexpr (backend == Backend::cuda)
       handle_ = static_cast<cudaStream_t>(stream.handle());
-    else
-      require(cudaStreamCreate(&handle_) == cudaSuccess, "no stream for the candidate");
+    else if (const cudaError_t error = cudaStreamCreate(&handle_); error != cudaSuccess)
+      fail(fmt::format("not run: an earlier call of the candidate left {}: {}",
+                       cudaGetErrorName(error), cudaGetErrorString(error)));
   }
   ~CudaStream() {
     if constexpr (backend == Backend::host) cudaStreamDestroy(handle_);
@@ -124,13 +125,22 @@ std::string_view run(const Card& card, const Call& call, Stream& stream) {
   const CudaStream given(stream);
   const Surroundings before;
   const LaunchRecorder recorder;
+#if !KG_BACKEND_CUDA
+  const std::uint64_t refused = foreign::refusals().first;
+#endif
   call_function(function, call, given.handle());
   recorder.pass_on();
   if (const std::string changed = Surroundings().changed(before); !changed.empty()) {
     std::fesetround(before.rounding);
     fail(name + ": " + changed);
   }
+#if !KG_BACKEND_CUDA
+  if (const auto [now, why] = foreign::refusals(); now != refused)
+    fail(fmt::format("{}: a call was refused: {}", name, why));
+#endif
   cudaError_t error = cudaStreamSynchronize(given.handle());
+  require(error != cudaErrorInvalidResourceHandle,
+          name + ": it reset the device, or destroyed the stream that it was given");
   if (const cudaError_t last = cudaGetLastError(); error == cudaSuccess) error = last;
   require(error == cudaSuccess,
           fmt::format("{}: {}: {}", name, cudaGetErrorName(error), cudaGetErrorString(error)));
