@@ -26,15 +26,19 @@ namespace {
 
 constexpr std::string_view kName = "candidate";
 
-// The function of this name in the program that is running; null where it has none.
-void (*function_of(const Card& card, const Problem& problem))() {
-  return reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, function_name(card, problem).c_str()));
-}
+// A card, and somebody's functions for it.
+struct Candidate {
+  const Card& card;
+  void* library;
 
-// Whether the candidate has the function that a problem of this shape needs.
-bool claims(const Card& card, Dtype dtype, const std::string& shape) {
-  return function_of(card, card.problem(dtype, Shape::parse(shape))) != nullptr;
-}
+  // Null where it has none for this problem.
+  void (*function(const Problem& problem) const)() {
+    return reinterpret_cast<void (*)()>(dlsym(library, function_name(card, problem).c_str()));
+  }
+  bool has(Dtype dtype, const std::string& shape) const {
+    return function(card.problem(dtype, Shape::parse(shape))) != nullptr;
+  }
+};
 
 // The stream that candidates are given: one of CUDA's own, since what they do on it is compared
 // with what they were given.
@@ -118,9 +122,9 @@ std::string misconduct(const std::vector<LaunchRecord>& launches, cudaStream_t g
 }
 #endif
 
-std::string_view run(const Card& card, const Call& call, Stream& stream) {
-  void (*const function)() = function_of(card, call.problem());
-  const std::string name = function_name(card, call.problem());
+std::string_view run(const Candidate& candidate, const Call& call, Stream& stream) {
+  void (*const function)() = candidate.function(call.problem());
+  const std::string name = function_name(candidate.card, call.problem());
   require(function != nullptr, "the candidate has no " + name);
   const CudaStream given(stream);
   const Surroundings before;
@@ -155,15 +159,15 @@ std::string_view run(const Card& card, const Call& call, Stream& stream) {
 
 // The samples or shapes whose function the candidate has.
 template <class Made>
-std::function<std::vector<Made>(Dtype)> claimed(const Card& card,
+std::function<std::vector<Made>(Dtype)> claimed(const Candidate& candidate,
                                                 std::function<std::vector<Made>(Dtype)> all) {
-  return [&card, all](Dtype dtype) {
+  return [candidate, all](Dtype dtype) {
     std::vector<Made> result = all(dtype);
     std::erase_if(result, [&](const Made& each) {
       if constexpr (std::is_same_v<Made, Sample>)
-        return !claims(card, dtype, each.shape);
+        return !candidate.has(dtype, each.shape);
       else
-        return !claims(card, dtype, each);
+        return !candidate.has(dtype, each);
     });
     return result;
   };
@@ -171,7 +175,9 @@ std::function<std::vector<Made>(Dtype)> claimed(const Card& card,
 
 } // namespace
 
-Card candidate_card(const Card& card) {
+Card candidate_card(const Card& card, const std::string& library) {
+  const Candidate from{card, dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)};
+  if (!from.library) fail(fmt::format("the candidate cannot be loaded: {}", dlerror()));
   Card candidate = card;
   std::set<std::string> forms;
   std::vector<std::string> wanted;
@@ -180,7 +186,7 @@ Card candidate_card(const Card& card) {
     bool any = false;
     for (const Problem& problem : functions_of(card, dtype)) {
       wanted.push_back(function_name(card, problem));
-      if (!function_of(card, problem)) continue;
+      if (!from.function(problem)) continue;
       any = true;
       for (const std::string& form : card.forms)
         if (form.empty() || problem.shape.starts_with(form + "_")) forms.insert(form);
@@ -188,8 +194,8 @@ Card candidate_card(const Card& card) {
     if (any) candidate.dtypes.push_back(dtype);
   }
   require(!candidate.dtypes.empty(),
-          fmt::format("the candidate for {} defines none of these functions (extern \"C\"): {}",
-                      card.name, fmt::join(wanted, ", ")));
+          fmt::format("{} defines none of these functions (extern \"C\"): {}", library,
+                      fmt::join(wanted, ", ")));
   std::erase_if(candidate.forms, [&](const std::string& form) { return !forms.contains(form); });
 
   candidate.problem = [&card](Dtype dtype, const Shape& shape) {
@@ -201,8 +207,8 @@ Card candidate_card(const Card& card) {
   };
   Variant variant;
   variant.name = kName;
-  variant.run = [&card](const Call& call, Stream& stream) { return run(card, call, stream); };
-  variant.supports = [&card](const Problem& p) { return function_of(card, p) != nullptr; };
+  variant.run = [from](const Call& call, Stream& stream) { return run(from, call, stream); };
+  variant.supports = [from](const Problem& p) { return from.function(p) != nullptr; };
   candidate.variants = {std::move(variant)};
   candidate.resolved = {};
   candidate.run_automatic = {};
@@ -215,15 +221,15 @@ Card candidate_card(const Card& card) {
         reference.tolerance = [known = reference.tolerance](std::string_view) { return known(""); };
     return references;
   };
-  candidate.exact_samples = claimed(card, card.exact_samples);
-  candidate.random_samples = claimed(card, card.random_samples);
-  candidate.special_samples = claimed(card, card.special_samples);
-  candidate.usual = claimed(card, card.usual);
-  candidate.sizes = claimed(card, card.sizes);
-  candidate.misaligned = claimed(card, card.misaligned);
+  candidate.exact_samples = claimed(from, card.exact_samples);
+  candidate.random_samples = claimed(from, card.random_samples);
+  candidate.special_samples = claimed(from, card.special_samples);
+  candidate.usual = claimed(from, card.usual);
+  candidate.sizes = claimed(from, card.sizes);
+  candidate.misaligned = claimed(from, card.misaligned);
   std::erase_if(candidate.empty, [&](const std::string& shape) {
     return std::none_of(candidate.dtypes.begin(), candidate.dtypes.end(),
-                        [&](Dtype dtype) { return claims(card, dtype, shape); });
+                        [&](Dtype dtype) { return from.has(dtype, shape); });
   });
   return candidate;
 }

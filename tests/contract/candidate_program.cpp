@@ -11,11 +11,13 @@
 #include "tests/support/run_tests.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
-#include <string_view>
+#include <fmt/ranges.h>
+#include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,10 +32,10 @@ std::string describe(const Card& card) {
 }
 
 // In the child: what the tests say.
-int judge(const Card& card, int argc, char** argv) {
+int judge(const Card& card, const std::string& library, int argc, char** argv) {
   try {
     static Card candidate; // GoogleTest's tests refer to it until the process ends
-    candidate = candidate_card(card);
+    candidate = candidate_card(card, library);
     register_contract(candidate);
     return test::run_tests(argc, argv, [] { return describe(candidate); });
   } catch (const Error& error) {
@@ -59,27 +61,53 @@ int wait_for(pid_t child, int verdict) {
   return EXIT_FAILURE;
 }
 
-} // namespace
-
-int run_candidate(const Card& card, int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--signature") {
-    fmt::print("{}", stub(card, {}));
-    return EXIT_SUCCESS;
-  }
+// Nothing of the candidate is loaded before the fork, not even what a library does by itself.
+int watch(const Card& card, const std::string& library, int argc, char** argv) {
   int ends[2];
-  if (pipe(ends) != 0) return std::perror("pipe"), EXIT_FAILURE;
+  require(pipe(ends) == 0, fmt::format("pipe: {}", std::strerror(errno)));
   std::fflush(nullptr);
   const pid_t child = fork();
-  if (child < 0) return std::perror("fork"), EXIT_FAILURE;
+  require(child >= 0, fmt::format("fork: {}", std::strerror(errno)));
   if (child > 0) {
     close(ends[1]);
     return wait_for(child, ends[0]);
   }
   close(ends[0]);
-  const int code = judge(card, argc, argv);
+  const int code = judge(card, library, argc, argv);
   std::fflush(nullptr);
   if (write(ends[1], &code, sizeof code) != sizeof code) std::perror("write");
   _exit(code);
 }
 
+const Card& card_named(const std::string& op) {
+  std::vector<std::string> names;
+  for (const Card* card : cards()) {
+    if (card->name == op) return *card;
+    names.push_back(card->name);
+  }
+  fail(fmt::format("there is no card of an operation {}; there are: {}", op,
+                   fmt::join(names, ", ")));
+}
+
+constexpr const char* kUsage =
+    "usage: kernelgrade-try OP --signature\n"
+    "       kernelgrade-try OP LIBRARY [--dtype DTYPE] [GoogleTest's options]\n"
+    "`kernelgrade try` compiles a source and starts this.\n";
+
+} // namespace
 } // namespace kg::card
+
+int main(int argc, char** argv) {
+  using namespace kg::card;
+  if (argc < 3) return std::fputs(kUsage, stderr), kg::test::kExitUsage;
+  try {
+    const Card& card = card_named(argv[1]);
+    const std::string library = argv[2];
+    if (library == "--signature") return fmt::print("{}", stub(card, {})), EXIT_SUCCESS;
+    argv[2] = argv[0];
+    return watch(card, library, argc - 2, argv + 2);
+  } catch (const kg::Error& error) {
+    std::fprintf(stderr, "kernelgrade-try: %s\n", error.what());
+    return kg::test::kExitUsage;
+  }
+}

@@ -1,16 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The main of a candidate's program (kernelgrade_add_candidate in cmake/Candidate.cmake).
+// kernelgrade-try and kernelgrade-try-checked, which `kernelgrade try` starts: the contract of an
+// operation for somebody else's kernel, in a shared object.
 #pragma once
+
+#include <vector>
 
 #include "tests/contract/card.h"
 
 namespace kg::card {
 
-// The contract of `card` for the functions that this program defines, with the options of every
-// correctness test; `--signature` prints a stub of them instead. The tests run in a process of their
-// own: one that a candidate ends, with whatever exit code, has failed. Gives the exit code.
-int run_candidate(const Card& card, int argc, char** argv);
+// Those of every operation that has one (generated from the calls of kernelgrade_add_op).
+std::vector<const Card*> cards();
 
 } // namespace kg::card
