@@ -136,6 +136,13 @@ struct Options {
   std::string chosen_op, chosen_mode; // empty: the only one
   std::filesystem::path table;        // empty: the operation's
 
+  // try
+  std::string tried_op;
+  std::filesystem::path candidate;          // the CUDA source
+  std::vector<std::string> without;         // tests of the contract
+  std::vector<std::string> compile_options; // of the compiler
+  bool signature = false;
+
   // compare
   bool across_devices = false;
   bool markdown = false;
