@@ -44,7 +44,8 @@ std::string said(const std::string& output, const std::string& test) {
   return "";
 }
 
-std::string first_words(const std::string& failure) {
+// Of a failure as GoogleTest words it what the contract itself says.
+std::string own_words(const std::string& failure) {
   constexpr std::string_view kException = "C++ exception with description \"";
   if (const std::size_t at = failure.find(kException); at != std::string::npos) {
     std::string text = failure.substr(at + kException.size());
@@ -56,8 +57,20 @@ std::string first_words(const std::string& failure) {
   constexpr std::string_view kActual = "Actual: false (";
   if (const std::size_t at = failure.find(kActual); at != std::string::npos)
     return failure.substr(at + kActual.size(), failure.find("\n  first", at) - at - kActual.size());
-  const std::size_t begin = failure.find('\n');
-  return begin == std::string::npos ? failure : failure.substr(begin + 1);
+  // Values that were compared are for people who know the test's code; texts and messages are for
+  // all.
+  constexpr std::string_view kText = "    Which is: \"";
+  std::istringstream lines(failure);
+  std::string line, words;
+  std::getline(lines, line); // file and line
+  while (std::getline(lines, line) && line != "Google Test trace:") {
+    if (line.starts_with(kText))
+      line = line.substr(kText.size(), line.size() - kText.size() - 1);
+    else if (line.starts_with(" ") || line.starts_with("Expected equality"))
+      continue;
+    if (!line.empty()) words += (words.empty() ? "" : "\n") + line;
+  }
+  return words.empty() ? failure : words;
 }
 
 } // namespace
@@ -78,16 +91,19 @@ bool ContractRun::passed() const {
          std::all_of(tests.begin(), tests.end(), [](const auto& test) { return test.passed; });
 }
 
-std::vector<std::string> dtypes_of(const Programs& programs, const std::string& op,
-                                   const fs::path& library) {
-  const perf::Finished listed =
+Listed list(const Programs& programs, const std::string& op, const fs::path& library) {
+  const perf::Finished printed =
       run_whole({programs.try_plain.string(), op, library.string(), "--gtest_list_tests"});
-  require(listed.exit_code == 0, listed.output);
-  std::vector<std::string> dtypes;
-  std::istringstream lines(listed.output);
-  for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("Contract/")) dtypes.push_back(line.substr(9, line.find('.') - 9));
-  return dtypes;
+  require(printed.exit_code == 0, printed.output);
+  Listed listed;
+  std::istringstream lines(printed.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("Contract/"))
+      listed.dtypes.push_back(line.substr(9, line.find('.') - 9));
+    else if (line.starts_with("  ") && listed.dtypes.size() == 1)
+      listed.tests.push_back(line.substr(2));
+  }
+  return listed;
 }
 
 ContractRun run_contract(const How& how, const std::string& op, const std::string& dtype,
@@ -103,7 +119,6 @@ ContractRun run_contract(const How& how, const std::string& op, const std::strin
   std::vector<std::string> command = how.environment;
   command.insert(command.end(),
                  {how.program.string(), op, how.library.string(), "--gtest_filter=" + filter});
-  run.again = fmt::format("{}", fmt::join(command, " "));
   command.insert(command.begin(), {"timeout", "-k", "5", std::to_string(kMostSeconds), "env"});
   command.push_back("--gtest_output=json:" + results.string());
   const perf::Finished finished = run_whole(command);
@@ -128,7 +143,7 @@ ContractRun run_contract(const How& how, const std::string& op, const std::strin
         failed = true;
         result.message = said(finished.output, result.name);
         if (result.message.empty())
-          result.message = first_words(test.at("failures").at(0).at("failure"));
+          result.message = own_words(test.at("failures").at(0).at("failure"));
       }
       run.tests.push_back(std::move(result));
     }
@@ -141,8 +156,11 @@ nlohmann::json to_json(const ContractRun& run) {
   nlohmann::json tests = nlohmann::json::array();
   for (const TestResult& test : run.tests)
     tests.push_back({{"name", test.name}, {"passed", test.passed}, {"message", test.message}});
-  return {{"dtype", run.dtype}, {"how", run.how},       {"passed", run.passed()},
-          {"tests", tests},     {"broken", run.broken}, {"again", run.again}};
+  return {{"dtype", run.dtype},
+          {"how", run.how},
+          {"passed", run.passed()},
+          {"tests", tests},
+          {"broken", run.broken}};
 }
 
 } // namespace kg::candidate

@@ -33,15 +33,16 @@ struct ContractRun {
   std::string how; // "as compiled", "checked", "checked, reverse order", ...
   std::vector<TestResult> tests;
   std::string broken; // why not all of it ran; empty if it did
-  std::string again;  // the command that repeats it
 
   bool passed() const;
 };
 
-// The types of which the library has functions, in the order of the contract's; throws Error with
-// the program's words where there are none.
-std::vector<std::string> dtypes_of(const Programs& programs, const std::string& op,
-                                   const std::filesystem::path& library);
+// What there is to run: the types of which the library has functions, and the contract's tests.
+struct Listed {
+  std::vector<std::string> dtypes, tests;
+};
+// Throws Error with the program's words where the library cannot be loaded or has no function.
+Listed list(const Programs& programs, const std::string& op, const std::filesystem::path& library);
 
 struct How {
   std::string words;

@@ -46,6 +46,23 @@ fs::path compile(const Programs& programs, const Options& options, bool checked,
   return library;
 }
 
+// The types that the candidate has; a mistake where it has none, or where --without names no test.
+std::vector<std::string> claimed(const Programs& programs, const Options& options,
+                                 const fs::path& library) try {
+  const candidate::Listed listed = candidate::list(programs, options.tried_op, library);
+  for (const std::string& dtype : options.tried_dtypes)
+    if (std::find(listed.dtypes.begin(), listed.dtypes.end(), dtype) == listed.dtypes.end())
+      throw Error(fmt::format("--dtype {}: the source defines no function of it; it has {}", dtype,
+                              fmt::join(listed.dtypes, ", ")));
+  for (const std::string& test : options.without)
+    if (std::find(listed.tests.begin(), listed.tests.end(), test) == listed.tests.end())
+      throw Error(fmt::format("--without {}: the contract has no such test; it has {}", test,
+                              fmt::join(listed.tests, ", ")));
+  return options.tried_dtypes.empty() ? listed.dtypes : options.tried_dtypes;
+} catch (const Error& error) {
+  throw UsageError(error.what());
+}
+
 // Each way in which the contract is run.
 std::vector<How> ways(const Programs& programs, const fs::path& plain, const fs::path& checked) {
   const std::string small = "KERNELGRADE_VIRTUAL_DEVICE=small";
@@ -66,10 +83,11 @@ void show_failures(const std::vector<ContractRun>& runs, std::ostream& out) {
   std::vector<std::string> known;
   for (const ContractRun& run : runs) {
     const auto show = [&](const std::string& test, const std::string& message) {
+      if (message.starts_with("not run: ")) return; // for what has been said already
       if (std::find(known.begin(), known.end(), message) != known.end()) return;
       known.push_back(message);
-      out << fmt::format("\n{} {} ({}):\n  {}\n  again: {}\n", run.dtype, test, run.how,
-                         judge::for_console(message), run.again);
+      out << fmt::format("\n{} {} ({}):\n  {}\n", run.dtype, test, run.how,
+                         judge::for_console(message));
     };
     if (!run.broken.empty()) show("", run.broken);
     for (const candidate::TestResult& test : run.tests)
@@ -113,13 +131,18 @@ int try_candidate(const Options& options, World& world) {
   }
 
   std::vector<ContractRun> runs;
-  const std::vector<std::string> dtypes = candidate::dtypes_of(programs, operation.name, plain);
-  for (const std::string& dtype : dtypes)
+  const std::vector<std::string> dtypes = claimed(programs, options, plain);
+  for (const std::string& dtype : dtypes) {
+    bool wrong = false;
     for (const How& how : ways(programs, plain, checked)) {
       runs.push_back(
           candidate::run_contract(how, operation.name, dtype, options.without, folder.path()));
-      if (!runs.back().passed() && how.words == "as compiled") break; // wrong is wrong
+      // What is wrong is not tried in other orders; the checkers may say why.
+      if (how.program == programs.try_checked && !runs.back().passed()) break;
+      if (how.program == programs.try_checked && wrong) break;
+      wrong = wrong || !runs.back().passed();
     }
+  }
 
   judge::TextTable table({"type", "contract", ""});
   for (const ContractRun& run : runs) table.add({run.dtype, run.how, outcome(run)});
