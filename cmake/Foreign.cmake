@@ -14,6 +14,11 @@ function(kernelgrade_add_cuda_sources target)
     return()
   endif()
   kernelgrade_link_cuda(${target})
+  kernelgrade_rewrite_cuda_sources(${target} ${ARGN})
+endfunction()
+
+# What is compiled in their place on the host.
+function(kernelgrade_rewrite_cuda_sources target)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.cuda)
   foreach(file IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)

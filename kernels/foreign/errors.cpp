@@ -115,6 +115,7 @@ class Errors {
   cudaError_t fault_ = cudaSuccess;
   std::string fault_text;
   std::string refusal_text;
+  std::uint64_t refusals = 0;
 };
 
 Errors& errors() {
@@ -146,9 +147,15 @@ cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& 
   std::lock_guard lock(errors().mutex);
   last = code;
   errors().refusal_text = std::string(what) + ": " + why;
+  ++errors().refusals;
   std::fprintf(stderr, "kernelgrade: %s: %s\n", cudaGetErrorName(code),
                errors().refusal_text.c_str());
   return code;
+}
+
+std::pair<std::uint64_t, std::string> refusals() {
+  std::lock_guard lock(errors().mutex);
+  return {errors().refusals, errors().refusal_text};
 }
 
 void forget_errors() {

@@ -49,6 +49,9 @@ inline void demand(bool condition, cudaError_t code, const std::string& why) {
 cudaError_t fault();                             // of a kernel; success if none
 cudaError_t note_fault(const std::string& text); // for good; returns its code
 cudaError_t note_refusal(cudaError_t code, const char* what, const std::string& why);
+// How many calls were refused since the program began, and why the last one was; cudaGetLastError
+// forgets them, this does not.
+std::pair<std::uint64_t, std::string> refusals();
 void forget_errors();
 
 // Runs `body` as the API function `name`. After a kernel's fault nothing runs any more.

@@ -39,6 +39,7 @@ struct LaunchRecord {
   dim3 cluster;
   std::size_t shared_bytes = 0;
   bool cooperative = false;
+  const Stream* stream = nullptr;
 };
 
 // Adds a launch to this thread's innermost recorder, if there is one: called by the backend when it
@@ -54,6 +55,9 @@ class LaunchRecorder {
   LaunchRecorder(const LaunchRecorder&) = delete;
   LaunchRecorder& operator=(const LaunchRecorder&) = delete;
   const std::vector<LaunchRecord>& launches() const { return launches_; }
+
+  // Adds what it has recorded to the recorder around it.
+  void pass_on() const;
 
  private:
   friend void record_launch(const LaunchConfig& config, const void* kernel);

@@ -29,10 +29,15 @@ LaunchRecorder::LaunchRecorder() : outer_(std::exchange(innermost, this)) {}
 
 LaunchRecorder::~LaunchRecorder() { innermost = outer_; }
 
+void LaunchRecorder::pass_on() const {
+  if (outer_) outer_->launches_.insert(outer_->launches_.end(), launches_.begin(), launches_.end());
+}
+
 void record_launch(const LaunchConfig& config, const void* kernel) {
   if (!innermost) return; // a name costs a demangling: only where someone listens
   innermost->launches_.push_back({kernel, detail::kernel_name(kernel), config.grid, config.block,
-                                  config.cluster, config.shared_bytes, config.cooperative});
+                                  config.cluster, config.shared_bytes, config.cooperative,
+                                  config.stream});
 }
 
 std::string detail::readable_kernel_name(const char* mangled) {

@@ -201,6 +201,22 @@ void add_bless(CLI::App& app, Words& words) {
       ->excludes("--cost");
 }
 
+void add_try(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* attempt = app.add_subcommand(
+      "try", "judge a kernel of your own by the card of an operation: right, and safe?");
+  attempt->add_option("op", options.tried_op, "the operation")->required();
+  attempt->add_option("source", options.candidate, "the CUDA source (.cu)");
+  attempt->add_flag("--signature", options.signature,
+                    "print the C functions that it must define, as a source that compiles");
+  attempt
+      ->add_option("--without", options.without,
+                   "tests of the contract that it does not claim to pass, as InPlace")
+      ->delimiter(',');
+  attempt->add_option("--compile", options.compile_options, "an option of the compiler, as -DX=1");
+  attempt->add_option("--json", options.json, "write the verdict to this file");
+}
+
 void add_doctor(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* doctor = app.add_subcommand("doctor", "say what is here, what is wrong and the fix");
@@ -380,6 +396,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_gate(app, words);
   add_bless(app, words);
   add_doctor(app, words);
+  add_try(app, words);
   add_ceilings(app, words);
   add_resources(app, words);
   add_report(app, words);

@@ -26,6 +26,7 @@ int compare(const Options& options, World& world);
 int resources(const Options& options, World& world);
 int merge(const Options& options, World& world);
 int study(const Options& options, World& world);
+int try_candidate(const Options& options, World& world);
 // `report` of a study's file.
 int report_study(const Options& options, World& world);
 #if KERNELGRADE_HISTORY

@@ -53,6 +53,7 @@ int run_command(const Options& options, World& world) {
     {"run", run_rows},
     {"selftest", selftest},
     {"study", study},
+    {"try", try_candidate},
 #if KERNELGRADE_HISTORY
     {"history", history},
 #endif

@@ -136,6 +136,14 @@ struct Options {
   std::string chosen_op, chosen_mode; // empty: the only one
   std::filesystem::path table;        // empty: the operation's
 
+  // try
+  std::string tried_op;
+  std::filesystem::path candidate;          // the CUDA source
+  std::vector<std::string> tried_dtypes;    // empty: those of which it has functions
+  std::vector<std::string> without;         // tests of the contract
+  std::vector<std::string> compile_options; // of the compiler
+  bool signature = false;
+
   // compare
   bool across_devices = false;
   bool markdown = false;

@@ -105,7 +105,7 @@ struct Card {
   std::vector<std::string> forms = {""};
   // The variant of ours that `automatic` takes.
   std::function<std::string_view(const Problem&)> resolved;
-  std::function<std::string_view(const Call&, Stream&)> run_automatic;
+  std::function<std::string_view(const Call&, Stream&)> run_automatic; // none: of a candidate
   Vendors vendors;
   std::function<References(const Problem&, const Inputs&)> references;
   bool exact = false; // every result has one right value: each comparison with the oracle is exact
@@ -123,11 +123,13 @@ struct Card {
   // Whether an output that begins within an input is refused; not where the rows of one may lie in
   // the gaps of the other.
   bool refuses_overlap = true;
-  bool outputs_may_meet = false;  // whether outputs that overlap each other are not refused
+  bool outputs_may_meet = false; // whether outputs that overlap each other are not refused
+  // Whether wrong arguments throw an Error at all: a kernel from elsewhere returns nothing.
+  bool checks_arguments = true;
   std::vector<std::string> empty; // problems without elements
   // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
   std::function<std::vector<std::string>(Dtype)> far;
-  // How many kernels `variant` launches where there are elements.
+  // How many kernels `variant` launches where there are elements; none: nobody knows.
   std::function<std::size_t(std::string_view variant, const Problem&)> launches =
       [](std::string_view, const Problem&) -> std::size_t { return 1; };
   // What the first kernel's name must hold, all of it, when `variant` runs on tensors that lie so.

@@ -291,8 +291,9 @@ bool register_contract(const Card& card) {
   contract("InPlace", each_usual<in_place>);
   contract("SameBitsEveryTime", each_usual<same_bits_every_time>);
   contract("WaitsForItsStream", each_usual<waits_for_its_stream>);
-  contract("AutomaticReportsWhatRan", each_usual<automatic_reports_what_ran>);
-  contract("RefusesWrongArguments", each_usual<refuses_wrong_arguments>);
+  if (card.run_automatic)
+    contract("AutomaticReportsWhatRan", each_usual<automatic_reports_what_ran>);
+  if (card.checks_arguments) contract("RefusesWrongArguments", each_usual<refuses_wrong_arguments>);
   contract("WorkIsItsTraffic", each_usual<work_is_its_traffic>);
   for (const Test& own : program().waiting) enter(card, own);
   return true;

@@ -15,6 +15,10 @@
 #include <map>
 #include <string_view>
 
+// Gives this thread its variables of a module, which one that was loaded by dlopen has not before
+// it first uses them. Part of the C library's interface to compilers, and declared in no header.
+extern "C" void* __tls_get_addr(std::size_t* module_and_offset);
+
 namespace kg::check {
 namespace {
 
@@ -86,10 +90,12 @@ std::vector<SharedModule> shared_modules() {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
         for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
-          if (info->dlpi_phdr[i].p_type != PT_TLS || !info->dlpi_tls_data) continue;
+          if (info->dlpi_phdr[i].p_type != PT_TLS || info->dlpi_tls_modid == 0) continue;
+          std::size_t begin[] = {info->dlpi_tls_modid, 0};
+          void* const variables = info->dlpi_tls_data ? info->dlpi_tls_data : __tls_get_addr(begin);
           const char* path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
           static_cast<std::vector<SharedModule>*>(data)->push_back(
-              {reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data), info->dlpi_phdr[i].p_memsz,
+              {reinterpret_cast<std::uintptr_t>(variables), info->dlpi_phdr[i].p_memsz,
                thread_local_symbols(path)});
         }
         return 0;

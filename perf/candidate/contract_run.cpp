@@ -1,0 +1,166 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/candidate/contract_run.h"
+
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/json_reader.h"
+#include "perf/measure/child_process.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace kg::candidate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostSeconds = 600;
+
+// With what it writes to standard error among its output.
+perf::Finished run_whole(std::vector<std::string> command) {
+  command.insert(command.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"});
+  return perf::run_process(command, perf::Output::capture);
+}
+
+// What the checkers said, with its hint; else the first line of a failure that says something.
+std::string said(const std::string& output, const std::string& test) {
+  std::istringstream lines(output);
+  std::string line, found;
+  bool within = false;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("[ RUN ")) within = line.ends_with("." + test);
+    if (!within || line.starts_with("[")) continue;
+    if (line.starts_with("kernelgrade: ")) {
+      found = line.substr(line.find(": ", 13) + 2);
+      if (std::getline(lines, line) && line.starts_with("  hint: ")) found += "\n" + line;
+      return found;
+    }
+  }
+  return "";
+}
+
+// Of a failure as GoogleTest words it what the contract itself says.
+std::string own_words(const std::string& failure) {
+  constexpr std::string_view kException = "C++ exception with description \"";
+  if (const std::size_t at = failure.find(kException); at != std::string::npos) {
+    std::string text = failure.substr(at + kException.size());
+    text = text.substr(0, text.rfind("\" thrown"));
+    const std::size_t place = text.find(".cpp:");
+    const std::size_t end = place == std::string::npos ? place : text.find(": ", place + 5);
+    return end == std::string::npos ? text : text.substr(end + 2);
+  }
+  constexpr std::string_view kActual = "Actual: false (";
+  if (const std::size_t at = failure.find(kActual); at != std::string::npos)
+    return failure.substr(at + kActual.size(), failure.find("\n  first", at) - at - kActual.size());
+  // Values that were compared are for people who know the test's code; texts and messages are for
+  // all.
+  constexpr std::string_view kText = "    Which is: \"";
+  std::istringstream lines(failure);
+  std::string line, words;
+  std::getline(lines, line); // file and line
+  while (std::getline(lines, line) && line != "Google Test trace:") {
+    if (line.starts_with(kText))
+      line = line.substr(kText.size(), line.size() - kText.size() - 1);
+    else if (line.starts_with(" ") || line.starts_with("Expected equality"))
+      continue;
+    if (!line.empty()) words += (words.empty() ? "" : "\n") + line;
+  }
+  return words.empty() ? failure : words;
+}
+
+} // namespace
+
+Programs programs_beside(const fs::path& kernelgrade) {
+  const fs::path folder = kernelgrade.parent_path();
+  Programs programs{folder / "compile-candidate", folder / "kernelgrade-try",
+                    folder / "kernelgrade-try-checked"};
+  for (const fs::path& program : {programs.compile, programs.try_plain, programs.try_checked})
+    require(fs::exists(program),
+            fmt::format("{} is missing; build it: cmake --build {} --target try", program.string(),
+                        folder.parent_path().string()));
+  return programs;
+}
+
+bool ContractRun::passed() const {
+  return broken.empty() && !tests.empty() &&
+         std::all_of(tests.begin(), tests.end(), [](const auto& test) { return test.passed; });
+}
+
+Listed list(const Programs& programs, const std::string& op, const fs::path& library) {
+  const perf::Finished printed =
+      run_whole({programs.try_plain.string(), op, library.string(), "--gtest_list_tests"});
+  require(printed.exit_code == 0, printed.output);
+  Listed listed;
+  std::istringstream lines(printed.output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("Contract/"))
+      listed.dtypes.push_back(line.substr(9, line.find('.') - 9));
+    else if (line.starts_with("  ") && listed.dtypes.size() == 1)
+      listed.tests.push_back(line.substr(2));
+  }
+  return listed;
+}
+
+ContractRun run_contract(const How& how, const std::string& op, const std::string& dtype,
+                         const std::vector<std::string>& without, const fs::path& folder) {
+  ContractRun run;
+  run.dtype = dtype;
+  run.how = how.words;
+  const fs::path results = folder / "results.json";
+  fs::remove(results);
+  std::string filter = fmt::format("*/{}.*", dtype);
+  for (const std::string& test : without)
+    filter += fmt::format("{}*.{}", &test == &without.front() ? "-" : ":", test);
+  std::vector<std::string> command = how.environment;
+  command.insert(command.end(),
+                 {how.program.string(), op, how.library.string(), "--gtest_filter=" + filter});
+  command.insert(command.begin(), {"timeout", "-k", "5", std::to_string(kMostSeconds), "env"});
+  command.push_back("--gtest_output=json:" + results.string());
+  const perf::Finished finished = run_whole(command);
+
+  if (finished.exit_code == 124)
+    run.broken = fmt::format("it was not done after {} s", kMostSeconds);
+  else if (const std::size_t at = finished.output.rfind("FAILED: ");
+           at != std::string::npos && finished.exit_code != 0 && !fs::exists(results))
+    run.broken = finished.output.substr(at + 8, finished.output.find('\n', at) - at - 8);
+  else if (!fs::exists(results))
+    run.broken = "it left no results: " + perf::ending(finished);
+  if (!run.broken.empty()) return run;
+
+  const nlohmann::json root =
+      judge::parse_json(judge::read_file(results).value_or(""), results.string());
+  bool failed = false;
+  for (const nlohmann::json& suite : root.at("testsuites"))
+    for (const nlohmann::json& test : suite.at("testsuite")) {
+      if (test.at("status") != "RUN") continue;
+      TestResult result{test.at("name"), !test.contains("failures"), ""};
+      if (!result.passed) {
+        failed = true;
+        result.message = said(finished.output, result.name);
+        if (result.message.empty())
+          result.message = own_words(test.at("failures").at(0).at("failure"));
+      }
+      run.tests.push_back(std::move(result));
+    }
+  if (failed != (finished.exit_code != 0))
+    run.broken = "its exit code and its results disagree: " + perf::ending(finished);
+  return run;
+}
+
+nlohmann::json to_json(const ContractRun& run) {
+  nlohmann::json tests = nlohmann::json::array();
+  for (const TestResult& test : run.tests)
+    tests.push_back({{"name", test.name}, {"passed", test.passed}, {"message", test.message}});
+  return {{"dtype", run.dtype},
+          {"how", run.how},
+          {"passed", run.passed()},
+          {"tests", tests},
+          {"broken", run.broken}};
+}
+
+} // namespace kg::candidate

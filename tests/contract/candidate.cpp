@@ -1,0 +1,239 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/candidate.h"
+
+#include "runtime/backend.h"
+#include "runtime/launch.h"
+#include "tests/contract/signature.h"
+
+#include <algorithm>
+#include <array>
+#include <cfenv>
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <ffi.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+#include <unistd.h>
+
+#if !KG_BACKEND_CUDA
+#include "foreign/state.h"
+#endif
+
+namespace kg::card {
+namespace {
+
+constexpr std::string_view kName = "candidate";
+
+// A card, and somebody's functions for it.
+struct Candidate {
+  const Card& card;
+  void* library;
+
+  // Null where it has none for this problem.
+  void (*function(const Problem& problem) const)() {
+    return reinterpret_cast<void (*)()>(dlsym(library, function_name(card, problem).c_str()));
+  }
+  bool has(Dtype dtype, const std::string& shape) const {
+    return function(card.problem(dtype, Shape::parse(shape))) != nullptr;
+  }
+};
+
+// The stream that candidates are given: one of CUDA's own, since what they do on it is compared
+// with what they were given.
+class CudaStream {
+ public:
+  explicit CudaStream(Stream& stream) {
+    if constexpr (backend == Backend::cuda)
+      handle_ = static_cast<cudaStream_t>(stream.handle());
+    else if (const cudaError_t error = cudaStreamCreate(&handle_); error != cudaSuccess)
+      fail(fmt::format("not run: an earlier call of the candidate left {}: {}",
+                       cudaGetErrorName(error), cudaGetErrorString(error)));
+  }
+  ~CudaStream() {
+    if constexpr (backend == Backend::host) cudaStreamDestroy(handle_);
+  }
+  CudaStream(const CudaStream&) = delete;
+  CudaStream& operator=(const CudaStream&) = delete;
+
+  cudaStream_t handle() const { return handle_; }
+
+ private:
+  cudaStream_t handle_ = nullptr;
+};
+
+// Calls `function` with the arguments of signature.h, in their order.
+void call_function(void (*function)(), const Call& call, cudaStream_t stream) {
+  const Problem& problem = call.problem();
+  std::vector<void*> pointers;
+  std::vector<float> scalars;
+  std::vector<std::int64_t> extents;
+  for (const auto* tensors : {&problem.inputs, &problem.outputs})
+    for (const Tensor& tensor : *tensors) pointers.push_back(call.address(tensor.name));
+  for (const auto& [name, value] : problem.scalars) scalars.push_back(call.scalar(name));
+  for (const auto& [name, value] : parts_of(problem.shape).numbers) extents.push_back(value);
+
+  std::vector<ffi_type*> types;
+  std::vector<void*> arguments;
+  const auto pass = [&](ffi_type& type, auto& values) {
+    for (auto& value : values) {
+      types.push_back(&type);
+      arguments.push_back(&value);
+    }
+  };
+  std::array<cudaStream_t, 1> streams = {stream};
+  pass(ffi_type_pointer, pointers);
+  pass(ffi_type_float, scalars);
+  pass(ffi_type_sint64, extents);
+  pass(ffi_type_pointer, streams);
+  ffi_cif interface;
+  require(ffi_prep_cif(&interface, FFI_DEFAULT_ABI, static_cast<unsigned>(types.size()),
+                       &ffi_type_void, types.data()) == FFI_OK,
+          "libffi knows no such call");
+  ffi_call(&interface, function, nullptr, arguments.data());
+}
+
+// What belongs to the process, and no kernel changes.
+struct Surroundings {
+  std::vector<std::string> environment;
+  int rounding = std::fegetround();
+
+  Surroundings() {
+    for (char** variable = environ; *variable; ++variable) environment.emplace_back(*variable);
+  }
+  // What is otherwise than in `before`; empty if nothing.
+  std::string changed(const Surroundings& before) const {
+    if (rounding != before.rounding) return "it changed the floating-point environment";
+    if (environment != before.environment) return "it changed the environment's variables";
+    return "";
+  }
+};
+
+#if !KG_BACKEND_CUDA
+// What is wrong with what it launched and called, none of which a result shows; empty if nothing.
+std::string misconduct(const std::vector<LaunchRecord>& launches, cudaStream_t given) {
+  for (const LaunchRecord& launch : launches) {
+    if (launch.stream != &foreign::stream_of(given))
+      return launch.kernel_name + " was launched on another stream than the one that it was given";
+    if (launch.kernel_name.starts_with("kg::")) return "it launched our " + launch.kernel_name;
+  }
+  return "";
+}
+#endif
+
+std::string_view run(const Candidate& candidate, const Call& call, Stream& stream) {
+  void (*const function)() = candidate.function(call.problem());
+  const std::string name = function_name(candidate.card, call.problem());
+  require(function != nullptr, "the candidate has no " + name);
+  const CudaStream given(stream);
+  const Surroundings before;
+  const LaunchRecorder recorder;
+#if !KG_BACKEND_CUDA
+  const std::uint64_t refused = foreign::refusals().first;
+#endif
+  call_function(function, call, given.handle());
+  recorder.pass_on();
+  if (const std::string changed = Surroundings().changed(before); !changed.empty()) {
+    std::fesetround(before.rounding);
+    fail(name + ": " + changed);
+  }
+#if !KG_BACKEND_CUDA
+  if (const auto [now, why] = foreign::refusals(); now != refused)
+    fail(fmt::format("{}: a call was refused: {}", name, why));
+#endif
+  cudaError_t error = cudaStreamSynchronize(given.handle());
+  require(error != cudaErrorInvalidResourceHandle,
+          name + ": it reset the device, or destroyed the stream that it was given");
+  if (const cudaError_t last = cudaGetLastError(); error == cudaSuccess) error = last;
+  require(error == cudaSuccess,
+          fmt::format("{}: {}: {}", name, cudaGetErrorName(error), cudaGetErrorString(error)));
+#if !KG_BACKEND_CUDA
+  const std::string wrong = misconduct(recorder.launches(), given.handle());
+  require(wrong.empty(), name + ": " + wrong);
+  require(!recorder.launches().empty() || call.problem().output_size() == 0,
+          name + ": it launched no kernel");
+#endif
+  return kName;
+}
+
+// The samples or shapes whose function the candidate has.
+template <class Made>
+std::function<std::vector<Made>(Dtype)> claimed(const Candidate& candidate,
+                                                std::function<std::vector<Made>(Dtype)> all) {
+  return [candidate, all](Dtype dtype) {
+    std::vector<Made> result = all(dtype);
+    std::erase_if(result, [&](const Made& each) {
+      if constexpr (std::is_same_v<Made, Sample>)
+        return !candidate.has(dtype, each.shape);
+      else
+        return !candidate.has(dtype, each);
+    });
+    return result;
+  };
+}
+
+} // namespace
+
+Card candidate_card(const Card& card, const std::string& library) {
+  const Candidate from{card, dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)};
+  if (!from.library) fail(fmt::format("the candidate cannot be loaded: {}", dlerror()));
+  Card candidate = card;
+  std::set<std::string> forms;
+  std::vector<std::string> wanted;
+  candidate.dtypes.clear();
+  for (const Dtype dtype : card.dtypes) {
+    bool any = false;
+    for (const Problem& problem : functions_of(card, dtype)) {
+      wanted.push_back(function_name(card, problem));
+      if (!from.function(problem)) continue;
+      any = true;
+      for (const std::string& form : card.forms)
+        if (form.empty() || problem.shape.starts_with(form + "_")) forms.insert(form);
+    }
+    if (any) candidate.dtypes.push_back(dtype);
+  }
+  require(!candidate.dtypes.empty(),
+          fmt::format("{} defines none of these functions (extern \"C\"): {}", library,
+                      fmt::join(wanted, ", ")));
+  std::erase_if(candidate.forms, [&](const std::string& form) { return !forms.contains(form); });
+
+  candidate.problem = [&card](Dtype dtype, const Shape& shape) {
+    Problem problem = card.problem(dtype, shape);
+    problem.gaps = false;
+    for (auto* tensors : {&problem.inputs, &problem.outputs})
+      for (Tensor& tensor : *tensors) tensor.gap = 0;
+    return problem;
+  };
+  Variant variant;
+  variant.name = kName;
+  variant.run = [from](const Call& call, Stream& stream) { return run(from, call, stream); };
+  variant.supports = [from](const Problem& p) { return from.function(p) != nullptr; };
+  candidate.variants = {std::move(variant)};
+  candidate.resolved = {};
+  candidate.run_automatic = {};
+  candidate.checks_arguments = false;
+  candidate.kernel_name = {};
+  candidate.launches = {};
+  candidate.far = {};
+  candidate.references = [&card](const Problem& problem, const Inputs& inputs) {
+    References references = card.references(problem, inputs);
+    for (auto& [output, reference] : references)
+      if (reference.tolerance)
+        reference.tolerance = [known = reference.tolerance](std::string_view) { return known(""); };
+    return references;
+  };
+  candidate.exact_samples = claimed(from, card.exact_samples);
+  candidate.random_samples = claimed(from, card.random_samples);
+  candidate.special_samples = claimed(from, card.special_samples);
+  candidate.usual = claimed(from, card.usual);
+  candidate.sizes = claimed(from, card.sizes);
+  candidate.misaligned = claimed(from, card.misaligned);
+  std::erase_if(candidate.empty, [&](const std::string& shape) {
+    return std::none_of(candidate.dtypes.begin(), candidate.dtypes.end(),
+                        [&](Dtype dtype) { return from.has(dtype, shape); });
+  });
+  return candidate;
+}
+
+} // namespace kg::card

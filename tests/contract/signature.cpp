@@ -1,0 +1,99 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/signature.h"
+
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace kg::card {
+namespace {
+
+std::string_view c_type(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f16: return "__half";
+  case Dtype::bf16: return "__nv_bfloat16";
+  case Dtype::f32: return "float";
+  case Dtype::f64: return "double";
+  case Dtype::i8: return "int8_t";
+  case Dtype::i32: return "int32_t";
+  }
+  return "";
+}
+
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
+} // namespace
+
+ShapeParts parts_of(std::string_view shape) {
+  ShapeParts parts;
+  while (!shape.empty()) {
+    const std::string_view token = shape.substr(0, shape.find('_'));
+    shape.remove_prefix(std::min(shape.size(), token.size() + 1));
+    const auto digits = std::find_if(token.begin(), token.end(), is_digit);
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(digits, token.end(), number);
+    if (digits != token.begin() && error == std::errc() && end == token.end())
+      parts.numbers.emplace_back(std::string(token.begin(), digits), number);
+    else
+      parts.words += (parts.words.empty() ? "" : "_") + std::string(token);
+  }
+  return parts;
+}
+
+std::string function_name(const Card& card, const Problem& problem) {
+  const std::string words = parts_of(problem.shape).words;
+  return fmt::format("{}{}{}_{}", card.name, words.empty() ? "" : "_", words, name(problem.dtype));
+}
+
+std::string declaration(const Card& card, const Problem& problem) {
+  std::vector<std::string> parameters;
+  for (const Tensor& input : problem.inputs)
+    parameters.push_back(fmt::format("const {}* {}", c_type(input.dtype), input.name));
+  for (const Tensor& output : problem.outputs)
+    parameters.push_back(fmt::format("{}* {}", c_type(output.dtype), output.name));
+  for (const auto& [scalar, value] : problem.scalars) parameters.push_back("float " + scalar);
+  for (const auto& [extent, value] : parts_of(problem.shape).numbers)
+    parameters.push_back("int64_t " + extent);
+  parameters.emplace_back("cudaStream_t stream");
+  return fmt::format("extern \"C\" void {}({})", function_name(card, problem),
+                     fmt::join(parameters, ", "));
+}
+
+std::vector<Problem> functions_of(const Card& card, Dtype dtype) {
+  std::vector<Problem> problems;
+  for (const std::string& shape : card.usual(dtype)) {
+    Problem problem = card.problem(dtype, Shape::parse(shape));
+    const std::string function = function_name(card, problem);
+    if (std::none_of(problems.begin(), problems.end(),
+                     [&](const Problem& known) { return function_name(card, known) == function; }))
+      problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+std::string stub(const Card& card, const std::vector<Dtype>& dtypes) {
+  std::string text =
+      "#include <cstdint>\n#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n"
+      "#include <cuda_runtime.h>\n\n// Tensors are dense and row-major, in device memory, at any "
+      "address that is aligned to\n// their elements; an output may have the memory of an input "
+      "where its comment says so.\n// Leave out the functions that you do not have.\n";
+  for (const Dtype dtype : dtypes.empty() ? card.dtypes : dtypes)
+    for (const Problem& problem : functions_of(card, dtype)) {
+      text += "\n";
+      for (const auto* tensors : {&problem.inputs, &problem.outputs})
+        for (const Tensor& tensor : *tensors)
+          text += fmt::format(
+              "// {}: {} here{}{}{}\n", tensor.name, fmt::join(tensor.extents, " x "),
+              tensor.optional ? "; may be null" : "", tensor.may_be.empty() ? "" : "; may be ",
+              fmt::join(tensor.may_be, " or "));
+      text += declaration(card, problem) + " {\n}\n";
+    }
+  return text;
+}
+
+} // namespace kg::card
