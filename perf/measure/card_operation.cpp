@@ -21,34 +21,40 @@ using card::Card;
 using card::Problem;
 using card::Tensor;
 
-// An input on the device: random, or as its tensor says.
+// An input on the device: random, or as its tensor gives it.
 class TimedInput {
  public:
-  TimedInput(const Tensor& tensor, test::Tensor random, Stream& stream) : value_(tensor.timed) {
-    if (!value_) {
-      random_.emplace(tensor.dtype, tensor.size(), random, stream);
+  TimedInput(const Tensor& tensor, test::Tensor random, Stream& stream) : tensor_(tensor) {
+    if (!tensor.element) {
+      random_.emplace(tensor.dtype, card::strided(tensor, {}).storage_size(), random, stream);
       return;
     }
     const std::size_t width = size_of(tensor.dtype);
     std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size()) * width);
     for (std::int64_t i = 0; i < tensor.size(); ++i) {
-      const std::uint64_t bits = test::encode(tensor.dtype, value_(i));
-      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &bits, width);
+      const std::uint64_t bits = tensor.element(i);
+      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &bits,
+                  width); // little-endian
     }
-    made_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
+    given_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
   }
 
-  void* data() const { return value_ ? made_.data() : random_->data(); }
+  void* data() const { return random_ ? random_->data() : given_.data(); }
 
-  void append(std::vector<double>& values, Window window) const {
-    for (std::int64_t i = window.first; i < window.first + window.count; ++i)
-      values.push_back(value_ ? value_(i) : random_->at(i));
+  // Of element i, row-major.
+  std::uint64_t bits(std::int64_t i) const {
+    return random_ ? test::encode(tensor_.dtype, value(i)) : tensor_.element(i);
+  }
+  double value(std::int64_t i) const {
+    if (!random_) return test::decode(tensor_.dtype, tensor_.element(i));
+    const std::int64_t cols = tensor_.extents.back();
+    return random_->at(i / cols * (cols + tensor_.gap) + i % cols);
   }
 
  private:
-  std::function<double(std::int64_t)> value_;
+  Tensor tensor_;
   std::optional<RandomTensor> random_;
-  DeviceBuffer<std::byte> made_;
+  DeviceBuffer<std::byte> given_;
 };
 
 // A problem's tensors on the device.
@@ -56,11 +62,9 @@ class Memory {
  public:
   explicit Memory(const Problem& problem) : problem_(problem) {
     Stream stream;
-    constexpr test::Tensor kTensors[] = {test::Tensor::a, test::Tensor::b, test::Tensor::c};
-    std::size_t number = 0;
+    std::uint64_t number = 0;
     for (const Tensor& input : problem.inputs)
-      inputs_.emplace(input.name,
-                      TimedInput(input, kTensors[number++ % std::size(kTensors)], stream));
+      inputs_.emplace(input.name, TimedInput(input, test::Tensor{++number}, stream));
     for (const Tensor& output : problem.outputs)
       outputs_.emplace(
           output.name,
@@ -91,23 +95,36 @@ class Memory {
       test::Observed& part_of_it = values[tensor.name];
       part_of_it.dtype = tensor.dtype;
       for (const Window run : runs(tensor, {first, count}))
-        inputs_.at(tensor.name).append(part_of_it.values, run);
+        for (std::int64_t i = run.first; i < run.first + run.count; ++i)
+          part_of_it.values.push_back(inputs_.at(tensor.name).value(i));
     }
     return part;
   }
 
-  // Those rows of an output of the problem.
-  test::Observed observe(const Tensor& tensor, Window rows, Stream& stream) const {
-    const std::size_t width = size_of(tensor.dtype);
+  // The bits of element i of an input.
+  std::uint64_t bits(std::string_view name, std::int64_t i) const {
+    return inputs_.find(name)->second.bits(i);
+  }
+
+  // These rows of an output.
+  test::Observed observe_rows(const Tensor& output, Window rows, Stream& stream) const {
+    return observe(output, runs(output, rows), stream);
+  }
+
+  // These elements of an output.
+  test::Observed observe(const Tensor& output, const std::vector<Window>& windows,
+                         Stream& stream) const {
+    const std::size_t width = size_of(output.dtype);
     std::vector<std::byte> bytes;
-    for (const Window run : runs(tensor, rows)) {
+    for (const Window window : windows) {
       const std::size_t done = bytes.size();
-      bytes.resize(done + static_cast<std::size_t>(run.count) * width);
+      const std::size_t more = static_cast<std::size_t>(window.count) * width;
+      bytes.resize(done + more);
       copy_to_host(bytes.data() + done,
-                   outputs_.at(tensor.name).data() + static_cast<std::size_t>(run.first) * width,
-                   static_cast<std::size_t>(run.count) * width, stream);
+                   outputs_.at(output.name).data() + static_cast<std::size_t>(window.first) * width,
+                   more, stream);
     }
-    return test::observe_bytes(tensor.dtype, bytes);
+    return test::observe_bytes(output.dtype, bytes);
   }
 
  private:
@@ -123,14 +140,36 @@ class Memory {
   }
 
   Problem problem_;
-  std::map<std::string, TimedInput> inputs_;
+  std::map<std::string, TimedInput, std::less<>> inputs_;
   std::map<std::string, DeviceBuffer<std::byte>> outputs_;
 };
+
+// Of what only moves data: each element has the bits of the one that it comes from; large results
+// through windows.
+std::string verify_moved(const Card& card, const Memory& memory, Stream& stream) {
+  const Problem& problem = memory.problem();
+  const card::Bits bits = [&](std::string_view input, std::int64_t i) {
+    return memory.bits(input, i);
+  };
+  for (const Tensor& output : problem.outputs)
+    for (const Window window : windows(output.size(), 1 << 17)) {
+      std::vector<std::uint64_t> expected;
+      for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
+        const card::Source from = card.source(problem, output.name, i, bits);
+        expected.push_back(bits(from.input, from.index));
+      }
+      const auto comparison =
+          test::compare_bits(memory.observe(output, {window}, stream), {window.count}, expected);
+      if (!comparison.passed()) return comparison.text();
+    }
+  return "";
+}
 
 // `who`: the variant, or "" for a library, whose bound is multiplied by `slack`. Of large results
 // some rows; an output that needs all inputs is looked at where these are few.
 std::string verify(const Card& card, const Memory& memory, std::string_view who, double slack,
                    Stream& stream) {
+  if (card.source) return verify_moved(card, memory, stream);
   const Problem& problem = memory.problem();
   const Tensor& result = problem.outputs[0];
   const std::int64_t rows = result.by_row ? result.extents[result.row_axis] : 1;
@@ -154,7 +193,7 @@ std::string verify(const Card& card, const Memory& memory, std::string_view who,
       const std::vector<std::int64_t>& extents = part.tensor(output.name).extents;
       test::Expectation expected = test::exactly(output.dtype, extents, reference.value);
       if (!tolerance.empty()) expected = {output.dtype, extents, reference.value, tolerance};
-      const auto comparison = test::compare(memory.observe(output, of_rows, stream), expected);
+      const auto comparison = test::compare(memory.observe_rows(output, of_rows, stream), expected);
       if (!comparison.passed()) return output.name + ": " + comparison.text();
     }
   }
@@ -173,6 +212,9 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   Problem problem = card.problem(dtype, shape);
   for (const Tensor& output : std::vector<Tensor>(problem.outputs))
     if (output.optional) problem = problem.without(output.name);
+  if (std::none_of(card.variants.begin(), card.variants.end(),
+                   [&](const card::Variant& each) { return each.supports(problem); }))
+    return {}; // what this type lacks
   Case result{backend == Backend::host ? card.kind_on_host : card.kind_on_gpu, problem.work, {}};
   result.automatic = card.resolved(problem);
   for (const card::Variant& variant : card.variants) {

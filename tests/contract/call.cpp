@@ -38,17 +38,18 @@ Place place_of(const Layout& layout, std::string_view tensor) {
 
 test::Strided strided(const Tensor& tensor, const Layout& layout) {
   const Place place = place_of(layout, tensor.name);
+  const std::int64_t gap = tensor.gap + place.gap;
   test::Strided view = test::contiguous(tensor.extents, place.offset);
-  if (place.gap == 0) return view;
+  if (gap == 0) return view;
   const std::int64_t cols = std::max<std::int64_t>(tensor.extents.back(), 1);
   for (std::size_t d = 0; d + 1 < view.strides.size(); ++d)
-    view.strides[d] = view.strides[d] / cols * (cols + place.gap);
+    view.strides[d] = view.strides[d] / cols * (cols + gap);
   return view;
 }
 
-void Call::bind(std::string_view tensor, void* data, std::int64_t gap) {
+void Call::bind(std::string_view tensor, void* data, std::int64_t gap, std::int64_t step) {
   problem_->tensor(tensor); // there is one
-  bound_[std::string(tensor)] = {data, gap};
+  bound_[std::string(tensor)] = {data, gap, step};
 }
 
 void* Call::address(std::string_view tensor) const { return bound(tensor).data; }
@@ -62,6 +63,11 @@ void Call::check_workspace() const { workspace_->check_guards(); }
 
 std::int64_t Call::extent(std::string_view tensor, std::size_t axis) const {
   return problem_->tensor(tensor).extents.at(axis);
+}
+
+std::int64_t Call::leading(std::string_view tensor) const {
+  const Tensor& its = problem_->tensor(tensor);
+  return its.extents.back() + its.gap + bound(tensor).gap;
 }
 
 float Call::scalar(std::string_view name) const {

@@ -32,12 +32,14 @@ struct Tensor {
   // these rows of it.
   bool by_row = true;
   std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
-  std::size_t row_axis = 0;             // which of its axes the rows are
+  std::int64_t gap = 0;                 // elements behind each row, of every layout
+  bool derived = false;                 // whether its extents follow from those of other tensors
+  std::int64_t read = -1;               // of an input: the elements that count as traffic; -1: all
+  // The bits of element i of an input that cannot be random: an index, say.
+  std::function<std::uint64_t(std::int64_t)> element = {};
+  std::size_t row_axis = 0; // which of its axes the rows are
   // Whether it may be null. An output that may be is neither part of the work nor timed.
   bool optional = false;
-  // Of an input: its elements where it is timed, by their row-major numbers; none: standard
-  // normals.
-  std::function<double(std::int64_t)> timed = {};
 
   std::int64_t size() const { return test::element_count(extents); }
 };
@@ -54,11 +56,12 @@ struct Problem {
   double flops; // what it should declare, said once more
   std::map<std::string, double, std::less<>> scalars = {};
   bool gaps = false; // whether rows may lie apart
-  double unread = 0; // bytes of the inputs that need not be read
+  // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
+  bool patterns = false;
   // Where these are rows of a larger problem: which of its rows the first is.
   std::int64_t first_row = 0;
   // Adds the inputs that are no standard normals, or made of others, to those that are there
-  // already.
+  // already. Not where it is timed.
   std::function<void(const Problem&, Inputs&)> draw = [](const Problem&, Inputs&) {};
   std::vector<std::string> left_out = {}; // optional tensors that this problem does without
 
@@ -81,8 +84,9 @@ class Call {
  public:
   explicit Call(const Problem& problem) : problem_(&problem) {}
 
-  // `data` is the tensor's first element.
-  void bind(std::string_view tensor, void* data, std::int64_t gap = 0);
+  // `data` is the tensor's first element, `gap` what the layout adds behind each row, `step` the
+  // distance of the elements of a row.
+  void bind(std::string_view tensor, void* data, std::int64_t gap = 0, std::int64_t step = 1);
 
   const Problem& problem() const { return *problem_; }
 
@@ -105,7 +109,14 @@ class Call {
   // Throws Error where somebody wrote around it.
   void check_workspace() const;
 
-  // The last axis are the columns, all others the rows.
+  // The last axis are the columns, all others the rows. Without a type, for kernels that only know
+  // the size of an element.
+  MatrixView<const void> rows_in(std::string_view tensor) const {
+    return rows<const void>(tensor, address(tensor));
+  }
+  MatrixView<void> rows_out(std::string_view tensor) const {
+    return rows<void>(tensor, address(tensor));
+  }
   template <class T>
   MatrixView<const T> rows_in(std::string_view tensor) const {
     return rows<const T>(tensor, in<T>(tensor));
@@ -116,12 +127,14 @@ class Call {
   }
 
   std::int64_t extent(std::string_view tensor, std::size_t axis) const;
+  std::int64_t leading(std::string_view tensor) const; // elements from one row to the next
   float scalar(std::string_view name) const;
 
  private:
   struct Bound {
     void* data = nullptr;
     std::int64_t gap = 0;
+    std::int64_t step = 1;
   };
 
   void* data(std::string_view tensor, Dtype dtype) const;
@@ -133,7 +146,7 @@ class Call {
     const std::int64_t cols = extents.back();
     return {data,
             {test::element_count(std::span(extents).first(extents.size() - 1)), cols},
-            {cols + bound(name).gap, 1}};
+            {leading(name), bound(name).step}};
   }
 
   const Problem* problem_;
@@ -149,6 +162,16 @@ auto dispatch(Dtype dtype, Function function) {
   if (dtype == Dtype::bf16) return function.template operator()<bf16>();
   require(dtype == Dtype::f32,
           "no kernel of this operation has the type " + std::string(name(dtype)));
+  return function.template operator()<float>();
+}
+
+// The same of an operation that only moves data, where one type of each size stands for all.
+template <class Function>
+auto dispatch_moved(Dtype dtype, Function function) {
+  if (dtype == Dtype::i8) return function.template operator()<std::int8_t>();
+  if (dtype == Dtype::f16) return function.template operator()<f16>();
+  if (dtype == Dtype::f64) return function.template operator()<double>();
+  require(dtype == Dtype::f32, "no test moves elements of the type " + std::string(name(dtype)));
   return function.template operator()<float>();
 }
 

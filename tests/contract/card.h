@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/stream.h"
@@ -30,6 +31,8 @@ struct Reference {
   // zero.
   std::function<std::vector<double>(std::string_view variant)> tolerance;
   std::vector<double> unit = {}; // see test::Expectation
+  // Where the result must have these bits, NaN payloads included: of what only moves data.
+  std::vector<std::uint64_t> bits = {};
 };
 using References = std::map<std::string, Reference, std::less<>>; // by the output's name
 
@@ -62,6 +65,16 @@ struct Variant {
   std::function<std::int64_t(const Problem&)> sequence = [](const Problem&) { return 1; };
 };
 
+// Where an element of an output comes from, of an operation that only moves data.
+struct Source {
+  std::string_view input;
+  std::int64_t index;
+};
+// The bits of an element of an input.
+using Bits = std::function<std::uint64_t(std::string_view input, std::int64_t index)>;
+using Sources =
+    std::function<Source(const Problem&, std::string_view output, std::int64_t index, const Bits&)>;
+
 // The libraries that do the same.
 struct Vendors {
   std::function<std::vector<std::string_view>(const Problem&)> names;
@@ -89,6 +102,7 @@ struct Card {
   Vendors vendors;
   std::function<References(const Problem&, const Inputs&)> references;
   bool exact = false; // every result has one right value: each comparison with the oracle is exact
+  Sources source;     // of an operation that only moves data (samples.h, only_moves)
 
   // Data whose results every legal order of operations gives; data drawn at random beside that of
   // `usual`; NaN, infinities and the ends of the ranges.
@@ -102,15 +116,18 @@ struct Card {
   // Whether an output that begins within an input is refused; not where the rows of one may lie in
   // the gaps of the other.
   bool refuses_overlap = true;
-  std::vector<std::string> empty; // problems without elements
+  std::map<std::string, std::vector<double>> refused_scalars; // values of each that are refused
+  std::vector<std::string> empty;                             // problems without elements
   // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
   std::function<std::vector<std::string>(Dtype)> far;
-  // How many kernels `variant` launches where there are elements.
-  std::function<std::size_t(std::string_view variant, const Problem&)> launches =
-      [](std::string_view, const Problem&) -> std::size_t { return 1; };
-  // What the first kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
+  // What the kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
   std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
       kernel_name;
+  std::function<std::size_t(const Problem&)> launches = [](const Problem&) { return 1; };
+  // In place of both where the kernels of a run differ: what the name of each must hold.
+  std::function<std::vector<std::vector<std::string>>(std::string_view variant, const Problem&,
+                                                      const Layout&)>
+      kernels;
   // What every result must satisfy beside its bound; empty, or what is wrong.
   std::function<std::string(const Problem&, const Inputs& outputs)> also =
       [](const Problem&, const Inputs&) { return std::string(); };
@@ -131,16 +148,25 @@ struct Card {
       [](const std::string&) { return std::vector<std::string>(); };
 };
 
-// One of `variants` for each enumerator; `run` is a template on the element type, called as
-// run.template operator()<T>(call, enumerator, stream), and gives the enumerator that ran.
+// run(call, variant, stream), or, where it is a template on the element type,
+// run.template operator()<T>(call, variant, stream). Gives the name of the variant that ran.
+template <class Run, class Enumerator>
+std::string_view name_of_run(Run run, const Call& call, Enumerator variant, Stream& stream) {
+  if constexpr (std::is_invocable_v<Run, const Call&, Enumerator, Stream&>)
+    return name(run(call, variant, stream));
+  else
+    return name(dispatch(call.problem().dtype, [&]<class T>() {
+      return run.template operator()<T>(call, variant, stream);
+    }));
+}
+
+// One of `variants` for each enumerator.
 template <class Run, class Enumerators>
 std::vector<Variant> variants_of(const Enumerators& enumerators, Run run) {
   std::vector<Variant> result;
   for (const auto each : enumerators)
     result.push_back({std::string(name(each)), [run, each](const Call& call, Stream& stream) {
-                        return name(dispatch(call.problem().dtype, [&]<class T>() {
-                          return run.template operator()<T>(call, each, stream);
-                        }));
+                        return name_of_run(run, call, each, stream);
                       }});
   return result;
 }
@@ -156,9 +182,7 @@ auto enumerator_of(const Enumerators& enumerators, std::string_view wanted) {
 template <class Run, class Enumerator>
 std::function<std::string_view(const Call&, Stream&)> automatic_of(Enumerator automatic, Run run) {
   return [run, automatic](const Call& call, Stream& stream) {
-    return name(dispatch(call.problem().dtype, [&]<class T>() {
-      return run.template operator()<T>(call, automatic, stream);
-    }));
+    return name_of_run(run, call, automatic, stream);
   };
 }
 

@@ -10,7 +10,7 @@
 //   Sizes                   around packs, warps, blocks and tiles; nothing at all
 //   Misaligned              tensors at odd addresses, and rows apart where the operation allows it
 //   RowsFarApart            by more than 2^31 elements, where rows may lie apart
-//   InPlace                 an output in the memory of each input that it may take
+//   InPlace                 outputs in the memory of inputs that they may take
 //   SameBitsEveryTime       in every run and order of threads
 //   WaitsForItsStream       behind work that still writes the inputs
 //   AutomaticReportsWhatRan
@@ -38,6 +38,9 @@ class Judge {
  public:
   Judge(const Card& card, Dtype dtype) : card_(card), dtype_(dtype) {}
 
+  // Random data of this shape.
+  Sample random(const std::string& shape) const;
+
   // Every variant that supports it (of `only`, where that names any) on this sample, against the
   // oracle.
   void check(const Sample& sample, const Layout& layout = {},
@@ -51,8 +54,11 @@ class Judge {
   void check_against(const Sample& sample, const References& references, const Layout& layout = {},
                      const std::vector<std::string_view>& only = {});
 
-  // Beside every vendor.
-  void check_vendors(const Sample& sample);
+  // Beside every vendor, on numbers.
+  void check_vendors(const Sample& sample, const Layout& layout = {});
+
+  // That those kernels ran, by their names, that must.
+  void check_kernels(const Outcome& outcome, const Problem& problem, const Layout& layout = {});
 
   // What a variant makes of it, with everything checked but the values.
   Outcome run(const Variant& variant, const Problem& problem, const Inputs& inputs,

@@ -13,8 +13,6 @@
 namespace kg::card {
 namespace {
 
-constexpr test::Tensor kTensors[] = {test::Tensor::a, test::Tensor::b, test::Tensor::c};
-
 std::uint64_t bits_at(const std::vector<std::byte>& bytes, std::size_t width, std::int64_t place) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, bytes.data() + static_cast<std::size_t>(place) * width, width);
@@ -25,15 +23,24 @@ std::uint64_t bits_at(const std::vector<std::byte>& bytes, std::size_t width, st
 
 Inputs completed(const Problem& problem, Inputs inputs) {
   problem.draw(problem, inputs);
-  std::size_t number = 0;
+  std::uint64_t number = 0;
+  std::int64_t patterns = 0; // so many are in use
   for (const Tensor& tensor : problem.inputs) {
-    const std::size_t index = number++;
+    ++number;
     if (inputs.contains(tensor.name)) continue;
-    require(index < std::size(kTensors), "more inputs than there are random tensors");
-    inputs[tensor.name] = {
-        tensor.dtype,
-        test::random_numbers(tensor.dtype, tensor.size(), kTensors[index]).values,
-        {}};
+    test::Observed& input = inputs[tensor.name];
+    input.dtype = tensor.dtype;
+    if (tensor.element) {
+      for (std::int64_t i = 0; i < tensor.size(); ++i) input.bits.push_back(tensor.element(i));
+    } else if (problem.patterns) {
+      const auto all = test::unique_bits(tensor.dtype, patterns + tensor.size());
+      input.bits.assign(all.begin() + patterns, all.end());
+      patterns = std::ssize(all);
+    } else {
+      input.values = test::random_numbers(tensor.dtype, tensor.size(), test::Tensor{number}).values;
+    }
+    for (const std::uint64_t bits : input.bits)
+      input.values.push_back(test::decode(tensor.dtype, bits));
   }
   return inputs;
 }
@@ -42,6 +49,7 @@ Problem problem_of(const Card& card, Dtype dtype, const Sample& sample) {
   const Shape shape = Shape::parse(sample.shape);
   Problem problem = card.problem(dtype, shape);
   problem.shape = sample.shape;
+  problem.patterns = static_cast<bool>(card.source);
   for (const auto& [name, value] : sample.scalars) problem.scalars[name] = value;
   for (const std::string& tensor : sample.without) problem = problem.without(tensor);
   return problem;
@@ -49,7 +57,6 @@ Problem problem_of(const Card& card, Dtype dtype, const Sample& sample) {
 
 DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, std::int64_t behind)
     : name_(tensor.name), dtype_(tensor.dtype), view_(strided(tensor, layout)),
-      gap_(place_of(layout, tensor.name).gap),
       memory_(static_cast<std::size_t>(view_.storage_size() + behind) * size_of(dtype_)) {}
 
 DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, const test::Observed& values,
@@ -67,7 +74,8 @@ DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, const tes
     std::memcpy(written_->data() + static_cast<std::size_t>(view_.place(i)) * width, &bits, width);
   }
   // Row by row: between them nothing is written.
-  const std::int64_t row = gap_ == 0 ? size : tensor.extents.back();
+  const bool dense = view_.storage_size() == view_.offset + size;
+  const std::int64_t row = dense ? size : tensor.extents.back();
   for (std::int64_t i = 0; i < size; i += row) {
     const auto first = static_cast<std::size_t>(view_.place(i)) * width;
     copy_to_device(memory_.data() + first, written_->data() + first,
@@ -135,7 +143,7 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
   for (const Tensor& input : problem.inputs) {
     const auto& tensor =
         tensors.try_emplace(input.name, input, layout, inputs.at(input.name), stream).first->second;
-    call.bind(input.name, tensor.data(), tensor.gap());
+    call.bind(input.name, tensor.data(), place_of(layout, input.name).gap);
   }
   for (const Tensor& output : problem.outputs) {
     const auto input = in_place.find(output.name);
@@ -143,7 +151,7 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
         input != in_place.end()
             ? tensors.at(input->second)
             : tensors.try_emplace(output.name, output, layout, kBehind).first->second;
-    call.bind(output.name, tensor.data(), tensor.gap());
+    call.bind(output.name, tensor.data(), place_of(layout, output.name).gap);
   }
 
   Outcome outcome;

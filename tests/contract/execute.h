@@ -19,7 +19,8 @@ namespace kg::card {
 // The elements behind an output that must stay poison.
 inline constexpr std::int64_t kBehind = 5;
 
-// Inputs that a sample leaves open: standard normals, other ones for each tensor.
+// Inputs that a sample leaves open: those that the problem gives, else standard normals or patterns
+// of bits, other ones for each tensor.
 Inputs completed(const Problem& problem, Inputs inputs);
 
 // The problem of a sample, with its scalars.
@@ -36,7 +37,6 @@ class DeviceTensor {
                Stream& stream);
 
   void* data() const; // its first element
-  std::int64_t gap() const { return gap_; }
 
   test::Observed read(Stream& stream) const; // dense, row-major
 
@@ -49,7 +49,6 @@ class DeviceTensor {
   std::string name_;
   Dtype dtype_;
   test::Strided view_;
-  std::int64_t gap_;
   std::optional<std::vector<std::byte>> written_; // of an input
   DeviceBuffer<std::byte> memory_;
 };

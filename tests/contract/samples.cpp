@@ -27,6 +27,14 @@ test::Observed bits(Dtype dtype, std::vector<std::uint64_t> bits) {
   return result;
 }
 
+std::vector<std::string> in_each_form(const std::vector<std::string>& forms,
+                                      const std::vector<std::string>& shapes) {
+  std::vector<std::string> result;
+  for (const std::string& shape : shapes)
+    for (const std::string& form : forms) result.push_back(form + "_" + shape);
+  return result;
+}
+
 std::vector<std::string> lengths_around_packs(Dtype dtype) {
   const std::int64_t tile = 512 * pack(dtype);
   const DeviceProperties& device = device_properties();
@@ -59,6 +67,30 @@ std::vector<std::string> lengths_around_packs(Dtype dtype) {
 
 std::vector<std::string> short_lengths(Dtype dtype) {
   return named({1, 5, 41, 512 * pack(dtype) + 13});
+}
+
+void only_moves(Card& card, Sources sources) {
+  card.exact = true;
+  card.source = sources;
+  card.references = [sources](const Problem& problem, const Inputs& inputs) {
+    const Bits bits = [&](std::string_view input, std::int64_t i) {
+      const test::Observed& its = inputs.find(input)->second;
+      const auto index = static_cast<std::size_t>(i);
+      return its.bits.empty() ? test::encode(its.dtype, its.values.at(index)) : its.bits.at(index);
+    };
+    References references;
+    for (const Tensor& output : problem.outputs) {
+      Reference& reference = references[output.name];
+      for (std::int64_t i = 0; i < output.size(); ++i) {
+        const Source from = sources(problem, output.name, i, bits);
+        reference.bits.push_back(bits(from.input, from.index));
+        reference.value.push_back(test::decode(output.dtype, reference.bits.back()));
+      }
+    }
+    return references;
+  };
+  const auto none = [](Dtype) { return std::vector<Sample>(); };
+  card.exact_samples = card.random_samples = card.special_samples = none;
 }
 
 std::function<std::vector<std::string>(std::string_view, const Problem&, const Layout&)>

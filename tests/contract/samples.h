@@ -20,11 +20,19 @@ inline constexpr std::int64_t kOdd = 10243;
 test::Observed values(Dtype dtype, std::vector<double> values);
 test::Observed bits(Dtype dtype, std::vector<std::uint64_t> bits);
 
+// Every shape of every form, whose name becomes its first word: "add_n5".
+std::vector<std::string> in_each_form(const std::vector<std::string>& forms,
+                                      const std::vector<std::string>& shapes);
+
 // Of arrays, "n<length>": around a pack of 16 bytes, a warp, a block, a tile of 512 packs, and what
 // a grid that fills the device takes at once.
 std::vector<std::string> lengths_around_packs(Dtype dtype);
 // A few, to be tried at many addresses.
 std::vector<std::string> short_lengths(Dtype dtype);
+
+// Of an operation that only moves data: its sources, references of bits, and no other samples than
+// patterns of all kinds, NaN payloads included.
+void only_moves(Card& card, Sources sources);
 
 // The kernel of an operation on arrays: naive, or vectorized where one shift aligns all arrays to
 // 16 bytes, or misaligned.

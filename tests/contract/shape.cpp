@@ -13,6 +13,9 @@
 namespace kg {
 namespace {
 
+// Whatever an operation multiplies of its extents, elements, bytes or flops, then fits 64 bits.
+constexpr std::int64_t kMostVolume = std::int64_t{1} << 58;
+
 // Not std::isalnum: what an id may hold must not depend on the locale.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool belongs_in_id(char c) {
@@ -46,6 +49,13 @@ Shape Shape::parse(std::string_view text) {
 }
 
 std::int64_t Shape::number(std::string_view key) const {
+  const std::vector<std::int64_t> all = numbers(key);
+  demand(all.size() == 1, fmt::format("shape '{}': '{}' is not a whole number behind '{}'", text_,
+                                      fmt::join(all, "."), key));
+  return all[0];
+}
+
+std::vector<std::int64_t> Shape::numbers(std::string_view key) const {
   // "n" in "n64" but not in "nn": the key is all of the token before its digits.
   const Token* found = nullptr;
   std::string_view digits;
@@ -60,22 +70,27 @@ std::int64_t Shape::number(std::string_view key) const {
     digits = text.substr(length);
   }
   demand(found, fmt::format("shape '{}' lacks '{}'; add {}<number>", text_, key, key));
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  demand(error == std::errc() && end == digits.data() + digits.size(),
-         fmt::format("shape '{}': '{}' is not a whole number behind '{}'", text_, digits, key));
-  // Whatever an operation multiplies of its extents, elements, bytes or flops, then fits 64 bits.
-  constexpr std::int64_t kMostVolume = std::int64_t{1} << 58;
-  if (!found->used && value > 0) {
+  std::vector<std::int64_t> values;
+  std::int64_t sum = 0;
+  for (const char *at = digits.data(), *const last = at + digits.size(); at <= last;) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(at, last, value);
+    demand(error == std::errc() && (end == last || *end == '.') && value <= kMostVolume,
+           fmt::format("shape '{}': '{}' is not a whole number behind '{}'", text_, digits, key));
+    values.push_back(value);
+    sum = std::min(sum + value, kMostVolume);
+    at = end + 1;
+  }
+  if (!found->used && sum > 0) {
     demand(
-        value <= kMostVolume / volume_,
+        sum <= kMostVolume / volume_,
         fmt::format("shape '{}' is too large: its numbers multiply to more than 2^58; make '{}{}' "
                     "smaller",
                     text_, key, digits));
-    volume_ *= value;
+    volume_ *= sum;
   }
   found->used = true;
-  return value;
+  return values;
 }
 
 std::size_t Shape::word(std::initializer_list<std::string_view> allowed) const {

@@ -23,6 +23,9 @@ class Shape {
   // number >= 0, or so large that the numbers asked for multiply to more than 2^58.
   std::int64_t number(std::string_view key) const;
 
+  // The same of several numbers joined by '.': "p1.0.4".
+  std::vector<std::int64_t> numbers(std::string_view key) const;
+
   // The one token that is among `allowed`, as its index. Throws Error listing them when none or
   // several are there.
   std::size_t word(std::initializer_list<std::string_view> allowed) const;

@@ -67,6 +67,22 @@ TEST(Shape, RefusesWhatIsNoNumber) {
   EXPECT_THAT(error_of([] { Shape::parse("n1_n2").number("n"); }), HasSubstr("'n' twice"));
 }
 
+TEST(Shape, SeveralNumbersBehindOneKey) {
+  const Shape shape = Shape::parse("outer3_p1.0.4_n5");
+  EXPECT_THAT(shape.numbers("p"), testing::ElementsAre(1, 0, 4));
+  EXPECT_THAT(shape.numbers("n"), testing::ElementsAre(5));
+  for (const char* const wrong : {"p1..4", "p1.4.", "p1.x", "p.1"})
+    EXPECT_THAT(error_of([&] { Shape::parse(wrong).numbers("p"); }), testing::Ne("no error"))
+        << wrong;
+  EXPECT_THAT(error_of([] {
+                const Shape many = Shape::parse("m137438953472_p1048576.1048577");
+                many.number("m");
+                many.numbers("p");
+              }),
+              HasSubstr("too large"))
+      << "2^37 (2^21 + 1): an axis is as long as its parts together";
+}
+
 TEST(Shape, RefusesNumbersThatMultiplyBeyondSixtyFourBits) {
   const auto volume = [](const char* text) {
     return error_of([&] {

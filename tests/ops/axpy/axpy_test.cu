@@ -114,23 +114,6 @@ KG_OWN_TEST(SubnormalResults) {
   judge.check(sample(dtype, "subnormal", static_cast<float>(std::ldexp(1.1, -kShift)), x, y));
 }
 
-// out = x = y, which no single input of the contract's is.
-KG_OWN_TEST(AllInOnePlace) {
-  const Dtype dtype = judge.dtype();
-  const std::vector<double> x = normals(dtype, test::Tensor::a);
-  const Sample doubled = sample(dtype, "normal", kAlpha, x, x);
-  const Problem problem = problem_of(judge.card(), dtype, doubled);
-  for (const Variant& variant : judge.card().variants) {
-    const DeviceTensor only(problem.inputs[0], {}, doubled.inputs.at("x"), judge.stream());
-    Call call(problem);
-    for (const char* const each : {"x", "y", "out"}) call.bind(each, only.data());
-    variant.run(call, judge.stream());
-    EXPECT_EQ(only.read(judge.stream()).bits,
-              judge.run(variant.name, doubled).outputs.at("out").bits)
-        << variant.name;
-  }
-}
-
 // Permuted, negated and scaled arguments.
 KG_OWN_TEST(Relations) {
   const Dtype dtype = judge.dtype();

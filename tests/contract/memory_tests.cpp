@@ -1,0 +1,126 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/contract/memory_tests.h"
+
+#include <algorithm>
+
+namespace kg::card {
+namespace {
+
+// Every tensor at the same odd place, each at its own, all but one aligned; where rows may lie
+// apart, gaps that keep them aligned and that do not.
+std::vector<Layout> layouts(const Problem& problem) {
+  std::vector<std::string> names;
+  for (const auto* tensors : {&problem.inputs, &problem.outputs})
+    for (const Tensor& tensor : *tensors) names.push_back(tensor.name);
+  std::vector<Layout> result;
+  const auto all = [&](std::int64_t offset, std::int64_t gap) {
+    Layout layout;
+    for (const std::string& name : names) layout[name] = {offset, gap};
+    return layout;
+  };
+  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
+  for (const std::int64_t k : {1, 3, 4, 7, 8, 12}) {
+    result.push_back(all(k, 0));
+    for (const std::string& name : names) {
+      result.push_back(all(k, 0));
+      result.back()[name].offset = k + 1;
+      result.push_back(all(k, 0));
+      result.back()[name].offset = 0;
+    }
+  }
+  std::int64_t step = 1;
+  Layout packs_apart, steps;
+  for (const std::string& name : names) {
+    packs_apart[name].offset = 1 + (step - 1) * pack;
+    steps[name].offset = step - 1;
+    ++step;
+  }
+  result.push_back(packs_apart);
+  result.push_back(steps);
+  if (!problem.gaps) return result;
+  const std::int64_t cols = problem.outputs[0].extents.back();
+  const std::int64_t to_pack = (pack - cols % pack) % pack;
+  for (const std::int64_t offset : {0, 1}) {
+    for (const std::int64_t gap : {to_pack, to_pack + pack, to_pack + 1, std::int64_t{1}})
+      result.push_back(all(offset, gap));
+    for (const std::string& name : names) {
+      result.push_back(all(offset, to_pack));
+      result.back()[name].gap = to_pack + 2;
+    }
+  }
+  return result;
+}
+
+// Every way to give outputs the memory of inputs, by the output's name: no input to two of them.
+std::vector<std::map<std::string, std::string>> ways_in_place(const Problem& problem) {
+  std::vector<std::map<std::string, std::string>> ways = {{}};
+  for (const Tensor& output : problem.outputs)
+    for (std::size_t i = ways.size(); i-- > 0;)
+      for (const std::string& input : output.may_be) {
+        auto way = ways[i];
+        if (std::any_of(way.begin(), way.end(), [&](const auto& e) { return e.second == input; }))
+          continue;
+        way[output.name] = input;
+        ways.push_back(std::move(way));
+      }
+  ways.erase(ways.begin());
+  return ways;
+}
+
+// An operation of one output whose inputs may all be it: one array for everything.
+void all_in_one_place(Judge& judge, const Problem& problem) {
+  const Tensor& first = problem.inputs[0];
+  if (problem.outputs.size() > 1 || problem.inputs.size() < 2 ||
+      problem.outputs[0].may_be.size() < problem.inputs.size())
+    return;
+  Inputs same = completed(problem, {});
+  for (const Tensor& input : problem.inputs) same[input.name] = same.at(first.name);
+  for (const Variant& variant : judge.card().variants) {
+    if (!variant.supports(problem)) continue;
+    const DeviceTensor only(first, {}, same.at(first.name), judge.stream());
+    Call call(problem);
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+      for (const Tensor& tensor : *tensors) call.bind(tensor.name, only.data());
+    variant.run(call, judge.stream());
+    EXPECT_EQ(only.read(judge.stream()).bits,
+              judge.run(variant, problem, same).bits(problem.outputs[0].name))
+        << variant.name << ": all tensors in one place have other results than apart";
+  }
+}
+
+} // namespace
+
+void misaligned(Judge& judge) {
+  for (const std::string& shape : judge.card().misaligned(judge.dtype())) {
+    const Sample sample = judge.random(shape);
+    for (const Layout& layout : layouts(problem_of(judge.card(), judge.dtype(), sample)))
+      judge.check(sample, layout);
+  }
+}
+
+void in_place(Judge& judge, const Problem& problem) {
+  const Inputs inputs = completed(problem, {});
+  for (const auto& way : ways_in_place(problem))
+    for (const std::int64_t shift : {0, 1}) {
+      Layout layout;
+      std::string where;
+      for (const auto& [output, input] : way) {
+        layout[output] = layout[input] = {shift, 0};
+        where += (where.empty() ? "" : ", ") + output + " in the memory of " + input;
+      }
+      for (const Variant& variant : judge.card().variants) {
+        if (!variant.supports(problem)) continue;
+        const Outcome apart = judge.run(variant, problem, inputs, layout);
+        const Outcome shared = execute(variant.run, problem, inputs, judge.stream(), layout, way);
+        EXPECT_TRUE(shared.faults.empty()) << shared.faults[0];
+        for (const Tensor& output : problem.outputs)
+          EXPECT_TRUE(shared.bits(output.name) == apart.bits(output.name))
+              << variant.name << ": " << where << " has other results in " << output.name
+              << " than apart, " << shift << " elements from an aligned address";
+      }
+    }
+  all_in_one_place(judge, problem);
+}
+
+} // namespace kg::card
