@@ -106,6 +106,26 @@ class Memory {
     return inputs_.find(name)->second.bits(i);
   }
 
+  // Those columns of the problem, of all rows.
+  Problem columns(const std::vector<std::int64_t>& some, card::Inputs& values) const {
+    Problem part = problem_;
+    for (auto* group : {&part.inputs, &part.outputs})
+      for (Tensor& tensor : *group)
+        if (tensor.col_axis >= 0) tensor.extents.back() = std::ssize(some);
+    for (const Tensor& tensor : problem_.inputs) {
+      test::Observed& part_of_it = values[tensor.name];
+      part_of_it.dtype = tensor.dtype;
+      const TimedInput& input = inputs_.at(tensor.name);
+      const std::int64_t cols = tensor.col_axis >= 0 ? tensor.extents.back() : 1;
+      for (std::int64_t i = 0; i < tensor.size(); i += cols) {
+        if (tensor.col_axis < 0) part_of_it.values.push_back(input.value(i));
+        for (const std::int64_t column : some)
+          if (tensor.col_axis >= 0) part_of_it.values.push_back(input.value(i + column));
+      }
+    }
+    return part;
+  }
+
   // These rows of an output.
   test::Observed observe_rows(const Tensor& output, Window rows, Stream& stream) const {
     return observe(output, runs(output, rows), stream);
@@ -165,10 +185,56 @@ std::string verify_moved(const Card& card, const Memory& memory, Stream& stream)
   return "";
 }
 
-// `who`: the variant, or "" for a library, whose bound is multiplied by `slack`. Of large results
-// some rows; an output that needs all inputs is looked at where these are few.
-std::string verify(const Card& card, const Memory& memory, std::string_view who, double slack,
-                   Stream& stream) {
+// Whose results they are: the variant, or "" for a library, whose bound is multiplied by `slack`.
+struct Author {
+  std::string variant;
+  double slack;
+};
+
+std::string compared(const Tensor& output, const test::Observed& seen,
+                     const card::Reference& reference, const Author& author) {
+  std::vector<double> tolerance =
+      reference.tolerance ? reference.tolerance(author.variant) : std::vector<double>();
+  for (double& bound : tolerance) bound *= author.slack;
+  test::Expectation expected = test::exactly(output.dtype, output.extents, reference.value);
+  if (!tolerance.empty()) expected = {output.dtype, output.extents, reference.value, tolerance};
+  const auto comparison = test::compare(seen, expected);
+  return comparison.passed() ? "" : output.name + ": " + comparison.text();
+}
+
+// Sixteen columns of outputs that need all rows, the first and the last among them.
+std::string verify_columns(const Card& card, const Memory& memory, const Author& author,
+                           Stream& stream) {
+  const auto is_of_columns = [](const Tensor& output) {
+    return !output.by_row && output.col_axis >= 0;
+  };
+  for (const Tensor& output : memory.problem().outputs) {
+    if (!is_of_columns(output)) continue;
+    const std::int64_t cols = output.extents.back();
+    const std::int64_t count = std::min<std::int64_t>(cols, 16);
+    std::vector<std::int64_t> columns;
+    std::vector<Window> places;
+    for (std::int64_t i = 0; i < count; ++i) {
+      columns.push_back(count == 1 ? 0 : i * (cols - 1) / (count - 1));
+      places.push_back({columns.back(), 1});
+    }
+    card::Inputs values;
+    const Problem part = memory.columns(columns, values);
+    const card::References references = card.references(part, values);
+    for (const Tensor& each : part.outputs) {
+      if (!is_of_columns(each)) continue;
+      const std::string wrong =
+          compared(each, memory.observe(each, places, stream), references.at(each.name), author);
+      if (!wrong.empty()) return wrong;
+    }
+    return "";
+  }
+  return "";
+}
+
+// Of large results some rows; an output that needs all inputs is looked at where these are few, or
+// some of its columns.
+std::string verify(const Card& card, const Memory& memory, const Author& author, Stream& stream) {
   if (card.source) return verify_moved(card, memory, stream);
   const Problem& problem = memory.problem();
   const Tensor& result = problem.outputs[0];
@@ -184,34 +250,29 @@ std::string verify(const Card& card, const Memory& memory, std::string_view who,
     const Window of_rows{window.first / row, window.count / row};
     const Problem part = memory.rows(of_rows.first, of_rows.count, values);
     const card::References references = card.references(part, values);
-    for (const Tensor& output : problem.outputs) {
+    for (const Tensor& output : part.outputs) {
       if (!output.by_row && of_rows.count < rows) continue;
-      const card::Reference& reference = references.at(output.name);
-      std::vector<double> tolerance =
-          reference.tolerance ? reference.tolerance(who) : std::vector<double>();
-      for (double& bound : tolerance) bound *= slack;
-      const std::vector<std::int64_t>& extents = part.tensor(output.name).extents;
-      test::Expectation expected = test::exactly(output.dtype, extents, reference.value);
-      if (!tolerance.empty()) expected = {output.dtype, extents, reference.value, tolerance};
-      const auto comparison = test::compare(memory.observe_rows(output, of_rows, stream), expected);
-      if (!comparison.passed()) return output.name + ": " + comparison.text();
+      const std::string wrong =
+          compared(output, memory.observe_rows(problem.tensor(output.name), of_rows, stream),
+                   references.at(output.name), author);
+      if (!wrong.empty()) return wrong;
     }
   }
-  return "";
+  return all ? "" : verify_columns(card, memory, author, stream);
 }
 
 Workload workload(const Card& card, const Problem& problem, const std::string& variant,
-                  std::string who, double slack, std::function<void(const Call&, Stream&)> run) {
+                  const Author& author, std::function<void(const Call&, Stream&)> run) {
   auto memory = std::make_shared<Memory>(problem);
   auto call = std::make_shared<Call>(memory->call());
   return {[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
-          [=, &card](Stream& s) { return verify(card, *memory, who, slack, s); }, variant};
+          [=, &card](Stream& s) { return verify(card, *memory, author, s); }, variant};
 }
 
 Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   Problem problem = card.problem(dtype, shape);
   for (const Tensor& output : std::vector<Tensor>(problem.outputs))
-    if (output.optional) problem = problem.without(output.name);
+    if (output.extra) problem = problem.without(output.name);
   if (std::none_of(card.variants.begin(), card.variants.end(),
                    [&](const card::Variant& each) { return each.supports(problem); }))
     return {}; // what this type lacks
@@ -219,17 +280,18 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   result.automatic = card.resolved(problem);
   for (const card::Variant& variant : card.variants) {
     if (!variant.supports(problem)) continue;
-    result.variants.push_back({variant.name, false,
-                               [=, &card, run = variant.run] {
-                                 return workload(card, problem, variant.name, variant.name, 1, run);
-                               },
-                               is_timed_in_sequence(variant.sequence(problem))});
+    result.variants.push_back(
+        {variant.name, false,
+         [=, &card, run = variant.run] {
+           return workload(card, problem, variant.name, {variant.name, 1}, run);
+         },
+         is_timed_in_sequence(variant.sequence(problem))});
   }
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);
     result.variants.push_back({name, true, [=, &card] {
-                                 return workload(card, card.vendors.problem(problem), name, "",
-                                                 card.vendors.slack_when_timed,
+                                 return workload(card, card.vendors.problem(problem, name), name,
+                                                 {"", card.vendors.slack_when_timed},
                                                  [=, &card](const Call& call, Stream& stream) {
                                                    card.vendors.run(name, call, stream);
                                                  });

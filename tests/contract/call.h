@@ -38,8 +38,10 @@ struct Tensor {
   // The bits of element i of an input that cannot be random: an index, say.
   std::function<std::uint64_t(std::int64_t)> element = {};
   std::size_t row_axis = 0; // which of its axes the rows are
-  // Whether it may be null. An output that may be is neither part of the work nor timed.
-  bool optional = false;
+  bool optional = false;    // whether it may be null
+  bool extra = false; // of an optional output: whether it is neither part of the work nor timed
+  int col_axis = -1;  // which of its axes, the last one, the columns are that are independent
+                      // of each other in outputs that need all rows; -1: none
 
   std::int64_t size() const { return test::element_count(extents); }
 };

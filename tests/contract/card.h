@@ -82,8 +82,10 @@ struct Vendors {
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
-  // The problem as they take it: with inputs more that are made of ours.
-  std::function<Problem(const Problem&)> problem = [](const Problem& ours) { return ours; };
+  // The problem as one takes it: with inputs more that are made of ours, or results in other types,
+  // which are compared where it is timed alone.
+  std::function<Problem(const Problem&, std::string_view vendor)> problem =
+      [](const Problem& ours, std::string_view) { return ours; };
 };
 
 struct TimedShape {
@@ -109,6 +111,8 @@ struct Card {
   std::function<std::vector<Sample>(Dtype)> exact_samples;
   std::function<std::vector<Sample>(Dtype)> random_samples;
   std::function<std::vector<Sample>(Dtype)> special_samples;
+  std::function<std::vector<Sample>(Dtype)>
+      vendor_samples; // beside libraries; none: the usual ones
   // Shapes that are multiples of nothing, at least one for each path of each variant.
   std::function<std::vector<std::string>(Dtype)> usual;
   std::function<std::vector<std::string>(Dtype)> sizes; // around packs, warps, blocks and tiles

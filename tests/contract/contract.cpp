@@ -61,6 +61,11 @@ void random_against_oracle(Judge& judge) {
 }
 
 void random_against_vendors(Judge& judge) {
+  if (judge.card().vendor_samples) {
+    for (const Sample& sample : judge.card().vendor_samples(judge.dtype()))
+      judge.check_vendors(sample);
+    return;
+  }
   for (const Problem& problem : usual(judge)) {
     Sample sample = judge.random(problem.shape);
     sample.fill = "normal";
@@ -249,7 +254,7 @@ void work_is_its_traffic(Judge&, const Problem& problem) {
   const auto bytes = [&](const std::vector<Tensor>& tensors) {
     double sum = 0;
     for (const Tensor& tensor : tensors)
-      if (&tensors != &problem.outputs || !tensor.optional)
+      if (&tensors != &problem.outputs || !tensor.extra)
         sum += static_cast<double>(tensor.read < 0 ? tensor.size() : tensor.read) *
                static_cast<double>(size_of(tensor.dtype));
     return sum;

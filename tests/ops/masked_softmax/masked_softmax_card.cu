@@ -131,7 +131,7 @@ std::int64_t rows_of_addend(const Problem& problem) {
 }
 
 // What the libraries add to the scaled elements; a causal mask is every sequence's.
-Problem with_addend(const Problem& ours) {
+Problem with_addend(const Problem& ours, std::string_view) {
   Problem result = ours;
   const std::int64_t queries = queries_of(ours), cols = cols_of(ours);
   const auto addend = [](auto keep) { return keep != 0 ? 0 : -kInfinity; };

@@ -115,8 +115,8 @@ std::vector<Sample> random_samples(Dtype dtype) {
   for (const Size size : {Size{9, 64}, Size{3, 1536}, Size{2, norm::kBeyondBlock}}) {
     std::vector<double> residual = numbers(dtype, size, test::Tensor::c);
     for (double& value : residual) value = test::round_to(dtype, value * test::ulp(dtype, 1));
-    samples.push_back(sample(dtype, "less than an ulp", size,
-                             numbers(dtype, size, test::Tensor::a), std::move(residual)));
+    samples.push_back(sample(dtype, "less than an ulp", size, numbers(dtype, size, test::Tensor::a),
+                             std::move(residual)));
   }
   norm::add_optional(samples, {{"rstd"}, {"gamma", "rstd"}, {"gamma"}});
   return samples;
@@ -126,13 +126,12 @@ std::vector<Sample> random_samples(Dtype dtype) {
 // other rows stay as they are.
 std::vector<Sample> special_samples(Dtype dtype) {
   const double largest = test::max_finite(dtype);
-  const std::vector<std::pair<double, double>> specials = {
-      {norm::kNan, 1},
-      {1, norm::kNan},
-      {norm::kInfinity, 1},
-      {-1, -norm::kInfinity},
-      {norm::kInfinity, -norm::kInfinity},
-      {largest, largest}};
+  const std::vector<std::pair<double, double>> specials = {{norm::kNan, 1},
+                                                           {1, norm::kNan},
+                                                           {norm::kInfinity, 1},
+                                                           {-1, -norm::kInfinity},
+                                                           {norm::kInfinity, -norm::kInfinity},
+                                                           {largest, largest}};
   std::vector<Sample> samples;
   for (const std::int64_t cols :
        {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024}, norm::kBeyondBlock}) {
@@ -158,7 +157,8 @@ Card residual_rmsnorm_card() {
   card.variants = norm::with_support(variants_of(residual_rmsnorm::kVariants, Run{}));
   card.run_automatic = automatic_of(residual_rmsnorm::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::residual_rmsnorm_variants(p.dtype); },
-                  run_vendor, 4, [](const Problem& p) { return p.without("rstd"); }};
+                  run_vendor, 4,
+                  [](const Problem& p, std::string_view) { return p.without("rstd"); }};
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
