@@ -48,7 +48,7 @@ class TimedInput {
   double value(std::int64_t i) const {
     if (!random_) return test::decode(tensor_.dtype, tensor_.element(i));
     const std::int64_t cols = tensor_.extents.back();
-    return random_->at(i / cols * (cols + tensor_.gap) + i % cols);
+    return random_->at(tensor_.gap == 0 ? i : i / cols * (cols + tensor_.gap) + i % cols);
   }
 
  private:
@@ -65,10 +65,11 @@ class Memory {
     std::uint64_t number = 0;
     for (const Tensor& input : problem.inputs)
       inputs_.emplace(input.name, TimedInput(input, test::Tensor{++number}, stream));
-    for (const Tensor& output : problem.outputs)
-      outputs_.emplace(
-          output.name,
-          DeviceBuffer<std::byte>(static_cast<std::size_t>(output.size()) * size_of(output.dtype)));
+    for (const auto* tensors : {&problem.outputs, &problem.kept})
+      for (const Tensor& tensor : *tensors)
+        outputs_.emplace(tensor.name,
+                         DeviceBuffer<std::byte>(static_cast<std::size_t>(tensor.size()) *
+                                                 size_of(tensor.dtype)));
   }
 
   Call call() const {
@@ -79,7 +80,7 @@ class Memory {
   }
 
   void poison(Stream& stream) {
-    for (auto& [name, output] : outputs_) output.poison(stream);
+    for (const Tensor& output : problem_.outputs) outputs_.at(output.name).poison(stream);
   }
 
   const Problem& problem() const { return problem_; }
@@ -262,17 +263,25 @@ std::string verify(const Card& card, const Memory& memory, const Author& author,
 }
 
 Workload workload(const Card& card, const Problem& problem, const std::string& variant,
-                  const Author& author, std::function<void(const Call&, Stream&)> run) {
+                  const Author& author, std::function<void(const Call&, Stream&)> run,
+                  std::function<void(const Call&, Stream&)> prepare = {}) {
   auto memory = std::make_shared<Memory>(problem);
   auto call = std::make_shared<Call>(memory->call());
+  if (prepare) {
+    Stream stream;
+    prepare(*call, stream);
+    stream.synchronize();
+  }
   return {[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
           [=, &card](Stream& s) { return verify(card, *memory, author, s); }, variant};
 }
 
 Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
-  Problem problem = card.problem(dtype, shape);
-  for (const Tensor& output : std::vector<Tensor>(problem.outputs))
-    if (output.extra) problem = problem.without(output.name);
+  Problem with_kept = card.problem(dtype, shape);
+  for (const Tensor& output : std::vector<Tensor>(with_kept.outputs))
+    if (output.extra) with_kept = with_kept.without(output.name);
+  Problem problem = with_kept;
+  problem.kept.clear(); // ours need none of it
   if (std::none_of(card.variants.begin(), card.variants.end(),
                    [&](const card::Variant& each) { return each.supports(problem); }))
     return {}; // what this type lacks
@@ -290,11 +299,15 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);
     result.variants.push_back({name, true, [=, &card] {
-                                 return workload(card, card.vendors.problem(problem, name), name,
-                                                 {"", card.vendors.slack_when_timed},
-                                                 [=, &card](const Call& call, Stream& stream) {
-                                                   card.vendors.run(name, call, stream);
-                                                 });
+                                 return workload(
+                                     card, card.vendors.problem(with_kept, name), name,
+                                     {"", card.vendors.slack_when_timed},
+                                     [=, &card](const Call& call, Stream& stream) {
+                                       card.vendors.run(name, call, stream);
+                                     },
+                                     [=, &card](const Call& call, Stream& stream) {
+                                       card.vendors.prepare(name, call, stream);
+                                     });
                                }});
   }
   return result;

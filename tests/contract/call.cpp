@@ -10,7 +10,7 @@
 namespace kg::card {
 
 const Tensor& Problem::tensor(std::string_view name) const {
-  for (const auto* tensors : {&inputs, &outputs})
+  for (const auto* tensors : {&inputs, &outputs, &kept})
     for (const Tensor& tensor : *tensors)
       if (tensor.name == name) return tensor;
   fail(fmt::format("the problem {} has no tensor {}", shape, name));

@@ -34,14 +34,15 @@ struct Tensor {
   std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
   std::int64_t gap = 0;                 // elements behind each row, of every layout
   bool derived = false;                 // whether its extents follow from those of other tensors
-  std::int64_t read = -1;               // of an input: the elements that count as traffic; -1: all
   // The bits of element i of an input that cannot be random: an index, say.
   std::function<std::uint64_t(std::int64_t)> element = {};
   std::size_t row_axis = 0; // which of its axes the rows are
   bool optional = false;    // whether it may be null
-  bool extra = false; // of an optional output: whether it is neither part of the work nor timed
-  int col_axis = -1;  // which of its axes, the last one, the columns are that are independent
-                      // of each other in outputs that need all rows; -1: none
+  // Of an optional output: whether it is neither part of the work nor timed.
+  bool extra = false;
+  // The axis of the columns, the last one, where outputs that need all rows need only these columns
+  // of it; -1: none.
+  int col_axis = -1;
 
   std::int64_t size() const { return test::element_count(extents); }
 };
@@ -57,9 +58,11 @@ struct Problem {
   Work work;    // as the operation's header declares it
   double flops; // what it should declare, said once more
   std::map<std::string, double, std::less<>> scalars = {};
-  bool gaps = false; // whether rows may lie apart
+  bool gaps = false;             // whether rows may lie apart
+  std::vector<Tensor> kept = {}; // what a library keeps of a forward pass (Vendors::prepare)
   // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
   bool patterns = false;
+  double unread = 0; // bytes of the inputs that need not be read
   // Where these are rows of a larger problem: which of its rows the first is.
   std::int64_t first_row = 0;
   // Adds the inputs that are no standard normals, or made of others, to those that are there

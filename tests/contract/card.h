@@ -18,6 +18,7 @@
 #include "tests/contract/call.h"
 #include "tests/contract/kind.h"
 #include "tests/contract/shape.h"
+#include "tests/oracle/compare.h"
 #include "tests/oracle/degenerate.h"
 #include "tests/oracle/numbers.h"
 
@@ -46,6 +47,7 @@ struct Sample {
   // the oracle. Outputs not named are held to the oracle's bound.
   std::map<std::string, std::vector<double>, std::less<>> expected = {};
   test::Degenerate degenerate = test::Degenerate::no;
+  test::SignedZero zero = test::SignedZero::must_match; // of exact comparisons
   // Whether its comparison need not reject every wrong result: where an infinite factor makes all
   // results alike, say, and other samples show what this one cannot.
   bool may_be_vacuous = false;
@@ -86,6 +88,11 @@ struct Vendors {
   // which are compared where it is timed alone.
   std::function<Problem(const Problem&, std::string_view vendor)> problem =
       [](const Problem& ours, std::string_view) { return ours; };
+  // Whether the sign of a zero counts: relu of libraries gives either.
+  test::SignedZero zero = test::SignedZero::must_match;
+  // Before run, and not timed: computes what the problem has as `kept`.
+  std::function<void(std::string_view vendor, const Call&, Stream&)> prepare =
+      [](std::string_view, const Call&, Stream&) {};
 };
 
 struct TimedShape {
@@ -111,8 +118,8 @@ struct Card {
   std::function<std::vector<Sample>(Dtype)> exact_samples;
   std::function<std::vector<Sample>(Dtype)> random_samples;
   std::function<std::vector<Sample>(Dtype)> special_samples;
-  std::function<std::vector<Sample>(Dtype)>
-      vendor_samples; // beside libraries; none: the usual ones
+  // Beside libraries; none: random data of the usual shapes.
+  std::function<std::vector<Sample>(Dtype)> vendor_samples;
   // Shapes that are multiples of nothing, at least one for each path of each variant.
   std::function<std::vector<std::string>(Dtype)> usual;
   std::function<std::vector<std::string>(Dtype)> sizes; // around packs, warps, blocks and tiles
@@ -120,14 +127,17 @@ struct Card {
   // Whether an output that begins within an input is refused; not where the rows of one may lie in
   // the gaps of the other.
   bool refuses_overlap = true;
+  bool outputs_may_meet = false; // whether outputs that overlap each other are not refused
   std::map<std::string, std::vector<double>> refused_scalars; // values of each that are refused
   std::vector<std::string> empty;                             // problems without elements
   // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
   std::function<std::vector<std::string>(Dtype)> far;
-  // What the kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
+  // How many kernels `variant` launches where there are elements.
+  std::function<std::size_t(std::string_view variant, const Problem&)> launches =
+      [](std::string_view, const Problem&) -> std::size_t { return 1; };
+  // What each kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
   std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
       kernel_name;
-  std::function<std::size_t(const Problem&)> launches = [](const Problem&) { return 1; };
   // In place of both where the kernels of a run differ: what the name of each must hold.
   std::function<std::vector<std::vector<std::string>>(std::string_view variant, const Problem&,
                                                       const Layout&)>

@@ -153,6 +153,8 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
             : tensors.try_emplace(output.name, output, layout, kBehind).first->second;
     call.bind(output.name, tensor.data(), place_of(layout, output.name).gap);
   }
+  for (const Tensor& kept : problem.kept)
+    call.bind(kept.name, tensors.try_emplace(kept.name, kept, layout, 0).first->second.data());
 
   Outcome outcome;
   {

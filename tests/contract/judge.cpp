@@ -19,11 +19,12 @@ using test::Expectation;
 
 // An expectation and the bounds that it points to.
 struct Bounded {
-  Bounded(const Tensor& output, const Reference& reference, std::string_view variant)
+  Bounded(const Tensor& output, const Reference& reference, std::string_view variant,
+          test::SignedZero zero = test::SignedZero::must_match)
       : tolerance(reference.tolerance ? reference.tolerance(variant) : std::vector<double>()) {
     expectation = {output.dtype, output.extents, reference.value, tolerance, reference.unit};
     if (tolerance.empty())
-      expectation = test::exactly(output.dtype, output.extents, reference.value);
+      expectation = {output.dtype, output.extents, reference.value, {}, {}, zero};
   }
   Bounded(const Bounded&) = delete;
   Bounded& operator=(const Bounded&) = delete;
@@ -37,9 +38,7 @@ test::Degenerate degenerate(const Sample& sample, const Tensor& output,
   const test::Degenerate by_size = test::degenerate_of(output.size());
   if (by_size == test::Degenerate::empty) return by_size;
   if (sample.degenerate != test::Degenerate::no) return sample.degenerate;
-  if (output.size() == 1 && reference.bits == std::vector<std::uint64_t>{0})
-    return test::Degenerate::zero;
-  return by_size;
+  return reference.bits == std::vector<std::uint64_t>{0} ? test::Degenerate::zero : by_size;
 }
 
 testing::AssertionResult not_vacuous(const Tensor& output, const Reference& reference,
@@ -78,9 +77,9 @@ void Judge::check_kernels(const Outcome& outcome, const Problem& problem, const 
   if (card_.kernels)
     right = card_.kernels(outcome.ran, problem, layout);
   else if (problem.output_size() > 0)
-    right.assign(card_.launches(problem), card_.kernel_name
-                                              ? card_.kernel_name(outcome.ran, problem, layout)
-                                              : std::vector<std::string>());
+    right.assign(card_.launches(outcome.ran, problem),
+                 card_.kernel_name ? card_.kernel_name(outcome.ran, problem, layout)
+                                   : std::vector<std::string>());
   ASSERT_EQ(outcome.kernels.size(), right.size()) << problem.shape << " " << outcome.ran;
   for (std::size_t i = 0; i < right.size(); ++i)
     for (const std::string& part : right[i])
@@ -160,7 +159,7 @@ void Judge::check_against(const Sample& sample, const References& references, co
         << variant.name << " on " << sample.fill << " " << sample.shape;
     for (const Tensor& output : problem.outputs) {
       const Reference& reference = references.at(output.name);
-      const Bounded bounded(output, reference, variant.name);
+      const Bounded bounded(output, reference, variant.name, sample.zero);
       const auto& vacuous = sample.vacuous_outputs;
       if (!sample.may_be_vacuous &&
           std::find(vacuous.begin(), vacuous.end(), output.name) == vacuous.end()) {
@@ -190,6 +189,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
       if (!test::vendor_runs([&] {
             theirs = execute(
                 [&](const Call& call, Stream& stream) {
+                  card_.vendors.prepare(vendor, call, stream);
                   card_.vendors.run(vendor, call, stream);
                   return vendor;
                 },
@@ -199,7 +199,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
       for (const Tensor& output : of_vendor.outputs) {
         if (output.dtype != problem.tensor(output.name).dtype) continue;
         const Reference& reference = references.at(output.name);
-        Bounded bound(output, reference, variant.name);
+        Bounded bound(output, reference, variant.name, card_.vendors.zero);
         if (!variant.accurate) bound.expectation.unit = {};
         const Bounded bound_of_vendor(output, reference, "");
         EXPECT_TRUE(verdict(compare_with_vendor(ours.outputs.at(output.name),

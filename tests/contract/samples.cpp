@@ -35,8 +35,8 @@ std::vector<std::string> in_each_form(const std::vector<std::string>& forms,
   return result;
 }
 
-std::vector<std::string> lengths_around_packs(Dtype dtype) {
-  const std::int64_t tile = 512 * pack(dtype);
+std::vector<std::string> lengths_around_tiles(Dtype dtype, std::int64_t packs) {
+  const std::int64_t tile = packs * pack(dtype);
   const DeviceProperties& device = device_properties();
   const std::int64_t beyond_one_grid =
       std::int64_t{device.sm_count} * device.max_threads_per_sm * 2 * pack(dtype) + kOdd;
@@ -56,6 +56,7 @@ std::vector<std::string> lengths_around_packs(Dtype dtype) {
                 256,
                 257,
                 1023,
+                1024,
                 1025,
                 tile - 1,
                 tile,
@@ -65,8 +66,8 @@ std::vector<std::string> lengths_around_packs(Dtype dtype) {
                 beyond_one_grid});
 }
 
-std::vector<std::string> short_lengths(Dtype dtype) {
-  return named({1, 5, 41, 512 * pack(dtype) + 13});
+std::vector<std::string> short_lengths(Dtype dtype, std::int64_t packs) {
+  return named({1, 5, 41, packs * pack(dtype) + 13});
 }
 
 void only_moves(Card& card, Sources sources) {

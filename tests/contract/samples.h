@@ -24,11 +24,11 @@ test::Observed bits(Dtype dtype, std::vector<std::uint64_t> bits);
 std::vector<std::string> in_each_form(const std::vector<std::string>& forms,
                                       const std::vector<std::string>& shapes);
 
-// Of arrays, "n<length>": around a pack of 16 bytes, a warp, a block, a tile of 512 packs, and what
-// a grid that fills the device takes at once.
-std::vector<std::string> lengths_around_packs(Dtype dtype);
+// Of arrays, "n<length>": around a pack of 16 bytes, a warp, a block, a tile of `packs`, and what a
+// grid that fills the device takes at once.
+std::vector<std::string> lengths_around_tiles(Dtype dtype, std::int64_t packs);
 // A few, to be tried at many addresses.
-std::vector<std::string> short_lengths(Dtype dtype);
+std::vector<std::string> short_lengths(Dtype dtype, std::int64_t packs);
 
 // Of an operation that only moves data: its sources, references of bits, and no other samples than
 // patterns of all kinds, NaN payloads included.

@@ -43,28 +43,4 @@ std::vector<T> permute_oracle(const std::vector<T>& x, const std::vector<std::in
   return result;
 }
 
-// `parts` side by side along the middle of outer x extent x inner; parts[p] has extents[p] there.
-template <typename T>
-std::vector<T> concat_oracle(const std::vector<std::vector<T>>& parts,
-                             const std::vector<std::int64_t>& extents, std::int64_t outer,
-                             std::int64_t inner) {
-  std::vector<T> result;
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (std::size_t p = 0; p < parts.size(); ++p)
-      for (std::int64_t i = 0; i < extents[p] * inner; ++i)
-        result.push_back(parts[p].at(static_cast<std::size_t>(o * extents[p] * inner + i)));
-  return result;
-}
-
-// Row i of the result is row index[i] of the table.
-template <typename T, typename Index>
-std::vector<T> gather_rows_oracle(const std::vector<T>& table, std::int64_t cols,
-                                  const std::vector<Index>& index) {
-  std::vector<T> result;
-  for (const Index row : index)
-    for (std::int64_t c = 0; c < cols; ++c)
-      result.push_back(table.at(static_cast<std::size_t>(row * cols + c)));
-  return result;
-}
-
 } // namespace kg::test

@@ -20,9 +20,6 @@ namespace kg::test {
 
 using FloatTypes = testing::Types<float, f16, bf16>;
 
-// One of each size: operations that only move data tell types apart by nothing else.
-using MovedTypes = testing::Types<std::int8_t, f16, float, double>;
-
 // TYPED_TEST_SUITE(Softmax, FloatTypes, DtypeNames) makes tests named Softmax/f32.*, so that
 // --dtype finds them.
 struct DtypeNames {

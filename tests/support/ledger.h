@@ -83,8 +83,7 @@ inline constexpr std::initializer_list<Evidence> kExactOperation = {
 inline constexpr std::initializer_list<Evidence> kExactIntegerOperation = {
     Evidence::exact, Evidence::vendor, Evidence::hygiene, Evidence::empty, Evidence::repeats};
 
-// Of an operation that only moves data.
-inline std::initializer_list<Evidence> moving_evidence(Dtype dtype) {
+inline std::initializer_list<Evidence> exact_evidence(Dtype dtype) {
   return is_integer(dtype) ? kExactIntegerOperation : kExactOperation;
 }
 

@@ -33,17 +33,5 @@ TEST(LayoutOracle, three_axes_turn_in_a_circle) {
   EXPECT_EQ(permute_oracle(counting(8), {2, 2, 2}, {2, 0, 1}), expected);
 }
 
-TEST(LayoutOracle, parts_stand_side_by_side) {
-  const std::vector<std::vector<int>> parts = {{1, 2, 3, 4}, {5, 6, 7, 8, 9, 10, 11, 12}};
-  const std::vector<int> expected = {1, 2, 5, 6, 7, 8, 3, 4, 9, 10, 11, 12};
-  EXPECT_EQ(concat_oracle(parts, {1, 2}, 2, 2), expected);
-}
-
-TEST(LayoutOracle, rows_are_looked_up) {
-  const std::vector<int> expected = {4, 5, 0, 1, 4, 5};
-  EXPECT_EQ(gather_rows_oracle(counting(6), 2, std::vector<int>{2, 0, 2}), expected);
-  EXPECT_THROW(gather_rows_oracle(counting(6), 2, std::vector<int>{3}), std::out_of_range);
-}
-
 } // namespace
 } // namespace kg::test

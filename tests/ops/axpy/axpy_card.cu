@@ -108,8 +108,8 @@ Card axpy_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return std::vector<std::string>{"n" + std::to_string(kOdd)}; };
-  card.sizes = lengths_around_packs;
-  card.misaligned = short_lengths;
+  card.sizes = [](Dtype dtype) { return lengths_around_tiles(dtype, 512); };
+  card.misaligned = [](Dtype dtype) { return short_lengths(dtype, 512); };
   card.empty = {"n0"};
   card.kernel_name = packs_where_aligned("axpy");
   card.timed_on_host = {{"n65536", true}, {"n524288"}};

@@ -88,12 +88,13 @@ Problem problem(Dtype dtype, const Shape& shape) {
                  masked_softmax::work(dtype, rows, cols, queries),
                  5 * static_cast<double>(read),
                  {{"scale", kScale}, {"queries", static_cast<double>(queries)}}};
-  result.inputs = {{.name = "x", .dtype = dtype, .extents = {rows, cols}, .read = read}};
+  result.inputs = {{"x", dtype, {rows, cols}}};
   if (!is_causal)
     result.inputs.push_back(
         {.name = "keep", .dtype = Dtype::i8, .extents = {rows, cols}, .element = timed_keep});
   result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
   result.gaps = true;
+  result.unread = static_cast<double>(rows * cols - read) * static_cast<double>(size_of(dtype));
   result.draw = draw;
   return result;
 }

@@ -1,0 +1,166 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Activation functions of arrays; tolerances and their derivation in
+// tests/oracle/tolerance_unary.h. relu has one right value throughout.
+#include "activation/activation.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/ops/activation_functions.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/tolerance_unary.h"
+
+namespace kg::card {
+namespace {
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  shape.has(word_of(function_of(shape.text())));
+  const std::int64_t n = shape.number("n");
+  Problem result{dtype, shape.text(), {}, {}, activation::work(dtype, n), static_cast<double>(n)};
+  result.inputs = {{"x", dtype, {n}}};
+  result.outputs = {{"y", dtype, {n}, true, {"x"}}};
+  return result;
+}
+
+struct Run {
+  template <class T>
+  activation::Variant operator()(const Call& call, activation::Variant variant,
+                                 Stream& stream) const {
+    return activation::run<T>(function_of(call.problem().shape), call.in<T>("x"), call.out<T>("y"),
+                              call.extent("x", 0), variant, stream);
+  }
+};
+
+vendor::Activation vendor_function(const Problem& problem) {
+  return test::vendor_function(function_of(problem.shape));
+}
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::activation(vendor, vendor_function(call.problem()), call.problem().dtype,
+                     call.address("x"), call.address("y"), call.extent("x", 0), stream);
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const test::UnaryOp op = test::oracle_op(function_of(problem.shape));
+  const Dtype dtype = problem.dtype;
+  const std::vector<double>& x = inputs.at("x").values;
+  const std::vector<double> y = test::unary_oracle(op, x);
+  return {{"y",
+           {y,
+            [=](std::string_view variant) {
+              if (variant.empty()) return test::library_tolerances(op, dtype, x, y);
+              if (op == test::UnaryOp::relu) return std::vector<double>(); // a zero's sign, too
+              return test::unary_tolerances(op, dtype, x, y);
+            },
+            test::unary_error_units(op, dtype, x, y)}}};
+}
+
+Sample sample(Function function, const std::string& fill, test::Observed x) {
+  return {fill, word_of(function) + "_n" + std::to_string(x.values.size()), {{"x", std::move(x)}}};
+}
+
+// Where every legal computation gives the same number: zeros, and arguments so large that the
+// result is the limit or the argument itself. As many of them as there are results: large positive
+// arguments have full significands.
+std::vector<Sample> exact_samples(Dtype dtype) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const test::Random random(test::seed(), 19);
+  std::vector<double> x;
+  for (std::int64_t i = 0; i < kOdd; ++i) {
+    const auto index = static_cast<std::uint64_t>(i);
+    const double large = test::round_to(dtype, 128 + 4096 * random.uniform(index));
+    const double choices[] = {large, large, -large, 0, -0.0, infinity, -infinity};
+    x.push_back(choices[random.integer(index, 0, 6)]);
+  }
+  std::vector<Sample> samples;
+  for (const Function function : kFunctions) {
+    samples.push_back(sample(function, "limits", values(dtype, x)));
+    std::vector<double>& expected = samples.back().expected["y"];
+    for (const double value : x) {
+      const bool positive = value > 0;
+      double y = positive ? value : value == 0 ? value : function == Function::relu ? 0.0 : -0.0;
+      if (function == Function::sigmoid) y = value == 0 ? 0.5 : positive ? 1 : 0;
+      if (function == Function::tanh && value != 0) y = positive ? 1 : -1;
+      expected.push_back(y);
+    }
+  }
+  return samples;
+}
+
+// From where all functions are at their limits on the left, through the tails in which exponentials
+// become subnormal, to the same on the right; and the neighbourhood of 0, down to the subnormals.
+std::vector<Sample> random_samples(Dtype dtype) {
+  std::vector<double> x;
+  for (int i = -2200; i <= 600; ++i) x.push_back(test::round_to(dtype, 0.05 * i + 1e-3));
+  const test::FloatFormat format = test::float_format(dtype);
+  for (int exponent = format.min_exponent - format.precision + 1; exponent < 2; ++exponent)
+    for (const double significand : {1.0, -1.25, 1.75, -1.0})
+      x.push_back(test::round_to(dtype, std::ldexp(significand, exponent)));
+  std::vector<Sample> samples;
+  for (const Function function : kFunctions) { // all but tanh have zeros on the left
+    samples.push_back(sample(function, "tails", values(dtype, x)));
+    if (function != Function::tanh) samples.back().degenerate = test::Degenerate::sparse;
+  }
+  return samples;
+}
+
+// In packs, at their ends and behind them; and every pattern of a 16-bit type, and as many of f32
+// spread over all kinds.
+std::vector<Sample> special_samples(Dtype dtype) {
+  std::vector<std::uint64_t> special;
+  for (int repeat = 0; repeat < 3; ++repeat)
+    for (const test::SpecialValue& each : test::special_values(dtype)) special.push_back(each.bits);
+  special.push_back(special[0]);
+  const auto all = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);
+  std::vector<Sample> samples;
+  for (const Function function : kFunctions) {
+    samples.push_back(sample(function, "special", bits(dtype, special)));
+    samples.push_back(sample(function, "all_bits", bits(dtype, all)));
+  }
+  return samples;
+}
+
+// What a block of the vectorized kernel takes at once.
+std::int64_t packs_of_tile(Dtype dtype) { return dtype == Dtype::f32 ? 1024 : 512; }
+
+} // namespace
+
+Card activation_card() {
+  Card card;
+  card.problem = problem;
+  card.variants = variants_of(activation::kVariants, Run{});
+  card.resolved = [](const Problem&) {
+    return name(activation::resolved(activation::Variant::automatic));
+  };
+  card.run_automatic = automatic_of(activation::Variant::automatic, Run{});
+  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  card.vendors = {
+      [](const Problem& p) { return vendor::activation_variants(vendor_function(p), p.dtype); },
+      run_vendor, 64};
+  card.references = references;
+  card.exact_samples = exact_samples;
+  card.random_samples = random_samples;
+  card.special_samples = special_samples;
+  card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
+  card.sizes = [](Dtype dtype) {
+    return in_each_form({"silu"}, lengths_around_tiles(dtype, packs_of_tile(dtype)));
+  };
+  card.misaligned = [](Dtype dtype) {
+    return in_each_form({"silu"}, short_lengths(dtype, packs_of_tile(dtype)));
+  };
+  card.refuses_overlap = false;
+  card.empty = {"silu_n0"};
+  card.kernel_name = packs_where_aligned("activation");
+  card.timed_on_host = {{"silu_n65536", true}, {"gelu_n65536"}, {"relu_n524288"}};
+  // 512 MiB and more of traffic at 2^27.
+  card.timed_on_gpu = {{"silu_n65536"},          {"relu_n1048576"},   {"relu_n4194304"},
+                       {"relu_n16777216", true}, {"relu_n134217728"}, {"tanh_n134217728"},
+                       {"silu_n134217728"},      {"gelu_n134217728"}, {"relu_n536870912"}};
+  return card;
+}
+
+} // namespace kg::card

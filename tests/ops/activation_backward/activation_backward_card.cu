@@ -1,0 +1,190 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The gradients of activation functions; tolerances and their derivation in
+// tests/oracle/tolerance_unary_backward.h. relu has one right value throughout.
+#include "activation_backward/activation_backward.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/ops/activation_functions.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/tolerance_unary_backward.h"
+#include "vendor/activation_backward/activation_backward.h"
+
+namespace kg::card {
+namespace {
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  shape.has(word_of(function_of(shape.text())));
+  const std::int64_t n = shape.number("n");
+  Problem result{
+      dtype, shape.text(), {}, {}, activation_backward::work(dtype, n), static_cast<double>(n)};
+  result.inputs = {{"x", dtype, {n}}, {"dy", dtype, {n}}};
+  result.outputs = {{"dx", dtype, {n}, true, {"x", "dy"}}};
+  result.kept = {{"y", dtype, {n}}};
+  return result;
+}
+
+struct Run {
+  template <class T>
+  activation_backward::Variant operator()(const Call& call, activation_backward::Variant variant,
+                                          Stream& stream) const {
+    return activation_backward::run<T>(function_of(call.problem().shape), call.in<T>("x"),
+                                       call.in<T>("dy"), call.out<T>("dx"), call.extent("x", 0),
+                                       variant, stream);
+  }
+};
+
+vendor::Activation vendor_function(const Problem& problem) {
+  return test::vendor_function(function_of(problem.shape));
+}
+
+// y of the library's own forward pass.
+void prepare(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::activation(vendor, vendor_function(call.problem()), call.problem().dtype,
+                     call.address("x"), call.address("y"), call.extent("x", 0), stream);
+}
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::activation_backward(vendor, vendor_function(call.problem()), call.problem().dtype,
+                              call.address("x"), call.address("y"), call.address("dy"),
+                              call.address("dx"), call.extent("x", 0), stream);
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const test::UnaryOp op = test::oracle_op(function_of(problem.shape));
+  const Dtype dtype = problem.dtype;
+  const std::vector<double>&x = inputs.at("x").values, &dy = inputs.at("dy").values;
+  const std::vector<double> dx = test::unary_backward_oracle(op, x, dy);
+  return {{"dx",
+           {dx,
+            [=](std::string_view variant) {
+              if (variant.empty()) return test::library_backward_tolerances(op, dtype, x, dy, dx);
+              if (op == test::UnaryOp::relu) return std::vector<double>(); // a zero's sign, too
+              return test::unary_backward_tolerances(op, dtype, x, dy, dx);
+            },
+            test::unary_backward_error_units(op, dtype, x, dy, dx)}}};
+}
+
+Sample sample(Function function, const std::string& fill, test::Observed x, test::Observed dy) {
+  return {fill,
+          word_of(function) + "_n" + std::to_string(x.values.size()),
+          {{"x", std::move(x)}, {"dy", std::move(dy)}}};
+}
+
+// Where every legal computation gives the same slope: at 0 a power of two, far away 0 or 1. dy has
+// full significands.
+std::vector<Sample> exact_samples(Dtype dtype) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const test::Random random(test::seed(), 23);
+  std::vector<double> x, dy;
+  for (std::int64_t i = 0; i < kOdd; ++i) { // in turn to the right, at 0 and to the left
+    const auto index = static_cast<std::uint64_t>(i);
+    const bool far = random.integer(index, 0, 1) == 1;
+    const double choices[] = {far ? infinity : 300, far ? -0.0 : 0, far ? -infinity : -300};
+    x.push_back(choices[i % 3]);
+    dy.push_back(
+        test::round_to(dtype, random.sign(index) * (1 + 63 * random.uniform(index + kOdd))));
+  }
+  std::vector<Sample> samples;
+  for (const Function function : kFunctions) {
+    const bool rises = function != Function::sigmoid && function != Function::tanh;
+    const double at_zero = function == Function::relu      ? 0
+                           : function == Function::sigmoid ? 0.25
+                           : function == Function::tanh    ? 1
+                                                           : 0.5;
+    samples.push_back(sample(function, "limits", values(dtype, x), values(dtype, dy)));
+    samples.back().zero = test::SignedZero::ignored;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      samples.back().expected["dx"].push_back(dy[i] * (x[i] == 0           ? at_zero
+                                                       : x[i] > 0 && rises ? 1
+                                                                           : 0));
+  }
+  return samples;
+}
+
+// From where all slopes are 0, through the tails in which exponentials become subnormal, to the
+// same on the right; and the neighbourhood of 0, down to the subnormals.
+std::vector<Sample> random_samples(Dtype dtype) {
+  std::vector<double> x;
+  for (int i = -2200; i <= 2200; ++i) x.push_back(test::round_to(dtype, 0.05 * i + 1e-3));
+  const test::FloatFormat format = test::float_format(dtype);
+  for (int exponent = format.min_exponent - format.precision + 1; exponent < 2; ++exponent)
+    for (const double significand : {1.0, -1.25, 1.75, -1.0})
+      x.push_back(test::round_to(dtype, std::ldexp(significand, exponent)));
+  const double factor = dtype == Dtype::f16 ? 256 : 0x1p20; // takes tails above subnormals
+  const auto dy = test::outliers(dtype, std::ssize(x), 2, factor, test::Tensor::b).values;
+  std::vector<Sample> samples;
+  for (const Function function : kFunctions) {
+    samples.push_back(sample(function, "tails", values(dtype, x), values(dtype, dy)));
+    samples.back().degenerate = test::Degenerate::sparse;
+  }
+  return samples;
+}
+
+// Each special value against each; every pattern of a 16-bit type, and as many of f32 spread over
+// all kinds, as x.
+std::vector<Sample> special_samples(Dtype dtype) {
+  const test::BitPairs pairs = test::special_pairs(dtype);
+  const auto all = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);
+  const auto dy = test::normal(dtype, std::ssize(all), test::Tensor::b).values;
+  std::vector<Sample> samples;
+  for (const Function function : kFunctions) {
+    samples.push_back(sample(function, "special", bits(dtype, pairs.a), bits(dtype, pairs.b)));
+    samples.back().degenerate = test::Degenerate::sparse;
+    samples.push_back(sample(function, "all_bits", bits(dtype, all), values(dtype, dy)));
+    // Slopes that vanish on both sides: where exponents are many, most patterns have none.
+    if (dtype != Dtype::f16 && (function == Function::sigmoid || function == Function::tanh))
+      samples.back().degenerate = test::Degenerate::sparse;
+  }
+  return samples;
+}
+
+// What a block of the vectorized kernel takes at once.
+std::int64_t packs_of_tile(Dtype dtype) { return dtype == Dtype::f32 ? 512 : 256; }
+
+} // namespace
+
+Card activation_backward_card() {
+  Card card;
+  card.problem = problem;
+  card.variants = variants_of(activation_backward::kVariants, Run{});
+  card.resolved = [](const Problem&) {
+    return name(activation_backward::resolved(activation_backward::Variant::automatic));
+  };
+  card.run_automatic = automatic_of(activation_backward::Variant::automatic, Run{});
+  card.vendors.names = [](const Problem& p) {
+    return vendor::activation_backward_variants(vendor_function(p), p.dtype);
+  };
+  card.vendors.run = run_vendor;
+  card.vendors.prepare = prepare;
+  // How accurate a library is, the correctness tests say; where it is timed it must have worked.
+  card.vendors.slack_when_timed = 64;
+  card.vendors.zero = test::SignedZero::ignored;
+  card.references = references;
+  card.exact_samples = exact_samples;
+  card.random_samples = random_samples;
+  card.special_samples = special_samples;
+  card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
+  card.sizes = [](Dtype dtype) {
+    return in_each_form({"silu"}, lengths_around_tiles(dtype, packs_of_tile(dtype)));
+  };
+  card.misaligned = [](Dtype dtype) {
+    return in_each_form({"silu"}, short_lengths(dtype, packs_of_tile(dtype)));
+  };
+  card.refuses_overlap = false;
+  card.empty = {"silu_n0"};
+  card.kernel_name = packs_where_aligned("activation_backward");
+  card.timed_on_host = {{"silu_n65536", true}, {"gelu_n65536"}, {"relu_n524288"}};
+  // 768 MiB and more of traffic at 2^27.
+  card.timed_on_gpu = {{"silu_n65536"},     {"relu_n16777216", true}, {"relu_n134217728"},
+                       {"tanh_n134217728"}, {"silu_n134217728"},      {"gelu_n134217728"},
+                       {"gelu_n268435456"}};
+  return card;
+}
+
+} // namespace kg::card

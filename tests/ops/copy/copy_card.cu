@@ -1,0 +1,116 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copying matrices: one long row, rows with gaps, and rows that no shift aligns.
+#include "copy/copy.h"
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "vendor/copy/copy.h"
+
+namespace kg::card {
+namespace {
+
+std::string shape_of(std::int64_t rows, std::int64_t cols, std::int64_t gap = 0) {
+  return "rows" + std::to_string(rows) + "_cols" + std::to_string(cols) + "_ld" +
+         std::to_string(cols + gap);
+}
+
+// x's rows are `ld` apart, y is packed.
+Problem problem(Dtype dtype, const Shape& shape) {
+  const std::int64_t rows = shape.number("rows");
+  const std::int64_t cols = shape.number("cols");
+  Problem result{dtype, shape.text(), {}, {}, copy::work(dtype, rows, cols), 0};
+  result.inputs = {{"x", dtype, {rows, cols}}};
+  result.inputs[0].gap = shape.number("ld") - cols;
+  result.outputs = {{"y", dtype, {rows, cols}}};
+  result.gaps = true;
+  return result;
+}
+
+struct Run {
+  copy::Variant operator()(const Call& call, copy::Variant variant, Stream& stream) const {
+    return copy::run(call.rows_in("x"), call.rows_out("y"), size_of(call.problem().dtype), variant,
+                     stream);
+  }
+};
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::copy(vendor, call.problem().dtype, call.address("x"), call.extent("y", 0),
+               call.extent("y", 1), call.leading("x"), call.address("y"), call.leading("y"),
+               stream);
+}
+
+// Shifted loads where some row of x is aligned otherwise than its row of y.
+std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
+                                     const Layout& layout) {
+  if (variant == "naive") return {"copy::naive<"};
+  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
+  const Place x = place_of(layout, "x"), y = place_of(layout, "y");
+  const std::int64_t x_gap = x.gap + problem.inputs[0].gap;
+  const bool one_row = problem.outputs[0].extents[0] == 1 || (x_gap == 0 && y.gap == 0);
+  const bool together =
+      (x.offset - y.offset) % pack == 0 && (one_row || (x_gap - y.gap) % pack == 0);
+  return {together ? "copy::vectorized<false" : "copy::vectorized<true"};
+}
+
+// Around a pack, a warp, a block, and the tile of a block that is 8, 64 and 256 threads wide.
+std::vector<std::string> sizes(Dtype dtype) {
+  std::vector<std::string> shapes;
+  for (const std::int64_t n : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256, 257})
+    shapes.push_back(shape_of(1, n));
+  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype));
+  for (const std::int64_t packs : {32, 256, 1024, 2048})
+    for (const std::int64_t more : {-1, 0, 1}) shapes.push_back(shape_of(1, packs * pack + more));
+  shapes.push_back(shape_of(40, 8 * pack, 8 * pack));
+  return shapes;
+}
+
+} // namespace
+
+Card copy_card() {
+  Card card;
+  only_moves(card, [](const Problem&, std::string_view, std::int64_t i, const Bits&) {
+    return Source{"x", i};
+  });
+  card.problem = problem;
+  card.variants = variants_of(copy::kVariants, Run{});
+  card.resolved = [](const Problem&) { return name(copy::resolved(copy::Variant::automatic)); };
+  card.run_automatic = automatic_of(copy::Variant::automatic, Run{});
+  card.vendors = {
+      [](const Problem& p) { return vendor::copy_variants(p.dtype, p.inputs[0].gap == 0); },
+      run_vendor};
+  // Every pattern of the types that have few.
+  card.exact_samples = [](Dtype dtype) {
+    const std::int64_t patterns = size_of(dtype) == 1 ? 1 << 8 : 1 << 16;
+    return std::vector<Sample>{{"all patterns", shape_of(1, patterns)}};
+  };
+  card.usual = [](Dtype) {
+    return std::vector<std::string>{shape_of(1, 4099), shape_of(65, 64), shape_of(31, 70, 3)};
+  };
+  card.sizes = sizes;
+  card.misaligned = [](Dtype dtype) {
+    const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype));
+    return std::vector<std::string>{shape_of(2, 1),
+                                    shape_of(3, 17),
+                                    shape_of(33, 7),
+                                    shape_of(65, 40),
+                                    shape_of(9, 1031),
+                                    shape_of(7, 50 * pack + 2),
+                                    shape_of(1, 1100 * pack + 5)};
+  };
+  card.refuses_overlap = false;
+  card.empty = {"rows0_cols5_ld5", "rows5_cols0_ld0", "rows0_cols0_ld0"};
+  card.kernel_name = kernel_name;
+  card.timed_on_host = {
+      {"rows1_cols262144_ld262144", true}, {"rows256_cols512_ld544"}, {"rows64_cols1000_ld1003"}};
+  // 1 MiB and less, and 512 MiB and more.
+  card.timed_on_gpu = {{"rows1_cols131072_ld131072"},
+                       {"rows1_cols268435456_ld268435456", true},
+                       {"rows1_cols1073741824_ld1073741824"},
+                       {"rows65536_cols4096_ld4160"},
+                       {"rows65536_cols4095_ld4099"}};
+  return card;
+}
+
+} // namespace kg::card

@@ -1,0 +1,64 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only gated_activation promises; what every operation does is in its card.
+#include "gated_activation/gated_activation.h"
+
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/support/device_types.h"
+#include "tests/support/huge.h"
+
+namespace kg::card {
+namespace {
+
+using gated_activation::Form;
+
+// Indices of y beyond 32 bits.
+KG_OWN_TEST(MoreThan2To31Elements) {
+  constexpr std::int64_t kHalf = std::int64_t{1} << 31;
+  constexpr std::int64_t kWide = (1 << 16) + 1;
+  constexpr std::int64_t kN = ((1 << 15) + 1) * kWide;
+  const std::string reason =
+      test::too_huge_reason(static_cast<std::size_t>(3 * kN) * size_of(judge.dtype()));
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  dispatch(judge.dtype(), [&]<class T>() {
+    const auto value = [](double x) { return test::elements<T>(std::vector<double>{x})[0]; };
+    const DeviceBuffer<T> x(2 * kN);
+    fill_bytes(x.data(), 0, x.bytes(), judge.stream());
+    test::Marks<T> before, after;
+    double next = 128;
+    for (const std::int64_t index : {std::int64_t{0}, kHalf - 1, kHalf, kHalf + 1, kN - 1}) {
+      const std::int64_t gate = index + index / kWide * kWide;
+      before[gate] = value(next);
+      before[gate + kWide] = value(2);
+      after[index] = value(2 * next);
+      ++next;
+    }
+    test::put(before, x, judge.stream());
+    for (const gated_activation::Variant variant : gated_activation::kVariants) {
+      const DeviceBuffer<T> y(kN);
+      gated_activation::run<T>(Form::swiglu, x.data(), y.data(), kN / kWide, kWide, variant,
+                               judge.stream());
+      EXPECT_TRUE(test::holds(y, value(0), after, judge.stream())) << name(variant);
+      EXPECT_NO_THROW(y.check_guards());
+    }
+  });
+}
+
+// y that begins with x or with its last value.
+KG_OWN_TEST(RefusesTheMemoryOfX) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    const DeviceBuffer<T> memory(48);
+    T* const p = memory.data();
+    LaunchRecorder recorder;
+    for (const gated_activation::Variant variant : gated_activation::kVariants)
+      for (T* const y : {p, p + 31})
+        EXPECT_THROW(gated_activation::run<T>(Form::reglu, p, y, 2, 8, variant, judge.stream()),
+                     Error);
+    EXPECT_TRUE(recorder.launches().empty());
+  });
+}
+
+} // namespace
+} // namespace kg::card

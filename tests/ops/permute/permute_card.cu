@@ -1,0 +1,125 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Permuting axes. A shape names the extents of x from outside in, n, a, b, c and e, as many as its
+// order has digits: 021_n2_a3_b4. Three orders have names: images to channels last and back, and
+// the heads of attention, whose rows stay whole.
+#include "permute/permute.h"
+
+#include <algorithm>
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "vendor/permute/permute.h"
+
+namespace kg::card {
+namespace {
+
+// The axes of x in the order of y, a digit each.
+std::string order_of(const Shape& shape) {
+  for (std::size_t rank = 1; rank <= permute::kMaxRank; ++rank) {
+    std::string order = std::string("01234").substr(0, rank);
+    do
+      if (shape.has(order)) return order;
+    while (std::next_permutation(order.begin(), order.end()));
+  }
+  constexpr const char* kNamed[] = {"0231", "0312", "0213"};
+  return kNamed[shape.word({"nhwc", "nchw", "heads"})];
+}
+
+// Of a problem, whose scalar is the order's digits as one number.
+permute::Permutation permutation_of(const Problem& problem) {
+  const std::vector<std::int64_t>& x = problem.inputs[0].extents;
+  permute::Permutation result;
+  result.rank = static_cast<int>(x.size());
+  std::copy(x.begin(), x.end(), result.shape.begin());
+  auto order = static_cast<int>(problem.scalars.find("order")->second);
+  for (std::size_t d = x.size(); d-- > 0; order /= 10) result.order[d] = order % 10;
+  return result;
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const std::string order = order_of(shape);
+  std::vector<std::int64_t> x, y;
+  for (std::size_t d = 0; d < order.size(); ++d)
+    x.push_back(shape.number(std::string_view("nabce").substr(d, 1)));
+  for (const char axis : order) y.push_back(x[static_cast<std::size_t>(axis - '0')]);
+  Problem result{dtype, shape.text(), {{"x", dtype, x}}, {{"y", dtype, y}}, {}, 0};
+  result.scalars = {{"order", std::stoi(order)}};
+  result.work = permute::work(dtype, permutation_of(result));
+  return result;
+}
+
+struct Run {
+  permute::Variant operator()(const Call& call, permute::Variant variant, Stream& stream) const {
+    return permute::run(call.address("x"), call.address("y"), permutation_of(call.problem()),
+                        size_of(call.problem().dtype), variant, stream);
+  }
+};
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  const permute::Permutation p = permutation_of(call.problem());
+  const auto rank = static_cast<std::size_t>(p.rank);
+  vendor::permute(vendor, call.problem().dtype, {p.shape.data(), rank}, {p.order.data(), rank},
+                  call.address("x"), call.address("y"), stream);
+}
+
+Source source(const Problem& problem, std::string_view, std::int64_t i, const Bits&) {
+  const permute::Permutation p = permutation_of(problem);
+  std::array<std::int64_t, permute::kMaxRank> coordinate{};
+  const auto at = [](int axis) { return static_cast<std::size_t>(axis); };
+  for (int d = p.rank - 1; d >= 0; --d) {
+    const std::size_t axis = at(p.order[at(d)]);
+    coordinate[axis] = i % p.shape[axis];
+    i /= p.shape[axis];
+  }
+  std::int64_t place = 0;
+  for (int d = 0; d < p.rank; ++d) place = place * p.shape[at(d)] + coordinate[at(d)];
+  return {"x", place};
+}
+
+std::vector<std::string> sizes(Dtype) {
+  std::vector<std::string> shapes = {"0_n5", "021_n4_a1_b6"};
+  for (const char* const order : {"43210", "02143", "20314", "14023", "30412", "01234", "40213"})
+    shapes.push_back(std::string(order) + "_n2_a3_b4_c5_e18");
+  return shapes;
+}
+
+} // namespace
+
+Card permute_card() {
+  Card card;
+  only_moves(card, source);
+  card.problem = problem;
+  card.variants = variants_of(permute::kVariants, Run{});
+  card.resolved = [](const Problem&) {
+    return name(permute::resolved(permute::Variant::automatic));
+  };
+  card.run_automatic = automatic_of(permute::Variant::automatic, Run{});
+  card.vendors = {[](const Problem& p) { return vendor::permute_variants(p.dtype); }, run_vendor};
+  card.usual = [](Dtype) {
+    return std::vector<std::string>{"nhwc_n2_a24_b9_c11", "heads_n2_a5_b7_c20", "10_n40_a65",
+                                    "41302_n3_a2_b4_c5_e6"};
+  };
+  card.sizes = sizes;
+  card.misaligned = [](Dtype) {
+    return std::vector<std::string>{"10_n96_a40", "heads_n2_a3_b7_c48", "nchw_n2_a5_b9_c2"};
+  };
+  card.refuses_overlap = false;
+  card.empty = {"10_n0_a5", "201_n3_a0_b4"};
+  // Of `coalesced` the own tests say which kernel runs.
+  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
+    return std::vector<std::string>{variant == "naive" ? "permute::naive<" : "permute::"};
+  };
+  card.timed_on_host = {
+      {"nhwc_n2_a64_b28_c32", true}, {"nchw_n1_a128_b128_c3"}, {"heads_n2_a32_b12_c64"}};
+  // A small one, and 512 MiB and more of traffic.
+  card.timed_on_gpu = {{"nhwc_n8_a64_b56_c56"},
+                       {"nhwc_n128_a256_b56_c56", true},
+                       {"nchw_n128_a56_b56_c256"},
+                       {"nhwc_n1024_a3_b224_c224"},
+                       {"heads_n64_a2048_b16_c128"}};
+  return card;
+}
+
+} // namespace kg::card

@@ -1,0 +1,182 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only permute promises; what every operation does is in its card.
+#include "permute/permute.h"
+
+#include <algorithm>
+
+#include "runtime/device.h"
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/support/device_types.h"
+#include "tests/support/huge.h"
+
+namespace kg::card {
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+Sample patterns(const std::string& order, const Extents& x) {
+  std::string shape = order;
+  for (std::size_t d = 0; d < x.size(); ++d)
+    shape += std::string("_") + "nabce"[d] + std::to_string(x[d]);
+  return {"unique_bits", shape};
+}
+
+struct Offsets {
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+};
+
+// Right, and by this kernel of `coalesced`.
+void check(Judge& judge, const std::string& order, const Extents& x, const std::string& kernel,
+           Offsets offsets = {}) {
+  const Sample sample = patterns(order, x);
+  const Layout layout = {{"x", {offsets.x, 0}}, {"y", {offsets.y, 0}}};
+  judge.check(sample, layout);
+  const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
+  const Outcome outcome =
+      judge.run(judge.card().variant("coalesced"), problem, completed(problem, {}), layout);
+  EXPECT_NE(outcome.kernels.at(0).find("permute::" + kernel), std::string::npos)
+      << outcome.kernels[0] << " ran on " << sample.shape;
+}
+
+std::int64_t pack(Dtype dtype) { return 16 / static_cast<std::int64_t>(size_of(dtype)); }
+
+KG_OWN_TEST(AllOrders) {
+  for (const Extents& x : {Extents{3, 7}, Extents{4, 1, 6}, Extents{3, 5, 2, 17}}) {
+    std::string order = std::string("0123").substr(0, x.size());
+    do judge.check(patterns(order, x));
+    while (std::next_permutation(order.begin(), order.end()));
+  }
+}
+
+// Images between the layouts that libraries use, channels from one to more than a tile.
+KG_OWN_TEST(ChannelsFirstAndLast) {
+  for (const std::int64_t channels : {1, 2, 3, 4, 7, 16, 33, 64, 128}) {
+    const std::string kernel = channels == 1 ? "rows<" : "tiled<";
+    check(judge, "0231", {2, channels, 6, 23}, kernel);
+    check(judge, "0312", {2, 6, 23, channels}, kernel);
+  }
+}
+
+// Around a tile of 32 by 32 words, of K elements each along either side.
+KG_OWN_TEST(Tiles) {
+  for (const std::int64_t a : {2, 15, 16, 31, 32, 33, 65})
+    for (const std::int64_t b : {17, 32, 63, 129}) {
+      check(judge, "10", {b, a}, "tiled<1");
+      check(judge, "201", {3, b, a}, "tiled<");
+    }
+  check(judge, "10", {300, 3}, "tiled<1");
+  check(judge, "10", {3, 1100}, "tiled<1");
+  check(judge, "10", {8, 9}, "naive<");
+}
+
+// Elements of 1 and 2 bytes that move several to a word, and what forbids it.
+KG_OWN_TEST(TilesOfWords) {
+  const auto bytes = static_cast<std::int64_t>(size_of(judge.dtype()));
+  const std::int64_t k = bytes < 4 ? 4 / bytes : 1;
+  const std::string words = "tiled<" + std::to_string(k);
+  for (const std::int64_t a : {8 * k, 9 * k, 33 * k})
+    for (const std::int64_t b : {32 * k, 33 * k}) {
+      check(judge, "10", {b, a}, words);
+      check(judge, "3021", {2, b, 3, a}, words);
+    }
+  if (k == 1) return;
+  check(judge, "10", {32 * k + 1, 8 * k}, "tiled<1");
+  check(judge, "10", {32 * k, 8 * k + 1}, "tiled<1");
+  check(judge, "10", {32 * k, 8 * k}, "tiled<1", {1, 0});
+  check(judge, "10", {32 * k, 8 * k}, "tiled<1", {0, 1});
+  check(judge, "10", {31 * k, 8 * k}, "tiled<1");
+  check(judge, "10", {32 * k, 7 * k}, "tiled<1");
+}
+
+// The last axis stays: packs where rows are long enough, elements that grow where they are short.
+KG_OWN_TEST(WholeRows) {
+  const std::int64_t pack = card::pack(judge.dtype());
+  for (const std::int64_t cols :
+       {pack, pack + 1, 3 * pack - 1, 5 * pack, 20 * pack + 2, 40 * pack + 3})
+    check(judge, "102", {3, 7, cols}, cols % pack == 0 ? "rows<false" : "rows<true");
+  for (const std::int64_t cols : {2, 3, 4, 8}) judge.check(patterns("102", {20, 33, cols}));
+  if (pack >= 4) check(judge, "102", {20, 33, 2}, "tiled<");
+  judge.check(patterns("102", {20, 33, 2}), {{"x", {1, 0}}});
+  check(judge, "102", {3, 7, 8 * pack}, "rows<true", {1, 0});
+  check(judge, "102", {3, 7, 8 * pack}, "rows<false", {1, 1});
+  check(judge, "102", {3, 7, 8 * pack + 1}, "rows<true", {2, 1});
+}
+
+// Rows that no block of the first grid takes.
+KG_OWN_TEST(BeyondOneGrid) {
+  const std::int64_t resident = std::int64_t{device_properties().sm_count} * 4;
+  check(judge, "102", {2, resident * 17, pack(judge.dtype())}, "rows<false");
+}
+
+KG_OWN_TEST(ThereAndBackIsTheOriginal) {
+  const Sample there = patterns("3021", {3, 20, 5, 34});
+  const Inputs x = completed(problem_of(judge.card(), judge.dtype(), there), {});
+  judge.each_variant(there, [&](const Variant& variant) {
+    Sample back = patterns("1320", {34, 3, 5, 20});
+    back.inputs["x"] = judge.run(variant.name, there).outputs.at("y");
+    EXPECT_EQ(judge.run(variant.name, back).bits("y"), x.at("x").bits) << variant.name;
+  });
+}
+
+// Places beyond 32 bits, turned and by rows.
+KG_OWN_TEST(MoreThan2To31Elements) {
+  const Extents extents = {2, 32800, 32800};
+  const std::int64_t count = test::element_count(extents);
+  const std::string reason =
+      test::too_huge_reason(static_cast<std::size_t>(2 * count) * size_of(judge.dtype()));
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  dispatch_moved(judge.dtype(), [&]<class T>() {
+    const T everywhere =
+        test::from_raw_bits<T>(0x3C3C3C3C3C3C3C3C & test::poison_bits(judge.dtype()));
+    const DeviceBuffer<T> x(static_cast<std::size_t>(count));
+    fill_bytes(x.data(), 0x3C, x.bytes(), judge.stream());
+    for (const std::string order : {"021", "102"}) {
+      const Problem problem = problem_of(judge.card(), judge.dtype(), patterns(order, extents));
+      test::Marks<T> before, after;
+      std::uint64_t bits = 1;
+      for (const std::int64_t i :
+           {std::int64_t{0}, std::int64_t{1} << 30, std::int64_t{1} << 31, count - 1}) {
+        after[i] = test::from_raw_bits<T>(bits);
+        before[judge.card().source(problem, "y", i, {}).index] = test::from_raw_bits<T>(bits++);
+      }
+      test::put(before, x, judge.stream());
+      for (const Variant& variant : judge.card().variants) {
+        const DeviceBuffer<T> y(static_cast<std::size_t>(count));
+        Call call(problem);
+        call.bind("x", x.data());
+        call.bind("y", y.data());
+        variant.run(call, judge.stream());
+        EXPECT_TRUE(test::holds(y, everywhere, after, judge.stream())) << variant.name;
+        EXPECT_NO_THROW(y.check_guards());
+      }
+      for (auto& [index, value] : before) value = everywhere;
+      test::put(before, x, judge.stream());
+    }
+  });
+}
+
+// What no shape can name.
+KG_OWN_TEST(RefusesOrders) {
+  const DeviceBuffer<double> x(64), y(64);
+  const auto refuses = [&](const permute::Permutation& permutation, std::size_t bytes) {
+    EXPECT_THROW(permute::run(x.data(), y.data(), permutation, bytes, permute::Variant::automatic,
+                              judge.stream()),
+                 Error);
+  };
+  const std::size_t bytes = size_of(judge.dtype());
+  LaunchRecorder recorder;
+  refuses({0, {}, {}}, bytes);
+  refuses({6, {}, {}}, bytes);
+  refuses({2, {4, 4}, {1, 1}}, bytes);
+  refuses({2, {4, 4}, {0, 2}}, bytes);
+  refuses({2, {4, 4}, {-1, 0}}, bytes);
+  refuses({2, {2, 2}, {1, 0}}, 16);
+  EXPECT_TRUE(recorder.launches().empty());
+}
+
+} // namespace
+} // namespace kg::card

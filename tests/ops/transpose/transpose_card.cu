@@ -1,0 +1,91 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transposing matrices, whose rows may lie apart.
+#include "transpose/transpose.h"
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "vendor/transpose/transpose.h"
+
+namespace kg::card {
+namespace {
+
+// Of x.
+std::string shape_of(std::int64_t rows, std::int64_t cols) {
+  return "rows" + std::to_string(rows) + "_cols" + std::to_string(cols);
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const std::int64_t rows = shape.number("rows");
+  const std::int64_t cols = shape.number("cols");
+  Problem result{dtype, shape.text(), {}, {}, transpose::work(dtype, rows, cols), 0};
+  result.inputs = {{"x", dtype, {rows, cols}}};
+  result.outputs = {{"y", dtype, {cols, rows}}};
+  result.gaps = true;
+  return result;
+}
+
+struct Run {
+  transpose::Variant operator()(const Call& call, transpose::Variant variant,
+                                Stream& stream) const {
+    return transpose::run(call.rows_in("x"), call.rows_out("y"), size_of(call.problem().dtype),
+                          variant, stream);
+  }
+};
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::transpose(vendor, call.problem().dtype, call.address("x"), call.extent("x", 0),
+                    call.extent("x", 1), call.leading("x"), call.address("y"), call.leading("y"),
+                    stream);
+}
+
+// Around a tile of 32 by 32 and the 8 rows that its block takes at once.
+std::vector<std::string> sizes(Dtype) {
+  std::vector<std::string> shapes = {shape_of(1, 4099), shape_of(4099, 1), shape_of(1025, 257),
+                                     shape_of(300, 1000)};
+  for (const std::int64_t rows : {1, 2, 7, 8, 9, 31, 32, 33, 64, 97})
+    for (const std::int64_t cols : {1, 3, 8, 31, 32, 33, 63, 65, 251})
+      shapes.push_back(shape_of(rows, cols));
+  return shapes;
+}
+
+} // namespace
+
+Card transpose_card() {
+  Card card;
+  only_moves(card, [](const Problem& problem, std::string_view, std::int64_t i, const Bits&) {
+    const std::vector<std::int64_t>& x = problem.inputs[0].extents;
+    return Source{"x", i % x[0] * x[1] + i / x[0]};
+  });
+  card.problem = problem;
+  card.variants = variants_of(transpose::kVariants, Run{});
+  card.resolved = [](const Problem&) {
+    return name(transpose::resolved(transpose::Variant::automatic));
+  };
+  card.run_automatic = automatic_of(transpose::Variant::automatic, Run{});
+  card.vendors = {[](const Problem& p) { return vendor::transpose_variants(p.dtype); }, run_vendor};
+  card.usual = [](Dtype) {
+    return std::vector<std::string>{shape_of(200, 333), shape_of(65, 64), shape_of(131, 70)};
+  };
+  card.sizes = sizes;
+  card.misaligned = [](Dtype) {
+    return std::vector<std::string>{shape_of(33, 47), shape_of(70, 64), shape_of(5, 129),
+                                    shape_of(1, 40)};
+  };
+  card.refuses_overlap = false;
+  card.empty = {shape_of(0, 5), shape_of(5, 0), shape_of(0, 0)};
+  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
+    return std::vector<std::string>{"transpose::" + std::string(variant)};
+  };
+  card.timed_on_host = {{"rows256_cols256", true}, {"rows300_cols500"}, {"rows4096_cols16"}};
+  // A small one, and 256 MiB and more.
+  card.timed_on_gpu = {{"rows1024_cols1024"},
+                       {"rows8192_cols8192", true},
+                       {"rows16384_cols16384"},
+                       {"rows10007_cols9973"},
+                       {"rows2097152_cols64"}};
+  return card;
+}
+
+} // namespace kg::card

@@ -1,0 +1,133 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only transpose promises; what every operation does is in its card.
+#include "transpose/transpose.h"
+
+#include "runtime/device.h"
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/contract/samples.h"
+#include "tests/support/device_types.h"
+#include "tests/support/huge.h"
+#include "tests/support/metamorphic.h"
+
+namespace kg::card {
+namespace {
+
+// Of x.
+Sample patterns(std::int64_t rows, std::int64_t cols) {
+  return {"unique_bits", "rows" + std::to_string(rows) + "_cols" + std::to_string(cols)};
+}
+
+// Elements of 1 and 2 bytes that move several to a word, and what forbids it.
+KG_OWN_TEST(TilesOfWords) {
+  const auto bytes = static_cast<std::int64_t>(size_of(judge.dtype()));
+  const std::int64_t k = bytes < 4 ? 4 / bytes : 1;
+  for (const std::int64_t rows : {32 * k, 33 * k, 70 * k})
+    for (const std::int64_t cols : {8 * k, 9 * k, 40 * k})
+      judge.check(patterns(rows, cols), {{"x", {0, k}}, {"y", {0, 3 * k}}});
+  for (const Layout& layout : {Layout{{"x", {0, 1}}}, Layout{{"y", {0, 1}}}, Layout{{"x", {1, 0}}},
+                               Layout{{"y", {1, 0}}}, Layout{{"x", {2, 2}}, {"y", {2, 2}}}})
+    judge.check(patterns(32 * k, 8 * k), layout);
+  judge.check(patterns(32 * k - 1, 8 * k));
+  judge.check(patterns(32 * k, 8 * k + 1));
+  judge.check(patterns(31 * k, 8 * k));
+}
+
+// Gaps of other sizes on either side, and beside libraries.
+KG_OWN_TEST(RowsWithGaps) {
+  for (const Layout& layout :
+       {Layout{{"x", {1, 3}}, {"y", {3, 5}}}, Layout{{"x", {2, 32}}, {"y", {0, 64}}},
+        Layout{{"x", {0, 100}}, {"y", {7, 31}}}, Layout{{"x", {7, 0}}, {"y", {12, 2}}}}) {
+    judge.check(patterns(33, 47), layout);
+    judge.check(patterns(70, 64), layout);
+  }
+  for (const Sample& sample :
+       {Sample{"normal", patterns(200, 333).shape}, {"normal", patterns(65, 64).shape}})
+    judge.check_vendors(sample, {{"x", {0, 3}}, {"y", {0, 7}}});
+}
+
+// More rows of tiles than a grid's y extent can count.
+KG_OWN_TEST(BeyondOneGrid) {
+  judge.check(patterns(std::int64_t{device_properties().max_grid_yz} * 32 + 45, 1));
+}
+
+KG_OWN_TEST(TwiceIsTheOriginal) {
+  const Sample there = patterns(300, 131), back = patterns(131, 300);
+  const Inputs x = completed(problem_of(judge.card(), judge.dtype(), there), {});
+  judge.each_variant(there, [&](const Variant& variant) {
+    Sample turned = back;
+    turned.inputs["x"] = judge.run(variant.name, there).outputs.at("y");
+    EXPECT_EQ(judge.run(variant.name, turned).bits("y"), x.at("x").bits) << variant.name;
+  });
+}
+
+// Columns of y are rows of x.
+KG_OWN_TEST(PermutedRowsArePermutedColumns) {
+  const Sample sample = patterns(75, 41);
+  const Inputs x = completed(problem_of(judge.card(), judge.dtype(), sample), {});
+  const std::vector<std::int64_t> order = test::permutation(75);
+  Sample permuted = sample;
+  permuted.inputs["x"] = bits(judge.dtype(), test::permuted_rows(x.at("x").bits, order));
+  judge.each_variant(sample, [&](const Variant& variant) {
+    EXPECT_EQ(judge.run(variant.name, permuted).bits("y"),
+              test::permuted_columns(judge.run(variant.name, sample).bits("y"), order))
+        << variant.name << ": (P x)^T = x^T P^T";
+  });
+}
+
+// Indices beyond 32 bits on both sides.
+KG_OWN_TEST(MoreThan2To31Elements) {
+  constexpr std::int64_t kRows = 46349, kCols = 46351;
+  static_assert(kRows * kCols > std::int64_t{1} << 31);
+  const std::string reason =
+      test::too_huge_reason(static_cast<std::size_t>(2 * kRows * kCols) * size_of(judge.dtype()));
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  dispatch_moved(judge.dtype(), [&]<class T>() {
+    const T everywhere =
+        test::from_raw_bits<T>(0x3C3C3C3C3C3C3C3C & test::poison_bits(judge.dtype()));
+    const DeviceBuffer<T> x(kRows * kCols);
+    fill_bytes(x.data(), 0x3C, x.bytes(), judge.stream());
+    test::Marks<T> before, after;
+    std::uint64_t bits = 1;
+    for (const std::int64_t row : {std::int64_t{0}, kRows / 2, kRows - 2, kRows - 1})
+      for (const std::int64_t col : {std::int64_t{0}, std::int64_t{33}, kCols - 1}) {
+        before[row * kCols + col] = test::from_raw_bits<T>(bits);
+        after[col * kRows + row] = test::from_raw_bits<T>(bits);
+        ++bits;
+      }
+    test::put(before, x, judge.stream());
+    for (const transpose::Variant variant : transpose::kVariants) {
+      const DeviceBuffer<T> y(kRows * kCols);
+      transpose::run(matrix<const T>(x.data(), kRows, kCols), matrix<T>(y.data(), kCols, kRows),
+                     variant, judge.stream());
+      EXPECT_TRUE(test::holds(y, everywhere, after, judge.stream())) << name(variant);
+      EXPECT_NO_THROW(y.check_guards());
+    }
+    EXPECT_TRUE(test::holds(x, everywhere, before, judge.stream()))
+        << "the kernel changed its input";
+  });
+}
+
+// Shapes and strides that do not fit each other, which the contract's problems cannot have.
+KG_OWN_TEST(RefusesStrides) {
+  const std::size_t bytes = size_of(judge.dtype());
+  const DeviceBuffer<double> x(64), y(64);
+  const auto refuses = [&](MatrixView<const void> from, MatrixView<void> to, std::size_t element) {
+    EXPECT_THROW(transpose::run(from, to, element, transpose::Variant::automatic, judge.stream()),
+                 Error);
+  };
+  LaunchRecorder recorder;
+  refuses({x.data(), {4, 8}, {8, 1}}, {y.data(), {4, 8}, {8, 1}}, bytes);
+  refuses({x.data(), {4, 8}, {8, 1}}, {y.data(), {7, 4}, {4, 1}}, bytes);
+  refuses({x.data(), {4, 8}, {8, 1}}, {y.data(), {8, 3}, {4, 1}}, bytes);
+  refuses({x.data(), {4, 8}, {7, 1}}, {y.data(), {8, 4}, {4, 1}}, bytes);
+  refuses({x.data(), {4, 8}, {8, 1}}, {y.data(), {8, 4}, {3, 1}}, bytes);
+  refuses({x.data(), {4, 8}, {8, 2}}, {y.data(), {8, 4}, {4, 1}}, bytes);
+  refuses({x.data(), {1, 2}, {2, 1}}, {y.data(), {2, 1}, {1, 1}}, 3);
+  EXPECT_TRUE(recorder.launches().empty());
+}
+
+} // namespace
+} // namespace kg::card
