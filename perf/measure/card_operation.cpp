@@ -21,45 +21,40 @@ using card::Card;
 using card::Problem;
 using card::Tensor;
 
-// An input on the device: random, or as its tensor says.
+// An input on the device: random, or as its tensor gives it.
 class TimedInput {
  public:
   TimedInput(const Tensor& tensor, test::Tensor random, Stream& stream) : tensor_(tensor) {
-    if (!tensor.element && !tensor.timed) {
-      random_.emplace(tensor.dtype, strided(tensor, {}).storage_size(), random, stream);
+    if (!tensor.element) {
+      random_.emplace(tensor.dtype, card::strided(tensor, {}).storage_size(), random, stream);
       return;
     }
     const std::size_t width = size_of(tensor.dtype);
     std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size()) * width);
     for (std::int64_t i = 0; i < tensor.size(); ++i) {
-      const std::uint64_t element = bits(i);
-      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &element, width);
+      const std::uint64_t bits = tensor.element(i);
+      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &bits,
+                  width); // little-endian
     }
-    made_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
+    given_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
   }
 
-  void* data() const { return random_ ? random_->data() : made_.data(); }
+  void* data() const { return random_ ? random_->data() : given_.data(); }
 
   // Of element i, row-major.
+  std::uint64_t bits(std::int64_t i) const {
+    return random_ ? test::encode(tensor_.dtype, value(i)) : tensor_.element(i);
+  }
   double value(std::int64_t i) const {
-    if (tensor_.timed) return tensor_.timed(i);
-    if (tensor_.element) return test::decode(tensor_.dtype, tensor_.element(i));
+    if (!random_) return test::decode(tensor_.dtype, tensor_.element(i));
     const std::int64_t cols = tensor_.extents.back();
     return random_->at(tensor_.gap == 0 ? i : i / cols * (cols + tensor_.gap) + i % cols);
-  }
-  std::uint64_t bits(std::int64_t i) const {
-    return tensor_.element ? tensor_.element(i) : test::encode(tensor_.dtype, value(i));
-  }
-
-  void append(std::vector<double>& values, Window window) const {
-    for (std::int64_t i = window.first; i < window.first + window.count; ++i)
-      values.push_back(value(i));
   }
 
  private:
   Tensor tensor_;
   std::optional<RandomTensor> random_;
-  DeviceBuffer<std::byte> made_;
+  DeviceBuffer<std::byte> given_;
 };
 
 // A problem's tensors on the device.
@@ -101,32 +96,54 @@ class Memory {
       test::Observed& part_of_it = values[tensor.name];
       part_of_it.dtype = tensor.dtype;
       for (const Window run : runs(tensor, {first, count}))
-        inputs_.at(tensor.name).append(part_of_it.values, run);
+        for (std::int64_t i = run.first; i < run.first + run.count; ++i)
+          part_of_it.values.push_back(inputs_.at(tensor.name).value(i));
     }
     return part;
   }
 
   // The bits of element i of an input.
-  std::uint64_t bits(std::string_view input, std::int64_t i) const {
-    return inputs_.find(input)->second.bits(i);
+  std::uint64_t bits(std::string_view name, std::int64_t i) const {
+    return inputs_.find(name)->second.bits(i);
   }
 
-  // Those rows of an output of the problem.
-  test::Observed observe(const Tensor& output, Window rows, Stream& stream) const {
-    return elements(output, runs(output, rows), stream);
+  // Those columns of the problem, of all rows.
+  Problem columns(const std::vector<std::int64_t>& some, card::Inputs& values) const {
+    Problem part = problem_;
+    for (auto* group : {&part.inputs, &part.outputs})
+      for (Tensor& tensor : *group)
+        if (tensor.col_axis >= 0) tensor.extents.back() = std::ssize(some);
+    for (const Tensor& tensor : problem_.inputs) {
+      test::Observed& part_of_it = values[tensor.name];
+      part_of_it.dtype = tensor.dtype;
+      const TimedInput& input = inputs_.at(tensor.name);
+      const std::int64_t cols = tensor.col_axis >= 0 ? tensor.extents.back() : 1;
+      for (std::int64_t i = 0; i < tensor.size(); i += cols) {
+        if (tensor.col_axis < 0) part_of_it.values.push_back(input.value(i));
+        for (const std::int64_t column : some)
+          if (tensor.col_axis >= 0) part_of_it.values.push_back(input.value(i + column));
+      }
+    }
+    return part;
   }
 
-  // These elements of an output of the problem.
-  test::Observed elements(const Tensor& output, const std::vector<Window>& windows,
-                          Stream& stream) const {
+  // These rows of an output.
+  test::Observed observe_rows(const Tensor& output, Window rows, Stream& stream) const {
+    return observe(output, runs(output, rows), stream);
+  }
+
+  // These elements of an output.
+  test::Observed observe(const Tensor& output, const std::vector<Window>& windows,
+                         Stream& stream) const {
     const std::size_t width = size_of(output.dtype);
     std::vector<std::byte> bytes;
-    for (const Window each : windows) {
+    for (const Window window : windows) {
       const std::size_t done = bytes.size();
-      bytes.resize(done + static_cast<std::size_t>(each.count) * width);
+      const std::size_t more = static_cast<std::size_t>(window.count) * width;
+      bytes.resize(done + more);
       copy_to_host(bytes.data() + done,
-                   outputs_.at(output.name).data() + static_cast<std::size_t>(each.first) * width,
-                   static_cast<std::size_t>(each.count) * width, stream);
+                   outputs_.at(output.name).data() + static_cast<std::size_t>(window.first) * width,
+                   more, stream);
     }
     return test::observe_bytes(output.dtype, bytes);
   }
@@ -163,16 +180,62 @@ std::string verify_moved(const Card& card, const Memory& memory, Stream& stream)
         expected.push_back(bits(from.input, from.index));
       }
       const auto comparison =
-          test::compare_bits(memory.elements(output, {window}, stream), {window.count}, expected);
+          test::compare_bits(memory.observe(output, {window}, stream), {window.count}, expected);
       if (!comparison.passed()) return comparison.text();
     }
   return "";
 }
 
-// `who`: the variant, or "" for a library, whose bound is multiplied by `slack`. Of large results
-// some rows; an output that needs all inputs is looked at where these are few.
-std::string verify(const Card& card, const Memory& memory, std::string_view who, double slack,
-                   Stream& stream) {
+// Whose results they are: the variant, or "" for a library, whose bound is multiplied by `slack`.
+struct Author {
+  std::string variant;
+  double slack;
+};
+
+std::string compared(const Tensor& output, const test::Observed& seen,
+                     const card::Reference& reference, const Author& author) {
+  std::vector<double> tolerance =
+      reference.tolerance ? reference.tolerance(author.variant) : std::vector<double>();
+  for (double& bound : tolerance) bound *= author.slack;
+  test::Expectation expected = test::exactly(output.dtype, output.extents, reference.value);
+  if (!tolerance.empty()) expected = {output.dtype, output.extents, reference.value, tolerance};
+  const auto comparison = test::compare(seen, expected);
+  return comparison.passed() ? "" : output.name + ": " + comparison.text();
+}
+
+// Sixteen columns of outputs that need all rows, the first and the last among them.
+std::string verify_columns(const Card& card, const Memory& memory, const Author& author,
+                           Stream& stream) {
+  const auto is_of_columns = [](const Tensor& output) {
+    return !output.by_row && output.col_axis >= 0;
+  };
+  for (const Tensor& output : memory.problem().outputs) {
+    if (!is_of_columns(output)) continue;
+    const std::int64_t cols = output.extents.back();
+    const std::int64_t count = std::min<std::int64_t>(cols, 16);
+    std::vector<std::int64_t> columns;
+    std::vector<Window> places;
+    for (std::int64_t i = 0; i < count; ++i) {
+      columns.push_back(count == 1 ? 0 : i * (cols - 1) / (count - 1));
+      places.push_back({columns.back(), 1});
+    }
+    card::Inputs values;
+    const Problem part = memory.columns(columns, values);
+    const card::References references = card.references(part, values);
+    for (const Tensor& each : part.outputs) {
+      if (!is_of_columns(each)) continue;
+      const std::string wrong =
+          compared(each, memory.observe(each, places, stream), references.at(each.name), author);
+      if (!wrong.empty()) return wrong;
+    }
+    return "";
+  }
+  return "";
+}
+
+// Of large results some rows; an output that needs all inputs is looked at where these are few, or
+// some of its columns.
+std::string verify(const Card& card, const Memory& memory, const Author& author, Stream& stream) {
   if (card.source) return verify_moved(card, memory, stream);
   const Problem& problem = memory.problem();
   const Tensor& result = problem.outputs[0];
@@ -188,24 +251,19 @@ std::string verify(const Card& card, const Memory& memory, std::string_view who,
     const Window of_rows{window.first / row, window.count / row};
     const Problem part = memory.rows(of_rows.first, of_rows.count, values);
     const card::References references = card.references(part, values);
-    for (const Tensor& output : problem.outputs) {
+    for (const Tensor& output : part.outputs) {
       if (!output.by_row && of_rows.count < rows) continue;
-      const card::Reference& reference = references.at(output.name);
-      std::vector<double> tolerance =
-          reference.tolerance ? reference.tolerance(who) : std::vector<double>();
-      for (double& bound : tolerance) bound *= slack;
-      const std::vector<std::int64_t>& extents = part.tensor(output.name).extents;
-      test::Expectation expected = test::exactly(output.dtype, extents, reference.value);
-      if (!tolerance.empty()) expected = {output.dtype, extents, reference.value, tolerance};
-      const auto comparison = test::compare(memory.observe(output, of_rows, stream), expected);
-      if (!comparison.passed()) return output.name + ": " + comparison.text();
+      const std::string wrong =
+          compared(output, memory.observe_rows(problem.tensor(output.name), of_rows, stream),
+                   references.at(output.name), author);
+      if (!wrong.empty()) return wrong;
     }
   }
-  return "";
+  return all ? "" : verify_columns(card, memory, author, stream);
 }
 
 Workload workload(const Card& card, const Problem& problem, const std::string& variant,
-                  std::string who, double slack, std::function<void(const Call&, Stream&)> run,
+                  const Author& author, std::function<void(const Call&, Stream&)> run,
                   std::function<void(const Call&, Stream&)> prepare = {}) {
   auto memory = std::make_shared<Memory>(problem);
   auto call = std::make_shared<Call>(memory->call());
@@ -215,13 +273,13 @@ Workload workload(const Card& card, const Problem& problem, const std::string& v
     stream.synchronize();
   }
   return {[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
-          [=, &card](Stream& s) { return verify(card, *memory, who, slack, s); }, variant};
+          [=, &card](Stream& s) { return verify(card, *memory, author, s); }, variant};
 }
 
 Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   Problem with_kept = card.problem(dtype, shape);
   for (const Tensor& output : std::vector<Tensor>(with_kept.outputs))
-    if (output.optional) with_kept = with_kept.without(output.name);
+    if (output.extra) with_kept = with_kept.without(output.name);
   Problem problem = with_kept;
   problem.kept.clear(); // ours need none of it
   if (std::none_of(card.variants.begin(), card.variants.end(),
@@ -231,18 +289,19 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   result.automatic = card.resolved(problem);
   for (const card::Variant& variant : card.variants) {
     if (!variant.supports(problem)) continue;
-    result.variants.push_back({variant.name, false,
-                               [=, &card, run = variant.run] {
-                                 return workload(card, problem, variant.name, variant.name, 1, run);
-                               },
-                               is_timed_in_sequence(variant.sequence(problem))});
+    result.variants.push_back(
+        {variant.name, false,
+         [=, &card, run = variant.run] {
+           return workload(card, problem, variant.name, {variant.name, 1}, run);
+         },
+         is_timed_in_sequence(variant.sequence(problem))});
   }
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);
     result.variants.push_back({name, true, [=, &card] {
                                  return workload(
-                                     card, card.vendors.problem(with_kept), name, "",
-                                     card.vendors.slack_when_timed,
+                                     card, card.vendors.problem(with_kept, name), name,
+                                     {"", card.vendors.slack_when_timed},
                                      [=, &card](const Call& call, Stream& stream) {
                                        card.vendors.run(name, call, stream);
                                      },

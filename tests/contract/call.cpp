@@ -47,9 +47,9 @@ test::Strided strided(const Tensor& tensor, const Layout& layout) {
   return view;
 }
 
-void Call::bind(std::string_view tensor, void* data, std::int64_t gap) {
+void Call::bind(std::string_view tensor, void* data, std::int64_t gap, std::int64_t step) {
   problem_->tensor(tensor); // there is one
-  bound_[std::string(tensor)] = {data, gap};
+  bound_[std::string(tensor)] = {data, gap, step};
 }
 
 void* Call::address(std::string_view tensor) const { return bound(tensor).data; }

@@ -32,16 +32,17 @@ struct Tensor {
   // these rows of it.
   bool by_row = true;
   std::vector<std::string> may_be = {}; // of an output: the inputs whose memory it may take
-  std::size_t row_axis = 0;             // which of its axes the rows are
-  // Whether it may be null. An output that may be is neither part of the work nor timed.
-  bool optional = false;
-  // Of an input: its elements where it is timed, by their row-major numbers; none: standard
-  // normals.
-  std::function<double(std::int64_t)> timed = {};
-  std::int64_t gap = 0; // elements behind each row, of every layout
-  bool derived = false; // whether its extents follow from those of other tensors
-  // The bits of element i of an input that cannot be random, tested or timed: an index, say.
+  std::int64_t gap = 0;                 // elements behind each row, of every layout
+  bool derived = false;                 // whether its extents follow from those of other tensors
+  // The bits of element i of an input that cannot be random: an index, say.
   std::function<std::uint64_t(std::int64_t)> element = {};
+  std::size_t row_axis = 0; // which of its axes the rows are
+  bool optional = false;    // whether it may be null
+  // Of an optional output: whether it is neither part of the work nor timed.
+  bool extra = false;
+  // The axis of the columns, the last one, where outputs that need all rows need only these columns
+  // of it; -1: none.
+  int col_axis = -1;
 
   std::int64_t size() const { return test::element_count(extents); }
 };
@@ -65,7 +66,7 @@ struct Problem {
   // Where these are rows of a larger problem: which of its rows the first is.
   std::int64_t first_row = 0;
   // Adds the inputs that are no standard normals, or made of others, to those that are there
-  // already.
+  // already. Not where it is timed.
   std::function<void(const Problem&, Inputs&)> draw = [](const Problem&, Inputs&) {};
   std::vector<std::string> left_out = {}; // optional tensors that this problem does without
 
@@ -88,8 +89,9 @@ class Call {
  public:
   explicit Call(const Problem& problem) : problem_(&problem) {}
 
-  // `data` is the tensor's first element, `gap` what the layout adds behind each row.
-  void bind(std::string_view tensor, void* data, std::int64_t gap = 0);
+  // `data` is the tensor's first element, `gap` what the layout adds behind each row, `step` the
+  // distance of the elements of a row.
+  void bind(std::string_view tensor, void* data, std::int64_t gap = 0, std::int64_t step = 1);
 
   const Problem& problem() const { return *problem_; }
 
@@ -137,6 +139,7 @@ class Call {
   struct Bound {
     void* data = nullptr;
     std::int64_t gap = 0;
+    std::int64_t step = 1;
   };
 
   void* data(std::string_view tensor, Dtype dtype) const;
@@ -148,7 +151,7 @@ class Call {
     const std::int64_t cols = extents.back();
     return {data,
             {test::element_count(std::span(extents).first(extents.size() - 1)), cols},
-            {leading(name), 1}};
+            {leading(name), bound(name).step}};
   }
 
   const Problem* problem_;

@@ -215,6 +215,7 @@ Card candidate_card(const Card& card, const std::string& library) {
   candidate.checks_arguments = false;
   candidate.kernel_name = {};
   candidate.launches = {};
+  candidate.kernels = {};
   candidate.far = {};
   candidate.references = [&card](const Problem& problem, const Inputs& inputs) {
     References references = card.references(problem, inputs);

@@ -84,8 +84,10 @@ struct Vendors {
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
-  // The problem as they take it: with inputs more that are made of ours.
-  std::function<Problem(const Problem&)> problem = [](const Problem& ours) { return ours; };
+  // The problem as one takes it: with inputs more that are made of ours, or results in other types,
+  // which are compared where it is timed alone.
+  std::function<Problem(const Problem&, std::string_view vendor)> problem =
+      [](const Problem& ours, std::string_view) { return ours; };
   // Whether the sign of a zero counts: relu of libraries gives either.
   test::SignedZero zero = test::SignedZero::must_match;
   // Before run, and not timed: computes what the problem has as `kept`.
@@ -116,6 +118,8 @@ struct Card {
   std::function<std::vector<Sample>(Dtype)> exact_samples;
   std::function<std::vector<Sample>(Dtype)> random_samples;
   std::function<std::vector<Sample>(Dtype)> special_samples;
+  // Beside libraries; none: random data of the usual shapes.
+  std::function<std::vector<Sample>(Dtype)> vendor_samples;
   // Shapes that are multiples of nothing, at least one for each path of each variant.
   std::function<std::vector<std::string>(Dtype)> usual;
   std::function<std::vector<std::string>(Dtype)> sizes; // around packs, warps, blocks and tiles
@@ -126,15 +130,20 @@ struct Card {
   bool outputs_may_meet = false; // whether outputs that overlap each other are not refused
   // Whether wrong arguments throw an Error at all: a kernel from elsewhere returns nothing.
   bool checks_arguments = true;
-  std::vector<std::string> empty; // problems without elements
+  std::map<std::string, std::vector<double>> refused_scalars; // values of each that are refused
+  std::vector<std::string> empty;                             // problems without elements
   // Problems of two rows, to be tried 2^31 elements apart, where rows may lie apart.
   std::function<std::vector<std::string>(Dtype)> far;
   // How many kernels `variant` launches where there are elements; none: nobody knows.
   std::function<std::size_t(std::string_view variant, const Problem&)> launches =
       [](std::string_view, const Problem&) -> std::size_t { return 1; };
-  // What the first kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
+  // What each kernel's name must hold, all of it, when `variant` runs on tensors that lie so.
   std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
       kernel_name;
+  // In place of both where the kernels of a run differ: what the name of each must hold.
+  std::function<std::vector<std::vector<std::string>>(std::string_view variant, const Problem&,
+                                                      const Layout&)>
+      kernels;
   // What every result must satisfy beside its bound; empty, or what is wrong.
   std::function<std::string(const Problem&, const Inputs& outputs)> also =
       [](const Problem&, const Inputs&) { return std::string(); };

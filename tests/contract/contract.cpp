@@ -61,6 +61,11 @@ void random_against_oracle(Judge& judge) {
 }
 
 void random_against_vendors(Judge& judge) {
+  if (judge.card().vendor_samples) {
+    for (const Sample& sample : judge.card().vendor_samples(judge.dtype()))
+      judge.check_vendors(sample);
+    return;
+  }
   for (const Problem& problem : usual(judge)) {
     Sample sample = judge.random(problem.shape);
     sample.fill = "normal";
@@ -142,12 +147,36 @@ void automatic_reports_what_ran(Judge& judge, const Problem& problem) {
   const Outcome outcome =
       execute(judge.card().run_automatic, problem, completed(problem, {}), judge.stream());
   EXPECT_EQ(outcome.ran, judge.card().resolved(problem));
-  ASSERT_EQ(outcome.kernels.size(), judge.card().launches(outcome.ran, problem));
-  const auto parts = judge.card().kernel_name ? judge.card().kernel_name(outcome.ran, problem, {})
-                                              : std::vector<std::string>{outcome.ran};
-  for (const std::string& part : parts)
-    EXPECT_NE(outcome.kernels[0].find(part), std::string::npos)
-        << outcome.kernels[0] << " ran for " << outcome.ran;
+  judge.check_kernels(outcome, problem);
+  if (judge.card().kernel_name || judge.card().kernels) return;
+  for (const std::string& kernel : outcome.kernels)
+    EXPECT_NE(kernel.find(outcome.ran), std::string::npos) << kernel << " ran for " << outcome.ran;
+}
+
+// Matrices of which one has a column or a row less than the others, rows closer than they are long,
+// or elements apart.
+void refuses_rows_that_do_not_fit(Judge& judge, const Problem& problem, const Variant& variant,
+                                  const std::function<Call(const Problem&)>& bound) {
+  for (const auto* group : {&problem.inputs, &problem.outputs})
+    for (const Tensor& tensor : *group) {
+      if (!tensor.by_row || tensor.extents.size() != 2 || tensor.gap != 0) continue;
+      for (const std::size_t axis : {0, 1}) {
+        Problem wrong = problem;
+        for (auto* tensors : {&wrong.inputs, &wrong.outputs})
+          for (Tensor& each : *tensors)
+            if (each.name == tensor.name) --each.extents[axis];
+        EXPECT_THROW(variant.run(bound(wrong), judge.stream()), Error)
+            << variant.name << ": axis " << axis << " of " << tensor.name << " is one shorter";
+      }
+      Call call = bound(problem);
+      void* const data = call.address(tensor.name);
+      call.bind(tensor.name, data, -1);
+      EXPECT_THROW(variant.run(call, judge.stream()), Error)
+          << variant.name << ": the rows of " << tensor.name << " overlap";
+      call.bind(tensor.name, data, tensor.extents[1], 2);
+      EXPECT_THROW(variant.run(call, judge.stream()), Error)
+          << variant.name << ": the elements of " << tensor.name << " lie apart";
+    }
 }
 
 // A call of a problem of the usual shape, changed by `change`, must be refused before any launch.
@@ -166,7 +195,10 @@ void refuses_wrong_arguments(Judge& judge, const Problem& problem) {
   };
   LaunchRecorder recorder;
   for (const Variant& variant : judge.card().variants) {
-    if (!variant.supports(problem)) continue;
+    if (!variant.supports(problem)) {
+      EXPECT_THROW(variant.run(bound(problem), judge.stream()), Error) << variant.name;
+      continue;
+    }
     for (const Tensor* tensor : all) {
       if (tensor->size() == 0 || tensor->optional) continue;
       Call call = bound(problem);
@@ -202,6 +234,14 @@ void refuses_wrong_arguments(Judge& judge, const Problem& problem) {
             << variant.name << ": " << output.name << " begins at the second element of "
             << tensor->name;
       }
+    for (const auto& [scalar, values] : judge.card().refused_scalars)
+      for (const double value : values) {
+        Problem wrong = problem;
+        wrong.scalars[scalar] = value;
+        EXPECT_THROW(variant.run(bound(wrong), judge.stream()), Error)
+            << variant.name << ": " << scalar << " is " << value;
+      }
+    if (problem.gaps) refuses_rows_that_do_not_fit(judge, problem, variant, bound);
     for (const std::string& shape : judge.card().empty) {
       const Problem nothing = problem_of(judge.card(), judge.dtype(), {"nothing", shape});
       if (nothing.output_size() > 0) continue;
@@ -217,7 +257,7 @@ void work_is_its_traffic(Judge&, const Problem& problem) {
   const auto bytes = [&](const std::vector<Tensor>& tensors) {
     double sum = 0;
     for (const Tensor& tensor : tensors)
-      if (&tensors != &problem.outputs || !tensor.optional)
+      if (&tensors != &problem.outputs || !tensor.extra)
         sum += static_cast<double>(tensor.size()) * static_cast<double>(size_of(tensor.dtype));
     return sum;
   };

@@ -57,6 +57,9 @@ class Judge {
   // Beside every vendor, on numbers.
   void check_vendors(const Sample& sample, const Layout& layout = {});
 
+  // That those kernels ran, by their names, that must.
+  void check_kernels(const Outcome& outcome, const Problem& problem, const Layout& layout = {});
+
   // What a variant makes of it, with everything checked but the values.
   Outcome run(const Variant& variant, const Problem& problem, const Inputs& inputs,
               const Layout& layout = {});

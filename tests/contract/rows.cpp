@@ -49,7 +49,7 @@ bool rows_are_aligned(const Problem& problem, const Layout& layout) {
     const Place place = place_of(layout, tensor.name);
     return !tensor.by_row || tensor.extents.size() != 2 ||
            (place.offset % pack == 0 &&
-            (tensor.extents[0] == 1 || (tensor.extents[1] + place.gap) % pack == 0));
+            (tensor.extents[0] == 1 || (tensor.extents[1] + tensor.gap + place.gap) % pack == 0));
   };
   return std::all_of(problem.inputs.begin(), problem.inputs.end(), is_aligned) &&
          std::all_of(problem.outputs.begin(), problem.outputs.end(), is_aligned);

@@ -44,7 +44,7 @@ bool shows(std::int64_t i, std::int64_t cols, std::int64_t queries, std::int64_t
 }
 
 // Three of four, in a pattern that no pack repeats: where it is timed.
-double timed_keep(std::int64_t i) { return i * 7 / 5 % 4 == 0 ? 0 : 1; }
+std::uint64_t timed_keep(std::int64_t i) { return i * 7 / 5 % 4 == 0 ? 0 : 1; }
 
 // Three of four, by any byte but 0.
 std::vector<double> random_keep(std::int64_t count) {
@@ -78,24 +78,23 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t cols = shape.number("cols");
   std::int64_t queries = is_causal ? std::max<std::int64_t>(std::min(rows, cols), 1) : 0;
   if (shape.text().find("_queries") != std::string::npos) queries = shape.number("queries");
-  double hidden = 0;
+  std::int64_t read = rows * cols;
   for (std::int64_t query = 0; query < queries; ++query)
-    hidden += static_cast<double>(rows / queries) *
-              static_cast<double>(std::clamp<std::int64_t>(queries - query - 1, 0, cols));
+    read -= rows / queries * std::clamp<std::int64_t>(queries - query - 1, 0, cols);
   Problem result{dtype,
                  shape.text(),
                  {},
                  {},
                  masked_softmax::work(dtype, rows, cols, queries),
-                 5 * (static_cast<double>(rows * cols) - hidden),
+                 5 * static_cast<double>(read),
                  {{"scale", kScale}, {"queries", static_cast<double>(queries)}}};
   result.inputs = {{"x", dtype, {rows, cols}}};
   if (!is_causal)
     result.inputs.push_back(
-        {.name = "keep", .dtype = Dtype::i8, .extents = {rows, cols}, .timed = timed_keep});
+        {.name = "keep", .dtype = Dtype::i8, .extents = {rows, cols}, .element = timed_keep});
   result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
   result.gaps = true;
-  result.unread = hidden * static_cast<double>(size_of(dtype));
+  result.unread = static_cast<double>(rows * cols - read) * static_cast<double>(size_of(dtype));
   result.draw = draw;
   return result;
 }
@@ -133,18 +132,19 @@ std::int64_t rows_of_addend(const Problem& problem) {
 }
 
 // What the libraries add to the scaled elements; a causal mask is every sequence's.
-Problem with_addend(const Problem& ours) {
+Problem with_addend(const Problem& ours, std::string_view) {
   Problem result = ours;
   const std::int64_t queries = queries_of(ours), cols = cols_of(ours);
-  const auto addend = [=](double keep) { return keep != 0 ? 0 : -kInfinity; };
+  const auto addend = [](auto keep) { return keep != 0 ? 0 : -kInfinity; };
   const auto causal_addend = [=](std::int64_t i) { return addend(shows(i, cols, queries)); };
+  const auto timed_addend = [=, dtype = ours.dtype](std::int64_t i) {
+    return test::encode(dtype, queries == 0 ? addend(timed_keep(i)) : causal_addend(i));
+  };
   result.inputs.push_back({.name = "addend",
                            .dtype = ours.dtype,
                            .extents = {rows_of_addend(ours), cols},
                            .by_row = false,
-                           .timed = [=](std::int64_t i) {
-                             return queries == 0 ? addend(timed_keep(i)) : causal_addend(i);
-                           }});
+                           .element = timed_addend});
   result.draw = [=](const Problem& p, Inputs& inputs) {
     draw(p, inputs);
     std::vector<double> made;
@@ -366,6 +366,7 @@ Card masked_softmax_card() {
                 "causal_rows5_cols0_queries1", "causal_rows0_cols0_queries1"};
   card.far = of_both_forms<two_rows>;
   card.refuses_overlap = false;
+  card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}, {"queries", {7}}};
   card.kernel_name = kernel_name;
   card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
   card.timed_on_host = {

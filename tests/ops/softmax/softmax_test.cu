@@ -5,7 +5,6 @@
 #include "softmax/softmax.h"
 
 #include "runtime/device.h"
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/row_tests.h"
 #include "tests/contract/rows.h"
@@ -45,27 +44,6 @@ KG_OWN_TEST(ShiftInvariance) {
 KG_OWN_TEST(RowsAreIndependent) {
   for (const auto& [rows, cols] : {std::pair{9, 300}, std::pair{5, 2500}})
     check_rows_are_independent(judge, rows_cols(rows, cols));
-}
-
-// Shapes and strides that do not fit each other, which the contract's problems cannot have.
-KG_OWN_TEST(RefusesStrides) {
-  dispatch(judge.dtype(), [&]<class T>() {
-    const DeviceBuffer<T> data(4096), other(4096);
-    const auto run = [&](MatrixView<const T> x, MatrixView<T> y,
-                         softmax::Variant variant = softmax::Variant::automatic) {
-      softmax::run<T>(softmax::Kind::softmax, x, y, variant, judge.stream());
-    };
-    T* const p = data.data();
-    T* const q = other.data();
-    LaunchRecorder recorder;
-    EXPECT_THROW(run({p, {4, 8}, {8, 1}}, {q, {4, 7}, {8, 1}}), Error);
-    EXPECT_THROW(run({p, {4, 8}, {7, 1}}, {q, {4, 8}, {8, 1}}), Error);
-    EXPECT_THROW(run({p, {4, 8}, {8, 1}}, {q, {4, 8}, {7, 1}}), Error);
-    EXPECT_THROW(run({p, {4, 8}, {16, 2}}, {q, {4, 8}, {8, 1}}), Error);
-    EXPECT_THROW(run({p, {1, 1025}, {1025, 1}}, {q, {1, 1025}, {1025, 1}}, softmax::Variant::warp),
-                 Error);
-    EXPECT_TRUE(recorder.launches().empty());
-  });
 }
 
 } // namespace

@@ -4,7 +4,6 @@
 // What only softmax_backward promises; what every operation does is in its card.
 #include "softmax_backward/softmax_backward.h"
 
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/row_tests.h"
 #include "tests/contract/rows.h"
@@ -52,33 +51,6 @@ KG_OWN_TEST(Automatic) {
     EXPECT_EQ(softmax_backward::chain(Variant::automatic, cols),
               softmax_backward::chain(right, cols));
   }
-}
-
-// Shapes and strides that do not fit each other, which the contract's problems cannot have.
-KG_OWN_TEST(RefusesStrides) {
-  dispatch(judge.dtype(), [&]<class T>() {
-    const DeviceBuffer<T> data(4096);
-    T* const p = data.data();
-    const MatrixView<const T> in{p, {4, 8}, {8, 1}};
-    const MatrixView<T> out{p, {4, 8}, {8, 1}};
-    const auto run = [&](MatrixView<const T> y, MatrixView<const T> dy, MatrixView<T> dx,
-                         auto variant) {
-      softmax_backward::run<T>(softmax::Kind::softmax, y, dy, dx, variant, judge.stream());
-    };
-    constexpr auto kAutomatic = softmax_backward::Variant::automatic;
-    LaunchRecorder recorder;
-    EXPECT_THROW(run({p, {4, 7}, {8, 1}}, in, out, kAutomatic), Error);
-    EXPECT_THROW(run(in, {p, {3, 8}, {8, 1}}, out, kAutomatic), Error);
-    EXPECT_THROW(run(in, in, {p, {4, 7}, {8, 1}}, kAutomatic), Error);
-    EXPECT_THROW(run({p, {4, 8}, {7, 1}}, in, out, kAutomatic), Error);
-    EXPECT_THROW(run(in, {p, {4, 8}, {7, 1}}, out, kAutomatic), Error);
-    EXPECT_THROW(run(in, in, {p, {4, 8}, {7, 1}}, kAutomatic), Error);
-    EXPECT_THROW(run(in, {p, {4, 8}, {16, 2}}, out, kAutomatic), Error);
-    const MatrixView<const T> wide{p, {1, 1025}, {1025, 1}};
-    EXPECT_THROW(run(wide, wide, {p, {1, 1025}, {1025, 1}}, softmax_backward::Variant::warp),
-                 Error);
-    EXPECT_TRUE(recorder.launches().empty());
-  });
 }
 
 } // namespace

@@ -133,17 +133,19 @@ std::vector<std::string> sizes(Dtype dtype) {
 }
 
 // Packs where they fit all tensors of n elements.
-std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
-                                     const Layout& layout) {
+std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
+                                              const Layout& layout) {
   const std::int64_t n = length(problem);
-  if (n == 0) return {};
-  if (variant == "naive") return {"softmax_sum_backward::naive_sums"};
+  const std::vector<std::string> finish = {"softmax_sum_backward::finish"};
+  if (n == 0) return {finish};
+  if (variant == "naive")
+    return {{"softmax_sum_backward::naive_sums"}, {"softmax_sum_backward::naive"}, finish};
   const std::int64_t pack = elements_per_pack(problem.dtype);
   const auto is_aligned = [&](std::string_view tensor) {
     return place_of(layout, tensor).offset % pack == 0;
   };
   const bool fits = n % pack == 0 && is_aligned("x") && is_aligned("dy") && is_aligned("dx");
-  return {fits ? "softmax_sum_backward::vectorized" : "softmax_sum_backward::misaligned"};
+  return {{fits ? "softmax_sum_backward::vectorized" : "softmax_sum_backward::misaligned"}, finish};
 }
 
 } // namespace
@@ -171,11 +173,7 @@ Card softmax_sum_backward_card() {
   };
   card.misaligned = [](Dtype) { return std::vector<std::string>{terms_of(3, 5), terms_of(3, 40)}; };
   card.empty = {"k1_n0", "k3_n0", "k64_n0"};
-  card.launches = [](std::string_view variant, const Problem& p) -> std::size_t {
-    if (length(p) == 0) return 1;
-    return variant == "naive" ? 3 : 2;
-  };
-  card.kernel_name = kernel_name;
+  card.kernels = kernels;
   card.timed_on_host = {{"k8_n16384", true}, {"k3_n32768"}};
   // 896 MiB and more of traffic in the second and third.
   card.timed_on_gpu = {{"k8_n65536"}, {"k8_n33554432", true}, {"k3_n67108864"}};

@@ -1,0 +1,176 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// layernorm, of rows that fit a warp, a block's registers, and neither.
+#include "layernorm/layernorm.h"
+
+#include "tests/ops/normalization/forward.h"
+#include "tests/oracle/random.h"
+#include "vendor/layernorm/layernorm.h"
+
+namespace kg::card {
+namespace {
+
+using norm::Size;
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const std::int64_t rows = shape.number("rows");
+  const std::int64_t cols = shape.number("cols");
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 layernorm::work(dtype, rows, cols),
+                 8.0 * static_cast<double>(rows * cols),
+                 {{"epsilon", norm::kEpsilon}}};
+  result.inputs = {{"x", dtype, {rows, cols}},
+                   norm::parameter("gamma", dtype, cols),
+                   norm::parameter("beta", dtype, cols)};
+  result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}},
+                    norm::statistic("mean", rows, cols),
+                    norm::statistic("rstd", rows, cols)};
+  result.gaps = true;
+  return result;
+}
+
+struct Run {
+  template <class T>
+  layernorm::Variant operator()(const Call& call, layernorm::Variant variant,
+                                Stream& stream) const {
+    return layernorm::run<T>(call.rows_in<T>("x"), call.in<T>("gamma"), call.in<T>("beta"),
+                             call.scalar("epsilon"), call.rows_out<T>("y"), call.out<float>("mean"),
+                             call.out<float>("rstd"), variant, stream);
+  }
+};
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::layernorm(vendor, call.problem().dtype,
+                    {call.address("x"), call.address("gamma"), call.address("beta"),
+                     call.scalar("epsilon"), call.address("y"), call.extent("y", 0),
+                     call.extent("y", 1)},
+                    stream);
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const Size size{rows_of(problem), cols_of(problem)};
+  const double epsilon = problem.scalars.at("epsilon");
+  const std::vector<double>& x = inputs.at("x").values;
+  References result = {
+      {"y",
+       norm::result(
+           problem.dtype, size.cols,
+           test::layer_norm_oracle(x, size.rows, size.cols, norm::values_or_none(inputs, "gamma"),
+                                   norm::values_or_none(inputs, "beta"), epsilon),
+           [](const test::NormOracle& of, std::size_t i, std::int64_t chain) {
+             return test::layer_norm_f32_tolerance(of.value[i], of.normalized[i], of.skew[i],
+                                                   of.gamma[i], of.beta[i], chain);
+           },
+           [](const test::NormOracle& of, std::size_t i) {
+             return (std::fabs(of.normalized[i]) + 1 + of.skew[i]) * of.gamma[i] + of.beta[i];
+           })}};
+  norm::add_statistics(result, {problem.dtype, size, x, epsilon, true});
+  return result;
+}
+
+// Rows of m + d and m - d, as many of each: in every order the mean is m, the deviation d and the
+// result beta +- gamma, all of them exact.
+void add_pairs(std::vector<Sample>& samples, Dtype dtype, Size size) {
+  const test::Random random(test::seed(), 0x52);
+  std::vector<double> x, expected;
+  auto gamma = test::integers(dtype, size.cols, 60, test::Tensor::b).values;
+  const auto beta = test::integers(dtype, size.cols, 60, test::Tensor::c).values;
+  for (double& g : gamma) g = g == 0 ? 7 : g;
+  for (std::int64_t r = 0; r < size.rows; ++r) {
+    const double deviation = std::ldexp(1.0, static_cast<int>(r % 4));
+    const auto mean = static_cast<double>(random.integer(static_cast<std::uint64_t>(r), -40, 40));
+    for (std::int64_t c = 0; c < size.cols; ++c) {
+      // Pairs of opposite signs, in either order.
+      const int sign =
+          random.sign(static_cast<std::uint64_t>(r * size.cols + c / 2 * 2)) * (c % 2 ? -1 : 1);
+      x.push_back(mean + sign * deviation);
+      const auto j = static_cast<std::size_t>(c);
+      expected.push_back(sign * gamma[j] + beta[j]);
+    }
+  }
+  samples.push_back(norm::sample(dtype, "m + d and m - d", size, x, 0));
+  samples.back().inputs["gamma"] = values(dtype, gamma);
+  samples.back().inputs["beta"] = values(dtype, beta);
+  samples.back().expected["y"] = std::move(expected);
+}
+
+// Every row of x gives beta.
+Sample gives_beta(Dtype dtype, const std::string& fill, Size size, std::vector<double> x) {
+  Sample result = norm::sample(dtype, fill, size, std::move(x));
+  const auto beta = test::normal(dtype, size.cols, test::Tensor::c).values;
+  std::vector<double>& y = result.expected["y"];
+  for (std::int64_t r = 0; r < size.rows; ++r) y.insert(y.end(), beta.begin(), beta.end());
+  return result;
+}
+
+std::vector<Sample> exact_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const Size size :
+       {Size{24, 64}, Size{9, 998}, Size{17, 1024}, Size{6, 2052}, Size{3, norm::kBeyondBlock + 1}})
+    add_pairs(samples, dtype, size);
+  // A constant row gives beta as long as epsilon is not 0; so does a row of one.
+  for (const std::int64_t cols : {1, 64, 2048}) {
+    std::vector<double> x;
+    for (std::int64_t i = 0; i < 5 * cols; ++i) x.push_back(static_cast<double>(i / cols * 3 - 5));
+    samples.push_back(gives_beta(dtype, "constant rows", {5, cols}, std::move(x)));
+    if (cols == 1) samples.back().degenerate = test::Degenerate::constant;
+  }
+  samples.push_back(
+      norm::sample(dtype, "constant rows, epsilon 0", {2, 32}, std::vector<double>(64, 3), 0));
+  samples.back().expected["y"] = std::vector<double>(64, norm::kNan);
+  samples.back().may_be_vacuous = true;
+  // Squares beyond f32's range count as infinite.
+  if (dtype == Dtype::f16) return samples;
+  std::vector<double> x;
+  for (int i = 0; i < 3 * 40; ++i) x.push_back(i % 2 ? 0x1p70 : -0x1p70);
+  samples.push_back(gives_beta(dtype, "2^70", {3, 40}, std::move(x)));
+  samples.back().without = {"mean", "rstd"};
+  return samples;
+}
+
+// |mean| / deviation of 10, 100 and 1000 (bf16, whose neighbours are 4 apart at 1000: an eighth):
+// E[x^2] - mean^2 has lost the variance there.
+std::vector<Sample> random_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  const double width = dtype == Dtype::bf16 ? 8 : 1;
+  for (const Size size : {Size{6, 200}, Size{3, 1400}, Size{1, norm::kBeyondBlock}})
+    for (const double mean : {-10.0, 100.0, 1000.0}) {
+      std::vector<double> x =
+          test::normal(Dtype::f32, size.rows * size.cols, test::Tensor::a).values;
+      for (double& value : x) value = test::round_to(dtype, mean + width * value);
+      samples.push_back(norm::sample(dtype, "far from zero", size, std::move(x)));
+    }
+  norm::add_optional(
+      samples, {{"mean"}, {"mean", "rstd"}, {"rstd"}, {"gamma"}, {"gamma", "beta"}, {"beta"}});
+  norm::add_scales(samples, dtype);
+  return samples;
+}
+
+} // namespace
+
+Card layernorm_card() {
+  Card card = norm::card();
+  card.problem = problem;
+  card.variants = norm::with_support(variants_of(layernorm::kVariants, Run{}));
+  card.run_automatic = automatic_of(layernorm::Variant::automatic, Run{});
+  card.vendors = {
+      [](const Problem& p) { return vendor::layernorm_variants(p.dtype); }, run_vendor, 4,
+      [](const Problem& p, std::string_view) { return p.without("mean").without("rstd"); }};
+  card.references = references;
+  card.exact_samples = exact_samples;
+  card.random_samples = random_samples;
+  card.special_samples = norm::special_samples;
+  card.kernel_name = norm::kernel_name("normalization");
+  // A small one, and 0.25 GiB of f16 and more.
+  card.timed_on_gpu = {{"rows128_cols1024"},
+                       {"rows131072_cols1024", true},
+                       {"rows16384_cols8192"},
+                       {"rows4096_cols32768"}};
+  return card;
+}
+
+} // namespace kg::card

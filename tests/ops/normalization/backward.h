@@ -1,0 +1,366 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the cards of rmsnorm_backward and layernorm_backward share: rows that fit a warp, a block's
+// registers, and neither. Tolerances and their derivation: tests/oracle/oracle_norm_backward.h. The
+// gradients' formulas take any statistics: where they are timed, and beside the libraries, these
+// are not those of x, but what a library makes of the variance is exact.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "normalization/backward_variants.h"
+#include "tests/contract/execute.h"
+#include "tests/contract/rows.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/oracle_norm_backward.h"
+#include "tests/oracle/oracle_rows.h"
+
+namespace kg::card::norm_backward {
+
+namespace backward = normalization::backward;
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr std::int64_t kBeyondBlock = backward::kBlockMaxCols + 7; // its registers
+
+struct Size {
+  std::int64_t rows, cols;
+};
+
+inline bool is_centred(const Problem& problem) {
+  for (const Tensor& input : problem.inputs)
+    if (input.name == "mean") return true;
+  return false;
+}
+
+// 1 / sqrt(variance): 1/2, 1 and 2 in turn.
+inline double power(std::int64_t row) { return std::ldexp(1.0, static_cast<int>(row % 3) - 1); }
+inline std::vector<double> powers(std::int64_t rows) {
+  std::vector<double> result;
+  for (std::int64_t row = 0; row < rows; ++row) result.push_back(power(row));
+  return result;
+}
+
+// x off zero, else both norms nearly agree; and the statistics of x, epsilon 1e-5, as a forward run
+// stores them.
+inline void draw(const Problem& problem, Inputs& inputs) {
+  const Tensor& x = problem.tensor("x");
+  const std::int64_t rows = x.extents[0], cols = x.extents[1];
+  if (!inputs.contains("x")) {
+    auto drawn = test::normal(problem.dtype, rows * cols, test::Tensor::b).values;
+    for (double& value : drawn) value = test::round_to(problem.dtype, value + 0.5);
+    inputs["x"] = values(problem.dtype, std::move(drawn));
+  }
+  const bool centred = is_centred(problem);
+  const std::vector<double>& of = inputs.at("x").values;
+  std::vector<double> mean = test::row_means_oracle(of, rows, cols).value;
+  std::vector<double> squares, rstd;
+  for (std::size_t i = 0; i < of.size(); ++i)
+    squares.push_back(
+        std::pow(of[i] - (centred ? mean[i / static_cast<std::size_t>(cols)] : 0), 2));
+  for (const double square : test::row_means_oracle(squares, rows, cols).value)
+    rstd.push_back(static_cast<float>(1 / std::sqrt(square + 1e-5)));
+  for (double& value : mean) value = static_cast<float>(value);
+  if (centred && !inputs.contains("mean")) inputs["mean"] = values(Dtype::f32, std::move(mean));
+  if (!inputs.contains("rstd")) inputs["rstd"] = values(Dtype::f32, std::move(rstd));
+}
+
+// "_padded": every row begins at a multiple of 16 bytes, whatever its length.
+inline Problem problem(Dtype dtype, const Shape& shape,
+                       Work (*work)(Dtype, std::int64_t, std::int64_t), double operations,
+                       bool centred) {
+  const std::int64_t rows = shape.number("rows");
+  const std::int64_t cols = shape.number("cols");
+  const std::int64_t pack = elements_per_pack(dtype);
+  const std::int64_t gap = shape.has("padded") ? (pack - cols % pack) % pack : 0;
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 work(dtype, rows, cols),
+                 operations * static_cast<double>(rows * cols),
+                 {{"cols", static_cast<double>(cols)}}}; // of all, where only some are looked at
+  const auto matrix = [&](const std::string& name) {
+    return Tensor{.name = name, .dtype = dtype, .extents = {rows, cols}, .gap = gap, .col_axis = 1};
+  };
+  const auto columns = [&](const std::string& name) {
+    return Tensor{.name = name,
+                  .dtype = dtype,
+                  .extents = {cols},
+                  .by_row = false,
+                  .optional = true,
+                  .col_axis = 0};
+  };
+  result.inputs = {matrix("dy"), matrix("x"), columns("gamma")};
+  if (centred) result.inputs.push_back({"mean", Dtype::f32, {rows}});
+  result.inputs.push_back(
+      {.name = "rstd", .dtype = Dtype::f32, .extents = {rows}, .element = [](std::int64_t row) {
+         return test::encode(Dtype::f32, power(row));
+       }});
+  result.outputs = {matrix("dx"), columns("dgamma")};
+  result.outputs[0].may_be = {"dy", "x"};
+  if (centred) result.outputs.push_back(columns("dbeta"));
+  result.gaps = true;
+  result.draw = draw;
+  return result;
+}
+
+inline bool has(const Problem& problem, std::string_view output) {
+  for (const Tensor& each : problem.outputs)
+    if (each.name == output) return true;
+  return false;
+}
+inline bool has_columns(const Problem& problem) {
+  return has(problem, "dgamma") || has(problem, "dbeta");
+}
+
+inline std::vector<Variant> with_support(std::vector<Variant> variants) {
+  for (Variant& each : variants) {
+    const auto variant = enumerator_of(backward::kVariants, each.name);
+    each.supports = [variant](const Problem& p) { return backward::supports(variant, cols_of(p)); };
+    if (variant != backward::Variant::naive) continue;
+    each.accurate = false;
+    each.sequence = rows_of;
+  }
+  return variants;
+}
+
+inline References references(const Problem& problem, const Inputs& inputs) {
+  const std::int64_t rows = rows_of(problem), cols = cols_of(problem);
+  const auto all_cols = static_cast<std::int64_t>(problem.scalars.at("cols"));
+  const Dtype dtype = problem.dtype;
+  const auto of = [&](std::string_view tensor) {
+    const auto found = inputs.find(tensor);
+    return found == inputs.end() ? std::vector<double>() : found->second.values;
+  };
+  const auto oracle = std::make_shared<test::NormBackwardOracle>(test::norm_backward_oracle(
+      of("dy"), of("x"), rows, cols, of("gamma"),
+      is_centred(problem) ? of("mean") : std::vector<double>(), of("rstd")));
+  std::vector<double> unit; // what an element is conditioned on
+  for (std::size_t i = 0; i < oracle->dx.size(); ++i) {
+    const double each = unit_roundoff(Dtype::f32) *
+                            (oracle->direct[i] + oracle->average[i] + oracle->projection[i]) +
+                        (dtype == Dtype::f32 ? 0 : unit_roundoff(dtype) * std::fabs(oracle->dx[i]));
+    unit.push_back(std::isfinite(each) ? each : 1);
+  }
+  // A library may add one by one.
+  const auto variant_of = [](std::string_view variant) {
+    return enumerator_of(backward::kVariants, variant);
+  };
+  const auto columns = [&](const std::string& name, std::vector<double> sums,
+                           std::vector<double> sums_abs) {
+    const Dtype stored = has(problem, name) ? problem.tensor(name).dtype : dtype;
+    return Reference{sums, [=](std::string_view variant) {
+                       const std::int64_t chain =
+                           variant.empty()
+                               ? rows
+                               : backward::column_chain(variant_of(variant), rows, all_cols);
+                       return test::norm_backward_column_tolerances(sums, sums_abs, stored, chain);
+                     }};
+  };
+  References result = {{"dgamma", columns("dgamma", oracle->dgamma, oracle->dgamma_abs)},
+                       {"dbeta", columns("dbeta", oracle->dbeta, oracle->dbeta_abs)}};
+  result["dx"] = {oracle->dx,
+                  [=](std::string_view variant) {
+                    const std::int64_t chain =
+                        variant.empty() ? cols : backward::row_chain(variant_of(variant), cols);
+                    return test::norm_backward_dx_tolerances(*oracle, dtype, chain);
+                  },
+                  std::move(unit)};
+  return result;
+}
+
+// Packs of 16 bytes where all rows, and gamma, are aligned.
+inline std::vector<std::vector<std::string>> kernels(std::string_view name, const Problem& problem,
+                                                     const Layout& layout) {
+  const std::int64_t rows = rows_of(problem), cols = cols_of(problem);
+  if (cols == 0) return {};
+  const std::int64_t pack = elements_per_pack(problem.dtype);
+  const bool packs =
+      rows_are_aligned(problem, layout) && place_of(layout, "gamma").offset % pack == 0;
+  const std::int64_t count = packs ? pack : 1;
+  const bool few = name == "warp" && packs && cols <= count * 32;
+  const std::string each = ", " + std::to_string(count);
+  const std::string held = each + ", " + std::to_string(few ? 1 : backward::kHeld / count) + ">";
+  std::vector<std::vector<std::string>> names;
+  const auto add = [&](bool runs, const std::string& kernel, const std::string& end) {
+    if (runs) names.push_back({"::" + kernel + "<", end});
+  };
+  const bool columns = has_columns(problem);
+  if (name == "naive") {
+    add(columns, "naive_columns", "");
+    add(rows > 0, "naive_rows", "");
+    return names;
+  }
+  if (name == "warp") {
+    add(rows > 0, "warp_per_row", held);
+  } else if (packs && cols <= backward::kBlockMaxCols) {
+    add(rows > 0, "block_per_row", held);
+  } else {
+    add(rows > 0 && columns, "column_partials", each + ">");
+    add(rows > 0, "block_rereading", each + ">");
+  }
+  add(columns, "sum_partials", "");
+  return names;
+}
+
+// Small integers, factors and lengths that are powers of two: every product, sum, mean and
+// difference is exact in f32, in any order, and the result is rounded once. More rows than a GPU of
+// the executor's size has warps or blocks, so that each takes several. The columns' sums of no rows
+// are 0.
+inline std::vector<Sample> exact_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const Size size : {Size{200, 64}, Size{12, 512}, Size{20, 8192}, Size{20, 16384}}) {
+    const std::int64_t count = size.rows * size.cols;
+    const auto whole = [&](std::int64_t n, std::int64_t most, test::Tensor tensor) {
+      auto drawn = test::integers(dtype, n, most, tensor).values;
+      for (double& value : drawn) value = value == 0 ? static_cast<double>(most) : value;
+      return values(dtype, drawn);
+    };
+    std::vector<double> mean;
+    for (std::int64_t row = 0; row < size.rows; ++row)
+      mean.push_back(static_cast<double>(row % 5) - 2);
+    samples.push_back({"integers",
+                       rows_cols(size.rows, size.cols),
+                       {{"dy", whole(count, 8, test::Tensor::a)},
+                        {"x", whole(count, 3, test::Tensor::b)},
+                        {"gamma", whole(size.cols, 3, test::Tensor::c)},
+                        {"mean", values(Dtype::f32, mean)},
+                        {"rstd", values(Dtype::f32, powers(size.rows))}}});
+  }
+  for (const char* const shape : {"rows0_cols5", "rows0_cols600"})
+    samples.push_back({.fill = "nothing", .shape = shape, .degenerate = test::Degenerate::zero});
+  return samples;
+}
+
+// Statistics far from those of the data: a mean of 1000, whose distance overflows nothing, and
+// factors from 2^-20 to 2^20 (f16: 2^4).
+inline void add_other_statistics(std::vector<Sample>& samples,
+                                 const std::function<Problem(Dtype, const Shape&)>& problem,
+                                 Dtype dtype) {
+  const int most = dtype == Dtype::f16 ? 4 : 20;
+  const std::string shape = rows_cols(5, 300);
+  for (const int exponent : {-most, most}) {
+    Inputs inputs = completed(problem(dtype, Shape::parse(shape)), {});
+    for (double& rstd : inputs.at("rstd").values)
+      rstd = std::ldexp(static_cast<float>(1 + 0.125 * rstd), exponent);
+    if (inputs.contains("mean"))
+      for (double& mean : inputs.at("mean").values)
+        mean = static_cast<float>(mean + (exponent > 0 ? 0.25 : 1000));
+    samples.push_back({"other statistics", shape, std::move(inputs)});
+  }
+}
+
+// Without each of the optional tensors, and several. Of rows of one element, too, which layer
+// normalisation makes a constant: without its gradient.
+inline std::vector<Sample> random_samples(const std::vector<std::vector<std::string>>& ways) {
+  std::vector<Sample> samples;
+  for (const Size size : {Size{20, 100}, Size{3, 1300}, Size{2, kBeyondBlock}})
+    for (const std::vector<std::string>& without : ways) {
+      samples.push_back({.fill = "normal", .shape = rows_cols(size.rows, size.cols)});
+      for (const std::string& tensor : without) samples.back().fill += ", no " + tensor;
+      samples.back().without = without;
+    }
+  samples.push_back({.fill = "one column",
+                     .shape = rows_cols(5, 1),
+                     .inputs = {{"rstd", values(Dtype::f32, std::vector<double>(5, 0.75))}},
+                     .may_be_vacuous = true});
+  return samples;
+}
+
+// One special value in each place that a thread, a pack or a row could lose; the other rows and
+// columns stay as they are.
+inline std::vector<Sample>
+special_samples(const std::function<Problem(Dtype, const Shape&)>& problem, Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const std::int64_t cols :
+       {std::int64_t{5}, std::int64_t{67}, std::int64_t{1051}, kBeyondBlock}) {
+    const std::int64_t rows = cols > 4096 ? 4 : 9;
+    const std::string shape = rows_cols(rows, cols);
+    const Inputs ordinary = completed(problem(dtype, Shape::parse(shape)), {});
+    for (const double special : {kNan, kInfinity, -kInfinity})
+      for (const char* const tensor : {"dy", "x"}) {
+        if (cols > 4096 && !std::isnan(special)) continue;
+        Inputs inputs = ordinary;
+        const auto put = [&](std::int64_t row, std::int64_t column) {
+          inputs.at(tensor).values[static_cast<std::size_t>(row * cols + column)] = special;
+        };
+        put(1, cols - 1);
+        if (rows > 4) {
+          put(3, 0);
+          put(4, 0);
+          put(6, cols / 2);
+          put(7, cols / 2);
+          put(7, cols - 1);
+        }
+        samples.push_back({"special", shape, std::move(inputs)});
+      }
+  }
+  return samples;
+}
+
+inline std::vector<std::string> sizes(Dtype) {
+  std::vector<std::string> shapes;
+  for (const std::int64_t cols :
+       {2,   3,   7,   8,   9,   15,  16,  17,  31,   32,   33,   63,   64,   65,  127,
+        128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049, 8191, 8193})
+    shapes.push_back(rows_cols(cols > 4000 ? 2 : 3, cols) + "_padded");
+  for (const std::int64_t rows : {1, 2, 3, 4, 5, 193, 200}) shapes.push_back(rows_cols(rows, 24));
+  for (const Size size : {Size{130, 576}, Size{3, 8192}})
+    shapes.push_back(rows_cols(size.rows, size.cols));
+  return shapes;
+}
+
+// The usual ones with statistics of which a library's variance is exact.
+inline std::vector<Sample> vendor_samples(Dtype) {
+  std::vector<Sample> samples;
+  for (const Size size : {Size{64, 200}, Size{17, 1024}, Size{3, kBeyondBlock}})
+    samples.push_back({"normal",
+                       rows_cols(size.rows, size.cols),
+                       {{"rstd", values(Dtype::f32, powers(size.rows))}}});
+  return samples;
+}
+
+// All but what differs: problem, variants, vendors and data.
+inline Card card() {
+  Card result;
+  result.resolved = [](const Problem& p) {
+    return name(backward::resolved(backward::Variant::automatic, cols_of(p)));
+  };
+  result.references = references;
+  result.exact_samples = exact_samples;
+  result.vendor_samples = vendor_samples;
+  result.usual = [](Dtype) {
+    return std::vector<std::string>{rows_cols(65, 96), rows_cols(33, 500), rows_cols(9, 1536),
+                                    rows_cols(5, kBeyondBlock)};
+  };
+  result.sizes = sizes;
+  result.misaligned = [](Dtype dtype) {
+    const std::int64_t pack = elements_per_pack(dtype);
+    return std::vector<std::string>{rows_cols(3, 5 * pack), rows_cols(3, 20 * pack + 3),
+                                    rows_cols(3, 160 * pack), rows_cols(2, kBeyondBlock)};
+  };
+  result.empty = {"rows0_cols5", "rows0_cols600", "rows5_cols0", "rows0_cols0"};
+  result.far = [](Dtype dtype) { return two_rows(dtype); };
+  result.refuses_overlap = false;
+  result.kernels = kernels;
+  result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  result.timed_on_host = {{"rows32_cols512", true}, {"rows32_cols200"}, {"rows16_cols4096"}};
+  // A small one, and 0.75 GiB of f16 and more.
+  result.timed_on_gpu = {{"rows128_cols1024"},
+                         {"rows262144_cols512"},
+                         {"rows32768_cols4096", true},
+                         {"rows16384_cols8192"},
+                         {"rows4096_cols32768"}};
+  return result;
+}
+
+} // namespace kg::card::norm_backward

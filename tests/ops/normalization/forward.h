@@ -1,0 +1,287 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the cards of rmsnorm, layernorm and residual_rmsnorm share. Bounds of the rows' statistics
+// stand here, those of the results in tests/oracle/tolerance_rows.h.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "normalization/variants.h"
+#include "tests/contract/rows.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/oracle_rows.h"
+#include "tests/oracle/tolerance_rows.h"
+
+namespace kg::card::norm {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kEpsilon = 1e-5F;
+inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7; // its registers
+
+struct Size {
+  std::int64_t rows, cols;
+};
+
+// What is normalised, and by which of the two.
+struct Rows {
+  Dtype dtype;
+  Size size;
+  const std::vector<double>& x;
+  double epsilon;
+  bool centred;
+};
+
+inline std::vector<double> values_or_none(const Inputs& inputs, std::string_view tensor) {
+  const auto found = inputs.find(tensor);
+  return found == inputs.end() ? std::vector<double>() : found->second.values;
+}
+
+// A library may add its row up one by one.
+inline std::int64_t chain(std::string_view variant, std::int64_t cols) {
+  if (variant.empty()) return cols;
+  return normalization::chain(enumerator_of(normalization::kVariants, variant), cols);
+}
+
+// `f32_tolerance` is a bound of tolerance_rows.h, of an oracle's element; `condition` what that
+// element's error is counted in.
+template <class Tolerance, class Condition>
+Reference result(Dtype dtype, std::int64_t cols, test::NormOracle right, Tolerance f32_tolerance,
+                 Condition condition) {
+  std::vector<double> unit;
+  for (std::size_t i = 0; i < right.value.size(); ++i) {
+    const double each =
+        unit_roundoff(Dtype::f32) * condition(right, i) +
+        (dtype == Dtype::f32 ? 0 : unit_roundoff(dtype) * std::fabs(right.value[i]));
+    unit.push_back(std::isfinite(each) ? each : 1);
+  }
+  const auto oracle = std::make_shared<test::NormOracle>(std::move(right));
+  return {oracle->value,
+          [=](std::string_view variant) {
+            std::vector<double> bounds;
+            for (std::size_t i = 0; i < oracle->value.size(); ++i)
+              bounds.push_back(
+                  std::isfinite(oracle->value[i])
+                      ? test::stored_tolerance(dtype, oracle->value[i],
+                                               f32_tolerance(*oracle, i, chain(variant, cols)))
+                      : 0);
+            return bounds;
+          },
+          std::move(unit)};
+}
+
+// Adds mean (of a centred norm) and rstd. The mean's bound is what layer_norm_f32_tolerance allows
+// it, in units of |mean| + deviation; rstd's that of an element of size rstd, whose quotient is 1,
+// and what a mean that is off by d adds to the variance: d^2, which the root halves. Squares of
+// 16-bit numbers have few digits, so the roundings of their sum are no random walk: each may be of
+// the same sign, u of it at most. Without a finite rstd there is no mean to speak of.
+inline void add_statistics(References& references, const Rows& of) {
+  const auto [rows, cols] = of.size;
+  std::vector<double> mean(static_cast<std::size_t>(rows)), squares, rstd;
+  if (of.centred) mean = test::row_means_oracle(of.x, rows, cols).value;
+  for (std::size_t i = 0; i < of.x.size(); ++i) {
+    const double centred = of.x[i] - mean[i / static_cast<std::size_t>(cols)];
+    squares.push_back(centred * centred);
+  }
+  for (const double square : test::row_means_oracle(squares, rows, cols).value)
+    rstd.push_back(1 / std::sqrt(square + of.epsilon));
+  if (cols == 0) mean.clear(), rstd.clear(); // none are written
+  const auto bounds = [=, dtype = of.dtype, centred = of.centred, cols = cols](bool of_rstd) {
+    return [=](std::string_view variant) {
+      const double u = unit_roundoff(Dtype::f32);
+      const auto length = static_cast<double>(chain(variant, cols));
+      const double walk = 1.5 * std::sqrt(length);
+      const double sum = dtype == Dtype::f32 ? walk : length;
+      std::vector<double> result;
+      for (std::size_t r = 0; r < rstd.size(); ++r) {
+        const double mean_bound =
+            centred ? (16 + walk) * u * (std::fabs(mean[r]) + 1 / rstd[r]) : 0;
+        const double bound =
+            of_rstd ? (8 + sum / 2) * u * rstd[r] + std::pow(mean_bound * rstd[r], 2) / 2 * rstd[r]
+                    : mean_bound;
+        result.push_back(std::isfinite(bound) ? bound : 0);
+      }
+      return result;
+    };
+  };
+  references["rstd"] = {rstd, bounds(true)};
+  if (of.centred) references["mean"] = {mean, bounds(false)};
+}
+
+inline std::vector<Variant> with_support(std::vector<Variant> variants) {
+  for (Variant& each : variants) {
+    const auto variant = enumerator_of(normalization::kVariants, each.name);
+    each.supports = [variant](const Problem& p) {
+      return normalization::supports(variant, cols_of(p));
+    };
+    // naive adds a row up one by one: within its bound, though no library is so inaccurate.
+    each.accurate = variant != normalization::Variant::naive;
+  }
+  return variants;
+}
+
+// Packs of 16 bytes where all that is read and written is aligned, but the statistics.
+inline auto kernel_name(std::string family) {
+  return [=](std::string_view variant, const Problem& problem,
+             const Layout& layout) -> std::vector<std::string> {
+    if (variant == "naive") return {family + "::naive<"};
+    const std::int64_t pack = elements_per_pack(problem.dtype);
+    const bool packs = rows_are_aligned(problem, layout) &&
+                       std::all_of(problem.inputs.begin(), problem.inputs.end(), [&](auto& input) {
+                         return place_of(layout, input.name).offset % pack == 0;
+                       });
+    const std::string count = ", " + std::to_string(packs ? pack : 1);
+    if (variant == "warp") return {family + "::warp_per_row<", count + ", "};
+    const bool held = packs && cols_of(problem) <= normalization::kBlockMaxCols;
+    return {family + (held ? "::block_in_registers<" : "::block_rereading<"), count + ">"};
+  };
+}
+
+inline std::vector<std::string> usual(Dtype) {
+  return {rows_cols(65, 96), rows_cols(33, 1000), rows_cols(9, 1536), rows_cols(2, kBeyondBlock)};
+}
+
+inline std::vector<std::string> sizes(Dtype) {
+  std::vector<std::string> shapes = lengths_of_rows();
+  shapes.erase(shapes.begin()); // of one column little can be wrong
+  for (const std::string& shape : numbers_of_rows(24)) shapes.push_back(shape);
+  for (const std::int64_t cols : {std::int64_t{997}, std::int64_t{8200}, 2 * kBeyondBlock})
+    shapes.push_back(rows_cols(2, cols));
+  return shapes;
+}
+
+// Without each optional tensor, and without several.
+inline void add_optional(std::vector<Sample>& samples,
+                         const std::vector<std::vector<std::string>>& ways) {
+  for (const Size size : {Size{20, 100}, Size{3, 1300}, Size{2, kBeyondBlock}})
+    for (const std::vector<std::string>& without : ways) {
+      samples.push_back({.fill = "normal", .shape = rows_cols(size.rows, size.cols)});
+      for (const std::string& tensor : without) samples.back().fill += ", no " + tensor;
+      samples.back().without = without;
+      if (size.rows < 3) samples.back().vacuous_outputs = {"mean", "rstd"}; // they may be equal
+    }
+}
+
+// A sample of these x and this epsilon, whose rows' statistics may be all alike.
+inline Sample sample(Dtype dtype, const std::string& fill, Size size, std::vector<double> x,
+                     double epsilon = kEpsilon) {
+  return {.fill = fill,
+          .shape = rows_cols(size.rows, size.cols),
+          .inputs = {{"x", values(dtype, std::move(x))}},
+          .scalars = {{"epsilon", epsilon}},
+          .vacuous_outputs = {"mean", "rstd"}};
+}
+
+// Rows from almost nothing to 2^40 (f16: 2^12), with epsilons that matter and that do not.
+inline void add_scales(std::vector<Sample>& samples, Dtype dtype) {
+  const Size size{2, 300};
+  const bool narrow = dtype == Dtype::f16;
+  for (const double epsilon : {0.0F, 1e-12F, 1e-5F, 2.0F})
+    for (const int exponent : {narrow ? -6 : -30, 0, narrow ? 12 : 40}) {
+      // What epsilon makes so small that a 16-bit type has no digits for it is no case.
+      if (narrow && epsilon > 1 && exponent < 0) continue;
+      std::vector<double> x = test::normal(dtype, size.rows * size.cols, test::Tensor::a).values;
+      for (double& value : x) value = test::round_to(dtype, std::ldexp(value, exponent));
+      samples.push_back(sample(dtype, "scaled", size, std::move(x), epsilon));
+    }
+}
+
+// One special value in each place that a thread, a pack or a row could lose, and an ordinary row
+// behind each.
+inline std::vector<Sample> special_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const std::int64_t cols :
+       {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024}, std::int64_t{2051}, kBeyondBlock}) {
+    std::vector<double> x;
+    std::int64_t rows = 0;
+    const auto add_row = [&](double everywhere,
+                             const std::vector<std::pair<std::int64_t, double>>& special) {
+      std::vector<double> row = test::normal(dtype, cols, test::Tensor::a).values;
+      if (everywhere != 0) std::fill(row.begin(), row.end(), everywhere);
+      for (const auto& [place, value] : special) row[static_cast<std::size_t>(place)] = value;
+      x.insert(x.end(), row.begin(), row.end());
+      const std::vector<double> ordinary = test::normal(dtype, cols, test::Tensor::c).values;
+      x.insert(x.end(), ordinary.begin(), ordinary.end());
+      rows += 2;
+    };
+    for (const double special : {kNan, kInfinity, -kInfinity}) {
+      add_row(0, {{cols - 1, special}});
+      if (cols > 4096) continue;
+      add_row(0, {{0, special}});
+      add_row(0, {{cols / 2, special}});
+      add_row(special, {});
+    }
+    add_row(0, {{0, kInfinity}, {cols - 1, -kInfinity}});
+    add_row(0, {{cols / 2, kInfinity}, {cols - 1, kNan}});
+    samples.push_back(sample(dtype, "special", {rows, cols}, std::move(x)));
+  }
+  return samples;
+}
+
+// The tensors, if `optional` none of the statistics of rows without elements.
+inline Tensor parameter(const std::string& name, Dtype dtype, std::int64_t cols) {
+  return {.name = name, .dtype = dtype, .extents = {cols}, .by_row = false, .optional = true};
+}
+inline Tensor statistic(const std::string& name, std::int64_t rows, std::int64_t cols) {
+  return {.name = name,
+          .dtype = Dtype::f32,
+          .extents = {cols == 0 ? 0 : rows},
+          .derived = true,
+          .optional = true,
+          .extra = true};
+}
+
+// All but what differs: problem, variants, vendors, references, and data.
+inline Card card() {
+  Card result;
+  result.resolved = [](const Problem& p) {
+    return name(normalization::resolved(normalization::Variant::automatic, cols_of(p)));
+  };
+  result.usual = usual;
+  result.sizes = sizes;
+  result.misaligned = [](Dtype dtype) {
+    std::vector<std::string> shapes = short_rows(dtype);
+    shapes.push_back(rows_cols(2, kBeyondBlock));
+    return shapes;
+  };
+  result.empty = {"rows0_cols5", "rows5_cols0", "rows0_cols0"};
+  result.far = [](Dtype dtype) { return two_rows(dtype); };
+  result.refuses_overlap = false;
+  result.refused_scalars = {{"epsilon", {-1e-5, kNan, kInfinity}}};
+  result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
+  result.timed_on_host = {{"rows32_cols512", true}, {"rows32_cols1000"}, {"rows16_cols4096"}};
+  return result;
+}
+
+// Rows of +-2^k, or of one such number in each four and zeros: the mean of the squares is a power
+// of four in every order of summation, and the rms norm +-gamma, or twice that. `visit` takes the
+// index, 2^k and the sign, 0 for the zeros.
+template <class Visit>
+std::vector<double> rows_of_powers(Size size, const std::vector<double>& gamma, Visit visit) {
+  const test::Random random(test::seed(), 0x51);
+  std::vector<double> expected;
+  for (std::int64_t r = 0; r < size.rows; ++r) {
+    const std::int64_t every = size.cols % 4 == 0 && r % 2 ? 4 : 1;
+    const double magnitude = std::ldexp(1.0, static_cast<int>(r % 9) - 4);
+    for (std::int64_t c = 0; c < size.cols; ++c) {
+      const auto index = static_cast<std::uint64_t>(r * size.cols + c);
+      const double sign = c % every ? 0 : random.sign(index);
+      visit(index, magnitude, sign);
+      expected.push_back(sign * (every == 4 ? 2 : 1) * gamma[static_cast<std::size_t>(c)]);
+    }
+  }
+  return expected;
+}
+inline constexpr Size kSizesOfPowers[] = {
+    {24, 64}, {9, 999}, {17, 1024}, {6, 2052}, {3, kBeyondBlock}};
+
+} // namespace kg::card::norm

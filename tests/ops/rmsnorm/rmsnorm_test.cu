@@ -1,0 +1,15 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only rmsnorm promises; what every operation does is in its card.
+#include "tests/ops/normalization/forward_tests.h"
+
+namespace kg::card {
+namespace {
+
+KG_OWN_TEST(Rows) { norm::check_rows(judge); }
+KG_OWN_TEST(Automatic) { norm::check_automatic(); }
+KG_OWN_TEST(MoreThan2To31Elements) { norm::check_more_than_2_to_31(judge, false); }
+
+} // namespace
+} // namespace kg::card
