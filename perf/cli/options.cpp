@@ -75,6 +75,19 @@ std::string command_needed(CLI::App& app, const std::vector<std::string>& argume
                      meant.empty() ? "t" : "did you mean " + meant + "? T", list);
 }
 
+// To compare with a folder that is not there would look like a device that nobody has blessed: all
+// rows skipped. What writes baselines makes it.
+void require_baselines(const CLI::App& command, const Options& options) {
+  const CLI::Option* given = command.get_option_no_throw("--baselines");
+  const bool writes = options.command == "bless" || options.bless || options.write;
+  if (!given || given->empty() || writes || std::filesystem::is_directory(options.baselines))
+    return;
+  throw UsageError(
+      fmt::format("--baselines {}: there is no such folder; name one that was blessed, "
+                  "or leave the option out for the source tree's",
+                  options.baselines.string()));
+}
+
 ShardOption shard_of(const Words& words) {
   if (words.options.command == "bless")
     throw UsageError(
@@ -114,6 +127,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   if (options.in_process && words.processes > 1)
     throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
+  require_baselines(*app.get_subcommands().front(), options);
   if (options.command == "compare" && options.files.empty() && options.model.empty() &&
       options.hardware.empty())
     throw UsageError("compare: name two files, A and B, or --model or --hardware FILE; see --help");

@@ -106,6 +106,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"run", "--op", "fill", "--case", "copy.f32.n64"}, 2, "contradicts --op"},
         Mistake{{"run", "--batch", "/no/such"}, 2, "there is no such file"},
         Mistake{{"run", "--processes", "0"}, 2, "--processes"},
+        Mistake{{"gate", "--baselines", "/no/such/folder"},
+                2,
+                "--baselines /no/such/folder: there is no such folder; name one that was blessed"},
+        Mistake{{"gate", "--cost", "--baselines", "/no/such/folder"}, 2, "--baselines /no/such"},
+        Mistake{{"doctor", "--baselines", "/no/such/folder"}, 2, "--baselines /no/such/folder"},
+        Mistake{{"resources", "--baselines", "/dev/null"}, 2, "--baselines /dev/null"},
+        Mistake{{"report", "--baselines", "/no/such/folder"}, 2, "--baselines /no/such/folder"},
         Mistake{{"run", "--device", "nvidia-h200"}, 2, "the device here is host"},
         // Words that exist, but not together: nothing to do, which is a failure and no mistake.
         Mistake{{"list", "--op", "fill", "--dtype", "f16"}, 1, "fill (elementwise): f32"},
