@@ -1,0 +1,284 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pooling of images. A shape gives windows alike along both axes (k3_s2_p1) or along each, vertical
+// first, with the padding before and behind (k2.3_s1.2_p0.1.2.2_d1.4), and ceil where the count of
+// windows is rounded up. avgpad divides by the padding, too.
+#include "pooling/pooling.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/tolerance_rows.h"
+#include "tests/pooling_problems.h"
+#include "vendor/pooling/pooling.h"
+
+namespace kg::card {
+namespace {
+
+pooling::Kind kind_of(const Problem& problem) {
+  if (problem.shape.starts_with("max_")) return pooling::Kind::max;
+  return problem.shape.starts_with("avgpad_") ? pooling::Kind::average_include_padding
+                                              : pooling::Kind::average_exclude_padding;
+}
+
+std::vector<std::string> with_each_kind(const std::vector<std::string>& shapes) {
+  return in_each_form({"max", "avgpad", "avg"}, shapes);
+}
+
+// Of an axis: the only number, or its own.
+std::int64_t of_axis(const std::vector<std::int64_t>& numbers, std::size_t axis) {
+  return numbers.at(numbers.size() == 1 ? 0 : axis);
+}
+
+pooling::Problem images_of(const Shape& shape) {
+  shape.word({"max", "avg", "avgpad"});
+  pooling::Problem p{shape.number("n"), shape.number("c"), shape.number("h"), shape.number("w")};
+  p.layout = shape.word({"nchw", "nhwc"}) == 0 ? pooling::Layout::nchw : pooling::Layout::nhwc;
+  p.ceil_mode = shape.has("ceil");
+  const auto kernel = shape.numbers("k"), stride = shape.numbers("s"), pad = shape.numbers("p");
+  const bool dilated = shape.text().find("_d") != std::string::npos;
+  const auto dilation = dilated ? shape.numbers("d") : std::vector<std::int64_t>{1};
+  pooling::Axis* const axes[] = {&p.vertical, &p.horizontal};
+  for (std::size_t i = 0; i < 2; ++i)
+    *axes[i] = {.kernel = of_axis(kernel, i),
+                .stride = of_axis(stride, i),
+                .pad_before = of_axis(pad, 2 * i),
+                .pad_after = of_axis(pad, 2 * i + 1),
+                .dilation = of_axis(dilation, i)};
+  return p;
+}
+
+// With the extents that its x has.
+pooling::Problem images_of(const Problem& problem) {
+  pooling::Problem p = images_of(Shape::parse(problem.shape));
+  const std::vector<std::int64_t>& x = problem.inputs[0].extents;
+  const bool first = p.layout == pooling::Layout::nchw;
+  p.batch = x[0];
+  p.channels = x[first ? 1 : 3];
+  p.height = x[first ? 2 : 1];
+  p.width = x[first ? 3 : 2];
+  return p;
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const pooling::Problem p = images_of(shape);
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 pooling::work(dtype, p),
+                 static_cast<double>(p.outputs() * p.vertical.kernel * p.horizontal.kernel)};
+  result.inputs = {{"x", dtype, test::shape_in_layout(p, p.height, p.width)}};
+  result.outputs = {{"y", dtype, test::shape_in_layout(p, p.out_height(), p.out_width())}};
+  result.outputs[0].derived = true;
+  return result;
+}
+
+struct Run {
+  template <class T>
+  pooling::Variant operator()(const Call& call, pooling::Variant variant, Stream& stream) const {
+    return pooling::run<T>(kind_of(call.problem()), images_of(call.problem()), call.in<T>("x"),
+                           call.out<T>("y"), variant, stream);
+  }
+};
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  vendor::pooling(vendor, kind_of(call.problem()), call.problem().dtype, images_of(call.problem()),
+                  call.address("x"), call.address("y"), stream);
+}
+
+// The maximum is exact; an average may be off what a sum in any order is.
+References references(const Problem& problem, const Inputs& inputs) {
+  const pooling::Problem p = images_of(problem);
+  const test::Pooling pooling = test::oracle_problem(kind_of(problem), p);
+  const std::vector<double> x = test::x_in_nchw(inputs.at("x").values, p);
+  if (kind_of(problem) == pooling::Kind::max)
+    return {{"y", {test::y_in_layout(test::max_pool_oracle(pooling, x).value, p), {}}}};
+  const test::PoolOracle oracle = test::average_pool_oracle(pooling, x);
+  const std::int64_t area = p.vertical.kernel * p.horizontal.kernel;
+  std::vector<double> tolerance;
+  for (std::size_t i = 0; i < oracle.value.size(); ++i)
+    tolerance.push_back(
+        std::isfinite(oracle.value[i])
+            ? test::stored_tolerance(problem.dtype, oracle.value[i],
+                                     test::average_pool_f32_tolerance(area, oracle.mean_abs[i]))
+            : 0);
+  return {{"y",
+           {test::y_in_layout(oracle.value, p),
+            [bounds = test::y_in_layout(tolerance, p)](std::string_view) { return bounds; }}}};
+}
+
+std::string shape_of(const pooling::Problem& p) {
+  const auto both = [](const char* key, std::int64_t vertical, std::int64_t horizontal) {
+    return key + std::to_string(vertical) + "." + std::to_string(horizontal);
+  };
+  const pooling::Axis &v = p.vertical, &h = p.horizontal;
+  return std::string(name(p.layout)) + "_n" + std::to_string(p.batch) + "_c" +
+         std::to_string(p.channels) + "_h" + std::to_string(p.height) + "_w" +
+         std::to_string(p.width) + both("_k", v.kernel, h.kernel) + both("_s", v.stride, h.stride) +
+         both("_p", v.pad_before, v.pad_after) + both(".", h.pad_before, h.pad_after) +
+         both("_d", v.dilation, h.dilation) + (p.ceil_mode ? "_ceil" : "");
+}
+
+std::vector<std::string> shapes_of(const std::vector<pooling::Problem>& problems) {
+  std::vector<std::string> shapes;
+  for (const pooling::Problem& p : problems) shapes.push_back(shape_of(p));
+  return shapes;
+}
+
+// Every kind on x, which is in nchw.
+void add(std::vector<Sample>& samples, Dtype dtype, const std::string& fill,
+         const pooling::Problem& p, const std::vector<double>& x,
+         test::Degenerate degenerate = test::Degenerate::no) {
+  for (const std::string& shape : with_each_kind({shape_of(p)})) {
+    samples.push_back({fill, shape, {{"x", values(dtype, test::x_in_layout(x, p))}}});
+    samples.back().degenerate = degenerate;
+    samples.back().zero = test::SignedZero::ignored; // a maximum of zeros may be either
+  }
+}
+
+std::vector<double> normals(Dtype dtype, const pooling::Problem& p) {
+  return test::normal(dtype, p.inputs(), test::Tensor::a).values;
+}
+
+// Integers as wide as the type, whose sums over these windows are exact in f32 and in nothing less.
+std::vector<Sample> exact_samples(Dtype dtype) {
+  const std::int64_t widest = dtype == Dtype::f32 ? 1 << 18 : dtype == Dtype::f16 ? 2047 : 255;
+  std::vector<Sample> samples;
+  for (const pooling::Problem& p : test::window_problems())
+    add(samples, dtype, "integers", p,
+        test::integers(dtype, p.inputs(), widest, test::Tensor::a).values);
+  return samples;
+}
+
+// Planes around a warp, its four loads, and a block; one and many images.
+std::vector<pooling::Problem> global_problems(Dtype dtype) {
+  const auto global = [](std::int64_t batch, std::int64_t channels, std::int64_t height,
+                         std::int64_t width) {
+    return pooling::Problem{batch, channels, height, width, {.kernel = height}, {.kernel = width}};
+  };
+  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), lanes = 32 * pack;
+  return test::in_both_layouts({global(1, 9, 1, 31), global(9, 3, 1, 129),
+                                global(1, 8, 1, lanes - 1), global(2, 8, 1, lanes + 8),
+                                global(1, 8, 5, lanes), global(2, 40 * pack, 2, 3),
+                                global(1, 8, 16, 17)});
+}
+
+std::vector<Sample> random_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const pooling::Problem& p : test::window_problems()) { // a maximum must not begin at 0
+    std::vector<double> x = test::positive(dtype, p.inputs(), test::Tensor::a).values;
+    for (double& value : x) value = -value;
+    add(samples, dtype, "negative", p, x);
+  }
+  for (const pooling::Problem& p : test::padding_problems())
+    add(samples, dtype, "normal", p, normals(dtype, p));
+  // Positive, so that the averages of large planes are not near 0.
+  for (const pooling::Problem& p : global_problems(dtype)) {
+    std::vector<double> x = normals(dtype, p);
+    for (double& value : x) value = std::fabs(value);
+    add(samples, dtype, "positive normal", p, x);
+  }
+  return samples;
+}
+
+// NaN and infinities in every place of a window, the ends of the range, and zeros of both signs.
+std::vector<Sample> special_samples(Dtype dtype) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  // Sums of the largest numbers overflow in f32 alone, and there at another place than in fp64.
+  const double largest =
+      dtype == Dtype::f16 ? test::max_finite(dtype) : test::round_to(dtype, 1e30);
+  const double least = test::min_subnormal(dtype);
+  const double special[] = {kNan,  kInfinity, -kInfinity, largest, -largest,
+                            least, -least,    0.0,        -0.0};
+  std::vector<Sample> samples;
+  for (const pooling::Problem& p :
+       test::in_both_layouts({{1, 16, 9, 13, {.kernel = 2}, {.kernel = 3, .stride = 2}},
+                              {16, 8, 3, 3, {.kernel = 3}, {.kernel = 3}}})) {
+    std::vector<double> x = normals(dtype, p);
+    const test::Random random(test::seed(), 23);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (random.chance(i, 0.15)) x[i] = special[random.integer(i, 0, std::ssize(special) - 1)];
+    add(samples, dtype, "special", p, x);
+    for (const double everywhere : {kNan, -kInfinity, -test::max_finite(dtype), -0.0})
+      if (!std::isfinite(everywhere) || everywhere == 0 || dtype == Dtype::f16)
+        add(samples, dtype, "constant", p, std::vector<double>(x.size(), everywhere),
+            everywhere == 0 ? test::Degenerate::zero : test::Degenerate::constant);
+  }
+  // Windows of one element hand on every pattern: NaN as some NaN, all else bit for bit.
+  const auto all = size_of(dtype) == 2 ? test::all_bits(dtype) : test::unique_bits(dtype, 1 << 16);
+  samples.push_back({"all_bits", "max_nhwc_n1_c16_h64_w64_k1_s1_p0", {{"x", bits(dtype, all)}}});
+  return samples;
+}
+
+// Around a pack of channels, a strip, a warp and a block of either axis.
+std::vector<std::string> sizes(Dtype) {
+  const pooling::Axis three{.kernel = 3, .pad_before = 1, .pad_after = 1};
+  std::vector<pooling::Problem> problems;
+  for (const std::int64_t channels : {1, 3, 4, 6, 8, 9, 12, 17})
+    for (const pooling::Problem& p :
+         test::in_both_layouts({{1, channels, 3, 5, three, three},
+                                {2, channels, 3, 3, {.kernel = 3}, {.kernel = 3}}}))
+      problems.push_back(p);
+  for (const std::int64_t extent : {1, 3, 4, 5, 8, 9, 31, 33, 129})
+    for (const pooling::Problem& p : test::in_both_layouts(
+             {{1, 8, 2, extent, {.kernel = 2}, three}, {1, 8, extent, 2, three, {.kernel = 2}}}))
+      problems.push_back(p);
+  return with_each_kind(shapes_of(problems));
+}
+
+std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
+                                     const Layout&) {
+  const pooling::Problem p = images_of(problem);
+  if (variant == "naive") return {"pooling::naive"};
+  if (!p.is_global()) return {"pooling::strips"};
+  return {p.layout == pooling::Layout::nchw ? "pooling::global_planes"
+                                            : "pooling::global_channels"};
+}
+
+} // namespace
+
+Card pooling_card() {
+  Card card;
+  card.problem = problem;
+  card.variants = variants_of(pooling::kVariants, Run{});
+  card.resolved = [](const Problem&) {
+    return name(pooling::resolved(pooling::Variant::automatic));
+  };
+  card.run_automatic = automatic_of(pooling::Variant::automatic, Run{});
+  card.vendors = {
+      [](const Problem& p) { return vendor::pooling_variants(kind_of(p), p.dtype, images_of(p)); },
+      run_vendor};
+  card.vendors.zero = test::SignedZero::ignored;
+  card.references = references;
+  card.exact_samples = exact_samples;
+  card.random_samples = random_samples;
+  card.special_samples = special_samples;
+  card.usual = [](Dtype) { return with_each_kind(shapes_of(test::window_problems())); };
+  card.sizes = sizes;
+  card.misaligned = [](Dtype) {
+    return with_each_kind({"nchw_n1_c16_h5_w7_k3_s2_p1", "nhwc_n1_c16_h5_w7_k3_s2_p1",
+                           "nchw_n2_c16_h4_w8_k4.8_s1_p0", "nhwc_n2_c16_h4_w8_k4.8_s1_p0"});
+  };
+  card.refuses_overlap = false;
+  card.empty = with_each_kind({"nchw_n0_c5_h4_w4_k2_s1_p0", "nhwc_n0_c5_h4_w4_k2_s1_p0",
+                               "nchw_n5_c0_h4_w4_k2_s1_p0", "nhwc_n5_c0_h4_w4_k2_s1_p0"});
+  card.kernel_name = kernel_name;
+  card.timed_on_host = {{"max_nhwc_n1_c32_h32_w32_k3_s2_p1", true},
+                        {"avg_nchw_n1_c8_h32_w32_k3_s1_p1"},
+                        {"avg_nhwc_n2_c64_h14_w14_k14_s1_p0"}};
+  // A small one, and 256 MiB of 16-bit elements and more.
+  card.timed_on_gpu = {
+      {"max_nhwc_n1_c64_h56_w56_k3_s2_p1"},     {"max_nhwc_n256_c64_h112_w112_k3_s2_p1", true},
+      {"max_nchw_n256_c64_h112_w112_k3_s2_p1"}, {"avg_nhwc_n256_c128_h56_w56_k3_s1_p1"},
+      {"avg_nchw_n256_c128_h56_w56_k3_s1_p1"},  {"avg_nhwc_n2048_c2048_h7_w7_k7_s1_p0"},
+      {"avg_nchw_n2048_c2048_h7_w7_k7_s1_p0"}};
+  return card;
+}
+
+} // namespace kg::card
