@@ -1,0 +1,25 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/try_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace kg::cli {
+
+void add_try(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* attempt = app.add_subcommand(
+      "try", "judge a kernel of your own by the card of an operation: right, and safe?");
+  attempt->add_option("op", options.tried_op, "the operation")->required();
+  attempt->add_option("source", options.candidate, "the CUDA source (.cu)");
+  attempt->add_flag("--signature", options.signature,
+                    "print the C functions that it must define, as a source that compiles");
+  attempt
+      ->add_option("--without", options.without,
+                   "tests of the contract that it does not claim to pass, as InPlace")
+      ->delimiter(',');
+  attempt->add_option("--compile", options.compile_options, "an option of the compiler, as -DX=1");
+  attempt->add_option("--json", options.json, "write the verdict to this file");
+}
+
+} // namespace kg::cli

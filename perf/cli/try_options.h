@@ -1,0 +1,13 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `kernelgrade try` takes on the command line.
+#pragma once
+
+#include "perf/cli/command_options.h"
+
+namespace kg::cli {
+
+void add_try(CLI::App& app, Words& words);
+
+} // namespace kg::cli
