@@ -308,6 +308,14 @@ function(kernelgrade_list_operations file)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/operations.cpp.in ${file} @ONLY)
 endfunction()
 
+# kernelgrade_add_cases(<program> <op>): the op's cases, for a program that has kernels of its own: after those.
+function(kernelgrade_add_cases program op)
+  target_sources(${program} PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
+  if(TARGET kernelgrade_${op}_card)
+    target_link_libraries(${program} PRIVATE kernelgrade_${op}_card)
+  endif()
+endfunction()
+
 # The command with every op that was added, and the target that blesses what it measures.
 function(kernelgrade_finish)
   get_property(ops GLOBAL PROPERTY KERNELGRADE_OPS)
@@ -331,10 +339,7 @@ function(kernelgrade_finish)
       target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
     endforeach()
     foreach(op IN LISTS ops)
-      target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
-      if(TARGET kernelgrade_${op}_card)
-        target_link_libraries(kernelgrade-cost PRIVATE kernelgrade_${op}_card)
-      endif()
+      kernelgrade_add_cases(kernelgrade-cost ${op})
     endforeach()
   endif()
   add_custom_target(update-baselines

@@ -35,7 +35,8 @@ function(kernelgrade_add_planted_program index name op file arch)
   target_include_directories(${program}_kernels BEFORE PRIVATE ${out}) # a planted header
   target_link_libraries(${program}_kernels PUBLIC kernelgrade::runtime)
   kernelgrade_checked_options(${program}_kernels)
-  target_sources(${program} PRIVATE $<TARGET_OBJECTS:${program}_kernels> $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
+  target_sources(${program} PRIVATE $<TARGET_OBJECTS:${program}_kernels>)
+  kernelgrade_add_cases(${program} ${op})
 
   if(arch)
     kernelgrade_resource_folder(${arch} folder)

@@ -103,7 +103,7 @@ function(kernelgrade_add_recount name)
     target_sources(${program} PRIVATE $<TARGET_OBJECTS:${kernels}>)
   endforeach()
   foreach(op IN LISTS arg_OPS) # after all kernels, as in kernelgrade_finish
-    target_sources(${program} PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
+    kernelgrade_add_cases(${program} ${op})
   endforeach()
 
   foreach(op IN LISTS arg_OPS)
