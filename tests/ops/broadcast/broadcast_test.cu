@@ -17,11 +17,15 @@
 #include "tests/support/huge.h"
 #include "tests/support/metamorphic.h"
 
-namespace kg::card {
+namespace kg::test {
 
 __global__ void divide(Divisor by, const std::int64_t* dividends, std::int64_t* quotients) {
   quotients[threadIdx.x] = by.quotient(dividends[threadIdx.x]);
 }
+
+} // namespace kg::test
+
+namespace kg::card {
 
 namespace {
 
@@ -146,7 +150,7 @@ KG_OWN_TEST(DivisorDivides) {
       for (const std::int64_t near : {-1, 0}) dividends.push_back(multiple + near);
     const auto from = DeviceBuffer<std::int64_t>::from_host(dividends, judge.stream());
     const DeviceBuffer<std::int64_t> to(dividends.size());
-    launch(divide,
+    launch(test::divide,
            {.grid = 1, .block = static_cast<unsigned>(dividends.size()), .stream = &judge.stream()},
            Divisor(divisor), from.data(), to.data());
     const std::vector<std::int64_t> quotients = to.to_host(judge.stream());
