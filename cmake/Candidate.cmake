@@ -53,7 +53,7 @@ function(kernelgrade_add_try)
   endforeach()
 endfunction()
 
-# kernelgrade_add_candidate(<op> <file> [NAME <name>] [DTYPES <dtype>...] [WITHOUT <test>...] [TIMEOUT <seconds>])
+# kernelgrade_add_candidate(<op> <file> [NAME <name>] [DTYPES <dtype>...] [WITHOUT <test>...] [LABELS <label>...] [TIMEOUT <seconds>])
 #
 # A CUDA source that defines C functions of the operation (`kernelgrade-try <op> --signature` prints them), and CTest tests that hold it to
 # the operation's contract:
@@ -62,7 +62,7 @@ endfunction()
 # <name>: by default the file's without its ending. DTYPES: by default f32. WITHOUT names tests of the contract that the candidate does not
 # claim to pass, as InPlace: they are not run.
 function(kernelgrade_add_candidate op file)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAME;TIMEOUT" "DTYPES;WITHOUT")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "NAME;TIMEOUT" "DTYPES;WITHOUT;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_candidate(${op} ${file}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -104,7 +104,7 @@ function(kernelgrade_add_candidate op file)
     foreach(dtype IN LISTS arg_DTYPES)
       add_test(NAME ${library}.${dtype} COMMAND ${program} ${op} $<TARGET_FILE:${library}> "--gtest_filter=*/${dtype}.*${without}"
         --gtest_output=json:${CMAKE_CURRENT_BINARY_DIR}/${library}.${dtype}.json)
-      set_tests_properties(${library}.${dtype} PROPERTIES TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
+      set_tests_properties(${library}.${dtype} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77)
     endforeach()
   endforeach()
 endfunction()

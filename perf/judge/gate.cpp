@@ -153,7 +153,9 @@ RowResult judge_row(const Registered& wanted, const Measured* row, const TimingF
     // file, would go unjudged for ever.
     if ((file.exists || file.missing) && !result.informs) result.exit_code = kExitFail;
   }
-  const bool wrong_vendor = result.kind == Kind::vendor && result.verdict == Verdict::invalid;
+  // Of a library's row that was not measured nothing is known, and that fails as any other.
+  const bool wrong_vendor =
+      row && result.kind == Kind::vendor && result.verdict == Verdict::invalid;
   if (wrong_vendor || (baseline && baseline->status == Status::info)) inform(result);
   if (baseline && baseline->status == Status::xfail) expect_failure(result, *baseline);
   return result;
