@@ -336,6 +336,11 @@ void add_profile(CLI::App& app, Words& words) {
       ->add_flag("--minimum", options.minimum,
                  "one table: what each row costs beside the least that it could")
       ->needs(cost);
+  profile
+      ->add_option(
+          "--compiled", options.compiled,
+          "a folder of fat binaries: where nvcc's code accesses memory otherwise than g++'s")
+      ->needs(cost);
   profile->add_option("--device", options.device, "a GPU's number, or the device's name");
   profile->add_option("--runs", options.runs, "timed executions of each row")
       ->check(CLI::Range(1, 10000))

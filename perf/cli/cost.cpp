@@ -6,6 +6,7 @@
 // kernelgrade-cost, which lies beside kernelgrade and is these commands with counters.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
+#include "perf/cli/cost_compiled.h"
 #include "perf/cli/cost_minimum.h"
 #include "perf/cli/cost_model.h"
 #include "perf/cli/counted.h"
@@ -72,6 +73,7 @@ std::vector<std::string> variants_with_one_shape(const std::vector<const Row*>& 
 
 int profile_costs(const Options& options, World& world) {
   if (options.minimum) return profile_minima(options, world);
+  if (!options.compiled.empty()) return profile_compiled(options, world);
   const Selection selection = select(world, options.filters);
   const CostModel model(world, options.gpu);
   for (const Row* row : countable(world, selection)) {

@@ -90,9 +90,9 @@ struct Options {
   std::size_t load_processes = 0; // 0: one per core
   bool busy = false;
 
-  // resources
-  std::filesystem::path
-      compiled; // the build's folder of compiled kernels; empty: beside the command
+  // resources: the build's folder of compiled kernels; empty: beside the command. profile --cost:
+  // that of one architecture; empty: g++'s code alone
+  std::filesystem::path compiled;
   bool bless = false;
 
   // ceilings

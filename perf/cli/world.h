@@ -37,6 +37,9 @@ struct World {
   // compiler and flags. Empty elsewhere.
   std::function<std::vector<count::Launch>()> take_launches = {};
   std::string counter_id = {};
+  // There, too: kernels run as nvcc compiled them, from a folder of fat binaries; empty: as g++
+  // did.
+  std::function<void(const std::string& folder)> use_compiled = {};
   bool terminal = false; // `err` is one: progress is shown
   std::ostream& out;
   std::ostream& err;

@@ -5,6 +5,7 @@
 // counters. It times nothing. `kernelgrade` starts it.
 #include "perf/cli/program.h"
 #include "runtime/host/count/counts.h"
+#include "runtime/ptx/library.h"
 
 #if !defined(KERNELGRADE_SOURCE_DIR) || !defined(KERNELGRADE_COUNTER_ID)
 #error "the build must say where the source tree lies and how counted kernels are compiled"
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
     world.no_device = [] { return "kernelgrade-cost times nothing; use kernelgrade"; };
     world.take_launches = kg::count::take_launches;
     world.counter_id = KERNELGRADE_COUNTER_ID;
+    world.use_compiled = kg::ptx_run::use;
     return world;
   });
 }

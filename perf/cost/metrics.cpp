@@ -160,6 +160,14 @@ const MatrixInstruction* matrix_instruction(std::string_view collective) {
   return found == std::end(kAll) ? nullptr : &*found;
 }
 
+std::string access_name(const Site& site) {
+  const char* access = site.access == Access::load    ? "load"
+                       : site.access == Access::store ? "store"
+                                                      : "atomic";
+  return fmt::format("{} {} B {}", site.memory == Memory::global ? "global" : "shared", site.width,
+                     access);
+}
+
 std::string hint(const Site& site) {
   const std::string memory = site.memory == Memory::global ? global_hint(site) : shared_hint(site);
   const std::string atomic = atomic_hint(site);

@@ -54,6 +54,9 @@ const MatrixInstruction* matrix_instruction(std::string_view collective);
 // What is wrong with a site and what usually helps, in words; "" where nothing is.
 std::string hint(const count::Site& site);
 
+// "global 16 B load"
+std::string access_name(const count::Site& site);
+
 // 128-byte passes that a site takes beyond the fewest: how much there is to gain.
 double excess(const count::Site& site);
 

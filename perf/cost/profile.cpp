@@ -13,7 +13,6 @@
 namespace kg::cost {
 namespace {
 
-using count::Access;
 using count::Launch;
 using count::Memory;
 using count::Site;
@@ -31,15 +30,6 @@ std::string metric_table(const std::vector<Metric>& metrics) {
   return table.plain();
 }
 
-std::string_view name(Access access) {
-  switch (access) {
-  case Access::load: return "load";
-  case Access::store: return "store";
-  case Access::atomic: return "atomic";
-  }
-  return "";
-}
-
 std::string per_request(std::uint64_t count, std::uint64_t requests) {
   return fmt::format("{:.2f}", static_cast<double>(count) / static_cast<double>(requests));
 }
@@ -51,12 +41,10 @@ std::string site_table(std::vector<Site> sites) {
       {"line", "what", "requests", "lanes", "sectors/request", "conflict degree", "hint"});
   for (const Site& site : sites) {
     const bool global = site.memory == Memory::global;
-    table.add(
-        {std::filesystem::path(site.line).filename().string(),
-         fmt::format("{} {} B {}", global ? "global" : "shared", site.width, name(site.access)),
-         std::to_string(site.requests), per_request(site.lanes, site.requests),
-         global ? per_request(site.sectors, site.requests) : "-",
-         global ? "-" : per_request(site.wavefronts, site.least_wavefronts), hint(site)});
+    table.add({std::filesystem::path(site.line).filename().string(), access_name(site),
+               std::to_string(site.requests), per_request(site.lanes, site.requests),
+               global ? per_request(site.sectors, site.requests) : "-",
+               global ? "-" : per_request(site.wavefronts, site.least_wavefronts), hint(site)});
   }
   return table.plain();
 }

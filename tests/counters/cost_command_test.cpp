@@ -32,8 +32,9 @@ class CostCommands : public testing::Test {
   Outcome operator()(const std::vector<std::string>& arguments, bool counts = true) {
     const auto variant = [this](const char* name, bool vendor, bool timed) {
       const auto make = [this, name] {
-        return perf::Workload{[this](Stream&) { launches_.push_back(launch_); }, [](Stream&) {},
-                              [this](Stream&) { return wrong_; }, name};
+        return perf::Workload{
+            [this](Stream&) { launches_.push_back(compiled_ ? compiled_launch_ : launch_); },
+            [](Stream&) {}, [this](Stream&) { return wrong_; }, name};
       };
       return perf::Variant{name, vendor, make, timed};
     };
@@ -61,6 +62,7 @@ class CostCommands : public testing::Test {
     };
     if (counts) world.take_launches = [this] { return std::exchange(launches_, {}); };
     world.counter_id = counter_id_;
+    world.use_compiled = [this](const std::string& folder) { compiled_ = !folder.empty(); };
     const int exit_code = kernelgrade(arguments, world);
     return {exit_code, out.str(), err.str()};
   }
@@ -77,16 +79,18 @@ class CostCommands : public testing::Test {
     launch_.kernel = "copy";
     launch_.sites = {site};
     launch_.unique_read = launch_.unique_written = 10;
+    compiled_launch_ = launch_;
   }
 
   judge::TemporaryFolder folder_;
   std::vector<const char*> shapes_ = {"n64", "n128"};
-  count::Launch launch_;
+  count::Launch launch_, compiled_launch_;
   std::string wrong_;
   std::string counter_id_ = "g++-12";
 
  private:
   std::vector<count::Launch> launches_;
+  bool compiled_ = false;
 };
 
 TEST_F(CostCommands, BlessedCostsPass) {
@@ -111,6 +115,27 @@ TEST_F(CostCommands, OneSectorMoreFails) {
   EXPECT_EQ((*this)({"bless", "--cost"}).exit_code, 1); // without a reason
   EXPECT_EQ((*this)({"bless", "--cost", "--why", "unaligned rows"}).exit_code, 0);
   EXPECT_EQ((*this)({"gate", "--cost"}).exit_code, 0);
+}
+
+// nvcc made two accesses of one: twice the requests, at two lines, for as many sectors.
+TEST_F(CostCommands, WhatNvccMadeOtherwise) {
+  const auto compared = [this] {
+    return (*this)({"profile", "--cost", "--compiled", "sm_90a", "--case", "copy.f32.n64"});
+  };
+  EXPECT_EQ(compared().out, "2 of 2 rows: nvcc's code accesses memory as g++'s does\n");
+  compiled_launch_.sites.push_back(compiled_launch_.sites[0]);
+  compiled_launch_.sites[0].line = "copy.cu:13";
+  for (count::Site& site : compiled_launch_.sites) site.sectors = 20;
+  EXPECT_THAT(compared().out,
+              AllOf(ContainsRegex("copy.f32.n64 +plain +global 4 B load +10 -> 20 +40 +copy.cu:13"),
+                    HasSubstr("0 of 2 rows")));
+  compiled_launch_ = launch_;
+  compiled_launch_.barriers = 2;
+  EXPECT_THAT(compared().out, ContainsRegex("plain +barriers +0 -> 2"));
+  compiled_launch_.kernel = "another";
+  const Outcome other = compared();
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.err, HasSubstr("g++'s code launched copy; nvcc's launched another"));
 }
 
 TEST_F(CostCommands, CountsThatAreLostAreInvalid) {

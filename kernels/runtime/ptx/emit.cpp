@@ -57,7 +57,7 @@ Emitted Emitter::run() {
   text += "[[gnu::noinline]] static void body(const u8* parameters) {\n  u8* const shared = "
           "shared_base();\n" +
           body + text_ + "}\n";
-  text += "#line 1 \"" + module_.name + "\"\n" + parameters();
+  text += "\n#line 1 \"" + module_.name + "\"\n" + parameters();
   return {text, shared_bytes_};
 }
 
@@ -129,16 +129,14 @@ void Emitter::statement(const Statement& statement) {
 }
 
 void Emitter::place(const Instruction& instruction) {
-  const Place& place = instruction.place;
-  if (place.file == 0 || place.line == 0) {
-    text_ += fmt::format("#line {} \"{}\"\n", instruction.ptx_line, module_.name);
-    return;
-  }
+  const Place place = module_.named(instruction.place);
   const auto file = module_.files.find(place.file);
-  if (place.file != written_.file || place.line != written_.line)
-    text_ += fmt::format("#line {} \"{}\"\n", place.line,
-                         file == module_.files.end() ? module_.name : short_name(file->second));
-  written_ = place;
+  const std::string directive =
+      file == module_.files.end()
+          ? fmt::format("\n#line {} \"{}\"\n", instruction.ptx_line, module_.name)
+          : fmt::format("\n#line {} \"{}\"\n", place.line, short_name(file->second));
+  if (directive != place_) text_ += directive;
+  place_ = directive;
 }
 
 void Emitter::dispatch(const Instruction& instruction) {

@@ -100,9 +100,10 @@ bool Emitter::matrices() {
   if (family == "ldmatrix") {
     only({"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "shared::cta"});
     const std::size_t count = operand(0).parts.size();
-    std::string text =
-        fmt::format("{{ u32 f[{}]; load_matrices(f, {}, {}, {}, {});", count,
-                    address(operand(1), "shared"), count, has("trans") ? "true" : "false", where());
+    std::string text = fmt::format(
+        "{{ u32 f[{0}]; const u8* const row = {1}; v4u32 mine{{}}; if (names_row(row, {0}, {2})) "
+        "mine = memory<v4u32>(row); distribute(f, &mine, {0}, {3}, {2});",
+        count, address(operand(1), "shared"), where(), has("trans") ? "true" : "false");
     for (std::size_t i = 0; i < count; ++i)
       text += " " + write(operand(0).parts[i], "b32", fmt::format("f[{}]", i));
     line(text + " }");

@@ -74,13 +74,13 @@ void Emitter::load() {
   const std::string from = address(operand(1), access.space);
   if (operand(0).kind != Operand::Kind::vector) {
     const std::string as = cpp_type(type);
-    result(type, fmt::format("kg::ptx_run::load<{}>({})", as, from));
+    result(type, fmt::format("memory<{}>({})", as, from));
     return;
   }
   const auto& parts = operand(0).parts;
   if (parts.size() != access.count) refuse("it names another number of registers than of elements");
   const std::string loaded = fmt::format("v{}", temporaries_++);
-  std::string text = fmt::format("{{ const {0} {1} = kg::ptx_run::load<{0}>({2});",
+  std::string text = fmt::format("{{ const {0} {1} = memory<{0}>({2});",
                                  vector_type(size_of(type), access.count), loaded, from);
   const std::string bits = "b" + std::to_string(8 * size_of(type));
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -100,7 +100,7 @@ void Emitter::store() {
   const std::string to = address(operand(0), access.space);
   const Operand& source = operand(1);
   if (source.kind != Operand::Kind::vector) {
-    line(fmt::format("kg::ptx_run::store<{}>({}, {});", cpp_type(type), to, read(source, type)));
+    line(fmt::format("memory<{}>({}) = {};", cpp_type(type), to, read(source, type)));
     return;
   }
   if (source.parts.size() != access.count)
@@ -109,8 +109,8 @@ void Emitter::store() {
   std::string elements;
   for (const Operand& part : source.parts)
     elements += (elements.empty() ? "" : ", ") + read(part, bits);
-  line(fmt::format("kg::ptx_run::store<{0}>({1}, {0}{{{2}}});",
-                   vector_type(size_of(type), access.count), to, elements));
+  line(fmt::format("memory<{0}>({1}) = {0}{{{2}}};", vector_type(size_of(type), access.count), to,
+                   elements));
 }
 
 // cp.async

@@ -136,17 +136,16 @@ std::string Emitter::address(const Operand& operand, std::string_view space) {
 std::string Emitter::predicate(const Operand& operand) { return read(operand, "pred"); }
 
 std::string Emitter::where() const {
-  const Place& place = now_->place;
-  if (place.file == 0 || place.line == 0)
-    return fmt::format("Where{{\"{}\", {}}}", module_.name, now_->ptx_line);
+  const Place place = module_.named(now_->place);
+  if (place.file == 0) return fmt::format("Where{{\"{}\", {}}}", module_.name, now_->ptx_line);
   return fmt::format("Where{{kFile{}, {}}}", place.file, place.line);
 }
 
 void Emitter::refuse(const std::string& why) const {
   std::string source;
-  if (const auto file = module_.files.find(now_->place.file); file != module_.files.end())
-    source =
-        fmt::format(", {}:{}", file->second.substr(file->second.rfind('/') + 1), now_->place.line);
+  const Place place = module_.named(now_->place);
+  if (const auto file = module_.files.find(place.file); file != module_.files.end())
+    source = fmt::format(", {}:{}", file->second.substr(file->second.rfind('/') + 1), place.line);
   throw Error(fmt::format("instruction `{}` ({}:{}{}) is not executed: {}", now_->opcode,
                           module_.name, now_->ptx_line, source, why));
 }
@@ -155,7 +154,8 @@ void Emitter::result(std::string_view type, const std::string& value) {
   line(write(operand(0), type, value));
 }
 
-void Emitter::line(const std::string& text) { text_ += "  " + text + "\n"; }
+// What one line of the source became stays on one line: the compiler counts them from its #line.
+void Emitter::line(const std::string& text) { text_ += " " + text; }
 
 bool Emitter::has(std::string_view part) const {
   return std::find(now_->parts.begin(), now_->parts.end(), part) != now_->parts.end();

@@ -54,7 +54,7 @@ class Emitter {
   const Operand& operand(std::size_t i) const;
   // The first operand gets the value.
   void result(std::string_view type, const std::string& value);
-  void line(const std::string& text);
+  void line(const std::string& text);    // a statement
   bool has(std::string_view part) const; // the opcode has this part
   std::string type() const;              // its last part
   // Refuses where the opcode has a part besides the first and the last that is none of these.
@@ -92,7 +92,7 @@ class Emitter {
   std::size_t shared_bytes_ = 0;
   int scopes_opened_ = 0;
   int temporaries_ = 0;
-  Place written_;
+  std::string place_; // the directive in force
 };
 
 // The C++ type that a PTX type's values have: "s32" for s32, "u32" for u32 and b32, "u16" for f16.

@@ -8,12 +8,14 @@
 #include "runtime/ptx/fatbin.h"
 #include "runtime/ptx/prelude.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <deque>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string_view>
 #include <unordered_map>
@@ -25,14 +27,6 @@ namespace kg::ptx_run {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::string& folder() {
-  static const std::string named = [] {
-    const char* value = std::getenv("KERNELGRADE_PTX");
-    return std::string(value ? value : "");
-  }();
-  return named;
-}
 
 // As kernels are compiled at run time, but less optimised, which compiles in half the time and
 // runs as fast. What would be a fault of the source, an overflowing sum say, is none of the
@@ -51,14 +45,14 @@ const jit::Toolchain& toolchain() {
 // The PTX of a folder's fat binaries, and where each kernel stands in it.
 class Library {
  public:
-  Library() {
-    require(fs::is_directory(folder()),
-            "KERNELGRADE_PTX=" + folder() +
+  explicit Library(std::string folder) : folder_(std::move(folder)) {
+    require(fs::is_directory(folder_),
+            "KERNELGRADE_PTX=" + folder_ +
                 ": there is no such folder; build the target fatbins, and name "
                 "<build>/resources/<arch>-cuda<version>");
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder()))
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_))
       if (entry.path().extension() == ".fatbin") add(entry.path());
-    require(!where_.empty(), "KERNELGRADE_PTX=" + folder() +
+    require(!where_.empty(), "KERNELGRADE_PTX=" + folder_ +
                                  ": no fat binary in it holds PTX; compile "
                                  "with nvcc -fatbin for a virtual architecture as well");
   }
@@ -69,7 +63,7 @@ class Library {
       throw Error(
           fmt::format("{}: no fat binary in KERNELGRADE_PTX={} holds this kernel; build the target "
                       "fatbins, or unset the variable",
-                      detail::readable_kernel_name(name), folder()));
+                      detail::readable_kernel_name(name), folder_));
     const Text& text = *found->second;
     return compile(text.ptx, text.name, name);
   }
@@ -93,10 +87,27 @@ class Library {
     }
   }
 
+  std::string folder_;
   std::deque<Text> texts_;
   std::deque<std::string> names_; // stay where they are
   std::unordered_map<std::string_view, const Text*> where_;
 };
+
+// What launches run, and what they found.
+struct Chosen {
+  std::mutex mutex;
+  std::string folder = [] {
+    const char* value = std::getenv("KERNELGRADE_PTX");
+    return std::string(value ? value : "");
+  }();
+  std::unique_ptr<Library> library; // once a launch asks for it
+  std::map<const void*, std::optional<LoadedKernel>> known;
+  std::atomic<bool> enabled = !folder.empty();
+};
+Chosen& chosen() {
+  static Chosen made;
+  return made;
+}
 
 } // namespace
 
@@ -133,16 +144,21 @@ detail::ErasedKernel erased(const LoadedKernel& kernel) {
           }};
 }
 
-bool enabled() {
-  static const bool set = !folder().empty();
-  return set;
+void use(const std::string& folder) {
+  Chosen& now = chosen();
+  const std::lock_guard lock(now.mutex);
+  now.known.clear();
+  now.library.reset();
+  now.folder = folder;
+  now.enabled = !folder.empty();
 }
 
+bool enabled() { return chosen().enabled; }
+
 std::optional<LoadedKernel> find(const void* kernel) {
-  static std::mutex mutex;
-  static std::map<const void*, std::optional<LoadedKernel>> known;
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(kernel); found != known.end()) return found->second;
+  Chosen& now = chosen();
+  const std::lock_guard lock(now.mutex);
+  if (const auto found = now.known.find(kernel); found != now.known.end()) return found->second;
   Dl_info info;
   require(dladdr(kernel, &info) != 0, "a kernel of no module was launched");
   std::optional<LoadedKernel> loaded;
@@ -152,10 +168,10 @@ std::optional<LoadedKernel> find(const void* kernel) {
     require(!name.empty(),
             "a kernel without a visible name has no PTX: link the program with -rdynamic (CMake: "
             "ENABLE_EXPORTS)");
-    static Library library;
-    loaded = library.load(info.dli_sname);
+    if (!now.library) now.library = std::make_unique<Library>(now.folder);
+    loaded = now.library->load(info.dli_sname);
   }
-  known.emplace(kernel, loaded);
+  now.known.emplace(kernel, loaded);
   return loaded;
 }
 

@@ -31,12 +31,16 @@ LoadedKernel compile(std::string_view ptx, const std::string& name, const std::s
 // memory.
 detail::ErasedKernel erased(const LoadedKernel& kernel);
 
-// Whether KERNELGRADE_PTX is set.
+// Launches from here on run the kernels of this folder; empty: those that g++ compiled. Before the
+// first call it is KERNELGRADE_PTX. No launch may be under way.
+void use(const std::string& folder);
+
+// Whether there is such a folder.
 bool enabled();
 
-// What to launch in the place of a kernel of this program. Nothing where the kernel was compiled at
-// run time, which is no fat binary's. Throws Error where the folder holds no such kernel, or where
-// it holds an instruction that is not executed.
+// What to launch in the place of a kernel of this program, where enabled. Nothing where the kernel
+// was compiled at run time, which is no fat binary's. Throws Error where the folder holds no such
+// kernel, or where it holds an instruction that is not executed.
 std::optional<LoadedKernel> find(const void* kernel);
 
 } // namespace kg::ptx_run

@@ -14,10 +14,12 @@
 
 namespace kg::ptx_run {
 
-// A place in a source file, as `.loc` gives it: of code that was inlined, the innermost.
+// A place in a source file, as `.loc` gives it.
 struct Place {
   int file = 0; // of Module::files; 0: the module was compiled without -lineinfo
   int line = 0;
+  int caller_file = 0; // where that was inlined; 0: it was not
+  int caller_line = 0;
 };
 
 struct Operand {
@@ -90,6 +92,10 @@ struct Module {
   std::map<int, std::string> files; // by the number that `.loc` names
   std::vector<Variable> variables;
   std::vector<Entry> entries;
+
+  // The place that messages name: of a header of the CUDA toolkit its caller's, which is what the
+  // author of a kernel knows. The file is 0 where the module says no line.
+  Place named(const Place& place) const;
 };
 
 // Size in bytes of an element of type "u32", "b8", "pred" (1). 0 for what is no type.

@@ -199,9 +199,7 @@ class Parser : private Lexer {
       first.pop_back();
       add(entry, Statement::Kind::label).label = first;
     } else if (first == ".loc") {
-      place_.file = static_cast<int>(number());
-      place_.line = static_cast<int>(number());
-      rest_of_line();
+      location();
     } else if (first == ".reg") {
       registers(entry);
     } else if (first == ".local" || first == ".shared") {
@@ -216,6 +214,22 @@ class Parser : private Lexer {
       made.opcode = std::move(first);
       finish(made, entry);
     }
+  }
+
+  // .loc 3 402 3, function_name $L__info_string0, inlined_at 1 45 2
+  // A line 0 is of code that no line stands for: it belongs to what it stands among.
+  void location() {
+    Place place;
+    place.file = static_cast<int>(number());
+    place.line = static_cast<int>(number());
+    const std::string rest = rest_of_line();
+    constexpr std::string_view kMark = "inlined_at ";
+    if (const std::size_t at = rest.find(kMark); at != std::string::npos) {
+      Lexer caller(std::string_view(rest).substr(at + kMark.size()), module_.name);
+      place.caller_file = static_cast<int>(caller.number());
+      place.caller_line = static_cast<int>(caller.number());
+    }
+    if (place.line != 0) place_ = place;
   }
 
   void registers(Entry& entry) {
@@ -327,6 +341,17 @@ std::size_t size_of(std::string_view type) {
   if (digits == "32") return 4;
   if (digits == "64") return 8;
   return digits == "128" ? 16 : 0;
+}
+
+Place Module::named(const Place& place) const {
+  const auto of_toolkit = [&](int file) {
+    const auto found = files.find(file);
+    return found != files.end() && found->second.find("/targets/") != std::string::npos &&
+           found->second.find("/include/") != std::string::npos;
+  };
+  if (place.caller_file != 0 && of_toolkit(place.file) && !of_toolkit(place.caller_file))
+    return {place.caller_file, place.caller_line};
+  return place;
 }
 
 Module parse(std::string_view text, const std::string& name, std::string_view entry) {

@@ -117,19 +117,19 @@ inline u16 f32_to_half(f32 value) {
 inline f32 bf16_to_f32(u16 bits) { return as_f32(static_cast<u32>(bits) << 16); }
 
 // --- Memory. One access each, whole, which the checkers and the counters see as the machine would
-// make it.
+// make it, at the line of the code that was made: what is read or written through it stands there.
 
 template <class T>
 struct Accessed {
   using Type [[gnu::may_alias]] = T;
 };
 template <class T>
-[[gnu::always_inline]] inline T load(const void* address) {
-  return *static_cast<const typename Accessed<T>::Type*>(address);
+[[gnu::always_inline]] inline typename Accessed<T>::Type& memory(void* address) {
+  return *static_cast<typename Accessed<T>::Type*>(address);
 }
 template <class T>
-[[gnu::always_inline]] inline void store(void* address, T value) {
-  *static_cast<typename Accessed<T>::Type*>(address) = value;
+[[gnu::always_inline]] inline const typename Accessed<T>::Type& memory(const void* address) {
+  return *static_cast<const typename Accessed<T>::Type*>(address);
 }
 
 typedef u16 v2u16 __attribute__((vector_size(4), may_alias));
@@ -313,15 +313,11 @@ inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* i
   return exchange(mask, value, inside ? source : self, where);
 }
 
-// ldmatrix: the row is read by an access of the kernel's own.
-[[gnu::always_inline]] inline void load_matrices(u32* fragment, const void* row, u32 matrices,
-                                                 bool transposed, Where where) {
-  v4u32 mine{};
-  if (lane() < 8 * matrices) {
-    if (reinterpret_cast<u64>(row) % 16 != 0) misaligned_row(where);
-    mine = *static_cast<const v4u32*>(row);
-  }
-  distribute(fragment, &mine, matrices, transposed, where);
+// ldmatrix: whether this lane names a row, which the kernel then reads by an access of its own.
+inline bool names_row(const void* row, u32 matrices, Where where) {
+  if (lane() >= 8 * matrices) return false;
+  if (reinterpret_cast<u64>(row) % 16 != 0) misaligned_row(where);
+  return true;
 }
 
 } // namespace kg::ptx_run
