@@ -9,6 +9,8 @@
 #   <op>_mutants_test          the op's own tests on those kernels; KERNELGRADE_MUTANT=<name> chooses the bug
 #   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutants/kill_matrix.cpp); the matrix of
 #                              what found it stays in results/mutants.<op>.json for `kernelgrade report`
+# and, where nvcc compiles the kernels and tests/mutants/ptx/<op>.json lists bugs in what it made (tests/mutants/ptx_mutants.h):
+#   mutants.ptx.<op>           CTest test, label mutants: the same program finds each of those, too
 # Fails the configuration where the op has no list, or too short a one.
 set(KERNELGRADE_LEAST_MUTANTS 8) # as in tests/mutants/spec.h
 
@@ -93,4 +95,14 @@ function(kernelgrade_add_mutants op)
     --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.${op}.json)
   set_tests_properties(mutants.${op} PROPERTIES LABELS "mutants;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900
     FIXTURES_REQUIRED mutants)
+
+  set(ptx ${PROJECT_SOURCE_DIR}/tests/mutants/ptx/${op}.json)
+  if(EXISTS ${ptx} AND KERNELGRADE_NVCC)
+    list(GET KERNELGRADE_RESOURCE_ARCHS -1 arch)
+    kernelgrade_resource_folder(${arch} folder)
+    add_test(NAME mutants.ptx.${op} COMMAND kill_matrix --op ptx.${op} --spec ${ptx} --ptx ${folder}
+      --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.ptx.${op}.json)
+    set_tests_properties(mutants.ptx.${op} PROPERTIES LABELS "mutants;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900
+      FIXTURES_REQUIRED mutants)
+  endif()
 endfunction()

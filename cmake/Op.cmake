@@ -16,6 +16,7 @@
 #                              threads in another order; label checked (the other orders of all types but the first: nightly)
 #   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of all
 #                              types but the first: nightly)
+#   ptx_checked.<op>.<dtype>   the same under the checkers, label ptx_checked (likewise)
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host of an op that is not blessed: nightly)
@@ -187,14 +188,23 @@ function(kernelgrade_add_op op)
       list(GET KERNELGRADE_RESOURCE_ARCHS -1 arch)
       kernelgrade_resource_folder(${arch} folder)
       list(FIND arg_DTYPES ${dtype} index)
-      set(label ptx)
-      if(index GREATER 0)
-        set(label nightly)
+      foreach(tier IN ITEMS ptx ptx_checked)
+        string(REPLACE ptx "" program ${op}${tier}_test) # of ptx_checked the checkers' program
+        if(NOT TARGET ${program})
+          continue()
+        endif()
+        set(label ${tier})
+        if(index GREATER 0)
+          set(label nightly)
+        endif()
+        add_test(NAME ${tier}.${op}.${dtype} COMMAND ${program} --dtype ${dtype})
+        set_tests_properties(${tier}.${op}.${dtype} PROPERTIES
+          LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
+          ENVIRONMENT KERNELGRADE_PTX=${folder})
+      endforeach()
+      if(TEST ptx_checked.${op}.${dtype})
+        set_property(TEST ptx_checked.${op}.${dtype} APPEND PROPERTY ENVIRONMENT KERNELGRADE_VIRTUAL_DEVICE=small)
       endif()
-      add_test(NAME ptx.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
-      set_tests_properties(ptx.${op}.${dtype} PROPERTIES
-        LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
-        ENVIRONMENT KERNELGRADE_PTX=${folder})
     endif()
     if(TARGET ${op}_checked_test)
       # The kernels of all types synchronise alike, so the other orders of the second type and the next wait for the night.

@@ -148,6 +148,10 @@ struct Card {
   std::function<std::string(const Problem&, const Inputs& outputs)> also =
       [](const Problem&, const Inputs&) { return std::string(); };
 
+  // What nvcc's code computes otherwise than g++'s: functions that each has of its own ("expf"),
+  // products that nvcc fuses with sums. Empty: both give the same bits.
+  std::string_view compiled_otherwise;
+
   Kind kind_on_host = Kind::memory, kind_on_gpu = Kind::memory;
   std::vector<TimedShape> timed_on_host, timed_on_gpu; // on the host at most about 5 ms a launch
 

@@ -4,6 +4,7 @@
 
 #include "runtime/launch.h"
 #include "runtime/memory.h"
+#include "tests/contract/compiled_tests.h"
 #include "tests/contract/far_tensor.h"
 #include "tests/contract/late_copy.h"
 #include "tests/contract/memory_tests.h"
@@ -330,6 +331,7 @@ bool register_contract(const Card& card) {
   if (card.far) contract("RowsFarApart", rows_far_apart);
   contract("InPlace", each_usual<in_place>);
   contract("SameBitsEveryTime", each_usual<same_bits_every_time>);
+  if (runs_compiled_kernels()) contract("SameBitsAsSource", each_usual<same_bits_as_source>);
   contract("WaitsForItsStream", each_usual<waits_for_its_stream>);
   if (card.run_automatic)
     contract("AutomaticReportsWhatRan", each_usual<automatic_reports_what_ran>);

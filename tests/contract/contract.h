@@ -12,6 +12,7 @@
 //   RowsFarApart            by more than 2^31 elements, where rows may lie apart
 //   InPlace                 outputs in the memory of inputs that they may take
 //   SameBitsEveryTime       in every run and order of threads
+//   SameBitsAsSource        of kernels as nvcc compiled them: g++'s bits, or why not
 //   WaitsForItsStream       behind work that still writes the inputs
 //   AutomaticReportsWhatRan
 //   RefusesWrongArguments   negative extents, null pointers, memory that overlaps in part

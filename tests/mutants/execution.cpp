@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "perf/measure/child_process.h"
 #include "runtime/error.h"
@@ -56,21 +57,29 @@ Outcome outcome_of(const std::string& output, int exit_code) {
   return outcome;
 }
 
-Executor::Executor(std::string program, int limit) : program_(std::move(program)), limit_(limit) {}
+std::vector<std::string> Executor::by_switch(const std::string& mutant) {
+  return {"KERNELGRADE_MUTANT=" + mutant};
+}
+
+Executor::Executor(std::string program, int limit, Choice choice)
+    : program_(std::move(program)), limit_(limit), choice_(std::move(choice)) {}
 
 Outcome Executor::run_once(const std::string& mutant, const std::string& filter) const {
   const auto start = std::chrono::steady_clock::now();
-  const perf::Finished finished =
-      perf::run_process({"env", "KERNELGRADE_MUTANT=" + mutant, "timeout", std::to_string(limit_),
-                         program_, "--gtest_filter=" + filter},
-                        perf::Output::capture);
+  const std::vector<std::string> chosen = choice_(mutant);
+  std::vector<std::string> command = {"env"};
+  command.insert(command.end(), chosen.begin(), chosen.end());
+  for (const std::string& word :
+       {std::string("timeout"), std::to_string(limit_), program_, "--gtest_filter=" + filter})
+    command.push_back(word);
+  const perf::Finished finished = perf::run_process(command, perf::Output::capture);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   try {
     Outcome outcome = outcome_of(finished.output, finished.exit_code);
     outcome.seconds = spent.count();
     return outcome;
   } catch (const Error& error) {
-    fail(fmt::format("KERNELGRADE_MUTANT={} {} --gtest_filter='{}': {}", mutant, program_, filter,
+    fail(fmt::format("{} {} --gtest_filter='{}': {}", fmt::join(chosen, " "), program_, filter,
                      error.what()));
   }
 }

@@ -4,8 +4,10 @@
 // Runs a mutant's test program until something speaks of the mutant.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/mutants/spec.h"
 
@@ -24,8 +26,12 @@ struct Outcome {
 
 class Executor {
  public:
+  // What chooses a mutant, or "none": assignments of environment variables.
+  using Choice = std::function<std::vector<std::string>(const std::string& mutant)>;
+  static std::vector<std::string> by_switch(const std::string& mutant); // switch.h
+
   // `program`: <op>_mutants_test; `limit`: seconds for one run of it.
-  Executor(std::string program, int limit);
+  Executor(std::string program, int limit, Choice choice = by_switch);
 
   // Runs the tests that are expected to find the mutant and, if none of them does, all others. A
   // test that crashes or does not end is put aside, since another may still say what is wrong. A
@@ -43,6 +49,7 @@ class Executor {
 
   std::string program_;
   int limit_;
+  Choice choice_;
   std::set<std::string> clean_; // tests that pass without a mutant
   double clean_seconds_ = 0;
 };

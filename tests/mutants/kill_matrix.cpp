@@ -20,7 +20,9 @@
 
 #include "perf/judge/atomic_file.h"
 #include "runtime/error.h"
+#include "runtime/temporary_folder.h"
 #include "tests/mutants/execution.h"
+#include "tests/mutants/ptx_mutants.h"
 #include "tests/mutants/spec.h"
 
 namespace kg::mutants {
@@ -46,10 +48,16 @@ std::string verdict(const Row& row) {
   return "";
 }
 
-std::string place_of(const Mutant& mutant, const std::filesystem::path& kernels) {
-  const auto source = judge::read_file(kernels / mutant.file);
-  require(source.has_value(), (kernels / mutant.file).string() + " is missing");
-  return fmt::format("{}:{}", mutant.file, line_of(*source, find_original(*source, mutant).begin));
+std::string source_of(const std::filesystem::path& file) {
+  if (file.extension() == ".fatbin") return ptx_of(file);
+  const auto source = judge::read_file(file);
+  require(source.has_value(), file.string() + " is missing");
+  return *source;
+}
+
+std::string place_of(const Mutant& mutant, const std::filesystem::path& folder) {
+  const std::string source = source_of(folder / mutant.file);
+  return fmt::format("{}:{}", mutant.file, line_of(source, find_original(source, mutant).begin));
 }
 
 void print_row(const Row& row, std::size_t name_width) {
@@ -88,13 +96,30 @@ std::string count_checks(const std::vector<Row>& rows) {
 }
 
 struct Options {
-  std::string op, spec, kernels, program, results, only;
+  std::string op, spec, kernels, ptx, program, results, only;
   int limit = 300;
+  std::string command; // this one, for messages
+
+  const std::string& sources() const { return ptx.empty() ? kernels : ptx; }
 };
 
 int run(const Options& options) {
   const std::vector<Mutant> mutants = read_spec(options.spec);
-  Executor executor(options.program, options.limit);
+  const TemporaryFolder mutated;
+  // Of kernels as nvcc made them every mutant is a folder of its own.
+  const auto by_folder = [&](const std::string& mutant) {
+    const auto of_name = [&](const Mutant& one) { return one.name == mutant; };
+    const auto found = std::find_if(mutants.begin(), mutants.end(), of_name);
+    std::filesystem::path folder = options.ptx;
+    if (found != mutants.end()) {
+      folder = std::filesystem::path(mutated.path()) / mutant;
+      if (!std::filesystem::exists(folder)) write_mutated(options.ptx, *found, folder);
+    }
+    return std::vector<std::string>{"KERNELGRADE_MUTANT=none",
+                                    "KERNELGRADE_PTX=" + folder.string()};
+  };
+  Executor executor(options.program, options.limit,
+                    options.ptx.empty() ? Executor::Choice(Executor::by_switch) : by_folder);
   std::size_t name_width = 0;
   for (const Mutant& mutant : mutants) name_width = std::max(name_width, mutant.name.size());
   fmt::print("{:<{}}  {:<32}  {:<13}  {:<45} seconds\n", "mutant", name_width, "place", "check",
@@ -104,7 +129,7 @@ int run(const Options& options) {
   double seconds = 0;
   for (const Mutant& mutant : mutants) {
     if (!options.only.empty() && mutant.name != options.only) continue;
-    rows.push_back({&mutant, place_of(mutant, options.kernels), executor.hunt(mutant)});
+    rows.push_back({&mutant, place_of(mutant, options.sources()), executor.hunt(mutant)});
     seconds += rows.back().outcome.seconds;
     print_row(rows.back(), name_width);
   }
@@ -117,8 +142,8 @@ int run(const Options& options) {
              rows.size(), options.op, seconds, executor.clean_seconds(), count_checks(rows));
   for (const Row& row : rows)
     if (!killed(row))
-      fmt::print("{}: {} at {}: {}\n  again: KERNELGRADE_MUTANT={} {}\n", verdict(row),
-                 row.mutant->name, row.place, row.mutant->why, row.mutant->name, options.program);
+      fmt::print("{}: {} at {}: {}\n  again: {} --only {}\n", verdict(row), row.mutant->name,
+                 row.place, row.mutant->why, options.command, row.mutant->name);
   return found == static_cast<std::ptrdiff_t>(rows.size()) ? 0 : 1;
 }
 
@@ -131,13 +156,16 @@ int main(int argc, char** argv) {
   CLI::App app("Runs an op's mutants and says which test found each, by which check");
   app.add_option("--op", options.op, "the op")->required();
   app.add_option("--spec", options.spec, "tests/mutants/<op>.json")->required();
-  app.add_option("--kernels", options.kernels, "the folder that the spec's files are in")
-      ->required();
+  CLI::Option_group* in = app.add_option_group("in", "the folder that the spec's files are in");
+  in->add_option("--kernels", options.kernels, "sources, which the program was made from");
+  in->add_option("--ptx", options.ptx, "fat binaries, which the program runs");
+  in->require_option(1);
   app.add_option("--program", options.program, "<op>_mutants_test")->required();
   app.add_option("--results", options.results, "where to write the matrix as JSON");
   app.add_option("--only", options.only, "this mutant alone");
   app.add_option("--limit", options.limit, "seconds for one run of the program");
   CLI11_PARSE(app, argc, argv);
+  for (int i = 0; i < argc; ++i) options.command += (i == 0 ? "" : " ") + std::string(argv[i]);
   try {
     return kg::mutants::run(options);
   } catch (const std::exception& error) {

@@ -51,9 +51,10 @@ class Library {
                 ": there is no such folder; build the target fatbins, and name "
                 "<build>/resources/<arch>-cuda<version>");
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder_))
-      if (entry.path().extension() == ".fatbin") add(entry.path());
+      if (entry.path().extension() == ".fatbin" || entry.path().extension() == ".ptx")
+        add(entry.path());
     require(!where_.empty(), "KERNELGRADE_PTX=" + folder_ +
-                                 ": no fat binary in it holds PTX; compile "
+                                 ": no file in it holds PTX; compile "
                                  "with nvcc -fatbin for a virtual architecture as well");
   }
 
@@ -79,8 +80,11 @@ class Library {
     Text text{path.stem().string() + ".ptx", read_file(path).value_or(""), {}};
     texts_.push_back(std::move(text));
     Text& kept = texts_.back();
-    for (const FatbinEntry& entry : read_fatbin(kept.file, path.string()))
-      if (entry.kind == FatbinEntry::Kind::ptx) kept.ptx = entry.ptx();
+    if (path.extension() == ".ptx")
+      kept.ptx = kept.file;
+    else
+      for (const FatbinEntry& entry : read_fatbin(kept.file, path.string()))
+        if (entry.kind == FatbinEntry::Kind::ptx) kept.ptx = entry.ptx();
     for (const std::string& name : entry_names(kept.ptx)) {
       names_.push_back(name);
       where_.emplace(names_.back(), &kept);

@@ -1,7 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernels of this program as nvcc compiled them, in the fat binaries of a folder: each is made
+// The kernels of this program as nvcc compiled them, in the fat binaries (.fatbin) and texts (.ptx)
+// of a folder: each is made
 // into C++, compiled and kept in the cache of kernels compiled at run time (jit.h) when it is first
 // launched.
 //

@@ -179,6 +179,7 @@ Card activation_backward_card() {
   card.refuses_overlap = false;
   card.empty = {"silu_n0"};
   card.kernel_name = packs_where_aligned("activation_backward");
+  card.compiled_otherwise = "expf, tanhf, erff, fused products";
   card.timed_on_host = {{"silu_n65536", true}, {"gelu_n65536"}, {"relu_n524288"}};
   // 768 MiB and more of traffic at 2^27.
   card.timed_on_gpu = {{"silu_n65536"},     {"relu_n16777216", true}, {"relu_n134217728"},

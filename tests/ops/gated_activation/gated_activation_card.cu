@@ -134,6 +134,7 @@ Card gated_activation_card() {
   card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
     return std::vector<std::string>{"gated_activation::" + std::string(variant)};
   };
+  card.compiled_otherwise = "expf, tanhf, erff";
   card.timed_on_host = {{"swiglu_rows64_cols1024", true}, {"geglu_rows64_cols1024"}};
   // 384 MiB and more of traffic in all but the first.
   card.timed_on_gpu = {{"swiglu_rows128_cols4864"},

@@ -352,6 +352,7 @@ inline Card card() {
   result.far = [](Dtype dtype) { return two_rows(dtype); };
   result.refuses_overlap = false;
   result.kernels = kernels;
+  result.compiled_otherwise = "fused products";
   result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
   result.timed_on_host = {{"rows32_cols512", true}, {"rows32_cols200"}, {"rows16_cols4096"}};
   // A small one, and 0.75 GiB of f16 and more.

@@ -257,6 +257,7 @@ inline Card card() {
   result.far = [](Dtype dtype) { return two_rows(dtype); };
   result.refuses_overlap = false;
   result.refused_scalars = {{"epsilon", {-1e-5, kNan, kInfinity}}};
+  result.compiled_otherwise = "fused products";
   result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
   result.timed_on_host = {{"rows32_cols512", true}, {"rows32_cols1000"}, {"rows16_cols4096"}};
   return result;

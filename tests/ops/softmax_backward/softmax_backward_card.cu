@@ -265,6 +265,7 @@ Card softmax_backward_card() {
   card.far = [](Dtype dtype) { return two_rows(dtype); };
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;
+  card.compiled_otherwise = "expf, fused products";
   card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
   card.timed_on_host = {{"rows32_cols512", true}, {"rows16_cols4096"}, {"log_rows32_cols1000"}};
   // A small one, and 0.75 GiB of f32 and more.

@@ -174,6 +174,7 @@ Card softmax_sum_backward_card() {
   card.misaligned = [](Dtype) { return std::vector<std::string>{terms_of(3, 5), terms_of(3, 40)}; };
   card.empty = {"k1_n0", "k3_n0", "k64_n0"};
   card.kernels = kernels;
+  card.compiled_otherwise = "expf";
   card.timed_on_host = {{"k8_n16384", true}, {"k3_n32768"}};
   // 896 MiB and more of traffic in the second and third.
   card.timed_on_gpu = {{"k8_n65536"}, {"k8_n33554432", true}, {"k3_n67108864"}};
