@@ -91,7 +91,7 @@ __device__ inline void weighted_pack(const Problem<T>& problem, const float* wei
   Pack<T, kCount> y;
   KG_UNROLL
   for (int e = 0; e < kCount; ++e) y.element[e] = from_float<T>(sum[e]);
-  *reinterpret_cast<Pack<T, kCount>*>(problem.y + index) = y;
+  store_wide(reinterpret_cast<Pack<T, kCount>*>(problem.y + index), y);
 }
 
 // `head` elements before y's first pack boundary.
