@@ -189,6 +189,9 @@ TEST(Ptx, ShortFloats) {
   EXPECT_EQ(of("cvt.rn.f16x2.f32 %r3, %f1, %f2", bits(1), bits(2)), 0x3c004000u)
       << "the first is the upper half";
   EXPECT_EQ(of("cvt.rn.bf16x2.f32 %r3, %f1, %f2", bits(1), bits(2)), 0x3f804000u);
+  EXPECT_EQ(of("cvt.rn.f16.f32 %h1, %f1; cvt.u32.u16 %r3, %h1", 0xff812345), 0x7fffu);
+  EXPECT_EQ(of("cvt.rn.bf16.f32 %h1, %f1; cvt.u32.u16 %r3, %h1", 0xff812345), 0x7fffu);
+  EXPECT_EQ(of_floats("cvt.u16.u32 %h1, %r1; cvt.f32.f16 %f3, %h1", 0xfc01), 0x7fffffffu);
   EXPECT_EQ(of("cvt.rna.tf32.f32 %r3, %f1", 0x3f801000), 0x3f802000u) << "a tie, away from zero";
   EXPECT_EQ(of_floats("cvt.u16.u32 %h1, %r1; cvt.f32.f16 %f3, %h1", 0x0001), bits(0x1p-24f));
 }

@@ -100,8 +100,10 @@ inline u32 bits_of(f32 value) { return __builtin_bit_cast(u32, value); }
 inline f64 as_f64(u64 bits) { return __builtin_bit_cast(f64, bits); }
 inline u64 bits_of(f64 value) { return __builtin_bit_cast(u64, value); }
 
+// Of f16 in either direction a NaN is the canonical one (runtime/host/half.h).
 inline f32 half_to_f32(u16 bits) {
 #if KG_PTX_FLOAT16
+  if ((bits & 0x7fff) > 0x7c00) return as_f32(0x7fffffffu);
   return static_cast<f32>(__builtin_bit_cast(_Float16, bits));
 #else
   return float_of_half(bits);
@@ -109,6 +111,7 @@ inline f32 half_to_f32(u16 bits) {
 }
 inline u16 f32_to_half(f32 value) {
 #if KG_PTX_FLOAT16
+  if (value != value) return 0x7fff;
   return __builtin_bit_cast(u16, static_cast<_Float16>(value));
 #else
   return half_of(value, nearest);
