@@ -10,7 +10,7 @@
 #   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutants/kill_matrix.cpp); the matrix of
 #                              what found it stays in results/mutants.<op>.json for `kernelgrade report`
 # and, where nvcc compiles the kernels and tests/mutants/ptx/<op>.json lists bugs in what it made (tests/mutants/ptx_mutants.h):
-#   mutants.ptx.<op>           CTest test, label mutants: the same program finds each of those, too
+#   mutants.ptx.<op>           CTest test, label nightly: the same program finds each of those, too
 # Fails the configuration where the op has no list, or too short a one.
 set(KERNELGRADE_LEAST_MUTANTS 8) # as in tests/mutants/spec.h
 
@@ -102,7 +102,7 @@ function(kernelgrade_add_mutants op)
     kernelgrade_resource_folder(${arch} folder)
     add_test(NAME mutants.ptx.${op} COMMAND kill_matrix --op ptx.${op} --spec ${ptx} --ptx ${folder}
       --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.ptx.${op}.json)
-    set_tests_properties(mutants.ptx.${op} PROPERTIES LABELS "mutants;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900
+    set_tests_properties(mutants.ptx.${op} PROPERTIES LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 1800
       FIXTURES_REQUIRED mutants)
   endif()
 endfunction()

@@ -54,11 +54,14 @@ Emitted Emitter::run() {
   std::string text = "#include \"runtime/ptx/prelude.h\"\nusing namespace kg::ptx_run;\n";
   for (const auto& [index, path] : module_.files)
     text += fmt::format("static const char kFile{}[] = \"{}\";\n", index, short_name(path));
+  for (std::size_t i = 0; i < variables_.size(); ++i)
+    text += fmt::format("static u8* const V{} = variable(\"{}\", \"{}\");\n", i, module_.id,
+                        variables_[i]);
   text += "[[gnu::noinline]] static void body(const u8* parameters) {\n  u8* const shared = "
           "shared_base();\n" +
           body + text_ + "}\n";
   text += "\n#line 1 \"" + module_.name + "\"\n" + parameters();
-  return {text, shared_bytes_};
+  return {text, shared_bytes_, variables_};
 }
 
 // Arguments are no memory of the device: they are copied where the checkers do not look.
@@ -155,8 +158,8 @@ void Emitter::dispatch(const Instruction& instruction) {
   }
   if (!guard.empty()) line(guard + "{");
   const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
-                     converting() || moving() || memory() || asynchronous() || control() ||
-                     warp() || matrices();
+                     converting() || moving() || memory() || asynchronous() || atomic() ||
+                     control() || warp() || matrices();
   if (!known)
     refuse(family == "wgmma" || family == "tcgen05" ? "compile the kernel for sm_80 as well"
                                                     : "the executor of PTX does not know it");

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace kg::ptx_run {
 
@@ -20,6 +21,7 @@ inline constexpr const char* kEntryFunction = "kg_ptx_entry";
 struct Emitted {
   std::string text;
   std::size_t static_shared_bytes = 0; // which lie in front of the dynamic ones
+  std::vector<std::string> variables;  // of the module, that it names
 };
 
 // Throws Error where the kernel holds what is not executed, naming the instruction, its line in the

@@ -10,9 +10,11 @@
 namespace kg::ptx_run {
 namespace {
 
-// What an access says of caches, and what its result does not depend on.
+// What an access says of caches and of the threads that see it (emit_atomic.cpp).
 bool is_hint(const std::string& part) {
-  for (const char* known : {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak"})
+  for (const char* known :
+       {"ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "weak", "volatile", "relaxed", "acquire",
+        "release", "mmio", "cta", "cluster", "gpu", "sys"})
     if (part == known) return true;
   return part.starts_with("L1::") || part.starts_with("L2::");
 }
@@ -72,13 +74,20 @@ void Emitter::load() {
   if (!access.strange.empty()) refuse("." + access.strange + " is not executed");
   const std::string type = this->type();
   const std::string from = address(operand(1), access.space);
+  if (is_strong()) line(fmt::format("yield({});", where()));
   if (operand(0).kind != Operand::Kind::vector) {
     const std::string as = cpp_type(type);
-    result(type, fmt::format("memory<{}>({})", as, from));
+    result(type, is_strong() ? strong_load(as, from) : fmt::format("memory<{}>({})", as, from));
     return;
   }
   const auto& parts = operand(0).parts;
   if (parts.size() != access.count) refuse("it names another number of registers than of elements");
+  if (is_strong()) { // no vector is one atomic access
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      line(write(parts[i], type,
+                 strong_load(cpp_type(type), fmt::format("{} + {}", from, i * size_of(type)))));
+    return;
+  }
   const std::string loaded = fmt::format("v{}", temporaries_++);
   std::string text = fmt::format("{{ const {0} {1} = memory<{0}>({2});",
                                  vector_type(size_of(type), access.count), loaded, from);
@@ -100,11 +109,18 @@ void Emitter::store() {
   const std::string to = address(operand(0), access.space);
   const Operand& source = operand(1);
   if (source.kind != Operand::Kind::vector) {
-    line(fmt::format("memory<{}>({}) = {};", cpp_type(type), to, read(source, type)));
+    line(is_strong() ? strong_store(cpp_type(type), to, read(source, type))
+                     : fmt::format("memory<{}>({}) = {};", cpp_type(type), to, read(source, type)));
     return;
   }
   if (source.parts.size() != access.count)
     refuse("it names another number of registers than of elements");
+  if (is_strong()) {
+    for (std::size_t i = 0; i < source.parts.size(); ++i)
+      line(strong_store(cpp_type(type), fmt::format("{} + {}", to, i * size_of(type)),
+                        read(source.parts[i], type)));
+    return;
+  }
   const std::string bits = "b" + std::to_string(8 * size_of(type));
   std::string elements;
   for (const Operand& part : source.parts)

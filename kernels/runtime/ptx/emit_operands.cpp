@@ -96,11 +96,21 @@ std::string Emitter::read_name(const Operand& operand, std::string_view type) {
   if (const auto shared = shared_.find(name); shared != shared_.end())
     return fmt::format("static_cast<{}>({}u)", to,
                        shared->second + static_cast<std::size_t>(operand.offset));
-  if (const auto variable = names_.find(name); variable != names_.end())
-    return fmt::format("static_cast<{}>(reinterpret_cast<u64>({}) + {}l)", to, variable->second,
+  if (const std::string place = variable(name); !place.empty())
+    return fmt::format("static_cast<{}>(reinterpret_cast<u64>({}) + {}l)", to, place,
                        operand.offset);
   if (name.starts_with("%")) refuse("the register " + name + " is not known");
-  refuse("the variable " + name + " is not executed: device variables belong to the program");
+  refuse("the module has no variable " + name);
+}
+
+std::string Emitter::variable(const std::string& name) {
+  if (const auto known = names_.find(name); known != names_.end()) return known->second;
+  for (const Variable& one : module_.variables) {
+    if (one.name != name || one.space == "shared") continue;
+    variables_.push_back(name);
+    return names_[name] = "V" + std::to_string(variables_.size() - 1);
+  }
+  return "";
 }
 
 std::string Emitter::write(const Operand& operand, std::string_view type,
@@ -120,8 +130,8 @@ std::string Emitter::write(const Operand& operand, std::string_view type,
 
 std::string Emitter::address(const Operand& operand, std::string_view space) {
   if (operand.kind != Operand::Kind::memory) refuse("an address is expected");
-  if (const auto variable = names_.find(operand.text); variable != names_.end())
-    return fmt::format("({} + {}l)", variable->second, operand.offset);
+  if (const std::string place = variable(operand.text); !place.empty())
+    return fmt::format("({} + {}l)", place, operand.offset);
   if (const auto shared = shared_.find(operand.text); shared != shared_.end())
     return fmt::format("(shared + {}l)",
                        static_cast<std::int64_t>(shared->second) + operand.offset);

@@ -39,6 +39,8 @@ class Emitter {
   // bits) stands for.
   std::string read(const Operand& operand, std::string_view type);
   std::string read_name(const Operand& operand, std::string_view type);
+  // The address of a variable other than in shared memory, as C++; empty where there is none.
+  std::string variable(const std::string& name);
   std::string special(const std::string& name);
   // A statement that gives a register a value: of `type`, zero- or sign-extended where the register
   // is wider.
@@ -72,12 +74,17 @@ class Emitter {
   bool moving();
   bool memory();
   bool asynchronous();
+  bool atomic();
   bool control();
   bool warp();
   bool matrices();
 
   void load();
   void store();
+  bool is_strong() const; // other threads may write what it reads, or read what it writes
+  std::string strong_load(const std::string& type, const std::string& from);
+  std::string strong_store(const std::string& type, const std::string& to,
+                           const std::string& value);
   void convert_value(const std::string& to, const std::string& from);
   std::string comparison(const std::string& how, const std::string& type, const std::string& a,
                          const std::string& b) const;
@@ -90,6 +97,7 @@ class Emitter {
   std::map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
   std::map<std::string, std::string> names_;  // of other variables: their address as C++
   std::size_t shared_bytes_ = 0;
+  std::vector<std::string> variables_; // of the module, that the kernel names: V0, V1, ...
   int scopes_opened_ = 0;
   int temporaries_ = 0;
   std::string place_; // the directive in force

@@ -7,6 +7,7 @@
 #include "runtime/ptx/emit.h"
 #include "runtime/ptx/fatbin.h"
 #include "runtime/ptx/prelude.h"
+#include "runtime/ptx/variables.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -126,6 +127,7 @@ LoadedKernel compile(std::string_view ptx, const std::string& name, const std::s
   require(module.entries.size() == 1,
           fmt::format("{}: it has {} entries named {}", name, module.entries.size(), entry));
   const Emitted emitted = emit(module, module.entries.front());
+  for (const std::string& variable : emitted.variables) make_variable(module, variable);
   jit::Source source;
   source.name = name;
   source.text = emitted.text;

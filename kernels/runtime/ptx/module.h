@@ -88,6 +88,7 @@ struct Entry {
 
 struct Module {
   std::string name; // for messages: "softmax.ptx"
+  std::string id;   // of its text (runtime/hash.h)
   std::string target;
   std::map<int, std::string> files; // by the number that `.loc` names
   std::vector<Variable> variables;

@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/error.h"
+#include "runtime/hash.h"
 #include "runtime/ptx/lexer.h"
 #include "runtime/ptx/module.h"
 
@@ -27,6 +28,7 @@ class Parser : private Lexer {
   Parser(std::string_view text, const std::string& name, std::string_view entry)
       : Lexer(text, name), only_(entry) {
     module_.name = name;
+    module_.id = Hash().bytes(text).hex();
   }
 
   Module run() {

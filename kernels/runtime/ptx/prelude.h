@@ -46,6 +46,7 @@ struct Where {
 void keep_primitives(); // a program that calls it has the others, too
 
 u8* shared_base();
+u8* variable(const char* module, const char* name); // variables.h
 u32 lane();
 u32 warp();
 void barrier(Where where);
@@ -149,6 +150,54 @@ typedef v4u16 v4u16u __attribute__((aligned(1)));
 typedef v2u32 v2u32u __attribute__((aligned(1)));
 typedef v4u32 v4u32u __attribute__((aligned(1)));
 typedef v2u64 v2u64u __attribute__((aligned(1)));
+
+// What an atomic update makes of the old value's bits (PTX ISA, "atom").
+template <class T, class Word>
+inline Word update_add(Word before, T by) {
+  return __builtin_bit_cast(Word, static_cast<T>(__builtin_bit_cast(T, before) + by));
+}
+template <class T, class Word>
+inline Word update_min(Word before, T by) {
+  return by < static_cast<T>(before) ? static_cast<Word>(by) : before;
+}
+template <class T, class Word>
+inline Word update_max(Word before, T by) {
+  return static_cast<T>(before) < by ? static_cast<Word>(by) : before;
+}
+template <class T, class Word>
+inline Word update_and(Word before, T by) {
+  return before & by;
+}
+template <class T, class Word>
+inline Word update_or(Word before, T by) {
+  return before | by;
+}
+template <class T, class Word>
+inline Word update_xor(Word before, T by) {
+  return before ^ by;
+}
+template <class T, class Word>
+inline Word update_inc(Word before, T limit) {
+  return before >= limit ? 0 : before + 1;
+}
+template <class T, class Word>
+inline Word update_dec(Word before, T limit) {
+  return before == 0 || before > limit ? limit : before - 1;
+}
+u16 half_sum(u16 a, u16 b);
+u16 bf16_sum(u16 a, u16 b);
+inline u16 add_f16(u16 before, u16 by) { return half_sum(before, by); }
+inline u16 add_bf16(u16 before, u16 by) { return bf16_sum(before, by); }
+inline u32 add_f16x2(u32 before, u32 by) {
+  return half_sum(static_cast<u16>(before), static_cast<u16>(by)) |
+         static_cast<u32>(half_sum(static_cast<u16>(before >> 16), static_cast<u16>(by >> 16)))
+             << 16;
+}
+inline u32 add_bf16x2(u32 before, u32 by) {
+  return bf16_sum(static_cast<u16>(before), static_cast<u16>(by)) |
+         static_cast<u32>(bf16_sum(static_cast<u16>(before >> 16), static_cast<u16>(by >> 16)))
+             << 16;
+}
 
 // --- Integers. Wrapped in unsigned types, in which nothing overflows.
 

@@ -150,6 +150,8 @@ u16 half_fma(f32 a, f32 b, f32 c) {
 u16 bf16_fma(f32 a, f32 b, f32 c) {
   return bf16_of(host::narrow_to_odd(host::sum_to_odd(static_cast<f64>(a) * b, c)), nearest);
 }
+u16 half_sum(u16 a, u16 b) { return half_fma(float_of_half(a), 1, float_of_half(b)); }
+u16 bf16_sum(u16 a, u16 b) { return bf16_fma(bf16_to_f32(a), 1, bf16_to_f32(b)); }
 u16 bf16_of(f32 value, Round round) {
   return with_mode(round, [&](auto mode) { return host::Bfloat16::from_float<mode.value>(value); });
 }

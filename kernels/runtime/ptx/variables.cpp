@@ -1,0 +1,98 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/ptx/variables.h"
+
+#include "runtime/buffer.h"
+#include "runtime/error.h"
+#include "runtime/ptx/prelude.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace kg::ptx_run {
+namespace {
+
+class Variables {
+ public:
+  u8* find(const std::string& module, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const auto found = made_.find({module, name});
+    return found == made_.end() ? nullptr : found->second;
+  }
+
+  u8* make(const Module& module, const std::string& name) {
+    if (u8* const made = find(module.id, name)) return made;
+    const auto named = [&](const Variable& one) { return one.name == name; };
+    const auto found = std::find_if(module.variables.begin(), module.variables.end(), named);
+    require(found != module.variables.end(),
+            fmt::format("{}: it has no variable {}", module.name, name));
+    u8* place = static_cast<u8*>(dlsym(RTLD_DEFAULT, name.c_str()));
+    if (!place) {
+      Stream stream;
+      const std::vector<u8> bytes = initial(module, *found);
+      auto memory = DeviceBuffer<u8>::from_host(bytes, stream);
+      stream.synchronize();
+      place = memory.data();
+      const std::lock_guard lock(mutex_);
+      memory_.push_back(std::move(memory));
+    }
+    const std::lock_guard lock(mutex_);
+    return made_[{module.id, name}] = place;
+  }
+
+ private:
+  std::vector<u8> initial(const Module& module, const Variable& variable) {
+    const std::size_t width = size_of(variable.type);
+    std::vector<u8> bytes(variable.bytes);
+    require(variable.values.size() * width <= bytes.size(),
+            fmt::format("{}: {} has more values than elements", module.name, variable.name));
+    for (std::size_t i = 0; i < variable.values.size(); ++i) {
+      const u64 value = element(module, variable, variable.values[i]);
+      std::memcpy(bytes.data() + i * width, &value, width);
+    }
+    return bytes;
+  }
+
+  // A number, or the address of another variable: generic(counter).
+  u64 element(const Module& module, const Variable& variable, const std::string& text) {
+    if (text.starts_with("0f") || text.starts_with("0d") || text.starts_with("0F") ||
+        text.starts_with("0D"))
+      return std::strtoull(text.c_str() + 2, nullptr, 16);
+    char* end = nullptr;
+    const u64 number = text.starts_with("-") ? static_cast<u64>(std::strtoll(text.c_str(), &end, 0))
+                                             : std::strtoull(text.c_str(), &end, 0);
+    if (!text.empty() && (*end == '\0' || *end == 'U')) return number;
+    constexpr std::string_view kGeneric = "generic(";
+    if (text.starts_with(kGeneric) && text.ends_with(")"))
+      return reinterpret_cast<u64>(
+          make(module, text.substr(kGeneric.size(), text.size() - kGeneric.size() - 1)));
+    fail(fmt::format("{}: {} begins as {}, which is not understood", module.name, variable.name,
+                     text));
+  }
+
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, u8*> made_; // by module and name
+  std::vector<DeviceBuffer<u8>> memory_;
+};
+
+Variables& variables() {
+  static Variables only;
+  return only;
+}
+
+} // namespace
+
+void make_variable(const Module& module, const std::string& name) {
+  variables().make(module, name);
+}
+
+u8* variable(const char* module, const char* name) { return variables().find(module, name); }
+
+} // namespace kg::ptx_run

@@ -1,0 +1,19 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The variables of modules (.global and .const) in device memory. Each is made when a kernel that
+// names it is compiled, and lives as long as the process: its kernels share it.
+#pragma once
+
+#include "runtime/ptx/module.h"
+
+#include <string>
+
+namespace kg::ptx_run {
+
+// Makes the variable with its initial value, zeros where it has none. Of a name that the program
+// has as well, its own is taken. Throws Error where the module has no such variable, or an
+// initialiser that is not understood.
+void make_variable(const Module& module, const std::string& name);
+
+} // namespace kg::ptx_run
