@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-extern "C" const char __executable_start;
+extern "C" [[gnu::weak]] const char __executable_start; // a shared library has none
 
 namespace kg::ptx_run {
 namespace {
@@ -121,6 +121,7 @@ LoadedKernel compile(std::string_view ptx, const std::string& name, const std::s
     std::mutex mutex;
     std::deque<std::shared_ptr<void>> libraries;
     std::deque<std::string> names;
+    std::deque<std::vector<std::size_t>> parameters;
   };
   static Kept kept;
   const Module module = parse(ptx, name, entry);
@@ -141,7 +142,11 @@ LoadedKernel compile(std::string_view ptx, const std::string& name, const std::s
   kept.libraries.push_back(library);
   kept.names.push_back(detail::readable_kernel_name(entry.c_str()));
   detail::name_kernel(run, kept.names.back().c_str());
-  return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)), emitted.static_shared_bytes};
+  kept.parameters.emplace_back();
+  for (const Parameter& parameter : module.entries.front().parameters)
+    kept.parameters.back().push_back(parameter.bytes);
+  return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)), emitted.static_shared_bytes,
+          kept.parameters.back()};
 }
 
 detail::ErasedKernel erased(const LoadedKernel& kernel) {

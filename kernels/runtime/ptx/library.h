@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,8 @@ namespace kg::ptx_run {
 
 struct LoadedKernel {
   void (*run)(void** arguments) = nullptr;
-  std::size_t static_shared_bytes = 0; // in front of the dynamic ones
+  std::size_t static_shared_bytes = 0;       // in front of the dynamic ones
+  std::span<const std::size_t> parameters{}; // bytes of each; lives as long as the process
 };
 
 // The kernel of this mangled name in the text of a module, which messages call `name`. Throws Error

@@ -1,0 +1,46 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What layouts.cpp, which sees CUDA's headers, asks of the rest, which sees those of foreign
+// sources: both have types of the same names. Codes are cudaError_t's numbers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace kg::emulate {
+
+struct Device {
+  std::string name;
+  std::size_t global_bytes = 0;
+};
+int device_of(int device, Device& to);
+int attribute_of(int attribute, int device); // 0 where it is not known
+
+struct Function {
+  std::size_t static_shared_bytes = 0;
+  int max_threads = 0;
+  int architecture = 0; // 80
+  int max_dynamic_shared_bytes = 0;
+};
+int function_of(const void* kernel, Function& to);
+
+struct Pointer {
+  int type = 0; // cudaMemoryType
+  int device = 0;
+  void* device_pointer = nullptr;
+  void* host_pointer = nullptr;
+};
+int pointer_of(const void* pointer, Pointer& to);
+
+struct Launch {
+  unsigned grid[3];
+  unsigned block[3];
+  std::size_t shared_bytes;
+  void* stream;
+  bool cooperative = false;
+  unsigned cluster[3] = {1, 1, 1};
+};
+int run(const Launch& launch, const void* kernel, void** arguments);
+
+} // namespace kg::emulate

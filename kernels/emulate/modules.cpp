@@ -1,0 +1,158 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "emulate/modules.h"
+
+#include "runtime/bytes.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "runtime/ptx/fatbin.h"
+#include "runtime/ptx/prelude.h"
+#include "runtime/ptx/variables.h"
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+#include <zstd.h>
+
+namespace kg::emulate {
+
+struct Program {
+  std::string ptx;
+  std::string missing; // why there is none
+};
+
+namespace {
+
+struct Kernel {
+  Program* program = nullptr;
+  std::string mangled;
+  std::optional<ptx_run::LoadedKernel> loaded;
+};
+
+struct Symbol {
+  Program* program = nullptr;
+  std::string name;
+  std::size_t bytes = 0;
+};
+
+struct Registered {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::map<const void*, Kernel> kernels;
+  std::map<const void*, Symbol> symbols;
+};
+// Programs register before main() and ask after it.
+Registered& registered() {
+  static Registered* const only = new Registered;
+  return *only;
+}
+
+// The PTX of an entry, which nvcc compresses unless it is told not to.
+std::string text_of(const FatbinEntry& entry) {
+  if (!entry.compressed) return std::string(entry.ptx());
+  const auto size = ZSTD_getFrameContentSize(entry.contents.data(), entry.contents.size());
+  require(size != ZSTD_CONTENTSIZE_ERROR && size != ZSTD_CONTENTSIZE_UNKNOWN,
+          "its PTX is not compressed by zstd; compile with nvcc's option --no-compress");
+  std::string text(size, '\0');
+  // Zeros fill the entry up behind the frame.
+  const std::size_t frame =
+      ZSTD_findFrameCompressedSize(entry.contents.data(), entry.contents.size());
+  const std::size_t got = ZSTD_isError(frame) != 0 ? frame
+                                                   : ZSTD_decompress(text.data(), text.size(),
+                                                                     entry.contents.data(), frame);
+  require(ZSTD_isError(got) == 0, fmt::format("its PTX: {}", ZSTD_getErrorName(got)));
+  return text.substr(0, text.find('\0'));
+}
+
+// The newest architecture's.
+std::string ptx_of(std::string_view section) {
+  std::string text;
+  int newest = 0;
+  for (const FatbinEntry& entry : read_fatbin(section, "the program's fat binary")) {
+    if (entry.kind != FatbinEntry::Kind::ptx || entry.arch < newest) continue;
+    newest = entry.arch;
+    text = text_of(entry);
+  }
+  require(!text.empty(), "the program holds no PTX; compile it with nvcc -arch=compute_80 or "
+                         "-gencode arch=compute_80,code=compute_80 as well");
+  return text;
+}
+
+Kernel& find(Registered& all, const void* address) {
+  const auto found = all.kernels.find(address);
+  require(
+      found != all.kernels.end(),
+      fmt::format("no kernel is registered at {}; link the program with -cudart shared", address));
+  return found->second;
+}
+
+} // namespace
+
+Program* register_program(const void* wrapper) {
+  struct Wrapper { // fatbinary_section.h of the CUDA toolkit
+    std::int32_t magic, version;
+    const char* data;
+  };
+  auto program = std::make_unique<Program>();
+  try {
+    const auto& given = *static_cast<const Wrapper*>(wrapper);
+    const Bytes head(std::string_view(given.data, 16), "the program's fat binary");
+    const auto bytes =
+        head.number<std::uint16_t>(6, "a container") + head.number<std::uint64_t>(8, "a container");
+    program->ptx = ptx_of({given.data, bytes});
+  } catch (const std::exception& error) {
+    program->missing = error.what(); // said by the first launch: there may be none
+  }
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.programs.push_back(std::move(program));
+  return all.programs.back().get();
+}
+
+void register_kernel(Program* program, const void* address, const char* mangled) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.kernels[address] = {program, mangled, {}};
+}
+
+void register_variable(Program* program, const void* address, const char* name, std::size_t bytes) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.symbols[address] = {program, name, bytes};
+}
+
+const ptx_run::LoadedKernel& kernel_at(const void* address) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  Kernel& kernel = find(all, address);
+  if (!kernel.loaded) {
+    require(kernel.program->missing.empty(), kernel.program->missing);
+    kernel.loaded = ptx_run::compile(kernel.program->ptx, "program.ptx", kernel.mangled);
+  }
+  return *kernel.loaded;
+}
+
+std::string kernel_name_at(const void* address) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  return detail::readable_kernel_name(find(all, address).mangled.c_str());
+}
+
+Variable variable_at(const void* address) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.symbols.find(address);
+  require(found != all.symbols.end(),
+          fmt::format("no __device__ or __constant__ variable is registered at {}", address));
+  const Symbol& symbol = found->second;
+  require(symbol.program->missing.empty(), symbol.program->missing);
+  const ptx_run::Module module = ptx_run::parse(symbol.program->ptx, "program.ptx", "none");
+  ptx_run::make_variable(module, symbol.name);
+  return {ptx_run::variable(module.id.c_str(), symbol.name.c_str()), symbol.bytes};
+}
+
+} // namespace kg::emulate

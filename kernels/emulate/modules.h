@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a program that nvcc linked registers before main(): its fat binaries, and the kernels and
+// variables in them, by the addresses that the program knows them by.
+#pragma once
+
+#include "runtime/ptx/library.h"
+
+#include <cstddef>
+#include <string>
+
+namespace kg::emulate {
+
+// One fat binary's PTX. The handle that CUDA's registration passes around.
+struct Program;
+
+// Of `wrapper`, which nvcc writes (magic number, version, the fat binary's address).
+Program* register_program(const void* wrapper);
+void register_kernel(Program* program, const void* address, const char* mangled);
+void register_variable(Program* program, const void* address, const char* name, std::size_t bytes);
+
+// The kernel that a program knows by this address, compiled when it is first asked for. Throws
+// Error where it is not registered, or is not executed.
+const ptx_run::LoadedKernel& kernel_at(const void* address);
+std::string kernel_name_at(const void* address); // readable
+
+struct Variable {
+  void* data;
+  std::size_t bytes;
+};
+// The device's copy of a __device__ or __constant__ variable. Throws Error where the address is
+// none's.
+Variable variable_at(const void* address);
+
+} // namespace kg::emulate
