@@ -55,7 +55,8 @@ std::string own_words(const std::string& failure) {
   while (std::getline(lines, line) && line != "Google Test trace:") {
     if (line.starts_with(kText))
       line = line.substr(kText.size(), line.size() - kText.size() - 1);
-    else if (line.starts_with(" ") || line.starts_with("Expected equality"))
+    else if (line.starts_with(" ") || line.starts_with("Value of: ") ||
+             line.starts_with("Expected: ") || line.starts_with("Expected equality"))
       continue;
     if (!line.empty()) words += (words.empty() ? "" : "\n") + line;
   }

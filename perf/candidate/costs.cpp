@@ -127,8 +127,11 @@ std::string costs_text(const Costs& costs) {
                fmt::format("{} ({})", judge::exact_number(cost->ours), cost->variant),
                factor(times_the_least(cost->ours, cost->ours_least), cost->ours_least), cost->shape,
                line});
-    const std::string hint = fmt::format("  {}: {}\n", line, cost->hint);
-    if (!cost->hint.empty() && hints.find(hint) == std::string::npos) hints += hint;
+    // What is wrong at a line comes before a colon, and is said once.
+    const std::string wrong =
+        fmt::format("  {}: {}", line, cost->hint.substr(0, cost->hint.find(':')));
+    if (!cost->hint.empty() && hints.find(wrong) == std::string::npos)
+      hints += fmt::format("  {}: {}\n", line, cost->hint);
   }
   return table.plain() + hints;
 }

@@ -15,6 +15,7 @@ void add_try(CLI::App& app, Words& words) {
   attempt->add_option("source", options.candidate, "the CUDA source (.cu)");
   attempt->add_flag("--signature", options.signature,
                     "print the C functions that it must define, as a source that compiles");
+  attempt->add_option("--dtype", options.tried_dtypes, "judge these types alone")->delimiter(',');
   attempt
       ->add_option("--without", options.without,
                    "tests of the contract that it does not claim to pass, as InPlace")
