@@ -44,6 +44,7 @@ expect 'one that does not compile' 1 'it does not compile' softmax "$work/broken
 printf '__global__ void k() {}\n' >"$work/other.cu"
 expect 'one without the function' 2 'softmax_f32' softmax "$work/other.cu"
 expect 'no file' 2 'there is no such file' softmax "$work/none.cu"
+expect 'a type that it lacks' 2 'it has f32' softmax softmax.cu --dtype f16
 expect 'no operation' 2 'there is no operation softmaxx' softmaxx softmax.cu
 expect 'a test that is none' 2 'InPlase' softmax softmax.cu --without InPlase
 
