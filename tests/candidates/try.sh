@@ -60,8 +60,9 @@ if [[ -n $nvcc ]]; then
   expect 'one that spills' 0 'spill_bytes' softmax slow_softmax.cu --compile -DSPILLS --json "$work/spills.json"
   shows 'where it spills' '^  slow_softmax[.]cu:40: spill_bytes [1-9][0-9]*: it spills'
   grep -qE '"spill_bytes": [1-9]' "$work/spills.json" || { echo 'FAILED: no spills in the JSON'; failed=1; }
-  printf '#ifdef __CUDACC__\n#error "not with nvcc"\n#endif\n#include "%s/softmax.cu"\n' "$PWD" >"$work/host_only.cu"
-  expect 'one that nvcc refuses' 1 'not with nvcc' softmax "$work/host_only.cu"
+  printf '#include "%s/softmax.cu"\nint on_the_host() { return 1; }\n__global__ void mixed(int* out) { *out = on_the_host(); }\n' "$PWD" \
+    >"$work/mixed.cu"
+  expect 'one that nvcc alone refuses' 1 'calling a __host__ function("on_the_host' softmax "$work/mixed.cu"
   # In one file: every operation's function has a name of its own.
   for op in $operations; do "$kernelgrade" try "$op" --signature; done >"$work/stubs.cu"
   "$nvcc" -std=c++17 -arch=sm_90a -c -o "$work/stubs.o" "$work/stubs.cu" || { echo 'FAILED: nvcc refuses a signature'; failed=1; }
