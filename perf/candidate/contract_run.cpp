@@ -71,9 +71,11 @@ Programs programs_beside(const fs::path& kernelgrade) {
                     folder / "kernelgrade-try-checked", folder / "kernelgrade-try-counted"};
   for (const fs::path& program :
        {programs.compile, programs.try_plain, programs.try_checked, programs.try_counted})
-    require(fs::exists(program),
-            fmt::format("{} is missing; build it: cmake --build {} --target try", program.string(),
-                        folder.parent_path().string()));
+    require(
+        fs::exists(program),
+        fmt::format(
+            "{} is missing; build it, by g++ on the host backend: cmake --build {} --target try",
+            program.string(), folder.parent_path().string()));
   return programs;
 }
 
