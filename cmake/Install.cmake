@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `cmake --install`: the runtime, the tests' support, the gate of costs and what brings CUDA sources to the host, for
-# find_package(Kernelgrade) in the projects of others (docs/own_kernels.md). The ops, the vendors' wrappers and the command stay here.
+# find_package(Kernelgrade) in the projects of others (docs/own_kernels.md), and the command with what `try` starts
+# (docs/judge_a_kernel.md). The libraries of the ops and of the vendors' wrappers stay here.
 
 if(KERNELGRADE_HEADERS OR KERNELGRADE_GOOGLETEST_SOURCE)
   message(STATUS "Not installable: fmt and GoogleTest were given as sources, and an installed package could not find them")
   return()
 endif()
 
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(headers include/kernelgrade) # as the targets say
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Kernelgrade)
@@ -22,6 +22,16 @@ foreach(name IN ITEMS foreign cublas rewrite symbols checkers counters cost)
 endforeach()
 # A build of some targets, as ./grade makes it, has not all of them; the installation says so before it copies anything.
 list(TRANSFORM targets PREPEND kernelgrade_ OUTPUT_VARIABLE built)
+set(programs "")
+if(TARGET kernelgrade::try)
+  set(programs kernelgrade kernelgrade-try)
+  foreach(name IN ITEMS kernelgrade-try-checked kernelgrade-try-counted)
+    if(TARGET ${name})
+      list(APPEND programs ${name})
+    endif()
+  endforeach()
+  list(APPEND built ${programs})
+endif()
 add_custom_target(installable DEPENDS ${built})
 list(TRANSFORM built REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
 install(CODE "
@@ -40,6 +50,11 @@ foreach(name IN LISTS targets)
     kernelgrade_add_plain_program(kernelgrade_${name})
   endif()
 endforeach()
+if(programs)
+  set_target_properties(${programs} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  install(TARGETS ${programs} EXPORT KernelgradeTargets RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/installed/compile-candidate DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(EXPORT KernelgradeTargets NAMESPACE kernelgrade:: DESTINATION ${package})
 
 install(DIRECTORY kernels/foreign/include DESTINATION ${headers}/foreign) # <cuda/barrier> has no ending
@@ -56,4 +71,4 @@ configure_package_config_file(cmake/KernelgradeConfig.cmake.in ${PROJECT_BINARY_
   INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/KernelgradeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/KernelgradeConfig.cmake ${PROJECT_BINARY_DIR}/KernelgradeConfigVersion.cmake
-  cmake/Compile.cmake cmake/Foreign.cmake cmake/FindOpenBLASLib.cmake DESTINATION ${package})
+  cmake/Candidate.cmake cmake/Compile.cmake cmake/Foreign.cmake cmake/FindOpenBLASLib.cmake DESTINATION ${package})

@@ -7,6 +7,9 @@
 set(KERNELGRADE_RESOURCE_ARCHS sm_90a CACHE STRING "Architectures for which resources are judged; at night sm_80, too")
 find_program(KERNELGRADE_NVCC nvcc HINTS ENV CUDA_HOME PATH_SUFFIXES bin)
 mark_as_advanced(KERNELGRADE_NVCC)
+# Machine code and PTX in a fatbin; what ptxas says of registers and spills. An architecture stands between both.
+set(KERNELGRADE_FATBIN_FLAGS -c -fatbin -lineinfo)
+set(KERNELGRADE_NVCC_FLAGS --compress-mode=none -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr)
 
 # The folder of an architecture is named as its baseline file.
 function(kernelgrade_resource_folder arch result)
@@ -25,7 +28,7 @@ function(kernelgrade_compile_fatbins arch folder result)
   list(TRANSFORM arg_INCLUDES PREPEND -I)
   string(REPLACE sm_ compute_ virtual ${arch})
   # By its -c ccache knows a compilation.
-  set(compile ${KERNELGRADE_NVCC} -c -fatbin -lineinfo -gencode "arch=${virtual},code=[${arch},${virtual}]" --compress-mode=none)
+  set(compile ${KERNELGRADE_NVCC} ${KERNELGRADE_FATBIN_FLAGS} -gencode "arch=${virtual},code=[${arch},${virtual}]" ${KERNELGRADE_NVCC_FLAGS})
   list(PREPEND compile ${KERNELGRADE_COMPILER_LAUNCHER})
   set(fatbins "")
   foreach(source IN LISTS arg_SOURCES)
@@ -34,8 +37,7 @@ function(kernelgrade_compile_fatbins arch folder result)
     add_custom_command(OUTPUT ${base}.fatbin BYPRODUCTS ${base}.log
       # What ptxas says goes to the log; where it fails, to the console.
       COMMAND sh -c "log=$1; shift; \"$@\" > \"$log\" 2>&1 || { cat \"$log\"; exit 1; }" sh ${base}.log
-        ${compile} -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr ${arg_INCLUDES}
-        -Xptxas=-v -MD -MF ${base}.d -o ${base}.fatbin ${source}
+        ${compile} ${arg_INCLUDES} -Xptxas=-v -MD -MF ${base}.d -o ${base}.fatbin ${source}
       DEPENDS ${source} ${arg_DEPENDS} DEPFILE ${base}.d COMMENT "Compiling ${source} for ${arch}" VERBATIM)
     list(APPEND fatbins ${base}.fatbin)
   endforeach()

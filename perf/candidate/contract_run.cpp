@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/candidate/contract_run.h"
 
+#include "perf/candidate/process.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/json_reader.h"
-#include "perf/measure/child_process.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -18,14 +18,6 @@ namespace kg::candidate {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kMostSeconds = 600;
-
-// With what it writes to standard error among its output.
-perf::Finished run_whole(std::vector<std::string> command) {
-  command.insert(command.begin(), {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"});
-  return perf::run_process(command, perf::Output::capture);
-}
 
 // What the checkers said, with its hint; else the first line of a failure that says something.
 std::string said(const std::string& output, const std::string& test) {
@@ -48,11 +40,8 @@ std::string said(const std::string& output, const std::string& test) {
 std::string own_words(const std::string& failure) {
   constexpr std::string_view kException = "C++ exception with description \"";
   if (const std::size_t at = failure.find(kException); at != std::string::npos) {
-    std::string text = failure.substr(at + kException.size());
-    text = text.substr(0, text.rfind("\" thrown"));
-    const std::size_t place = text.find(".cpp:");
-    const std::size_t end = place == std::string::npos ? place : text.find(": ", place + 5);
-    return end == std::string::npos ? text : text.substr(end + 2);
+    const std::string text = failure.substr(at + kException.size());
+    return without_place(text.substr(0, text.rfind("\" thrown")));
   }
   constexpr std::string_view kActual = "Actual: false (";
   if (const std::size_t at = failure.find(kActual); at != std::string::npos)
@@ -66,7 +55,8 @@ std::string own_words(const std::string& failure) {
   while (std::getline(lines, line) && line != "Google Test trace:") {
     if (line.starts_with(kText))
       line = line.substr(kText.size(), line.size() - kText.size() - 1);
-    else if (line.starts_with(" ") || line.starts_with("Expected equality"))
+    else if (line.starts_with(" ") || line.starts_with("Value of: ") ||
+             line.starts_with("Expected: ") || line.starts_with("Expected equality"))
       continue;
     if (!line.empty()) words += (words.empty() ? "" : "\n") + line;
   }
@@ -78,11 +68,14 @@ std::string own_words(const std::string& failure) {
 Programs programs_beside(const fs::path& kernelgrade) {
   const fs::path folder = kernelgrade.parent_path();
   Programs programs{folder / "compile-candidate", folder / "kernelgrade-try",
-                    folder / "kernelgrade-try-checked"};
-  for (const fs::path& program : {programs.compile, programs.try_plain, programs.try_checked})
-    require(fs::exists(program),
-            fmt::format("{} is missing; build it: cmake --build {} --target try", program.string(),
-                        folder.parent_path().string()));
+                    folder / "kernelgrade-try-checked", folder / "kernelgrade-try-counted"};
+  for (const fs::path& program :
+       {programs.compile, programs.try_plain, programs.try_checked, programs.try_counted})
+    require(
+        fs::exists(program),
+        fmt::format(
+            "{} is missing; build it, by g++ on the host backend: cmake --build {} --target try",
+            program.string(), folder.parent_path().string()));
   return programs;
 }
 
@@ -119,9 +112,9 @@ ContractRun run_contract(const How& how, const std::string& op, const std::strin
   std::vector<std::string> command = how.environment;
   command.insert(command.end(),
                  {how.program.string(), op, how.library.string(), "--gtest_filter=" + filter});
-  command.insert(command.begin(), {"timeout", "-k", "5", std::to_string(kMostSeconds), "env"});
+  command.insert(command.begin(), "env");
   command.push_back("--gtest_output=json:" + results.string());
-  const perf::Finished finished = run_whole(command);
+  const perf::Finished finished = run_limited(command);
 
   if (finished.exit_code == 124)
     run.broken = fmt::format("it was not done after {} s", kMostSeconds);

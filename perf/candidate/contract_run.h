@@ -17,6 +17,7 @@ struct Programs {
   std::filesystem::path compile;     // a script: [checked] SOURCE LIBRARY FOLDER [OPTION...]
   std::filesystem::path try_plain;   // kernelgrade-try
   std::filesystem::path try_checked; // kernelgrade-try-checked
+  std::filesystem::path try_counted; // kernelgrade-try-counted
 };
 // Throws Error that names what is missing and how to build it.
 Programs programs_beside(const std::filesystem::path& kernelgrade);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/cost_model.h"
 
+#include "perf/cost/count_workload.h"
 #include "perf/resources/compiled.h"
 
 #include <algorithm>
@@ -21,17 +22,7 @@ std::vector<const Row*> countable(const World& world, const Selection& selection
 
 // One execution, without what fills its data.
 std::vector<count::Launch> count_launches(const Row& row, World& world) {
-  Stream stream;
-  const perf::Workload workload = row.make();
-  workload.poison(stream);
-  stream.synchronize();
-  world.take_launches();
-  workload.run(stream);
-  stream.synchronize();
-  std::vector<count::Launch> launches = world.take_launches();
-  if (const std::string wrong = workload.verify(stream); !wrong.empty())
-    throw Error(fmt::format("{}: INVALID: {}", judge::text(row.registered.key), wrong));
-  return launches;
+  return cost::count_workload(row.make(), world.take_launches, judge::text(row.registered.key));
 }
 
 std::filesystem::path compiled_kernels(const World& world) {

@@ -143,6 +143,8 @@ struct Options {
   std::vector<std::string> without;         // tests of the contract
   std::vector<std::string> compile_options; // of the compiler
   bool signature = false;
+  std::optional<double> max_cost; // times the least; none: costs fail nothing
+  std::string arch = "sm_90a";    // that registers and spills are shown for
 
   // compare
   bool across_devices = false;

@@ -1,15 +1,19 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade try: somebody's kernel for an operation that has a card: right, and safe?
+// kernelgrade try: somebody's kernel for an operation that has a card: right, and safe? And what
+// does it cost?
 #include "perf/candidate/contract_run.h"
+#include "perf/candidate/costs.h"
+#include "perf/candidate/process.h"
+#include "perf/candidate/taken.h"
 #include "perf/cli/commands.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/sinks.h"
 #include "perf/judge/table.h"
 #include "perf/judge/temporary_folder.h"
-#include "perf/measure/child_process.h"
+#include "perf/resources/occupancy.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -35,13 +39,12 @@ const perf::Operation& operation_named(const World& world, const std::string& op
 fs::path compile(const Programs& programs, const Options& options, bool checked,
                  const fs::path& folder, std::string& errors) {
   const fs::path library = folder / (checked ? "candidate.checked.so" : "candidate.so");
-  std::vector<std::string> command = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh",
-                                      programs.compile.string()};
+  std::vector<std::string> command = {programs.compile.string()};
   if (checked) command.emplace_back("checked");
   command.insert(command.end(), {fs::absolute(options.candidate).string(), library.string(),
                                  (folder / "work").string()});
   command.insert(command.end(), options.compile_options.begin(), options.compile_options.end());
-  const perf::Finished finished = perf::run_process(command, perf::Output::capture);
+  const perf::Finished finished = candidate::run_whole(command);
   errors = finished.exit_code == 0 ? "" : finished.output;
   return library;
 }
@@ -103,6 +106,94 @@ std::string outcome(const ContractRun& run) {
                      : fmt::format("{} of {} FAILED", failed, run.tests.size());
 }
 
+// All that is known of a candidate.
+struct Judged {
+  std::vector<std::string> unclaimed; // types
+  std::vector<ContractRun> runs;
+  candidate::Costs costs;              // of the types that passed
+  std::vector<std::string> above_cost; // where a cost is above --max-cost
+  candidate::Taken taken;
+
+  bool contract_passed() const {
+    return !runs.empty() &&
+           std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run.passed(); });
+  }
+  bool passed() const {
+    return contract_passed() && costs.broken.empty() && above_cost.empty() && taken.refused.empty();
+  }
+};
+
+// The contract in every way; whether it passed.
+bool run_in_all_ways(const std::string& dtype, const std::vector<How>& all, const Options& options,
+                     const fs::path& folder, std::vector<ContractRun>& runs) {
+  bool wrong = false;
+  for (const How& how : all) {
+    runs.push_back(candidate::run_contract(how, options.tried_op, dtype, options.without, folder));
+    const bool checked = &how != &all.front();
+    const bool passed = runs.back().passed();
+    // What is wrong is not tried in other orders; the checkers may say why.
+    if (checked && (wrong || !passed)) return false;
+    wrong = wrong || !passed;
+  }
+  return !wrong;
+}
+
+Judged judge_candidate(const perf::Operation& operation, const Programs& programs,
+                       const Options& options, const fs::path& plain, const fs::path& checked,
+                       const fs::path& folder) {
+  Judged judged;
+  const std::vector<std::string> dtypes = claimed(programs, options, plain);
+  for (const Dtype dtype : operation.dtypes)
+    if (std::find(dtypes.begin(), dtypes.end(), name(dtype)) == dtypes.end())
+      judged.unclaimed.emplace_back(name(dtype));
+  std::vector<std::string> right; // what a wrong one costs is nobody's question
+  for (const std::string& dtype : dtypes)
+    if (run_in_all_ways(dtype, ways(programs, plain, checked), options, folder, judged.runs))
+      right.push_back(dtype);
+  judged.costs = candidate::count_costs(programs, operation.name, right, checked, folder);
+  if (options.max_cost) judged.above_cost = judged.costs.above(*options.max_cost);
+  judged.taken = candidate::compile_for_gpu(programs, options.candidate, options.compile_options,
+                                            options.arch, judged.costs.launches, folder);
+  return judged;
+}
+
+void show(const Judged& judged, const Options& options, std::ostream& out) {
+  judge::TextTable table({"type", "contract", ""});
+  for (const ContractRun& run : judged.runs) table.add({run.dtype, run.how, outcome(run)});
+  out << table.plain();
+  show_failures(judged.runs, out);
+  if (!judged.costs.all.empty()) out << "\n" << candidate::costs_text(judged.costs);
+  for (const std::string& line : judged.costs.broken)
+    out << "\ncosts: not counted: " << judge::for_console(line) << "\n";
+  for (const std::string& line : judged.above_cost) out << line << "\n";
+  if (judged.taken.refused.empty())
+    out << "\n" << candidate::taken_text(judged.taken);
+  else
+    out << fmt::format("\nnvcc refuses it for {}:\n  {}\n", judged.taken.arch,
+                       judge::for_console(judged.taken.refused));
+  if (!judged.unclaimed.empty() || !options.without.empty()) out << "\n";
+  for (const auto* each : {&judged.unclaimed, &options.without})
+    if (!each->empty()) out << fmt::format("not claimed, not judged: {}\n", fmt::join(*each, ", "));
+  out << fmt::format("\n{}: {} for {}\n", judged.passed() ? "passed: right and safe" : "FAILED",
+                     options.candidate.string(), options.tried_op);
+}
+
+nlohmann::json to_json(const Judged& judged, const Options& options) {
+  nlohmann::json json = {{"schema", 1},
+                         {"op", options.tried_op},
+                         {"source", options.candidate.string()},
+                         {"passed", judged.passed()},
+                         {"not_claimed", judged.unclaimed},
+                         {"without", options.without},
+                         {"runs", nlohmann::json::array()},
+                         {"costs", to_json(judged.costs)},
+                         {"costs_broken", judged.costs.broken},
+                         {"above_max_cost", judged.above_cost},
+                         {"resources", to_json(judged.taken)}};
+  for (const ContractRun& run : judged.runs) json["runs"].push_back(candidate::to_json(run));
+  return json;
+}
+
 } // namespace
 
 int try_candidate(const Options& options, World& world) {
@@ -119,6 +210,11 @@ int try_candidate(const Options& options, World& world) {
     throw UsageError("which source? kernelgrade try OP FILE.cu, or kernelgrade try OP --signature");
   if (!fs::is_regular_file(options.candidate))
     throw UsageError(fmt::format("{}: there is no such file", options.candidate.string()));
+  try {
+    resources::sm_limits(options.arch);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--arch: ") + error.what());
+  }
 
   const judge::TemporaryFolder folder;
   std::string errors;
@@ -129,49 +225,12 @@ int try_candidate(const Options& options, World& world) {
     world.out << judge::for_console(errors) << "\nFAILED: it does not compile\n";
     return judge::kExitFail;
   }
-
-  std::vector<ContractRun> runs;
-  const std::vector<std::string> dtypes = claimed(programs, options, plain);
-  for (const std::string& dtype : dtypes) {
-    bool wrong = false;
-    for (const How& how : ways(programs, plain, checked)) {
-      runs.push_back(
-          candidate::run_contract(how, operation.name, dtype, options.without, folder.path()));
-      // What is wrong is not tried in other orders; the checkers may say why.
-      if (how.program == programs.try_checked && !runs.back().passed()) break;
-      if (how.program == programs.try_checked && wrong) break;
-      wrong = wrong || !runs.back().passed();
-    }
-  }
-
-  judge::TextTable table({"type", "contract", ""});
-  for (const ContractRun& run : runs) table.add({run.dtype, run.how, outcome(run)});
-  world.out << table.plain();
-  show_failures(runs, world.out);
-  std::vector<std::string> unclaimed;
-  for (const Dtype dtype : operation.dtypes)
-    if (std::find(dtypes.begin(), dtypes.end(), name(dtype)) == dtypes.end())
-      unclaimed.emplace_back(name(dtype));
-  if (!unclaimed.empty())
-    world.out << fmt::format("\nnot claimed, not judged: {}\n", fmt::join(unclaimed, ", "));
-  if (!options.without.empty())
-    world.out << fmt::format("not claimed, not judged: {}\n", fmt::join(options.without, ", "));
-  const bool passed = !runs.empty() && std::all_of(runs.begin(), runs.end(),
-                                                   [](const auto& run) { return run.passed(); });
-  world.out << fmt::format("\n{}: {} for {}\n", passed ? "passed: right and safe" : "FAILED",
-                           options.candidate.string(), operation.name);
-  if (!options.json.empty()) {
-    nlohmann::json json = {{"schema", 1},
-                           {"op", operation.name},
-                           {"source", options.candidate.string()},
-                           {"passed", passed},
-                           {"not_claimed", unclaimed},
-                           {"without", options.without},
-                           {"runs", nlohmann::json::array()}};
-    for (const ContractRun& run : runs) json["runs"].push_back(to_json(run));
-    judge::write_file(options.json, json.dump(2) + "\n");
-  }
-  return passed ? judge::kExitPass : judge::kExitFail;
+  const Judged judged =
+      judge_candidate(operation, programs, options, plain, checked, folder.path());
+  show(judged, options, world.out);
+  if (!options.json.empty())
+    judge::write_file(options.json, judge::for_json(to_json(judged, options), 2) + "\n");
+  return judged.passed() ? judge::kExitPass : judge::kExitFail;
 }
 
 } // namespace kg::cli

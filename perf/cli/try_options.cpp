@@ -9,15 +9,23 @@ namespace kg::cli {
 void add_try(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* attempt = app.add_subcommand(
-      "try", "judge a kernel of your own by the card of an operation: right, and safe?");
+      "try", "judge a kernel of your own by the card of an operation: right, and safe? And what "
+             "does it cost?");
   attempt->add_option("op", options.tried_op, "the operation")->required();
   attempt->add_option("source", options.candidate, "the CUDA source (.cu)");
   attempt->add_flag("--signature", options.signature,
                     "print the C functions that it must define, as a source that compiles");
+  attempt->add_option("--dtype", options.tried_dtypes, "judge these types alone")->delimiter(',');
   attempt
       ->add_option("--without", options.without,
                    "tests of the contract that it does not claim to pass, as InPlace")
       ->delimiter(',');
+  attempt
+      ->add_option("--max-cost", options.max_cost,
+                   "fail where a counted cost is more than this many times the least")
+      ->check(CLI::Range(1.0, 1e9));
+  attempt->add_option("--arch", options.arch,
+                      "the GPU architecture whose registers and spills are shown (nvcc)");
   attempt->add_option("--compile", options.compile_options, "an option of the compiler, as -DX=1");
   attempt->add_option("--json", options.json, "write the verdict to this file");
 }

@@ -15,13 +15,6 @@ namespace {
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// "kg::gemm::tiled<true>" -> "tiled".
-std::string_view last_name(std::string_view kernel) {
-  kernel = kernel.substr(0, kernel.find('<'));
-  const std::size_t colons = kernel.rfind("::");
-  return colons == kernel.npos ? kernel : kernel.substr(colons + 2);
-}
-
 std::size_t skip_space(std::string_view text, std::size_t at) {
   while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
   return at;
@@ -62,6 +55,12 @@ std::optional<std::size_t> name_if_defined(std::string_view text, std::size_t at
 }
 
 } // namespace
+
+std::string_view last_name(std::string_view kernel) {
+  kernel = kernel.substr(0, kernel.find('<'));
+  const std::size_t colons = kernel.rfind("::");
+  return colons == kernel.npos ? kernel : kernel.substr(colons + 2);
+}
 
 std::vector<std::filesystem::path> sources_in(const std::filesystem::path& folder,
                                               const std::string& first) {

@@ -12,6 +12,9 @@
 
 namespace kg::resources {
 
+// "kg::gemm::tiled<true>" -> "tiled".
+std::string_view last_name(std::string_view kernel);
+
 // The .cu, .cuh and .h files in `folder` itself, those called `first` before the others, by name.
 // None where there is no such folder.
 std::vector<std::filesystem::path> sources_in(const std::filesystem::path& folder,

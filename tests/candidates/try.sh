@@ -2,9 +2,10 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# try.sh KERNELGRADE FOLDER: `kernelgrade try` as a user calls it, on the sources of this folder.
+# try.sh KERNELGRADE FOLDER NVCC OPERATION...: `kernelgrade try` as a user calls it, on the sources of this folder; NVCC may be empty. The
+# operations have a card.
 set -uo pipefail
-kernelgrade=$1
+kernelgrade=$1 nvcc=$3 operations=${*:4}
 cd "$2" || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -12,7 +13,7 @@ failed=0
 
 # expect WHAT CODE WORDS ARGUMENT...
 expect() {
-  local what=$1 code=$2 words=$3 output
+  local what=$1 code=$2 words=$3
   shift 3
   output=$("$kernelgrade" try "$@" 2>&1)
   local got=$?
@@ -24,21 +25,51 @@ expect() {
   fi
 }
 
-expect 'a right kernel' 0 'passed: right and safe' softmax softmax.cu --json "$work/right.json"
+# shows WHAT PATTERN: a line of the last output.
+shows() {
+  grep -qE -- "$2" <<<"$output" && return
+  printf 'FAILED: %s: no line matches "%s" in:\n%s\n' "$1" "$2" "$output"
+  failed=1
+}
+
+CUDA_HOME=$work expect 'a right kernel, without nvcc' 0 'passed: right and safe' softmax softmax.cu --max-cost 2 --json "$work/right.json"
+shows 'that there is no nvcc' '^registers and spills: not known: there is no nvcc'
 grep -q '"passed": true' "$work/right.json" || { echo 'FAILED: no verdict in the JSON'; failed=1; }
 grep -q '"not_claimed": \[' "$work/right.json" || { echo 'FAILED: the JSON does not say what is not claimed'; failed=1; }
 CHEAT=race expect 'one with a race' 1 '[race] kernel ' softmax softmax.cu
-CHEAT='even rows' expect 'one that is right for even rows' 1 'sums to' softmax softmax.cu
-CHEAT='even rows' expect 'it is not safe either' 1 'FAILED' softmax softmax.cu --json "$work/wrong.json"
+CHEAT='even rows' expect 'one that is right for even rows' 1 'sums to' softmax softmax.cu --json "$work/wrong.json"
 grep -q '"passed": false' "$work/wrong.json" || { echo 'FAILED: a wrong kernel passes in the JSON'; failed=1; }
 printf 'int main( {\n' >"$work/broken.cu"
 expect 'one that does not compile' 1 'it does not compile' softmax "$work/broken.cu"
 printf '__global__ void k() {}\n' >"$work/other.cu"
 expect 'one without the function' 2 'softmax_f32' softmax "$work/other.cu"
 expect 'no file' 2 'there is no such file' softmax "$work/none.cu"
+expect 'a type that it lacks' 2 'it has f32' softmax softmax.cu --dtype f16
 expect 'no operation' 2 'there is no operation softmaxx' softmaxx softmax.cu
 expect 'a test that is none' 2 'InPlase' softmax softmax.cu --without InPlase
+
+# What it costs informs (above), and fails where the user asks for that. The contract is another matter, and takes time.
+brief=(--without 'RandomAgainstOracle,RandomAgainstVendors,SpecialValues,Sizes,Misaligned,SameBitsEveryTime')
+expect 'one that costs more than is allowed' 1 'rows16_cols4096: sectors_per_request is 8 times the least; --max-cost allows 4' \
+  softmax slow_softmax.cu --max-cost 4 --json "$work/slow.json" "${brief[@]}"
+shows 'its factor' '^f32 +sectors_per_request +32 +4 +8[.]00 +16 [(]block[)] +1[.]00 +rows16_cols4096 +slow_softmax[.]cu:74'
+shows 'why' '^  slow_softmax[.]cu:74: uncoalesced read: 32 sectors per request'
+grep -q '"cost": "sectors_per_request"' "$work/slow.json" || { echo 'FAILED: no costs in the JSON'; failed=1; }
+
+if [[ -n $nvcc ]]; then
+  expect 'one that spills' 0 'spill_bytes' softmax slow_softmax.cu --compile -DSPILLS --json "$work/spills.json" "${brief[@]}"
+  shows 'where it spills' '^  slow_softmax[.]cu:40: spill_bytes [1-9][0-9]*: it spills'
+  grep -qE '"spill_bytes": [1-9]' "$work/spills.json" || { echo 'FAILED: no spills in the JSON'; failed=1; }
+  printf '#include "%s/softmax.cu"\nint on_the_host() { return 1; }\n__global__ void mixed(int* out) { *out = on_the_host(); }\n' "$PWD" \
+    >"$work/mixed.cu"
+  expect 'one that nvcc alone refuses' 1 'calling a __host__ function("on_the_host' softmax "$work/mixed.cu" "${brief[@]}"
+  # In one file: every operation's function has a name of its own.
+  for op in $operations; do "$kernelgrade" try "$op" --signature; done >"$work/stubs.cu"
+  "$nvcc" -std=c++17 -arch=sm_90a -c -o "$work/stubs.o" "$work/stubs.cu" || { echo 'FAILED: nvcc refuses a signature'; failed=1; }
+fi
+expect 'an architecture that is none' 2 'sm_90' softmax softmax.cu --arch sm_1
+
 expect 'the signature' 0 'extern "C" void softmax_f32(const float* x, float* y, int64_t rows, int64_t cols, cudaStream_t stream)' softmax --signature
 "$kernelgrade" try softmax --signature >"$work/stub.cu"
-expect 'the signature compiles, and does nothing' 1 'it launched no kernel' softmax "$work/stub.cu"
+expect 'the signature compiles, and does nothing' 1 'it launched no kernel' softmax "$work/stub.cu" --dtype f32
 exit $failed

@@ -63,13 +63,15 @@ class CudaStream {
   cudaStream_t handle_ = nullptr;
 };
 
-// Calls `function` with the arguments of signature.h, in their order.
-void call_function(void (*function)(), const Call& call, cudaStream_t stream) {
+// Calls `function` with the arguments of signature.h, in their order; what the problem does without
+// is null. `whole` is the problem with all that is optional.
+void call_function(void (*function)(), const Problem& whole, const Call& call,
+                   cudaStream_t stream) {
   const Problem& problem = call.problem();
   std::vector<void*> pointers;
   std::vector<float> scalars;
   std::vector<std::int64_t> extents;
-  for (const auto* tensors : {&problem.inputs, &problem.outputs})
+  for (const auto* tensors : {&whole.inputs, &whole.outputs})
     for (const Tensor& tensor : *tensors) pointers.push_back(call.address(tensor.name));
   for (const auto& [name, value] : problem.scalars) scalars.push_back(call.scalar(name));
   for (const auto& [name, value] : parts_of(problem.shape).numbers) extents.push_back(value);
@@ -124,6 +126,8 @@ std::string misconduct(const std::vector<LaunchRecord>& launches, cudaStream_t g
 
 std::string_view run(const Candidate& candidate, const Call& call, Stream& stream) {
   void (*const function)() = candidate.function(call.problem());
+  const Problem whole =
+      candidate.card.problem(call.problem().dtype, Shape::parse(call.problem().shape));
   const std::string name = function_name(candidate.card, call.problem());
   require(function != nullptr, "the candidate has no " + name);
   const CudaStream given(stream);
@@ -132,7 +136,7 @@ std::string_view run(const Candidate& candidate, const Call& call, Stream& strea
 #if !KG_BACKEND_CUDA
   const std::uint64_t refused = foreign::refusals().first;
 #endif
-  call_function(function, call, given.handle());
+  call_function(function, whole, call, given.handle());
   recorder.pass_on();
   if (const std::string changed = Surroundings().changed(before); !changed.empty()) {
     std::fesetround(before.rounding);

@@ -340,6 +340,29 @@ TEST(GroupReduce, EveryOperatorAndScan) {
   });
 }
 
+__device__ int2 larger_of(int2 a, int2 b) { return a.x < b.x ? b : a; }
+
+__global__ void combine_by_functions(int2* out) {
+  const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
+  const int id = static_cast<int>(threadIdx.x);
+  const int factor = 3;
+  const int sum =
+      cg::reduce(tile, id, [factor](int a, int b) { return a + b + factor; }); // 31 of them
+  out[threadIdx.x] = {cg::reduce(tile, int2{id * 7 % 32, id}, larger_of).y, sum};
+}
+
+TEST(GroupReduce, ByFunctionsAndWhatHoldsValues) {
+  under_every_order([] {
+    const auto out = filled<int2>(32, [](int2* data, Stream& stream) {
+      launch(combine_by_functions, {.grid = 1, .block = 32, .stream = &stream}, data);
+    });
+    for (const int2 each : out) {
+      EXPECT_EQ(each.x, 9); // 9 * 7 is 31 more than 32
+      EXPECT_EQ(each.y, 31 * 16 + 31 * 3);
+    }
+  });
+}
+
 TEST(Groups, OutsideAKernelAreAnError) {
   EXPECT_THAT(error_of([] { (void)cg::this_thread_block().thread_rank(); }),
               HasSubstr("a cooperative group was called outside a kernel"));

@@ -292,11 +292,32 @@ struct bit_or : kg::host::BitOr {};
 template <class T = void>
 struct bit_xor : kg::host::BitXor {};
 
+namespace detail {
+
+// A value beside what combines it, which may be a function or hold values of its own.
+template <class T, class Combine>
+struct Combinable {
+  T value;
+  const Combine* combine;
+};
+struct CombineThem {
+  template <class T, class Combine>
+  Combinable<T, Combine> operator()(const Combinable<T, Combine>& a,
+                                    const Combinable<T, Combine>& b) const {
+    return {(*a.combine)(a.value, b.value), a.combine};
+  }
+};
+
+} // namespace detail
+
 // The combination of every thread's value, in rank order, for all of them.
 template <class T, class Combine>
-__forceinline__ T reduce(const detail::Lanes& group, T value, Combine,
+__forceinline__ T reduce(const detail::Lanes& group, T value, Combine combine,
                          Location where = Location::here()) {
-  return kg::host::reduce<Combine>(group.mask(), value, "cooperative_groups::reduce", where);
+  return kg::host::reduce<detail::CombineThem>(group.mask(),
+                                               detail::Combinable<T, Combine>{value, &combine},
+                                               "cooperative_groups::reduce", where)
+      .value;
 }
 
 // Thread r gets the combination of ranks 0..r (inclusive) or 0..r-1 (exclusive; rank 0 gets T{}).

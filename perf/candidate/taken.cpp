@@ -1,0 +1,133 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/candidate/taken.h"
+
+#include "perf/candidate/process.h"
+#include "perf/judge/exact_table.h"
+#include "perf/judge/table.h"
+#include "perf/resources/definition.h"
+#include "perf/resources/occupancy.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace kg::candidate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kNoCompiler = 77; // as compile-candidate says
+constexpr const char* kOp = "candidate";
+
+// The kernel's name without what kernel_key puts before it.
+std::string kernel_of(const judge::ExactMeasured& row) {
+  std::string name = row.row.key.front().substr(std::string(kOp).size() + 1);
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  for (std::size_t at; (at = name.find(kUnnamed)) != name.npos;) name.erase(at, kUnnamed.size());
+  return name;
+}
+
+bool is_always_a_loss(std::string_view quantity) {
+  return quantity == "spill_bytes" || quantity == "split_loads" || quantity == "split_stores";
+}
+
+// The executor calls a kernel as the source does where it launches it, cubins by its whole name.
+resources::Launches by_whole_name(const resources::Launches& launches,
+                                  const std::vector<judge::ExactMeasured>& kernels) {
+  resources::Launches result;
+  for (const judge::ExactMeasured& row : kernels) {
+    const std::string whole = kernel_of(row);
+    for (const auto& [name, launched] : launches)
+      if (resources::last_name(name) == resources::last_name(whole)) {
+        resources::Launched& known = result[whole];
+        known.threads = std::max(known.threads, launched.threads);
+        known.dynamic_shared = std::max(known.dynamic_shared, launched.dynamic_shared);
+      }
+  }
+  return result;
+}
+
+// Others are the host compiler's.
+bool is_of_any_compiler(const std::string& option) {
+  return option.starts_with("-D") || option.starts_with("-U") || option.starts_with("-I");
+}
+
+} // namespace
+
+Taken compile_for_gpu(const Programs& programs, const fs::path& source,
+                      const std::vector<std::string>& compile_options, const std::string& arch,
+                      const resources::Launches& launches, const fs::path& folder) {
+  resources::sm_limits(arch);
+  Taken taken{arch, "", "", {}};
+  const fs::path compiled = folder / "gpu";
+  std::vector<std::string> command = {programs.compile.string(), "gpu", arch,
+                                      fs::absolute(source).string(), compiled.string()};
+  for (const std::string& option : compile_options)
+    if (is_of_any_compiler(option)) command.push_back(option);
+  const perf::Finished finished = run_whole(command);
+  if (finished.exit_code == kNoCompiler)
+    taken.skipped = "there is no nvcc; install the CUDA toolkit, or name its folder by CUDA_HOME";
+  else if (finished.exit_code != 0)
+    taken.refused = finished.output;
+  if (!taken.skipped.empty() || !taken.refused.empty()) return taken;
+  const auto rows = [&](const resources::Launches& known) {
+    return resources::compiled_resources(compiled, arch, kOp, known,
+                                         fs::absolute(source).parent_path());
+  };
+  const resources::Launches launched = by_whole_name(launches, rows({}));
+  for (judge::ExactMeasured& row : rows(launched)) {
+    const std::string kernel = kernel_of(row);
+    taken.kernels.push_back({kernel, launched.contains(kernel), std::move(row)});
+  }
+  std::stable_sort(taken.kernels.begin(), taken.kernels.end(),
+                   [](const auto& a, const auto& b) { return a.launched > b.launched; });
+  return taken;
+}
+
+std::string taken_text(const Taken& taken) {
+  if (!taken.skipped.empty()) return "registers and spills: not known: " + taken.skipped + "\n";
+  if (taken.kernels.empty()) return "registers and spills: the source defines no kernel\n";
+  const std::vector<judge::Quantity>& quantities = judge::resource_table().quantities;
+  std::vector<std::string> header = {"kernel, " + taken.arch};
+  for (const judge::Quantity& quantity : quantities) header.emplace_back(quantity.name);
+  judge::TextTable table(header);
+  std::string hints;
+  std::vector<std::string> others;
+  for (const auto& [kernel, launched, row] : taken.kernels) {
+    if (!launched && taken.kernels.front().launched) {
+      others.push_back(kernel);
+      continue;
+    }
+    std::vector<std::string> cells = {kernel};
+    for (std::size_t i = 0; i < quantities.size(); ++i) {
+      const double value = row.row.values.at(i);
+      cells.push_back(judge::exact_number(value));
+      if (value > 0 && is_always_a_loss(quantities[i].name))
+        hints += fmt::format("  {}: {} {}: {}\n", fs::path(row.site).filename().string(),
+                             quantities[i].name, cells.back(), quantities[i].hint);
+    }
+    table.add(cells);
+  }
+  if (!others.empty())
+    hints += fmt::format("not launched in the listed shapes: {}\n", fmt::join(others, ", "));
+  return table.plain() + hints;
+}
+
+nlohmann::json to_json(const Taken& taken) {
+  nlohmann::json json = {{"arch", taken.arch},
+                         {"skipped", taken.skipped},
+                         {"refused", taken.refused},
+                         {"kernels", nlohmann::json::array()}};
+  const std::vector<judge::Quantity>& quantities = judge::resource_table().quantities;
+  for (const auto& [name, launched, row] : taken.kernels) {
+    nlohmann::json kernel = {{"kernel", name}, {"launched", launched}, {"site", row.site}};
+    for (std::size_t i = 0; i < quantities.size(); ++i)
+      kernel[std::string(quantities[i].name)] = row.row.values.at(i);
+    json["kernels"].push_back(std::move(kernel));
+  }
+  return json;
+}
+
+} // namespace kg::candidate
