@@ -109,11 +109,11 @@ void Judge::each_variant(const Sample& sample, const std::function<void(const Va
   const Problem problem = problem_of(card_, dtype_, sample);
   bool any = false;
   for (const Variant& variant : card_.variants) {
-    if (!variant.supports(problem)) continue;
+    if (!variant.tries(problem)) continue;
     test(variant);
     any = true;
   }
-  EXPECT_TRUE(any) << "no variant supports " << sample.shape;
+  EXPECT_TRUE(any) << "no variant is tried on " << sample.shape;
 }
 
 Sample Judge::random(const std::string& shape) const {
@@ -180,7 +180,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
   const auto vendors = card_.vendors.names(problem);
   if (vendors.empty()) test::report_no_vendor(card_.name, dtype_);
   for (const Variant& variant : card_.variants) {
-    if (!variant.supports(problem)) continue;
+    if (!variant.tries(problem)) continue;
     // Before the vendor writes the same values.
     const Outcome ours = run(variant, problem, inputs, layout);
     for (const std::string_view vendor : vendors) {
