@@ -34,6 +34,8 @@ struct Reference {
   std::vector<double> unit = {}; // see test::Expectation
   // Where the result must have these bits, NaN payloads included: of what only moves data.
   std::vector<std::uint64_t> bits = {};
+  // Whether some elements are 0 whatever the data: the others must show what is wrong.
+  bool holds_zeros = false;
 };
 using References = std::map<std::string, Reference, std::less<>>; // by the output's name
 
