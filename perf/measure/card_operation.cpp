@@ -348,6 +348,7 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
         {variant.name, false, [=, &card, &variant] { return our_workload(card, problem, variant); },
          variant.timed(problem) && is_timed_in_sequence(variant.sequence(problem))});
   }
+  if (!card.vendors.listed(problem)) return result;
   const auto& run_vendor = card.vendors.run_timed ? card.vendors.run_timed : card.vendors.run;
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);

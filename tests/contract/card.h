@@ -34,7 +34,7 @@ struct Reference {
   std::vector<double> unit = {}; // see test::Expectation
   // Where the result must have these bits, NaN payloads included: of what only moves data.
   std::vector<std::uint64_t> bits = {};
-  // Whether some elements are 0 whatever the data: the others must show what is wrong.
+  // Whether many elements are 0, as they should be: the others must show what is wrong.
   bool holds_zeros = false;
 };
 using References = std::map<std::string, Reference, std::less<>>; // by the output's name
@@ -98,6 +98,8 @@ struct Vendors {
   std::function<void(std::string_view vendor, const Call&, Stream&)> run;
   // In its place where it is timed: by faster arithmetic, say.
   std::function<void(std::string_view vendor, const Call&, Stream&)> run_timed = {};
+  // Whether timings have rows of them.
+  std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
@@ -122,7 +124,7 @@ struct Card {
   std::vector<Variant> variants;
   // What of the operation is judged by itself, as the first word of a shape: functions, kinds.
   std::vector<std::string> forms = {""};
-  // The variant of ours that `automatic` takes.
+  // The variant of ours that `automatic` takes; "": only the operation knows.
   std::function<std::string_view(const Problem&)> resolved;
   std::function<std::string_view(const Call&, Stream&)> run_automatic; // none: of a candidate
   Vendors vendors;
@@ -169,6 +171,10 @@ struct Card {
   // What every result must satisfy beside its bound; empty, or what is wrong.
   std::function<std::string(const Problem&, const Inputs& outputs)> also =
       [](const Problem&, const Inputs&) { return std::string(); };
+
+  // What of the sums that are wrong is missing, for messages; empty: nobody can tell.
+  std::function<std::string(const Problem&, const Inputs&, const test::Comparison&)> hint =
+      [](const Problem&, const Inputs&, const test::Comparison&) { return std::string(); };
 
   Kind kind_on_host = Kind::memory, kind_on_gpu = Kind::memory;
   std::function<Kind(const Problem&)> kind; // in place of both, where it is not always the same

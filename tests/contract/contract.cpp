@@ -146,7 +146,11 @@ void waits_for_its_stream(Judge& judge, const Problem& problem) {
 void automatic_reports_what_ran(Judge& judge, const Problem& problem) {
   const Outcome outcome =
       execute(judge.card().run_automatic, problem, completed(problem, {}), judge.stream());
-  EXPECT_EQ(outcome.ran, judge.card().resolved(problem));
+  const std::string_view expected = judge.card().resolved(problem);
+  EXPECT_TRUE(judge.card().variant(outcome.ran).supports(problem)) << outcome.ran;
+  if (!expected.empty()) {
+    EXPECT_EQ(outcome.ran, expected);
+  }
   if (!judge.card().launches && !judge.card().kernels) return;
   judge.check_kernels(outcome, problem);
   if (judge.card().kernel_name || judge.card().kernels) return;
@@ -162,6 +166,7 @@ void refuses_rows_that_do_not_fit(Judge& judge, const Problem& problem, const Va
     for (const Tensor& tensor : *group) {
       if (!tensor.by_row || tensor.extents.size() != 2 || tensor.gap != 0) continue;
       for (const std::size_t axis : {0, 1}) {
+        if (problem.pitched) break;
         Problem wrong = problem;
         for (auto* tensors : {&wrong.inputs, &wrong.outputs})
           for (Tensor& each : *tensors)
@@ -174,6 +179,7 @@ void refuses_rows_that_do_not_fit(Judge& judge, const Problem& problem, const Va
       call.bind(tensor.name, data, -1);
       EXPECT_THROW(variant.run(call, judge.stream()), Error)
           << variant.name << ": the rows of " << tensor.name << " overlap";
+      if (problem.pitched) continue;
       call.bind(tensor.name, data, tensor.extents[1], 2);
       EXPECT_THROW(variant.run(call, judge.stream()), Error)
           << variant.name << ": the elements of " << tensor.name << " lie apart";

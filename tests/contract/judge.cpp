@@ -173,8 +173,6 @@ void Judge::check_against(const Sample& sample, const References& references, co
   each_variant(sample, [&](const Variant& variant) {
     if (!only.empty() && std::find(only.begin(), only.end(), variant.name) == only.end()) return;
     const Outcome outcome = run(variant, problem, inputs, layout);
-    EXPECT_EQ(card_.also(problem, outcome.outputs), "")
-        << variant.name << " on " << sample.fill << " " << sample.shape;
     for (const Tensor& output : problem.outputs) {
       const Reference& reference = references.at(output.name);
       const Bounded bounded(output, reference, variant.name, sample.zero);
@@ -184,9 +182,13 @@ void Judge::check_against(const Sample& sample, const References& references, co
         EXPECT_TRUE(not_vacuous(output, reference, bounded, degenerate(sample, output, reference)))
             << sample.fill << " " << sample.shape;
       }
-      EXPECT_TRUE(verdict(compare(outcome.outputs.at(output.name), output, reference, bounded),
-                          context(variant.name, problem, sample.fill, output)));
+      const test::Comparison found =
+          compare(outcome.outputs.at(output.name), output, reference, bounded);
+      EXPECT_TRUE(verdict(found, context(variant.name, problem, sample.fill, output)))
+          << card_.hint(problem, inputs, found);
     }
+    EXPECT_EQ(card_.also(problem, outcome.outputs), "")
+        << variant.name << " on " << sample.fill << " " << sample.shape;
   });
 }
 
