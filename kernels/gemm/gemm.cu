@@ -251,7 +251,12 @@ Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream) {
   require(needed == 0 || (p.workspace != nullptr && is_aligned(p.workspace)),
           "gemm: workspace is null or not aligned; pass " + std::to_string(needed) +
               " bytes, aligned to 16");
-  if (computes) run_variant(p, resolved, stream);
+  if (computes) {
+    require_elements("gemm: c", p.c, p.m * p.n);
+    require_elements("gemm: a", p.a, p.m * p.k); // k is 0 where neither operand is read
+    require_elements("gemm: b", p.b, p.k * p.n);
+    run_variant(p, resolved, stream);
+  }
   if (sums_of(problem) > 0) run_bias_gradient(problem, stream);
   return resolved;
 }

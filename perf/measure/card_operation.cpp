@@ -83,6 +83,10 @@ class Memory {
     for (const Tensor& output : problem_.outputs) outputs_.at(output.name).poison(stream);
   }
 
+  // The greatest error of what was verified, as a share of what is tolerated.
+  void note(double error) { worst_error_ = std::max(worst_error_, error); }
+  double worst_error() const { return worst_error_; }
+
   const Problem& problem() const { return problem_; }
 
   // Rows [first, first + count) of the problem.
@@ -102,6 +106,11 @@ class Memory {
     return part;
   }
 
+  bool is_input(std::string_view tensor) const { return inputs_.contains(tensor); }
+  card::Elements input(std::string_view name) const {
+    const TimedInput& its = inputs_.find(name)->second;
+    return [&its](std::int64_t i) { return its.value(i); };
+  }
   // The bits of element i of an input.
   std::uint64_t bits(std::string_view name, std::int64_t i) const {
     return inputs_.find(name)->second.bits(i);
@@ -163,6 +172,7 @@ class Memory {
   Problem problem_;
   std::map<std::string, TimedInput, std::less<>> inputs_;
   std::map<std::string, DeviceBuffer<std::byte>> outputs_;
+  double worst_error_ = 0;
 };
 
 // Of what only moves data: each element has the bits of the one that it comes from; large results
@@ -192,15 +202,49 @@ struct Author {
   double slack;
 };
 
-std::string compared(const Tensor& output, const test::Observed& seen,
-                     const card::Reference& reference, const Author& author) {
+test::Comparison comparison(const Tensor& output, const test::Observed& seen,
+                            const card::Reference& reference, const Author& author) {
   std::vector<double> tolerance =
       reference.tolerance ? reference.tolerance(author.variant) : std::vector<double>();
   for (double& bound : tolerance) bound *= author.slack;
   test::Expectation expected = test::exactly(output.dtype, output.extents, reference.value);
   if (!tolerance.empty()) expected = {output.dtype, output.extents, reference.value, tolerance};
-  const auto comparison = test::compare(seen, expected);
-  return comparison.passed() ? "" : output.name + ": " + comparison.text();
+  return test::compare(seen, expected);
+}
+std::string compared(const Tensor& output, const test::Observed& seen,
+                     const card::Reference& reference, const Author& author) {
+  const test::Comparison found = comparison(output, seen, reference, author);
+  return found.passed() ? "" : output.name + ": " + found.text();
+}
+
+// Some elements of each output: fewer where one takes long.
+std::string verify_elements(const Card& card, Memory& memory, const Author& author,
+                            Stream& stream) {
+  const Problem& problem = memory.problem();
+  std::map<std::string, test::Observed, std::less<>> stored;
+  const card::Values values = [&](std::string_view tensor) -> card::Elements {
+    if (memory.is_input(tensor)) return memory.input(tensor);
+    auto found = stored.find(tensor);
+    if (found == stored.end()) {
+      const Tensor& output = problem.tensor(tensor);
+      found = stored.emplace(tensor, memory.observe(output, {{0, output.size()}}, stream)).first;
+    }
+    return
+        [&its = found->second.values](std::int64_t i) { return its[static_cast<std::size_t>(i)]; };
+  };
+  const double flops = problem.flops / static_cast<double>(problem.output_size());
+  const auto most = static_cast<std::int64_t>(std::clamp(8e6 / flops, 64.0, 4096.0));
+  for (const Tensor& output : problem.outputs)
+    for (const Window window : windows(output.size(), most)) {
+      Tensor part = output;
+      part.extents = {window.count};
+      const test::Comparison found = comparison(
+          part, memory.observe(output, {window}, stream),
+          card.elements(problem, output.name, window.first, window.count, values), author);
+      memory.note(found.max_error);
+      if (!found.passed()) return output.name + ": " + found.text();
+    }
+  return "";
 }
 
 // Sixteen columns of outputs that need all rows, the first and the last among them.
@@ -235,8 +279,9 @@ std::string verify_columns(const Card& card, const Memory& memory, const Author&
 
 // Of large results some rows; an output that needs all inputs is looked at where these are few, or
 // some of its columns.
-std::string verify(const Card& card, const Memory& memory, const Author& author, Stream& stream) {
+std::string verify(const Card& card, Memory& memory, const Author& author, Stream& stream) {
   if (card.source) return verify_moved(card, memory, stream);
+  if (card.elements) return verify_elements(card, memory, author, stream);
   const Problem& problem = memory.problem();
   const Tensor& result = problem.outputs[0];
   const std::int64_t rows = result.by_row ? result.extents[result.row_axis] : 1;
@@ -272,8 +317,16 @@ Workload workload(const Card& card, const Problem& problem, const std::string& v
     prepare(*call, stream);
     stream.synchronize();
   }
-  return {[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
-          [=, &card](Stream& s) { return verify(card, *memory, author, s); }, variant};
+  Workload result{[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
+                  [=, &card](Stream& s) { return verify(card, *memory, author, s); }, variant};
+  if (card.elements) result.worst_error = [=] { return memory->worst_error(); };
+  return result;
+}
+
+Workload our_workload(const Card& card, const Problem& problem, const card::Variant& variant) {
+  Workload result = workload(card, problem, variant.name, {variant.name, 1}, variant.run);
+  if (variant.compile) result.compile_ns = [ns = variant.compile(problem)] { return ns; };
+  return result;
 }
 
 Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
@@ -285,25 +338,26 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   if (std::none_of(card.variants.begin(), card.variants.end(),
                    [&](const card::Variant& each) { return each.supports(problem); }))
     return {}; // what this type lacks
-  Case result{backend == Backend::host ? card.kind_on_host : card.kind_on_gpu, problem.work, {}};
+  const Kind usual = backend == Backend::host ? card.kind_on_host : card.kind_on_gpu;
+  Case result{card.kind ? card.kind(problem) : usual, problem.work, {}};
   result.automatic = card.resolved(problem);
+  result.in_turns = card.in_turns && kProductsInTurns;
   for (const card::Variant& variant : card.variants) {
-    if (!variant.supports(problem)) continue;
+    if (!variant.supports(problem) || !variant.listed(problem)) continue;
     result.variants.push_back(
-        {variant.name, false,
-         [=, &card, run = variant.run] {
-           return workload(card, problem, variant.name, {variant.name, 1}, run);
-         },
-         is_timed_in_sequence(variant.sequence(problem))});
+        {variant.name, false, [=, &card, &variant] { return our_workload(card, problem, variant); },
+         variant.timed(problem) && is_timed_in_sequence(variant.sequence(problem))});
   }
+  if (!card.vendors.listed(problem)) return result;
+  const auto& run_vendor = card.vendors.run_timed ? card.vendors.run_timed : card.vendors.run;
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);
     result.variants.push_back({name, true, [=, &card] {
                                  return workload(
                                      card, card.vendors.problem(with_kept, name), name,
                                      {"", card.vendors.slack_when_timed},
-                                     [=, &card](const Call& call, Stream& stream) {
-                                       card.vendors.run(name, call, stream);
+                                     [=, &run_vendor](const Call& call, Stream& stream) {
+                                       run_vendor(name, call, stream);
                                      },
                                      [=, &card](const Call& call, Stream& stream) {
                                        card.vendors.prepare(name, call, stream);

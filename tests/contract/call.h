@@ -58,7 +58,8 @@ struct Problem {
   Work work;    // as the operation's header declares it
   double flops; // what it should declare, said once more
   std::map<std::string, double, std::less<>> scalars = {};
-  bool gaps = false;             // whether rows may lie apart
+  bool gaps = false;    // whether rows may lie apart
+  bool pitched = false; // by leading dimensions, so that no matrix has extents and steps of its own
   std::vector<Tensor> kept = {}; // what a library keeps of a forward pass (Vendors::prepare)
   // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
   bool patterns = false;

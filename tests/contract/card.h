@@ -34,6 +34,8 @@ struct Reference {
   std::vector<double> unit = {}; // see test::Expectation
   // Where the result must have these bits, NaN payloads included: of what only moves data.
   std::vector<std::uint64_t> bits = {};
+  // Whether many elements are 0, as they should be: the others must show what is wrong.
+  bool holds_zeros = false;
 };
 using References = std::map<std::string, Reference, std::less<>>; // by the output's name
 
@@ -60,11 +62,20 @@ struct Variant {
   std::string name;
   std::function<std::string_view(const Call&, Stream&)> run; // gives the name of what ran
   std::function<bool(const Problem&)> supports = [](const Problem&) { return true; };
+  // Whether the contract tries it there: not where compiling it takes a second.
+  std::function<bool(const Problem&)> tried = [](const Problem&) { return true; };
+  bool tries(const Problem& problem) const { return supports(problem) && tried(problem); }
   // Whether it must be about as accurate as the libraries. One that adds up a long row by one
   // thread is within its bound, but no library is so inaccurate.
   bool accurate = true;
   // How many elements one thread reads one after another: beyond 2^16 it is not timed on a GPU.
   std::function<std::int64_t(const Problem&)> sequence = [](const Problem&) { return 1; };
+  // Whether timings have a row of it, and whether a launch is short enough to be timed there; where
+  // not, its costs are counted all the same.
+  std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
+  std::function<bool(const Problem&)> timed = [](const Problem&) { return true; };
+  // Compiles it ahead of its first run, where that happens at run time, and gives the nanoseconds.
+  std::function<double(const Problem&)> compile = {};
 };
 
 // Where an element of an output comes from, of an operation that only moves data.
@@ -77,10 +88,18 @@ using Bits = std::function<std::uint64_t(std::string_view input, std::int64_t in
 using Sources =
     std::function<Source(const Problem&, std::string_view output, std::int64_t index, const Bits&)>;
 
+// The elements of a tensor; of each of a problem's, an output's as it was stored.
+using Elements = std::function<double(std::int64_t index)>;
+using Values = std::function<Elements(std::string_view tensor)>;
+
 // The libraries that do the same.
 struct Vendors {
   std::function<std::vector<std::string_view>(const Problem&)> names;
   std::function<void(std::string_view vendor, const Call&, Stream&)> run;
+  // In its place where it is timed: by faster arithmetic, say.
+  std::function<void(std::string_view vendor, const Call&, Stream&)> run_timed = {};
+  // Whether timings have rows of them.
+  std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
@@ -105,11 +124,16 @@ struct Card {
   std::vector<Variant> variants;
   // What of the operation is judged by itself, as the first word of a shape: functions, kinds.
   std::vector<std::string> forms = {""};
-  // The variant of ours that `automatic` takes.
+  // The variant of ours that `automatic` takes; "": only the operation knows.
   std::function<std::string_view(const Problem&)> resolved;
   std::function<std::string_view(const Call&, Stream&)> run_automatic; // none: of a candidate
   Vendors vendors;
   std::function<References(const Problem&, const Inputs&)> references;
+  // What elements [first, first + count) of an output should be, where all of it would take the
+  // oracle minutes: timed results are looked at through windows of these.
+  std::function<Reference(const Problem&, std::string_view output, std::int64_t first,
+                          std::int64_t count, const Values&)>
+      elements;
   bool exact = false; // every result has one right value: each comparison with the oracle is exact
   Sources source;     // of an operation that only moves data (samples.h, only_moves)
 
@@ -151,8 +175,13 @@ struct Card {
   // What nvcc's code computes otherwise than g++'s: functions that each has of its own ("expf"),
   // products that nvcc fuses with sums. Empty: both give the same bits.
   std::string_view compiled_otherwise;
+  // What of the sums that are wrong is missing, for messages; empty: nobody can tell.
+  std::function<std::string(const Problem&, const Inputs&, const test::Comparison&)> hint =
+      [](const Problem&, const Inputs&, const test::Comparison&) { return std::string(); };
 
   Kind kind_on_host = Kind::memory, kind_on_gpu = Kind::memory;
+  std::function<Kind(const Problem&)> kind; // in place of both, where it is not always the same
+  bool in_turns = false; // products, whose variants are timed in turns (perf/measure/suite.h)
   std::vector<TimedShape> timed_on_host, timed_on_gpu; // on the host at most about 5 ms a launch
 
   // Set by kernelgrade_add_op (cmake/Op.cmake).

@@ -64,7 +64,7 @@ void rows_far_apart(Judge& judge) {
         backend == Backend::cuda && !reason.empty())
       GTEST_SKIP() << reason;
     for (const Variant& variant : judge.card().variants) {
-      if (!variant.supports(problem)) continue;
+      if (!variant.tries(problem)) continue;
       std::map<std::string, FarTensor> far;
       std::map<std::string, DeviceTensor> near;
       Call call(problem);

@@ -77,7 +77,7 @@ void all_in_one_place(Judge& judge, const Problem& problem) {
   Inputs same = completed(problem, {});
   for (const Tensor& input : problem.inputs) same[input.name] = same.at(first.name);
   for (const Variant& variant : judge.card().variants) {
-    if (!variant.supports(problem)) continue;
+    if (!variant.tries(problem)) continue;
     const DeviceTensor only(first, {}, same.at(first.name), judge.stream());
     Call call(problem);
     for (const auto* tensors : {&problem.inputs, &problem.outputs})
@@ -115,7 +115,7 @@ void in_place(Judge& judge, const Problem& problem) {
         where += (where.empty() ? "" : ", ") + output + " in the memory of " + input;
       }
       for (const Variant& variant : judge.card().variants) {
-        if (!variant.supports(problem)) continue;
+        if (!variant.tries(problem)) continue;
         const Outcome apart = judge.run(variant, problem, inputs, layout);
         const Outcome shared = execute(variant.run, problem, inputs, judge.stream(), layout, way);
         EXPECT_TRUE(shared.faults.empty()) << shared.faults[0];

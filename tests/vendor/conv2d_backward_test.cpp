@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/conv2d_problems.h"
+#include "tests/ops/conv2d/convolutions.h"
 #include "tests/vendor/data.h"
 #include "vendor/conv2d_backward/conv2d_backward.h"
 

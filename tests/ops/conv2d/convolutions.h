@@ -1,15 +1,17 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The convolutions that conv2d and the vendors are tested on, and how the oracle, which knows nchw
-// alone, sees them.
+// The convolutions that conv2d, its gradients and the vendors are tested on, and how the oracle,
+// which knows nchw alone, sees them.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conv2d/geometry.h"
+#include "tests/contract/shape.h"
 #include "tests/oracle/image_layout.h"
 #include "tests/oracle/oracle_conv.h"
 
@@ -26,22 +28,59 @@ inline Convolution oracle_problem(const conv2d::Geometry& g) {
           g.out_channels, axis(g.vertical), axis(g.horizontal), g.groups};
 }
 
-// nhwc_n2_c3_h5_w7_o4_k2x3_s1x1_p0.1x1.1_d1x1_g1: as it may stand in a case id.
+// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1.1_p0.1.1.1_d1.1_g1, vertical first, with
+// the padding before and behind.
 inline std::string text(const conv2d::Geometry& g) {
-  const auto both = [](const char* key, const std::string& vertical,
-                       const std::string& horizontal) {
-    return std::string("_") + key + vertical + "x" + horizontal;
+  const auto both = [](const char* key, std::int64_t vertical, std::int64_t horizontal) {
+    return key + std::to_string(vertical) + "." + std::to_string(horizontal);
   };
-  const auto number = [](std::int64_t value) { return std::to_string(value); };
-  const conv2d::Axis& v = g.vertical;
-  const conv2d::Axis& h = g.horizontal;
-  return std::string(name(g.layout)) + "_n" + number(g.batch) + "_c" + number(g.in_channels) +
-         "_h" + number(g.height) + "_w" + number(g.width) + "_o" + number(g.out_channels) +
-         both("k", number(v.kernel), number(h.kernel)) +
-         both("s", number(v.stride), number(h.stride)) +
-         both("p", number(v.pad_before) + "." + number(v.pad_after),
-              number(h.pad_before) + "." + number(h.pad_after)) +
-         both("d", number(v.dilation), number(h.dilation)) + "_g" + number(g.groups);
+  const conv2d::Axis &v = g.vertical, &h = g.horizontal;
+  const std::pair<const char*, std::int64_t> extents[] = {{"_n", g.batch},
+                                                          {"_c", g.in_channels},
+                                                          {"_h", g.height},
+                                                          {"_w", g.width},
+                                                          {"_o", g.out_channels}};
+  std::string result(name(g.layout));
+  for (const auto& [key, extent] : extents) result += key + std::to_string(extent);
+  return result + both("_k", v.kernel, h.kernel) + both("_s", v.stride, h.stride) +
+         both("_p", v.pad_before, v.pad_after) + both(".", h.pad_before, h.pad_after) +
+         both("_d", v.dilation, h.dilation) + "_g" + std::to_string(g.groups);
+}
+inline std::vector<std::string> texts(const std::vector<conv2d::Geometry>& geometries) {
+  std::vector<std::string> result;
+  for (const conv2d::Geometry& g : geometries) result.push_back(text(g));
+  return result;
+}
+
+// The convolution of such a text, or of one that gives a number for both axes (k3_s1_p1) and
+// leaves out the dilation. Without outputs and groups, which not every shape gives.
+inline conv2d::Geometry windows_of(const Shape& shape) {
+  const bool last = shape.word({"nchw", "nhwc"}) == 1;
+  conv2d::Geometry g{.batch = shape.number("n"),
+                     .in_channels = shape.number("c"),
+                     .height = shape.number("h"),
+                     .width = shape.number("w"),
+                     .layout = last ? conv2d::Layout::nhwc : conv2d::Layout::nchw};
+  const bool dilated = shape.text().find("_d") != std::string::npos;
+  const auto kernel = shape.numbers("k"), stride = shape.numbers("s"), pad = shape.numbers("p");
+  const auto dilation = dilated ? shape.numbers("d") : std::vector<std::int64_t>{1};
+  conv2d::Axis* const axes[] = {&g.vertical, &g.horizontal};
+  const auto of = [](const std::vector<std::int64_t>& numbers, std::size_t i) {
+    return numbers.at(numbers.size() == 1 ? 0 : i);
+  };
+  for (std::size_t i = 0; i < 2; ++i)
+    *axes[i] = {.kernel = of(kernel, i),
+                .stride = of(stride, i),
+                .pad_before = of(pad, 2 * i),
+                .pad_after = of(pad, 2 * i + 1),
+                .dilation = of(dilation, i)};
+  return g;
+}
+inline conv2d::Geometry geometry_of(const Shape& shape) {
+  conv2d::Geometry g = windows_of(shape);
+  g.out_channels = shape.number("o");
+  g.groups = shape.number("g");
+  return g;
 }
 
 // From nchw and oihw, in which the oracle counts, to the problem's layout.
@@ -64,12 +103,39 @@ std::vector<V> y_in_layout(const std::vector<V>& y, const conv2d::Geometry& g) {
              : channels_last(y, g.batch, g.out_channels, g.out_places());
 }
 
-// Of a tensor as results are compared: four extents, in the layout.
+// The inverse.
+template <typename V>
+std::vector<V> y_in_nchw(const std::vector<V>& y, const conv2d::Geometry& g) {
+  return g.layout == conv2d::Layout::nchw
+             ? y
+             : channels_first(y, g.batch, g.out_channels, g.out_places());
+}
+template <typename V>
+std::vector<V> x_in_nchw(const std::vector<V>& x, const conv2d::Geometry& g) {
+  return g.layout == conv2d::Layout::nchw
+             ? x
+             : channels_first(x, g.batch, g.in_channels, g.height * g.width);
+}
+template <typename V>
+std::vector<V> weights_in_oihw(const std::vector<V>& weights, const conv2d::Geometry& g) {
+  return g.layout == conv2d::Layout::nchw
+             ? weights
+             : channels_first(weights, g.out_channels, g.group_inputs(), g.taps());
+}
+
+// The extents of a tensor, in the layout.
 inline std::vector<std::int64_t> shape_in_layout(conv2d::Layout layout, std::int64_t outer,
                                                  std::int64_t channels, std::int64_t rows,
                                                  std::int64_t columns) {
   if (layout == conv2d::Layout::nchw) return {outer, channels, rows, columns};
   return {outer, rows, columns, channels};
+}
+inline std::vector<std::int64_t> x_shape(const conv2d::Geometry& g) {
+  return shape_in_layout(g.layout, g.batch, g.in_channels, g.height, g.width);
+}
+inline std::vector<std::int64_t> weights_shape(const conv2d::Geometry& g) {
+  return shape_in_layout(g.layout, g.out_channels, g.group_inputs(), g.vertical.kernel,
+                         g.horizontal.kernel);
 }
 inline std::vector<std::int64_t> y_shape(const conv2d::Geometry& g) {
   return shape_in_layout(g.layout, g.batch, g.out_channels, g.out_height(), g.out_width());
@@ -97,10 +163,12 @@ inline conv2d::Geometry compiled_geometry() {
           {.kernel = 4, .pad_before = 2, .pad_after = 1},
           2};
 }
+// Of any batch.
 inline bool is_compiled(const conv2d::Geometry& g) {
   conv2d::Geometry compiled = compiled_geometry();
   compiled.layout = g.layout;
-  return text(g) == text(compiled);
+  compiled.batch = g.batch;
+  return g == compiled;
 }
 
 // Convolutions of every form that differs for a kernel.

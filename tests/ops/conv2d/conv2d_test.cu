@@ -1,0 +1,221 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only conv2d promises; what every operation does is in its card.
+#include "conv2d/conv2d.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "runtime/backend.h"
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/contract/samples.h"
+#include "tests/ops/conv2d/convolutions.h"
+#include "tests/oracle/fills.h"
+#include "tests/support/device_types.h"
+#include "tests/support/huge.h"
+#include "tests/support/metamorphic.h"
+
+namespace kg::card {
+namespace {
+
+using conv2d::Geometry;
+using test::in_both_layouts;
+using test::kThree;
+
+Sample normal(const Geometry& g) { return {"normal", test::text(g)}; }
+
+// Strips of 4 columns and of 8 rows, blocks of 16 packs of channels, rounds of a block.
+KG_OWN_TEST(DepthwiseSizes) {
+  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(judge.dtype()));
+  for (const Geometry& g :
+       in_both_layouts({{3, 8, 8, 4, 8, kThree, kThree, 8},
+                        {1, 8, 9, 5, 8, kThree, kThree, 8},
+                        {1, 65, 2, 3, 65, {}, {.kernel = 3}, 65},
+                        {1, 6, 4, 5, 6, kThree, kThree, 6},
+                        {1, 12, 4, 5, 12, kThree, kThree, 12},
+                        {1, 34 * pack, 2, 3, 34 * pack, {}, {.kernel = 2}, 34 * pack},
+                        {1, 3, 2, 5, 12 * pack, {}, {.kernel = 3}, 3},
+                        {1, 16 * pack, 88, 10, 16 * pack, {}, {}, 16 * pack},
+                        {1, 3 * pack, 88, 5, 3 * pack, {}, {}, 3 * pack},
+                        {1, 8, 8, 16, 8, {.kernel = 8}, {.kernel = 16}, 8}})) {
+    judge.check(normal(g), {}, {"depthwise"});
+    if (g.layout == conv2d::Layout::nchw) continue;
+    EXPECT_EQ(judge.run("depthwise", normal(g)).bits("y"), judge.run("direct", normal(g)).bits("y"))
+        << "row by row, as direct: " << test::text(g);
+  }
+}
+
+// x and the weights where accesses of 8 bytes or less are the widest: one of them, or both.
+KG_OWN_TEST(NarrowPlaces) {
+  for (const Geometry& g : {Geometry{1, 16, 5, 8, 16, {}, kThree, 1, conv2d::Layout::nhwc},
+                            Geometry{1, 16, 3, 5, 64, {}, {}},
+                            Geometry{1, 16, 3, 5, 64, {}, {}, 1, conv2d::Layout::nhwc},
+                            Geometry{1, 4, 4, 5, 8, {}, kThree, 4}})
+    for (const auto& [x, weights] : {std::pair{2, 0}, {4, 2}, {8, 4}, {4, 1}, {0, 2}, {0, 3}})
+      judge.check(normal(g), {{"x", {x}}, {"weights", {weights}}, {"bias", {1}}, {"y", {5}}});
+}
+
+// Columns of all images would take more memory than im2col asks for: it makes them in parts.
+KG_OWN_TEST(ColumnsInParts) {
+  Geometry g{1, 64, 1, 8192, 64, {}, kThree, 64};
+  const auto bytes = [&] {
+    return dispatch(judge.dtype(), [&]<class T>() {
+      return conv2d::workspace_bytes<T>(g, conv2d::Variant::im2col);
+    });
+  };
+  const std::size_t one = bytes();
+  g.batch = 1000;
+  EXPECT_LE(bytes(), std::size_t{64} << 20);
+  EXPECT_EQ(bytes() % one, 0u);
+  EXPECT_GT(bytes(), one);
+  if (backend == Backend::host) return; // half a minute
+  g.batch = 40;
+  judge.check(normal(g));
+}
+
+// Indices beyond 32 bits: y repeats x, whose marks say where each element came from.
+KG_OWN_TEST(MoreThan2To31Elements) {
+  constexpr std::int64_t kHalf = std::int64_t{1} << 31;
+  dispatch(judge.dtype(), [&]<class T>() {
+    for (const Geometry& g : in_both_layouts({{1, 8, 16384, 16400, 8, {}, {}, 8}})) {
+      const std::int64_t n = g.inputs();
+      const std::string reason = test::too_huge_reason(2 * static_cast<std::size_t>(n) * sizeof(T));
+      if (!reason.empty()) {
+        GTEST_SKIP() << reason;
+      }
+      constexpr unsigned char kByte = 0x3C; // a normal number of each type
+      const T everywhere = test::from_raw_bits<T>(0x3C3C3C3Cu & test::poison_bits(judge.dtype()));
+      const DeviceBuffer<T> x(static_cast<std::size_t>(n));
+      fill_bytes(x.data(), kByte, x.bytes(), judge.stream());
+      const auto weights =
+          DeviceBuffer<T>::from_host(test::elements<T>(std::vector<double>(8, 1)), judge.stream());
+      test::Marks<T> marks;
+      double next = 3;
+      for (const std::int64_t index : {std::int64_t{0}, kHalf - 1, kHalf, kHalf + 1, n - 1})
+        marks[index] = test::elements<T>(std::vector<double>{next++})[0];
+      test::put(marks, x, judge.stream());
+      for (const conv2d::Variant variant : conv2d::kVariants) {
+        if (!conv2d::supports<T>(variant, g)) continue;
+        const DeviceBuffer<T> y(static_cast<std::size_t>(n));
+        conv2d::run<T>({g, x.data(), weights.data(), nullptr, y.data()}, variant, judge.stream());
+        EXPECT_TRUE(test::holds(y, everywhere, marks, judge.stream())) << name(variant);
+        EXPECT_NO_THROW(y.check_guards());
+      }
+    }
+  });
+}
+
+// Images are computed apart; scaling by a power of two is exact.
+KG_OWN_TEST(Relations) {
+  const Dtype dtype = judge.dtype();
+  for (const Geometry& g :
+       in_both_layouts({{3, 8, 6, 7, 18, kThree, kThree}, {3, 8, 6, 7, 8, kThree, kThree, 8}})) {
+    Sample sample = normal(g);
+    sample.without = {"bias"};
+    const std::vector<double> x = test::normal(dtype, g.inputs(), test::Tensor::a).values;
+    std::vector<double> changed = x;
+    changed[x.size() / 2] = std::numeric_limits<double>::quiet_NaN();
+    judge.each_variant(sample, [&](const Variant& variant) {
+      const auto of = [&](const std::vector<double>& images) {
+        sample.inputs["x"] = values(dtype, images);
+        return judge.run(variant.name, sample).outputs.at("y");
+      };
+      const test::Observed y = of(x), other = of(changed);
+      std::set<std::int64_t> images;
+      for (std::size_t i = 0; i < y.bits.size(); ++i)
+        if (other.bits[i] != y.bits[i])
+          images.insert(static_cast<std::int64_t>(i) / (g.outputs() / g.batch));
+      EXPECT_EQ(images, std::set<std::int64_t>{1}) << variant.name << ": a change in one image";
+      EXPECT_EQ(of(test::scaled(x, 2)).values, test::scaled(y.values, 2))
+          << variant.name << ": (4 x) * weights = 4 (x * weights)";
+    });
+  }
+}
+
+// The order of the sums is the same; a batch is no constant of the kernel, but with many places a
+// thread computes several of them, and the kernel is another one.
+KG_OWN_TEST(JitGivesTheBitsOfDirect) {
+  for (Geometry g : in_both_layouts({test::compiled_geometry()}))
+    for (const std::int64_t batch : {2, 1, 100}) {
+      if (batch == 100 && judge.dtype() != Dtype::f32) continue;
+      g.batch = batch;
+      EXPECT_EQ(judge.run("jit", normal(g)).bits("y"), judge.run("direct", normal(g)).bits("y"))
+          << test::text(g);
+    }
+}
+
+KG_OWN_TEST(AutomaticChoosesByProblem) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    using conv2d::Variant;
+    const auto chosen = [&](const Geometry& g) {
+      const Problem problem = problem_of(judge.card(), judge.dtype(), normal(g));
+      const Outcome outcome =
+          execute(judge.card().run_automatic, problem, completed(problem, {}), judge.stream());
+      EXPECT_EQ(outcome.ran, name(conv2d::resolve<T>(g)));
+      return outcome.ran;
+    };
+    const Variant product =
+        conv2d::supports<T>(Variant::implicit_gemm) ? Variant::implicit_gemm : Variant::im2col;
+    EXPECT_EQ(chosen({1, 8, 6, 6, 16, kThree, kThree}), name(product));
+    EXPECT_EQ(chosen({1, 8, 6, 6, 15, kThree, kThree}), "direct");
+    EXPECT_EQ(chosen({1, 16, 6, 6, 16, kThree, kThree, 8}), "direct");
+    EXPECT_EQ(chosen({1, 16, 6, 6, 16, kThree, kThree, 16}), "depthwise");
+    EXPECT_EQ(chosen({1, 2, 12, 11, 2, {.kernel = 12}, {.kernel = 11}, 2}), "direct");
+    EXPECT_EQ(chosen({1, 8, 1, 31, 16, {}, {}}), "direct");
+  });
+}
+
+// Geometries that no problem of the contract has, and the workspace.
+KG_OWN_TEST(RefusesGeometries) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    using conv2d::Variant;
+    const auto memory = DeviceBuffer<T>::from_host(std::vector<T>(4096), judge.stream());
+    const auto message = [&](const conv2d::Problem<T>& p, Variant variant) -> std::string {
+      const LaunchRecorder recorder;
+      try {
+        conv2d::run(p, variant, judge.stream());
+      } catch (const Error& error) {
+        EXPECT_TRUE(recorder.launches().empty());
+        return error.what();
+      }
+      return "accepted";
+    };
+    const conv2d::Problem<T> right{{1, 4, 5, 6, 8, {.kernel = 2}, {.kernel = 2}, 2},
+                                   memory.data(),
+                                   memory.data() + 128,
+                                   nullptr,
+                                   memory.data() + 1024,
+                                   memory.data() + 2048};
+    const auto refused = [&](auto change, const std::string& words,
+                             Variant variant = Variant::direct) {
+      conv2d::Problem<T> wrong = right;
+      change(wrong);
+      EXPECT_NE(message(wrong, variant).find(words), std::string::npos) << message(wrong, variant);
+    };
+    EXPECT_EQ(message(right, Variant::im2col), "accepted");
+    refused([](auto& p) { p.geometry.batch = -1; }, "batch is -1");
+    refused([](auto& p) { p.geometry.in_channels = 0; }, "in_channels is 0");
+    refused([](auto& p) { p.geometry.out_channels = 0; }, "out_channels is 0");
+    refused([](auto& p) { p.geometry.groups = 0; }, "groups is 0");
+    refused([](auto& p) { p.geometry.groups = 3; }, "groups is 3; it must divide in_channels, 4");
+    refused([](auto& p) { p.geometry.out_channels = 7; }, "it must divide out_channels, 7");
+    refused([](auto& p) { p.geometry.height = 0; }, "vertical extent of x is 0");
+    refused([](auto& p) { p.geometry.vertical.stride = 0; }, "vertical stride is 0");
+    refused([](auto& p) { p.geometry.horizontal.kernel = 7; }, "no room for a window of 7");
+    refused([](auto& p) { p.geometry.horizontal.pad_before = -1; }, "horizontal pad_before is -1");
+    refused([](auto& p) { p.x = nullptr; }, "x is null");
+    refused([](auto& p) { p.workspace = nullptr; }, "workspace is null", Variant::im2col);
+    refused([&](auto& p) { p.workspace = memory.data() + 1; }, "not aligned", Variant::im2col);
+    refused([](auto&) {}, "groups of one input channel", Variant::depthwise);
+    refused([](auto& p) { p.geometry = {1, 2, 12, 11, 2, {.kernel = 12}, {.kernel = 11}, 2}; },
+            "there are 132 taps", Variant::depthwise);
+    if (!conv2d::supports<T>(Variant::implicit_gemm))
+      refused([](auto&) {}, "there is no variant implicit_gemm", Variant::implicit_gemm);
+  });
+}
+
+} // namespace
+} // namespace kg::card

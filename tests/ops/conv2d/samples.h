@@ -1,0 +1,235 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data that conv2d is tested on, which are made in nchw, and its sizes.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/contract/samples.h"
+#include "tests/ops/conv2d/convolutions.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/numbers.h"
+
+namespace kg::card::conv2d_samples {
+
+using conv2d::Geometry;
+using test::in_both_layouts;
+using test::kThree;
+
+inline Inputs inputs_of(Dtype dtype, const Geometry& g, const std::vector<double>& x,
+                        const std::vector<double>& weights, const std::vector<double>& bias) {
+  Inputs inputs = {{"x", values(dtype, test::x_in_layout(x, g))},
+                   {"weights", values(dtype, test::weights_in_layout(weights, g))}};
+  if (!bias.empty()) inputs["bias"] = values(dtype, bias);
+  return inputs;
+}
+
+inline std::vector<double> x_of(Dtype dtype, const Geometry& g) {
+  return test::normal(dtype, g.inputs(), test::Tensor::a).values;
+}
+inline std::vector<double> bias_of(Dtype dtype, const Geometry& g) {
+  return test::normal(dtype, g.out_channels, test::Tensor::c).values;
+}
+
+// The weights are A of an exact product, and x are numbers of its B, however the windows share
+// them: no sum of theirs has more than half of what is exact, and the bias stays far inside the
+// other half.
+inline Sample exact_product(Dtype dtype, const Geometry& g, test::ProductRange range) {
+  const std::int64_t most_bias = dtype == Dtype::bf16 ? 250 : 1000; // that it holds
+  const std::int64_t columns = g.inputs() / g.depth() + 1;
+  test::FillPair pair = test::exact_product(
+      dtype, dtype, range, {g.out_channels, columns, g.depth()}, test::exact_limit(dtype) / 2);
+  pair.b.resize(static_cast<std::size_t>(g.inputs()));
+  return {pair.name, test::text(g),
+          inputs_of(dtype, g, pair.b, pair.a,
+                    test::integers(dtype, g.out_channels, most_bias, test::Tensor::c).values)};
+}
+
+// Channels of a group of which accesses of 16 bytes would not be whole: of f16 and bf16 those of 4
+// elements, of 2, and single ones; around the tiles. Then filters of every length modulo 8, so that
+// each begins at another place, in whole tiles.
+inline std::vector<Geometry> narrow_accesses() {
+  return in_both_layouts({{2, 12, 7, 9, 20, kThree, kThree},
+                          {1, 20, 5, 7, 132, kThree, {.kernel = 2}},
+                          {3, 10, 6, 8, 24, {.kernel = 2, .stride = 2}, kThree},
+                          {1, 12, 5, 26, 16, kThree, {}, 2},
+                          {1, 7, 12, 11, 130, {}, kThree},
+                          {1, 5, 4, 9, 130, {}, {}},
+                          {1, 10, 4, 9, 130, {}, {}},
+                          {1, 19, 4, 9, 66, {}, {}},
+                          {1, 20, 4, 9, 66, {}, {}},
+                          {1, 3, 4, 9, 66, {}, kThree},
+                          {1, 10, 4, 9, 66, {}, kThree},
+                          {1, 13, 4, 9, 66, {}, kThree}});
+}
+
+// Subnormal numbers times 1, 0 and -1, in sums that stay subnormal and so are exact: a flush to
+// zero of either factor, of the bias, of a product or of a sum shows.
+inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
+  constexpr std::int64_t kMostProducts = 72;
+  const double least = test::min_subnormal(dtype);
+  const auto normals = static_cast<std::int64_t>(0.5 / unit_roundoff(dtype)); // times least
+  const auto subnormal = [&](std::int64_t count, test::Tensor tensor) {
+    std::vector<double> numbers =
+        test::integers(dtype, count, normals / (kMostProducts + 1), tensor).values;
+    for (double& number : numbers) number *= least;
+    return numbers;
+  };
+  const auto ones = [&](std::int64_t count, test::Tensor tensor) {
+    return test::integers(dtype, count, 1, tensor).values;
+  };
+  for (const Geometry& g : in_both_layouts({{1, 8, 4, 6, 16, kThree, kThree},
+                                            {2, 64, 3, 5, 64, {}, {}},
+                                            {1, 8, 5, 6, 8, kThree, kThree, 8},
+                                            {1, 8, 4, 6, 16, kThree, {.kernel = 2}, 4}})) {
+    const std::vector<double> bias = subnormal(g.out_channels, test::Tensor::c);
+    samples.push_back({"subnormal x", test::text(g),
+                       inputs_of(dtype, g, subnormal(g.inputs(), test::Tensor::a),
+                                 ones(g.weights(), test::Tensor::b), bias)});
+    samples.push_back({"subnormal weights", test::text(g),
+                       inputs_of(dtype, g, ones(g.inputs(), test::Tensor::a),
+                                 subnormal(g.weights(), test::Tensor::b), bias)});
+  }
+}
+
+// A kernel that is 1 in its middle and 0 elsewhere gives every bit of x.
+inline void add_identities(std::vector<Sample>& samples, Dtype dtype) {
+  for (const Geometry& g :
+       in_both_layouts({{2, 9, 5, 8, 9, kThree, kThree}, {2, 9, 5, 8, 9, kThree, kThree, 9}})) {
+    const std::vector<double> x = x_of(dtype, g);
+    std::vector<double> weights(static_cast<std::size_t>(g.weights()));
+    for (std::int64_t o = 0; o < g.out_channels; ++o)
+      weights[static_cast<std::size_t>((o * g.group_inputs() + o % g.group_inputs()) * 9 + 4)] = 1;
+    samples.push_back({"identity", test::text(g), inputs_of(dtype, g, x, weights, {})});
+    samples.back().expected["y"] = test::x_in_layout(x, g);
+    samples.back().without = {"bias"};
+  }
+}
+
+// Small enough for what lies between to be exact in any type.
+inline constexpr const char* kSeparable[] = {"separable_nhwc_n2_c8_h6_w7_o16_k3_s1_p1",
+                                             "separable_nchw_n2_c8_h6_w7_o16_k3_s1_p1"};
+
+inline std::vector<Sample> exact_samples(Dtype dtype) {
+  using enum test::ProductRange;
+  std::vector<Sample> samples;
+  for (const Geometry& g : test::convolutions())
+    for (const auto range : {r1, r1w_a, r1w_b}) samples.push_back(exact_product(dtype, g, range));
+  for (const Geometry& g : narrow_accesses()) samples.push_back(exact_product(dtype, g, r1));
+  add_subnormals(samples, dtype);
+  add_identities(samples, dtype);
+  for (const std::string shape : kSeparable) {
+    const auto small = [&](std::int64_t count, test::Tensor tensor) {
+      return values(dtype, test::integers(dtype, count, 2, tensor).values);
+    };
+    samples.push_back({"integers",
+                       shape,
+                       {{"x", small(2 * 8 * 6 * 7, test::Tensor::a)},
+                        {"weights", small(8 * 9, test::Tensor::b)},
+                        {"mixing", small(16 * 8, test::Tensor::c)}}});
+  }
+  return samples;
+}
+
+inline std::vector<Sample> random_of(const std::vector<std::string>& shapes) {
+  std::vector<Sample> samples;
+  for (const std::string& shape : shapes) samples.push_back({"normal", shape});
+  return samples;
+}
+
+// In the shapes of MobileNets' layers, smaller: of stride 1 and 2, with more channels behind.
+inline std::vector<std::string> separables() {
+  std::vector<std::string> shapes;
+  for (const std::string layout : {"nchw", "nhwc"})
+    for (const std::string shape : {"_n1_c32_h7_w7_o64_k3_s1_p1", "_n2_c24_h9_w8_o48_k3_s2_p1",
+                                    "_n1_c20_h10_w9_o40_k5_s2_p2"})
+      shapes.push_back("separable_" + layout + shape);
+  return shapes;
+}
+
+inline std::vector<Sample> vendor_samples(Dtype) {
+  std::vector<Sample> samples = random_of(test::texts(test::convolutions()));
+  for (Sample& sample : random_of(separables())) samples.push_back(std::move(sample));
+  return samples;
+}
+
+inline std::vector<Sample> random_samples(Dtype dtype) {
+  std::vector<Sample> samples = vendor_samples(dtype);
+  for (const std::string& shape :
+       test::texts(in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree},
+                                    {1, 5, 4, 5, 3},
+                                    {1, 8, 4, 5, 8, kThree, kThree, 8}}))) {
+    samples.push_back({"normal", shape});
+    samples.back().without = {"bias"};
+  }
+  return samples;
+}
+
+// NaN and infinities of x reach the outputs whose windows hold them, and no others; of the weights,
+// the outputs of their channel. Positive data: no infinity meets a zero but in the padding.
+inline std::vector<Sample> special_samples(Dtype dtype) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const auto positive = [&](std::int64_t count, test::Tensor tensor) {
+    return test::positive(dtype, count, tensor).values;
+  };
+  std::vector<Sample> samples;
+  for (const Geometry& g : in_both_layouts({{2, 4, 7, 9, 18, kThree, kThree},
+                                            {2, 8, 5, 6, 16, kThree, {}, 2},
+                                            {2, 8, 5, 6, 8, kThree, kThree, 8},
+                                            test::compiled_geometry()})) {
+    const std::vector<double> bias = bias_of(dtype, g);
+    std::vector<double> weights = positive(g.weights(), test::Tensor::b);
+    for (const double special : {kNan, kInfinity, -kInfinity})
+      for (const bool both_signs : {false, true}) {
+        std::vector<double> x = x_of(dtype, g);
+        const auto middle = static_cast<std::size_t>(g.inputs() / 2 + g.width);
+        x[middle] = special;
+        if (both_signs) x[middle + 1] = -special;
+        samples.push_back({"special", test::text(g), inputs_of(dtype, g, x, weights, bias)});
+      }
+    weights[static_cast<std::size_t>(g.weights() - g.depth() / 2 - 1)] = kNan;
+    Geometry inside = g;
+    inside.vertical = {.kernel = g.vertical.kernel};
+    inside.horizontal = {.kernel = g.horizontal.kernel};
+    samples.push_back(
+        {"NaN in the weights", test::text(inside),
+         inputs_of(dtype, inside, positive(g.inputs(), test::Tensor::a), weights, bias)});
+  }
+  for (const std::string shape : kSeparable) {
+    std::vector<double> x = test::normal(dtype, 2 * 8 * 6 * 7, test::Tensor::a).values;
+    x[x.size() / 2 + 7] = kNan;
+    samples.push_back({"special", shape, {{"x", values(dtype, x)}}});
+  }
+  return samples;
+}
+
+// Around the tiles of 64 places and 64 channels (f16 and bf16: 128), the slices of 16 and of 32, a
+// block of columns, and places of several images in one tile.
+inline std::vector<std::string> sizes(Dtype) {
+  return test::texts(in_both_layouts({{1, 4, 8, 8, 64, kThree, kThree},
+                                      {3, 5, 5, 5, 65, {}, {}},
+                                      {3, 16, 5, 5, 63, {.kernel = 2}, {.kernel = 2}},
+                                      {1, 1, 1, 65, 1, {}, {.kernel = 3}},
+                                      {2, 3, 9, 15, 129, {.kernel = 2}, {}},
+                                      {1, 17, 1, 130, 4, {}, {.kernel = 2}},
+                                      {1, 40, 2, 2, 70, {.kernel = 2}, {.kernel = 2}},
+                                      {1, 130, 3, 5, 130, {}, {}, 2},
+                                      {1, 40, 3, 43, 129, {}, {}}}));
+}
+
+// One for each path of each variant.
+inline std::vector<std::string> usual(Dtype) {
+  std::vector<std::string> shapes = test::texts(in_both_layouts({{2, 8, 6, 7, 24, kThree, kThree},
+                                                                 {2, 8, 6, 7, 8, kThree, kThree, 8},
+                                                                 test::compiled_geometry()}));
+  for (const char* const shape : kSeparable) shapes.emplace_back(shape);
+  return shapes;
+}
+
+} // namespace kg::card::conv2d_samples

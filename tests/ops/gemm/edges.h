@@ -1,0 +1,92 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes of products: for each of gemm's variants, and around its tiles.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/dtype.h"
+#include "tests/oracle/fills.h"
+
+namespace kg::card::gemm_samples {
+
+using test::ProductShape;
+
+inline constexpr const char* kTranspositions[] = {"nn", "nt", "tn", "tt"};
+
+inline std::string shape_of(const ProductShape& s, const std::string& transposition,
+                            const std::string& words = "", const std::string& batch = "") {
+  return batch + "m" + std::to_string(s.m) + "_n" + std::to_string(s.n) + "_k" +
+         std::to_string(s.k) + "_" + transposition + words;
+}
+
+// The same product for split_k, and of f32 by TF32.
+inline std::vector<std::string> for_all_variants(Dtype dtype,
+                                                 const std::vector<std::string>& shapes) {
+  std::vector<std::string> all;
+  for (const std::string& shape : shapes) {
+    all.push_back(shape);
+    all.push_back(shape + "_split");
+    if (dtype == Dtype::f32) all.push_back(shape + "_tf32");
+  }
+  return all;
+}
+
+// And with a C of the shape that a variant is made for: more blocks of skinny, or more tiles of
+// split_k, would show no more. Where `shrinks` is false, as it is.
+inline std::vector<std::string> fitted(Dtype dtype, ProductShape s,
+                                       const std::string& transposition,
+                                       const std::string& words = "", const std::string& batch = "",
+                                       bool shrinks = true) {
+  if (!shrinks) return for_all_variants(dtype, {shape_of(s, transposition, words, batch)});
+  std::vector<std::string> all = {shape_of(s, transposition, words, batch)};
+  if (dtype == Dtype::f32) all.push_back(all[0] + "_tf32");
+  ProductShape skinny = s;
+  std::int64_t& side = transposition[0] == transposition[1] ? skinny.n : skinny.m;
+  side = std::min<std::int64_t>(side, 8);
+  if (std::min(s.m, s.n) > 8) all.push_back(shape_of(skinny, transposition, words, batch));
+  const ProductShape split{std::min<std::int64_t>(s.m, 40), std::min<std::int64_t>(s.n, 24), s.k};
+  all.push_back(shape_of(split, transposition, words + "_split", batch));
+  return all;
+}
+
+// Around the tiles, the slices of k, a warp and a 16-byte access.
+//
+// mma: 128, warps of 64, slices of 32 and accesses of 8, of floats half of that.
+inline constexpr ProductShape kEdgesOfMma[] = {
+    {1, 1, 300},   {1, 129, 33},   {129, 1, 32},  {2, 3, 7},     {63, 65, 31},
+    {64, 64, 64},  {65, 64, 16},   {72, 104, 40}, {127, 129, 8}, {128, 128, 9},
+    {3, 24, 4097}, {129, 128, 97}, {1, 257, 24}};
+// tiled: 64, slices of 16, accesses of 4.
+inline constexpr ProductShape kEdgesOfTiled[] = {
+    {1, 1, 1},    {1, 1, 4099}, {1, 65, 17},  {65, 1, 16},    {2, 3, 7},      {15, 17, 1},
+    {31, 33, 15}, {63, 63, 16}, {64, 64, 64}, {64, 64, 17},   {65, 65, 16},   {64, 68, 65},
+    {63, 65, 33}, {97, 64, 31}, {64, 97, 32}, {127, 129, 48}, {128, 128, 15}, {1, 255, 256}};
+// skinny: lines of k by 4 and 32, accesses of 4 and 8, slices of 256 steps; lines along m or
+// n by 8 accesses, slices of 128 steps; 8 of the other side.
+inline constexpr ProductShape kEdgesOfSkinny[] = {
+    {1, 1, 1},    {1, 1, 1027}, {2, 3, 7},    {33, 1, 257}, {31, 8, 256},
+    {7, 32, 513}, {9, 36, 130}, {5, 129, 31}, {65, 8, 128}, {3, 24, 1040}};
+// split_k, in 3 parts that are multiples of 32, of one of these variants: one part, two, the last
+// part of one step and a whole one; rows between two 16-byte accesses.
+inline constexpr ProductShape kEdgesOfSplit[] = {{1, 1, 1},    {5, 7, 32},   {3, 66, 33},
+                                                 {65, 64, 65}, {2, 129, 96}, {66, 9, 97}};
+
+inline std::vector<std::string> edges(Dtype dtype, const std::string& transposition) {
+  const bool f32 = dtype == Dtype::f32;
+  std::vector<std::string> shapes;
+  const auto add = [&](const auto& some, const std::string& words) {
+    for (const ProductShape& s : some) shapes.push_back(shape_of(s, transposition, words));
+  };
+  add(kEdgesOfMma, f32 ? "_tf32" : "");
+  if (f32) add(kEdgesOfTiled, "");
+  add(kEdgesOfSkinny, "");
+  add(kEdgesOfSplit, "_split");
+  return shapes;
+}
+
+} // namespace kg::card::gemm_samples

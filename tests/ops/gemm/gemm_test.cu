@@ -1,0 +1,219 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only gemm promises; what every operation does is in its card.
+#include "gemm/gemm.h"
+
+#include <limits>
+#include <set>
+
+#include "runtime/device.h"
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/ops/gemm/layer_tests.h"
+#include "tests/ops/gemm/refusals.h"
+#include "tests/ops/gemm/samples.h"
+#include "tests/ops/gemm/split_tests.h"
+#include "tests/oracle/tolerance.h"
+#include "tests/support/device_types.h"
+#include "tests/support/metamorphic.h"
+
+namespace kg::card {
+namespace {
+
+// The shape on which that variant is tested, of f32 matrices mma by TF32.
+std::string with_math(const Judge& judge, gemm::Variant variant, const std::string& shape) {
+  return shape + (math_of(judge.dtype(), variant) == gemm::Math::tf32 ? "_tf32" : "");
+}
+
+// On exact data, by some variants alone.
+void check_some(Judge& judge, const std::string& shape,
+                const std::vector<std::string_view>& variants) {
+  Sample sample = gemm_samples::exact_product(judge.dtype(), shape, test::ProductRange::r1);
+  sample.may_be_vacuous = true; // some products of two terms are 0
+  const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
+  References right = judge.card().references(problem, sample.inputs);
+  right.at("c").tolerance = {};
+  for (double& value : right.at("c").value) value = test::round_to(judge.dtype(), value);
+  judge.check_against(sample, right, {}, variants);
+}
+
+// In one dimension far more than a grid's y extent could count. The other variants count blocks as
+// tiled and mma do, and take longest.
+KG_OWN_TEST(ManyRows) {
+  const std::string shape =
+      "m" + std::to_string(device_properties().max_grid_yz + 4466) + "_n1_k2_nn";
+  check_some(judge, shape, {"naive", "tiled", "mma"});
+  if (judge.dtype() == Dtype::f32) check_some(judge, shape + "_tf32", {"mma"});
+}
+
+// More products than a grid's y could count. No variant has them there, and those with whole tiles
+// for each would take long.
+KG_OWN_TEST(ManyProducts) {
+  check_some(judge, "b" + std::to_string(device_properties().max_grid_yz + 4466) + "_m1_n1_k2_nn",
+             {"naive"});
+}
+
+// One sign: partial sums grow, and so does the bound. The longest chain of every variant is k; the
+// executor's matrix units round.
+KG_OWN_TEST(PositiveData) {
+  const Dtype dtype = judge.dtype();
+  const auto bound = [&](const Product& p, double condition, std::string_view variant) {
+    if (backend == Backend::host || variant != "mma")
+      return test::gemm_f32_positive_tolerance(p.k, condition);
+    return test::gemm_matrix_unit_positive_tolerance(
+        p.k, condition, test::matrix_unit(dtype, device_properties().compute_major));
+  };
+  for (const std::string& shape : gemm_samples::fitted(dtype, {66, 70, 1500}, "nn")) {
+    const Product p = product_of(shape);
+    const auto a = test::positive(dtype, p.a().size(), test::Tensor::a).values;
+    const auto b = test::positive(dtype, p.b().size(), test::Tensor::b).values;
+    const test::GemmOracle sums = sums_of(p, 1, 0, a, b, {});
+    const auto tolerance = [&](std::string_view variant) {
+      std::vector<double> bounds;
+      for (std::size_t i = 0; i < sums.value.size(); ++i)
+        bounds.push_back(
+            test::stored_tolerance(dtype, sums.value[i], bound(p, sums.condition[i], variant)));
+      return bounds;
+    };
+    judge.check_against({"positive", shape, {{"a", values(dtype, a)}, {"b", values(dtype, b)}}},
+                        {{"c", {sums.value, tolerance}}});
+  }
+}
+
+// BLAS: what a zero factor multiplies is not read, so its NaN does not spread. Fresh buffers are
+// NaN throughout.
+KG_OWN_TEST(ZeroFactorsReadNothing) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    constexpr std::int64_t kM = 65, kN = 66, kK = 40;
+    const auto all = [](float value) { return std::vector<T>(kM * kN, from_float<T>(value)); };
+    for (const gemm::Variant variant : tested_variants(judge.dtype())) {
+      Stream stream;
+      const DeviceBuffer<T> a(kM * kK), b(kK * kN);
+      const auto c = DeviceBuffer<T>::from_host(all(3), stream);
+      const DeviceBuffer<float> workspace(3 * kM * (kN + 2));
+      const auto c_after = [&](float alpha, std::int64_t k, float beta) {
+        const gemm::BasicProblem<T> p{.m = kM,
+                                      .n = kN,
+                                      .k = k,
+                                      .alpha = alpha,
+                                      .a = a.data(),
+                                      .lda = kK,
+                                      .b = b.data(),
+                                      .ldb = kN,
+                                      .beta = beta,
+                                      .c = c.data(),
+                                      .ldc = kN,
+                                      .math = math_of(judge.dtype(), variant),
+                                      .workspace = workspace.data(),
+                                      .parts = 3};
+        EXPECT_EQ(gemm::run(p, variant, stream), variant);
+        return c.to_host(stream);
+      };
+      const float nan = std::numeric_limits<float>::quiet_NaN();
+      EXPECT_TRUE(test::same_bits("C = 0 A B + 2 C", c_after(0, kK, 2), all(6)));
+      EXPECT_TRUE(test::same_bits("C = NaN 0 + 2 C", c_after(nan, 0, 2), all(12)));
+      EXPECT_TRUE(test::same_bits("C = NaN 0 + 0 C", c_after(nan, 0, 0), all(0)));
+      const LaunchRecorder recorder;
+      EXPECT_TRUE(test::same_bits("C = 0 A B + C", c_after(0, kK, 1), all(0)));
+      EXPECT_TRUE(recorder.launches().empty()) << "C = 0 A B + C";
+    }
+  });
+}
+
+KG_OWN_TEST(NothingToDoLaunchesNothing) {
+  for (const std::string shape : {"m0_n5_k3_nn", "m5_n0_k3_nn", "m0_n0_k0_nn", "b0_m2_n3_k4_nn"})
+    for (const gemm::Variant variant : tested_variants(judge.dtype())) {
+      const Outcome outcome =
+          judge.run(name(variant), {"nothing", with_math(judge, variant, shape)});
+      EXPECT_TRUE(outcome.kernels.empty()) << name(variant) << " " << shape;
+    }
+}
+
+// What becomes of C when the operands are scaled, permuted or exchanged.
+KG_OWN_TEST(Relations) {
+  const Dtype dtype = judge.dtype();
+  constexpr std::int64_t kM = 70, kN = 67, kK = 45;
+  const std::vector<double> a = test::normal(dtype, kM * kK, test::Tensor::a).values;
+  const std::vector<double> b = test::normal(dtype, kK * kN, test::Tensor::b).values;
+  const std::vector<std::int64_t> rows = test::permutation(kM), columns = test::permutation(kN);
+  for (const gemm::Variant variant : tested_variants(dtype)) {
+    const auto of = [&](const std::string& shape, const std::vector<double>& left,
+                        const std::vector<double>& right) {
+      return judge
+          .run(name(variant), {"normal",
+                               with_math(judge, variant, shape),
+                               {{"a", values(dtype, left)}, {"b", values(dtype, right)}}})
+          .outputs.at("c");
+    };
+    const std::string shape = "m70_n67_k45_nn";
+    const test::Observed c = of(shape, a, b);
+    if (dtype != Dtype::f16) { // which has too few exponents
+      EXPECT_EQ(of(shape, test::scaled(a, 3), test::scaled(b, -8)).values,
+                test::scaled(c.values, -5))
+          << name(variant) << ": (2^3 A)(2^-8 B) = 2^-5 A B";
+    }
+    EXPECT_EQ(of(shape, test::permuted_rows(a, rows), b).bits, test::permuted_rows(c.bits, rows))
+        << name(variant) << ": (P A) B = P (A B)";
+    EXPECT_EQ(of(shape, a, test::permuted_columns(b, columns)).bits,
+              test::permuted_columns(c.bits, columns))
+        << name(variant) << ": A (B P) = (A B) P";
+    // Products commute: of the same storage, for each sum to have its terms in the same order.
+    EXPECT_EQ(of("m67_n70_k45_tt", b, a).bits, test::transpose_oracle(c.bits, kM, kN))
+        << name(variant) << ": B^T A^T = (A B)^T";
+  }
+}
+
+// Each product has the bits that it has alone, also beside one of nothing but NaN.
+KG_OWN_TEST(ProductsOfABatchAreIndependent) {
+  const Dtype dtype = judge.dtype();
+  for (const gemm::Variant variant : tested_variants(dtype)) {
+    const std::string shape = with_math(judge, variant, "m33_n20_k19_nn_acc");
+    Sample batch{"normal", "b3_" + shape, {}, {{"alpha", 0.7}, {"beta", 1.3}}};
+    const Problem problem = problem_of(judge.card(), dtype, batch);
+    batch.inputs = completed(problem, {});
+    std::vector<double>& a = batch.inputs.at("a").values;
+    std::fill(a.begin() + 33 * 19, a.begin() + 2 * 33 * 19,
+              std::numeric_limits<double>::quiet_NaN());
+    const std::vector<std::uint64_t> all = judge.run(name(variant), batch).bits("c");
+    for (const std::int64_t i : {0, 2}) {
+      Sample alone{"normal", shape, {}, batch.scalars};
+      for (const auto& [tensor, whole] : batch.inputs) {
+        const auto size = static_cast<std::ptrdiff_t>(whole.values.size() / 3);
+        alone.inputs[tensor] =
+            values(dtype, {whole.values.begin() + i * size, whole.values.begin() + (i + 1) * size});
+      }
+      EXPECT_EQ(judge.run(name(variant), alone).bits("c"),
+                std::vector(all.begin() + i * 660, all.begin() + (i + 1) * 660))
+          << name(variant) << ": product " << i;
+    }
+  }
+}
+
+// f32 is rounded to TF32 by those only who allow it.
+KG_OWN_TEST(AutomaticAvoidsTilesThatAreMostlyPadding) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    using gemm::Variant;
+    const auto chosen = [&](std::int64_t m, std::int64_t n, std::int64_t k, gemm::Math math) {
+      const SplitOperands<T> operands(m, n, k);
+      gemm::BasicProblem<T> problem = operands.problem();
+      problem.math = math;
+      Stream stream;
+      return gemm::run(problem, Variant::automatic, stream);
+    };
+    const Variant fastest = tested_variants(judge.dtype()).back();
+    for (const gemm::Math math : {gemm::Math::f32, gemm::Math::tf32}) {
+      EXPECT_EQ(chosen(3, 5, 3, math), Variant::naive);
+      EXPECT_EQ(chosen(8, 65, 128, math), Variant::skinny);
+      EXPECT_EQ(chosen(8, 1024, 196, math), Variant::skinny); // im2col's, of 7x7 on 4 channels
+      EXPECT_EQ(chosen(65, 1, 128, math), Variant::skinny);
+      EXPECT_NE(chosen(65, 8, 127, math), Variant::skinny);
+      EXPECT_NE(chosen(9, 65, 128, math), Variant::skinny);
+      const bool exact = judge.dtype() == Dtype::f32 && math == gemm::Math::f32;
+      EXPECT_EQ(chosen(16, 16, 40, math), exact ? Variant::tiled : fastest) << name(math);
+    }
+  });
+}
+
+} // namespace
+} // namespace kg::card

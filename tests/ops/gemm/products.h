@@ -1,0 +1,202 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The products that gemm's card knows: what their shapes say, how their matrices lie, and what
+// their sums should be. A shape is m70_n68_k100_nt, with the transpositions of A and B, and, in
+// this order where they are there:
+//   b3_...              so many products; shareda, sharedb: of one A, of one B; sides: their rows
+//                       lie side by side; apart8: so many elements between two matrices
+//   tf32                f32 matrices may be rounded to it
+//   bias_gelu_tanh ...  the epilogue; z: what it activates is kept
+//   dbias, dbias_a ...  the gradient of a bias
+//   acc                 beta is not 0: C holds c0 before
+//   split               for split_k alone, in three parts at most
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gemm/gemm.h"
+#include "tests/contract/card.h"
+#include "tests/oracle/oracle.h"
+#include "tests/oracle/oracle_unary.h"
+#include "tests/oracle/strided.h"
+
+namespace kg::card {
+
+// How the matrices of one kind lie: dense, without the gaps of a layout.
+struct Matrices {
+  std::int64_t count, rows, columns;
+  bool side_by_side = false;
+  std::int64_t apart = 0; // elements between two of them
+
+  std::int64_t at(std::int64_t matrix, std::int64_t row, std::int64_t column) const {
+    const std::int64_t which = matrix % count;
+    return (side_by_side ? row * count + which : which * rows + row) * columns + column;
+  }
+  test::Strided view(std::int64_t matrix) const {
+    return {{rows, columns}, {side_by_side ? count * columns : columns, 1}, at(matrix, 0, 0)};
+  }
+  std::int64_t size() const { return count * rows * columns; }
+};
+
+struct Product {
+  std::int64_t m, n, k;
+  gemm::Transpose transpose_a, transpose_b;
+  gemm::Epilogue epilogue = gemm::Epilogue::none;
+  gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
+  bool tf32 = false, keeps_z = false, accumulates = false, split = false;
+  std::int64_t batch = 1;
+  bool shares_a = false, shares_b = false, side_by_side = false;
+  std::int64_t apart = 0;
+
+  Matrices a() const {
+    return transpose_a == gemm::Transpose::yes ? stored(shares_a, k, m) : stored(shares_a, m, k);
+  }
+  Matrices b() const {
+    return transpose_b == gemm::Transpose::yes ? stored(shares_b, n, k) : stored(shares_b, k, n);
+  }
+  Matrices c() const { return stored(false, m, n); }
+  std::int64_t sums() const { return bias_gradient == gemm::BiasGradient::of_a ? m : n; }
+
+  // Where elements of op(A) and op(B) lie.
+  std::int64_t of_a(std::int64_t matrix, std::int64_t row, std::int64_t l) const {
+    return transpose_a == gemm::Transpose::yes ? a().at(matrix, l, row) : a().at(matrix, row, l);
+  }
+  std::int64_t of_b(std::int64_t matrix, std::int64_t l, std::int64_t column) const {
+    return transpose_b == gemm::Transpose::yes ? b().at(matrix, column, l)
+                                               : b().at(matrix, l, column);
+  }
+
+  bool skinny() const { return std::min(m, n) <= 8; }
+  bool few_tiles() const { return !skinny() && batch == 1 && k >= 8 * std::max(m, n); }
+  bool plain() const {
+    return !tf32 && epilogue == gemm::Epilogue::none && bias_gradient == gemm::BiasGradient::none &&
+           batch == 1 && !skinny() && !few_tiles();
+  }
+
+ private:
+  Matrices stored(bool shared, std::int64_t rows, std::int64_t columns) const {
+    return {shared ? 1 : batch, rows, columns, side_by_side, apart};
+  }
+};
+
+inline gemm::Epilogue epilogue_of(const Shape& shape) {
+  const bool tanh = shape.has("tanh");
+  if (shape.has("drelu")) return gemm::Epilogue::drelu;
+  if (shape.has("dgelu")) return tanh ? gemm::Epilogue::dgelu_tanh : gemm::Epilogue::dgelu;
+  if (!shape.has("bias")) return gemm::Epilogue::none;
+  if (shape.has("relu")) return gemm::Epilogue::bias_relu;
+  if (!shape.has("gelu")) return gemm::Epilogue::bias;
+  return tanh ? gemm::Epilogue::bias_gelu_tanh : gemm::Epilogue::bias_gelu;
+}
+inline gemm::BiasGradient bias_gradient_of(const Shape& shape) {
+  if (!shape.has("dbias")) return gemm::BiasGradient::none;
+  if (shape.has("a")) return gemm::BiasGradient::of_a;
+  return shape.has("b") ? gemm::BiasGradient::of_b : gemm::BiasGradient::of_c;
+}
+inline Product product_of(const Shape& shape) {
+  const std::size_t transposition = shape.word({"nn", "nt", "tn", "tt"});
+  const auto transposed = [](bool yes) { return yes ? gemm::Transpose::yes : gemm::Transpose::no; };
+  const auto optional = [&](const char* key, std::int64_t otherwise) {
+    const bool there = shape.text().find(std::string("_") + key) != std::string::npos;
+    return there ? shape.number(key) : otherwise;
+  };
+  return {.m = shape.number("m"),
+          .n = shape.number("n"),
+          .k = shape.number("k"),
+          .transpose_a = transposed(transposition / 2 == 1),
+          .transpose_b = transposed(transposition % 2 == 1),
+          .epilogue = epilogue_of(shape),
+          .bias_gradient = bias_gradient_of(shape),
+          .tf32 = shape.has("tf32"),
+          .keeps_z = shape.has("z"),
+          .accumulates = shape.has("acc"),
+          .split = shape.has("split"),
+          .batch = shape.text().starts_with('b') ? shape.number("b") : 1,
+          .shares_a = shape.has("shareda"),
+          .shares_b = shape.has("sharedb"),
+          .side_by_side = shape.has("sides"),
+          .apart = optional("apart", 0)};
+}
+inline Product product_of(std::string_view shape) {
+  const Shape parsed = Shape::parse(shape);
+  return product_of(parsed);
+}
+
+// With the extents that the matrices of a single product have.
+inline Product product_of(const Problem& problem) {
+  Product p = product_of(problem.shape);
+  if (p.batch != 1) return p;
+  const std::vector<std::int64_t>& a = problem.tensor("a").extents;
+  const std::vector<std::int64_t>& b = problem.tensor("b").extents;
+  const bool transpose_a = p.transpose_a == gemm::Transpose::yes;
+  p.m = a[transpose_a ? 1 : 0];
+  p.k = a[transpose_a ? 0 : 1];
+  p.n = b[p.transpose_b == gemm::Transpose::yes ? 0 : 1];
+  return p;
+}
+
+inline std::optional<test::UnaryOp> activation_of(gemm::Epilogue epilogue) {
+  switch (epilogue) {
+  case gemm::Epilogue::bias_relu:
+  case gemm::Epilogue::drelu: return test::UnaryOp::relu;
+  case gemm::Epilogue::bias_gelu:
+  case gemm::Epilogue::dgelu: return test::UnaryOp::gelu;
+  case gemm::Epilogue::bias_gelu_tanh:
+  case gemm::Epilogue::dgelu_tanh: return test::UnaryOp::gelu_tanh;
+  case gemm::Epilogue::none:
+  case gemm::Epilogue::bias: break;
+  }
+  return std::nullopt;
+}
+
+// alpha op(A) op(B) + beta C of all products, as C lies, of what tf32 makes of the operands.
+inline test::GemmOracle sums_of(const Product& p, double alpha, double beta, std::vector<double> a,
+                                std::vector<double> b, const std::vector<double>& c) {
+  if (p.tf32) {
+    a = test::tf32_rounded(a);
+    b = test::tf32_rounded(b);
+  }
+  const auto operand = [](const Matrices& matrices, std::int64_t i, gemm::Transpose transpose) {
+    const test::Strided view = matrices.view(i);
+    return transpose == gemm::Transpose::yes ? test::transposed(view) : view;
+  };
+  const Matrices all = p.c();
+  const auto size = static_cast<std::size_t>(all.size());
+  test::GemmOracle result{std::vector<double>(size), std::vector<double>(size)};
+  for (std::int64_t i = 0; i < p.batch; ++i) {
+    const test::GemmOracle one =
+        test::gemm_oracle({operand(p.a(), i, p.transpose_a), operand(p.b(), i, p.transpose_b),
+                           all.view(i), alpha, beta},
+                          a, b, c);
+    for (std::int64_t e = 0; e < p.m * p.n; ++e) {
+      const auto to = static_cast<std::size_t>(all.at(i, e / p.n, e % p.n));
+      result.value[to] = one.value[static_cast<std::size_t>(e)];
+      result.condition[to] = one.condition[static_cast<std::size_t>(e)];
+    }
+  }
+  return result;
+}
+
+inline bool supports(gemm::Variant variant, Dtype dtype, gemm::Math math) {
+  return dispatch(dtype, [&]<class T>() { return gemm::supports<T>(variant, math); });
+}
+
+// mma of f32 matrices exists by TF32 alone; the other variants are tested without that permission.
+inline gemm::Math math_of(Dtype dtype, gemm::Variant variant) {
+  const bool rounds = dtype == Dtype::f32 && variant == gemm::Variant::mma;
+  return rounds ? gemm::Math::tf32 : gemm::Math::f32;
+}
+inline std::vector<gemm::Variant> tested_variants(Dtype dtype) {
+  std::vector<gemm::Variant> all;
+  for (const gemm::Variant variant : gemm::kVariants)
+    if (supports(variant, dtype, math_of(dtype, variant))) all.push_back(variant);
+  return all;
+}
+
+} // namespace kg::card
