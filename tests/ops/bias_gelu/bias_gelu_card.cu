@@ -6,28 +6,17 @@
 #include "bias_gelu/bias_gelu.h"
 
 #include "runtime/device.h"
-#include "tests/bias_gelu_forms.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/bias_gelu/forms.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_bias_gelu.h"
 
 namespace kg::card {
 namespace {
 
-using bias_gelu::Form;
-using bias_gelu::kForms;
-
-Form form_of(const Problem& problem) {
-  return problem.shape.starts_with("erf_") ? Form::erf : Form::tanh;
-}
-
 std::string shape_of(std::int64_t rows, std::int64_t cols) {
   return "rows" + std::to_string(rows) + "_cols" + std::to_string(cols);
-}
-
-std::vector<std::string> with_each_form(const std::vector<std::string>& shapes) {
-  return in_each_form({"erf", "tanh"}, shapes);
 }
 
 Problem problem(Dtype dtype, const Shape& shape) {
@@ -55,13 +44,13 @@ struct Run {
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::bias_gelu(vendor, test::vendor_form(form_of(call.problem())), call.problem().dtype,
+  vendor::bias_gelu(vendor, vendor_form(form_of(call.problem())), call.problem().dtype,
                     call.address("x"), call.address("bias"), call.address("y"), call.extent("y", 0),
                     call.extent("y", 1), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const test::UnaryOp op = test::oracle_op(form_of(problem));
+  const test::UnaryOp op = oracle_op(form_of(problem));
   const Dtype dtype = problem.dtype;
   const std::vector<double> sums = test::bias_sums(inputs.at("x").values, inputs.at("bias").values);
   const std::vector<double> y = test::unary_oracle(op, sums);
@@ -148,10 +137,9 @@ Card bias_gelu_card() {
   };
   card.run_automatic = automatic_of(bias_gelu::Variant::automatic, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {[](const Problem& p) {
-                    return vendor::bias_gelu_variants(test::vendor_form(form_of(p)), p.dtype);
-                  },
-                  run_vendor, 64};
+  card.vendors = {
+      [](const Problem& p) { return vendor::bias_gelu_variants(vendor_form(form_of(p)), p.dtype); },
+      run_vendor, 64};
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) { return std::vector<Sample>(); };

@@ -1,9 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pooling of images. A shape gives windows alike along both axes (k3_s2_p1) or along each, vertical
-// first, with the padding before and behind (k2.3_s1.2_p0.1.2.2_d1.4), and ceil where the count of
-// windows is rounded up. avgpad divides by the padding, too.
+// Pooling of images.
 #include "pooling/pooling.h"
 
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/pooling/shapes.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_rows.h"
 #include "tests/pooling_problems.h"
@@ -18,51 +17,6 @@
 
 namespace kg::card {
 namespace {
-
-pooling::Kind kind_of(const Problem& problem) {
-  if (problem.shape.starts_with("max_")) return pooling::Kind::max;
-  return problem.shape.starts_with("avgpad_") ? pooling::Kind::average_include_padding
-                                              : pooling::Kind::average_exclude_padding;
-}
-
-std::vector<std::string> with_each_kind(const std::vector<std::string>& shapes) {
-  return in_each_form({"max", "avgpad", "avg"}, shapes);
-}
-
-// Of an axis: the only number, or its own.
-std::int64_t of_axis(const std::vector<std::int64_t>& numbers, std::size_t axis) {
-  return numbers.at(numbers.size() == 1 ? 0 : axis);
-}
-
-pooling::Problem images_of(const Shape& shape) {
-  shape.word({"max", "avg", "avgpad"});
-  pooling::Problem p{shape.number("n"), shape.number("c"), shape.number("h"), shape.number("w")};
-  p.layout = shape.word({"nchw", "nhwc"}) == 0 ? pooling::Layout::nchw : pooling::Layout::nhwc;
-  p.ceil_mode = shape.has("ceil");
-  const auto kernel = shape.numbers("k"), stride = shape.numbers("s"), pad = shape.numbers("p");
-  const bool dilated = shape.text().find("_d") != std::string::npos;
-  const auto dilation = dilated ? shape.numbers("d") : std::vector<std::int64_t>{1};
-  pooling::Axis* const axes[] = {&p.vertical, &p.horizontal};
-  for (std::size_t i = 0; i < 2; ++i)
-    *axes[i] = {.kernel = of_axis(kernel, i),
-                .stride = of_axis(stride, i),
-                .pad_before = of_axis(pad, 2 * i),
-                .pad_after = of_axis(pad, 2 * i + 1),
-                .dilation = of_axis(dilation, i)};
-  return p;
-}
-
-// With the extents that its x has.
-pooling::Problem images_of(const Problem& problem) {
-  pooling::Problem p = images_of(Shape::parse(problem.shape));
-  const std::vector<std::int64_t>& x = problem.inputs[0].extents;
-  const bool first = p.layout == pooling::Layout::nchw;
-  p.batch = x[0];
-  p.channels = x[first ? 1 : 3];
-  p.height = x[first ? 2 : 1];
-  p.width = x[first ? 3 : 2];
-  return p;
-}
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const pooling::Problem p = images_of(shape);
@@ -81,19 +35,19 @@ Problem problem(Dtype dtype, const Shape& shape) {
 struct Run {
   template <class T>
   pooling::Variant operator()(const Call& call, pooling::Variant variant, Stream& stream) const {
-    return pooling::run<T>(kind_of(call.problem()), images_of(call.problem()), call.in<T>("x"),
+    return pooling::run<T>(kind_of(call.problem()), images_of(call.problem(), "x"), call.in<T>("x"),
                            call.out<T>("y"), variant, stream);
   }
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::pooling(vendor, kind_of(call.problem()), call.problem().dtype, images_of(call.problem()),
-                  call.address("x"), call.address("y"), stream);
+  vendor::pooling(vendor, kind_of(call.problem()), call.problem().dtype,
+                  images_of(call.problem(), "x"), call.address("x"), call.address("y"), stream);
 }
 
 // The maximum is exact; an average may be off what a sum in any order is.
 References references(const Problem& problem, const Inputs& inputs) {
-  const pooling::Problem p = images_of(problem);
+  const pooling::Problem p = images_of(problem, "x");
   const test::Pooling pooling = test::oracle_problem(kind_of(problem), p);
   const std::vector<double> x = test::x_in_nchw(inputs.at("x").values, p);
   if (kind_of(problem) == pooling::Kind::max)
@@ -110,24 +64,6 @@ References references(const Problem& problem, const Inputs& inputs) {
   return {{"y",
            {test::y_in_layout(oracle.value, p),
             [bounds = test::y_in_layout(tolerance, p)](std::string_view) { return bounds; }}}};
-}
-
-std::string shape_of(const pooling::Problem& p) {
-  const auto both = [](const char* key, std::int64_t vertical, std::int64_t horizontal) {
-    return key + std::to_string(vertical) + "." + std::to_string(horizontal);
-  };
-  const pooling::Axis &v = p.vertical, &h = p.horizontal;
-  return std::string(name(p.layout)) + "_n" + std::to_string(p.batch) + "_c" +
-         std::to_string(p.channels) + "_h" + std::to_string(p.height) + "_w" +
-         std::to_string(p.width) + both("_k", v.kernel, h.kernel) + both("_s", v.stride, h.stride) +
-         both("_p", v.pad_before, v.pad_after) + both(".", h.pad_before, h.pad_after) +
-         both("_d", v.dilation, h.dilation) + (p.ceil_mode ? "_ceil" : "");
-}
-
-std::vector<std::string> shapes_of(const std::vector<pooling::Problem>& problems) {
-  std::vector<std::string> shapes;
-  for (const pooling::Problem& p : problems) shapes.push_back(shape_of(p));
-  return shapes;
 }
 
 // Every kind on x, which is in nchw.
@@ -234,7 +170,7 @@ std::vector<std::string> sizes(Dtype) {
 
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout&) {
-  const pooling::Problem p = images_of(problem);
+  const pooling::Problem p = images_of(problem, "x");
   if (variant == "naive") return {"pooling::naive"};
   if (!p.is_global()) return {"pooling::strips"};
   return {p.layout == pooling::Layout::nchw ? "pooling::global_planes"
@@ -251,9 +187,10 @@ Card pooling_card() {
     return name(pooling::resolved(pooling::Variant::automatic));
   };
   card.run_automatic = automatic_of(pooling::Variant::automatic, Run{});
-  card.vendors = {
-      [](const Problem& p) { return vendor::pooling_variants(kind_of(p), p.dtype, images_of(p)); },
-      run_vendor};
+  card.vendors = {[](const Problem& p) {
+                    return vendor::pooling_variants(kind_of(p), p.dtype, images_of(p, "x"));
+                  },
+                  run_vendor};
   card.vendors.zero = test::SignedZero::ignored;
   card.references = references;
   card.exact_samples = exact_samples;
