@@ -325,6 +325,15 @@ void add_history(CLI::App& app, Words& words) {
 }
 #endif
 
+void add_emulate(CLI::App& app, Words& words) {
+  CLI::App* emulate = app.add_subcommand(
+      "emulate", "run a program that nvcc made, without a GPU: its PTX on the executor");
+  emulate->add_flag("--checked", words.options.checked,
+                    "under the checkers: races, bounds, initialisation, leaks");
+  emulate->add_option("program", words.options.program, "the program and its arguments, behind --");
+  emulate->positionals_at_end();
+}
+
 void add_profile(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
@@ -387,6 +396,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_bless(app, words);
   add_doctor(app, words);
   add_try(app, words);
+  add_emulate(app, words);
   add_ceilings(app, words);
   add_resources(app, words);
   add_report(app, words);

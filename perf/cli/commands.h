@@ -18,6 +18,7 @@ int run_once(const Options& options, World& world);
 int ab(const Options& options, World& world);
 int gate(const Options& options, World& world);
 int bless(const Options& options, World& world);
+int emulate(const Options& options, World& world);
 int doctor(const Options& options, World& world);
 int report(const Options& options, World& world);
 int selftest(const Options& options, World& world);

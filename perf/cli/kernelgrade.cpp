@@ -44,6 +44,7 @@ int run_command(const Options& options, World& world) {
     {"choose", choose},
     {"compare", compare},
     {"doctor", doctor},
+    {"emulate", emulate},
     {"gate", gate},
     {"list", list},
     {"merge", merge},

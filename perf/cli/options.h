@@ -146,6 +146,10 @@ struct Options {
   std::optional<double> max_cost; // times the least; none: costs fail nothing
   std::string arch = "sm_90a";    // that registers and spills are shown for
 
+  // emulate
+  std::vector<std::string> program; // with its arguments
+  bool checked = false;
+
   // compare
   bool across_devices = false;
   bool markdown = false;

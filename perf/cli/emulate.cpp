@@ -1,0 +1,70 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade emulate -- PROGRAM ARGUMENTS: a program that nvcc made, with this build's libcudart
+// in the place of CUDA's (kernels/emulate): its kernels run on the executor, with --checked under
+// the checkers.
+#include "perf/cli/commands.h"
+#include "perf/judge/atomic_file.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fmt/format.h>
+#include <ostream>
+#include <unistd.h>
+#include <vector>
+
+namespace kg::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As a shell finds it.
+fs::path located(const std::string& program) {
+  if (program.find('/') != std::string::npos) return program;
+  const char* const path = std::getenv("PATH");
+  std::string folder;
+  for (const char* at = path ? path : "";; ++at) {
+    if (*at != ':' && *at != '\0') {
+      folder += *at;
+      continue;
+    }
+    if (const fs::path found = fs::path(folder) / program; fs::exists(found)) return found;
+    if (*at == '\0') return program;
+    folder.clear();
+  }
+}
+
+} // namespace
+
+int emulate(const Options& options, World& world) {
+  if (options.program.empty())
+    throw UsageError("emulate: name a program: kernelgrade emulate -- ./program");
+  const fs::path program = located(options.program.front());
+  const auto image = judge::read_file(program);
+  if (!image) throw UsageError(fmt::format("{}: there is no such program", program.string()));
+  if (image->find("libcudart.so.13") == std::string::npos)
+    throw Error(fmt::format("{}: it is not linked with CUDA 13's libcudart.so; link it with nvcc "
+                            "-cudart shared, and keep PTX in it (-gencode "
+                            "arch=compute_80,code=compute_80)",
+                            program.string()));
+  fs::path folder = world.executable.parent_path().parent_path() / "lib" / "emulate";
+  if (options.checked) folder /= "checked";
+  if (!fs::exists(folder / "libcudart.so.13"))
+    throw Error(fmt::format("there is no {}; build the target emulate, with nvcc on the PATH",
+                            (folder / "libcudart.so.13").string()));
+  const char* const others = std::getenv("LD_LIBRARY_PATH");
+  const std::string libraries =
+      folder.string() + (others && *others ? std::string(":") + others : "");
+  setenv("LD_LIBRARY_PATH", libraries.c_str(), 1);
+  std::vector<std::string> words = options.program;
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  world.out.flush();
+  execv(program.c_str(), pointers.data());
+  throw Error(fmt::format("{}: cannot be started: {}", program.string(), std::strerror(errno)));
+}
+
+} // namespace kg::cli
