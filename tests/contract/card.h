@@ -96,10 +96,6 @@ using Values = std::function<Elements(std::string_view tensor)>;
 struct Vendors {
   std::function<std::vector<std::string_view>(const Problem&)> names;
   std::function<void(std::string_view vendor, const Call&, Stream&)> run;
-  // In its place where it is timed: by faster arithmetic, say.
-  std::function<void(std::string_view vendor, const Call&, Stream&)> run_timed = {};
-  // Whether timings have rows of them.
-  std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
   double slack_when_timed = 1;
@@ -112,6 +108,10 @@ struct Vendors {
   // Before run, and not timed: computes what the problem has as `kept`.
   std::function<void(std::string_view vendor, const Call&, Stream&)> prepare =
       [](std::string_view, const Call&, Stream&) {};
+  // In the place of run where it is timed: by faster arithmetic, say.
+  std::function<void(std::string_view vendor, const Call&, Stream&)> run_timed = {};
+  // Whether timings have rows of them.
+  std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
 };
 
 struct TimedShape {
