@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API) or thrust.
+set -euo pipefail
+kernelgrade=$1 nvcc=$2 what=$3
+sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+export KERNELGRADE_JIT_CACHE=$work/cache
+
+# compile PROGRAM SOURCE OPTIONS...
+compile() {
+  local program=$1 source=$2
+  shift 2
+  "$nvcc" -std=c++17 -lineinfo "$@" "$sources/$source" -o "$program"
+}
+
+# expect CODE TEXT COMMAND...: it ends with CODE, and what it prints holds TEXT.
+expect() {
+  local code=0 wanted=$1 text=$2
+  shift 2
+  "$kernelgrade" emulate "$@" >out.txt 2>&1 || code=$?
+  [[ $code == "$wanted" ]] && grep -qF -- "$text" out.txt && return
+  printf 'kernelgrade emulate %s\nended with %s, not %s, or does not say: %s\n' "$*" "$code" "$wanted" "$text"
+  cat out.txt
+  exit 1
+}
+
+ptx=(-gencode 'arch=compute_80,code=compute_80')
+if [[ $what == thrust ]]; then
+  compile reduce reduce.cu -cudart shared "${ptx[@]}"
+  expect 0 '0 out of order' -- ./reduce
+  expect 0 '0 out of order' --checked -- ./reduce
+  exit
+fi
+
+compile right histogram.cu -cudart shared "${ptx[@]}"
+expect 0 'right, 7 blocks, cudaSuccess' -- ./right
+expect 0 'right, 14 blocks, cudaSuccess' -- ./right graph
+expect 0 'right, 7 blocks, cudaSuccess' --checked -- ./right
+
+compile race histogram.cu -cudart shared "${ptx[@]}" -DRACE
+expect 1 '[race] kernel histogram' --checked -- ./race
+grep -qE 'histogram\.cu:18.*|histogram\.cu:22' out.txt || { cat out.txt; exit 1; }
+
+compile machine_code histogram.cu -cudart shared -arch=sm_80
+expect 1 'the program holds no PTX' -- ./machine_code
+compile plain histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=none
+expect 0 'right, 7 blocks, cudaSuccess' -- ./plain
+compile static histogram.cu "${ptx[@]}"
+expect 1 'link it with nvcc -cudart shared' -- ./static
+expect 2 'there is no such program' -- ./nothing
+expect 2 'name a program'
