@@ -152,11 +152,12 @@ template <class T>
 std::size_t workspace_bytes(const BasicProblem<T>& problem, Variant variant);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
-// Throws Error naming the field on a negative extent or stride, a leading dimension that is too
-// small, matrices of C or z that overlap, an epilogue without its bias or the z that it reads, a
-// bias or z without an epilogue, a z that is read and overlaps C without being it, a dbias of a
-// batch, of an operand that lies the other way, or that overlaps something, a workspace that is
-// needed and null or not aligned, and on a variant that T, the math, or the device does not have.
+// Throws Error naming the field on a null pointer where one is needed, a negative extent or stride,
+// a leading dimension that is too small, matrices of C or z that overlap, an epilogue without its
+// bias or the z that it reads, a bias or z without an epilogue, a z that is read and overlaps C
+// without being it, a dbias of a batch, of an operand that lies the other way, or that overlaps
+// something, a workspace that is needed and null or not aligned, and on a variant that T, the math,
+// or the device does not have.
 template <class T>
 Variant run(const BasicProblem<T>& problem, Variant variant, Stream& stream);
 
