@@ -9,6 +9,7 @@
 #include "runtime/ptx/emit.h"
 #include "runtime/ptx/library.h"
 #include "runtime/ptx/module.h"
+#include "tests/runtime/ptx_snippet.h"
 
 #include <bit>
 #include <cmath>
@@ -28,55 +29,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 constexpr std::uint32_t kNan = 0x7fc00000, kInfinity = 0x7f800000, kMinusZero = 0x80000000;
-
-std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
-
-// A module with one kernel, whose body finds its arguments in %in and %out (addresses of words) and
-// its lane in %lane.
-std::string module_of(const std::string& body, const std::string& before = "") {
-  return fmt::format(R"(
-.version 9.0
-.target sm_90a
-.address_size 64
-{}
-.visible .entry snippet(
-  .param .u64 snippet_param_0,
-  .param .u64 snippet_param_1
-)
-{{
-  .reg .pred %p<9>;
-  .reg .b16 %h<9>;
-  .reg .b32 %r<19>;
-  .reg .f32 %f<19>;
-  .reg .b64 %d<19>;
-  .reg .b32 %lane;
-  .reg .b64 %in, %out, %at;
-  ld.param.u64 %in, [snippet_param_0];
-  ld.param.u64 %out, [snippet_param_1];
-  mov.u32 %lane, %tid.x;
-  mul.wide.u32 %at, %lane, 4;
-  add.s64 %out, %out, %at;
-  {}
-  ret;
-}}
-)",
-                     before, body);
-}
-
-// What each of `threads` threads wrote.
-std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_t> words = {0},
-                               unsigned threads = 1, const std::string& before = "") {
-  const LoadedKernel kernel = compile(module_of(body, before), "snippet.ptx", "snippet");
-  std::vector<std::uint32_t> out(threads, 0xdeadbeef);
-  void* in_pointer = words.data();
-  void* out_pointer = out.data();
-  void* arguments[] = {&in_pointer, &out_pointer};
-  const std::size_t sizes[] = {sizeof(void*), sizeof(void*)};
-  LaunchConfig config{.grid = 1, .block = threads};
-  config.shared_bytes = kernel.static_shared_bytes;
-  detail::launch_erased(config, erased(kernel), {arguments, sizes, 2, nullptr, nullptr});
-  return out;
-}
 
 // The result of an instruction of two words: "shl.b32 %r3, %r1, %r2" of a and b.
 std::uint32_t of(const std::string& instruction, std::uint32_t a, std::uint32_t b = 0,
@@ -256,76 +208,6 @@ TEST(Ptx, ABlockSharesMemory) {
   for (unsigned thread = 0; thread < 64; ++thread) EXPECT_EQ(out[thread], 63 - thread);
 }
 
-// 64 threads update one word, which they then read, and each what it found before.
-TEST(Ptx, AtomicUpdates) {
-  const auto update = [](const std::string& instruction, std::uint32_t begin) {
-    std::vector<std::uint32_t> words = {begin, 0};
-    const LoadedKernel kernel = compile(
-        module_of("add.s32 %r1, %lane, 1;\ncvt.rn.f32.u32 %f1, %r1;\n" + instruction + ";\nret;"),
-        "snippet.ptx", "snippet");
-    void *in = words.data(), *out = words.data();
-    void* arguments[] = {&in, &out};
-    const std::size_t sizes[] = {sizeof(void*), sizeof(void*)};
-    detail::launch_erased({.grid = 1, .block = 64}, erased(kernel),
-                          {arguments, sizes, 2, nullptr, nullptr});
-    return words[0];
-  };
-  EXPECT_EQ(update("atom.global.add.u32 %r2, [%in], %r1", 5), 5 + 64 * 65 / 2u);
-  EXPECT_EQ(update("red.relaxed.gpu.global.add.u32 [%in], %r1", 5), 5 + 64 * 65 / 2u);
-  EXPECT_EQ(update("atom.global.min.s32 %r2, [%in], -7", 5), 0xfffffff9u);
-  EXPECT_EQ(update("atom.global.min.u32 %r2, [%in], -7", 5), 5u);
-  EXPECT_EQ(update("atom.global.max.s32 %r2, [%in], %r1", 0x80000000), 64u);
-  EXPECT_EQ(update("atom.global.max.u32 %r2, [%in], %r1", 0x80000000), 0x80000000u);
-  EXPECT_EQ(update("atom.global.inc.u32 %r2, [%in], 9", 0), 4u) << "64 steps modulo 10";
-  EXPECT_EQ(update("atom.global.dec.u32 %r2, [%in], 9", 0), 6u);
-  EXPECT_EQ(update("atom.global.and.b32 %r2, [%in], 12", 0xff), 12u);
-  EXPECT_EQ(update("atom.global.or.b32 %r2, [%in], %r1", 0x100), 0x17fu);
-  EXPECT_EQ(update("atom.global.xor.b32 %r2, [%in], %r1", 0), 64u) << "1 ^ 2 ^ ... ^ 64";
-  EXPECT_EQ(update("atom.global.add.f32 %f2, [%in], %f1", bits(0.5f)), bits(2080.5f));
-  EXPECT_EQ(update("atom.global.cas.b32 %r2, [%in], 7, 9", 7), 9u);
-  EXPECT_EQ(update("atom.global.cas.b32 %r2, [%in], 8, 9", 7), 7u);
-  EXPECT_EQ(update("atom.global.exch.b32 %r2, [%in], 3", 7), 3u);
-  EXPECT_EQ(update("mov.b32 %r3, 0x3c003800; atom.global.add.noftz.f16x2 %r2, [%in], %r3", 0),
-            0x54005000u)
-      << "64 times 1 and 0.5";
-  EXPECT_EQ(update("st.volatile.global.u32 [%in], 11; ld.acquire.gpu.global.u32 %r2, [%in]; "
-                   "st.release.gpu.global.u32 [%in], %r2",
-                   7),
-            11u);
-}
-
-// Threads are not preempted: those that wait let the one run that they wait for.
-TEST(Ptx, ALoopThatWaits) {
-  const auto out = run("setp.eq.u32 %p1, %lane, 63; @%p1 st.volatile.global.u32 [%in], 5;\n"
-                       "WAIT: ld.volatile.global.u32 %r1, [%in]; setp.eq.u32 %p2, %r1, 0; @%p2 bra "
-                       "WAIT;\nst.global.u32 [%out], %r1;",
-                       {0}, 64);
-  EXPECT_EQ(out, std::vector<std::uint32_t>(64, 5));
-}
-
-// One copy for all kernels of a module, with its initial value.
-TEST(Ptx, VariablesOfTheModule) {
-  const std::string before = ".global .align 4 .u32 counter = 40;\n"
-                             ".const .align 4 .b8 table[8] = {1, 0, 0, 0, 2, 1, 0, 0};\n"
-                             ".global .align 8 .u64 where = generic(counter);\n"
-                             ".global .align 4 .f32 real = 0f3FC00000;\n"
-                             ".global .align 4 .u32 empty;\n";
-  EXPECT_EQ(run("ld.const.u32 %r1, [table+4]; st.global.u32 [%out], %r1;", {0}, 1, before)[0],
-            0x102u);
-  EXPECT_EQ(run("ld.global.u32 %r1, [real]; ld.global.u32 %r2, [empty]; add.s32 %r1, %r1, %r2; "
-                "st.global.u32 [%out], %r1;",
-                {0}, 1, before)[0],
-            bits(1.5f));
-  const auto count = [&] {
-    return run(
-        "ld.global.u64 %d1, [where]; atom.global.add.u32 %r1, [%d1], 1; mov.u64 %d2, counter; "
-        "ld.global.u32 %r1, [%d2]; st.global.u32 [%out], %r1;",
-        {0}, 1, before)[0];
-  };
-  EXPECT_EQ(count(), 41u);
-  EXPECT_EQ(count(), 42u);
-}
-
 TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
   const auto refusal = [](const std::string& body) {
     try {
@@ -341,7 +223,8 @@ TEST(Ptx, WhatIsNotExecutedIsRefusedByItsLine) {
                     HasSubstr("sm_80")));
   EXPECT_THAT(refusal("atom.global.add.noftz.v2.f32 {%f1, %f2}, [%in], {%f3, %f4};"),
               HasSubstr("is not executed"));
-  EXPECT_THAT(refusal("call.uni (r), f, (a);"), HasSubstr("`call.uni`"));
+  EXPECT_THAT(refusal(".param .b32 r; .param .b32 a; call.uni (r), f, (a);"),
+              HasSubstr("the module has no function f"));
   EXPECT_THAT(refusal("mov.u64 %d1, table;"), HasSubstr("the module has no variable table"));
   EXPECT_THAT(refusal("frobnicate.b32 %r1, %r2;"), HasSubstr("does not know it"));
   EXPECT_THROW(compile(module_of(""), "k.ptx", "another"), Error);

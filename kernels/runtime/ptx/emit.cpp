@@ -12,13 +12,6 @@
 namespace kg::ptx_run {
 namespace {
 
-// A name of PTX as one of C++.
-std::string identifier(const std::string& name) {
-  std::string result = "R_";
-  for (const char c : name) result += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  return result;
-}
-
 std::size_t rounded_up(std::size_t bytes, std::size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
@@ -33,35 +26,80 @@ std::string short_name(const std::string& path) {
 
 Emitted emit(const Module& module, const Entry& entry) { return Emitter(module, entry).run(); }
 
+std::string identifier(const std::string& prefix, const std::string& name) {
+  std::string result = prefix;
+  for (const char c : name) result += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return result;
+}
+
 Emitted Emitter::run() {
   lay_out_shared();
-  scopes_.emplace_back();
-  std::string body;
-  for (const Variable& variable : entry_.variables) {
-    if (variable.space != "local") continue;
-    const std::string name = identifier(variable.name);
-    body += fmt::format("  alignas({}) u8 {}[{}];\n", variable.alignment, name, variable.bytes);
-    names_[variable.name] = name;
-  }
   std::size_t at = 0;
   for (const Parameter& parameter : entry_.parameters) {
     at = rounded_up(at, std::max<std::size_t>(parameter.alignment, 1));
     names_[parameter.name] = fmt::format("(parameters + {})", at);
     at += parameter.bytes;
   }
-  for (const Statement& each : entry_.statements) statement(each);
+  const std::string body = statements();
+  const std::string called = functions();
 
   std::string text = "#include \"runtime/ptx/prelude.h\"\nusing namespace kg::ptx_run;\n";
   for (const auto& [index, path] : module_.files)
     text += fmt::format("static const char kFile{}[] = \"{}\";\n", index, short_name(path));
-  for (std::size_t i = 0; i < variables_.size(); ++i)
-    text += fmt::format("static u8* const V{} = variable(\"{}\", \"{}\");\n", i, module_.id,
-                        variables_[i]);
+  for (const std::string& name : variables_)
+    text += fmt::format("static u8* const {} = variable(\"{}\", \"{}\");\n", identifier("V_", name),
+                        module_.id, name);
+  text += called;
   text += "[[gnu::noinline]] static void body(const u8* parameters) {\n  u8* const shared = "
           "shared_base();\n" +
-          body + text_ + "}\n";
+          body + "}\n";
   text += "\n#line 1 \"" + module_.name + "\"\n" + parameters();
-  return {text, shared_bytes_, variables_};
+  return {text, shared_bytes_, {variables_.begin(), variables_.end()}};
+}
+
+std::string Emitter::statements() {
+  scopes_.emplace_back();
+  std::string local;
+  for (const Variable& variable : entry_.variables) {
+    if (variable.space != "local") continue;
+    const std::string name = identifier("R_", variable.name);
+    local += fmt::format("  alignas({}) u8 {}[{}];\n", variable.alignment, name, variable.bytes);
+    names_[variable.name] = name;
+  }
+  for (const Statement& each : entry_.statements) statement(each);
+  return local + text_;
+}
+
+std::string Emitter::functions() {
+  std::string declarations, definitions;
+  std::set<std::string> written;
+  while (written.size() < called_.size()) {
+    for (const std::string& name : std::set<std::string>(called_)) {
+      if (!written.insert(name).second) continue;
+      const auto named = [&](const Entry& one) { return one.name == name; };
+      Emitter callee(module_,
+                     *std::find_if(module_.functions.begin(), module_.functions.end(), named));
+      callee.shared_ = shared_;
+      std::size_t place = 0;
+      for (const auto* list : {&callee.entry_.results, &callee.entry_.parameters})
+        for (const Parameter& parameter : *list)
+          callee.names_[parameter.name] = "p" + std::to_string(place++);
+      const std::string body = callee.statements();
+      declarations += callee.declaration() + ";\n";
+      definitions += callee.declaration() + " {\n  static_cast<void>(shared);\n" + body + "}\n";
+      variables_.insert(callee.variables_.begin(), callee.variables_.end());
+      called_.insert(callee.called_.begin(), callee.called_.end());
+    }
+  }
+  return declarations + definitions;
+}
+
+// A function gets the memory of its results and of its parameters, in that order.
+std::string Emitter::declaration() const {
+  std::string text = "static void " + identifier("F_", entry_.name) + "(u8* shared";
+  const std::size_t count = entry_.results.size() + entry_.parameters.size();
+  for (std::size_t i = 0; i < count; ++i) text += ", [[maybe_unused]] u8* p" + std::to_string(i);
+  return text + ")";
 }
 
 // Arguments are no memory of the device: they are copied where the checkers do not look.
@@ -102,7 +140,7 @@ void Emitter::declare(const Registers& registers) {
   const std::string suffix = scopes_.size() > 1 ? fmt::format("_{}", scopes_opened_) : "";
   std::string list;
   const auto add = [&](const std::string& name) {
-    const std::string variable = identifier(name) + suffix;
+    const std::string variable = identifier("R_", name) + suffix;
     scopes_.back()[name] = {registers.type, variable};
     list += (list.empty() ? "" : ", ") + variable;
   };
@@ -112,6 +150,12 @@ void Emitter::declare(const Registers& registers) {
     for (int i = 0; i < registers.count; ++i) add(registers.name + std::to_string(i));
   }
   line(cpp_type(registers.type) + " " + list + ";");
+}
+
+void Emitter::declare(const Parameter& parameter) {
+  const std::string name = fmt::format("P{}", temporaries_++);
+  line(fmt::format("alignas(16) u8 {}[{}];", name, std::max<std::size_t>(parameter.bytes, 1)));
+  names_[parameter.name] = name;
 }
 
 void Emitter::statement(const Statement& statement) {
@@ -126,7 +170,8 @@ void Emitter::statement(const Statement& statement) {
     line("}");
     return;
   case Statement::Kind::registers: declare(statement.registers); return;
-  case Statement::Kind::label: line(identifier(statement.label) + ":;"); return;
+  case Statement::Kind::parameter: declare(statement.parameter); return;
+  case Statement::Kind::label: line(identifier("R_", statement.label) + ":;"); return;
   case Statement::Kind::instruction: dispatch(statement.instruction); return;
   }
 }
@@ -153,13 +198,13 @@ void Emitter::dispatch(const Instruction& instruction) {
     guard = fmt::format("if ({}{}) ", instruction.guard_negated ? "!" : "", found->variable);
   }
   if (family == "bra") {
-    line(fmt::format("{}goto {};", guard, identifier(operand(0).text)));
+    line(fmt::format("{}goto {};", guard, identifier("R_", operand(0).text)));
     return;
   }
   if (!guard.empty()) line(guard + "{");
   const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
                      converting() || moving() || memory() || asynchronous() || atomic() ||
-                     control() || warp() || matrices();
+                     control() || call() || warp() || matrices();
   if (!known)
     refuse(family == "wgmma" || family == "tcgen05" ? "compile the kernel for sm_80 as well"
                                                     : "the executor of PTX does not know it");

@@ -107,8 +107,8 @@ std::string Emitter::variable(const std::string& name) {
   if (const auto known = names_.find(name); known != names_.end()) return known->second;
   for (const Variable& one : module_.variables) {
     if (one.name != name || one.space == "shared") continue;
-    variables_.push_back(name);
-    return names_[name] = "V" + std::to_string(variables_.size() - 1);
+    variables_.insert(name);
+    return names_[name] = identifier("V_", name);
   }
   return "";
 }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,11 @@ class Emitter {
   // --- emit.cpp: the frame
   void lay_out_shared();
   std::string parameters() const;
+  std::string statements(); // of the body
+  // The functions that it calls, and those that they call: declarations, then definitions.
+  std::string functions();
+  std::string declaration() const; // of one
+  void declare(const Parameter& parameter);
   void statement(const Statement& statement);
   void declare(const Registers& registers);
   void place(const Instruction& instruction);
@@ -78,6 +84,7 @@ class Emitter {
   bool control();
   bool warp();
   bool matrices();
+  bool call(); // emit_call.cpp
 
   void load();
   void store();
@@ -97,12 +104,15 @@ class Emitter {
   std::map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
   std::map<std::string, std::string> names_;  // of other variables: their address as C++
   std::size_t shared_bytes_ = 0;
-  std::vector<std::string> variables_; // of the module, that the kernel names: V0, V1, ...
+  std::set<std::string> variables_; // of the module, that are named: V_name
+  std::set<std::string> called_;    // functions
   int scopes_opened_ = 0;
   int temporaries_ = 0;
   std::string place_; // the directive in force
 };
 
+// A name of PTX as one of C++.
+std::string identifier(const std::string& prefix, const std::string& name);
 // The C++ type that a PTX type's values have: "s32" for s32, "u32" for u32 and b32, "u16" for f16.
 std::string cpp_type(std::string_view type);
 bool is_float(std::string_view type); // f32, f64

@@ -54,12 +54,19 @@ struct Registers {
   int count = 0;
 };
 
+struct Parameter {
+  std::string name;
+  std::size_t alignment = 1;
+  std::size_t bytes = 0;
+};
+
 struct Statement {
-  enum class Kind { instruction, label, open_scope, close_scope, registers };
+  enum class Kind { instruction, label, open_scope, close_scope, registers, parameter };
   Kind kind = Kind::instruction;
   Instruction instruction;
   std::string label;
   Registers registers;
+  Parameter parameter; // of a call
 };
 
 // .shared, .local, .global or .const.
@@ -73,14 +80,10 @@ struct Variable {
   std::vector<std::string> values; // of the initialiser, as they stand
 };
 
-struct Parameter {
-  std::string name;
-  std::size_t alignment = 1;
-  std::size_t bytes = 0;
-};
-
+// A kernel, or a function that kernels call.
 struct Entry {
-  std::string name; // mangled
+  std::string name;               // mangled
+  std::vector<Parameter> results; // of a function: at most one
   std::vector<Parameter> parameters;
   std::vector<Variable> variables; // of its body
   std::vector<Statement> statements;
@@ -93,6 +96,7 @@ struct Module {
   std::map<int, std::string> files; // by the number that `.loc` names
   std::vector<Variable> variables;
   std::vector<Entry> entries;
+  std::vector<Entry> functions; // that have a body
 
   // The place that messages name: of a header of the CUDA toolkit its caller's, which is what the
   // author of a kernel knows. The file is 0 where the module says no line.

@@ -77,10 +77,24 @@ class Parser : private Lexer {
     refuse("the directive " + keyword + " is not known");
   }
 
-  // A device function is called by none of the kernels that are executed; a call is refused there.
+  // .func (.param .b32 func_retval0) name(.param .b64 name_param_0) { ... }, or a declaration.
   void function() {
-    while (peek() != '{' && peek() != ';') take();
-    if (!accept(';')) skip_braces();
+    Entry function;
+    skip_space();
+    if (accept('(')) parameters(function.results);
+    function.name = word();
+    if (accept('(')) parameters(function.parameters);
+    while (skip_space() && peek() != '{' && peek() != ';') take(); // .noreturn and the like
+    if (accept(';')) return;
+    body(function);
+    module_.functions.push_back(std::move(function));
+  }
+
+  void parameters(std::vector<Parameter>& list) {
+    while (!accept(')')) {
+      list.push_back(parameter());
+      accept(',');
+    }
   }
 
   Variable variable(const std::string& space, bool external) {
@@ -133,11 +147,7 @@ class Parser : private Lexer {
     Entry entry;
     entry.name = word();
     const bool wanted = only_.empty() || only_ == entry.name;
-    if (accept('('))
-      while (!accept(')')) {
-        entry.parameters.push_back(parameter());
-        accept(',');
-      }
+    if (accept('(')) parameters(entry.parameters);
     while (skip_space() && peek() != '{') take(); // .maxntid and the like: ptxas's concern
     if (!wanted) return skip_braces();
     body(entry);
@@ -209,7 +219,8 @@ class Parser : private Lexer {
     } else if (first == ".pragma" || first == ".branchtargets" || first == ".callprototype") {
       skip_statement();
     } else if (first == ".param") {
-      refuse("a call's .param is not executed; let nvcc inline the function");
+      add(entry, Statement::Kind::parameter).parameter = parameter();
+      expect(';');
     } else {
       Instruction made;
       made.ptx_line = begin;
@@ -264,7 +275,7 @@ class Parser : private Lexer {
     made.place = place_;
     made.parts = split(made.opcode, '.');
     if (made.parts[0] == "call") {
-      skip_statement();
+      call(made);
     } else {
       while (!accept(';')) {
         made.operands.push_back(operand());
@@ -272,6 +283,24 @@ class Parser : private Lexer {
       }
     }
     add(entry, Statement::Kind::instruction).instruction = std::move(made);
+  }
+
+  // call.uni (result), name, (parameters); of which a function without any leaves out the lists.
+  void call(Instruction& made) {
+    while (!accept(';')) {
+      Operand list = of_kind(Operand::Kind::vector);
+      skip_space();
+      if (accept('(')) {
+        while (!accept(')')) {
+          list.parts.push_back(operand());
+          accept(',');
+        }
+        made.operands.push_back(std::move(list));
+      } else {
+        made.operands.push_back(operand());
+      }
+      accept(',');
+    }
   }
 
   Operand operand() {

@@ -56,6 +56,8 @@ void warp_barrier(u32 mask, Where where);
 void fence(bool block_scope);
 void yield(Where where);
 [[noreturn]] void trap(Where where);
+[[noreturn]] void assertion_failed(const char* condition, const char* file, u32 line, Where where);
+u32 print(const char* format, const u8* arguments); // print.cpp
 u32 exchange(u32 mask, u32 value, u32 source, Where where);
 u32 ballot(u32 mask, bool predicate, Where where);
 u32 active_lanes(Where where);

@@ -43,7 +43,10 @@ static_assert(static_cast<int>(host::Rounding::zero) == zero &&
               static_cast<int>(host::Rounding::down) == down &&
               static_cast<int>(host::Rounding::up) == up);
 
-void keep_primitives() {}
+void keep_primitives() {
+  static u32 (*volatile const kept)(const char*, const u8*) = &print; // it stands in another file
+  static_cast<void>(kept);
+}
 
 u8* shared_base() { return running_block("a kernel", Location::here()).shared_memory(); }
 u32 lane() { return host::current_block->lane(); }
@@ -64,6 +67,12 @@ void warp_barrier(u32 mask, Where where) {
 void fence(bool block_scope) { host::fence(block_scope); }
 void yield(Where where) { host::current_block->yield("nanosleep", here(where)); }
 void trap(Where where) { host::current_block->trap("__trap() was called", here(where)); }
+
+void assertion_failed(const char* condition, const char* file, u32 line, Where where) {
+  const std::string text =
+      "assertion `" + std::string(condition) + "` failed at " + file + ":" + std::to_string(line);
+  host::current_block->trap(text.c_str(), here(where));
+}
 
 u32 exchange(u32 mask, u32 value, u32 source, Where where) {
   return host::exchange(mask, value, source, "shfl.sync", here(where));

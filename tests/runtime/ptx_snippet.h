@@ -1,0 +1,69 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels of PTX of a few lines, for the tests of PTX on the executor: each of one block, which
+// reads words and writes words.
+#pragma once
+
+#include "runtime/launch.h"
+#include "runtime/ptx/library.h"
+
+#include <bit>
+#include <cstdint>
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+namespace kg::ptx_run {
+
+inline std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
+
+// A module with one kernel, whose body finds its arguments in %in and %out (addresses of words) and
+// its lane in %lane.
+inline std::string module_of(const std::string& body, const std::string& before = "") {
+  return fmt::format(R"(
+.version 9.0
+.target sm_90a
+.address_size 64
+{}
+.visible .entry snippet(
+  .param .u64 snippet_param_0,
+  .param .u64 snippet_param_1
+)
+{{
+  .reg .pred %p<9>;
+  .reg .b16 %h<9>;
+  .reg .b32 %r<19>;
+  .reg .f32 %f<19>;
+  .reg .b64 %d<19>;
+  .reg .b32 %lane;
+  .reg .b64 %in, %out, %at;
+  ld.param.u64 %in, [snippet_param_0];
+  ld.param.u64 %out, [snippet_param_1];
+  mov.u32 %lane, %tid.x;
+  mul.wide.u32 %at, %lane, 4;
+  add.s64 %out, %out, %at;
+  {}
+  ret;
+}}
+)",
+                     before, body);
+}
+
+// What each of `threads` threads wrote.
+inline std::vector<std::uint32_t> run(const std::string& body,
+                                      std::vector<std::uint32_t> words = {0}, unsigned threads = 1,
+                                      const std::string& before = "") {
+  const LoadedKernel kernel = compile(module_of(body, before), "snippet.ptx", "snippet");
+  std::vector<std::uint32_t> out(threads, 0xdeadbeef);
+  void* in_pointer = words.data();
+  void* out_pointer = out.data();
+  void* arguments[] = {&in_pointer, &out_pointer};
+  const std::size_t sizes[] = {sizeof(void*), sizeof(void*)};
+  LaunchConfig config{.grid = 1, .block = threads};
+  config.shared_bytes = kernel.static_shared_bytes;
+  detail::launch_erased(config, erased(kernel), {arguments, sizes, 2, nullptr, nullptr});
+  return out;
+}
+
+} // namespace kg::ptx_run
