@@ -16,7 +16,7 @@
 #                              threads in another order; label checked (the other orders of all types but the first: nightly)
 #   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of all
 #                              types but the first: nightly)
-#   ptx_checked.<op>.<dtype>   the same under the checkers, label ptx_checked (likewise)
+#   ptx_checked.<op>.<dtype>   the same under the checkers (likewise)
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host of an op that is not blessed: nightly)
@@ -193,7 +193,7 @@ function(kernelgrade_add_op op)
         if(NOT TARGET ${program})
           continue()
         endif()
-        set(label ${tier})
+        set(label ptx)
         if(index GREATER 0)
           set(label nightly)
         endif()

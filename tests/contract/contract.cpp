@@ -34,7 +34,9 @@ class Contract : public testing::Test {
         card.exact ? test::exact_evidence(judge_.dtype()) : test::kRoundedOperation;
     for (const std::string& form : card.forms)
       for (const Variant& variant : card.variants)
-        require_evidence(judge_.id(variant.name, form + "_"), evidence);
+        if (const auto& has = variant.dtypes;
+            has.empty() || std::find(has.begin(), has.end(), judge_.dtype()) != has.end())
+          require_evidence(judge_.id(variant.name, form + "_"), evidence);
   }
   void TestBody() override { test_(judge_); }
 

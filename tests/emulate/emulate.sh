@@ -46,7 +46,7 @@ compile race histogram.cu -cudart shared "${ptx[@]}" -DRACE
 expect 1 '[race] kernel histogram' --checked -- ./race
 grep -qE 'histogram\.cu:18.*|histogram\.cu:22' out.txt || { cat out.txt; exit 1; }
 
-compile machine_code histogram.cu -cudart shared -arch=sm_80
+compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code
 compile plain histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=none
 expect 0 'right, 7 blocks, cudaSuccess' -- ./plain

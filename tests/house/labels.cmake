@@ -4,7 +4,7 @@
 # Every registered test of BUILD has exactly one tier among its labels, and no label contains another's name: `ctest -L` takes a
 # regular expression, so `-L perf` would also choose a label `perf_fast`. Only an operation's label may begin with another one's.
 cmake_minimum_required(VERSION 3.25)
-set(tiers correctness checked ptx ptx_checked mutants unit perf sanitize model nightly)
+set(tiers correctness checked ptx mutants unit perf sanitize model nightly)
 
 execute_process(COMMAND ${CTEST} --test-dir ${BUILD} --show-only=json-v1 OUTPUT_VARIABLE json COMMAND_ERROR_IS_FATAL ANY)
 string(JSON count LENGTH "${json}" tests)

@@ -170,6 +170,7 @@ std::vector<Variant> variants() {
       const bool tf32 = product_of(problem).tf32;
       return supports(variant, problem.dtype, tf32 ? gemm::Math::tf32 : gemm::Math::f32);
     };
+    if (variant == gemm::Variant::tiled) result[i].dtypes = {Dtype::f32};
     // More blocks of skinny, or more tiles of split_k, would show no more; of tf32 only mma makes
     // use.
     const auto fits = [variant](const Product& p) {
