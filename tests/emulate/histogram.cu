@@ -69,7 +69,8 @@ int main(int argc, char** argv) {
   cudaDeviceProp properties{};
   cudaGetDeviceProperties(&properties, 0);
   std::printf("%s %d.%d: %s, %u blocks, %s\n", properties.name, properties.major, properties.minor,
-              bins == right && ran > 0 ? "right" : "WRONG", ran, cudaGetErrorName(cudaGetLastError()));
+              bins == right && ran > 0 ? "right" : "WRONG", ran,
+              cudaGetErrorName(cudaGetLastError()));
   cudaEventDestroy(begin);
   cudaEventDestroy(end);
   cudaStreamDestroy(stream);
