@@ -44,7 +44,7 @@ TYPED_TEST(Reduction, ExactSums) {
 // Sums of integers, divided by a power of two and rounded once.
 TYPED_TEST(Reduction, ExactMeans) {
   for (const Extents& extents : {Extents{40, 1024, 1}, Extents{3, 4096, 1}, Extents{1, 8192, 1},
-                                 Extents{1, 256, 72}, Extents{3, 64, 17}}) {
+                                 Extents{1, 256, 72}, Extents{3, 64, 17}, Extents{1, 8, 8192}}) {
     const Fill fill = this->exact_fill(SumRange::wide, extents);
     std::vector<double> means;
     for (const double sum : oracle_of(Op::sum, fill.values, extents).value)
@@ -56,7 +56,7 @@ TYPED_TEST(Reduction, ExactMeans) {
 // A mean is a quotient, correctly rounded: of exact sums by a length that has no exact reciprocal.
 TYPED_TEST(Reduction, MeansAreQuotients) {
   for (const Extents& extents : {Extents{40, 1000, 1}, Extents{30, 4099, 1}, Extents{1, 9001, 1},
-                                 Extents{1, 77, 72}, Extents{3, 41, 17}}) {
+                                 Extents{1, 77, 72}, Extents{3, 41, 17}, Extents{1, 9, 8192}}) {
     const Fill fill = this->exact_fill(SumRange::wide, extents);
     std::vector<double> means;
     for (const double sum : oracle_of(Op::sum, fill.values, extents).value)
