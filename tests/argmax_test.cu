@@ -211,6 +211,17 @@ TYPED_TEST(Argmax, Subnormals) {
   }
 }
 
+// The same where every block has a row of its own, long enough for the loop of several packs.
+TYPED_TEST(Argmax, ZerosInLongRows) {
+  const Extents extents{device_properties().sm_count * 8 + 1, 4999, 1};
+  const std::int64_t count = extents[0] * extents[1];
+  std::vector<double> x = integers(this->kDtype, count, 100, Tensor::a).values;
+  for (double& value : x) value = value > 99 ? 1 : value < 0 ? -0.0 : 0.0;
+  this->check("zeros and ones", x, extents);
+  for (double& value : x) value = value == 0 ? value : -1;
+  this->check("zeros and less", x, extents);
+}
+
 // A NaN is larger than every number, and the first one wins; zeros of both signs are equal.
 TYPED_TEST(Argmax, SpecialValues) {
   for (const Extents& extents : {Extents{3, 300, 1}, Extents{1, 2600, 1}, Extents{2, 90, 16}}) {
