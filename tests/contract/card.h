@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -113,7 +114,16 @@ struct Vendors {
   std::function<void(std::string_view vendor, const Call&, Stream&)> run_timed = {};
   // Whether timings have rows of them.
   std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
+  // Those that an f32 problem must find on the host: one that is gone would be missed by nobody.
+  std::function<std::set<std::string_view>(const Problem&)> on_host = [](const Problem&) {
+    return std::set<std::string_view>();
+  };
 };
+
+// For Vendors::on_host, the same for all problems.
+inline auto always(std::set<std::string_view> libraries) {
+  return [libraries = std::move(libraries)](const Problem&) { return libraries; };
+}
 
 struct TimedShape {
   std::string shape;

@@ -9,6 +9,7 @@
 #include "tests/contract/late_copy.h"
 #include "tests/contract/memory_tests.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/vendor_tests.h"
 #include "tests/oracle/random.h"
 #include "tests/support/device_types.h"
 #include "tests/support/hygiene.h"
@@ -345,7 +346,10 @@ bool register_contract(const Card& card) {
   contract("WaitsForItsStream", each_usual<waits_for_its_stream>);
   if (card.run_automatic)
     contract("AutomaticReportsWhatRan", each_usual<automatic_reports_what_ran>);
-  if (card.checks_arguments) contract("RefusesWrongArguments", each_usual<refuses_wrong_arguments>);
+  if (card.checks_arguments) {
+    contract("RefusesWrongArguments", each_usual<refuses_wrong_arguments>);
+    if (card.vendors.run) contract("VendorsKeepTheirPromises", vendors_keep_their_promises);
+  }
   contract("WorkIsItsTraffic", each_usual<work_is_its_traffic>);
   for (const Test& own : program().waiting) enter(card, own);
   return true;

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/contract/contract.h"
 
+#include "runtime/backend.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/vendor_comparison.h"
 #include "tests/support/vacuity.h"
 #include "tests/support/vendor_runs.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -199,6 +201,10 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
   const References references = card_.references(problem, inputs);
   const auto vendors = card_.vendors.names(problem);
   if (vendors.empty()) test::report_no_vendor(card_.name, dtype_);
+  if (backend == Backend::host && dtype_ == Dtype::f32) {
+    EXPECT_EQ(std::set(vendors.begin(), vendors.end()), card_.vendors.on_host(problem))
+        << sample.shape;
+  }
   for (const Variant& variant : card_.variants) {
     if (!variant.tries(problem)) continue;
     // Before the vendor writes the same values.

@@ -91,6 +91,16 @@ TEST_F(Vendor, an_inaccurate_vendor_is_reported_and_changes_nothing_for_ours) {
   EXPECT_TRUE(compare_with_vendor(off_by(0, 1), off_by(0, kNaN), expectation_).passed());
 }
 
+// Which a wrapper that hands over wrong extents or scalars makes of any library.
+TEST_F(Vendor, one_that_solved_another_problem_fails) {
+  const VendorComparison wrong = compare_with_vendor(off_by(0, 0), off_by(257, 0), expectation_);
+  EXPECT_TRUE(wrong.ours.passed() && wrong.direct.passed());
+  EXPECT_FALSE(wrong.passed());
+  EXPECT_NE(wrong.text().find("it solved another problem"), std::string::npos);
+  EXPECT_TRUE(compare_with_vendor(off_by(0, 0), off_by(255, 0), expectation_).passed());
+  EXPECT_FALSE(compare_with_vendor(off_by(0, 0), off_by(kNaN, 0), expectation_).passed());
+}
+
 // The sum of both bounds follows from them; the direct comparison must still be made, and see what
 // the oracle's cannot: here the two tolerances are so wide that only the element's class is left.
 TEST_F(Vendor, the_direct_comparison_uses_the_sum_of_both_tolerances) {

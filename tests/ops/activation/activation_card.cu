@@ -141,6 +141,7 @@ Card activation_card() {
   card.vendors = {
       [](const Problem& p) { return vendor::activation_variants(vendor_function(p), p.dtype); },
       run_vendor, 64};
+  card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;

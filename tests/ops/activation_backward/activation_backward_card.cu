@@ -161,6 +161,7 @@ Card activation_backward_card() {
     return vendor::activation_backward_variants(vendor_function(p), p.dtype);
   };
   card.vendors.run = run_vendor;
+  card.vendors.on_host = always({"onednn"});
   card.vendors.prepare = prepare;
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors.slack_when_timed = 64;

@@ -102,6 +102,7 @@ Card axpy_card() {
   card.resolved = [](const Problem&) { return name(axpy::resolved(axpy::Variant::automatic)); };
   card.run_automatic = automatic_of(axpy::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::axpy_variants(p.dtype); }, run_vendor};
+  card.vendors.on_host = always({"onednn", "openblas", "thrust"});
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;

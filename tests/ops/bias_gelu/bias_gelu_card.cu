@@ -140,6 +140,7 @@ Card bias_gelu_card() {
   card.vendors = {
       [](const Problem& p) { return vendor::bias_gelu_variants(vendor_form(form_of(p)), p.dtype); },
       run_vendor, 64};
+  card.vendors.on_host = always({"onednn", "onednn_chain"});
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) { return std::vector<Sample>(); };

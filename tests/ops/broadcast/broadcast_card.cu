@@ -225,6 +225,7 @@ Card broadcast_card() {
                     return vendor::broadcast_variants(vendor_op(p), p.dtype, vendor_shapes(p));
                   },
                   run_vendor};
+  card.vendors.on_host = always({"onednn", "thrust"});
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;

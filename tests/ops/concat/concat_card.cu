@@ -156,6 +156,7 @@ Card concat_card() {
   card.resolved = [](const Problem&) { return name(concat::resolved(concat::Variant::automatic)); };
   card.run_automatic = automatic_of(concat::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::concat_variants(p.dtype); }, run_vendor};
+  card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
   // Every pattern of the types that have few.
   card.exact_samples = [](Dtype dtype) {
     std::vector<Sample> samples;

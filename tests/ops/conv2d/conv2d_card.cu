@@ -341,6 +341,7 @@ Card conv2d_card() {
   card.run_automatic = run_automatic;
   card.vendors = {[](const Problem& p) { return vendor::conv2d_variants(p.dtype, geometry_of(p)); },
                   run_vendor<vendor::Math::pedantic>};
+  card.vendors.on_host = always({"onednn"});
   card.vendors.run_timed = run_vendor<vendor::Math::fastest>;
   card.references = references;
   card.elements = elements;

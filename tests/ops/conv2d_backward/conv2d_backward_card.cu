@@ -239,6 +239,7 @@ Card conv2d_backward_card() {
                                                             geometry_of(p));
                   },
                   run_vendor<vendor::Math::pedantic>};
+  card.vendors.on_host = always({"onednn"});
   card.vendors.run_timed = run_vendor<vendor::Math::fastest>;
   card.references = references;
   card.elements = elements;

@@ -80,6 +80,7 @@ Card copy_card() {
   card.vendors = {
       [](const Problem& p) { return vendor::copy_variants(p.dtype, p.inputs[0].gap == 0); },
       run_vendor};
+  card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
   // Every pattern of the types that have few.
   card.exact_samples = [](Dtype dtype) {
     const std::int64_t patterns = size_of(dtype) == 1 ? 1 << 8 : 1 << 16;

@@ -144,6 +144,7 @@ Card elementwise_card() {
   card.vendors = {
       [](const Problem& p) { return vendor::elementwise_variants(vendor_op(p), p.dtype); },
       run_vendor};
+  card.vendors.on_host = always({"onednn", "thrust"});
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;

@@ -120,6 +120,7 @@ Card gated_activation_card() {
                     return vendor::gated_activation_variants(vendor_gate_of(p), p.dtype);
                   },
                   run_vendor, 64};
+  card.vendors.on_host = always({"onednn"});
   card.vendors.zero = test::SignedZero::ignored;
   card.references = references;
   card.exact_samples = exact_samples;

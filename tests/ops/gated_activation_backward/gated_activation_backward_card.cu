@@ -150,6 +150,7 @@ Card gated_activation_backward_card() {
                     return vendor::gated_activation_backward_variants(vendor_gate_of(p), p.dtype);
                   },
                   run_vendor, 64};
+  card.vendors.on_host = always({"onednn"});
   card.vendors.zero = test::SignedZero::ignored;
   card.references = references;
   card.exact_samples = exact_samples;

@@ -150,6 +150,7 @@ Card gather_card() {
   card.resolved = [](const Problem&) { return name(gather::resolved(gather::Variant::automatic)); };
   card.run_automatic = automatic_of(gather::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::gather_variants(p.dtype); }, run_vendor};
+  card.vendors.on_host = always({"thrust"});
   // Every pattern of the types that have few.
   card.exact_samples = [](Dtype dtype) {
     const std::string patterns = std::to_string(size_of(dtype) == 1 ? 1 << 8 : 1 << 16);

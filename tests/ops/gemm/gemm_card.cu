@@ -113,7 +113,8 @@ bool is_left_out(const Problem& problem, const char* tensor) {
 
 // C becomes c0 where beta is not 0.
 void put_before(const Call& call, const Product& p, Stream& stream) {
-  if (!p.accumulates || !call.address("c") || !call.address("c0")) return;
+  if (!p.accumulates || !call.address("c")) return;
+  require(call.address("c0"), "c0 is null");
   const Tensor& c = call.problem().tensor("c");
   const auto width = static_cast<std::int64_t>(size_of(c.dtype));
   const std::int64_t row = c.extents.back();
@@ -233,6 +234,13 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   });
 }
 
+std::set<std::string_view> libraries_on_host(const Problem& problem) {
+  const Product p = product_of(problem);
+  const bool alone =
+      p.epilogue == gemm::Epilogue::none && p.bias_gradient == gemm::BiasGradient::none;
+  return {alone ? "openblas" : "onednn"};
+}
+
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Product p = product_of(problem);
   return vendor::gemm_variants(problem.dtype, static_cast<vendor::GemmEpilogue>(p.epilogue),
@@ -248,6 +256,7 @@ Card gemm_card() {
   card.resolved = [](const Problem&) { return std::string_view(); };
   card.run_automatic = automatic_of(gemm::Variant::automatic, Run{});
   card.vendors = {vendors_of, run_vendor<vendor::Math::pedantic>};
+  card.vendors.on_host = libraries_on_host;
   card.vendors.run_timed = run_vendor<vendor::Math::fastest>;
   card.vendors.problem = [](const Problem& ours, std::string_view) {
     return product_of(ours).keeps_z ? ours.without("z") : ours;

@@ -160,6 +160,7 @@ Card layernorm_card() {
   card.vendors = {
       [](const Problem& p) { return vendor::layernorm_variants(p.dtype); }, run_vendor, 4,
       [](const Problem& p, std::string_view) { return p.without("mean").without("rstd"); }};
+  card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;

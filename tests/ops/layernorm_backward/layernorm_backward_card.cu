@@ -76,6 +76,7 @@ Card layernorm_backward_card() {
   card.run_automatic = automatic_of(layernorm_backward::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::layernorm_backward_variants(p.dtype); },
                   run_vendor, 4, of_vendor};
+  card.vendors.on_host = always({"onednn"});
   card.random_samples = random_samples;
   card.special_samples = [](Dtype dtype) { return norm_backward::special_samples(problem, dtype); };
   return card;

@@ -247,6 +247,14 @@ inline Card card() {
     return name(normalization::resolved(normalization::Variant::automatic, cols_of(p)));
   };
   result.usual = usual;
+  result.vendor_samples = [](Dtype dtype) {
+    std::vector<Sample> samples;
+    for (const std::string& shape : usual(dtype)) samples.push_back({"normal", shape});
+    samples.push_back({.fill = "normal, by a large epsilon",
+                       .shape = rows_cols(20, 100),
+                       .scalars = {{"epsilon", 2}}});
+    return samples;
+  };
   result.sizes = sizes;
   result.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);

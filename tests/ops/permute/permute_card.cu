@@ -97,6 +97,7 @@ Card permute_card() {
   };
   card.run_automatic = automatic_of(permute::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::permute_variants(p.dtype); }, run_vendor};
+  card.vendors.on_host = always({"onednn", "thrust"});
   card.usual = [](Dtype) {
     return std::vector<std::string>{"nhwc_n2_a24_b9_c11", "heads_n2_a5_b7_c20", "10_n40_a65",
                                     "41302_n3_a2_b4_c5_e6"};

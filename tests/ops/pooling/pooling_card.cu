@@ -191,12 +191,20 @@ Card pooling_card() {
                     return vendor::pooling_variants(kind_of(p), p.dtype, images_of(p, "x"));
                   },
                   run_vendor};
+  card.vendors.on_host = libraries_on_host;
   card.vendors.zero = test::SignedZero::ignored;
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return with_each_kind(shapes_of(test::window_problems())); };
+  card.vendor_samples = [](Dtype) { // windows of padding alone are asked of nobody
+    std::vector<Sample> samples;
+    for (const auto& problems : {test::window_problems(), test::padding_problems()})
+      for (const std::string& shape : with_each_kind(shapes_of(problems)))
+        samples.push_back({"normal", shape});
+    return samples;
+  };
   card.sizes = sizes;
   card.misaligned = [](Dtype) {
     return with_each_kind({"nchw_n1_c16_h5_w7_k3_s2_p1", "nhwc_n1_c16_h5_w7_k3_s2_p1",

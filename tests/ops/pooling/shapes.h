@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pooling/problem.h"
@@ -58,6 +60,18 @@ inline pooling::Problem images_of(const Problem& problem, std::string_view tenso
   p.height = x[first ? 2 : 1];
   p.width = x[first ? 3 : 2];
   return p;
+}
+
+// oneDNN divides by the whole area where padding counts, windows that stick out of it included, and
+// has results of its own for windows without input.
+inline std::set<std::string_view> libraries_on_host(const Problem& problem) {
+  const pooling::Problem p = images_of(Shape::parse(problem.shape));
+  const auto both = [&](auto holds) {
+    return holds(p.height, p.vertical, p.ceil_mode) && holds(p.width, p.horizontal, p.ceil_mode);
+  };
+  const bool counts = kind_of(problem) == pooling::Kind::average_include_padding;
+  if (!both(pooling::windows_have_input) || (counts && !both(pooling::windows_fit))) return {};
+  return {"onednn"};
 }
 
 inline std::string shape_of(const pooling::Problem& p) {

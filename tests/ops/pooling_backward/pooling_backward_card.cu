@@ -286,6 +286,7 @@ Card pooling_backward_card() {
     return vendor::pooling_backward_variants(kind_of(p), p.dtype, images_of(p));
   };
   card.vendors.run = run_vendor;
+  card.vendors.on_host = libraries_on_host;
   card.vendors.problem = of_vendor;
   card.vendors.prepare = prepare;
   card.references = references;

@@ -291,6 +291,7 @@ Card softmax_card() {
   card.vendors = {
       [](const Problem& p) { return vendor::softmax_variants(vendor_kind(p), p.dtype); },
       run_vendor, 4};
+  card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.also = rows_sum_to_one;
   card.exact_samples = exact_samples;

@@ -240,6 +240,7 @@ Card softmax_backward_card() {
   card.vendors = {
       [](const Problem& p) { return vendor::softmax_backward_variants(vendor_kind(p), p.dtype); },
       run_vendor, 4};
+  card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;

@@ -159,6 +159,7 @@ Card softmax_sum_backward_card() {
   };
   card.run_automatic = automatic_of(softmax_sum_backward::Variant::automatic, Run{});
   card.vendors = {vendors, run_vendor};
+  card.vendors.on_host = always({"onednn_openblas"});
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) { return std::vector<Sample>(); };

@@ -65,6 +65,7 @@ Card transpose_card() {
   };
   card.run_automatic = automatic_of(transpose::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::transpose_variants(p.dtype); }, run_vendor};
+  card.vendors.on_host = always({"onednn", "thrust"});
   card.usual = [](Dtype) {
     return std::vector<std::string>{shape_of(200, 333), shape_of(65, 64), shape_of(131, 70)};
   };
