@@ -202,7 +202,8 @@ int try_candidate(const Options& options, World& world) {
   if (options.signature) {
     const perf::Finished printed = perf::run_process(
         {programs.try_plain.string(), operation.name, "--signature"}, perf::Output::capture);
-    require(printed.exit_code == 0, fmt::format("{} has no card yet", operation.name));
+    require(printed.exit_code == 0, fmt::format("no signature of {0}; {1} {0} --signature says why",
+                                                operation.name, programs.try_plain.string()));
     world.out << printed.output;
     return judge::kExitPass;
   }

@@ -9,6 +9,11 @@
 
 namespace kg::card {
 
+bool Calling::replaces(std::string_view scalar) const {
+  return std::any_of(integers.begin(), integers.end(),
+                     [&](const Integers& each) { return each.name == scalar; });
+}
+
 const Tensor& Problem::tensor(std::string_view name) const {
   for (const auto* tensors : {&inputs, &outputs, &kept})
     for (const Tensor& tensor : *tensors)

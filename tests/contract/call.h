@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,12 +44,27 @@ struct Tensor {
   // The axis of the columns, the last one, where outputs that need all rows need only these columns
   // of it; -1: none.
   int col_axis = -1;
+  std::string_view c_type = {}; // in a signature, where the dtype is but the size of its elements
 
   std::int64_t size() const { return test::element_count(extents); }
 };
 
 // The elements of each input, dense and row-major, by its name.
 using Inputs = std::map<std::string, test::Observed, std::less<>>;
+
+// How a kernel from elsewhere is called (signature.h): the words of its function's name, and the
+// integers that it takes, each by itself or as a list in host memory. One that has the name of a
+// scalar takes its place.
+struct Integers {
+  std::string name;
+  std::vector<std::int64_t> values;
+  bool list = false;
+};
+struct Calling {
+  std::string words;
+  std::vector<Integers> integers;
+  bool replaces(std::string_view scalar) const;
+};
 
 struct Problem {
   Dtype dtype;
@@ -70,6 +86,7 @@ struct Problem {
   // already. Not where it is timed.
   std::function<void(const Problem&, Inputs&)> draw = [](const Problem&, Inputs&) {};
   std::vector<std::string> left_out = {}; // optional tensors that this problem does without
+  std::optional<Calling> calling = {};    // none: by the words and numbers of its shape
 
   const Tensor& tensor(std::string_view name) const;
   Problem without(std::string_view optional_tensor) const;

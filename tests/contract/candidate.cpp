@@ -10,6 +10,7 @@
 #include <array>
 #include <cfenv>
 #include <cuda_runtime.h>
+#include <deque>
 #include <dlfcn.h>
 #include <ffi.h>
 #include <fmt/format.h>
@@ -70,11 +71,11 @@ void call_function(void (*function)(), const Problem& whole, const Call& call,
   const Problem& problem = call.problem();
   std::vector<void*> pointers;
   std::vector<float> scalars;
-  std::vector<std::int64_t> extents;
+  Calling calling = calling_of(problem);
   for (const auto* tensors : {&whole.inputs, &whole.outputs})
     for (const Tensor& tensor : *tensors) pointers.push_back(call.address(tensor.name));
-  for (const auto& [name, value] : problem.scalars) scalars.push_back(call.scalar(name));
-  for (const auto& [name, value] : parts_of(problem.shape).numbers) extents.push_back(value);
+  for (const auto& [name, value] : problem.scalars)
+    if (!calling.replaces(name)) scalars.push_back(call.scalar(name));
 
   std::vector<ffi_type*> types;
   std::vector<void*> arguments;
@@ -87,7 +88,12 @@ void call_function(void (*function)(), const Problem& whole, const Call& call,
   std::array<cudaStream_t, 1> streams = {stream};
   pass(ffi_type_pointer, pointers);
   pass(ffi_type_float, scalars);
-  pass(ffi_type_sint64, extents);
+  std::deque<std::int64_t*> lists; // whose places stay
+  for (Integers& integers : calling.integers) {
+    std::int64_t* const first = integers.values.data();
+    types.push_back(integers.list ? &ffi_type_pointer : &ffi_type_sint64);
+    arguments.push_back(integers.list ? static_cast<void*>(&lists.emplace_back(first)) : first);
+  }
   pass(ffi_type_pointer, streams);
   ffi_cif interface;
   require(ffi_prep_cif(&interface, FFI_DEFAULT_ABI, static_cast<unsigned>(types.size()),

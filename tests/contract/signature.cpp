@@ -13,8 +13,9 @@
 namespace kg::card {
 namespace {
 
-std::string_view c_type(Dtype dtype) {
-  switch (dtype) {
+std::string_view c_type(const Tensor& tensor) {
+  if (!tensor.c_type.empty()) return tensor.c_type;
+  switch (tensor.dtype) {
   case Dtype::f16: return "__half";
   case Dtype::bf16: return "__nv_bfloat16";
   case Dtype::f32: return "float";
@@ -29,36 +30,43 @@ bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0;
 
 } // namespace
 
-ShapeParts parts_of(std::string_view shape) {
-  ShapeParts parts;
-  while (!shape.empty()) {
+Calling calling_of(const Problem& problem) {
+  if (problem.calling) return *problem.calling;
+  Calling calling;
+  for (std::string_view shape = problem.shape; !shape.empty();) {
     const std::string_view token = shape.substr(0, shape.find('_'));
     shape.remove_prefix(std::min(shape.size(), token.size() + 1));
+    require(token.find('.') == std::string_view::npos,
+            fmt::format("shape {} holds the list {}: its card must say how it is called "
+                        "(Problem::calling)",
+                        problem.shape, token));
     const auto digits = std::find_if(token.begin(), token.end(), is_digit);
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(digits, token.end(), number);
     if (digits != token.begin() && error == std::errc() && end == token.end())
-      parts.numbers.emplace_back(std::string(token.begin(), digits), number);
+      calling.integers.push_back({std::string(token.begin(), digits), {number}});
     else
-      parts.words += (parts.words.empty() ? "" : "_") + std::string(token);
+      calling.words += (calling.words.empty() ? "" : "_") + std::string(token);
   }
-  return parts;
+  return calling;
 }
 
 std::string function_name(const Card& card, const Problem& problem) {
-  const std::string words = parts_of(problem.shape).words;
+  const std::string words = calling_of(problem).words;
   return fmt::format("{}{}{}_{}", card.name, words.empty() ? "" : "_", words, name(problem.dtype));
 }
 
 std::string declaration(const Card& card, const Problem& problem) {
   std::vector<std::string> parameters;
   for (const Tensor& input : problem.inputs)
-    parameters.push_back(fmt::format("const {}* {}", c_type(input.dtype), input.name));
+    parameters.push_back(fmt::format("const {}* {}", c_type(input), input.name));
   for (const Tensor& output : problem.outputs)
-    parameters.push_back(fmt::format("{}* {}", c_type(output.dtype), output.name));
-  for (const auto& [scalar, value] : problem.scalars) parameters.push_back("float " + scalar);
-  for (const auto& [extent, value] : parts_of(problem.shape).numbers)
-    parameters.push_back("int64_t " + extent);
+    parameters.push_back(fmt::format("{}* {}", c_type(output), output.name));
+  const Calling calling = calling_of(problem);
+  for (const auto& [scalar, value] : problem.scalars)
+    if (!calling.replaces(scalar)) parameters.push_back("float " + scalar);
+  for (const Integers& integers : calling.integers)
+    parameters.push_back((integers.list ? "const int64_t* " : "int64_t ") + integers.name);
   parameters.emplace_back("cudaStream_t stream");
   return fmt::format("extern \"C\" void {}({})", function_name(card, problem),
                      fmt::join(parameters, ", "));
@@ -69,9 +77,15 @@ std::vector<Problem> functions_of(const Card& card, Dtype dtype) {
   for (const std::string& shape : card.usual(dtype)) {
     Problem problem = card.problem(dtype, Shape::parse(shape));
     const std::string function = function_name(card, problem);
-    if (std::none_of(problems.begin(), problems.end(),
-                     [&](const Problem& known) { return function_name(card, known) == function; }))
+    const auto known = std::find_if(problems.begin(), problems.end(), [&](const Problem& each) {
+      return function_name(card, each) == function;
+    });
+    if (known == problems.end())
       problems.push_back(std::move(problem));
+    else
+      require(
+          declaration(card, problem) == declaration(card, *known),
+          fmt::format("{} has two declarations, of {} and of {}", function, known->shape, shape));
   }
   return problems;
 }

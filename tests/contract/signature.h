@@ -8,7 +8,8 @@
 //                               cudaStream_t stream);
 //
 // The inputs, the outputs, the scalars (float), the numbers of the shape, the stream; tensors dense
-// and row-major, in device memory, at any address that is aligned to their elements.
+// and row-major, in device memory, at any address that is aligned to their elements; lists of
+// numbers in host memory.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,9 @@
 
 namespace kg::card {
 
-// A shape's numbers by their names, in its order, and its words, joined by '_'.
-struct ShapeParts {
-  std::vector<std::pair<std::string, std::int64_t>> numbers;
-  std::string words;
-};
-ShapeParts parts_of(std::string_view shape);
+// The problem's, or that of its shape: its words joined by '_', its numbers by their names. Throws
+// Error where the shape holds lists of numbers and the problem does not say what they are.
+Calling calling_of(const Problem& problem);
 
 // "softmax_f32", and for the shape log_rows4_cols8 "softmax_log_f32".
 std::string function_name(const Card& card, const Problem& problem);

@@ -49,11 +49,17 @@ Shapes shapes_of(const Shape& shape) {
   return {operand(shape, "a"), operand(shape, "b")};
 }
 
-// NumPy's rule, by itself.
-Extents shape_of_result(Shapes shapes) {
+// With ones before the shorter one.
+Shapes of_one_rank(Shapes shapes) {
   Extents &a = shapes.a, &b = shapes.b;
   a.insert(a.begin(), b.size() > a.size() ? b.size() - a.size() : 0, 1);
   b.insert(b.begin(), a.size() - b.size(), 1);
+  return shapes;
+}
+
+// NumPy's rule, by itself.
+Extents shape_of_result(const Shapes& shapes) {
+  auto [a, b] = of_one_rank(shapes);
   for (std::size_t d = 0; d < a.size(); ++d)
     if (a[d] == 1) a[d] = b[d];
   return a;
@@ -72,6 +78,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs[1].by_row = shapes.b == out;
   result.outputs = {{"out", dtype, out}};
   result.outputs[0].derived = true;
+  const Shapes alike = of_one_rank(shapes);
+  result.calling = {
+      std::string(name(op_of(result))),
+      {{"rank", {std::ssize(out)}}, {"a_extents", alike.a, true}, {"b_extents", alike.b, true}}};
   for (const Tensor& input : result.inputs) // that it repeats is not the same as its size
     if (input.extents == out) result.outputs[0].may_be.push_back(input.name);
   return result;

@@ -44,6 +44,8 @@ Problem problem(Dtype dtype, const Shape& shape) {
   whole.derived = true;
   (op == concat::Op::concat ? result.outputs : result.inputs) = {std::move(whole)};
   result.scalars = {{"inner", static_cast<double>(inner)}};
+  result.calling = {std::string(name(op)) + std::to_string(extents.size()),
+                    {{"outer", {outer}}, {"inner", {inner}}, {"extents", extents, true}}};
   return result;
 }
 

@@ -70,6 +70,8 @@ Problem separable_problem(Dtype dtype, const Shape& shape) {
   result.inputs = {{"x", dtype, test::x_shape(d)},
                    {"weights", dtype, test::weights_shape(d)},
                    {"mixing", dtype, {p.out_channels, p.in_channels}}};
+  result.calling = test::calling_of(d, "separable_");
+  result.calling->integers.push_back({"mixed", {p.out_channels}});
   result.outputs = {{"y", dtype, test::y_shape(p)}};
   result.outputs[0].derived = true;
   return result;
@@ -86,7 +88,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs[2].optional = true;
   result.outputs = {{"y", dtype, test::y_shape(g)}};
   result.outputs[0].derived = true;
-  if (shape.has("nobias")) return result.without("bias");
+  const bool biased = !shape.has("nobias");
+  result.calling = test::calling_of(g, biased ? "" : "nobias_");
+  if (!biased) return result.without("bias");
   result.unread = bytes_of(dtype, g.out_channels); // of the bias, which the work leaves out
   return result;
 }

@@ -12,6 +12,7 @@
 
 #include "conv2d/geometry.h"
 #include "tests/contract/shape.h"
+#include "tests/ops/windows.h"
 #include "tests/oracle/image_layout.h"
 #include "tests/oracle/oracle_conv.h"
 
@@ -28,13 +29,8 @@ inline Convolution oracle_problem(const conv2d::Geometry& g) {
           g.out_channels, axis(g.vertical), axis(g.horizontal), g.groups};
 }
 
-// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1.1_p0.1.1.1_d1.1_g1, vertical first, with
-// the padding before and behind.
+// As it stands in a case id: nhwc_n2_c3_h5_w7_o4_k2.3_s1.1_p0.1.1.1_d1.1_g1 (windows.h).
 inline std::string text(const conv2d::Geometry& g) {
-  const auto both = [](const char* key, std::int64_t vertical, std::int64_t horizontal) {
-    return key + std::to_string(vertical) + "." + std::to_string(horizontal);
-  };
-  const conv2d::Axis &v = g.vertical, &h = g.horizontal;
   const std::pair<const char*, std::int64_t> extents[] = {{"_n", g.batch},
                                                           {"_c", g.in_channels},
                                                           {"_h", g.height},
@@ -42,9 +38,7 @@ inline std::string text(const conv2d::Geometry& g) {
                                                           {"_o", g.out_channels}};
   std::string result(name(g.layout));
   for (const auto& [key, extent] : extents) result += key + std::to_string(extent);
-  return result + both("_k", v.kernel, h.kernel) + both("_s", v.stride, h.stride) +
-         both("_p", v.pad_before, v.pad_after) + both(".", h.pad_before, h.pad_after) +
-         both("_d", v.dilation, h.dilation) + "_g" + std::to_string(g.groups);
+  return result + card::windows_text(g.vertical, g.horizontal) + "_g" + std::to_string(g.groups);
 }
 inline std::vector<std::string> texts(const std::vector<conv2d::Geometry>& geometries) {
   std::vector<std::string> result;
@@ -52,8 +46,7 @@ inline std::vector<std::string> texts(const std::vector<conv2d::Geometry>& geome
   return result;
 }
 
-// The convolution of such a text, or of one that gives a number for both axes (k3_s1_p1) and
-// leaves out the dilation. Without outputs and groups, which not every shape gives.
+// The convolution of such a text, without outputs and groups, which not every shape gives.
 inline conv2d::Geometry windows_of(const Shape& shape) {
   const bool last = shape.word({"nchw", "nhwc"}) == 1;
   conv2d::Geometry g{.batch = shape.number("n"),
@@ -61,19 +54,7 @@ inline conv2d::Geometry windows_of(const Shape& shape) {
                      .height = shape.number("h"),
                      .width = shape.number("w"),
                      .layout = last ? conv2d::Layout::nhwc : conv2d::Layout::nchw};
-  const bool dilated = shape.text().find("_d") != std::string::npos;
-  const auto kernel = shape.numbers("k"), stride = shape.numbers("s"), pad = shape.numbers("p");
-  const auto dilation = dilated ? shape.numbers("d") : std::vector<std::int64_t>{1};
-  conv2d::Axis* const axes[] = {&g.vertical, &g.horizontal};
-  const auto of = [](const std::vector<std::int64_t>& numbers, std::size_t i) {
-    return numbers.at(numbers.size() == 1 ? 0 : i);
-  };
-  for (std::size_t i = 0; i < 2; ++i)
-    *axes[i] = {.kernel = of(kernel, i),
-                .stride = of(stride, i),
-                .pad_before = of(pad, 2 * i),
-                .pad_after = of(pad, 2 * i + 1),
-                .dilation = of(dilation, i)};
+  card::read_windows(shape, g.vertical, g.horizontal);
   return g;
 }
 inline conv2d::Geometry geometry_of(const Shape& shape) {
@@ -81,6 +62,17 @@ inline conv2d::Geometry geometry_of(const Shape& shape) {
   g.out_channels = shape.number("o");
   g.groups = shape.number("g");
   return g;
+}
+
+// Of a kernel from elsewhere; `form` stands before the layout in its function's name.
+inline card::Calling calling_of(const conv2d::Geometry& g, const std::string& form) {
+  return {form + std::string(name(g.layout)), card::with_windows({{"n", {g.batch}},
+                                                                  {"c", {g.in_channels}},
+                                                                  {"h", {g.height}},
+                                                                  {"w", {g.width}},
+                                                                  {"o", {g.out_channels}},
+                                                                  {"groups", {g.groups}}},
+                                                                 g.vertical, g.horizontal)};
 }
 
 // From nchw and oihw, in which the oracle counts, to the problem's layout.

@@ -71,6 +71,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
                      gradient == Gradient::input     ? test::x_shape(g)
                      : gradient == Gradient::weights ? test::weights_shape(g)
                                                      : std::vector{g.out_channels}}};
+  result.calling = test::calling_of(g, std::string(name(gradient)) + "_");
   return result;
 }
 

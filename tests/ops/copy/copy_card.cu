@@ -25,6 +25,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs[0].gap = shape.number("ld") - cols;
   result.outputs = {{"y", dtype, {rows, cols}}};
   result.gaps = true;
+  result.calling = {"", {{"rows", {rows}}, {"cols", {cols}}}};
   return result;
 }
 

@@ -52,10 +52,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs = {{"table", dtype, {p.outer, rows, p.inner}}, {"index", index, {p.count}}};
   result.unread = static_cast<double>(p.outer * (rows - p.count) * p.inner) *
                   static_cast<double>(size_of(dtype));
+  if (index == Dtype::f64) result.inputs[1].c_type = "int64_t";
   result.inputs[1].element = [rows, all](std::int64_t i) {
     return static_cast<std::uint64_t>(all ? scattered(i, rows) : picked(i, rows));
   };
   result.outputs = {{"y", dtype, {p.outer, p.count, p.inner}}};
+  result.calling = {
+      index == Dtype::i32 ? "i32" : "i64",
+      {{"outer", {p.outer}}, {"rows", {rows}}, {"inner", {p.inner}}, {"count", {p.count}}}};
   return result;
 }
 

@@ -67,6 +67,25 @@ gemm::BasicProblem<T> described(const Product& p, Row row) {
   return g;
 }
 
+// By what changes the result, gemm_nt_bias_gelu_f32; several products are gemm_batched_nn_f32,
+// which gets how far apart rows and matrices lie.
+Calling calling_of(const Product& p, const std::string& shape) {
+  Calling calling{p.batch == 1 ? "" : "batched_", {{"m", {p.m}}, {"n", {p.n}}, {"k", {p.k}}}};
+  const std::size_t first = shape.find("_k") + 1;
+  const std::string words = shape.substr(std::min(shape.find('_', first), shape.size() - 1) + 1);
+  calling.words += words.substr(0, words.find("_split")); // a wish of ours
+  if (p.batch == 1) return calling;
+  calling.integers.push_back({"batch", {p.batch}});
+  const std::pair<const char*, Matrices> matrices[] = {{"a", p.a()}, {"b", p.b()}, {"c", p.c()}};
+  for (const auto& [name, m] : matrices) {
+    const std::int64_t next = m.side_by_side ? m.columns : m.rows * m.columns;
+    calling.integers.push_back(
+        {std::string("ld") + name, {m.side_by_side ? m.count * m.columns : m.columns}});
+    calling.integers.push_back({std::string("stride_") + name, {m.count == p.batch ? next : 0}});
+  }
+  return calling;
+}
+
 Problem problem(Dtype dtype, const Shape& shape) {
   const Product p = product_of(shape);
   const bool reads_z = gemm::differentiates(p.epilogue);
@@ -103,6 +122,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.scalars = {{"alpha", 1}, {"beta", p.accumulates ? 1 : 0}};
   result.gaps = p.batch == 1;
   result.pitched = true;
+  result.calling = calling_of(p, shape.text());
   return result;
 }
 

@@ -306,7 +306,8 @@ inline std::vector<std::string> usual(Dtype dtype) {
       for_all_variants(dtype, {"m34_n40_k24_tt", "m35_n40_k24_nt_bias_gelu_tanh_z",
                                "m35_n40_k24_nt_dgelu", "m35_n40_k24_nt_dgelu_dbias"});
   for (const std::string shape :
-       {"m130_n67_k77_nn_acc", "m40_n24_k77_nn_acc_split", "m7_n40_k130_nt", "m40_n7_k130_nn_acc"})
+       {"m130_n67_k77_nn_acc", "m40_n24_k77_nn_acc_split", "m7_n40_k130_nt", "m40_n7_k130_nn_acc",
+        "m33_n40_k24_nn", "m33_n40_k24_tn"})
     shapes.push_back(shape);
   if (dtype == Dtype::f32) shapes.emplace_back("m130_n67_k77_nn_acc_tf32");
   return shapes;

@@ -31,7 +31,8 @@ constexpr std::string_view kForms[] = {"boolean", "causal"};
 
 // 0: the mask is boolean.
 std::int64_t queries_of(const Problem& problem) {
-  return static_cast<std::int64_t>(problem.scalars.find("queries")->second);
+  const auto queries = problem.scalars.find("queries");
+  return queries == problem.scalars.end() ? 0 : static_cast<std::int64_t>(queries->second);
 }
 
 std::string causal(std::int64_t rows, std::int64_t cols, std::int64_t queries) {
@@ -87,7 +88,12 @@ Problem problem(Dtype dtype, const Shape& shape) {
                  {},
                  masked_softmax::work(dtype, rows, cols, queries),
                  5 * static_cast<double>(read),
-                 {{"scale", kScale}, {"queries", static_cast<double>(queries)}}};
+                 {{"scale", kScale}}};
+  result.calling = {is_causal ? "causal" : "boolean", {{"rows", {rows}}, {"cols", {cols}}}};
+  if (is_causal) {
+    result.scalars["queries"] = static_cast<double>(queries);
+    result.calling->integers.push_back({"queries", {queries}});
+  }
   result.inputs = {{"x", dtype, {rows, cols}}};
   if (!is_causal)
     result.inputs.push_back(

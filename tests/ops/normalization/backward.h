@@ -105,6 +105,7 @@ inline Problem problem(Dtype dtype, const Shape& shape,
       {.name = "rstd", .dtype = Dtype::f32, .extents = {rows}, .element = [](std::int64_t row) {
          return test::encode(Dtype::f32, power(row));
        }});
+  result.calling = {"", {{"rows", {rows}}, {"cols", {cols}}}};
   result.outputs = {matrix("dx"), columns("dgamma")};
   result.outputs[0].may_be = {"dy", "x"};
   if (centred) result.outputs.push_back(columns("dbeta"));

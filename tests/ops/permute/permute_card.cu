@@ -46,7 +46,12 @@ Problem problem(Dtype dtype, const Shape& shape) {
   for (const char axis : order) y.push_back(x[static_cast<std::size_t>(axis - '0')]);
   Problem result{dtype, shape.text(), {{"x", dtype, x}}, {{"y", dtype, y}}, {}, 0};
   result.scalars = {{"order", std::stoi(order)}};
-  result.work = permute::work(dtype, permutation_of(result));
+  const permute::Permutation p = permutation_of(result);
+  result.work = permute::work(dtype, p);
+  result.calling = {"",
+                    {{"rank", {p.rank}},
+                     {"extents", x, true},
+                     {"order", {p.order.begin(), p.order.begin() + p.rank}, true}}};
   return result;
 }
 

@@ -29,6 +29,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs = {{"x", dtype, test::shape_in_layout(p, p.height, p.width)}};
   result.outputs = {{"y", dtype, test::shape_in_layout(p, p.out_height(), p.out_width())}};
   result.outputs[0].derived = true;
+  result.calling = calling_of(p, kind_of(result));
   return result;
 }
 

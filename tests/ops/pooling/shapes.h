@@ -1,9 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How shapes name poolings: windows alike along both axes (k3_s2_p1) or along each, vertical first,
-// with the padding before and behind (k2.3_s1.2_p0.1.2.2_d1.4), and ceil where the count of windows
-// is rounded up. avgpad divides by the padding, too.
+// How shapes name poolings: by their windows (windows.h), and by ceil where the count of windows is
+// rounded up. avgpad divides by the padding, too.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +13,7 @@
 
 #include "pooling/problem.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/windows.h"
 
 namespace kg::card {
 
@@ -27,26 +27,12 @@ inline std::vector<std::string> with_each_kind(const std::vector<std::string>& s
   return in_each_form({"max", "avgpad", "avg"}, shapes);
 }
 
-// Of an axis: the only number, or its own.
-inline std::int64_t of_axis(const std::vector<std::int64_t>& numbers, std::size_t axis) {
-  return numbers.at(numbers.size() == 1 ? 0 : axis);
-}
-
 inline pooling::Problem images_of(const Shape& shape) {
   shape.word({"max", "avg", "avgpad"});
   pooling::Problem p{shape.number("n"), shape.number("c"), shape.number("h"), shape.number("w")};
   p.layout = shape.word({"nchw", "nhwc"}) == 0 ? pooling::Layout::nchw : pooling::Layout::nhwc;
   p.ceil_mode = shape.has("ceil");
-  const auto kernel = shape.numbers("k"), stride = shape.numbers("s"), pad = shape.numbers("p");
-  const bool dilated = shape.text().find("_d") != std::string::npos;
-  const auto dilation = dilated ? shape.numbers("d") : std::vector<std::int64_t>{1};
-  pooling::Axis* const axes[] = {&p.vertical, &p.horizontal};
-  for (std::size_t i = 0; i < 2; ++i)
-    *axes[i] = {.kernel = of_axis(kernel, i),
-                .stride = of_axis(stride, i),
-                .pad_before = of_axis(pad, 2 * i),
-                .pad_after = of_axis(pad, 2 * i + 1),
-                .dilation = of_axis(dilation, i)};
+  read_windows(shape, p.vertical, p.horizontal);
   return p;
 }
 
@@ -74,16 +60,26 @@ inline std::set<std::string_view> libraries_on_host(const Problem& problem) {
   return {"onednn"};
 }
 
+// Of a kernel from elsewhere. Of ceil mode it sees y's extents alone.
+inline Calling calling_of(const pooling::Problem& p, pooling::Kind kind) {
+  return {std::string(kind == pooling::Kind::max                       ? "max_"
+                      : kind == pooling::Kind::average_include_padding ? "avgpad_"
+                                                                       : "avg_") +
+              std::string(name(p.layout)),
+          with_windows({{"n", {p.batch}},
+                        {"c", {p.channels}},
+                        {"h", {p.height}},
+                        {"w", {p.width}},
+                        {"out_h", {p.out_height()}},
+                        {"out_w", {p.out_width()}}},
+                       p.vertical, p.horizontal)};
+}
+
 inline std::string shape_of(const pooling::Problem& p) {
-  const auto both = [](const char* key, std::int64_t vertical, std::int64_t horizontal) {
-    return key + std::to_string(vertical) + "." + std::to_string(horizontal);
-  };
-  const pooling::Axis &v = p.vertical, &h = p.horizontal;
   return std::string(name(p.layout)) + "_n" + std::to_string(p.batch) + "_c" +
          std::to_string(p.channels) + "_h" + std::to_string(p.height) + "_w" +
-         std::to_string(p.width) + both("_k", v.kernel, h.kernel) + both("_s", v.stride, h.stride) +
-         both("_p", v.pad_before, v.pad_after) + both(".", h.pad_before, h.pad_after) +
-         both("_d", v.dilation, h.dilation) + (p.ceil_mode ? "_ceil" : "");
+         std::to_string(p.width) + windows_text(p.vertical, p.horizontal) +
+         (p.ceil_mode ? "_ceil" : "");
 }
 
 inline std::vector<std::string> shapes_of(const std::vector<pooling::Problem>& problems) {

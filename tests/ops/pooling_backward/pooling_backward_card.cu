@@ -38,6 +38,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs.push_back({.name = "dy", .dtype = dtype, .extents = y, .derived = true});
   result.outputs = {{"dx", dtype, x}};
   result.kept = {{"y", dtype, y}};
+  result.calling = calling_of(p, kind);
   return result;
 }
 

@@ -1,0 +1,61 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How shapes name the windows of poolings and convolutions: alike along both axes (k3_s2_p1) or
+// along each, vertical first, with the padding before and behind (k2.3_s1.2_p0.1.2.2_d1.4). Without
+// d they are not dilated. An axis has kernel, stride, pad_before, pad_after and dilation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/contract/call.h"
+#include "tests/contract/shape.h"
+
+namespace kg::card {
+
+template <class Axis>
+void read_windows(const Shape& shape, Axis& vertical, Axis& horizontal) {
+  const bool dilated = shape.text().find("_d") != std::string::npos;
+  const auto kernel = shape.numbers("k"), stride = shape.numbers("s"), pad = shape.numbers("p");
+  const auto dilation = dilated ? shape.numbers("d") : std::vector<std::int64_t>{1};
+  const auto of = [](const std::vector<std::int64_t>& numbers, std::size_t i) {
+    return numbers.at(numbers.size() == 1 ? 0 : i);
+  };
+  Axis* const axes[] = {&vertical, &horizontal};
+  for (std::size_t i = 0; i < 2; ++i)
+    *axes[i] = {.kernel = of(kernel, i),
+                .stride = of(stride, i),
+                .pad_before = of(pad, 2 * i),
+                .pad_after = of(pad, 2 * i + 1),
+                .dilation = of(dilation, i)};
+}
+
+// "_k2.3_s1.2_p0.1.2.2_d1.4"
+template <class Axis>
+std::string windows_text(const Axis& vertical, const Axis& horizontal) {
+  const auto both = [](const char* key, std::int64_t v, std::int64_t h) {
+    return key + std::to_string(v) + "." + std::to_string(h);
+  };
+  const Axis &v = vertical, &h = horizontal;
+  return both("_k", v.kernel, h.kernel) + both("_s", v.stride, h.stride) +
+         both("_p", v.pad_before, v.pad_after) + both(".", h.pad_before, h.pad_after) +
+         both("_d", v.dilation, h.dilation);
+}
+
+// What a kernel from elsewhere gets of them, behind `extents`.
+template <class Axis>
+std::vector<Integers> with_windows(std::vector<Integers> extents, const Axis& vertical,
+                                   const Axis& horizontal) {
+  const Axis &v = vertical, &h = horizontal;
+  const std::vector<Integers> windows = {
+      {"kernel_h", {v.kernel}},     {"kernel_w", {h.kernel}},     {"stride_h", {v.stride}},
+      {"stride_w", {h.stride}},     {"pad_top", {v.pad_before}},  {"pad_bottom", {v.pad_after}},
+      {"pad_left", {h.pad_before}}, {"pad_right", {h.pad_after}}, {"dilation_h", {v.dilation}},
+      {"dilation_w", {h.dilation}}};
+  extents.insert(extents.end(), windows.begin(), windows.end());
+  return extents;
+}
+
+} // namespace kg::card
