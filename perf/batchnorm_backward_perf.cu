@@ -7,7 +7,7 @@
 #include "perf/measure/random_data.h"
 #include "perf/measure/suite.h"
 #include "runtime/backend.h"
-#include "tests/batchnorm_problems.h"
+#include "tests/ops/batchnorm/channels.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/oracle_batch_norm_backward.h"
 #include "vendor/batchnorm_backward/batchnorm_backward.h"

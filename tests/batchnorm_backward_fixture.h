@@ -13,7 +13,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/launch.h"
-#include "tests/batchnorm_problems.h"
+#include "tests/ops/batchnorm/channels.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_batch_norm_backward.h"

@@ -71,8 +71,7 @@ void call_function(void (*function)(), const Problem& whole, const Call& call,
   std::vector<void*> pointers;
   std::vector<float> scalars;
   std::vector<std::int64_t> extents;
-  for (const auto* tensors : {&whole.inputs, &whole.outputs})
-    for (const Tensor& tensor : *tensors) pointers.push_back(call.address(tensor.name));
+  for (const Tensor& tensor : tensors_of(whole)) pointers.push_back(call.address(tensor.name));
   for (const auto& [name, value] : problem.scalars) scalars.push_back(call.scalar(name));
   for (const auto& [name, value] : parts_of(problem.shape).numbers) extents.push_back(value);
 

@@ -8,7 +8,8 @@
 //                               cudaStream_t stream);
 //
 // The inputs, the outputs, the scalars (float), the numbers of the shape, the stream; tensors dense
-// and row-major, in device memory, at any address that is aligned to their elements.
+// and row-major, in device memory, at any address that is aligned to their elements. A tensor that
+// is updated in place stands among the inputs alone.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,9 @@ struct ShapeParts {
   std::string words;
 };
 ShapeParts parts_of(std::string_view shape);
+
+// Its tensors in the order of the parameters.
+std::vector<Tensor> tensors_of(const Problem& problem);
 
 // "softmax_f32", and for the shape log_rows4_cols8 "softmax_log_f32".
 std::string function_name(const Card& card, const Problem& problem);

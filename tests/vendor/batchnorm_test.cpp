@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/batchnorm_problems.h"
+#include "tests/ops/batchnorm/channels.h"
 #include "tests/vendor/data.h"
 #include "vendor/batchnorm/batchnorm.h"
 
