@@ -4,6 +4,7 @@
 
 #include "perf/measure/random_data.h"
 #include "runtime/backend.h"
+#include "runtime/memory.h"
 #include "tests/oracle/compare.h"
 
 #include <algorithm>
@@ -79,8 +80,15 @@ class Memory {
     return result;
   }
 
+  // What is updated begins as its input.
   void poison(Stream& stream) {
-    for (const Tensor& output : problem_.outputs) outputs_.at(output.name).poison(stream);
+    for (const Tensor& output : problem_.outputs) {
+      DeviceBuffer<std::byte>& memory = outputs_.at(output.name);
+      if (problem_.updates(output.name))
+        copy_on_device(memory.data(), inputs_.at(output.name).data(), memory.bytes(), stream);
+      else
+        memory.poison(stream);
+    }
   }
 
   // The greatest error of what was verified, as a share of what is tolerated.
@@ -232,9 +240,10 @@ std::string verify_elements(const Card& card, Memory& memory, const Author& auth
     return
         [&its = found->second.values](std::int64_t i) { return its[static_cast<std::size_t>(i)]; };
   };
-  const double flops = problem.flops / static_cast<double>(problem.output_size());
-  const auto most = static_cast<std::int64_t>(std::clamp(8e6 / flops, 64.0, 4096.0));
-  for (const Tensor& output : problem.outputs)
+  for (const Tensor& output : problem.outputs) {
+    const double flops = problem.flops / static_cast<double>(output.size());
+    const double fewest = flops > 1e6 ? 16 : 64, highest = flops < 16 ? 1 << 17 : 1 << 12;
+    const auto most = static_cast<std::int64_t>(std::clamp(8e6 / flops, fewest, highest));
     for (const Window window : windows(output.size(), most)) {
       Tensor part = output;
       part.extents = {window.count};
@@ -244,6 +253,7 @@ std::string verify_elements(const Card& card, Memory& memory, const Author& auth
       memory.note(found.max_error);
       if (!found.passed()) return output.name + ": " + found.text();
     }
+  }
   return "";
 }
 

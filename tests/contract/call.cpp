@@ -30,6 +30,14 @@ Problem Problem::without(std::string_view name) const {
   return result;
 }
 
+bool Problem::updates(std::string_view name) const {
+  const auto holds = [&](const std::vector<Tensor>& tensors) {
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](const Tensor& tensor) { return tensor.name == name; });
+  };
+  return holds(inputs) && holds(outputs);
+}
+
 std::int64_t Problem::output_size() const {
   std::int64_t size = 0;
   for (const Tensor& output : outputs) size += output.size();

@@ -70,9 +70,9 @@ struct Problem {
   Dtype dtype;
   std::string shape; // as in the case's id
   std::vector<Tensor> inputs;
-  std::vector<Tensor> outputs;
-  Work work;    // as the operation's header declares it
-  double flops; // what it should declare, said once more
+  std::vector<Tensor> outputs; // one that is an input, too, is updated in place
+  Work work;                   // as the operation's header declares it
+  double flops;                // what it should declare, said once more
   std::map<std::string, double, std::less<>> scalars = {};
   bool gaps = false;    // whether rows may lie apart
   bool pitched = false; // by leading dimensions, so that no matrix has extents and steps of its own
@@ -90,7 +90,8 @@ struct Problem {
 
   const Tensor& tensor(std::string_view name) const;
   Problem without(std::string_view optional_tensor) const;
-  std::int64_t output_size() const; // elements of all outputs
+  bool updates(std::string_view tensor) const; // whether it is an input and an output
+  std::int64_t output_size() const;            // elements of all outputs
 };
 
 // Where a tensor lies in its storage, which is aligned to 256 bytes, in elements.

@@ -101,7 +101,7 @@ test::Observed DeviceTensor::read(Stream& stream) const {
   return seen;
 }
 
-std::vector<std::string> DeviceTensor::faults(Stream& stream) const {
+std::vector<std::string> DeviceTensor::faults(Stream& stream, bool may_be_overwritten) const {
   std::vector<std::string> found;
   try {
     memory_.check_guards();
@@ -109,7 +109,7 @@ std::vector<std::string> DeviceTensor::faults(Stream& stream) const {
     found.push_back(fmt::format("around {}: {}", name_, error.what()));
   }
   const std::vector<std::byte> bytes = stored(stream);
-  if (written_) {
+  if (written_ && !may_be_overwritten) {
     if (bytes != *written_) found.push_back("the kernel changed its input " + name_);
     return found;
   }
@@ -137,7 +137,8 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
   std::map<std::string, DeviceTensor, std::less<>> tensors;
   Call call(problem);
   const auto taken = [&](const std::string& input) {
-    return std::any_of(in_place.begin(), in_place.end(),
+    return problem.updates(input) ||
+           std::any_of(in_place.begin(), in_place.end(),
                        [&](const auto& pair) { return pair.second == input; });
   };
   for (const Tensor& input : problem.inputs) {
@@ -170,8 +171,8 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
     outcome.faults.push_back(fmt::format("around the workspace: {}", error.what()));
   }
   for (const auto& [name, tensor] : tensors)
-    if (!taken(name))
-      for (std::string& fault : tensor.faults(stream)) outcome.faults.push_back(std::move(fault));
+    for (std::string& fault : tensor.faults(stream, taken(name)))
+      outcome.faults.push_back(std::move(fault));
   for (const Tensor& output : problem.outputs) {
     const auto input = in_place.find(output.name);
     outcome.outputs[output.name] =

@@ -40,8 +40,8 @@ class DeviceTensor {
 
   test::Observed read(Stream& stream) const; // dense, row-major
 
-  // What is wrong around it or, of an input, in it; empty if nothing.
-  std::vector<std::string> faults(Stream& stream) const;
+  // What is wrong around it or, of an input that nobody may overwrite, in it; empty if nothing.
+  std::vector<std::string> faults(Stream& stream, bool may_be_overwritten) const;
 
  private:
   std::vector<std::byte> stored(Stream& stream) const;
@@ -64,7 +64,7 @@ struct Outcome {
 };
 
 // `run` is a variant's or a vendor's. An output that `in_place` names takes the memory of the input
-// named beside it.
+// named beside it, one that the problem updates that of the input of its name.
 Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run,
                 const Problem& problem, const Inputs& inputs, Stream& stream,
                 const Layout& layout = {}, const std::map<std::string, std::string>& in_place = {});

@@ -12,7 +12,8 @@ namespace {
 std::vector<Layout> layouts(const Problem& problem) {
   std::vector<std::string> names;
   for (const auto* tensors : {&problem.inputs, &problem.outputs})
-    for (const Tensor& tensor : *tensors) names.push_back(tensor.name);
+    for (const Tensor& tensor : *tensors)
+      if (tensors == &problem.inputs || !problem.updates(tensor.name)) names.push_back(tensor.name);
   std::vector<Layout> result;
   const auto all = [&](std::int64_t offset, std::int64_t gap) {
     Layout layout;

@@ -51,6 +51,13 @@ Calling calling_of(const Problem& problem) {
   return calling;
 }
 
+std::vector<Tensor> tensors_of(const Problem& problem) {
+  std::vector<Tensor> tensors = problem.inputs;
+  for (const Tensor& output : problem.outputs)
+    if (!problem.updates(output.name)) tensors.push_back(output);
+  return tensors;
+}
+
 std::string function_name(const Card& card, const Problem& problem) {
   const std::string words = calling_of(problem).words;
   return fmt::format("{}{}{}_{}", card.name, words.empty() ? "" : "_", words, name(problem.dtype));
@@ -58,10 +65,12 @@ std::string function_name(const Card& card, const Problem& problem) {
 
 std::string declaration(const Card& card, const Problem& problem) {
   std::vector<std::string> parameters;
-  for (const Tensor& input : problem.inputs)
-    parameters.push_back(fmt::format("const {}* {}", c_type(input), input.name));
-  for (const Tensor& output : problem.outputs)
-    parameters.push_back(fmt::format("{}* {}", c_type(output), output.name));
+  const std::size_t inputs = problem.inputs.size();
+  for (const Tensor& tensor : tensors_of(problem)) {
+    const bool read_only = parameters.size() < inputs && !problem.updates(tensor.name);
+    parameters.push_back(
+        fmt::format("{}{}* {}", read_only ? "const " : "", c_type(tensor), tensor.name));
+  }
   const Calling calling = calling_of(problem);
   for (const auto& [scalar, value] : problem.scalars)
     if (!calling.replaces(scalar)) parameters.push_back("float " + scalar);
@@ -99,12 +108,12 @@ std::string stub(const Card& card, const std::vector<Dtype>& dtypes) {
   for (const Dtype dtype : dtypes.empty() ? card.dtypes : dtypes)
     for (const Problem& problem : functions_of(card, dtype)) {
       text += "\n";
-      for (const auto* tensors : {&problem.inputs, &problem.outputs})
-        for (const Tensor& tensor : *tensors)
-          text += fmt::format(
-              "// {}: {} here{}{}{}\n", tensor.name, fmt::join(tensor.extents, " x "),
-              tensor.optional ? "; may be null" : "", tensor.may_be.empty() ? "" : "; may be ",
-              fmt::join(tensor.may_be, " or "));
+      for (const Tensor& tensor : tensors_of(problem))
+        text +=
+            fmt::format("// {}: {} here{}{}{}{}\n", tensor.name, fmt::join(tensor.extents, " x "),
+                        problem.updates(tensor.name) ? "; updated in place" : "",
+                        tensor.optional ? "; may be null" : "",
+                        tensor.may_be.empty() ? "" : "; may be ", fmt::join(tensor.may_be, " or "));
       text += declaration(card, problem) + " {\n}\n";
     }
   return text;

@@ -9,7 +9,7 @@
 //
 // The inputs, the outputs, the scalars (float), the numbers of the shape, the stream; tensors dense
 // and row-major, in device memory, at any address that is aligned to their elements; lists of
-// numbers in host memory.
+// numbers in host memory. A tensor that is updated in place stands among the inputs alone.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,9 @@ namespace kg::card {
 // The problem's, or that of its shape: its words joined by '_', its numbers by their names. Throws
 // Error where the shape holds lists of numbers and the problem does not say what they are.
 Calling calling_of(const Problem& problem);
+
+// Its tensors in the order of the parameters.
+std::vector<Tensor> tensors_of(const Problem& problem);
 
 // "softmax_f32", and for the shape log_rows4_cols8 "softmax_log_f32".
 std::string function_name(const Card& card, const Problem& problem);

@@ -37,6 +37,7 @@ constexpr std::array kSigns = {
     Sign{"deadlock in", "deadlock"},
     Sign{" mask ", "mask"},
     Sign{"outside the view were written", "hygiene"},
+    Sign{"elements outside of", "hygiene"},
     Sign{"changed its input", "hygiene"},
     Sign{"check_guards", "hygiene"},
     Sign{"of them never written", "poison"},

@@ -201,6 +201,7 @@ TEST(Classify, TellsTheChecksApart) {
   EXPECT_EQ(check_of("1 of 9 elements are wrong\n error 0.1 = 2 x tolerance 0.05"), "oracle");
   EXPECT_EQ(check_of("1 of 9 elements are wrong\n actual nan, expected 2"), "special");
   EXPECT_EQ(check_of("4 elements outside the view were written"), "hygiene");
+  EXPECT_EQ(check_of("4 elements outside of y were written"), "hygiene");
   EXPECT_EQ(check_of("Expected equality of these values"), "value");
 }
 

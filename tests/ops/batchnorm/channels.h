@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Batch normalisation's problems in the tests: their names, and their tensors channel by channel,
-// as the oracle takes them.
+// Tensors of images as batch normalisation takes them: their names, their layouts, and their
+// elements channel by channel, as the oracle has them.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,11 @@ inline std::vector<std::int64_t> shape_of(const batchnorm::Problem& p) {
   return p.layout == batchnorm::Layout::nchw
              ? std::vector<std::int64_t>{p.batch, p.channels, p.spatial}
              : std::vector<std::int64_t>{p.batch, p.spatial, p.channels};
+}
+
+// The channel of the element at `place`.
+inline std::int64_t channel_of(const batchnorm::Problem& p, std::int64_t place) {
+  return p.layout == batchnorm::Layout::nchw ? place / p.spatial % p.channels : place % p.channels;
 }
 
 // Where element `i` of channel c, counted through the images, lies in the layout.
