@@ -338,6 +338,9 @@ Card batchnorm_card() {
     std::vector<Sample> samples;
     for (const std::string& shape : in_both_modes(images::beside_libraries()))
       samples.push_back({"normal", shape});
+    samples.push_back(samples.front());
+    samples.back().fill = "normal, by a large epsilon";
+    samples.back().scalars = {{"epsilon", 2}};
     return samples;
   };
   card.usual = [](Dtype) { return in_both_modes(images::usual()); };
