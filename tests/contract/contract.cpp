@@ -31,8 +31,8 @@ class Contract : public testing::Test {
   void SetUp() override {
     RecordProperty("backend", std::string(name(backend)));
     const Card& card = judge_.card();
-    const auto evidence =
-        card.exact ? test::exact_evidence(judge_.dtype()) : test::kRoundedOperation;
+    const bool exact = card.exact || is_integer(judge_.dtype());
+    const auto evidence = exact ? test::exact_evidence(judge_.dtype()) : test::kRoundedOperation;
     for (const std::string& form : card.forms)
       for (const Variant& variant : card.variants)
         if (const auto& has = variant.dtypes;

@@ -1,0 +1,234 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reductions over one axis. Extrema, and sums of i32, which wrap around, are right or wrong.
+#include "reduction/reduction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/contract/card.h"
+#include "tests/ops/reduction/samples.h"
+#include "tests/ops/reduction/shapes.h"
+#include "tests/oracle/slice_hint.h"
+#include "tests/oracle/tolerance.h"
+#include "tests/oracle/tolerance_rows.h"
+#include "vendor/reduction/reduction.h"
+
+namespace kg::card {
+namespace {
+
+// x has no axis inside of one that is 1: its rows are then those along which it is reduced.
+Problem problem(Dtype dtype, const Shape& shape) {
+  const Extents extents = extents_of(shape);
+  const auto [outer, axis, inner] = extents;
+  Problem result{dtype,
+                 shape.text(),
+                 {},
+                 {},
+                 reduction::work(dtype, extents),
+                 static_cast<double>(count_of(extents))};
+  result.inputs = {{"x", dtype, {outer, axis}}};
+  if (inner != 1) result.inputs[0].extents.push_back(inner);
+  result.outputs = {{"out", dtype, {outer, inner}}};
+  const Op op = op_of(shape.text());
+  result.calling = {std::string(reduction::name(op)),
+                    {{"outer", {outer}}, {"axis", {axis}}, {"inner", {inner}}}};
+  return result;
+}
+
+Extents extents_of(const Problem& problem) {
+  const std::vector<std::int64_t>& x = problem.inputs[0].extents;
+  return {x[0], x[1], x.size() > 2 ? x[2] : problem.outputs[0].extents[1]};
+}
+
+template <class T>
+View<const T, 3> view(const Call& call) {
+  const Extents extents = extents_of(call.problem());
+  const std::int64_t row = call.leading("x");
+  if (call.problem().inputs[0].extents.size() == 2) return {call.in<T>("x"), extents, {row, 1, 1}};
+  return {call.in<T>("x"), extents, {extents[1] * row, row, 1}};
+}
+
+struct Run {
+  reduction::Variant operator()(const Call& call, reduction::Variant variant,
+                                Stream& stream) const {
+    return dispatch_numbers(call.problem().dtype, [&]<class T>() {
+      const View<const T, 3> x = view<T>(call);
+      const bool valid = std::all_of(x.shape.begin(), x.shape.end(), [](auto n) { return n >= 0; });
+      const std::size_t bytes = valid ? reduction::workspace_bytes(x, variant) : 0;
+      return reduction::run(op_of(call.problem().shape), x, call.out<T>("out"),
+                            bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
+    });
+  }
+};
+
+std::int64_t chain(std::string_view variant, const Problem& problem) {
+  return dispatch_numbers(problem.dtype, [&]<class T>() {
+    return reduction::chain(reduction::packed(static_cast<const T*>(nullptr), extents_of(problem)),
+                            enumerator_of(reduction::kVariants, variant));
+  });
+}
+
+vendor::ReductionProblem vendor_problem(const Problem& problem) {
+  const auto [outer, axis, inner] = extents_of(problem);
+  return {static_cast<vendor::Reduce>(op_of(problem.shape)), problem.dtype, outer, axis, inner};
+}
+
+// What a result should be, and what its bound depends on.
+struct Sums {
+  std::vector<double> value, norm2, mean_abs;
+};
+
+// Of i32 modulo 2^32.
+std::vector<double> wrapped_sums(const std::vector<double>& slices, std::int64_t axis) {
+  std::vector<double> sums;
+  for (auto at = slices.begin(); at != slices.end(); at += axis) {
+    std::uint32_t sum = 0;
+    for (std::int64_t i = 0; i < axis; ++i)
+      sum += static_cast<std::uint32_t>(static_cast<std::int64_t>(at[i]));
+    sums.push_back(static_cast<std::int32_t>(sum));
+  }
+  return sums;
+}
+
+// Of a library nobody knows the order: at the worst it adds one after the other.
+std::vector<double> bounds(Op op, Dtype dtype, const Sums& sums, std::int64_t axis,
+                           std::int64_t longest) {
+  const std::int64_t chains = std::max<std::int64_t>(axis / longest, 1);
+  std::vector<double> result(sums.value.size(), 0.0);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const double value = sums.value[i];
+    if (!std::isfinite(value)) continue; // right or wrong
+    const double sum_abs = sums.mean_abs[i] * static_cast<double>(axis);
+    double computed =
+        op == Op::sum
+            ? test::sum_f32_tolerance(value, sums.norm2[i], sum_abs, axis, chains)
+            : test::mean_f32_tolerance(value, sums.norm2[i], sums.mean_abs[i], axis, chains);
+    if (op == Op::sum && std::fabs(value) > 0.999 * sum_abs) // of one sign
+      computed = test::sum_f32_positive_tolerance(longest, sum_abs);
+    result[i] = test::stored_tolerance(dtype, value, computed);
+  }
+  return result;
+}
+
+// Of results whose elements stand in a row each.
+Reference reference(const Problem& problem, const std::vector<double>& slices,
+                    std::int64_t results) {
+  const Op op = op_of(problem.shape);
+  const std::int64_t axis = extents_of(problem)[1];
+  if (problem.dtype == Dtype::i32)
+    return {axis == 0 ? std::vector<double>(static_cast<std::size_t>(results))
+                      : wrapped_sums(slices, axis),
+            {}};
+  if (op == Op::max || op == Op::min) {
+    const auto oracle = op == Op::max ? test::row_maxima_oracle : test::row_minima_oracle;
+    const auto size = static_cast<std::size_t>(results);
+    return {oracle(slices, results, axis).value, // zeros of either sign
+            [size](std::string_view) { return std::vector<double>(size, 0.0); }};
+  }
+  const test::MeanOracle mean = test::row_means_oracle(slices, results, axis);
+  const Sums sums{op == Op::mean ? mean.value : test::row_sums_oracle(slices, results, axis).value,
+                  mean.norm2, mean.mean_abs};
+  Reference result{sums.value, [=](std::string_view variant) {
+                     const std::int64_t longest = variant.empty() ? axis : chain(variant, problem);
+                     return bounds(op, problem.dtype, sums, axis,
+                                   std::max<std::int64_t>(longest, 1));
+                   }};
+  // Libraries are as accurate as chains of tiled are, and one sum is one draw.
+  if (results > 1)
+    for (const double bound : result.tolerance("tiled")) result.unit.push_back(bound / 6);
+  return result;
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const Extents extents = extents_of(problem);
+  return {
+      {"out", reference(problem, slices_of(inputs.at("x").values, extents), results_of(extents))}};
+}
+
+Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
+                   const Values& values) {
+  const auto [outer, axis, inner] = extents_of(problem);
+  const Elements x = values("x");
+  std::vector<double> slices;
+  slices.reserve(static_cast<std::size_t>(count * axis));
+  for (std::int64_t result = first; result < first + count; ++result)
+    for (std::int64_t a = 0; a < axis; ++a)
+      slices.push_back(x((result / inner * axis + a) * inner + result % inner));
+  return reference(problem, slices, count);
+}
+
+// What of the axis the wrong sums lack.
+std::string hint(const Problem& problem, const Inputs& inputs, const test::Comparison& found) {
+  const Extents extents = extents_of(problem);
+  if (op_of(problem.shape) != Op::sum || found.first.empty()) return "";
+  const std::vector<double> slices = slices_of(inputs.find("x")->second.values, extents);
+  std::vector<test::WrongSum> wrong;
+  for (const test::Mismatch& mismatch : found.first) {
+    const auto first = slices.begin() + mismatch.index * extents[1];
+    wrong.push_back(
+        {{first, first + extents[1]}, mismatch.expected, mismatch.actual, mismatch.tolerance});
+  }
+  const std::string slice = test::slice_hint(wrong);
+  return slice.empty() ? "" : "along the axis, " + slice;
+}
+
+} // namespace
+
+Card reduction_card() {
+  Card card;
+  card.problem = problem;
+  card.variants = variants_of(reduction::kVariants, Run{});
+  for (Variant& each : card.variants) {
+    each.accurate = each.name != "naive";
+    each.supports = [](const Problem& p) { return reduction::supports(op_of(p.shape), p.dtype); };
+    each.sequence = [name = each.name](const Problem& p) -> std::int64_t {
+      return name == "naive" ? chain(name, p) : 1;
+    };
+  }
+  card.resolved = [](const Problem&) {
+    return name(reduction::resolved(reduction::Variant::automatic));
+  };
+  card.run_automatic = automatic_of(reduction::Variant::automatic, Run{});
+  card.vendors = {[](const Problem& p) { return vendor::reduction_variants(vendor_problem(p)); },
+                  [](std::string_view vendor, const Call& call, Stream& stream) {
+                    vendor::reduction(vendor, vendor_problem(call.problem()), call.address("x"),
+                                      call.address("out"), stream);
+                  }};
+  card.vendors.zero = test::SignedZero::ignored;
+  card.vendors.on_host = always({"onednn", "thrust"});
+  card.references = references;
+  card.elements = elements;
+  card.hint = hint;
+  card.exact_samples = reduction_samples::exact_samples;
+  card.random_samples = reduction_samples::random_samples;
+  card.special_samples = reduction_samples::special_samples;
+  card.usual = reduction_samples::usual;
+  card.sizes = reduction_samples::sizes;
+  card.misaligned = [](Dtype) {
+    return std::vector<std::string>{"sum_o5_a1030_i1", "sum_o3_a66_i40"};
+  };
+  card.refuses_overlap = false;
+  card.vacuous_outputs = [](const std::string& shape) { // extrema may be equal, one term is exact
+    const bool vacuous = !is_sum(op_of(shape)) || extents_of(Shape::parse(shape))[1] < 2;
+    return vacuous ? std::vector<std::string>{"out"} : std::vector<std::string>();
+  };
+  card.empty = {"sum_o0_a7_i1", "sum_o7_a0_i1", "sum_o1_a0_i7", "sum_o1_a0_i1", "sum_o2_a5_i0"};
+  card.launches = {};                // one or two
+  card.kind = [](const Problem& p) { // on the executor a warp's shuffles cost more than its loads
+    return extents_of(p)[2] > 1 ? kg::Kind::memory : kg::Kind::sync;
+  };
+  card.timed_on_host = {{"all_r1024_c512", true}, {"rows_r512_c1024"},
+                        {"columns_r1024_c512"},   {"mean_rows_r512_c1024"},
+                        {"max_all_r1024_c512"},   {"min_columns_r1024_c512"}};
+  // 1 GiB of f32 at 2^28 elements.
+  card.timed_on_gpu = {{"all_r1_c65536"},          {"all_r16384_c16384", true},
+                       {"rows_r16384_c16384"},     {"rows_r1048576_c256"},
+                       {"columns_r16384_c16384"},  {"columns_r1048576_c256"},
+                       {"tensor_o4096_a256_i256"}, {"mean_rows_r16384_c16384"},
+                       {"max_rows_r1048576_c256"}, {"min_tensor_o4096_a256_i256"}};
+  return card;
+}
+
+} // namespace kg::card
