@@ -44,7 +44,10 @@ void add(Part& part, const Instruction& one) {
   part.clocks[pipe] += clocks_of(one);
   part.predicated += !one.guard.empty();
   part.matrix += pipe_of(one) == Pipe::tensor;
-  part.integer_divisions += begins_integer_division(one);
+  if (begins_integer_division(one)) {
+    ++part.integer_divisions;
+    ++part.division_lines[one.line];
+  }
   ++part.lines[one.line];
   if (is_conversion(one)) {
     ++part.conversions;
@@ -92,7 +95,7 @@ double weight_of(const Function& function, const Flow& flow, const Region& regio
   int widest = 1; // of the kernel: narrower accesses are often those of a row's ragged end
   for (const Instruction& one : function.code)
     if (space_of(one) == Space::global) widest = std::max(widest, bytes_moved(one));
-  constexpr double kMatrix = 64, kShared = 0.25, kInstruction = 1e-3;
+  constexpr double kMatrix = 64, kMultiplied = 0.25, kShared = 0.01, kInstruction = 1e-3;
   double weight = 0;
   for (const std::size_t at : path) {
     if (skipped.count(at) != 0) continue;
@@ -102,6 +105,7 @@ double weight_of(const Function& function, const Flow& flow, const Region& regio
     if (space == Space::global || space == Space::generic) weight += bytes * share * share;
     if (space == Space::shared) weight += kShared * bytes;
     if (pipe_of(one) == Pipe::tensor) weight += kMatrix;
+    if (one.opcode == "FFMA" || one.opcode == "HFMA2") weight += kMultiplied;
     weight += kInstruction;
   }
   return weight * std::pow(kPasses, region.depth);

@@ -47,7 +47,7 @@ struct Part {
   Accesses global, shared, local;
   Flight flight;
   std::vector<Call> calls;
-  std::map<std::string, int> conversion_lines, lines; // instructions
+  std::map<std::string, int> lines, conversion_lines, division_lines; // instructions
   // Bytes of its own, without nested loops', weighed by depth: what the main loop is chosen by.
   double weight = 0;
 

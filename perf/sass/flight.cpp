@@ -107,7 +107,8 @@ class Thread {
       wait.bytes += under_way_[i].bytes;
       wait.width = std::max(wait.width, under_way_[i].bytes);
     }
-    if (last.round == round_) ++round_;
+    wait.round_trip = last.round == round_;
+    if (wait.round_trip) ++round_;
     flight.waits.push_back(std::move(wait));
     under_way_.erase(under_way_.begin(), under_way_.begin() + static_cast<std::ptrdiff_t>(count));
   }

@@ -21,6 +21,7 @@ struct Wait {
   int loads = 0;           // that have arrived when it goes on, since the wait before
   int bytes = 0;           // of one thread
   int width = 0;           // of the widest of them
+  bool round_trip = false; // otherwise they were issued in front of the wait before
 };
 
 // Of one pass along a path, by one thread.

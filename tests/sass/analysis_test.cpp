@@ -72,6 +72,15 @@ TEST(Analysis, FindsDivisions) {
   EXPECT_EQ(found.parts[1].integer_divisions, 1) << "the 32-bit one on the fast path";
 }
 
+TEST(Analysis, TheMainPartIsNotTheLoopOverARaggedEnd) {
+  // 16 bytes at once; then 8 times as many passes, as a loop's are taken for, of 4 times 2.
+  std::vector<std::string> lines = {"LDG.E.128 R8, desc[UR8][R2.64]", ".L_1:"};
+  lines.insert(lines.end(), 4, "LDG.E.U16 R4, desc[UR8][R2.64]");
+  lines.insert(lines.end(), {"@P0 BRA `(.L_1)", "EXIT"});
+  const auto found = analyse(test::functions(lines));
+  EXPECT_EQ(found.at(0).main, 0u);
+}
+
 TEST(Analysis, AddsUpWhatEachPipeIsBusy) {
   const auto found =
       analyse(test::functions({"FADD R1, R2, R3", "MUFU.EX2 R1, R1", "MUFU.EX2 R2, R2",
