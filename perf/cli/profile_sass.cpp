@@ -11,6 +11,7 @@
 #include "perf/sass/nvdisasm.h"
 #include "perf/sass/table.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
@@ -40,6 +41,11 @@ std::vector<sass::Kernel> chosen(std::vector<sass::Kernel> kernels,
   return kernels;
 }
 
+bool has_unknown(const std::vector<sass::Judged>& kernels) {
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [](const sass::Judged& one) { return !one.kernel.analysis.unknown.empty(); });
+}
+
 std::string closing(const std::vector<sass::Judged>& kernels, const std::string& arch,
                     const sass::Memory* memory) {
   std::map<std::string, int> unknown;
@@ -59,6 +65,9 @@ std::string closing(const std::vector<sass::Judged>& kernels, const std::string&
 } // namespace
 
 int profile_sass(const Options& options, World& world) {
+  if constexpr (backend == Backend::cuda)
+    throw UsageError("profile --sass: the executor tells how kernels are launched; use the preset "
+                     "host");
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   const std::filesystem::path nvdisasm = sass::find_nvdisasm();
@@ -97,7 +106,8 @@ int profile_sass(const Options& options, World& world) {
   if (!options.quiet)
     world.out << sass::plain_text(judged) << closing(judged, compiled->name, memory);
   if (!options.json.empty()) judge::write_file(options.json, sass::json(judged).dump(1) + "\n");
-  return judge::kExitPass;
+  // What no pipe has is missing from every bound.
+  return has_unknown(judged) ? judge::kExitFail : judge::kExitPass;
 }
 
 } // namespace kg::cli

@@ -138,12 +138,14 @@ void add_instructions(std::vector<Hint>& hints, const Part& part, const Standing
   const std::string what =
       part.is_issue_bound() ? fmt::format("{} instructions a pass", part.instructions)
                             : fmt::format("{:.0f} clocks of pipe {} a pass", busiest, name(pipe));
-  hints.push_back({"instructions", first,
-                   fmt::format("{}: {} where {} takes {:.0f} clocks: most at {}", part.line, what,
-                               standing.of == "copy"  ? "a copy of its bytes"
-                               : standing.of == "mma" ? several(part.matrix, "matrix instruction")
-                                                      : std::string("multiplying"),
-                               standing.budget, lines.empty() ? "no line" : lines)});
+  hints.push_back(
+      {"instructions", first,
+       fmt::format("{}: {}, where {:.0f} clocks are {}: most instructions at {}", part.line, what,
+                   standing.budget,
+                   standing.of == "copy"  ? "the time of a copy of its bytes"
+                   : standing.of == "mma" ? "that of " + several(part.matrix, "matrix instruction")
+                                          : "that of its multiplications",
+                   lines.empty() ? "no line" : lines)});
 }
 
 void add_conversions(std::vector<Hint>& hints, const Part& part) {

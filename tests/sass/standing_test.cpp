@@ -74,7 +74,10 @@ TEST(Standing, InstructionsLimitWhereACopyTakesLess) {
   const Standing found = standing_of(made_of(lines, 64), &h200());
   EXPECT_EQ(found.limiter, "issue");
   EXPECT_NEAR(found.share_pct, 100 * budget / 124, 0.01);
-  EXPECT_THAT(kinds(hints(made_of(lines, 64))), testing::Contains("instructions"));
+  const std::vector<Hint> said = hints(made_of(lines, 64));
+  ASSERT_THAT(kinds(said), ElementsAre("instructions"));
+  EXPECT_THAT(said[0].text, HasSubstr("124 instructions a pass, where 62 clocks are the time of a "
+                                      "copy of its bytes"));
 }
 
 TEST(Standing, OfAnUnknownGpuThereIsNoShareOfACopy) {
