@@ -63,14 +63,17 @@ std::vector<Kernel> kernels_in(const std::filesystem::path& folder, std::string_
         const auto name = names.find(analysis.symbol);
         if (name == names.end()) continue; // no kernel
         const std::string key = resources::kernel_key(op, name->second);
-        const auto row = rows.find(key);
-        if (row == rows.end())
-          throw Error(fmt::format("{}: ptxas says nothing of {}; build it again", file, key));
-        found.emplace(key,
-                      kernel_of(key, name->second, std::move(analysis), row->second, most_warps));
+        if (const auto row = rows.find(key); row != rows.end())
+          found.emplace(key,
+                        kernel_of(key, name->second, std::move(analysis), row->second, most_warps));
       }
     }
   }
+  for (const auto& [key, row] : rows)
+    if (found.count(key) == 0)
+      throw Error(fmt::format("{}: the disassembly of its fatbins lacks the kernel {}; use an "
+                              "nvdisasm that is no older than the nvcc that compiled it",
+                              folder.string(), key));
   std::vector<Kernel> kernels;
   for (auto& [key, kernel] : found) kernels.push_back(std::move(kernel));
   return kernels;
