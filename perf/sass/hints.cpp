@@ -48,16 +48,16 @@ void add_serial_loads(std::vector<Hint>& hints, const Part& part) {
   }
   for (const auto& [where, sum] : lines) {
     if (sum.trips < 2) continue;
-    const bool converts = sum.width < 16 || takes_words_apart(sum.used_by);
-    const bool packs = sum.width >= 8;
+    constexpr int kPack = 8; // bytes: narrower loads are of one element
+    const bool converts = sum.width >= kPack && takes_words_apart(sum.used_by);
     hints.push_back(
         {"serial loads", where.first,
-         fmt::format(
-             "{}: {} of {} wait for one another, {} behind one another: {} uses the first "
-             "({}) before the next is issued; load all raw words first{}",
-             place(where.first, where.second), several(sum.loads, "load"),
-             several(sum.width, "byte"), several(sum.trips, "round trip"), sum.used_at, sum.used_by,
-             converts && packs ? " and convert them behind the branch that guards the load" : "")});
+         fmt::format("{}: {} of {} wait for one another, {} behind one another: {} uses the first "
+                     "({}) before the next is issued; load all raw words first{}",
+                     place(where.first, where.second), several(sum.loads, "load"),
+                     several(sum.width, "byte"), several(sum.trips, "round trip"), sum.used_at,
+                     sum.used_by,
+                     converts ? " and convert them behind the branch that guards the load" : "")});
   }
 }
 

@@ -108,6 +108,15 @@ TEST(Hints, PacksLoadedOneByOneAreNamedByTheirLine) {
   EXPECT_THAT(kinds(found), testing::Contains("conversions"));
 }
 
+TEST(Hints, WhatIsNotTakenApartNeedsNoConversion) {
+  const std::vector<Hint> found =
+      hints(made_of({"LDG.E.128 R4, desc[UR8][R2.64]", "STS.128 [R0], R4",
+                     "LDG.E.128 R4, desc[UR8][R2.64+0x10]", "STS.128 [R0+0x10], R4", "EXIT"}));
+  ASSERT_FALSE(found.empty());
+  EXPECT_THAT(found[0].text, AllOf(HasSubstr("2 loads of 16 bytes"), HasSubstr("(STS)"),
+                                   Not(HasSubstr("convert"))));
+}
+
 TEST(Hints, WhatIsLoadedTogetherNeedsNone) {
   EXPECT_THAT(hints(kernel("together", 16)), IsEmpty());
 }
