@@ -207,15 +207,6 @@ std::vector<Region> loops_of(const std::vector<Block>& blocks, const Dominators&
   return loops;
 }
 
-// What a path is chosen by.
-struct Score {
-  double moved = 0;
-  std::size_t instructions = 0;
-  bool better_than(const Score& other) const {
-    return moved != other.moved ? moved > other.moved : instructions < other.instructions;
-  }
-};
-
 enum Class { kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore, kClasses };
 
 // kClasses for what is no access to global or shared memory.
@@ -227,31 +218,88 @@ Class class_of(const Instruction& one) {
   return kClasses;
 }
 
-using Widths = std::array<int, kClasses>; // bytes of the widest access of each class
+// What a path is chosen by: first what it moves by the widest accesses of each class and
+// multiplies, then whether the narrower ones are worth their instructions.
+struct Score {
+  double widest = 0, narrower = 0;
+  bool better_than(const Score& other) const {
+    return widest != other.widest ? widest > other.widest : narrower > other.narrower;
+  }
+  void operator+=(const Score& other) {
+    widest += other.widest;
+    narrower += other.narrower;
+  }
+};
 
-Widths widest_in(const Function& function, const Flow& flow, const Region& region) {
-  Widths widest = {};
-  for (const std::size_t block : region.blocks)
-    for (std::size_t at = flow.blocks[block].begin; at < flow.blocks[block].end; ++at) {
-      const Class kind = class_of(function.code[at]);
-      if (kind != kClasses) widest[kind] = std::max(widest[kind], bytes_moved(function.code[at]));
+class Scores {
+ public:
+  Scores(const Function& function, const Flow& flow, const Region& region) : function_(function) {
+    for (const std::size_t block : region.blocks)
+      for (std::size_t at = flow.blocks[block].begin; at < flow.blocks[block].end; ++at)
+        if (const Class kind = class_of(function.code[at]); kind != kClasses)
+          widest_[kind] = std::max(widest_[kind], bytes_moved(function.code[at]));
+    // A narrower access of half the bytes is worth 32 instructions.
+    constexpr double kWorth = 128;
+    for (int kind = 0; kind < kClasses; ++kind)
+      per_instruction_ =
+          std::max(per_instruction_, square(static_cast<Class>(kind), widest_[kind]) / kWorth);
+  }
+
+  Score of(const Block& block) const {
+    Score score;
+    for (std::size_t at = block.begin; at < block.end; ++at) {
+      const Instruction& one = function_.code[at];
+      score += moved_by(one);
+      score.narrower -= per_instruction_ * static_cast<double>(1 + one.called);
     }
-  return widest;
+    return score;
+  }
+
+  Score moved_by(const Instruction& one) const {
+    constexpr double kMatrix = 256;
+    Score score;
+    const Class kind = class_of(one);
+    const int bytes = kind == kClasses ? 0 : bytes_moved(one);
+    if (pipe_of(one) == Pipe::tensor) score.widest = kMatrix;
+    if (kind == kClasses) return score;
+    (bytes == widest_[kind] ? score.widest : score.narrower) = square(kind, bytes);
+    return score;
+  }
+
+ private:
+  // A pack counts more than its elements one by one. Shared memory decides where global does not.
+  static double square(Class kind, double bytes) {
+    return (kind <= kGlobalStore ? 16 : 1) * bytes * bytes;
+  }
+
+  const Function& function_;
+  std::array<int, kClasses> widest_ = {}; // bytes
+  double per_instruction_ = 1e-3;
+};
+
+std::string opposite(const std::string& guard) {
+  return guard.starts_with('!') ? guard.substr(1) : "!" + guard;
 }
 
-Score score_of(const Function& function, const Block& block, const Widths& widest) {
-  // Accesses to shared memory decide where global memory does not.
-  constexpr double kWeights[kClasses] = {16, 16, 1, 1}, kMatrix = 256;
-  Score score{0, block.end - block.begin};
-  for (std::size_t at = block.begin; at < block.end; ++at) {
+// What predicated accesses in front of the branch that ends `block` seem to move, and do not where
+// threads go on at `next`: nvcc lifts the load of a whole pack out of the branch, and whoever goes
+// to the elements has not executed it.
+Score not_moved(const Function& function, const Scores& scores, const Block& block,
+                const Block& next) {
+  const Instruction& branch = function.code[block.end - 1];
+  const std::vector<std::string> labels = labels_in(branch);
+  if (branch.opcode != "BRA" || !is_guarded(branch) || labels.size() != 1) return {};
+  const bool taken = target(function, labels[0]) == next.begin;
+  const std::string never = taken ? opposite(branch.guard) : branch.guard;
+  const std::string predicate = never.substr(never.starts_with('!') ? 1 : 0);
+  Score moved;
+  for (std::size_t at = block.end - 1; at-- > 0;) {
     const Instruction& one = function.code[at];
-    score.instructions += one.called;
-    const Class kind = class_of(one);
-    if (kind != kClasses && bytes_moved(one) == widest[kind])
-      score.moved += kWeights[kind] * widest[kind];
-    if (pipe_of(one) == Pipe::tensor) score.moved += kMatrix;
+    const std::vector<std::string> written = registers_of(one).predicates;
+    if (std::find(written.begin(), written.end(), predicate) != written.end()) break;
+    if (one.guard == never) moved += scores.moved_by(one);
   }
-  return score;
+  return moved;
 }
 
 } // namespace
@@ -272,7 +320,7 @@ Flow flow_of(const Function& function) {
 std::vector<std::size_t> main_path(const Function& function, const Flow& flow,
                                    const Region& region) {
   const Dominators dominators(flow.blocks);
-  const Widths widest = widest_in(function, flow, region);
+  const Scores scores(function, flow, region);
   struct Best {
     Score score;
     std::size_t next = kNone;
@@ -294,15 +342,15 @@ std::vector<std::size_t> main_path(const Function& function, const Flow& flow,
     if (ends) chosen = Best{{}, kNone, true};
     for (const std::size_t to : next) {
       if (!inside(to) || dominators.rank(to) <= dominators.rank(*block)) continue; // jumps back
-      const Best after{best.at(to).score, to, best.at(to).ends};
+      Best after{best.at(to).score, to, best.at(to).ends};
+      const Score never = not_moved(function, scores, flow.blocks[*block], flow.blocks[to]);
+      after.score += {-never.widest, -never.narrower};
       if (!chosen ||
           (after.ends != chosen->ends ? after.ends : after.score.better_than(chosen->score)))
         chosen = after;
     }
     Best found = chosen.value_or(Best());
-    const Score own = score_of(function, flow.blocks[*block], widest);
-    found.score.moved += own.moved;
-    found.score.instructions += own.instructions;
+    found.score += scores.of(flow.blocks[*block]);
     best[*block] = found;
   }
   std::vector<std::size_t> path;

@@ -35,8 +35,9 @@ Flow flow_of(const Function& function);
 
 // The instructions of one pass through a region, loops inside it once, along its main path: of the
 // paths that end where the region does, that which moves most by the widest loads and stores that
-// the region has, and of several the shortest. So a whole pack goes before the row's ragged end,
-// element by element, and the fast path before the slow one that follows a rare test.
+// the region has; of several the one that gains most by narrower ones, less its instructions. So a
+// whole pack goes before the row's ragged end, element by element, and the fast path before the
+// slow one that follows a rare test.
 std::vector<std::size_t> main_path(const Function& function, const Flow& flow,
                                    const Region& region);
 

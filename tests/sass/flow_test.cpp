@@ -64,6 +64,21 @@ TEST(MainPath, TakesTheWholePackAndNotItsElements) {
   EXPECT_THAT(opcodes(made, flow_of(made).regions[0]), ElementsAre("BRA", "LDG", "BRA", "EXIT"));
 }
 
+// As nvcc lifts the whole pack's load out of its branch.
+TEST(MainPath, APredicatedLoadBelongsToThePathThatExecutesIt) {
+  const Function made = function(
+      {"ISETP.GT.AND P0, PT, R0, R1, PT", "@!P0 LDG.E.128 R8, desc[UR8][R2.64]", "@P0 BRA `(.L_1)",
+       "BRA `(.L_2)", ".L_1:", "LDG.E R8, desc[UR8][R2.64]", ".L_2:", "EXIT"});
+  EXPECT_THAT(opcodes(made, flow_of(made).regions[0]),
+              ElementsAre("ISETP", "LDG", "BRA", "BRA", "EXIT"));
+}
+
+TEST(MainPath, TakesNarrowStoresBesideWideOnes) {
+  const Function made = function({"STG.E desc[UR8][R4.64], R8", "@P0 BRA `(.L_1)",
+                                  "STG.E.U16 desc[UR8][R2.64], R8", ".L_1:", "EXIT"});
+  EXPECT_THAT(opcodes(made, flow_of(made).regions[0]), ElementsAre("STG", "BRA", "STG", "EXIT"));
+}
+
 TEST(MainPath, PassesByTheSlowPathAndTheSubroutine) {
   const Function made =
       function({"FCHK P0, R1, R2", "@!P0 BRA `(.L_1)", "NOP", "NOP", ".L_1:", "EXIT"});
