@@ -73,6 +73,14 @@ TEST(MainPath, APredicatedLoadBelongsToThePathThatExecutesIt) {
               ElementsAre("ISETP", "LDG", "BRA", "BRA", "EXIT"));
 }
 
+TEST(MainPath, APredicateThatIsWrittenAgainRulesNothingOut) {
+  const Function made = function(
+      {"@!P0 LDG.E.128 R8, desc[UR8][R2.64]", "ISETP.GT.AND P0, PT, R0, R1, PT", "@P0 BRA `(.L_1)",
+       "BRA `(.L_2)", ".L_1:", "LDG.E R8, desc[UR8][R2.64]", ".L_2:", "EXIT"});
+  EXPECT_THAT(opcodes(made, flow_of(made).regions[0]),
+              ElementsAre("LDG", "ISETP", "BRA", "LDG", "EXIT"));
+}
+
 TEST(MainPath, TakesNarrowStoresBesideWideOnes) {
   const Function made = function({"STG.E desc[UR8][R4.64], R8", "@P0 BRA `(.L_1)",
                                   "STG.E.U16 desc[UR8][R2.64], R8", ".L_1:", "EXIT"});
