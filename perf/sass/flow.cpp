@@ -240,9 +240,8 @@ class Scores {
           widest_[kind] = std::max(widest_[kind], bytes_moved(function.code[at]));
     // A narrower access of half the bytes is worth 32 instructions.
     constexpr double kWorth = 128;
-    for (int kind = 0; kind < kClasses; ++kind)
-      per_instruction_ =
-          std::max(per_instruction_, square(static_cast<Class>(kind), widest_[kind]) / kWorth);
+    for (const Class kind : {kGlobalLoad, kGlobalStore, kSharedLoad, kSharedStore})
+      per_instruction_ = std::max(per_instruction_, square(kind, widest_[kind]) / kWorth);
   }
 
   Score of(const Block& block) const {
