@@ -339,17 +339,24 @@ void add_profile(CLI::App& app, Words& words) {
   CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
   add_rows(*profile, words);
   CLI::Option* cost = add_cost(*profile, words);
+  CLI::Option* sass =
+      profile
+          ->add_flag("--sass", options.sass,
+                     "what ptxas made of the kernels: loads under way, instructions, divisions, by "
+                     "line; needs no GPU")
+          ->excludes(cost);
+  profile->add_option("--arch", options.arch, "--sass: of this architecture (default: sm_90a)")
+      ->needs(sass);
   profile->add_option("--gpu", options.gpu, "the GPU whose time is modelled from the costs")
       ->needs(cost);
   profile
       ->add_flag("--minimum", options.minimum,
                  "one table: what each row costs beside the least that it could")
       ->needs(cost);
-  profile
-      ->add_option(
-          "--compiled", options.compiled,
-          "a folder of fat binaries: where nvcc's code accesses memory otherwise than g++'s")
-      ->needs(cost);
+  profile->add_option(
+      "--compiled", options.compiled,
+      "--cost: a folder of fat binaries, where nvcc's code accesses memory otherwise than g++'s; "
+      "--sass: the build's folder of compiled kernels (default: resources/ beside the command)");
   profile->add_option("--device", options.device, "a GPU's number, or the device's name");
   profile->add_option("--runs", options.runs, "timed executions of each row")
       ->check(CLI::Range(1, 10000))

@@ -34,6 +34,9 @@ int report_study(const Options& options, World& world);
 int history(const Options& options, World& world);
 #endif
 
+// profile --sass.
+int profile_sass(const Options& options, World& world);
+
 // With --cost.
 int profile_costs(const Options& options, World& world);
 int gate_costs(const Options& options, World& world);

@@ -90,8 +90,8 @@ struct Options {
   std::size_t load_processes = 0; // 0: one per core
   bool busy = false;
 
-  // resources: the build's folder of compiled kernels; empty: beside the command. profile --cost:
-  // that of one architecture; empty: g++'s code alone
+  // resources, profile --sass: the build's folder of compiled kernels; empty: beside the command.
+  // profile --cost: that of one architecture; empty: g++'s code alone
   std::filesystem::path compiled;
   bool bless = false;
 
@@ -110,6 +110,7 @@ struct Options {
   std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
   std::string gpu;      // profile: that the model is asked about; empty: kModelledGpu
+  bool sass = false;    // profile: what ptxas made, not times
   bool minimum = false; // profile --cost: a line per row, beside the least that it could cost
   std::vector<std::filesystem::path> hardware; // compare: what ncu read of run --once
   std::filesystem::path model; // compare: measured rows to hold the model to; empty: compare files
@@ -144,7 +145,7 @@ struct Options {
   std::vector<std::string> compile_options; // of the compiler
   bool signature = false;
   std::optional<double> max_cost; // times the least; none: costs fail nothing
-  std::string arch = "sm_90a";    // that registers and spills are shown for
+  std::string arch = "sm_90a";    // that registers and spills are shown for; profile --sass, too
 
   // emulate
   std::vector<std::string> program; // with its arguments

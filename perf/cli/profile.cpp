@@ -43,6 +43,9 @@ std::string problem(const perf::Workload& workload, Stream& stream) {
 } // namespace
 
 int profile(const Options& options, World& world) {
+  if (options.sass) return profile_sass(options, world);
+  if (!options.compiled.empty())
+    throw UsageError("profile --compiled: say what to make of the folder, --cost or --sass");
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   if (const auto exit = exit_without_device(options, world)) return *exit;

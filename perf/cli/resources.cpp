@@ -8,6 +8,7 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_model.h"
 #include "perf/cli/counted.h"
+#include "perf/cli/launches.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
 #include "perf/judge/exact_bless.h"
@@ -18,29 +19,6 @@
 
 namespace kg::cli {
 namespace {
-
-// How the executor launches the kernels of each op's timed cases. Each case runs once, unverified.
-std::map<std::string, resources::Launches> launches_of(const Selection& selection) {
-  std::map<std::string, resources::Launches> found;
-  Stream stream;
-  for (const Row& row : selection.rows) {
-    if (!row.listed || row.registered.kind == judge::Kind::vendor) continue;
-    const perf::Workload workload = row.make();
-    const LaunchRecorder recorder;
-    workload.run(stream);
-    stream.synchronize();
-    for (const LaunchRecord& launch : recorder.launches()) {
-      resources::Launched& known = found[row.registered.op][launch.kernel_name];
-      const resources::Launched now{
-          static_cast<int>(launch.block.x * launch.block.y * launch.block.z),
-          static_cast<int>(launch.shared_bytes)};
-      if (std::pair(now.dynamic_shared, now.threads) >
-          std::pair(known.dynamic_shared, known.threads))
-        known = now;
-    }
-  }
-  return found;
-}
 
 std::vector<judge::ExactMeasured> rows_of(const kg::resources::Compiled& compiled,
                                           const std::string& op,
@@ -86,7 +64,7 @@ int resources(const Options& options, World& world) {
   const std::vector<kg::resources::Compiled> all = kg::resources::compiled_in(folder);
   if (all.empty()) return skip(options, world, folder);
 
-  const auto launches = launches_of(selection);
+  const auto launches = launches_of(selection, [](const Row&) { return true; });
   judge::Results run;
   run.environment = counted_environment(options, world);
   std::vector<int> exits;

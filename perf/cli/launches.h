@@ -1,0 +1,20 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the executor launches the kernels of timed cases.
+#pragma once
+
+#include "perf/cli/selection.h"
+#include "perf/resources/compiled.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace kg::cli {
+
+// By op, of the listed rows of our kernels that `wanted` accepts. Each runs once, unverified.
+std::map<std::string, kg::resources::Launches>
+launches_of(const Selection& selection, const std::function<bool(const Row&)>& wanted);
+
+} // namespace kg::cli
