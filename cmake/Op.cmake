@@ -7,7 +7,6 @@
 #   kernels/<op>/<op>.h, kernels/<op>/<SOURCES> (default <op>.cu)   the kernels
 #   tests/ops/<op>/<op>_card.cu                                     what it is (tests/contract/card.h)
 #   tests/ops/<op>/<op>_test.cu                                     the tests that are its own
-# or, of an op without a card, tests/<op>_test.cu, the correctness test, and perf/<op>_perf.cu, the cases that are timed,
 # it makes
 #   kernelgrade_<op>           the kernels as users link them; plain.kernelgrade_<op> links them into an ordinary program
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
@@ -44,8 +43,6 @@ foreach(name IN ITEMS oracle/compare oracle/fills oracle/strided oracle/vendor_c
     support/hygiene support/metamorphic support/repeats support/vacuity)
   list(APPEND KERNELGRADE_HEADERS_OF_TESTS <tests/${name}.h>)
 endforeach()
-set(KERNELGRADE_HEADERS_OF_CASES <algorithm> <memory> <string> <vector>
-  <runtime/backend.h> <perf/measure/random_data.h> <perf/measure/suite.h> <tests/oracle/compare.h>)
 set(KERNELGRADE_HEADERS_OF_CARDS <runtime/device.h> <tests/contract/card.h> <tests/contract/samples.h> <tests/oracle/fills.h>)
 
 # The operations that have no baseline on the host, as device.json says: of every other a file that is gone must fail by day.
@@ -74,17 +71,9 @@ function(kernelgrade_add_op op)
     set(arg_SOURCES ${op}.cu)
   endif()
   list(TRANSFORM arg_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/kernels/${op}/ OUTPUT_VARIABLE kernels)
-  # Described by a card, from which tests and timings are made, or not yet.
   set(card ${PROJECT_SOURCE_DIR}/tests/ops/${op}/${op}_card.cu)
-  if(EXISTS ${card})
-    set(test ${PROJECT_SOURCE_DIR}/tests/ops/${op}/${op}_test.cu)
-    set(perf ${card})
-  else()
-    set(card "")
-    set(test ${PROJECT_SOURCE_DIR}/tests/${op}_test.cu)
-    set(perf ${PROJECT_SOURCE_DIR}/perf/${op}_perf.cu)
-  endif()
-  foreach(file IN LISTS kernels ITEMS ${PROJECT_SOURCE_DIR}/kernels/${op}/${op}.h ${test} ${perf})
+  set(test ${PROJECT_SOURCE_DIR}/tests/ops/${op}/${op}_test.cu)
+  foreach(file IN LISTS kernels ITEMS ${PROJECT_SOURCE_DIR}/kernels/${op}/${op}.h ${test} ${card})
     if(NOT EXISTS ${file})
       message(FATAL_ERROR "kernelgrade_add_op(${op}): ${file} is missing; an op has kernels, a card and tests of its own")
     endif()
@@ -135,11 +124,9 @@ function(kernelgrade_add_op op)
   add_library(kernelgrade_${op}_tests OBJECT)
   kernelgrade_device_sources(kernelgrade_${op}_tests ${test})
   target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade::vendor kernelgrade_test_main)
-  if(card)
-    kernelgrade_add_card(${op} ${card} CATEGORY ${arg_CATEGORY} DTYPES ${arg_DTYPES})
-    target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade_${op}_card kernelgrade_contract)
-    target_sources(kernelgrade_${op}_tests PRIVATE ${PROJECT_BINARY_DIR}/cards/${op}_contract.cpp)
-  endif()
+  kernelgrade_add_card(${op} ${card} CATEGORY ${arg_CATEGORY} DTYPES ${arg_DTYPES})
+  target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade_${op}_card kernelgrade_contract)
+  target_sources(kernelgrade_${op}_tests PRIVATE ${PROJECT_BINARY_DIR}/cards/${op}_contract.cpp)
   target_compile_options(kernelgrade_${op}_tests PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_tests)
   kernelgrade_precompile(kernelgrade_${op}_tests tests ${KERNELGRADE_HEADERS_OF_TESTS})
@@ -163,15 +150,8 @@ function(kernelgrade_add_op op)
 
   kernelgrade_add_resources(${op} CATEGORY ${arg_CATEGORY} SOURCES ${kernels})
 
-  add_library(kernelgrade_${op}_perf OBJECT)
-  if(card)
-    target_sources(kernelgrade_${op}_perf PRIVATE ${PROJECT_BINARY_DIR}/cards/${op}_operation.cpp)
-    target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op}_card)
-  else()
-    kernelgrade_device_sources(kernelgrade_${op}_perf ${perf})
-    kernelgrade_precompile(kernelgrade_${op}_perf perf ${KERNELGRADE_HEADERS_OF_CASES})
-  endif()
-  target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_measure kernelgrade_oracle)
+  add_library(kernelgrade_${op}_perf OBJECT ${PROJECT_BINARY_DIR}/cards/${op}_operation.cpp)
+  target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op}_card kernelgrade_${op} kernelgrade::vendor kernelgrade_measure kernelgrade_oracle)
   target_compile_options(kernelgrade_${op}_perf PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_perf)
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
@@ -321,9 +301,7 @@ endfunction()
 # kernelgrade_add_cases(<program> <op>): the op's cases, for a program that has kernels of its own: after those.
 function(kernelgrade_add_cases program op)
   target_sources(${program} PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
-  if(TARGET kernelgrade_${op}_card)
-    target_link_libraries(${program} PRIVATE kernelgrade_${op}_card)
-  endif()
+  target_link_libraries(${program} PRIVATE kernelgrade_${op}_card)
 endfunction()
 
 # The command with every op that was added, and the target that blesses what it measures.

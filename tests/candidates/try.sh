@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # try.sh KERNELGRADE FOLDER NVCC OPERATION...: `kernelgrade try` as a user calls it, on the sources of this folder; NVCC may be empty. The
-# operations have a card.
+# operations are those of the build.
 set -uo pipefail
 kernelgrade=$1 nvcc=$3 operations=${*:4}
 cd "$2" || exit 1

@@ -9,10 +9,10 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/pooling/problems.h"
 #include "tests/ops/pooling/shapes.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_rows.h"
-#include "tests/pooling_problems.h"
 #include "vendor/pooling/pooling.h"
 
 namespace kg::card {

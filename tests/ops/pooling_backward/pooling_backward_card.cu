@@ -12,11 +12,11 @@
 #include "tests/contract/card.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/pooling/problems.h"
 #include "tests/ops/pooling/shapes.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
-#include "tests/pooling_problems.h"
 #include "vendor/pooling/pooling.h"
 #include "vendor/pooling_backward/pooling_backward.h"
 

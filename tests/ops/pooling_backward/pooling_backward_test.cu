@@ -10,8 +10,8 @@
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/pooling/problems.h"
 #include "tests/oracle/fills.h"
-#include "tests/pooling_problems.h"
 #include "tests/support/device_types.h"
 #include "tests/support/huge.h"
 
