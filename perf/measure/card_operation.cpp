@@ -362,7 +362,8 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   const auto& run_vendor = card.vendors.run_timed ? card.vendors.run_timed : card.vendors.run;
   for (const std::string_view vendor : card.vendors.names(problem)) {
     const std::string name(vendor);
-    result.variants.push_back({name, true, [=, &card] {
+    result.variants.push_back({name, true,
+                               [=, &card] {
                                  return workload(
                                      card, card.vendors.problem(with_kept, name), name,
                                      {"", card.vendors.slack_when_timed},
@@ -372,7 +373,8 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
                                      [=, &card](const Call& call, Stream& stream) {
                                        card.vendors.prepare(name, call, stream);
                                      });
-                               }});
+                               },
+                               true, card.vendors.note(vendor)});
   }
   return result;
 }

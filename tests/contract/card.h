@@ -114,6 +114,10 @@ struct Vendors {
   std::function<void(std::string_view vendor, const Call&, Stream&)> run_timed = {};
   // Whether timings have rows of them.
   std::function<bool(const Problem&)> listed = [](const Problem&) { return true; };
+  // What their rows must say of their times.
+  std::function<std::string(std::string_view vendor)> note = [](std::string_view) {
+    return std::string();
+  };
   // Those that an f32 problem must find on the host: one that is gone would be missed by nobody.
   std::function<std::set<std::string_view>(const Problem&)> on_host = [](const Problem&) {
     return std::set<std::string_view>();

@@ -15,6 +15,7 @@
 #include "tests/support/hygiene.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <set>
 
@@ -77,8 +78,27 @@ void random_against_vendors(Judge& judge) {
   }
 }
 
+// Whether NaN or an infinity is among the inputs and cannot be among the outputs, which would show
+// it: indices.
+bool gives_integers_of_special_values(const Problem& problem, const Sample& sample) {
+  return std::all_of(problem.outputs.begin(), problem.outputs.end(),
+                     [](const Tensor& output) { return is_integer(output.dtype); }) &&
+         std::any_of(sample.inputs.begin(), sample.inputs.end(), [](const auto& input) {
+           const std::vector<double>& values = input.second.values;
+           return std::any_of(values.begin(), values.end(),
+                              [](double value) { return !std::isfinite(value); });
+         });
+}
+
 void special_values(Judge& judge) {
-  for (const Sample& sample : judge.card().special_samples(judge.dtype())) judge.check(sample);
+  for (const Sample& sample : judge.card().special_samples(judge.dtype())) {
+    judge.check(sample);
+    const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
+    if (!gives_integers_of_special_values(problem, sample)) continue;
+    judge.each_variant(sample, [&](const Variant& variant) {
+      record(judge.id(variant.name, problem.shape), Evidence::special);
+    });
+  }
 }
 
 void sizes(Judge& judge) {

@@ -18,7 +18,6 @@
 namespace kg::card {
 namespace {
 
-// x has no axis inside of one that is 1: its rows are then those along which it is reduced.
 Problem problem(Dtype dtype, const Shape& shape) {
   const Extents extents = extents_of(shape);
   const auto [outer, axis, inner] = extents;
@@ -28,35 +27,20 @@ Problem problem(Dtype dtype, const Shape& shape) {
                  {},
                  reduction::work(dtype, extents),
                  static_cast<double>(count_of(extents))};
-  result.inputs = {{"x", dtype, {outer, axis}}};
-  if (inner != 1) result.inputs[0].extents.push_back(inner);
+  result.inputs = {x_of(dtype, extents)};
   result.outputs = {{"out", dtype, {outer, inner}}};
   const Op op = op_of(shape.text());
-  result.calling = {std::string(reduction::name(op)),
+  result.calling = {std::string(word_of(op)),
                     {{"outer", {outer}}, {"axis", {axis}}, {"inner", {inner}}}};
   return result;
-}
-
-Extents extents_of(const Problem& problem) {
-  const std::vector<std::int64_t>& x = problem.inputs[0].extents;
-  return {x[0], x[1], x.size() > 2 ? x[2] : problem.outputs[0].extents[1]};
-}
-
-template <class T>
-View<const T, 3> view(const Call& call) {
-  const Extents extents = extents_of(call.problem());
-  const std::int64_t row = call.leading("x");
-  if (call.problem().inputs[0].extents.size() == 2) return {call.in<T>("x"), extents, {row, 1, 1}};
-  return {call.in<T>("x"), extents, {extents[1] * row, row, 1}};
 }
 
 struct Run {
   reduction::Variant operator()(const Call& call, reduction::Variant variant,
                                 Stream& stream) const {
     return dispatch_numbers(call.problem().dtype, [&]<class T>() {
-      const View<const T, 3> x = view<T>(call);
-      const bool valid = std::all_of(x.shape.begin(), x.shape.end(), [](auto n) { return n >= 0; });
-      const std::size_t bytes = valid ? reduction::workspace_bytes(x, variant) : 0;
+      const View<const T, 3> x = view_of_x<T>(call);
+      const std::size_t bytes = is_valid(x) ? reduction::workspace_bytes(x, variant) : 0;
       return reduction::run(op_of(call.problem().shape), x, call.out<T>("out"),
                             bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
     });
@@ -149,14 +133,7 @@ References references(const Problem& problem, const Inputs& inputs) {
 
 Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
                    const Values& values) {
-  const auto [outer, axis, inner] = extents_of(problem);
-  const Elements x = values("x");
-  std::vector<double> slices;
-  slices.reserve(static_cast<std::size_t>(count * axis));
-  for (std::int64_t result = first; result < first + count; ++result)
-    for (std::int64_t a = 0; a < axis; ++a)
-      slices.push_back(x((result / inner * axis + a) * inner + result % inner));
-  return reference(problem, slices, count);
+  return reference(problem, slices_of(problem, first, count, values), count);
 }
 
 // What of the axis the wrong sums lack.
@@ -196,6 +173,7 @@ Card reduction_card() {
                     vendor::reduction(vendor, vendor_problem(call.problem()), call.address("x"),
                                       call.address("out"), stream);
                   }};
+  card.vendors.note = thrust_note;
   card.vendors.zero = test::SignedZero::ignored;
   card.vendors.on_host = always({"onednn", "thrust"});
   card.references = references;
