@@ -56,7 +56,7 @@ void same_bits_as_source(Judge& judge, const Problem& problem) {
   for (const Variant& variant : judge.card().variants) {
     if (!variant.supports(problem)) continue;
     const Outcome compiled = judge.run(variant, problem, inputs);
-    const AsSource scope;
+    [[maybe_unused]] const AsSource scope;
     const Outcome source = judge.run(variant, problem, inputs);
     for (const auto& [name, output] : source.outputs) {
       const std::string other = difference(compiled.outputs.at(name), output);
