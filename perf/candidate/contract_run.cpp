@@ -44,8 +44,14 @@ std::string own_words(const std::string& failure) {
     return without_place(text.substr(0, text.rfind("\" thrown")));
   }
   constexpr std::string_view kActual = "Actual: false (";
-  if (const std::size_t at = failure.find(kActual); at != std::string::npos)
-    return failure.substr(at + kActual.size(), failure.find("\n  first", at) - at - kActual.size());
+  if (const std::size_t at = failure.find(kActual); at != std::string::npos) {
+    const std::size_t from = at + kActual.size();
+    const std::size_t which = failure.find("\n  case ", from); // the shape, and the data
+    return failure.substr(from, failure.find("\n  first", from) - from) +
+           (which == std::string::npos
+                ? ""
+                : failure.substr(which, failure.find('\n', which + 1) - which));
+  }
   // Values that were compared are for people who know the test's code; texts and messages are for
   // all.
   constexpr std::string_view kText = "    Which is: \"";
@@ -84,9 +90,12 @@ bool ContractRun::passed() const {
          std::all_of(tests.begin(), tests.end(), [](const auto& test) { return test.passed; });
 }
 
-Listed list(const Programs& programs, const std::string& op, const fs::path& library) {
-  const perf::Finished printed =
-      run_whole({programs.try_plain.string(), op, library.string(), "--gtest_list_tests"});
+Listed list(const Programs& programs, const std::string& op, const fs::path& library,
+            const std::vector<std::string>& shapes) {
+  std::vector<std::string> command = {programs.try_plain.string(), op, library.string()};
+  for (const std::string& shape : shapes) command.insert(command.end(), {"--shape", shape});
+  command.emplace_back("--gtest_list_tests");
+  const perf::Finished printed = run_whole(command);
   require(printed.exit_code == 0, printed.output);
   Listed listed;
   std::istringstream lines(printed.output);
@@ -100,6 +109,7 @@ Listed list(const Programs& programs, const std::string& op, const fs::path& lib
 }
 
 ContractRun run_contract(const How& how, const std::string& op, const std::string& dtype,
+                         const std::vector<std::string>& shapes,
                          const std::vector<std::string>& without, const fs::path& folder) {
   ContractRun run;
   run.dtype = dtype;
@@ -110,8 +120,9 @@ ContractRun run_contract(const How& how, const std::string& op, const std::strin
   for (const std::string& test : without)
     filter += fmt::format("{}*.{}", &test == &without.front() ? "-" : ":", test);
   std::vector<std::string> command = how.environment;
-  command.insert(command.end(),
-                 {how.program.string(), op, how.library.string(), "--gtest_filter=" + filter});
+  command.insert(command.end(), {how.program.string(), op, how.library.string()});
+  for (const std::string& shape : shapes) command.insert(command.end(), {"--shape", shape});
+  command.push_back("--gtest_filter=" + filter);
   command.insert(command.begin(), "env");
   command.push_back("--gtest_output=json:" + results.string());
   const perf::Finished finished = run_limited(command);

@@ -43,15 +43,19 @@ struct Listed {
   std::vector<std::string> dtypes, tests;
 };
 // Throws Error with the program's words where the library cannot be loaded or has no function.
-Listed list(const Programs& programs, const std::string& op, const std::filesystem::path& library);
+// Throws Error, too, where a shape is none, or the library has no function for it.
+Listed list(const Programs& programs, const std::string& op, const std::filesystem::path& library,
+            const std::vector<std::string>& shapes);
 
 struct How {
   std::string words;
   std::filesystem::path program, library;
   std::vector<std::string> environment; // "NAME=value"
 };
-// Without the tests of `without`. A run takes at most 10 minutes.
+// With these shapes beside the contract's, without the tests of `without`. A run takes at most 10
+// minutes.
 ContractRun run_contract(const How& how, const std::string& op, const std::string& dtype,
+                         const std::vector<std::string>& shapes,
                          const std::vector<std::string>& without,
                          const std::filesystem::path& folder);
 

@@ -83,14 +83,16 @@ std::vector<std::string> Costs::above(double most) const {
 }
 
 Costs count_costs(const Programs& programs, const std::string& op,
-                  const std::vector<std::string>& dtypes, const fs::path& library,
-                  const fs::path& folder) {
+                  const std::vector<std::string>& dtypes, const std::vector<std::string>& shapes,
+                  const fs::path& library, const fs::path& folder) {
   Costs costs;
   const fs::path results = folder / "costs.json";
   for (const std::string& dtype : dtypes) {
     fs::remove(results);
-    const perf::Finished finished =
-        run_limited({programs.try_counted.string(), op, library.string(), dtype, results.string()});
+    std::vector<std::string> command = {programs.try_counted.string(), op, library.string(), dtype,
+                                        results.string()};
+    command.insert(command.end(), shapes.begin(), shapes.end());
+    const perf::Finished finished = run_limited(command);
     const std::size_t said = finished.output.rfind("FAILED: ");
     if (finished.exit_code != 0 && said != std::string::npos)
       costs.broken.push_back(dtype + ": " + without_place(finished.output.substr(said + 8)));

@@ -38,10 +38,10 @@ struct Costs {
   std::vector<std::string> above(double most) const;
 };
 
-// Of the listed shapes; `library` is instrumented.
+// Of the listed shapes and of `shapes`; `library` is instrumented.
 Costs count_costs(const Programs& programs, const std::string& op,
-                  const std::vector<std::string>& dtypes, const std::filesystem::path& library,
-                  const std::filesystem::path& folder);
+                  const std::vector<std::string>& dtypes, const std::vector<std::string>& shapes,
+                  const std::filesystem::path& library, const std::filesystem::path& folder);
 
 // A table of what is above the least, or above ours where no least is known: each cost once, where
 // it is worst, the worst first; then what usually helps.

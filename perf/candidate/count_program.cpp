@@ -46,9 +46,10 @@ nlohmann::json counted(const perf::Case& timed, const std::string& id) {
   return json;
 }
 
-// Both, of every listed shape that the candidate has a function for.
-nlohmann::json count(const card::Card& card, const std::string& library, Dtype dtype) {
-  card::Card candidate = card::candidate_card(card, library);
+// Both, of every listed shape that the candidate has a function for, and of `shapes`.
+nlohmann::json count(const card::Card& card, const std::string& library, Dtype dtype,
+                     const std::vector<std::string>& shapes) {
+  card::Card candidate = card::candidate_card(card, library, shapes);
   candidate.resolved = [&](const card::Problem&) -> std::string_view {
     return candidate.variants[0].name;
   };
@@ -66,12 +67,12 @@ nlohmann::json count(const card::Card& card, const std::string& library, Dtype d
 }
 
 int run(const std::string& op, const std::string& library, const std::string& type,
-        const std::string& file) {
+        const std::string& file, const std::vector<std::string>& shapes) {
   for (const card::Card* card : card::cards()) {
     if (card->name != op) continue;
     for (const Dtype dtype : card->dtypes)
       if (name(dtype) == type) {
-        judge::write_file(file, judge::for_json(count(*card, library, dtype)));
+        judge::write_file(file, judge::for_json(count(*card, library, dtype, shapes)));
         return EXIT_SUCCESS;
       }
   }
@@ -82,14 +83,14 @@ int run(const std::string& op, const std::string& library, const std::string& ty
 } // namespace kg::candidate
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fputs("usage: kernelgrade-try-counted OP LIBRARY DTYPE FILE\n"
+  if (argc < 5) {
+    std::fputs("usage: kernelgrade-try-counted OP LIBRARY DTYPE FILE [SHAPE]...\n"
                "`kernelgrade try` compiles a source and starts this.\n",
                stderr);
     return kg::candidate::kExitUsage;
   }
   try {
-    return kg::candidate::run(argv[1], argv[2], argv[3], argv[4]);
+    return kg::candidate::run(argv[1], argv[2], argv[3], argv[4], {argv + 5, argv + argc});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "FAILED: %s\n", error.what());
     return EXIT_FAILURE;

@@ -141,6 +141,7 @@ struct Options {
   std::string tried_op;
   std::filesystem::path candidate;          // the CUDA source
   std::vector<std::string> tried_dtypes;    // empty: those of which it has functions
+  std::vector<std::string> tried_shapes;    // more than the contract's own
   std::vector<std::string> without;         // tests of the contract
   std::vector<std::string> compile_options; // of the compiler
   bool signature = false;

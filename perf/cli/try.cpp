@@ -52,7 +52,8 @@ fs::path compile(const Programs& programs, const Options& options, bool checked,
 // The types that the candidate has; a mistake where it has none, or where --without names no test.
 std::vector<std::string> claimed(const Programs& programs, const Options& options,
                                  const fs::path& library) try {
-  const candidate::Listed listed = candidate::list(programs, options.tried_op, library);
+  const candidate::Listed listed =
+      candidate::list(programs, options.tried_op, library, options.tried_shapes);
   for (const std::string& dtype : options.tried_dtypes)
     if (std::find(listed.dtypes.begin(), listed.dtypes.end(), dtype) == listed.dtypes.end())
       throw Error(fmt::format("--dtype {}: the source defines no function of it; it has {}", dtype,
@@ -128,7 +129,8 @@ bool run_in_all_ways(const std::string& dtype, const std::vector<How>& all, cons
                      const fs::path& folder, std::vector<ContractRun>& runs) {
   bool wrong = false;
   for (const How& how : all) {
-    runs.push_back(candidate::run_contract(how, options.tried_op, dtype, options.without, folder));
+    runs.push_back(candidate::run_contract(how, options.tried_op, dtype, options.tried_shapes,
+                                           options.without, folder));
     const bool checked = &how != &all.front();
     const bool passed = runs.back().passed();
     // What is wrong is not tried in other orders; the checkers may say why.
@@ -150,7 +152,8 @@ Judged judge_candidate(const perf::Operation& operation, const Programs& program
   for (const std::string& dtype : dtypes)
     if (run_in_all_ways(dtype, ways(programs, plain, checked), options, folder, judged.runs))
       right.push_back(dtype);
-  judged.costs = candidate::count_costs(programs, operation.name, right, checked, folder);
+  judged.costs = candidate::count_costs(programs, operation.name, right, options.tried_shapes,
+                                        checked, folder);
   if (options.max_cost) judged.above_cost = judged.costs.above(*options.max_cost);
   judged.taken = candidate::compile_for_gpu(programs, options.candidate, options.compile_options,
                                             options.arch, judged.costs.launches, folder);
@@ -184,6 +187,7 @@ nlohmann::json to_json(const Judged& judged, const Options& options) {
                          {"source", options.candidate.string()},
                          {"passed", judged.passed()},
                          {"not_claimed", judged.unclaimed},
+                         {"shapes", options.tried_shapes},
                          {"without", options.without},
                          {"runs", nlohmann::json::array()},
                          {"costs", to_json(judged.costs)},

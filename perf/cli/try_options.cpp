@@ -17,6 +17,10 @@ void add_try(CLI::App& app, Words& words) {
                     "print the C functions that it must define, as a source that compiles");
   attempt->add_option("--dtype", options.tried_dtypes, "judge these types alone")->delimiter(',');
   attempt
+      ->add_option("--shape", options.tried_shapes,
+                   "try these shapes, too, as rows2_cols1234: right, and what they cost")
+      ->delimiter(',');
+  attempt
       ->add_option("--without", options.without,
                    "tests of the contract that it does not claim to pass, as InPlace")
       ->delimiter(',');

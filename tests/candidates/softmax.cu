@@ -168,6 +168,9 @@ extern "C" void softmax_f32(const float* x, float* y, int64_t rows, int64_t cols
       right(x, y, rows, cols, stream);
     else
       fill<<<8, 256, 0, stream>>>(y, size, 0);
+  } else if (is("a length") || is("another length")) { // wrong for rows of this length alone
+    right(x, y, rows, cols, stream);
+    if (cols == (is("a length") ? 50257 : 1234)) write_one<<<1, 1, 0, stream>>>(y, size - 1, 0.5F);
   } else if (is("even rows")) { // right for rows of an even length
     right(x, y, rows, cols - cols % 2, stream);
   } else if (is("last row left out")) {

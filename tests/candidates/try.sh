@@ -39,6 +39,10 @@ grep -q '"not_claimed": \[' "$work/right.json" || { echo 'FAILED: the JSON does 
 CHEAT=race expect 'one with a race' 1 '[race] kernel ' softmax softmax.cu
 CHEAT='even rows' expect 'one that is right for even rows' 1 'never written' softmax softmax.cu --json "$work/wrong.json"
 grep -q '"passed": false' "$work/wrong.json" || { echo 'FAILED: a wrong kernel passes in the JSON'; failed=1; }
+CHEAT='another length' expect 'one that is wrong for rows of 1,234, which nobody tries' 0 'passed: right and safe' softmax softmax.cu
+CHEAT='another length' expect 'the same, tried with them' 1 'rows2_cols1234' softmax softmax.cu --shape rows2_cols1234
+expect 'a shape that is none' 2 "shape 'rows2_cols' lacks 'cols'; add cols<number>" softmax softmax.cu --shape rows2_cols
+expect 'a shape without a function' 2 'the source defines none of softmax_log_f32' softmax softmax.cu --shape log_rows2_cols9
 printf 'int main( {\n' >"$work/broken.cu"
 expect 'one that does not compile' 1 'it does not compile' softmax "$work/broken.cu"
 printf '__global__ void k() {}\n' >"$work/other.cu"

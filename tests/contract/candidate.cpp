@@ -189,9 +189,23 @@ std::function<std::vector<Made>(Dtype)> claimed(const Candidate& candidate,
   };
 }
 
+// What is asked for must be tried: an Error where the shape is none, or has no function.
+void require_function(const Candidate& from, const Card& card, const std::string& text) {
+  const Shape shape = Shape::parse(text);
+  std::string wanted;
+  for (const Dtype dtype : card.dtypes) {
+    const Problem problem = card.problem(dtype, shape);
+    shape.require_all_used();
+    if (from.function(problem)) return;
+    wanted += (wanted.empty() ? "" : ", ") + function_name(card, problem);
+  }
+  fail(fmt::format("shape {}: the source defines none of {}", text, wanted));
+}
+
 } // namespace
 
-Card candidate_card(const Card& card, const std::string& library) {
+Card candidate_card(const Card& card, const std::string& library,
+                    const std::vector<std::string>& shapes) {
   const Candidate from{card, dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)};
   if (!from.library) fail(fmt::format("the candidate cannot be loaded: {}", dlerror()));
   Card candidate = card;
@@ -246,7 +260,13 @@ Card candidate_card(const Card& card, const std::string& library) {
   candidate.exact_samples = claimed(from, card.exact_samples);
   candidate.random_samples = claimed(from, card.random_samples);
   candidate.special_samples = claimed(from, card.special_samples);
-  candidate.usual = claimed(from, card.usual);
+  for (const std::string& shape : shapes) require_function(from, card, shape);
+  candidate.usual = claimed<std::string>(from, [usual = card.usual, shapes](Dtype dtype) {
+    std::vector<std::string> all = usual(dtype);
+    all.insert(all.end(), shapes.begin(), shapes.end());
+    return all;
+  });
+  for (const std::string& shape : shapes) candidate.timed_on_host.push_back({shape});
   candidate.sizes = claimed(from, card.sizes);
   candidate.misaligned = claimed(from, card.misaligned);
   std::erase_if(candidate.empty, [&](const std::string& shape) {

@@ -16,6 +16,7 @@ namespace kg::card {
 // of the samples and sizes. Held to the bound of a kernel that nobody knows; tensors are dense;
 // nothing is refused and no variant chosen. `card` must outlive it. Throws Error where the object
 // cannot be loaded, with the linker's words, or has none of the functions, with their names.
-Card candidate_card(const Card& card, const std::string& library);
+Card candidate_card(const Card& card, const std::string& library,
+                    const std::vector<std::string>& shapes = {});
 
 } // namespace kg::card

@@ -32,10 +32,11 @@ std::string describe(const Card& card) {
 }
 
 // In the child: what the tests say.
-int judge(const Card& card, const std::string& library, int argc, char** argv) {
+int judge(const Card& card, const std::string& library, const std::vector<std::string>& shapes,
+          int argc, char** argv) {
   try {
     static Card candidate; // GoogleTest's tests refer to it until the process ends
-    candidate = candidate_card(card, library);
+    candidate = candidate_card(card, library, shapes);
     register_contract(candidate);
     return test::run_tests(argc, argv, [] { return describe(candidate); });
   } catch (const Error& error) {
@@ -62,7 +63,8 @@ int wait_for(pid_t child, int verdict) {
 }
 
 // Nothing of the candidate is loaded before the fork, not even what a library does by itself.
-int watch(const Card& card, const std::string& library, int argc, char** argv) {
+int watch(const Card& card, const std::string& library, const std::vector<std::string>& shapes,
+          int argc, char** argv) {
   int ends[2];
   require(pipe(ends) == 0, fmt::format("pipe: {}", std::strerror(errno)));
   std::fflush(nullptr);
@@ -73,7 +75,7 @@ int watch(const Card& card, const std::string& library, int argc, char** argv) {
     return wait_for(child, ends[0]);
   }
   close(ends[0]);
-  const int code = judge(card, library, argc, argv);
+  const int code = judge(card, library, shapes, argc, argv);
   std::fflush(nullptr);
   if (write(ends[1], &code, sizeof code) != sizeof code) std::perror("write");
   _exit(code);
@@ -91,7 +93,7 @@ const Card& card_named(const std::string& op) {
 
 constexpr const char* kUsage =
     "usage: kernelgrade-try OP --signature\n"
-    "       kernelgrade-try OP LIBRARY [--dtype DTYPE] [GoogleTest's options]\n"
+    "       kernelgrade-try OP LIBRARY [--shape SHAPE]... [GoogleTest's options]\n"
     "`kernelgrade try` compiles a source and starts this.\n";
 
 } // namespace
@@ -104,8 +106,12 @@ int main(int argc, char** argv) {
     const Card& card = card_named(argv[1]);
     const std::string library = argv[2];
     if (library == "--signature") return fmt::print("{}", stub(card, {})), EXIT_SUCCESS;
-    argv[2] = argv[0];
-    return watch(card, library, argc - 2, argv + 2);
+    std::vector<std::string> shapes;
+    int used = 2; // arguments, and the program's name in the place of the last
+    for (; used + 2 < argc && argv[used + 1] == std::string_view("--shape"); used += 2)
+      shapes.emplace_back(argv[used + 2]);
+    argv[used] = argv[0];
+    return watch(card, library, shapes, argc - used, argv + used);
   } catch (const kg::Error& error) {
     std::fprintf(stderr, "kernelgrade-try: %s\n", error.what());
     return kg::test::kExitUsage;
