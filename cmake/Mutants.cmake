@@ -3,13 +3,13 @@
 #
 # kernelgrade_add_mutants(<op> CATEGORY <category> SOURCES <file>... [LIBRARIES <library>...])
 #
-# Adds the op's seeded bugs, which tests/mutants/<op>.json lists. From copies of the kernels' sources that hold them all, each behind a
+# Adds the op's seeded bugs, which tests/ops/<op>/mutants.json lists. From copies of the kernels' sources that hold them all, each behind a
 # switch that is read at run time (tests/mutants/mutate.h), it makes
 #   kernelgrade_<op>_mutants   the kernels, compiled for the checkers
 #   <op>_mutants_test          the op's own tests on those kernels; KERNELGRADE_MUTANT=<name> chooses the bug
 #   mutants.<op>               CTest test, label mutants: every bug is found by a check (tests/mutants/kill_matrix.cpp); the matrix of
 #                              what found it stays in results/mutants.<op>.json for `kernelgrade report`
-# and, where nvcc compiles the kernels and tests/mutants/ptx/<op>.json lists bugs in what it made (tests/mutants/ptx_mutants.h):
+# and, where nvcc compiles the kernels and tests/ops/<op>/ptx_mutants.json lists bugs in what it made (tests/mutants/ptx_mutants.h):
 #   mutants.ptx.<op>           CTest test, label nightly: the same program finds each of those, too
 # Fails the configuration where the op has no list, or too short a one.
 set(KERNELGRADE_LEAST_MUTANTS 8) # as in tests/mutants/spec.h
@@ -44,7 +44,7 @@ endfunction()
 
 function(kernelgrade_add_mutants op)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "SOURCES;LIBRARIES")
-  set(spec ${PROJECT_SOURCE_DIR}/tests/mutants/${op}.json)
+  set(spec ${PROJECT_SOURCE_DIR}/tests/ops/${op}/mutants.json)
   set(kernels ${PROJECT_SOURCE_DIR}/kernels)
   set(out ${PROJECT_BINARY_DIR}/mutants/${op})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${spec})
@@ -96,7 +96,7 @@ function(kernelgrade_add_mutants op)
   set_tests_properties(mutants.${op} PROPERTIES LABELS "mutants;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900
     FIXTURES_REQUIRED mutants)
 
-  set(ptx ${PROJECT_SOURCE_DIR}/tests/mutants/ptx/${op}.json)
+  set(ptx ${PROJECT_SOURCE_DIR}/tests/ops/${op}/ptx_mutants.json)
   if(EXISTS ${ptx} AND KERNELGRADE_NVCC)
     list(GET KERNELGRADE_RESOURCE_ARCHS -1 arch)
     kernelgrade_resource_folder(${arch} folder)

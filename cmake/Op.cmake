@@ -17,7 +17,7 @@
 #                              types but the first: nightly)
 #   ptx_checked.<op>.<dtype>   the same under the checkers (likewise)
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
-#   mutants.<op>               CTest test that the tests find the bugs of tests/mutants/<op>.json (host backend, g++)
+#   mutants.<op>               CTest test that the tests find the bugs of tests/ops/<op>/mutants.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host of an op that is not blessed: nightly)
 #   resource.<op>              CTest test that gates spills, shared memory, occupancy and split accesses (host backend, nvcc), label perf
 #   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf

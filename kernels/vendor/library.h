@@ -15,7 +15,7 @@
 // Threads on the host: each library's own default, one per CPU that it may use
 // (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS and the like are obeyed).
 //
-// Each operation has a folder here: <op>.h offers, for a type, the names of the variants that exist
+// Each operation has a header here: <op>.h offers, for a type, the names of the variants that exist
 // on this backend (empty: no vendor has it, the oracle stands alone), which needs no device, and
 // the call. Arguments mean what they mean in the operation's own header. Inputs and outputs must
 // not overlap.

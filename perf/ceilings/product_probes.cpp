@@ -5,7 +5,7 @@
 #include "runtime/backend.h"
 #include "runtime/buffer.h"
 #include "tests/oracle/random.h"
-#include "vendor/gemm/gemm.h"
+#include "vendor/gemm.h"
 
 #include <cmath>
 #include <cstddef>

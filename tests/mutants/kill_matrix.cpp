@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
   kg::mutants::Options options;
   CLI::App app("Runs an op's mutants and says which test found each, by which check");
   app.add_option("--op", options.op, "the op")->required();
-  app.add_option("--spec", options.spec, "tests/mutants/<op>.json")->required();
+  app.add_option("--spec", options.spec, "tests/ops/<op>/mutants.json")->required();
   CLI::Option_group* in = app.add_option_group("in", "the folder that the spec's files are in");
   in->add_option("--kernels", options.kernels, "sources, which the program was made from");
   in->add_option("--ptx", options.ptx, "fat binaries, which the program runs");

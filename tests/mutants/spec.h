@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seeded bugs of an op, as tests/mutants/<op>.json lists them.
+// The seeded bugs of an op, as tests/ops/<op>/mutants.json lists them.
 //
 // A spec is an array of objects of strings:
 //   name       letters, digits and '_'; what KERNELGRADE_MUTANT selects

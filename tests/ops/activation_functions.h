@@ -11,7 +11,7 @@
 
 #include "tests/contract/samples.h"
 #include "tests/oracle/oracle_unary.h"
-#include "vendor/activation/activation.h"
+#include "vendor/activation.h"
 
 #include "activation/activation.h"
 

@@ -5,7 +5,7 @@
 // every call, since they would be timed as if they were the library's product.
 #include "tests/runtime/recording_cudart.h"
 #include "tests/vendor/recording_cublaslt.h"
-#include "vendor/gemm/gemm.h"
+#include "vendor/gemm.h"
 #include "vendor/not_supported.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/oracle/oracle_gemm_epilogue.h"
 #include "tests/vendor/data.h"
-#include "vendor/gemm/gemm.h"
+#include "vendor/gemm.h"
 
 #include <array>
 #include <cmath>

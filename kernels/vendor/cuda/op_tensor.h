@@ -4,7 +4,7 @@
 // cudnnOpTensor on packed tensors, of which it repeats the second one along axes of extent 1.
 #pragma once
 
-#include "vendor/broadcast/broadcast.h"
+#include "vendor/broadcast.h"
 #include "vendor/cuda/cudnn.h"
 
 #include <array>

@@ -4,7 +4,7 @@
 // Activations and their slopes, as a user of Thrust would write them for its transformations.
 #pragma once
 
-#include "vendor/activation/activation.h"
+#include "vendor/activation.h"
 
 namespace kg::vendor::thrust_cuda {
 

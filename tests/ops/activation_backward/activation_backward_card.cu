@@ -13,7 +13,7 @@
 #include "tests/ops/activation_functions.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_unary_backward.h"
-#include "vendor/activation_backward/activation_backward.h"
+#include "vendor/activation_backward.h"
 
 namespace kg::card {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/ops/argmax/samples.h"
 #include "tests/ops/reduction/shapes.h"
 #include "tests/oracle/oracle_rows.h"
-#include "vendor/argmax/argmax.h"
+#include "vendor/argmax.h"
 
 namespace kg::card {
 namespace {

@@ -10,7 +10,7 @@
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_elementwise.h"
-#include "vendor/axpy/axpy.h"
+#include "vendor/axpy.h"
 
 namespace kg::card {
 namespace {

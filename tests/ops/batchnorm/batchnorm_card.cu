@@ -12,7 +12,7 @@
 #include "tests/ops/batchnorm/images.h"
 #include "tests/ops/batchnorm/samples.h"
 #include "tests/oracle/oracle_batch_norm.h"
-#include "vendor/batchnorm/batchnorm.h"
+#include "vendor/batchnorm.h"
 
 namespace kg::card {
 namespace {

@@ -12,7 +12,7 @@
 #include "tests/contract/execute.h"
 #include "tests/ops/batchnorm/images.h"
 #include "tests/oracle/oracle_batch_norm_backward.h"
-#include "vendor/batchnorm_backward/batchnorm_backward.h"
+#include "vendor/batchnorm_backward.h"
 
 namespace kg::card {
 namespace {

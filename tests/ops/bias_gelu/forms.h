@@ -10,7 +10,7 @@
 #include "bias_gelu/bias_gelu.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/oracle_unary.h"
-#include "vendor/bias_gelu/bias_gelu.h"
+#include "vendor/bias_gelu.h"
 
 namespace kg::card {
 

@@ -14,7 +14,7 @@
 #include "tests/ops/bias_gelu/forms.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_bias_gelu_backward.h"
-#include "vendor/bias_gelu_backward/bias_gelu_backward.h"
+#include "vendor/bias_gelu_backward.h"
 
 namespace kg::card {
 namespace {

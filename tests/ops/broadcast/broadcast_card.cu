@@ -14,7 +14,7 @@
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_elementwise.h"
-#include "vendor/broadcast/broadcast.h"
+#include "vendor/broadcast.h"
 
 namespace kg::card {
 namespace {

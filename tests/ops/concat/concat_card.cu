@@ -10,7 +10,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
-#include "vendor/concat/concat.h"
+#include "vendor/concat.h"
 
 namespace kg::card {
 namespace {

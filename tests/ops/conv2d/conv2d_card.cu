@@ -11,7 +11,7 @@
 #include "tests/contract/card.h"
 #include "tests/ops/conv2d/samples.h"
 #include "tests/ops/conv2d/separable.h"
-#include "vendor/conv2d/conv2d.h"
+#include "vendor/conv2d.h"
 
 namespace kg::card {
 namespace {

@@ -9,7 +9,7 @@
 #include "tests/ops/conv2d/convolutions.h"
 #include "tests/ops/conv2d/elements.h"
 #include "tests/ops/conv2d_backward/samples.h"
-#include "vendor/conv2d_backward/conv2d_backward.h"
+#include "vendor/conv2d_backward.h"
 
 namespace kg::card {
 namespace {

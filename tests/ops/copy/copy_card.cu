@@ -6,7 +6,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
-#include "vendor/copy/copy.h"
+#include "vendor/copy.h"
 
 namespace kg::card {
 namespace {

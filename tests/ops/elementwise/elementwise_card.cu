@@ -12,7 +12,7 @@
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle.h"
-#include "vendor/elementwise/elementwise.h"
+#include "vendor/elementwise.h"
 
 namespace kg::card {
 namespace {

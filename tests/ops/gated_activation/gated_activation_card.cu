@@ -9,7 +9,7 @@
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/gated_rows.h"
-#include "vendor/gated_activation/gated_activation.h"
+#include "vendor/gated_activation.h"
 
 namespace kg::card {
 namespace {

@@ -11,7 +11,7 @@
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/random.h"
-#include "vendor/gather/gather.h"
+#include "vendor/gather.h"
 
 namespace kg::card {
 namespace {

@@ -13,7 +13,7 @@
 #include "tests/ops/gemm/products.h"
 #include "tests/ops/gemm/references.h"
 #include "tests/ops/gemm/samples.h"
-#include "vendor/gemm/gemm.h"
+#include "vendor/gemm.h"
 
 namespace kg::card {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tests/ops/normalization/forward.h"
 #include "tests/oracle/random.h"
-#include "vendor/layernorm/layernorm.h"
+#include "vendor/layernorm.h"
 
 namespace kg::card {
 namespace {

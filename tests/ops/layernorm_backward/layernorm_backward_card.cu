@@ -3,7 +3,7 @@
 #include "layernorm_backward/layernorm_backward.h"
 
 #include "tests/ops/normalization/backward.h"
-#include "vendor/layernorm_backward/layernorm_backward.h"
+#include "vendor/layernorm_backward.h"
 
 namespace kg::card {
 namespace {

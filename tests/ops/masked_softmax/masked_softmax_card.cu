@@ -18,7 +18,7 @@
 #include "tests/oracle/oracle_masked_softmax.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
-#include "vendor/masked_softmax/masked_softmax.h"
+#include "vendor/masked_softmax.h"
 
 namespace kg::card {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
-#include "vendor/permute/permute.h"
+#include "vendor/permute.h"
 
 namespace kg::card {
 namespace {

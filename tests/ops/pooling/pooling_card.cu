@@ -13,7 +13,7 @@
 #include "tests/ops/pooling/shapes.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_rows.h"
-#include "vendor/pooling/pooling.h"
+#include "vendor/pooling.h"
 
 namespace kg::card {
 namespace {

@@ -17,8 +17,8 @@
 #include "tests/oracle/fills.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
-#include "vendor/pooling/pooling.h"
-#include "vendor/pooling_backward/pooling_backward.h"
+#include "vendor/pooling.h"
+#include "vendor/pooling_backward.h"
 
 namespace kg::card {
 namespace {

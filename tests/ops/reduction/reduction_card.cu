@@ -13,7 +13,7 @@
 #include "tests/oracle/slice_hint.h"
 #include "tests/oracle/tolerance.h"
 #include "tests/oracle/tolerance_rows.h"
-#include "vendor/reduction/reduction.h"
+#include "vendor/reduction.h"
 
 namespace kg::card {
 namespace {

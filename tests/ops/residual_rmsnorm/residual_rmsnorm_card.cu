@@ -7,7 +7,7 @@
 
 #include "tests/ops/normalization/forward.h"
 #include "tests/oracle/random.h"
-#include "vendor/residual_rmsnorm/residual_rmsnorm.h"
+#include "vendor/residual_rmsnorm.h"
 
 namespace kg::card {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "tests/ops/normalization/forward.h"
 #include "tests/oracle/random.h"
-#include "vendor/rmsnorm/rmsnorm.h"
+#include "vendor/rmsnorm.h"
 
 namespace kg::card {
 namespace {

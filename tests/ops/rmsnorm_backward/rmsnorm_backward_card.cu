@@ -3,7 +3,7 @@
 #include "rmsnorm_backward/rmsnorm_backward.h"
 
 #include "tests/ops/normalization/backward.h"
-#include "vendor/rmsnorm_backward/rmsnorm_backward.h"
+#include "vendor/rmsnorm_backward.h"
 
 namespace kg::card {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "softmax/kind.h"
 #include "tests/contract/card.h"
-#include "vendor/softmax/softmax.h"
+#include "vendor/softmax.h"
 
 namespace kg::card {
 

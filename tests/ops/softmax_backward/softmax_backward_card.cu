@@ -19,7 +19,7 @@
 #include "tests/oracle/oracle_rows.h"
 #include "tests/oracle/oracle_softmax_backward.h"
 #include "tests/oracle/tolerance_softmax.h"
-#include "vendor/softmax_backward/softmax_backward.h"
+#include "vendor/softmax_backward.h"
 
 namespace kg::card {
 namespace {

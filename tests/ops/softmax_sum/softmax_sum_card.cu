@@ -12,7 +12,7 @@
 #include "tests/ops/softmax_sum/terms.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_softmax_sum.h"
-#include "vendor/softmax_sum/softmax_sum.h"
+#include "vendor/softmax_sum.h"
 
 namespace kg::card {
 namespace {

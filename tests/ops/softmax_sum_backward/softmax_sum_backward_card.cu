@@ -13,7 +13,7 @@
 #include "tests/ops/softmax_sum/terms.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_softmax_sum_backward.h"
-#include "vendor/softmax_sum_backward/softmax_sum_backward.h"
+#include "vendor/softmax_sum_backward.h"
 
 namespace kg::card {
 namespace {

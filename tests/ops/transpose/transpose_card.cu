@@ -6,7 +6,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
-#include "vendor/transpose/transpose.h"
+#include "vendor/transpose.h"
 
 namespace kg::card {
 namespace {

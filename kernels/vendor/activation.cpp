@@ -1,0 +1,38 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/activation.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::string_view name(Activation function) {
+  switch (function) {
+  case Activation::relu: return "relu";
+  case Activation::sigmoid: return "sigmoid";
+  case Activation::tanh: return "tanh";
+  case Activation::gelu: return "gelu";
+  case Activation::gelu_tanh: return "gelu_tanh";
+  case Activation::silu: return "silu";
+  }
+  return "";
+}
+
+std::vector<std::string_view> activation_variants(Activation function, Dtype dtype) {
+  return names(activation_table(),
+               [&](const auto& entry) { return entry.supports(function, dtype); });
+}
+
+void activation(std::string_view variant, Activation function, Dtype dtype, const void* x, void* y,
+                std::int64_t n, Stream& stream) {
+  const std::string what =
+      join("activation", std::string(name(function)) + " " + std::string(kg::name(dtype)));
+  const auto& entry = find(activation_table(), variant, what,
+                           [&](const auto& each) { return each.supports(function, dtype); });
+  require_extents(what, {{"n", n}});
+  if (n == 0) return;
+  require_pointers(what, {{"x", x}, {"y", y}});
+  entry.run(function, dtype, x, y, n, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,26 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/activation_backward.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> activation_backward_variants(Activation function, Dtype dtype) {
+  return names(activation_backward_table(),
+               [&](const auto& entry) { return entry.supports(function, dtype); });
+}
+
+void activation_backward(std::string_view variant, Activation function, Dtype dtype, const void* x,
+                         const void* y, const void* dy, void* dx, std::int64_t n, Stream& stream) {
+  const std::string what =
+      join("activation_backward", std::string(name(function)) + " " + std::string(kg::name(dtype)));
+  const auto& entry = find(activation_backward_table(), variant, what,
+                           [&](const auto& each) { return each.supports(function, dtype); });
+  require_extents(what, {{"n", n}});
+  if (n == 0) return;
+  require_pointers(what, {{"x", x}, {"y", y}, {"dy", dy}, {"dx", dx}});
+  entry.run(function, dtype, x, y, dy, dx, n, stream);
+}
+
+} // namespace kg::vendor

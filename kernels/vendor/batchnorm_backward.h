@@ -1,0 +1,42 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "batchnorm/problem.h"
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+// dy, x and dx have a type of their own, all else is f32; all must be there. rstd must not be 0
+// (oneDNN takes the variance).
+struct BatchnormBackwardProblem {
+  batchnorm::Problem shape;
+  const void* dy;
+  const void* x;
+  const float* gamma;
+  const float* mean;
+  const float* rstd;
+  void* dx;
+  float* dgamma;
+  float* dbeta;
+};
+
+std::vector<std::string_view> batchnorm_backward_variants(Dtype dtype,
+                                                          const batchnorm::Problem& shape);
+void batchnorm_backward(std::string_view variant, Dtype dtype,
+                        const BatchnormBackwardProblem& problem, Stream& stream);
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct BatchnormBackwardVariant {
+  std::string_view name;
+  bool (*supports)(Dtype dtype, const batchnorm::Problem& shape);
+  void (*run)(Dtype dtype, const BatchnormBackwardProblem& problem, Stream& stream);
+};
+std::span<const BatchnormBackwardVariant> batchnorm_backward_table();
+
+} // namespace kg::vendor

@@ -1,0 +1,25 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/bias_gelu.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> bias_gelu_variants(Gelu form, Dtype dtype) {
+  return names(bias_gelu_table(), [&](const auto& entry) { return entry.supports(form, dtype); });
+}
+
+void bias_gelu(std::string_view variant, Gelu form, Dtype dtype, const void* x, const void* bias,
+               void* y, std::int64_t rows, std::int64_t cols, Stream& stream) {
+  const std::string what = join("bias_gelu", std::string(form == Gelu::erf ? "erf " : "tanh ") +
+                                                 std::string(kg::name(dtype)));
+  const auto& entry = find(bias_gelu_table(), variant, what,
+                           [&](const auto& each) { return each.supports(form, dtype); });
+  require_extents(what, {{"rows", rows}, {"cols", cols}});
+  if (rows == 0 || cols == 0) return;
+  require_pointers(what, {{"x", x}, {"bias", bias}, {"y", y}});
+  entry.run(form, dtype, x, bias, y, rows, cols, stream);
+}
+
+} // namespace kg::vendor

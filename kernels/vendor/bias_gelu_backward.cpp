@@ -1,0 +1,32 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/bias_gelu_backward.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> bias_gelu_backward_variants(Gelu form, Dtype dtype) {
+  return names(bias_gelu_backward_table(),
+               [&](const auto& entry) { return entry.supports(form, dtype); });
+}
+
+void bias_gelu_backward(std::string_view variant, Gelu form, Dtype dtype,
+                        const BiasGeluTensors& tensors, std::int64_t rows, std::int64_t cols,
+                        Stream& stream) {
+  const std::string what =
+      join("bias_gelu_backward",
+           std::string(form == Gelu::erf ? "erf " : "tanh ") + std::string(kg::name(dtype)));
+  const auto& entry = find(bias_gelu_backward_table(), variant, what,
+                           [&](const auto& each) { return each.supports(form, dtype); });
+  require_extents(what, {{"rows", rows}, {"cols", cols}});
+  if (rows == 0 || cols == 0) return;
+  require_pointers(what, {{"x", tensors.x},
+                          {"bias", tensors.bias},
+                          {"dy", tensors.dy},
+                          {"dx", tensors.dx},
+                          {"dbias", tensors.dbias}});
+  entry.run(form, dtype, tensors, rows, cols, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,34 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// gelu(x + bias) by the wrappers of the two operations, the first by library `sum`, the second by
+// library `gelu`.
+#pragma once
+
+#include "vendor/activation.h"
+#include "vendor/bias_gelu.h"
+#include "vendor/broadcast.h"
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+inline Activation activation_of(Gelu form) {
+  return form == Gelu::erf ? Activation::gelu : Activation::gelu_tanh;
+}
+
+inline bool chain_supported(std::string_view sum, std::string_view gelu, Gelu form, Dtype dtype) {
+  constexpr std::int64_t kProbe = 64;
+  const BroadcastShapes shapes{{1, 1, 1, kProbe, kProbe}, {1, 1, 1, 1, kProbe}};
+  return contains(broadcast_variants(Binary::add, dtype, shapes), sum) &&
+         contains(activation_variants(activation_of(form), dtype), gelu);
+}
+
+inline void chain(std::string_view sum, std::string_view gelu, Gelu form, Dtype dtype,
+                  const void* x, const void* bias, void* y, std::int64_t rows, std::int64_t cols,
+                  Stream& stream) {
+  const BroadcastShapes shapes{{1, 1, 1, rows, cols}, {1, 1, 1, 1, cols}};
+  broadcast(sum, Binary::add, dtype, shapes, x, bias, y, stream);
+  activation(gelu, activation_of(form), dtype, y, y, rows * cols, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,27 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/copy.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> copy_variants(Dtype dtype, bool packed) {
+  return names(copy_table(), [&](const CopyVariant& v) { return v.supports(dtype, packed); });
+}
+
+void copy(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
+          std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream) {
+  const bool packed = ldx == cols && ldy == cols;
+  const std::string what = join("copy", name(dtype));
+  const auto& entry = find(copy_table(), variant, what,
+                           [&](const CopyVariant& v) { return v.supports(dtype, packed); });
+  require_extents(what, {{"rows", rows}, {"cols", cols}});
+  require_leading(what, "ldx", ldx, cols);
+  require_leading(what, "ldy", ldy, cols);
+  if (rows == 0 || cols == 0) return;
+  require_pointers(what, {{"x", x}, {"y", y}});
+  entry.run(dtype, x, rows, cols, ldx, y, ldy, stream);
+}
+
+} // namespace kg::vendor

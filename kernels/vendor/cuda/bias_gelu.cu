@@ -1,0 +1,27 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/bias_gelu_chain.h"
+
+namespace kg::vendor {
+namespace {
+
+// cuDNN's fixed functions have the sum of tensors, and no gelu; Thrust has both, as a user writes
+// them.
+bool cudnn_thrust_supported(Gelu form, Dtype dtype) {
+  return chain_supported("cudnn", "thrust", form, dtype);
+}
+
+void cudnn_thrust(Gelu form, Dtype dtype, const void* x, const void* bias, void* y,
+                  std::int64_t rows, std::int64_t cols, Stream& stream) {
+  chain("cudnn", "thrust", form, dtype, x, bias, y, rows, cols, stream);
+}
+
+constexpr BiasGeluVariant kTable[] = {
+    {"cudnn_thrust", cudnn_thrust_supported, cudnn_thrust},
+};
+
+} // namespace
+
+std::span<const BiasGeluVariant> bias_gelu_table() { return kTable; }
+
+} // namespace kg::vendor

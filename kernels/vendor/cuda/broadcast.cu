@@ -1,0 +1,128 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/broadcast.h"
+
+#include "vendor/cuda/op_tensor.h"
+#include "vendor/cuda/thrust.h"
+
+#include <limits>
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/transform.h>
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+// cudnnOpTensor, as in the wrapper of `elementwise`: no division, and only b is repeated. cuDNN
+// counts in int.
+bool broadcast_supported(Binary op, Dtype dtype, const BroadcastShapes& shapes) {
+  return op != Binary::div && type_of(dtype).has_value() && shapes.a == result_extents(shapes) &&
+         element_count(shapes.a) <= std::numeric_limits<int>::max();
+}
+
+void broadcast(Binary op, Dtype dtype, const BroadcastShapes& shapes, const void* a, const void* b,
+               void* out, Stream& stream) {
+  const Scales scales{.b = op == Binary::sub ? -1.0F : 1.0F};
+  op_tensor(op == Binary::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD, dtype, shapes, scales, a,
+            b, out, stream);
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace thrust_cuda {
+namespace {
+
+struct Extents {
+  std::int64_t value[kBroadcastRank];
+};
+
+Extents extents_of(const std::array<std::int64_t, kBroadcastRank>& from) {
+  Extents to{};
+  for (int d = 0; d < kBroadcastRank; ++d) to.value[d] = from[d];
+  return to;
+}
+
+// Where element i of the result lies in an operand.
+struct Repeated {
+  Extents extents, strides;
+  __host__ __device__ std::int64_t operator()(std::int64_t i) const {
+    std::int64_t place = 0;
+    for (int d = kBroadcastRank - 1; d >= 0; --d) {
+      place += i % extents.value[d] * strides.value[d];
+      i /= extents.value[d];
+    }
+    return place;
+  }
+};
+
+template <Binary op, class T>
+struct Combine {
+  __device__ T operator()(T a, T b) const {
+    const float x = widen(a);
+    const float y = widen(b);
+    if constexpr (op == Binary::add) return narrow<T>(x + y);
+    if constexpr (op == Binary::sub) return narrow<T>(x - y);
+    if constexpr (op == Binary::mul) return narrow<T>(x * y);
+    if constexpr (op == Binary::div) return narrow<T>(x / y);
+  }
+};
+
+template <Binary op, class T>
+void transform(const BroadcastShapes& shapes, const void* a, const void* b, void* out,
+               Stream& stream) {
+  const Extents extents = extents_of(result_extents(shapes));
+  const auto walk = [&](const void* data, const std::array<std::int64_t, kBroadcastRank>& own) {
+    return thrust::make_permutation_iterator(
+        static_cast<const T*>(data),
+        thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
+                                        Repeated{extents, extents_of(repeated_strides(own))}));
+  };
+  const auto first = walk(a, shapes.a);
+  thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first,
+                    first + element_count(result_extents(shapes)), walk(b, shapes.b),
+                    static_cast<T*>(out), Combine<op, T>());
+}
+
+template <class T>
+void broadcast(Binary op, const BroadcastShapes& shapes, const void* a, const void* b, void* out,
+               Stream& stream) {
+  switch (op) {
+  case Binary::add: return transform<Binary::add, T>(shapes, a, b, out, stream);
+  case Binary::sub: return transform<Binary::sub, T>(shapes, a, b, out, stream);
+  case Binary::mul: return transform<Binary::mul, T>(shapes, a, b, out, stream);
+  case Binary::div: return transform<Binary::div, T>(shapes, a, b, out, stream);
+  }
+}
+
+bool broadcast_supported(Binary, Dtype dtype, const BroadcastShapes&) {
+  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
+
+void broadcast(Binary op, Dtype dtype, const BroadcastShapes& shapes, const void* a, const void* b,
+               void* out, Stream& stream) {
+  translate("transform", [&] {
+    if (dtype == Dtype::f32) broadcast<float>(op, shapes, a, b, out, stream);
+    if (dtype == Dtype::f16) broadcast<__half>(op, shapes, a, b, out, stream);
+    if (dtype == Dtype::bf16) broadcast<__nv_bfloat16>(op, shapes, a, b, out, stream);
+  });
+}
+
+} // namespace
+} // namespace thrust_cuda
+
+namespace {
+
+constexpr BroadcastVariant kTable[] = {
+    {"thrust", thrust_cuda::broadcast_supported, thrust_cuda::broadcast},
+    {"cudnn", cudnn::broadcast_supported, cudnn::broadcast},
+};
+
+} // namespace
+
+std::span<const BroadcastVariant> broadcast_table() { return kTable; }
+
+} // namespace kg::vendor

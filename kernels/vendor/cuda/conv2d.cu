@@ -1,0 +1,96 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/conv2d.h"
+
+#include "vendor/cuda/cudnn_conv2d.h"
+#include "vendor/cuda/scratch.h"
+
+#include <optional>
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+// Transforms change the numbers before they are multiplied, and err by more than a sum of products.
+bool sums_products(cudnnConvolutionFwdAlgo_t algorithm) {
+  return algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM ||
+         algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM ||
+         algorithm == CUDNN_CONVOLUTION_FWD_ALGO_GEMM ||
+         algorithm == CUDNN_CONVOLUTION_FWD_ALGO_DIRECT;
+}
+
+// A problem in cuDNN's words, and the algorithms that it has for it.
+class Plan {
+ public:
+  Plan(Dtype dtype, const conv2d::Geometry& g, Math math, Stream& stream)
+      : x(type_of(dtype).value(), g.layout, g.batch, g.in_channels, g.height, g.width),
+        y(type_of(dtype).value(), g.layout, g.batch, g.out_channels, g.out_height(), g.out_width()),
+        bias(type_of(dtype).value(), g.layout, 1, g.out_channels, 1, 1),
+        weights(type_of(dtype).value(), g), windows(type_of(dtype).value(), g), dtype_(dtype),
+        geometry_(g), math_(math) {
+    cudnnConvolutionFwdAlgoPerf_t ranked[CUDNN_CONVOLUTION_FWD_ALGO_COUNT];
+    int count = 0;
+    check_support(cudnnGetConvolutionForwardAlgorithm_v7(
+                      handle_on(stream), x.get(), weights.get(), windows.get(), y.get(),
+                      CUDNN_CONVOLUTION_FWD_ALGO_COUNT, &count, ranked),
+                  "the heuristic of conv2d");
+    proposals = usable("conv2d", ranked, count, math, sums_products);
+  }
+
+  bool is_for(Dtype dtype, const conv2d::Geometry& g, Math math) const {
+    return dtype == dtype_ && g == geometry_ && math == math_;
+  }
+
+  const ImageDescriptor x, y, bias;
+  const FilterDescriptor weights;
+  const ConvolutionDescriptor windows;
+  Proposals<cudnnConvolutionFwdAlgoPerf_t> proposals{{}, ""};
+
+ private:
+  Dtype dtype_;
+  conv2d::Geometry geometry_;
+  Math math_;
+};
+
+// The one of the last problem is kept: asking the heuristic takes longer than a small convolution.
+Plan& plan_of(const Conv2d& problem, Math math, Stream& stream) {
+  thread_local std::optional<Plan> kept;
+  if (!kept || !kept->is_for(problem.dtype, problem.geometry, math))
+    kept.emplace(problem.dtype, problem.geometry, math, stream);
+  return *kept;
+}
+
+// y holds the bias when the convolution is added to it: one rounding.
+void conv2d(const Conv2d& problem, Math math, Stream& stream) {
+  Plan& plan = plan_of(problem, math, stream);
+  const cudnnHandle_t handle = handle_on(stream);
+  const float unit = 1;
+  const float zero = 0;
+  const bool biased = problem.bias != nullptr;
+  run_proposals(plan.proposals, math, stream, [&](const cudnnConvolutionFwdAlgoPerf_t& one) {
+    if (biased)
+      KG_CHECK(cudnnAddTensor(handle, &unit, plan.bias.get(), problem.bias, &zero, plan.y.get(),
+                              problem.y));
+    use_math_of(one, problem.dtype, plan.windows);
+    check_support(cudnnConvolutionForward(handle, &unit, plan.x.get(), problem.x,
+                                          plan.weights.get(), problem.weights, plan.windows.get(),
+                                          one.algo, scratch(one.memory, stream), one.memory,
+                                          biased ? &unit : &zero, plan.y.get(), problem.y),
+                  "conv2d");
+  });
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace {
+
+constexpr Conv2dVariant kTable[] = {
+    {"cudnn", cudnn::convolution_supported, cudnn::conv2d},
+};
+
+} // namespace
+
+std::span<const Conv2dVariant> conv2d_table() { return kTable; }
+
+} // namespace kg::vendor

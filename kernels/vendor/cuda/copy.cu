@@ -1,0 +1,120 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/copy.h"
+
+#include "primitives/words.h"
+#include "vendor/cuda/cublas.h"
+#include "vendor/cuda/thrust.h"
+
+#include <thrust/copy.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/transform.h>
+
+namespace kg::vendor {
+namespace cuda_runtime {
+namespace {
+
+bool copy_supported(Dtype, bool) { return true; }
+
+// The driver's copies; the one of two dimensions limits the pitch (2^31 - 1 bytes), which one long
+// row would pass.
+void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+          void* y, std::int64_t ldy, Stream& stream) {
+  const auto bytes = [dtype](std::int64_t n) {
+    return static_cast<std::size_t>(n) * size_of(dtype);
+  };
+  if (rows == 1 || (ldx == cols && ldy == cols))
+    KG_CHECK(
+        cudaMemcpyAsync(y, x, bytes(rows * cols), cudaMemcpyDeviceToDevice, cuda::native(stream)));
+  else
+    KG_CHECK(cudaMemcpy2DAsync(y, bytes(ldy), x, bytes(ldx), bytes(cols),
+                               static_cast<std::size_t>(rows), cudaMemcpyDeviceToDevice,
+                               cuda::native(stream)));
+}
+
+} // namespace
+} // namespace cuda_runtime
+
+namespace cublas {
+namespace {
+
+bool copy_supported(Dtype dtype, bool packed) {
+  return packed && (dtype == Dtype::f32 || dtype == Dtype::f64);
+}
+
+void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t, void* y,
+          std::int64_t, Stream& stream) {
+  const auto handle = handle_on(stream, CUBLAS_PEDANTIC_MATH);
+  if (dtype == Dtype::f32)
+    KG_CHECK(cublasScopy_64(handle, rows * cols, static_cast<const float*>(x), 1,
+                            static_cast<float*>(y), 1));
+  else
+    KG_CHECK(cublasDcopy_64(handle, rows * cols, static_cast<const double*>(x), 1,
+                            static_cast<double*>(y), 1));
+}
+
+} // namespace
+} // namespace cublas
+
+namespace thrust_cuda {
+namespace {
+
+struct AlongRows {
+  std::int64_t cols, leading;
+  __device__ std::int64_t operator()(std::int64_t i) const { return i / cols * leading + i % cols; }
+};
+
+struct Same {
+  template <class Word>
+  __device__ Word operator()(Word word) const {
+    return word;
+  }
+};
+
+bool copy_supported(Dtype, bool) { return true; }
+
+// A transform, since thrust::copy between plain pointers is cudaMemcpyAsync.
+template <class Word>
+void copy(const Word* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx, Word* y,
+          std::int64_t ldy, Stream& stream) {
+  const auto policy = thrust::cuda::par_nosync.on(cuda::native(stream));
+  if (ldx == cols && ldy == cols) {
+    thrust::transform(policy, x, x + rows * cols, y, Same());
+    return;
+  }
+  const thrust::counting_iterator<std::int64_t> first(0);
+  const auto elements = thrust::make_permutation_iterator(
+      x, thrust::make_transform_iterator(first, AlongRows{cols, ldx}));
+  const auto places = thrust::make_permutation_iterator(
+      y, thrust::make_transform_iterator(first, AlongRows{cols, ldy}));
+  thrust::transform(policy, elements, elements + rows * cols, places, Same());
+}
+
+void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+          void* y, std::int64_t ldy, Stream& stream) {
+  translate("copy", [&] {
+    with_word("kg::vendor::copy", size_of(dtype), [&](auto word) {
+      copy(static_cast<const decltype(word)*>(x), rows, cols, ldx, static_cast<decltype(word)*>(y),
+           ldy, stream);
+    });
+  });
+}
+
+} // namespace
+} // namespace thrust_cuda
+
+namespace {
+
+constexpr CopyVariant kTable[] = {
+    {"memcpy", cuda_runtime::copy_supported, cuda_runtime::copy},
+    {"cublas", cublas::copy_supported, cublas::copy},
+    {"thrust", thrust_cuda::copy_supported, thrust_cuda::copy},
+};
+
+} // namespace
+
+std::span<const CopyVariant> copy_table() { return kTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,43 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What cuDNN's forward and backward activations share.
+#pragma once
+
+#include "vendor/activation.h"
+#include "vendor/cuda/cudnn.h"
+
+#include <optional>
+
+namespace kg::vendor::cudnn {
+
+// nullopt: cuDNN's fixed functions have no such activation.
+inline std::optional<cudnnActivationMode_t> mode_of(Activation function) {
+  switch (function) {
+  case Activation::relu: return CUDNN_ACTIVATION_RELU;
+  case Activation::sigmoid: return CUDNN_ACTIVATION_SIGMOID;
+  case Activation::tanh: return CUDNN_ACTIVATION_TANH;
+  case Activation::silu: return CUDNN_ACTIVATION_SWISH;
+  default: return std::nullopt;
+  }
+}
+
+class ActivationDescriptor {
+ public:
+  // Of a function that has a mode.
+  explicit ActivationDescriptor(Activation function) {
+    constexpr double kUnused = 0; // a clipped relu's ceiling, elu's factor
+    KG_CHECK(cudnnSetActivationDescriptor(descriptor_.get(), mode_of(function).value(),
+                                          CUDNN_PROPAGATE_NAN, kUnused));
+    if (function == Activation::silu)
+      KG_CHECK(cudnnSetActivationDescriptorSwishBeta(descriptor_.get(), 1.0));
+  }
+  cudnnActivationDescriptor_t get() const { return descriptor_.get(); }
+
+ private:
+  Owned<cudnnActivationDescriptor_t, cudnnCreateActivationDescriptor,
+        cudnnDestroyActivationDescriptor>
+      descriptor_;
+};
+
+} // namespace kg::vendor::cudnn

@@ -1,0 +1,107 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/elementwise.h"
+
+#include "vendor/cuda/cudnn.h"
+#include "vendor/cuda/thrust.h"
+
+#include <cstdint>
+
+#include <thrust/functional.h>
+#include <thrust/transform.h>
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+using OpTensor =
+    Owned<cudnnOpTensorDescriptor_t, cudnnCreateOpTensorDescriptor, cudnnDestroyOpTensorDescriptor>;
+
+// cudnnOpTensor: add, mul, and sub as a + (-1) b, which is the same number. There is no division.
+// f16 and bf16 compute in f32.
+bool elementwise_supported(Binary op, Dtype dtype) {
+  return op != Binary::div && type_of(dtype).has_value();
+}
+
+void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
+                 Stream& stream) {
+  const OpTensor operation;
+  KG_CHECK(cudnnSetOpTensorDescriptor(operation.get(),
+                                      op == Binary::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD,
+                                      CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN));
+  const Tensor each(type_of(dtype).value(), 1, n);
+  const float one = 1;
+  const float second = op == Binary::sub ? -1.0F : 1.0F;
+  const float zero = 0;
+  KG_CHECK(cudnnOpTensor(handle_on(stream), operation.get(), &one, each.get(), a, &second,
+                         each.get(), b, &zero, each.get(), out));
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace thrust_cuda {
+namespace {
+
+template <Binary op, class T>
+struct Apply {
+  __device__ T operator()(T a, T b) const {
+    const float x = widen(a);
+    const float y = widen(b);
+    if constexpr (op == Binary::add) return narrow<T>(x + y);
+    if constexpr (op == Binary::sub) return narrow<T>(x - y);
+    if constexpr (op == Binary::mul) return narrow<T>(x * y);
+    if constexpr (op == Binary::div) return narrow<T>(x / y);
+  }
+};
+
+template <class T, class Function>
+void transform(const void* a, const void* b, void* out, std::int64_t n, Stream& stream,
+               Function function) {
+  const T* first = static_cast<const T*>(a);
+  thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + n,
+                    static_cast<const T*>(b), static_cast<T*>(out), function);
+}
+
+template <class T>
+void elementwise(Binary op, const void* a, const void* b, void* out, std::int64_t n,
+                 Stream& stream) {
+  switch (op) {
+  case Binary::add: return transform<T>(a, b, out, n, stream, Apply<Binary::add, T>());
+  case Binary::sub: return transform<T>(a, b, out, n, stream, Apply<Binary::sub, T>());
+  case Binary::mul: return transform<T>(a, b, out, n, stream, Apply<Binary::mul, T>());
+  case Binary::div: return transform<T>(a, b, out, n, stream, Apply<Binary::div, T>());
+  }
+}
+
+bool elementwise_supported(Binary op, Dtype dtype) {
+  return op == Binary::add || (dtype != Dtype::f64 && dtype != Dtype::i32);
+}
+
+void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
+                 Stream& stream) {
+  translate("transform", [&] {
+    if (dtype == Dtype::f32) elementwise<float>(op, a, b, out, n, stream);
+    if (dtype == Dtype::f16) elementwise<__half>(op, a, b, out, n, stream);
+    if (dtype == Dtype::bf16) elementwise<__nv_bfloat16>(op, a, b, out, n, stream);
+    if (dtype == Dtype::f64) transform<double>(a, b, out, n, stream, thrust::plus<double>());
+    if (dtype == Dtype::i32) // unsigned, which wraps around
+      transform<std::uint32_t>(a, b, out, n, stream, thrust::plus<std::uint32_t>());
+  });
+}
+
+} // namespace
+} // namespace thrust_cuda
+
+namespace {
+
+constexpr ElementwiseVariant kTable[] = {
+    {"thrust", thrust_cuda::elementwise_supported, thrust_cuda::elementwise},
+    {"cudnn", cudnn::elementwise_supported, cudnn::elementwise},
+};
+
+} // namespace
+
+std::span<const ElementwiseVariant> elementwise_table() { return kTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,69 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/gated_activation.h"
+
+#include "vendor/cuda/thrust.h"
+#include "vendor/cuda/thrust_activation.h"
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/transform.h>
+
+namespace kg::vendor {
+namespace thrust_cuda {
+namespace {
+
+// As a user of Thrust would write it.
+template <Activation function, class T>
+struct Gated {
+  const T* x;
+  std::int64_t cols;
+  __device__ T operator()(std::int64_t i) const {
+    const T* const place = x + i + i / cols * cols;
+    return narrow<T>(activated<function>(widen(place[0])) * widen(place[cols]));
+  }
+};
+
+template <Activation function, class T>
+void transform(const void* x, void* y, std::int64_t rows, std::int64_t cols, Stream& stream) {
+  const thrust::counting_iterator<std::int64_t> first(0);
+  thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + rows * cols,
+                    static_cast<T*>(y), Gated<function, T>{static_cast<const T*>(x), cols});
+}
+
+template <class T>
+void gated_activation(Activation function, const void* x, void* y, std::int64_t rows,
+                      std::int64_t cols, Stream& stream) {
+  if (function == Activation::relu) transform<Activation::relu, T>(x, y, rows, cols, stream);
+  if (function == Activation::gelu) transform<Activation::gelu, T>(x, y, rows, cols, stream);
+  if (function == Activation::silu) transform<Activation::silu, T>(x, y, rows, cols, stream);
+}
+
+bool gated_activation_supported(Activation function, Dtype dtype) {
+  return (function == Activation::relu || function == Activation::gelu ||
+          function == Activation::silu) &&
+         (dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16);
+}
+
+void gated_activation(Activation function, Dtype dtype, const void* x, void* y, std::int64_t rows,
+                      std::int64_t cols, Stream& stream) {
+  translate("transform", [&] {
+    if (dtype == Dtype::f32) gated_activation<float>(function, x, y, rows, cols, stream);
+    if (dtype == Dtype::f16) gated_activation<__half>(function, x, y, rows, cols, stream);
+    if (dtype == Dtype::bf16) gated_activation<__nv_bfloat16>(function, x, y, rows, cols, stream);
+  });
+}
+
+} // namespace
+} // namespace thrust_cuda
+
+namespace {
+
+constexpr GatedActivationVariant kTable[] = {
+    {"thrust", thrust_cuda::gated_activation_supported, thrust_cuda::gated_activation},
+};
+
+} // namespace
+
+std::span<const GatedActivationVariant> gated_activation_table() { return kTable; }
+
+} // namespace kg::vendor

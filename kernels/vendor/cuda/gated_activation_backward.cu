@@ -1,0 +1,77 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/gated_activation_backward.h"
+
+#include "vendor/cuda/thrust.h"
+#include "vendor/cuda/thrust_activation.h"
+
+#include <thrust/for_each.h>
+#include <thrust/iterator/counting_iterator.h>
+
+namespace kg::vendor {
+namespace thrust_cuda {
+namespace {
+
+// As a user of Thrust would write it: element i of dy.
+template <Activation function, class T>
+struct Differentiate {
+  const T* x;
+  const T* dy;
+  T* dx;
+  std::int64_t cols;
+  __device__ void operator()(std::int64_t i) const {
+    const std::int64_t place = i + i / cols * cols;
+    const float gate = widen(x[place]);
+    const float value = widen(x[place + cols]);
+    const float gradient = widen(dy[i]);
+    dx[place] = narrow<T>(gradient * value * slope<function>(gate));
+    dx[place + cols] = narrow<T>(gradient * activated<function>(gate));
+  }
+};
+
+template <Activation function, class T>
+void for_each(const void* x, const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
+              Stream& stream) {
+  const thrust::counting_iterator<std::int64_t> first(0);
+  thrust::for_each(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + rows * cols,
+                   Differentiate<function, T>{static_cast<const T*>(x), static_cast<const T*>(dy),
+                                              static_cast<T*>(dx), cols});
+}
+
+template <class T>
+void backward(Activation function, const void* x, const void* dy, void* dx, std::int64_t rows,
+              std::int64_t cols, Stream& stream) {
+  if (function == Activation::relu) for_each<Activation::relu, T>(x, dy, dx, rows, cols, stream);
+  if (function == Activation::gelu) for_each<Activation::gelu, T>(x, dy, dx, rows, cols, stream);
+  if (function == Activation::silu) for_each<Activation::silu, T>(x, dy, dx, rows, cols, stream);
+}
+
+bool backward_supported(Activation function, Dtype dtype) {
+  return (function == Activation::relu || function == Activation::gelu ||
+          function == Activation::silu) &&
+         (dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16);
+}
+
+void backward(Activation function, Dtype dtype, const void* x, const void* dy, void* dx,
+              std::int64_t rows, std::int64_t cols, Stream& stream) {
+  translate("for_each", [&] {
+    if (dtype == Dtype::f32) backward<float>(function, x, dy, dx, rows, cols, stream);
+    if (dtype == Dtype::f16) backward<__half>(function, x, dy, dx, rows, cols, stream);
+    if (dtype == Dtype::bf16) backward<__nv_bfloat16>(function, x, dy, dx, rows, cols, stream);
+  });
+}
+
+} // namespace
+} // namespace thrust_cuda
+
+namespace {
+
+constexpr GatedActivationBackwardVariant kTable[] = {
+    {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward},
+};
+
+} // namespace
+
+std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() { return kTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,31 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/layernorm.h"
+
+#include "vendor/cuda/cudnn_norm.h"
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+bool layernorm_supported(Dtype dtype, Statistics) { return norm_supported(dtype); }
+
+void layernorm(Dtype dtype, const LayernormProblem& p, Stream& stream) {
+  norm_forward(Norm::layer, dtype,
+               {p.x, p.gamma, p.beta, p.epsilon, p.y, p.mean, p.rstd, p.rows, p.cols}, stream);
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace {
+
+constexpr LayernormVariant kTable[] = {
+    {"cudnn", cudnn::layernorm_supported, cudnn::layernorm},
+};
+
+} // namespace
+
+std::span<const LayernormVariant> layernorm_table() { return kTable; }
+
+} // namespace kg::vendor

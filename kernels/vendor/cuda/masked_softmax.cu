@@ -1,0 +1,36 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/masked_softmax.h"
+
+#include "vendor/cuda/op_tensor.h"
+#include "vendor/softmax.h"
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+bool masked_softmax_supported(Dtype dtype) { return type_of(dtype).has_value(); }
+
+void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const void* addend, void* y,
+                    Stream& stream) {
+  const auto& [dtype, scale, sequences, queries, cols] = problem;
+  op_tensor(CUDNN_OP_TENSOR_ADD, dtype,
+            {{1, 1, sequences, queries, cols}, {1, 1, 1, queries, cols}}, {.a = scale}, x, addend,
+            y, stream);
+  softmax("cudnn", SoftmaxKind::softmax, dtype, y, y, sequences * queries, cols, stream);
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace {
+
+constexpr MaskedSoftmaxVariant kTable[] = {
+    {"cudnn", cudnn::masked_softmax_supported, cudnn::masked_softmax},
+};
+
+} // namespace
+
+std::span<const MaskedSoftmaxVariant> masked_softmax_table() { return kTable; }
+
+} // namespace kg::vendor

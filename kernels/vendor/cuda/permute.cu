@@ -1,0 +1,107 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/permute.h"
+
+#include "primitives/words.h"
+#include "vendor/cuda/cudnn.h"
+#include "vendor/cuda/thrust.h"
+
+#include <thrust/gather.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <limits>
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+using AnyTensor =
+    Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
+
+// cudnnTransformTensor between two strided layouts of one tensor. Multiplies by 1, so the payload
+// of a NaN is not kept. It counts in int.
+bool permute_supported(Dtype dtype) { return type_of(dtype).has_value(); }
+
+void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y,
+             Stream& stream) {
+  constexpr int kRank = 5; // axes of extent 1 fill it up in front
+  int extent[kRank];
+  int from[kRank];
+  int to[kRank];
+  std::int64_t step = 1;
+  for (int d = kRank - 1; d >= 0; --d) {
+    const int axis = d - (kRank - static_cast<int>(axes.size()));
+    const PermutedAxis each =
+        axis >= 0 ? axes[static_cast<std::size_t>(axis)] : PermutedAxis{1, step};
+    extent[d] = static_cast<int>(each.extent);
+    from[d] = static_cast<int>(each.stride);
+    to[d] = static_cast<int>(step);
+    step *= each.extent;
+    require(step <= std::numeric_limits<int>::max(),
+            "kg::vendor::permute: cuDNN takes at most 2^31 - 1 elements; permute parts");
+  }
+  const AnyTensor source;
+  const AnyTensor result;
+  KG_CHECK(cudnnSetTensorNdDescriptor(source.get(), type_of(dtype).value(), kRank, extent, from));
+  KG_CHECK(cudnnSetTensorNdDescriptor(result.get(), type_of(dtype).value(), kRank, extent, to));
+  const float one = 1;
+  const float zero = 0;
+  KG_CHECK(cudnnTransformTensor(handle_on(stream), &one, source.get(), x, &zero, result.get(), y));
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace thrust_cuda {
+namespace {
+
+// Where element i of y comes from.
+struct Source {
+  PermutedAxis axes[5];
+  int rank;
+  __device__ std::int64_t operator()(std::int64_t i) const {
+    std::int64_t place = 0;
+    for (int d = rank - 1; d >= 0; --d) {
+      place += i % axes[d].extent * axes[d].stride;
+      i /= axes[d].extent;
+    }
+    return place;
+  }
+};
+
+bool permute_supported(Dtype) { return true; }
+
+void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y,
+             Stream& stream) {
+  Source source{{}, static_cast<int>(axes.size())};
+  std::int64_t size = 1;
+  for (int d = 0; d < source.rank; ++d) {
+    source.axes[d] = axes[static_cast<std::size_t>(d)];
+    size *= source.axes[d].extent;
+  }
+  const auto map =
+      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), source);
+  translate("gather", [&] {
+    with_word("kg::vendor::permute", size_of(dtype), [&](auto word) {
+      thrust::gather(thrust::cuda::par_nosync.on(cuda::native(stream)), map, map + size,
+                     static_cast<const decltype(word)*>(x), static_cast<decltype(word)*>(y));
+    });
+  });
+}
+
+} // namespace
+} // namespace thrust_cuda
+
+namespace {
+
+constexpr PermuteVariant kTable[] = {
+    {"cudnn", cudnn::permute_supported, cudnn::permute},
+    {"thrust", thrust_cuda::permute_supported, thrust_cuda::permute},
+};
+
+} // namespace
+
+std::span<const PermuteVariant> permute_table() { return kTable; }
+
+} // namespace kg::vendor

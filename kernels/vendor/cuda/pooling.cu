@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/pooling.h"
+
+#include "vendor/cuda/cudnn_pooling.h"
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+bool pooling_supported(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
+  return type_of(dtype).has_value() && pooling_agrees(kind, problem);
+}
+
+void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, const void* x,
+             void* y, Stream& stream) {
+  const PoolingDescription each(kind, dtype, problem);
+  const float one = 1;
+  const float zero = 0;
+  KG_CHECK(cudnnPoolingForward(handle_on(stream), each.get(), &one, each.x.get(), x, &zero,
+                               each.y.get(), y));
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace {
+
+constexpr PoolingVariant kTable[] = {
+    {"cudnn", cudnn::pooling_supported, cudnn::pooling},
+};
+
+} // namespace
+
+std::span<const PoolingVariant> pooling_table() { return kTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,38 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/pooling_backward.h"
+
+#include "vendor/cuda/cudnn_pooling.h"
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+bool pooling_backward_supported(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
+  return type_of(dtype).has_value() && pooling_agrees(kind, problem);
+}
+
+void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem,
+                      const PoolingGradient& gradient, Stream& stream) {
+  const PoolingDescription each(kind, dtype, problem);
+  const float one = 1;
+  const float zero = 0;
+  KG_CHECK(cudnnPoolingBackward(handle_on(stream), each.get(), &one, each.y.get(), gradient.y,
+                                each.y.get(), gradient.dy, each.x.get(), gradient.x, &zero,
+                                each.x.get(), gradient.dx));
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace {
+
+constexpr PoolingBackwardVariant kTable[] = {
+    {"cudnn", cudnn::pooling_backward_supported, cudnn::pooling_backward},
+};
+
+} // namespace
+
+std::span<const PoolingBackwardVariant> pooling_backward_table() { return kTable; }
+
+} // namespace kg::vendor

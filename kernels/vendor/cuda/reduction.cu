@@ -1,0 +1,255 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/reduction.h"
+
+#include "runtime/memory.h"
+#include "vendor/cuda/cublas.h"
+#include "vendor/cuda/cudnn.h"
+#include "vendor/cuda/thrust.h"
+
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/discard_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/transform_output_iterator.h>
+#include <thrust/reduce.h>
+
+#include <limits>
+#include <string>
+
+namespace kg::vendor {
+namespace cub_device {
+namespace {
+
+// Where row i begins.
+struct RowStart {
+  std::int64_t cols;
+  __host__ __device__ std::int64_t operator()(std::int64_t row) const { return row * cols; }
+};
+
+// CUB accumulates in the type that an operator gives: f32, also for narrower elements.
+struct Widen {
+  template <class T>
+  __device__ float operator()(T value) const {
+    return thrust_cuda::widen(value);
+  }
+};
+
+template <class T>
+struct Finish {
+  float divisor;
+  __device__ T operator()(float value) const { return thrust_cuda::narrow<T>(value / divisor); }
+};
+
+template <class A>
+struct Add {
+  __device__ A operator()(A a, A b) const { return a + b; }
+};
+
+// NaN wins, as in cuDNN's PROPAGATE_NAN.
+template <bool largest>
+struct Extreme {
+  __device__ float operator()(float a, float b) const {
+    const bool better = largest ? b > a : b < a;
+    return better || b != b ? b : a;
+  }
+};
+
+// All of it (DeviceReduce::Reduce) and rows (DeviceSegmentedReduce::Reduce).
+template <class From, class To, class Combine, class A>
+void reduce(const ReductionProblem& problem, From x, To out, Combine combine, A identity,
+            Stream& stream) {
+  cudaStream_t raw_stream = cuda::native(stream);
+  if (problem.outer == 1) {
+    with_storage(
+        [&](void* storage, std::size_t& bytes) {
+          KG_CHECK(cub::DeviceReduce::Reduce(storage, bytes, x, out, problem.axis, combine,
+                                             identity, raw_stream));
+        },
+        stream);
+    return;
+  }
+  const auto begin = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
+                                                     RowStart{problem.axis});
+  with_storage(
+      [&](void* storage, std::size_t& bytes) {
+        KG_CHECK(cub::DeviceSegmentedReduce::Reduce(storage, bytes, x, out, problem.outer, begin,
+                                                    begin + 1, combine, identity, raw_stream));
+      },
+      stream);
+}
+
+template <class T>
+void reduce_floats(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const thrust::transform_iterator<Widen, const T*, float, float> from(static_cast<const T*>(x),
+                                                                       Widen{});
+  const float divisor = problem.op == Reduce::mean ? static_cast<float>(problem.axis) : 1.0F;
+  const auto to = thrust::make_transform_output_iterator(static_cast<T*>(out), Finish<T>{divisor});
+  switch (problem.op) {
+  case Reduce::sum:
+  case Reduce::mean: return reduce(problem, from, to, Add<float>{}, 0.0F, stream);
+  case Reduce::max: return reduce(problem, from, to, Extreme<true>{}, -kInfinity, stream);
+  case Reduce::min: return reduce(problem, from, to, Extreme<false>{}, kInfinity, stream);
+  }
+}
+
+bool reduction_supported(const ReductionProblem& problem) {
+  switch (problem.dtype) {
+  case Dtype::f32:
+  case Dtype::f16:
+  case Dtype::bf16: return problem.inner == 1;
+  case Dtype::i32: return problem.inner == 1 && problem.op == Reduce::sum;
+  default: return false;
+  }
+}
+
+void reduction(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
+  switch (problem.dtype) {
+  case Dtype::f16: return reduce_floats<__half>(problem, x, out, stream);
+  case Dtype::bf16: return reduce_floats<__nv_bfloat16>(problem, x, out, stream);
+  case Dtype::i32: // modulo 2^32
+    return reduce(problem, static_cast<const unsigned*>(x), static_cast<unsigned*>(out),
+                  Add<unsigned>{}, 0U, stream);
+  default: return reduce_floats<float>(problem, x, out, stream);
+  }
+}
+
+} // namespace
+} // namespace cub_device
+
+namespace thrust_cuda {
+namespace {
+
+// The row of the i-th element.
+struct RowOf {
+  std::int64_t cols;
+  __host__ __device__ std::int64_t operator()(std::int64_t i) const { return i / cols; }
+};
+
+// f32 sums of all of it (thrust::reduce) and of rows (thrust::reduce_by_key); what else there is
+// CUB has, which Thrust calls. Both wait for the stream and allocate.
+bool reduction_supported(const ReductionProblem& problem) {
+  return problem.op == Reduce::sum && problem.dtype == Dtype::f32 && problem.inner == 1;
+}
+
+void reduction(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
+  const auto policy = thrust::cuda::par.on(cuda::native(stream));
+  const auto* from = static_cast<const float*>(x);
+  const std::int64_t cols = problem.axis;
+  if (problem.outer == 1) {
+    float sum = 0;
+    translate("reduce", [&] { sum = thrust::reduce(policy, from, from + cols, 0.0F); });
+    copy_to_device(out, &sum, sizeof sum, stream);
+    return;
+  }
+  translate("reduce_by_key", [&] {
+    const auto row =
+        thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), RowOf{cols});
+    thrust::reduce_by_key(policy, row, row + problem.outer * cols, from,
+                          thrust::make_discard_iterator(), static_cast<float*>(out));
+  });
+}
+
+} // namespace
+} // namespace thrust_cuda
+
+namespace cublas {
+namespace {
+
+// f32 sums and means of the rows or columns of a matrix, as products with a vector of ones
+// (cublasSgemv).
+bool reduction_supported(const ReductionProblem& problem) {
+  return (problem.op == Reduce::sum || problem.op == Reduce::mean) && problem.dtype == Dtype::f32 &&
+         (problem.outer == 1) != (problem.inner == 1);
+}
+
+// The column view of x has our rows for its columns: its row sums are our column sums.
+void reduction(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
+  const float scale = problem.op == Reduce::mean ? 1 / static_cast<float>(problem.axis) : 1.0F;
+  const float zero = 0;
+  const bool columns = problem.outer == 1;
+  const std::int64_t rows = columns ? problem.axis : problem.outer;
+  const std::int64_t cols = columns ? problem.inner : problem.axis;
+  const float* vector = ones(problem.axis, stream);
+  KG_CHECK(cublasSgemv_64(
+      handle_on(stream, CUBLAS_PEDANTIC_MATH), columns ? CUBLAS_OP_N : CUBLAS_OP_T, cols, rows,
+      &scale, static_cast<const float*>(x), cols, vector, 1, &zero, static_cast<float*>(out), 1));
+}
+
+} // namespace
+} // namespace cublas
+
+namespace cudnn {
+namespace {
+
+using ReduceTensor = Owned<cudnnReduceTensorDescriptor_t, cudnnCreateReduceTensorDescriptor,
+                           cudnnDestroyReduceTensorDescriptor>;
+using TensorDescriptor =
+    Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
+
+cudnnReduceTensorOp_t operation_of(Reduce op) {
+  switch (op) {
+  case Reduce::sum: return CUDNN_REDUCE_TENSOR_ADD;
+  case Reduce::mean: return CUDNN_REDUCE_TENSOR_AVG;
+  case Reduce::max: return CUDNN_REDUCE_TENSOR_MAX;
+  case Reduce::min: return CUDNN_REDUCE_TENSOR_MIN;
+  }
+  return CUDNN_REDUCE_TENSOR_ADD;
+}
+
+// (outer, axis, inner, 1); cuDNN counts in int.
+void set(const TensorDescriptor& tensor, cudnnDataType_t type, std::int64_t outer,
+         std::int64_t axis, std::int64_t inner) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  require(outer <= kMost / inner / axis,
+          "kg::vendor: cuDNN takes at most " + std::to_string(kMost) + " elements, not " +
+              std::to_string(outer) + " x " + std::to_string(axis) + " x " + std::to_string(inner));
+  KG_CHECK(cudnnSetTensor4dDescriptor(tensor.get(), CUDNN_TENSOR_NCHW, type,
+                                      static_cast<int>(outer), static_cast<int>(axis),
+                                      static_cast<int>(inner), 1));
+}
+
+bool reduction_supported(const ReductionProblem& problem) {
+  return problem.dtype == Dtype::f32 || problem.dtype == Dtype::f16;
+}
+
+// cudnnReduceTensor, in f32.
+void reduction(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
+  const cudnnDataType_t type = type_of(problem.dtype).value();
+  const ReduceTensor operation;
+  KG_CHECK(cudnnSetReduceTensorDescriptor(operation.get(), operation_of(problem.op),
+                                          CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN,
+                                          CUDNN_REDUCE_TENSOR_NO_INDICES, CUDNN_32BIT_INDICES));
+  const TensorDescriptor from;
+  const TensorDescriptor to;
+  set(from, type, problem.outer, problem.axis, problem.inner);
+  set(to, type, problem.outer, 1, problem.inner);
+  cudnnHandle_t handle = handle_on(stream);
+  std::size_t bytes = 0;
+  KG_CHECK(cudnnGetReductionWorkspaceSize(handle, operation.get(), from.get(), to.get(), &bytes));
+  const float one = 1;
+  const float zero = 0;
+  KG_CHECK(cudnnReduceTensor(handle, operation.get(), nullptr, 0, scratch(bytes, stream), bytes,
+                             &one, from.get(), x, &zero, to.get(), out));
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace {
+
+constexpr ReductionVariant kTable[] = {
+    {"cub", cub_device::reduction_supported, cub_device::reduction},
+    {"thrust", thrust_cuda::reduction_supported, thrust_cuda::reduction},
+    {"cublas", cublas::reduction_supported, cublas::reduction},
+    {"cudnn", cudnn::reduction_supported, cudnn::reduction},
+};
+
+} // namespace
+
+std::span<const ReductionVariant> reduction_table() { return kTable; }
+
+} // namespace kg::vendor

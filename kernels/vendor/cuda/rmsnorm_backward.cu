@@ -1,0 +1,30 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/rmsnorm_backward.h"
+
+#include "vendor/cuda/cudnn_norm.h"
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+void rmsnorm_backward(Dtype dtype, const RmsnormBackwardProblem& p, Stream& stream) {
+  norm_backward(Norm::rms, dtype,
+                {p.dy, p.x, p.gamma, nullptr, p.rstd, p.dx, p.dgamma, nullptr, p.rows, p.cols},
+                stream);
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace {
+
+constexpr RmsnormBackwardVariant kTable[] = {
+    {"cudnn", cudnn::norm_supported, cudnn::rmsnorm_backward},
+};
+
+} // namespace
+
+std::span<const RmsnormBackwardVariant> rmsnorm_backward_table() { return kTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/softmax_backward.h"
+
+#include "vendor/cuda/cudnn.h"
+
+namespace kg::vendor {
+namespace cudnn {
+namespace {
+
+bool softmax_backward_supported(SoftmaxKind, Dtype dtype) { return type_of(dtype).has_value(); }
+
+// Mode "instance" for the reason that vendor/cuda/softmax.cu gives.
+void softmax_backward(SoftmaxKind kind, Dtype dtype, const void* y, const void* dy, void* dx,
+                      std::int64_t rows, std::int64_t cols, Stream& stream) {
+  const Tensor each(type_of(dtype).value(), rows, cols);
+  const float one = 1;
+  const float zero = 0;
+  const auto algorithm = kind == SoftmaxKind::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
+  KG_CHECK(cudnnSoftmaxBackward(handle_on(stream), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one,
+                                each.get(), y, each.get(), dy, &zero, each.get(), dx));
+}
+
+} // namespace
+} // namespace cudnn
+
+namespace {
+
+constexpr SoftmaxBackwardVariant kTable[] = {
+    {"cudnn", cudnn::softmax_backward_supported, cudnn::softmax_backward},
+};
+
+} // namespace
+
+std::span<const SoftmaxBackwardVariant> softmax_backward_table() { return kTable; }
+
+} // namespace kg::vendor

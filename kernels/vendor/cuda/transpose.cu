@@ -1,0 +1,89 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/transpose.h"
+
+#include "primitives/words.h"
+#include "vendor/cuda/cublas.h"
+#include "vendor/cuda/thrust.h"
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/scatter.h>
+
+namespace kg::vendor {
+namespace cublas {
+namespace {
+
+bool transpose_supported(Dtype dtype) { return dtype == Dtype::f32 || dtype == Dtype::f64; }
+
+// cublasSgeam, Dgeam with beta = 0. They multiply by 1, so the payload of a NaN is not kept.
+//
+// The column view of y is rows x cols, that of x its transpose. The second matrix is not read (beta
+// = 0) but must be a valid argument; y itself is what cuBLAS documents as the in-place form.
+void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+               void* y, std::int64_t ldy, Stream& stream) {
+  const auto handle = handle_on(stream, CUBLAS_PEDANTIC_MATH);
+  if (dtype == Dtype::f32) {
+    const float one = 1;
+    const float zero = 0;
+    auto* to = static_cast<float*>(y);
+    KG_CHECK(cublasSgeam_64(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one,
+                            static_cast<const float*>(x), ldx, &zero, to, ldy, to, ldy));
+  } else {
+    const double one = 1;
+    const double zero = 0;
+    auto* to = static_cast<double*>(y);
+    KG_CHECK(cublasDgeam_64(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one,
+                            static_cast<const double*>(x), ldx, &zero, to, ldy, to, ldy));
+  }
+}
+
+} // namespace
+} // namespace cublas
+
+namespace thrust_cuda {
+namespace {
+
+struct AlongRows {
+  std::int64_t cols, leading;
+  __device__ std::int64_t operator()(std::int64_t i) const { return i / cols * leading + i % cols; }
+};
+
+struct AlongColumns {
+  std::int64_t cols, leading;
+  __device__ std::int64_t operator()(std::int64_t i) const { return i % cols * leading + i / cols; }
+};
+
+bool transpose_supported(Dtype) { return true; }
+
+void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+               void* y, std::int64_t ldy, Stream& stream) {
+  const thrust::counting_iterator<std::int64_t> first(0);
+  const auto from = thrust::make_transform_iterator(first, AlongRows{cols, ldx});
+  const auto to = thrust::make_transform_iterator(first, AlongColumns{cols, ldy});
+  translate("scatter", [&] {
+    with_word("kg::vendor::transpose", size_of(dtype), [&](auto word) {
+      const auto elements =
+          thrust::make_permutation_iterator(static_cast<const decltype(word)*>(x), from);
+      thrust::scatter(thrust::cuda::par_nosync.on(cuda::native(stream)), elements,
+                      elements + rows * cols, to, static_cast<decltype(word)*>(y));
+    });
+  });
+}
+
+} // namespace
+} // namespace thrust_cuda
+
+namespace {
+
+constexpr TransposeVariant kTable[] = {
+    {"cublas", cublas::transpose_supported, cublas::transpose},
+    {"thrust", thrust_cuda::transpose_supported, thrust_cuda::transpose},
+};
+
+} // namespace
+
+std::span<const TransposeVariant> transpose_table() { return kTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,38 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/elementwise.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+namespace {
+
+std::string_view name(Binary op) {
+  switch (op) {
+  case Binary::add: return "add";
+  case Binary::sub: return "sub";
+  case Binary::mul: return "mul";
+  case Binary::div: return "div";
+  }
+  return "";
+}
+
+} // namespace
+
+std::vector<std::string_view> elementwise_variants(Binary op, Dtype dtype) {
+  return names(elementwise_table(), [&](const auto& entry) { return entry.supports(op, dtype); });
+}
+
+void elementwise(std::string_view variant, Binary op, Dtype dtype, const void* a, const void* b,
+                 void* out, std::int64_t n, Stream& stream) {
+  const std::string what =
+      join("elementwise", std::string(name(op)) + " " + std::string(kg::name(dtype)));
+  const auto& entry = find(elementwise_table(), variant, what,
+                           [&](const auto& each) { return each.supports(op, dtype); });
+  require_extents(what, {{"n", n}});
+  if (n == 0) return;
+  require_pointers(what, {{"a", a}, {"b", b}, {"out", out}});
+  entry.run(op, dtype, a, b, out, n, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,26 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/gated_activation.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> gated_activation_variants(Activation function, Dtype dtype) {
+  return names(gated_activation_table(),
+               [&](const auto& entry) { return entry.supports(function, dtype); });
+}
+
+void gated_activation(std::string_view variant, Activation function, Dtype dtype, const void* x,
+                      void* y, std::int64_t rows, std::int64_t cols, Stream& stream) {
+  const std::string what =
+      join("gated_activation", std::string(name(function)) + " " + std::string(kg::name(dtype)));
+  const auto& entry = find(gated_activation_table(), variant, what,
+                           [&](const auto& each) { return each.supports(function, dtype); });
+  require_extents(what, {{"rows", rows}, {"cols", cols}});
+  if (rows == 0 || cols == 0) return;
+  require_pointers(what, {{"x", x}, {"y", y}});
+  entry.run(function, dtype, x, y, rows, cols, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,32 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a caller of the libraries writes for y = act(gate) value, of rows that are gates and then as
+// many values: x is rows x 2 cols, y rows x cols, both packed.
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+#include "vendor/activation.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+std::vector<std::string_view> gated_activation_variants(Activation function, Dtype dtype);
+void gated_activation(std::string_view variant, Activation function, Dtype dtype, const void* x,
+                      void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct GatedActivationVariant {
+  std::string_view name;
+  bool (*supports)(Activation function, Dtype dtype);
+  void (*run)(Activation function, Dtype dtype, const void* x, void* y, std::int64_t rows,
+              std::int64_t cols, Stream& stream);
+};
+std::span<const GatedActivationVariant> gated_activation_table();
+
+} // namespace kg::vendor

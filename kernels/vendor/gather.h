@@ -1,0 +1,39 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+// y[o][i][:] = table[o][index[i]][:]; table outer x extent x inner, y outer x count x inner.
+struct GatherShape {
+  std::int64_t outer = 0;
+  std::int64_t extent = 0;
+  std::int64_t inner = 0;
+  std::int64_t count = 0;
+};
+
+// index_bytes: of each index, a signed integer; 4 or 8. The libraries do not look whether an index
+// is in range.
+std::vector<std::string_view> gather_variants(Dtype dtype);
+void gather(std::string_view variant, Dtype dtype, const void* table, const void* index,
+            std::size_t index_bytes, void* y, const GatherShape& shape, Stream& stream);
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct GatherVariant {
+  std::string_view name;
+  bool (*supports)(Dtype dtype);
+  void (*run)(Dtype dtype, const void* table, const void* index, std::size_t index_bytes, void* y,
+              const GatherShape& shape, Stream& stream);
+};
+std::span<const GatherVariant> gather_table();
+
+} // namespace kg::vendor

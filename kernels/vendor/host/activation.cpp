@@ -1,0 +1,41 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/activation.h"
+
+#include "vendor/host/onednn_eltwise.h"
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+dnnl::primitive make_activation(Activation function, const dnnl::memory::desc& each) {
+  return dnnl::eltwise_forward(make_eltwise(dnnl::prop_kind::forward_inference, function, each));
+}
+
+bool activation_supported(Activation function, Dtype dtype) {
+  const auto type = type_of(dtype);
+  return type && creatable([&] { make_activation(function, vector(*type, kProbe)); });
+}
+
+void activation(Activation function, Dtype dtype, const void* x, void* y, std::int64_t n, Stream&) {
+  translate("activation", [&] {
+    const dnnl::memory::desc each = vector(type_of(dtype).value(), n);
+    execute(make_activation(function, each),
+            {{DNNL_ARG_SRC, wrap(each, x)}, {DNNL_ARG_DST, wrap(each, y)}});
+  });
+}
+
+} // namespace
+} // namespace onednn
+
+namespace {
+
+constexpr ActivationVariant kActivationTable[] = {
+    {"onednn", onednn::activation_supported, onednn::activation},
+};
+
+} // namespace
+
+std::span<const ActivationVariant> activation_table() { return kActivationTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,43 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/activation_backward.h"
+
+#include "vendor/host/onednn_eltwise.h"
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+bool backward_supported(Activation function, Dtype dtype) {
+  const auto type = type_of(dtype);
+  if (!type) return false;
+  const dnnl::memory::desc each = vector(*type, kProbe);
+  return creatable([&] { make_eltwise_backward(function, each, each); });
+}
+
+void backward(Activation function, Dtype dtype, const void* x, const void*, const void* dy,
+              void* dx, std::int64_t n, Stream&) {
+  translate("activation_backward", [&] {
+    const dnnl::memory::desc each = vector(type_of(dtype).value(), n);
+    execute(make_eltwise_backward(function, each, each), {{DNNL_ARG_SRC, wrap(each, x)},
+                                                          {DNNL_ARG_DIFF_DST, wrap(each, dy)},
+                                                          {DNNL_ARG_DIFF_SRC, wrap(each, dx)}});
+  });
+}
+
+} // namespace
+} // namespace onednn
+
+namespace {
+
+constexpr ActivationBackwardVariant kActivationBackwardTable[] = {
+    {"onednn", onednn::backward_supported, onednn::backward},
+};
+
+} // namespace
+
+std::span<const ActivationBackwardVariant> activation_backward_table() {
+  return kActivationBackwardTable;
+}
+
+} // namespace kg::vendor

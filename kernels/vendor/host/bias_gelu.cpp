@@ -1,0 +1,72 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/bias_gelu_chain.h"
+
+#include "vendor/host/onednn_eltwise.h"
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+using dnnl::memory;
+
+// The sum of a matrix and a row, with the gelu appended.
+dnnl::primitive make_bias_gelu(Gelu form, const memory::desc& each, const memory::desc& row) {
+  constexpr float kUnused = 0; // gelu has no parameters
+  const dnnl::algorithm gelu = algorithm_of(activation_of(form));
+  dnnl::post_ops after;
+  dnnl::primitive_attr attributes;
+#if DNNL_VERSION_MAJOR >= 3
+  after.append_eltwise(gelu, kUnused, kUnused);
+  attributes.set_post_ops(after);
+  return dnnl::binary({engine(), dnnl::algorithm::binary_add, each, row, each, attributes});
+#else
+  constexpr float kScale = 1;
+  after.append_eltwise(kScale, gelu, kUnused, kUnused);
+  attributes.set_post_ops(after);
+  return dnnl::binary({{dnnl::algorithm::binary_add, each, row, each}, attributes, engine()});
+#endif
+}
+
+bool bias_gelu_supported(Gelu form, Dtype dtype) {
+  const auto type = type_of(dtype);
+  return type && creatable([&] {
+           make_bias_gelu(form, matrix(*type, kProbe, kProbe), matrix(*type, 1, kProbe));
+         });
+}
+
+void bias_gelu(Gelu form, Dtype dtype, const void* x, const void* bias, void* y, std::int64_t rows,
+               std::int64_t cols, Stream&) {
+  translate("bias_gelu", [&] {
+    const memory::desc each = matrix(type_of(dtype).value(), rows, cols);
+    const memory::desc row = matrix(type_of(dtype).value(), 1, cols);
+    execute(make_bias_gelu(form, each, row), {{DNNL_ARG_SRC_0, wrap(each, x)},
+                                              {DNNL_ARG_SRC_1, wrap(row, bias)},
+                                              {DNNL_ARG_DST, wrap(each, y)}});
+  });
+}
+
+bool chain_of_two_supported(Gelu form, Dtype dtype) {
+  return chain_supported("onednn", "onednn", form, dtype);
+}
+
+void chain_of_two(Gelu form, Dtype dtype, const void* x, const void* bias, void* y,
+                  std::int64_t rows, std::int64_t cols, Stream& stream) {
+  chain("onednn", "onednn", form, dtype, x, bias, y, rows, cols, stream);
+}
+
+} // namespace
+} // namespace onednn
+
+namespace {
+
+constexpr BiasGeluVariant kBiasGeluTable[] = {
+    {"onednn", onednn::bias_gelu_supported, onednn::bias_gelu},
+    {"onednn_chain", onednn::chain_of_two_supported, onednn::chain_of_two},
+};
+
+} // namespace
+
+std::span<const BiasGeluVariant> bias_gelu_table() { return kBiasGeluTable; }
+
+} // namespace kg::vendor

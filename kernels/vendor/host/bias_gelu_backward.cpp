@@ -1,0 +1,30 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/bias_gelu_backward_chain.h"
+
+#include <cstddef>
+
+namespace kg::vendor {
+namespace {
+
+constexpr BiasGeluLibraries kOnednn{"onednn", "onednn", "onednn"};
+
+bool onednn_supported(Gelu form, Dtype dtype) { return chain_supported(kOnednn, form, dtype); }
+
+void onednn(Gelu form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
+            std::int64_t cols, Stream& stream) {
+  std::vector<std::byte> sums(static_cast<std::size_t>(rows * cols) * size_of(dtype));
+  chain(kOnednn, form, dtype, tensors, sums.data(), rows, cols, stream);
+}
+
+constexpr BiasGeluBackwardVariant kBiasGeluBackwardTable[] = {
+    {"onednn", onednn_supported, onednn},
+};
+
+} // namespace
+
+std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table() {
+  return kBiasGeluBackwardTable;
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,121 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/broadcast.h"
+
+#include "vendor/host/onednn.h"
+#include "vendor/host/thrust.h"
+
+#include <thrust/functional.h>
+#include <thrust/transform.h>
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+
+algorithm broadcast_algorithm(Binary op) {
+  switch (op) {
+  case Binary::add: return algorithm::binary_add;
+  case Binary::sub: return algorithm::binary_sub;
+  case Binary::mul: return algorithm::binary_mul;
+  case Binary::div: return algorithm::binary_div;
+  }
+  return algorithm::undef;
+}
+
+memory::desc packed(memory::data_type type, const std::array<std::int64_t, 5>& extents) {
+  return {{extents.begin(), extents.end()}, type, memory::format_tag::abcde};
+}
+
+dnnl::primitive make_broadcast(Binary op, const memory::desc& a, const memory::desc& b,
+                               const memory::desc& out) {
+  const dnnl::engine& engine = onednn::engine();
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl::binary({engine, broadcast_algorithm(op), a, b, out});
+#else
+  return dnnl::binary({{broadcast_algorithm(op), a, b, out}, engine});
+#endif
+}
+
+dnnl::primitive make_broadcast(Binary op, memory::data_type type, const BroadcastShapes& shapes) {
+  return make_broadcast(op, packed(type, shapes.a), packed(type, shapes.b),
+                        packed(type, result_extents(shapes)));
+}
+
+bool broadcast_supported(Binary op, Dtype dtype, const BroadcastShapes& shapes) {
+  const auto type = type_of(dtype);
+  return type && element_count(result_extents(shapes)) > 0 &&
+         creatable([&] { make_broadcast(op, *type, shapes); });
+}
+
+void broadcast(Binary op, Dtype dtype, const BroadcastShapes& shapes, const void* a, const void* b,
+               void* out, Stream&) {
+  translate("broadcast", [&] {
+    const memory::data_type type = type_of(dtype).value();
+    execute(make_broadcast(op, type, shapes),
+            {{DNNL_ARG_SRC_0, wrap(packed(type, shapes.a), a)},
+             {DNNL_ARG_SRC_1, wrap(packed(type, shapes.b), b)},
+             {DNNL_ARG_DST, wrap(packed(type, result_extents(shapes)), out)}});
+  });
+}
+
+} // namespace
+} // namespace onednn
+
+namespace thrust_host {
+namespace {
+
+// Where element i of the result lies in an operand.
+struct Repeated {
+  std::array<std::int64_t, kBroadcastRank> extents, strides;
+  std::int64_t operator()(std::int64_t i) const {
+    std::int64_t place = 0;
+    for (std::size_t d = kBroadcastRank; d-- > 0;) {
+      place += i % extents[d] * strides[d];
+      i /= extents[d];
+    }
+    return place;
+  }
+};
+
+void broadcast(Binary op, Dtype, const BroadcastShapes& shapes, const void* a, const void* b,
+               void* out, Stream&) {
+  const auto extents = result_extents(shapes);
+  const auto walk = [&](const void* data, const std::array<std::int64_t, kBroadcastRank>& own) {
+    return thrust::make_permutation_iterator(
+        static_cast<const float*>(data),
+        thrust::make_transform_iterator(Index(0), Repeated{extents, repeated_strides(own)}));
+  };
+  const auto first = walk(a, shapes.a);
+  const auto second = walk(b, shapes.b);
+  const auto run = [&](auto function) {
+    thrust::transform(thrust::device, first, first + element_count(extents), second,
+                      static_cast<float*>(out), function);
+  };
+  switch (op) {
+  case Binary::add: return run(thrust::plus<float>());
+  case Binary::sub: return run(thrust::minus<float>());
+  case Binary::mul: return run(thrust::multiplies<float>());
+  case Binary::div: return run(thrust::divides<float>());
+  }
+}
+
+} // namespace
+} // namespace thrust_host
+
+namespace {
+
+bool only_f32(Binary, Dtype dtype, const BroadcastShapes&) { return dtype == Dtype::f32; }
+
+constexpr BroadcastVariant kBroadcastTable[] = {
+    {"onednn", onednn::broadcast_supported, onednn::broadcast},
+    {"thrust", only_f32, thrust_host::broadcast},
+};
+
+} // namespace
+
+std::span<const BroadcastVariant> broadcast_table() { return kBroadcastTable; }
+
+} // namespace kg::vendor

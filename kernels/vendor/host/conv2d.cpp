@@ -1,0 +1,46 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/conv2d.h"
+
+#include "vendor/host/onednn_conv2d.h"
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+constexpr auto kKind = dnnl::prop_kind::forward_inference;
+
+bool conv2d_supported(Dtype dtype, const conv2d::Geometry& geometry) {
+  const auto type = type_of(dtype);
+  return type && creatable([&] {
+           convolution_forward(describe_convolution(*type, geometry), kKind, true);
+         });
+}
+
+// In the layout that the caller has. One arithmetic only: f32 sums.
+void conv2d(const Conv2d& problem, Math, Stream&) {
+  translate("conv2d", [&] {
+    const Convolution c = describe_convolution(type_of(problem.dtype).value(), problem.geometry);
+    Arguments arguments = {{DNNL_ARG_SRC, wrap(c.x, problem.x)},
+                           {DNNL_ARG_WEIGHTS, wrap(c.weights, problem.weights)},
+                           {DNNL_ARG_DST, wrap(c.y, problem.y)}};
+    if (problem.bias != nullptr) arguments.insert({DNNL_ARG_BIAS, wrap(c.bias, problem.bias)});
+    execute(dnnl::convolution_forward(convolution_forward(c, kKind, problem.bias != nullptr)),
+            arguments);
+  });
+}
+
+} // namespace
+} // namespace onednn
+
+namespace {
+
+constexpr Conv2dVariant kConv2dTable[] = {
+    {"onednn", onednn::conv2d_supported, onednn::conv2d},
+};
+
+} // namespace
+
+std::span<const Conv2dVariant> conv2d_table() { return kConv2dTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,86 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/copy.h"
+
+#include "primitives/words.h"
+#include "vendor/host/onednn_reorder.h"
+#include "vendor/host/thrust.h"
+
+#include <thrust/copy.h>
+
+#include <cstring>
+
+namespace kg::vendor {
+namespace c_library {
+namespace {
+
+bool copy_supported(Dtype, bool) { return true; }
+
+void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+          void* y, std::int64_t ldy, Stream&) {
+  const auto bytes = [dtype](std::int64_t n) {
+    return static_cast<std::size_t>(n) * size_of(dtype);
+  };
+  if (ldx == cols && ldy == cols) {
+    std::memcpy(y, x, bytes(rows * cols));
+    return;
+  }
+  for (std::int64_t i = 0; i < rows; ++i)
+    std::memcpy(static_cast<std::byte*>(y) + bytes(i * ldy),
+                static_cast<const std::byte*>(x) + bytes(i * ldx), bytes(cols));
+}
+
+} // namespace
+} // namespace c_library
+
+namespace onednn {
+namespace {
+
+bool copy_supported(Dtype dtype, bool) { return reorder_supported(dtype); }
+
+void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+          void* y, std::int64_t ldy, Stream&) {
+  reorder("copy", dtype, {rows, cols}, x, {ldx, 1}, y, {ldy, 1});
+}
+
+} // namespace
+} // namespace onednn
+
+namespace thrust_host {
+namespace {
+
+bool copy_supported(Dtype, bool) { return true; }
+
+void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
+          void* y, std::int64_t ldy, Stream&) {
+  with_word("kg::vendor::copy", size_of(dtype), [&](auto word) {
+    const auto* from = static_cast<const decltype(word)*>(x);
+    auto* to = static_cast<decltype(word)*>(y);
+    if (ldx == cols && ldy == cols) {
+      thrust::copy_n(thrust::device, from, rows * cols, to);
+      return;
+    }
+    const auto elements = thrust::make_permutation_iterator(
+        from, thrust::make_transform_iterator(Index(0), AlongRows{cols, ldx}));
+    const auto places = thrust::make_permutation_iterator(
+        to, thrust::make_transform_iterator(Index(0), AlongRows{cols, ldy}));
+    thrust::copy_n(thrust::device, elements, rows * cols, places);
+  });
+}
+
+} // namespace
+} // namespace thrust_host
+
+namespace {
+
+constexpr CopyVariant kCopyTable[] = {
+    {"memcpy", c_library::copy_supported, c_library::copy},
+    {"onednn", onednn::copy_supported, onednn::copy},
+    {"thrust", thrust_host::copy_supported, thrust_host::copy},
+};
+
+} // namespace
+
+std::span<const CopyVariant> copy_table() { return kCopyTable; }
+
+} // namespace kg::vendor

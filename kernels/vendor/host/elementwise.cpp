@@ -1,0 +1,96 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/elementwise.h"
+
+#include "vendor/host/onednn.h"
+#include "vendor/host/thrust.h"
+
+#include <thrust/functional.h>
+#include <thrust/transform.h>
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::memory;
+
+algorithm algorithm_of(Binary op) {
+  switch (op) {
+  case Binary::add: return algorithm::binary_add;
+  case Binary::sub: return algorithm::binary_sub;
+  case Binary::mul: return algorithm::binary_mul;
+  case Binary::div: return algorithm::binary_div;
+  }
+  return algorithm::undef;
+}
+
+dnnl::primitive make_elementwise(Binary op, const memory::desc& each) {
+  const dnnl::engine& engine = onednn::engine();
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl::binary({engine, algorithm_of(op), each, each, each});
+#else
+  return dnnl::binary({{algorithm_of(op), each, each, each}, engine});
+#endif
+}
+
+bool elementwise_supported(Binary op, Dtype dtype) {
+  const auto type = type_of(dtype);
+  return type && creatable([&] { make_elementwise(op, vector(*type, kProbe)); });
+}
+
+void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
+                 Stream&) {
+  translate("elementwise", [&] {
+    const memory::desc each = vector(type_of(dtype).value(), n);
+    execute(make_elementwise(op, each), {{DNNL_ARG_SRC_0, wrap(each, a)},
+                                         {DNNL_ARG_SRC_1, wrap(each, b)},
+                                         {DNNL_ARG_DST, wrap(each, out)}});
+  });
+}
+
+} // namespace
+} // namespace onednn
+
+namespace thrust_host {
+namespace {
+
+template <class T, class Function>
+void transform(const void* a, const void* b, void* out, std::int64_t n, Function function) {
+  const auto* first = static_cast<const T*>(a);
+  thrust::transform(thrust::device, first, first + n, static_cast<const T*>(b),
+                    static_cast<T*>(out), function);
+}
+
+bool elementwise_supported(Binary op, Dtype dtype) {
+  return dtype == Dtype::f32 || (op == Binary::add && (dtype == Dtype::f64 || dtype == Dtype::i32));
+}
+
+void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
+                 Stream&) {
+  if (dtype == Dtype::f64) return transform<double>(a, b, out, n, thrust::plus<double>());
+  if (dtype == Dtype::i32) // unsigned, which wraps around
+    return transform<std::uint32_t>(a, b, out, n, thrust::plus<std::uint32_t>());
+  switch (op) {
+  case Binary::add: return transform<float>(a, b, out, n, thrust::plus<float>());
+  case Binary::sub: return transform<float>(a, b, out, n, thrust::minus<float>());
+  case Binary::mul: return transform<float>(a, b, out, n, thrust::multiplies<float>());
+  case Binary::div: return transform<float>(a, b, out, n, thrust::divides<float>());
+  }
+}
+
+} // namespace
+} // namespace thrust_host
+
+namespace {
+
+constexpr ElementwiseVariant kElementwiseTable[] = {
+    {"onednn", onednn::elementwise_supported, onednn::elementwise},
+    {"thrust", thrust_host::elementwise_supported, thrust_host::elementwise},
+};
+
+} // namespace
+
+std::span<const ElementwiseVariant> elementwise_table() { return kElementwiseTable; }
+
+} // namespace kg::vendor

@@ -1,0 +1,48 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/gated_activation.h"
+
+#include "vendor/dispatch.h"
+#include "vendor/host/gated.h"
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+using dnnl::memory;
+
+bool gated_activation_supported(Activation function, Dtype dtype) {
+  const auto type = type_of(dtype);
+  return type && reorder_supported(dtype) &&
+         contains(activation_variants(function, dtype), "onednn") && creatable([&] {
+           const memory::desc each = matrix(*type, kProbe, kProbe);
+           make_product(each, half_of(*type, kProbe, kProbe), each);
+         });
+}
+
+// Three calls: an activation wants one layout for both of its sides, so the gates are copied first.
+void gated_activation(Activation function, Dtype dtype, const void* x, void* y, std::int64_t rows,
+                      std::int64_t cols, Stream& stream) {
+  reorder("gated_activation", dtype, {rows, cols}, x, {2 * cols, 1}, y, {cols, 1});
+  activation("onednn", function, dtype, y, y, rows * cols, stream);
+  translate("gated_activation", [&] {
+    const memory::desc each = matrix(type_of(dtype).value(), rows, cols);
+    const memory::desc half = half_of(type_of(dtype).value(), rows, cols);
+    multiply({each, y}, {half, values_of(x, dtype, cols)}, {each, y});
+  });
+}
+
+} // namespace
+} // namespace onednn
+
+namespace {
+
+constexpr GatedActivationVariant kGatedActivationTable[] = {
+    {"onednn", onednn::gated_activation_supported, onednn::gated_activation},
+};
+
+} // namespace
+
+std::span<const GatedActivationVariant> gated_activation_table() { return kGatedActivationTable; }
+
+} // namespace kg::vendor

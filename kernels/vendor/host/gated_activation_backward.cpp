@@ -1,0 +1,66 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/gated_activation_backward.h"
+
+#include "vendor/activation_backward.h"
+#include "vendor/dispatch.h"
+#include "vendor/host/gated.h"
+
+#include <cstddef>
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+using dnnl::memory;
+
+bool backward_supported(Activation function, Dtype dtype) {
+  const auto type = type_of(dtype);
+  return type && reorder_supported(dtype) &&
+         contains(activation_variants(function, dtype), "onednn") &&
+         contains(activation_backward_variants(function, dtype), "onednn") && creatable([&] {
+           const memory::desc each = matrix(*type, kProbe, kProbe);
+           const memory::desc half = half_of(*type, kProbe, kProbe);
+           make_product(each, half, each);
+           make_product(each, each, half);
+         });
+}
+
+// Six calls: activations want one layout for all of their sides, so gates are copied first, and
+// their gradients last.
+void backward(Activation function, Dtype dtype, const void* x, const void* dy, void* dx,
+              std::int64_t rows, std::int64_t cols, Stream& stream) {
+  const char* const what = "gated_activation_backward";
+  const std::int64_t n = rows * cols;
+  std::vector<std::byte> gates(static_cast<std::size_t>(n) * size_of(dtype));
+  std::vector<std::byte> other(gates.size()); // activations, products, gradients
+  reorder(what, dtype, {rows, cols}, x, {2 * cols, 1}, gates.data(), {cols, 1});
+  activation("onednn", function, dtype, gates.data(), other.data(), n, stream);
+  translate(what, [&] {
+    const memory::desc each = matrix(type_of(dtype).value(), rows, cols);
+    const memory::desc half = half_of(type_of(dtype).value(), rows, cols);
+    multiply({each, dy}, {each, other.data()}, {half, values_of(dx, dtype, cols)});
+    multiply({each, dy}, {half, values_of(x, dtype, cols)}, {each, other.data()});
+  });
+  // It takes no slope from a result, for which the gates stand here.
+  activation_backward("onednn", function, dtype, gates.data(), gates.data(), other.data(),
+                      other.data(), n, stream);
+  reorder(what, dtype, {rows, cols}, other.data(), {cols, 1}, dx, {2 * cols, 1});
+}
+
+} // namespace
+} // namespace onednn
+
+namespace {
+
+constexpr GatedActivationBackwardVariant kGatedActivationBackwardTable[] = {
+    {"onednn", onednn::backward_supported, onednn::backward},
+};
+
+} // namespace
+
+std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() {
+  return kGatedActivationBackwardTable;
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,52 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// oneDNN's primitives of one argument, whose forward description the backward ones want as a hint.
+#pragma once
+
+#include "vendor/activation.h"
+#include "vendor/host/onednn.h"
+
+namespace kg::vendor::onednn {
+
+inline dnnl::algorithm algorithm_of(Activation function) {
+  using dnnl::algorithm;
+  switch (function) {
+  case Activation::relu: return algorithm::eltwise_relu;
+  case Activation::sigmoid: return algorithm::eltwise_logistic;
+  case Activation::tanh: return algorithm::eltwise_tanh;
+  case Activation::gelu: return algorithm::eltwise_gelu_erf;
+  case Activation::gelu_tanh: return algorithm::eltwise_gelu_tanh;
+  case Activation::silu: return algorithm::eltwise_swish;
+  }
+  return algorithm::undef;
+}
+
+// relu's slope left of 0, or swish's factor of the argument; the others have none.
+inline float parameter_of(Activation function) {
+  return function == Activation::silu ? 1.0F : 0.0F;
+}
+
+inline dnnl::eltwise_forward::primitive_desc make_eltwise(dnnl::prop_kind kind, Activation function,
+                                                          const dnnl::memory::desc& each) {
+  const float parameter = parameter_of(function);
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), kind, algorithm_of(function), each, each, parameter};
+#else
+  return {{kind, algorithm_of(function), each, parameter}, engine()};
+#endif
+}
+
+// dx, which lies as dy does, of x and dy.
+inline dnnl::primitive make_eltwise_backward(Activation function, const dnnl::memory::desc& x,
+                                             const dnnl::memory::desc& dy) {
+  const auto hint = make_eltwise(dnnl::prop_kind::forward_training, function, x);
+  const float parameter = parameter_of(function);
+#if DNNL_VERSION_MAJOR >= 3
+  return dnnl::eltwise_backward({engine(), algorithm_of(function), dy, dy, x, parameter, hint});
+#else
+  return dnnl::eltwise_backward({{algorithm_of(function), dy, x, parameter}, engine(), hint});
+#endif
+}
+
+} // namespace kg::vendor::onednn

@@ -1,0 +1,43 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/pooling.h"
+
+#include "vendor/host/onednn_pooling.h"
+
+namespace kg::vendor {
+namespace onednn {
+namespace {
+
+PoolingForward::primitive_desc inference(const PoolingDescription& description) {
+  return pooling_forward(description, dnnl::prop_kind::forward_inference);
+}
+
+bool pooling_supported(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
+  const auto type = type_of(dtype);
+  return type && pooling_agrees(kind, problem) &&
+         creatable([&] { inference(describe_pooling(kind, *type, problem)); });
+}
+
+void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, const void* x,
+             void* y, Stream&) {
+  translate("pooling", [&] {
+    const PoolingDescription d = describe_pooling(kind, type_of(dtype).value(), problem);
+    execute(PoolingForward(inference(d)),
+            {{DNNL_ARG_SRC, wrap(d.x, x)}, {DNNL_ARG_DST, wrap(d.y, y)}});
+  });
+}
+
+} // namespace
+} // namespace onednn
+
+namespace {
+
+constexpr PoolingVariant kPoolingTable[] = {
+    {"onednn", onednn::pooling_supported, onednn::pooling},
+};
+
+} // namespace
+
+std::span<const PoolingVariant> pooling_table() { return kPoolingTable; }
+
+} // namespace kg::vendor

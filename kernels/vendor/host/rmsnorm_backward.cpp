@@ -1,0 +1,11 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// None, for the reason that vendor/host/rmsnorm.cpp gives.
+#include "vendor/rmsnorm_backward.h"
+
+namespace kg::vendor {
+
+std::span<const RmsnormBackwardVariant> rmsnorm_backward_table() { return {}; }
+
+} // namespace kg::vendor

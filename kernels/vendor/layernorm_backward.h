@@ -1,0 +1,48 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+// Packed rows; gamma has the type of x, the statistics are f32 whatever that is, and the columns'
+// gradients have the type that layernorm_backward_sums says. All must be there: a library takes the
+// variance and epsilon, or rstd, which is 1 / sqrt(variance + epsilon).
+struct LayernormBackwardProblem {
+  const void* dy;
+  const void* x;
+  const void* gamma;
+  const float* mean;
+  const float* variance;
+  float epsilon;
+  const float* rstd;
+  void* dx;
+  void* dgamma;
+  void* dbeta;
+  std::int64_t rows;
+  std::int64_t cols;
+};
+
+std::vector<std::string_view> layernorm_backward_variants(Dtype dtype);
+// The type in which the variant gives dgamma and dbeta.
+Dtype layernorm_backward_sums(std::string_view variant, Dtype dtype);
+void layernorm_backward(std::string_view variant, Dtype dtype,
+                        const LayernormBackwardProblem& problem, Stream& stream);
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct LayernormBackwardVariant {
+  std::string_view name;
+  bool (*supports)(Dtype dtype);
+  Dtype (*sums)(Dtype dtype);
+  void (*run)(Dtype dtype, const LayernormBackwardProblem& problem, Stream& stream);
+};
+std::span<const LayernormBackwardVariant> layernorm_backward_table();
+
+} // namespace kg::vendor

@@ -1,0 +1,27 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/pooling.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> pooling_variants(pooling::Kind kind, Dtype dtype,
+                                               const pooling::Problem& problem) {
+  return names(pooling_table(),
+               [&](const auto& entry) { return entry.supports(kind, dtype, problem); });
+}
+
+void pooling(std::string_view variant, pooling::Kind kind, Dtype dtype,
+             const pooling::Problem& problem, const void* x, void* y, Stream& stream) {
+  const std::string what =
+      join("pooling", std::string(pooling::name(kind)) + " " + std::string(kg::name(dtype)));
+  pooling::require_problem(what, problem);
+  const auto& entry = find(pooling_table(), variant, what,
+                           [&](const auto& each) { return each.supports(kind, dtype, problem); });
+  if (problem.planes() == 0) return;
+  require_pointers(what, {{"x", x}, {"y", y}});
+  entry.run(kind, dtype, problem, x, y, stream);
+}
+
+} // namespace kg::vendor

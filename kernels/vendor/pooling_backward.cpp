@@ -1,0 +1,29 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/pooling_backward.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> pooling_backward_variants(pooling::Kind kind, Dtype dtype,
+                                                        const pooling::Problem& problem) {
+  return names(pooling_backward_table(),
+               [&](const auto& entry) { return entry.supports(kind, dtype, problem); });
+}
+
+void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
+                      const pooling::Problem& problem, const PoolingGradient& gradient,
+                      Stream& stream) {
+  const std::string what =
+      join("pooling_backward", std::string(pooling::name(kind)) + " " + std::string(name(dtype)));
+  pooling::require_problem(what, problem);
+  const auto& entry = find(pooling_backward_table(), variant, what,
+                           [&](const auto& each) { return each.supports(kind, dtype, problem); });
+  if (problem.planes() == 0) return;
+  require_pointers(
+      what, {{"x", gradient.x}, {"y", gradient.y}, {"dy", gradient.dy}, {"dx", gradient.dx}});
+  entry.run(kind, dtype, problem, gradient, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,39 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "pooling/problem.h"
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+// What a pooling's gradient is made of: x and y, the input and the output of the forward pass, and
+// dy. dx is written.
+struct PoolingGradient {
+  const void* x;
+  const void* y;
+  const void* dy;
+  void* dx;
+};
+
+std::vector<std::string_view> pooling_backward_variants(pooling::Kind kind, Dtype dtype,
+                                                        const pooling::Problem& problem);
+void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
+                      const pooling::Problem& problem, const PoolingGradient& gradient,
+                      Stream& stream);
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct PoolingBackwardVariant {
+  std::string_view name;
+  bool (*supports)(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem);
+  void (*run)(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem,
+              const PoolingGradient& gradient, Stream& stream);
+};
+std::span<const PoolingBackwardVariant> pooling_backward_table();
+
+} // namespace kg::vendor

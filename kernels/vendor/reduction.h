@@ -1,0 +1,40 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+enum class Reduce { sum, mean, max, min };
+
+// A packed outer x axis x inner tensor, reduced over its middle extent.
+struct ReductionProblem {
+  Reduce op = Reduce::sum;
+  Dtype dtype = Dtype::f32;
+  std::int64_t outer = 1, axis = 1, inner = 1;
+
+  std::int64_t results() const { return outer * inner; }
+};
+
+// The order of additions is the library's; Thrust's on the host (TBB) may change from run to run.
+// Sums of nothing are 0; what else there is of nothing is an error.
+std::vector<std::string_view> reduction_variants(const ReductionProblem& problem);
+void reduction(std::string_view variant, const ReductionProblem& problem, const void* x, void* out,
+               Stream& stream);
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct ReductionVariant {
+  std::string_view name;
+  bool (*supports)(const ReductionProblem& problem);
+  void (*run)(const ReductionProblem& problem, const void* x, void* out, Stream& stream);
+};
+std::span<const ReductionVariant> reduction_table();
+
+} // namespace kg::vendor

@@ -1,0 +1,23 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/rmsnorm.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> rmsnorm_variants(Dtype dtype) {
+  return names(rmsnorm_table(), [&](const auto& entry) { return entry.supports(dtype); });
+}
+
+void rmsnorm(std::string_view variant, Dtype dtype, const RmsnormProblem& problem, Stream& stream) {
+  const std::string what = join("rmsnorm", kg::name(dtype));
+  const auto& entry =
+      find(rmsnorm_table(), variant, what, [&](const auto& each) { return each.supports(dtype); });
+  require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
+  if (problem.rows == 0 || problem.cols == 0) return;
+  require_pointers(what, {{"x", problem.x}, {"gamma", problem.gamma}, {"y", problem.y}});
+  entry.run(dtype, problem, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,29 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/rmsnorm_backward.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> rmsnorm_backward_variants(Dtype dtype) {
+  return names(rmsnorm_backward_table(), [&](const auto& entry) { return entry.supports(dtype); });
+}
+
+void rmsnorm_backward(std::string_view variant, Dtype dtype, const RmsnormBackwardProblem& problem,
+                      Stream& stream) {
+  const std::string what = join("rmsnorm_backward", kg::name(dtype));
+  const auto& entry = find(rmsnorm_backward_table(), variant, what,
+                           [&](const auto& each) { return each.supports(dtype); });
+  require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
+  if (problem.rows == 0 || problem.cols == 0) return;
+  require_pointers(what, {{"dy", problem.dy},
+                          {"x", problem.x},
+                          {"gamma", problem.gamma},
+                          {"rstd", problem.rstd},
+                          {"dx", problem.dx},
+                          {"dgamma", problem.dgamma}});
+  entry.run(dtype, problem, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,25 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/softmax.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> softmax_variants(SoftmaxKind kind, Dtype dtype) {
+  return names(softmax_table(), [&](const auto& entry) { return entry.supports(kind, dtype); });
+}
+
+void softmax(std::string_view variant, SoftmaxKind kind, Dtype dtype, const void* x, void* y,
+             std::int64_t rows, std::int64_t cols, Stream& stream) {
+  const std::string what =
+      join(kind == SoftmaxKind::softmax ? "softmax" : "log_softmax", kg::name(dtype));
+  const auto& entry = find(softmax_table(), variant, what,
+                           [&](const auto& each) { return each.supports(kind, dtype); });
+  require_extents(what, {{"rows", rows}, {"cols", cols}});
+  if (rows == 0 || cols == 0) return;
+  require_pointers(what, {{"x", x}, {"y", y}});
+  entry.run(kind, dtype, x, y, rows, cols, stream);
+}
+
+} // namespace kg::vendor

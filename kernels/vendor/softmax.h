@@ -1,0 +1,29 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+enum class SoftmaxKind { softmax, log_softmax };
+std::vector<std::string_view> softmax_variants(SoftmaxKind kind, Dtype dtype);
+void softmax(std::string_view variant, SoftmaxKind kind, Dtype dtype, const void* x, void* y,
+             std::int64_t rows, std::int64_t cols, Stream& stream); // packed rows
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct SoftmaxVariant {
+  std::string_view name;
+  bool (*supports)(SoftmaxKind kind, Dtype dtype);
+  void (*run)(SoftmaxKind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
+              std::int64_t cols, Stream& stream);
+};
+std::span<const SoftmaxVariant> softmax_table();
+
+} // namespace kg::vendor

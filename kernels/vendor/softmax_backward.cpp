@@ -1,0 +1,27 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/softmax_backward.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> softmax_backward_variants(SoftmaxKind kind, Dtype dtype) {
+  return names(softmax_backward_table(),
+               [&](const auto& entry) { return entry.supports(kind, dtype); });
+}
+
+void softmax_backward(std::string_view variant, SoftmaxKind kind, Dtype dtype, const void* y,
+                      const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
+                      Stream& stream) {
+  const std::string what = join(
+      kind == SoftmaxKind::softmax ? "softmax_backward" : "log_softmax_backward", kg::name(dtype));
+  const auto& entry = find(softmax_backward_table(), variant, what,
+                           [&](const auto& each) { return each.supports(kind, dtype); });
+  require_extents(what, {{"rows", rows}, {"cols", cols}});
+  if (rows == 0 || cols == 0) return;
+  require_pointers(what, {{"y", y}, {"dy", dy}, {"dx", dx}});
+  entry.run(kind, dtype, y, dy, dx, rows, cols, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,27 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/softmax_sum_backward.h"
+
+#include "vendor/dispatch.h"
+
+namespace kg::vendor {
+
+std::vector<std::string_view> softmax_sum_backward_variants() {
+  return names(softmax_sum_backward_table(), kAlways);
+}
+
+void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& tensors,
+                          std::int64_t terms, std::int64_t n, Stream& stream) {
+  const std::string what = join("softmax_sum_backward", "f32");
+  const auto& entry = find(softmax_sum_backward_table(), variant, what, kAlways);
+  require_extents(what, {{"terms", terms}, {"n", n}});
+  if (terms == 0 || n == 0) return;
+  require_pointers(what, {{"x", tensors.x},
+                          {"alpha", tensors.alpha},
+                          {"dy", tensors.dy},
+                          {"dx", tensors.dx},
+                          {"dalpha", tensors.dalpha}});
+  entry.run(tensors, terms, n, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,39 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a caller of the libraries writes for the gradients of y = sum over k of w[k] x[k], w =
+// softmax(alpha): the softmax once more, dx as the product of a column of weights and the row dy,
+// the products of dy and each term, and from these the gradient of the softmax. In f32, as our
+// wrapper of the product.
+#pragma once
+
+#include "runtime/stream.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+// Packed; dx apart from the inputs.
+struct SoftmaxSumTensors {
+  const float* x;
+  const float* alpha;
+  const float* dy;
+  float* dx;
+  float* dalpha;
+};
+
+std::vector<std::string_view> softmax_sum_backward_variants();
+void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& tensors,
+                          std::int64_t terms, std::int64_t n, Stream& stream);
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct SoftmaxSumBackwardVariant {
+  std::string_view name;
+  void (*run)(const SoftmaxSumTensors& tensors, std::int64_t terms, std::int64_t n, Stream& stream);
+};
+std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table();
+
+} // namespace kg::vendor

@@ -1,0 +1,35 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Both operations by their wrappers, the weights in a workspace of the backend.
+#pragma once
+
+#include "vendor/gemm.h"
+#include "vendor/softmax.h"
+#include "vendor/softmax_sum.h"
+
+namespace kg::vendor {
+
+inline void softmax_and_product(std::string_view softmax_library, std::string_view gemm_library,
+                                const float* x, const float* alpha, float* weights, float* y,
+                                std::int64_t terms, std::int64_t n, Stream& stream) {
+  softmax(softmax_library, SoftmaxKind::softmax, Dtype::f32, alpha, weights, 1, terms, stream);
+  gemm(gemm_library,
+       {.dtype = Dtype::f32,
+        .transpose_a = false,
+        .transpose_b = false,
+        .m = 1,
+        .n = n,
+        .k = terms,
+        .alpha = 1,
+        .a = weights,
+        .lda = terms,
+        .b = x,
+        .ldb = n,
+        .beta = 0,
+        .c = y,
+        .ldc = n},
+       Math::pedantic, stream);
+}
+
+} // namespace kg::vendor
