@@ -23,9 +23,6 @@
 
 namespace kg::activation {
 
-inline constexpr Function kFunctions[] = {Function::relu, Function::sigmoid,   Function::tanh,
-                                          Function::gelu, Function::gelu_tanh, Function::silu};
-
 // naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
 // to fill the device.
 enum class Variant { automatic, naive, vectorized };

@@ -13,6 +13,7 @@
 // (tests/oracle/oracle_bias_gelu.h). Repeated runs are bit-identical.
 #pragma once
 
+#include "bias_gelu/form.h"
 #include "runtime/device_code.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
@@ -21,18 +22,6 @@
 #include <string_view>
 
 namespace kg::bias_gelu {
-
-// erf: z Phi(z), Phi the normal distribution. tanh: its approximation (primitives/activation.h).
-enum class Form { erf, tanh };
-inline constexpr Form kForms[] = {Form::erf, Form::tanh};
-
-inline std::string_view name(Form form) {
-  switch (form) {
-  case Form::erf: return "erf";
-  case Form::tanh: return "tanh";
-  }
-  return "";
-}
 
 // naive: one element per thread, its column by a division. vectorized: 16-byte accesses, grid sized
 // to fill the device.

@@ -200,16 +200,6 @@ void launch_variant(const Operands<T>& operands, T* out, const Plan& plan, Varia
 
 } // namespace
 
-std::string_view name(Op op) {
-  switch (op) {
-  case Op::add: return "add";
-  case Op::sub: return "sub";
-  case Op::mul: return "mul";
-  case Op::div: return "div";
-  }
-  return "";
-}
-
 std::string_view name(Variant variant) {
   switch (variant) {
   case Variant::automatic: return "automatic";

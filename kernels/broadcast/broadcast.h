@@ -15,6 +15,7 @@
 // (`elementwise_backward`) summed over the axes along which it was repeated (`reduction`).
 #pragma once
 
+#include "elementwise/op.h"
 #include "runtime/device_code.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
@@ -26,8 +27,8 @@
 
 namespace kg::broadcast {
 
-enum class Op { add, sub, mul, div };
-inline constexpr Op kOps[] = {Op::add, Op::sub, Op::mul, Op::div};
+using elementwise::kOps;
+using elementwise::Op;
 
 inline constexpr int kMaxRank = 5;
 using Shape = std::span<const std::int64_t>; // extents, outermost first; {} is a scalar
@@ -46,7 +47,6 @@ constexpr Variant resolved(Variant variant) {
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 
-std::string_view name(Op op);
 std::string_view name(Variant variant);
 
 // The shape of out. Throws Error where the shapes do not match, a rank is above kMaxRank or an

@@ -140,16 +140,6 @@ void launch_supported(const T* a, const T* b, T* out, std::int64_t n, Variant va
 
 } // namespace
 
-std::string_view name(Op op) {
-  switch (op) {
-  case Op::add: return "add";
-  case Op::sub: return "sub";
-  case Op::mul: return "mul";
-  case Op::div: return "div";
-  }
-  return "";
-}
-
 std::string_view name(Variant variant) {
   switch (variant) {
   case Variant::automatic: return "automatic";

@@ -14,6 +14,7 @@
 // f64 and i32 have the sum alone; f64 adds in f64, i32 wraps around (modulo 2^32).
 #pragma once
 
+#include "elementwise/op.h"
 #include "runtime/device_code.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
@@ -22,9 +23,6 @@
 #include <string_view>
 
 namespace kg::elementwise {
-
-enum class Op { add, sub, mul, div };
-inline constexpr Op kOps[] = {Op::add, Op::sub, Op::mul, Op::div};
 
 // naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
 // to fill the device.
@@ -39,7 +37,6 @@ constexpr Variant resolved(Variant variant) {
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 
-std::string_view name(Op op);
 std::string_view name(Variant variant);
 
 // All operations of f32, f16 and bf16; the sum of f64 and i32.

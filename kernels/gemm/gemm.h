@@ -39,6 +39,7 @@
 // of activation_backward: relu lets nothing through at 0 and left of it, not even a NaN.
 #pragma once
 
+#include "gemm/epilogue.h"
 #include "runtime/device_code.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
@@ -72,31 +73,12 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant:
 template <class T>
 bool supports(Variant variant, Math math = Math::f32);
 
-// What C becomes, of z = alpha op(A) op(B) + beta C + bias, the bias of its column:
-//   bias            z
-//   bias_relu       max(z, 0), as a selection: NaN stays
-//   bias_gelu       z Phi(z), Phi the normal distribution
-//   bias_gelu_tanh  its approximation (primitives/activation.h)
-// or, of dy = alpha op(A) op(B) + beta C and a z that the forward pass kept:
-//   drelu           dy where z > 0, else 0
-//   dgelu           dy times the slope of z Phi(z)
-//   dgelu_tanh      dy times that of its approximation
-// For drelu z may be the layer's result, which is positive where z is, and which the gradient of
-// the next layer's weights needs anyway: relu keeps nothing. Why no mask of bits, as in cuBLASLt:
-// it would read 16 to 32 times less than z, but be one more thing to write and to keep, and no
-// gelu's.
-enum class Epilogue { none, bias, bias_relu, bias_gelu, bias_gelu_tanh, drelu, dgelu, dgelu_tanh };
-
 __host__ __device__ constexpr bool adds_bias(Epilogue epilogue) {
   return epilogue >= Epilogue::bias && epilogue <= Epilogue::bias_gelu_tanh;
 }
 __host__ __device__ constexpr bool differentiates(Epilogue epilogue) {
   return epilogue >= Epilogue::drelu;
 }
-
-// Whose sums the gradient of a bias is: of C's columns (cuBLASLt's BGRAD behind DRELU and DGELU),
-// or over k, of op(A)'s rows or op(B)'s columns (its BGRADB and BGRADA, for it stores by columns).
-enum class BiasGradient { none, of_c, of_a, of_b };
 
 template <class T>
 struct BasicProblem {

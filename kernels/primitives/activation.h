@@ -8,31 +8,12 @@
 // errors that the CUDA Programming Guide states, in ulp: expf 2, tanhf 2, erfcf 4.
 #pragma once
 
+#include "primitives/activation_function.h"
 #include "runtime/device_code.h"
 
 #include <string_view>
 
 namespace kg::activation {
-
-// relu       max(x, 0), as a selection: -0 and NaN stay as they are
-// sigmoid    1 / (1 + e^-x)
-// tanh
-// gelu       x Phi(x), Phi the normal distribution (Hendrycks and Gimpel, arXiv 1606.08415)
-// gelu_tanh  the same paper's approximation, x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3))
-// silu       x sigmoid(x)
-enum class Function { relu, sigmoid, tanh, gelu, gelu_tanh, silu };
-
-inline std::string_view name(Function function) {
-  switch (function) {
-  case Function::relu: return "relu";
-  case Function::sigmoid: return "sigmoid";
-  case Function::tanh: return "tanh";
-  case Function::gelu: return "gelu";
-  case Function::gelu_tanh: return "gelu_tanh";
-  case Function::silu: return "silu";
-  }
-  return "";
-}
 
 // For denominators from 1 to 4 and finite numerators: the IEEE quotient but for rare last bits,
 // without the branch for extreme exponents that `/` brings. fmaf gives the remainder of the guess

@@ -62,16 +62,6 @@ bool supports(Op op, Dtype dtype) {
   }
 }
 
-std::string_view name(Op op) {
-  switch (op) {
-  case Op::sum: return "sum";
-  case Op::mean: return "mean";
-  case Op::max: return "max";
-  case Op::min: return "min";
-  }
-  return "";
-}
-
 std::string_view name(Variant variant) {
   switch (variant) {
   case Variant::automatic: return "automatic";

@@ -20,6 +20,7 @@
 // nothing is an error.
 #pragma once
 
+#include "reduction/op.h"
 #include "runtime/device_code.h"
 #include "runtime/stream.h"
 #include "runtime/view.h"
@@ -32,9 +33,6 @@
 #include <string_view>
 
 namespace kg::reduction {
-
-enum class Op { sum, mean, max, min };
-inline constexpr Op kOps[] = {Op::sum, Op::mean, Op::max, Op::min};
 
 // naive: one thread per result, one block where there is one result. tiled: many threads per
 // result, 16-byte loads, partial results through shuffles and shared memory, and a second launch
@@ -53,7 +51,6 @@ constexpr bool deterministic(Variant) { return true; }
 // All for f32, f16 and bf16; sum for i32.
 bool supports(Op op, Dtype dtype);
 
-std::string_view name(Op op);
 std::string_view name(Variant variant);
 
 using Extents = std::array<std::int64_t, 3>; // outer, axis, inner

@@ -6,25 +6,13 @@
 
 namespace kg::vendor {
 
-std::string_view name(Activation function) {
-  switch (function) {
-  case Activation::relu: return "relu";
-  case Activation::sigmoid: return "sigmoid";
-  case Activation::tanh: return "tanh";
-  case Activation::gelu: return "gelu";
-  case Activation::gelu_tanh: return "gelu_tanh";
-  case Activation::silu: return "silu";
-  }
-  return "";
-}
-
-std::vector<std::string_view> activation_variants(Activation function, Dtype dtype) {
+std::vector<std::string_view> activation_variants(activation::Function function, Dtype dtype) {
   return names(activation_table(),
                [&](const auto& entry) { return entry.supports(function, dtype); });
 }
 
-void activation(std::string_view variant, Activation function, Dtype dtype, const void* x, void* y,
-                std::int64_t n, Stream& stream) {
+void activation(std::string_view variant, activation::Function function, Dtype dtype, const void* x,
+                void* y, std::int64_t n, Stream& stream) {
   const std::string what =
       join("activation", std::string(name(function)) + " " + std::string(kg::name(dtype)));
   const auto& entry = find(activation_table(), variant, what,

@@ -6,13 +6,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> activation_backward_variants(Activation function, Dtype dtype) {
+std::vector<std::string_view> activation_backward_variants(activation::Function function,
+                                                           Dtype dtype) {
   return names(activation_backward_table(),
                [&](const auto& entry) { return entry.supports(function, dtype); });
 }
 
-void activation_backward(std::string_view variant, Activation function, Dtype dtype, const void* x,
-                         const void* y, const void* dy, void* dx, std::int64_t n, Stream& stream) {
+void activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
+                         const void* x, const void* y, const void* dy, void* dx, std::int64_t n,
+                         Stream& stream) {
   const std::string what =
       join("activation_backward", std::string(name(function)) + " " + std::string(kg::name(dtype)));
   const auto& entry = find(activation_backward_table(), variant, what,

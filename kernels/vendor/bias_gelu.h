@@ -6,6 +6,7 @@
 // appends the gelu to the sum.
 #pragma once
 
+#include "bias_gelu/form.h"
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
 
@@ -16,18 +17,16 @@
 
 namespace kg::vendor {
 
-enum class Gelu { erf, tanh };
-
-std::vector<std::string_view> bias_gelu_variants(Gelu form, Dtype dtype);
-void bias_gelu(std::string_view variant, Gelu form, Dtype dtype, const void* x, const void* bias,
-               void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
+std::vector<std::string_view> bias_gelu_variants(bias_gelu::Form form, Dtype dtype);
+void bias_gelu(std::string_view variant, bias_gelu::Form form, Dtype dtype, const void* x,
+               const void* bias, void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct BiasGeluVariant {
   std::string_view name;
-  bool (*supports)(Gelu form, Dtype dtype);
-  void (*run)(Gelu form, Dtype dtype, const void* x, const void* bias, void* y, std::int64_t rows,
-              std::int64_t cols, Stream& stream);
+  bool (*supports)(bias_gelu::Form form, Dtype dtype);
+  void (*run)(bias_gelu::Form form, Dtype dtype, const void* x, const void* bias, void* y,
+              std::int64_t rows, std::int64_t cols, Stream& stream);
 };
 std::span<const BiasGeluVariant> bias_gelu_table();
 

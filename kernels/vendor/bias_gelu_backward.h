@@ -26,16 +26,16 @@ struct BiasGeluTensors {
   void* dbias;
 };
 
-std::vector<std::string_view> bias_gelu_backward_variants(Gelu form, Dtype dtype);
-void bias_gelu_backward(std::string_view variant, Gelu form, Dtype dtype,
+std::vector<std::string_view> bias_gelu_backward_variants(bias_gelu::Form form, Dtype dtype);
+void bias_gelu_backward(std::string_view variant, bias_gelu::Form form, Dtype dtype,
                         const BiasGeluTensors& tensors, std::int64_t rows, std::int64_t cols,
                         Stream& stream);
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct BiasGeluBackwardVariant {
   std::string_view name;
-  bool (*supports)(Gelu form, Dtype dtype);
-  void (*run)(Gelu form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
+  bool (*supports)(bias_gelu::Form form, Dtype dtype);
+  void (*run)(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
               std::int64_t cols, Stream& stream);
 };
 std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table();

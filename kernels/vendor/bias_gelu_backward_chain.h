@@ -5,8 +5,8 @@
 #pragma once
 
 #include "vendor/activation_backward.h"
-#include "vendor/bias_gelu_chain.h"
 #include "vendor/bias_gelu_backward.h"
+#include "vendor/bias_gelu_chain.h"
 #include "vendor/reduction.h"
 
 namespace kg::vendor {
@@ -16,22 +16,23 @@ struct BiasGeluLibraries {
 };
 
 inline ReductionProblem column_sums(Dtype dtype, std::int64_t rows, std::int64_t cols) {
-  return {.op = Reduce::sum, .dtype = dtype, .outer = 1, .axis = rows, .inner = cols};
+  return {.op = reduction::Op::sum, .dtype = dtype, .outer = 1, .axis = rows, .inner = cols};
 }
 
-inline bool chain_supported(const BiasGeluLibraries& by, Gelu form, Dtype dtype) {
+inline bool chain_supported(const BiasGeluLibraries& by, bias_gelu::Form form, Dtype dtype) {
   constexpr std::int64_t kProbe = 64;
   const BroadcastShapes shapes{{1, 1, 1, kProbe, kProbe}, {1, 1, 1, 1, kProbe}};
-  return contains(broadcast_variants(Binary::add, dtype, shapes), by.sum) &&
+  return contains(broadcast_variants(elementwise::Op::add, dtype, shapes), by.sum) &&
          contains(activation_backward_variants(activation_of(form), dtype), by.gelu) &&
          contains(reduction_variants(column_sums(dtype, kProbe, kProbe)), by.columns);
 }
 
 // `sums`: memory for as many elements as x has.
-inline void chain(const BiasGeluLibraries& by, Gelu form, Dtype dtype, const BiasGeluTensors& of,
-                  void* sums, std::int64_t rows, std::int64_t cols, Stream& stream) {
+inline void chain(const BiasGeluLibraries& by, bias_gelu::Form form, Dtype dtype,
+                  const BiasGeluTensors& of, void* sums, std::int64_t rows, std::int64_t cols,
+                  Stream& stream) {
   const BroadcastShapes shapes{{1, 1, 1, rows, cols}, {1, 1, 1, 1, cols}};
-  broadcast(by.sum, Binary::add, dtype, shapes, of.x, of.bias, sums, stream);
+  broadcast(by.sum, elementwise::Op::add, dtype, shapes, of.x, of.bias, sums, stream);
   // No library takes gelu's slope from its result, for which the sums stand here.
   activation_backward(by.gelu, activation_of(form), dtype, sums, sums, of.dy, of.dx, rows * cols,
                       stream);

@@ -12,22 +12,24 @@
 
 namespace kg::vendor {
 
-inline Activation activation_of(Gelu form) {
-  return form == Gelu::erf ? Activation::gelu : Activation::gelu_tanh;
+inline activation::Function activation_of(bias_gelu::Form form) {
+  return form == bias_gelu::Form::erf ? activation::Function::gelu
+                                      : activation::Function::gelu_tanh;
 }
 
-inline bool chain_supported(std::string_view sum, std::string_view gelu, Gelu form, Dtype dtype) {
+inline bool chain_supported(std::string_view sum, std::string_view gelu, bias_gelu::Form form,
+                            Dtype dtype) {
   constexpr std::int64_t kProbe = 64;
   const BroadcastShapes shapes{{1, 1, 1, kProbe, kProbe}, {1, 1, 1, 1, kProbe}};
-  return contains(broadcast_variants(Binary::add, dtype, shapes), sum) &&
+  return contains(broadcast_variants(elementwise::Op::add, dtype, shapes), sum) &&
          contains(activation_variants(activation_of(form), dtype), gelu);
 }
 
-inline void chain(std::string_view sum, std::string_view gelu, Gelu form, Dtype dtype,
+inline void chain(std::string_view sum, std::string_view gelu, bias_gelu::Form form, Dtype dtype,
                   const void* x, const void* bias, void* y, std::int64_t rows, std::int64_t cols,
                   Stream& stream) {
   const BroadcastShapes shapes{{1, 1, 1, rows, cols}, {1, 1, 1, 1, cols}};
-  broadcast(sum, Binary::add, dtype, shapes, x, bias, y, stream);
+  broadcast(sum, elementwise::Op::add, dtype, shapes, x, bias, y, stream);
   activation(gelu, activation_of(form), dtype, y, y, rows * cols, stream);
 }
 

@@ -47,14 +47,15 @@ std::int64_t element_count(const Extents& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
-std::vector<std::string_view> broadcast_variants(Binary op, Dtype dtype,
+std::vector<std::string_view> broadcast_variants(elementwise::Op op, Dtype dtype,
                                                  const BroadcastShapes& shapes) {
   return names(broadcast_table(),
                [&](const auto& entry) { return entry.supports(op, dtype, shapes); });
 }
 
-void broadcast(std::string_view variant, Binary op, Dtype dtype, const BroadcastShapes& shapes,
-               const void* a, const void* b, void* out, Stream& stream) {
+void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
+               const BroadcastShapes& shapes, const void* a, const void* b, void* out,
+               Stream& stream) {
   const std::string what = join("broadcast", kg::name(dtype));
   require_shapes(what, shapes);
   const auto& entry = find(broadcast_table(), variant, what,

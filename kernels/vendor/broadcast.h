@@ -24,17 +24,18 @@ struct BroadcastShapes {
 };
 
 // out = a op b. Which shapes a library takes differs: cuDNN repeats b alone, say.
-std::vector<std::string_view> broadcast_variants(Binary op, Dtype dtype,
+std::vector<std::string_view> broadcast_variants(elementwise::Op op, Dtype dtype,
                                                  const BroadcastShapes& shapes);
-void broadcast(std::string_view variant, Binary op, Dtype dtype, const BroadcastShapes& shapes,
-               const void* a, const void* b, void* out, Stream& stream);
+void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
+               const BroadcastShapes& shapes, const void* a, const void* b, void* out,
+               Stream& stream);
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct BroadcastVariant {
   std::string_view name;
-  bool (*supports)(Binary op, Dtype dtype, const BroadcastShapes& shapes);
-  void (*run)(Binary op, Dtype dtype, const BroadcastShapes& shapes, const void* a, const void* b,
-              void* out, Stream& stream);
+  bool (*supports)(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes);
+  void (*run)(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, const void* a,
+              const void* b, void* out, Stream& stream);
 };
 std::span<const BroadcastVariant> broadcast_table();
 

@@ -5,26 +5,13 @@
 #include "vendor/dispatch.h"
 
 namespace kg::vendor {
-namespace {
 
-std::string_view name(Binary op) {
-  switch (op) {
-  case Binary::add: return "add";
-  case Binary::sub: return "sub";
-  case Binary::mul: return "mul";
-  case Binary::div: return "div";
-  }
-  return "";
-}
-
-} // namespace
-
-std::vector<std::string_view> elementwise_variants(Binary op, Dtype dtype) {
+std::vector<std::string_view> elementwise_variants(elementwise::Op op, Dtype dtype) {
   return names(elementwise_table(), [&](const auto& entry) { return entry.supports(op, dtype); });
 }
 
-void elementwise(std::string_view variant, Binary op, Dtype dtype, const void* a, const void* b,
-                 void* out, std::int64_t n, Stream& stream) {
+void elementwise(std::string_view variant, elementwise::Op op, Dtype dtype, const void* a,
+                 const void* b, void* out, std::int64_t n, Stream& stream) {
   const std::string what =
       join("elementwise", std::string(name(op)) + " " + std::string(kg::name(dtype)));
   const auto& entry = find(elementwise_table(), variant, what,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "elementwise/op.h"
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
 
@@ -12,17 +13,16 @@
 
 namespace kg::vendor {
 
-enum class Binary { add, sub, mul, div };
-std::vector<std::string_view> elementwise_variants(Binary op, Dtype dtype);
-void elementwise(std::string_view variant, Binary op, Dtype dtype, const void* a, const void* b,
-                 void* out, std::int64_t n, Stream& stream);
+std::vector<std::string_view> elementwise_variants(elementwise::Op op, Dtype dtype);
+void elementwise(std::string_view variant, elementwise::Op op, Dtype dtype, const void* a,
+                 const void* b, void* out, std::int64_t n, Stream& stream);
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct ElementwiseVariant {
   std::string_view name;
-  bool (*supports)(Binary op, Dtype dtype);
-  void (*run)(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
-              Stream& stream);
+  bool (*supports)(elementwise::Op op, Dtype dtype);
+  void (*run)(elementwise::Op op, Dtype dtype, const void* a, const void* b, void* out,
+              std::int64_t n, Stream& stream);
 };
 std::span<const ElementwiseVariant> elementwise_table();
 

@@ -16,15 +16,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gated_activation_variants(Activation function, Dtype dtype);
-void gated_activation(std::string_view variant, Activation function, Dtype dtype, const void* x,
-                      void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
+std::vector<std::string_view> gated_activation_variants(activation::Function function, Dtype dtype);
+void gated_activation(std::string_view variant, activation::Function function, Dtype dtype,
+                      const void* x, void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct GatedActivationVariant {
   std::string_view name;
-  bool (*supports)(Activation function, Dtype dtype);
-  void (*run)(Activation function, Dtype dtype, const void* x, void* y, std::int64_t rows,
+  bool (*supports)(activation::Function function, Dtype dtype);
+  void (*run)(activation::Function function, Dtype dtype, const void* x, void* y, std::int64_t rows,
               std::int64_t cols, Stream& stream);
 };
 std::span<const GatedActivationVariant> gated_activation_table();

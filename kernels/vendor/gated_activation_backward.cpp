@@ -6,12 +6,13 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gated_activation_backward_variants(Activation function, Dtype dtype) {
+std::vector<std::string_view> gated_activation_backward_variants(activation::Function function,
+                                                                 Dtype dtype) {
   return names(gated_activation_backward_table(),
                [&](const auto& entry) { return entry.supports(function, dtype); });
 }
 
-void gated_activation_backward(std::string_view variant, Activation function, Dtype dtype,
+void gated_activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                                const void* x, const void* dy, void* dx, std::int64_t rows,
                                std::int64_t cols, Stream& stream) {
   const std::string what = join("gated_activation_backward",

@@ -17,16 +17,17 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gated_activation_backward_variants(Activation function, Dtype dtype);
-void gated_activation_backward(std::string_view variant, Activation function, Dtype dtype,
+std::vector<std::string_view> gated_activation_backward_variants(activation::Function function,
+                                                                 Dtype dtype);
+void gated_activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                                const void* x, const void* dy, void* dx, std::int64_t rows,
                                std::int64_t cols, Stream& stream);
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct GatedActivationBackwardVariant {
   std::string_view name;
-  bool (*supports)(Activation function, Dtype dtype);
-  void (*run)(Activation function, Dtype dtype, const void* x, const void* dy, void* dx,
+  bool (*supports)(activation::Function function, Dtype dtype);
+  void (*run)(activation::Function function, Dtype dtype, const void* x, const void* dy, void* dx,
               std::int64_t rows, std::int64_t cols, Stream& stream);
 };
 std::span<const GatedActivationBackwardVariant> gated_activation_backward_table();

@@ -9,8 +9,8 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gemm_variants(Dtype dtype, GemmEpilogue epilogue,
-                                            GemmBiasGradient bias_gradient) {
+std::vector<std::string_view> gemm_variants(Dtype dtype, gemm::Epilogue epilogue,
+                                            gemm::BiasGradient bias_gradient) {
   return names(gemm_table(),
                [&](const auto& entry) { return entry.supports(dtype, epilogue, bias_gradient); });
 }
@@ -31,19 +31,19 @@ void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stre
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) return;
   require_pointers(what, {{"c", problem.c}});
   if (problem.k > 0) require_pointers(what, {{"a", problem.a}, {"b", problem.b}});
-  if (adds_bias(problem.epilogue)) require_pointers(what, {{"bias", problem.bias}});
-  if (differentiates(problem.epilogue)) {
+  if (problem.adds_bias()) require_pointers(what, {{"bias", problem.bias}});
+  if (problem.differentiates()) {
     require_pointers(what, {{"z", problem.z}});
     require_leading(what, "ldz", problem.ldz, problem.n);
     require(problem.batch == 1, what + ": z of a batch; pass one product");
   }
-  if (problem.bias_gradient != GemmBiasGradient::none) {
+  if (problem.bias_gradient != gemm::BiasGradient::none) {
     require_pointers(what, {{"dbias", problem.dbias}});
     require(problem.batch == 1 && problem.k > 0 && problem.alpha != 0,
             what + ": dbias of a batch or of an empty product; pass one that is not");
-    require(problem.transpose_a || problem.bias_gradient != GemmBiasGradient::of_a,
+    require(problem.transpose_a || problem.bias_gradient != gemm::BiasGradient::of_a,
             what + ": dbias of an A that is not transposed; pass it transposed");
-    require(!problem.transpose_b || problem.bias_gradient != GemmBiasGradient::of_b,
+    require(!problem.transpose_b || problem.bias_gradient != gemm::BiasGradient::of_b,
             what + ": dbias of a transposed B; pass it as it is");
   }
   Gemm checked = problem; // BLAS wants leading dimensions of at least 1 even where k = 0

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "gemm/epilogue.h"
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
 #include "vendor/library.h"
@@ -12,26 +13,6 @@
 #include <vector>
 
 namespace kg::vendor {
-
-// What follows the product: a bias of each column, and an activation of the sum; or a factor, the
-// slope of the activation at z.
-enum class GemmEpilogue {
-  none,
-  bias,
-  bias_relu,
-  bias_gelu,
-  bias_gelu_tanh,
-  drelu,
-  dgelu,
-  dgelu_tanh
-};
-constexpr bool adds_bias(GemmEpilogue epilogue) {
-  return epilogue >= GemmEpilogue::bias && epilogue <= GemmEpilogue::bias_gelu_tanh;
-}
-constexpr bool differentiates(GemmEpilogue epilogue) { return epilogue >= GemmEpilogue::drelu; }
-
-// The gradient of a bias: sums of C's columns, or over k of op(A)'s rows or of op(B)'s columns.
-enum class GemmBiasGradient { none, of_c, of_a, of_b };
 
 // Row-major matrices.
 struct Gemm {
@@ -47,7 +28,7 @@ struct Gemm {
   void* c;
   std::int64_t ldc;
   bool tf32 = false; // f32 matrices may be rounded to TF32 on their way into products
-  GemmEpilogue epilogue = GemmEpilogue::none;
+  gemm::Epilogue epilogue = gemm::Epilogue::none;
   const void* bias = nullptr; // n elements, where the epilogue adds one
   std::int64_t batch = 1;     // so many products, with one bias
   // Elements from one matrix to the next; 0 shares A or B.
@@ -57,20 +38,25 @@ struct Gemm {
   const void* z = nullptr; // m x n, where the epilogue reads it
   std::int64_t ldz = 0;
   // Of one product; a matrix whose rows are added lies by rows: A transposed, B as it is.
-  GemmBiasGradient bias_gradient = GemmBiasGradient::none;
+  gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
   void* dbias = nullptr;
+
+  bool adds_bias() const {
+    return epilogue >= gemm::Epilogue::bias && epilogue <= gemm::Epilogue::bias_gelu_tanh;
+  }
+  bool differentiates() const { return epilogue >= gemm::Epilogue::drelu; }
 
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
 std::vector<std::string_view>
-gemm_variants(Dtype dtype, GemmEpilogue epilogue = GemmEpilogue::none,
-              GemmBiasGradient bias_gradient = GemmBiasGradient::none);
+gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
+              gemm::BiasGradient bias_gradient = gemm::BiasGradient::none);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct GemmVariant {
   std::string_view name;
-  bool (*supports)(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient);
+  bool (*supports)(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient);
   void (*run)(const Gemm& problem, Math math, Stream& stream);
 };
 std::span<const GemmVariant> gemm_table();

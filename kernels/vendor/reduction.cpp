@@ -9,19 +9,6 @@
 #include <string>
 
 namespace kg::vendor {
-namespace {
-
-std::string_view name(Reduce op) {
-  switch (op) {
-  case Reduce::sum: return "sum";
-  case Reduce::mean: return "mean";
-  case Reduce::max: return "max";
-  case Reduce::min: return "min";
-  }
-  return "";
-}
-
-} // namespace
 
 std::vector<std::string_view> reduction_variants(const ReductionProblem& problem) {
   return names(reduction_table(), [&](const auto& entry) { return entry.supports(problem); });
@@ -39,7 +26,7 @@ void reduction(std::string_view variant, const ReductionProblem& problem, const 
   require_pointers(what, {{"out", out}});
   const std::size_t bytes = static_cast<std::size_t>(problem.results()) * size_of(problem.dtype);
   if (problem.axis == 0) {
-    require(problem.op == Reduce::sum,
+    require(problem.op == reduction::Op::sum,
             "kg::vendor::" + what + ": axis is 0; only sums of nothing have one answer");
     fill_bytes(out, 0, bytes, stream);
     return;

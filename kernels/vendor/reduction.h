@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "reduction/op.h"
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
 
@@ -12,11 +13,9 @@
 
 namespace kg::vendor {
 
-enum class Reduce { sum, mean, max, min };
-
 // A packed outer x axis x inner tensor, reduced over its middle extent.
 struct ReductionProblem {
-  Reduce op = Reduce::sum;
+  reduction::Op op = reduction::Op::sum;
   Dtype dtype = Dtype::f32;
   std::int64_t outer = 1, axis = 1, inner = 1;
 

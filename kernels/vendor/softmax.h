@@ -4,6 +4,7 @@
 
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
+#include "softmax/kind.h"
 
 #include <cstdint>
 #include <span>
@@ -12,16 +13,15 @@
 
 namespace kg::vendor {
 
-enum class SoftmaxKind { softmax, log_softmax };
-std::vector<std::string_view> softmax_variants(SoftmaxKind kind, Dtype dtype);
-void softmax(std::string_view variant, SoftmaxKind kind, Dtype dtype, const void* x, void* y,
+std::vector<std::string_view> softmax_variants(softmax::Kind kind, Dtype dtype);
+void softmax(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* x, void* y,
              std::int64_t rows, std::int64_t cols, Stream& stream); // packed rows
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct SoftmaxVariant {
   std::string_view name;
-  bool (*supports)(SoftmaxKind kind, Dtype dtype);
-  void (*run)(SoftmaxKind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
+  bool (*supports)(softmax::Kind kind, Dtype dtype);
+  void (*run)(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
               std::int64_t cols, Stream& stream);
 };
 std::span<const SoftmaxVariant> softmax_table();

@@ -6,16 +6,17 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> softmax_backward_variants(SoftmaxKind kind, Dtype dtype) {
+std::vector<std::string_view> softmax_backward_variants(softmax::Kind kind, Dtype dtype) {
   return names(softmax_backward_table(),
                [&](const auto& entry) { return entry.supports(kind, dtype); });
 }
 
-void softmax_backward(std::string_view variant, SoftmaxKind kind, Dtype dtype, const void* y,
+void softmax_backward(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* y,
                       const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
                       Stream& stream) {
-  const std::string what = join(
-      kind == SoftmaxKind::softmax ? "softmax_backward" : "log_softmax_backward", kg::name(dtype));
+  const std::string what =
+      join(kind == softmax::Kind::softmax ? "softmax_backward" : "log_softmax_backward",
+           kg::name(dtype));
   const auto& entry = find(softmax_backward_table(), variant, what,
                            [&](const auto& each) { return each.supports(kind, dtype); });
   require_extents(what, {{"rows", rows}, {"cols", cols}});

@@ -7,16 +7,16 @@
 namespace kg::vendor {
 
 // From the results y of softmax or log_softmax and the gradient dy by them; packed rows.
-std::vector<std::string_view> softmax_backward_variants(SoftmaxKind kind, Dtype dtype);
-void softmax_backward(std::string_view variant, SoftmaxKind kind, Dtype dtype, const void* y,
+std::vector<std::string_view> softmax_backward_variants(softmax::Kind kind, Dtype dtype);
+void softmax_backward(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* y,
                       const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
                       Stream& stream);
 
 // What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct SoftmaxBackwardVariant {
   std::string_view name;
-  bool (*supports)(SoftmaxKind kind, Dtype dtype);
-  void (*run)(SoftmaxKind kind, Dtype dtype, const void* y, const void* dy, void* dx,
+  bool (*supports)(softmax::Kind kind, Dtype dtype);
+  void (*run)(softmax::Kind kind, Dtype dtype, const void* y, const void* dy, void* dx,
               std::int64_t rows, std::int64_t cols, Stream& stream);
 };
 std::span<const SoftmaxBackwardVariant> softmax_backward_table();

@@ -25,7 +25,7 @@ inline void softmax_sum_gradients(std::string_view softmax_library, std::string_
                                   TermSums term_sums, const SoftmaxSumTensors& of,
                                   const SoftmaxSumWorkspace& own, std::int64_t terms,
                                   std::int64_t n, Stream& stream) {
-  softmax(softmax_library, SoftmaxKind::softmax, Dtype::f32, of.alpha, own.weights, 1, terms,
+  softmax(softmax_library, softmax::Kind::softmax, Dtype::f32, of.alpha, own.weights, 1, terms,
           stream);
   gemm(gemm_library,
        {.dtype = Dtype::f32,
@@ -44,7 +44,7 @@ inline void softmax_sum_gradients(std::string_view softmax_library, std::string_
         .ldc = n},
        Math::pedantic, stream);
   term_sums(of.x, of.dy, own.sums, terms, n, stream);
-  softmax_backward(softmax_library, SoftmaxKind::softmax, Dtype::f32, own.weights, own.sums,
+  softmax_backward(softmax_library, softmax::Kind::softmax, Dtype::f32, own.weights, own.sums,
                    of.dalpha, 1, terms, stream);
 }
 

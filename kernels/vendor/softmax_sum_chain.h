@@ -13,7 +13,7 @@ namespace kg::vendor {
 inline void softmax_and_product(std::string_view softmax_library, std::string_view gemm_library,
                                 const float* x, const float* alpha, float* weights, float* y,
                                 std::int64_t terms, std::int64_t n, Stream& stream) {
-  softmax(softmax_library, SoftmaxKind::softmax, Dtype::f32, alpha, weights, 1, terms, stream);
+  softmax(softmax_library, softmax::Kind::softmax, Dtype::f32, alpha, weights, 1, terms, stream);
   gemm(gemm_library,
        {.dtype = Dtype::f32,
         .transpose_a = false,

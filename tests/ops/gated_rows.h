@@ -25,11 +25,8 @@ using gated_activation::kForms;
 inline Form form_of(const Problem& problem) {
   return enumerator_of(kForms, problem.shape.substr(0, problem.shape.find('_')));
 }
-inline test::UnaryOp gate_of(const Problem& problem) {
-  return test::oracle_op(function_of(form_of(problem)));
-}
-inline vendor::Activation vendor_gate_of(const Problem& problem) {
-  return test::vendor_function(function_of(form_of(problem)));
+inline activation::Function gate_of(const Problem& problem) {
+  return function_of(form_of(problem));
 }
 
 inline std::vector<std::string> with_each_gate(const std::vector<std::string>& shapes) {

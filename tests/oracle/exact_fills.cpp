@@ -219,7 +219,8 @@ std::vector<double> identity(std::int64_t n) {
   return matrix;
 }
 
-FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count, std::uint64_t seed) {
+FillPair exact_elementwise(Dtype dtype, elementwise::Op op, std::int64_t count,
+                           std::uint64_t seed) {
   const int precision = float_format(dtype).precision;
   const Random random_a = random_of(seed, Tensor::a);
   const Random random_b = random_of(seed, Tensor::b);
@@ -228,7 +229,7 @@ FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count, std::ui
     const auto index = static_cast<std::uint64_t>(i);
     double a;
     double b;
-    if (op == BinaryOp::add || op == BinaryOp::sub) {
+    if (op == elementwise::Op::add || op == elementwise::Op::sub) {
       // |a|, |b| < 2^(p-1): the sum has at most p bits.
       a = odd_integer(random_a, index, precision - 1);
       b = odd_integer(random_b, index, precision - 1);
@@ -243,7 +244,7 @@ FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count, std::ui
       b = random_b.sign(index) *
           std::ldexp(1.0, static_cast<int>(random_b.integer(index, -kScale, kScale)));
     }
-    fill.a.push_back(op == BinaryOp::div ? a * b : a);
+    fill.a.push_back(op == elementwise::Op::div ? a * b : a);
     fill.b.push_back(b);
   }
   fill.description =

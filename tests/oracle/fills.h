@@ -75,7 +75,7 @@ Fill integers(Dtype dtype, std::int64_t count, std::int64_t max_abs, Tensor tens
 // a and b whose result under `op` is a number of `dtype`, though not of the next narrower format in
 // at least one of a, b and the result: rounding to TF32 or bf16 anywhere changes nearly every
 // element.
-FillPair exact_elementwise(Dtype dtype, BinaryOp op, std::int64_t count,
+FillPair exact_elementwise(Dtype dtype, elementwise::Op op, std::int64_t count,
                            std::uint64_t seed = test::seed());
 
 // n x n. A times it is A: the sums are exact in every order, and an A of full significands shows

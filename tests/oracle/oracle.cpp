@@ -104,9 +104,9 @@ std::vector<double> magnitudes(const std::vector<double>& values) {
 
 } // namespace
 
-std::vector<double> elementwise_oracle(BinaryOp op, Dtype dtype, std::span<const double> a,
+std::vector<double> elementwise_oracle(elementwise::Op op, Dtype dtype, std::span<const double> a,
                                        std::span<const double> b) {
-  require(op == BinaryOp::add || (dtype != Dtype::f64 && dtype != Dtype::i32),
+  require(op == elementwise::Op::add || (dtype != Dtype::f64 && dtype != Dtype::i32),
           "elementwise oracle: f64 and i32 have only add");
   require(a.size() == b.size(),
           fmt::format("elementwise oracle: a has {} elements, b has {}", a.size(), b.size()));
@@ -119,10 +119,10 @@ std::vector<double> elementwise_oracle(BinaryOp op, Dtype dtype, std::span<const
     }
     double exact = 0;
     switch (op) {
-    case BinaryOp::add: exact = a[i] + b[i]; break;
-    case BinaryOp::sub: exact = a[i] - b[i]; break;
-    case BinaryOp::mul: exact = a[i] * b[i]; break;
-    case BinaryOp::div: exact = a[i] / b[i]; break;
+    case elementwise::Op::add: exact = a[i] + b[i]; break;
+    case elementwise::Op::sub: exact = a[i] - b[i]; break;
+    case elementwise::Op::mul: exact = a[i] * b[i]; break;
+    case elementwise::Op::div: exact = a[i] / b[i]; break;
     }
     result.push_back(round_to(dtype, exact));
   }

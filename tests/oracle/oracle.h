@@ -12,20 +12,19 @@
 #include <string>
 #include <vector>
 
+#include "elementwise/op.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "tests/oracle/strided.h"
 
 namespace kg::test {
 
-enum class BinaryOp { add, sub, mul, div };
-
 // a op b, correctly rounded to `dtype`. The operation in binary64 and then rounding equals one
 // rounding of the exact result, since 53 >= 2 p + 2 for every p here: S. A. Figueroa, "When is
 // double rounding innocuous?", SIGNUM Newsletter 30(3), 1995. The same theorem (24 >= 2 * 11 + 2)
 // makes an f16 or bf16 kernel that computes in f32 correctly rounded.
 // Of f64 and i32 the sum alone: f64's by the processor's IEEE addition, i32's modulo 2^32.
-std::vector<double> elementwise_oracle(BinaryOp op, Dtype dtype, std::span<const double> a,
+std::vector<double> elementwise_oracle(elementwise::Op op, Dtype dtype, std::span<const double> a,
                                        std::span<const double> b);
 
 // Per slice: the sum of x, the sum of |x| and the Euclidean norm of x.

@@ -30,13 +30,13 @@ inline std::vector<double> bias_sums(std::span<const double> x, std::span<const 
 
 // What a relative error of `error` in the argument z moves y = z gate(z): error |y| through the
 // factor, error z^2 gate'(z) through the gate.
-inline double argument_tolerance(UnaryOp gelu, double z, double y, double error) {
+inline double argument_tolerance(activation::Function gelu, double z, double y, double error) {
   return std::isfinite(y) ? error * (std::fabs(y) + argument_condition(gelu, z)) : 0;
 }
 
 // Ours: the bound of the gelu, of an argument that was rounded to f32, u. `sums` are bias_sums, y =
 // unary_oracle of them.
-inline std::vector<double> bias_gelu_tolerances(UnaryOp gelu, Dtype output,
+inline std::vector<double> bias_gelu_tolerances(activation::Function gelu, Dtype output,
                                                 std::span<const double> sums,
                                                 std::span<const double> y) {
   std::vector<double> bounds = unary_tolerances(gelu, output, sums, y);
@@ -47,7 +47,7 @@ inline std::vector<double> bias_gelu_tolerances(UnaryOp gelu, Dtype output,
 
 // A library's, which may store the sum in `output` before it takes the gelu of it: half the
 // smallest subnormal number more where the sum itself is subnormal.
-inline std::vector<double> library_bias_gelu_tolerances(UnaryOp gelu, Dtype output,
+inline std::vector<double> library_bias_gelu_tolerances(activation::Function gelu, Dtype output,
                                                         std::span<const double> sums,
                                                         std::span<const double> y) {
   std::vector<double> bounds = library_tolerances(gelu, output, sums, y);

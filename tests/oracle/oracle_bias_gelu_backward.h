@@ -24,7 +24,8 @@ struct BiasGeluGradients {
 };
 
 // `sums` are bias_sums of rows of `cols` elements, as many as dy.
-inline BiasGeluGradients bias_gelu_gradients_oracle(UnaryOp gelu, std::span<const double> sums,
+inline BiasGeluGradients bias_gelu_gradients_oracle(activation::Function gelu,
+                                                    std::span<const double> sums,
                                                     std::span<const double> dy, std::int64_t cols) {
   BiasGeluGradients gradients{unary_backward_oracle(gelu, sums, dy), {}};
   gradients.dbias.assign(static_cast<std::size_t>(cols), 0.0);
@@ -34,7 +35,7 @@ inline BiasGeluGradients bias_gelu_gradients_oracle(UnaryOp gelu, std::span<cons
 }
 
 // What a relative error of `error` in the argument moves the slope: the slope beside, in fp64.
-inline double slope_tolerance(UnaryOp gelu, double z, double error) {
+inline double slope_tolerance(activation::Function gelu, double z, double error) {
   if (!std::isfinite(z)) return 0;
   const std::vector<double> slope =
       unary_slope_oracle(gelu, std::vector<double>{z, z * (1 - error), z * (1 + error)});
@@ -42,7 +43,8 @@ inline double slope_tolerance(UnaryOp gelu, double z, double error) {
 }
 
 // One element in f32: the bound of activation_backward, of an argument that was rounded to f32.
-inline double bias_gelu_backward_f32_tolerance(UnaryOp gelu, double sum, double dy, double dx) {
+inline double bias_gelu_backward_f32_tolerance(activation::Function gelu, double sum, double dy,
+                                               double dx) {
   if (!std::isfinite(sum) || !std::isfinite(dy) || !std::isfinite(dx)) return 0;
   return unary_backward_f32_tolerance(gelu, sum, dy, dx) +
          std::fabs(dy) * slope_tolerance(gelu, sum, unit_roundoff(Dtype::f32));
@@ -70,7 +72,7 @@ inline BiasGeluGradients with_column_bounds(Dtype output, std::vector<double> er
 }
 
 // Ours: dbias adds dx before it is rounded to where it is stored.
-inline BiasGeluGradients bias_gelu_backward_tolerances(UnaryOp gelu, Dtype output,
+inline BiasGeluGradients bias_gelu_backward_tolerances(activation::Function gelu, Dtype output,
                                                        std::span<const double> sums,
                                                        std::span<const double> dy,
                                                        const BiasGeluGradients& gradients) {
@@ -86,7 +88,8 @@ inline BiasGeluGradients bias_gelu_backward_tolerances(UnaryOp gelu, Dtype outpu
 }
 
 // A library's, which may store the sum with the bias in `output`, and dx before it adds it.
-inline BiasGeluGradients library_bias_gelu_backward_tolerances(UnaryOp gelu, Dtype output,
+inline BiasGeluGradients library_bias_gelu_backward_tolerances(activation::Function gelu,
+                                                               Dtype output,
                                                                std::span<const double> sums,
                                                                std::span<const double> dy,
                                                                const BiasGeluGradients& gradients) {

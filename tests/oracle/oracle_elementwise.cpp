@@ -88,11 +88,11 @@ std::vector<double> repeated_oracle(std::span<const double> values,
   return result;
 }
 
-BinaryGradients binary_gradients_oracle(BinaryOp op, Dtype dtype, std::span<const double> dy,
+BinaryGradients binary_gradients_oracle(elementwise::Op op, Dtype dtype, std::span<const double> dy,
                                         std::span<const double> a, std::span<const double> b) {
-  require(op == BinaryOp::mul || op == BinaryOp::div,
+  require(op == elementwise::Op::mul || op == elementwise::Op::div,
           "binary gradients oracle: sums and differences have none of their own");
-  if (op == BinaryOp::mul)
+  if (op == elementwise::Op::mul)
     return {elementwise_oracle(op, dtype, dy, b), elementwise_oracle(op, dtype, dy, a)};
   const std::vector<double> share = elementwise_oracle(op, Dtype::f32, dy, b);
   const std::vector<double> ratio = elementwise_oracle(op, Dtype::f32, a, b);

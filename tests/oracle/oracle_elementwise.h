@@ -42,7 +42,7 @@ struct BinaryGradients {
 
 // As elementwise_backward.h defines them: mul and div alone, each operation rounded to f32 and the
 // result to `dtype`.
-BinaryGradients binary_gradients_oracle(BinaryOp op, Dtype dtype, std::span<const double> dy,
+BinaryGradients binary_gradients_oracle(elementwise::Op op, Dtype dtype, std::span<const double> dy,
                                         std::span<const double> a, std::span<const double> b);
 
 // What db of a quotient may be off -dy a / b^2: three roundings to f32, u each and 0.01 u for

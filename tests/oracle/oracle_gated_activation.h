@@ -47,20 +47,20 @@ std::vector<T> side_by_side(const Halves<T>& halves, std::int64_t cols) {
 
 // What f32 makes of a product: of relu's the rounded one; of others an infinity, and NaN where one
 // meets an activation that f32 rounds to 0.
-inline double gated_product(UnaryOp op, double a, double b) {
+inline double gated_product(activation::Function op, double a, double b) {
   const double product = std::isinf(b) ? round_to(Dtype::f32, a) * b : a * b;
   const double rounded = round_to(Dtype::f32, product);
-  return op == UnaryOp::relu || std::isinf(rounded) ? rounded : product;
+  return op == activation::Function::relu || std::isinf(rounded) ? rounded : product;
 }
 
-inline std::vector<double> gated_oracle(UnaryOp op, const Halves<double>& x) {
+inline std::vector<double> gated_oracle(activation::Function op, const Halves<double>& x) {
   std::vector<double> y = unary_oracle(op, x.gate);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = gated_product(op, y[i], x.value[i]);
   return y;
 }
 
 // (dy value) act'(gate), the product in brackets rounded to f32, and dy act(gate).
-inline Halves<double> gated_gradients_oracle(UnaryOp op, const Halves<double>& x,
+inline Halves<double> gated_gradients_oracle(activation::Function op, const Halves<double>& x,
                                              std::span<const double> dy) {
   Halves<double> dx{{}, unary_oracle(op, x.gate)};
   std::vector<double> products;
@@ -73,8 +73,9 @@ inline Halves<double> gated_gradients_oracle(UnaryOp op, const Halves<double>& x
 }
 
 // A bound of f32 `computed` of a product that is stored in `output`, and rounded to f32 before.
-inline double gated_tolerance(UnaryOp op, Dtype output, double product, double computed) {
-  if (op == UnaryOp::relu || !std::isfinite(product)) return 0;
+inline double gated_tolerance(activation::Function op, Dtype output, double product,
+                              double computed) {
+  if (op == activation::Function::relu || !std::isfinite(product)) return 0;
   const double rounding = unit_roundoff(Dtype::f32) * std::fabs(product);
   return stored_tolerance(output, product, computed + rounding + half_min_subnormal(Dtype::f32));
 }
@@ -85,8 +86,8 @@ inline double moved(double factor, double error) {
 }
 
 // y = gated_oracle of x.
-inline std::vector<double> gated_tolerances(UnaryOp op, Dtype output, const Halves<double>& x,
-                                            std::span<const double> y) {
+inline std::vector<double> gated_tolerances(activation::Function op, Dtype output,
+                                            const Halves<double>& x, std::span<const double> y) {
   const std::vector<double> act = unary_oracle(op, x.gate);
   std::vector<double> bounds;
   for (std::size_t i = 0; i < y.size(); ++i)
@@ -96,7 +97,7 @@ inline std::vector<double> gated_tolerances(UnaryOp op, Dtype output, const Halv
 }
 
 // A library's, which may store the activation in `output`.
-inline std::vector<double> library_gated_tolerances(UnaryOp op, Dtype output,
+inline std::vector<double> library_gated_tolerances(activation::Function op, Dtype output,
                                                     const Halves<double>& x,
                                                     std::span<const double> y) {
   const std::vector<double> act = unary_oracle(op, x.gate);
@@ -109,8 +110,8 @@ inline std::vector<double> library_gated_tolerances(UnaryOp op, Dtype output,
 
 // The unit in which accuracies are compared with a vendor's: that of the activation, times the
 // value.
-inline std::vector<double> gated_error_units(UnaryOp op, Dtype output, const Halves<double>& x,
-                                             std::span<const double> y) {
+inline std::vector<double> gated_error_units(activation::Function op, Dtype output,
+                                             const Halves<double>& x, std::span<const double> y) {
   const std::vector<double> act = unary_oracle(op, x.gate);
   std::vector<double> units = unary_error_units(op, output, x.gate, act);
   for (std::size_t i = 0; i < y.size(); ++i)
@@ -120,8 +121,8 @@ inline std::vector<double> gated_error_units(UnaryOp op, Dtype output, const Hal
 
 // dx = gated_gradients_oracle of x and dy. The gate's: the bound of activation_backward, of a dy
 // that was rounded once.
-inline Halves<double> gated_gradient_tolerances(UnaryOp op, Dtype output, const Halves<double>& x,
-                                                std::span<const double> dy,
+inline Halves<double> gated_gradient_tolerances(activation::Function op, Dtype output,
+                                                const Halves<double>& x, std::span<const double> dy,
                                                 const Halves<double>& dx) {
   const std::vector<double> act = unary_oracle(op, x.gate);
   const std::vector<double> slope = unary_slope_oracle(op, x.gate);
@@ -141,7 +142,7 @@ inline Halves<double> gated_gradient_tolerances(UnaryOp op, Dtype output, const 
 }
 
 // A library's, which may store the activation, and the product of dy and the value, in `output`.
-inline Halves<double> library_gated_gradient_tolerances(UnaryOp op, Dtype output,
+inline Halves<double> library_gated_gradient_tolerances(activation::Function op, Dtype output,
                                                         const Halves<double>& x,
                                                         std::span<const double> dy,
                                                         const Halves<double>& dx) {
@@ -155,7 +156,7 @@ inline Halves<double> library_gated_gradient_tolerances(UnaryOp op, Dtype output
     const double rounding =
         (unit_roundoff(Dtype::f32) + unit_roundoff(output)) * std::fabs(products[i]) +
         half_min_subnormal(output);
-    if (op != UnaryOp::relu && std::isfinite(dx.gate[i]))
+    if (op != activation::Function::relu && std::isfinite(dx.gate[i]))
       bounds.gate[i] += moved(slope[i], rounding);
     bounds.value.push_back(gated_tolerance(op, output, dx.value[i], moved(dy[i], act[i])));
   }

@@ -23,7 +23,7 @@ namespace kg::test {
 struct EpilogueOracle {
   std::vector<double> z, y;
 };
-inline EpilogueOracle epilogue_oracle(std::optional<UnaryOp> activation,
+inline EpilogueOracle epilogue_oracle(std::optional<activation::Function> activation,
                                       std::span<const double> product,
                                       std::span<const double> bias) {
   const std::vector<double> z = bias_sums(product, bias);
@@ -37,8 +37,8 @@ struct EpilogueTolerances {
 // `product`: bounds of the product in f32, before the bias is added, which rounds by u |z|. An
 // error of z moves the activation by 1.13 times as much at the most: the gelus are steepest near
 // sqrt(2), with 1.129.
-inline EpilogueTolerances epilogue_tolerances(std::optional<UnaryOp> activation, Dtype output,
-                                              const EpilogueOracle& expected,
+inline EpilogueTolerances epilogue_tolerances(std::optional<activation::Function> activation,
+                                              Dtype output, const EpilogueOracle& expected,
                                               std::span<const double> product) {
   constexpr double kSteepest = 1.13;
   EpilogueTolerances bounds;
@@ -60,15 +60,15 @@ inline EpilogueTolerances epilogue_tolerances(std::optional<UnaryOp> activation,
 }
 
 // y of a library, which may store z in `output` before it activates it, and whose gelu may cancel.
-inline std::vector<double> library_epilogue_tolerances(std::optional<UnaryOp> activation,
-                                                       Dtype output, const EpilogueOracle& expected,
-                                                       std::span<const double> product) {
+inline std::vector<double>
+library_epilogue_tolerances(std::optional<activation::Function> activation, Dtype output,
+                            const EpilogueOracle& expected, std::span<const double> product) {
   std::vector<double> sums;
   for (std::size_t i = 0; i < product.size(); ++i)
     sums.push_back(product[i] + unit_roundoff(output) * std::fabs(expected.z[i]) +
                    half_min_subnormal(output));
   std::vector<double> bounds = epilogue_tolerances(activation, output, expected, sums).y;
-  if (activation == UnaryOp::gelu || activation == UnaryOp::gelu_tanh)
+  if (activation == activation::Function::gelu || activation == activation::Function::gelu_tanh)
     for (std::size_t i = 0; i < bounds.size(); ++i)
       bounds[i] += gelu_cancelling_tolerance(expected.z[i], expected.y[i]);
   return bounds;
@@ -98,8 +98,8 @@ inline std::vector<double> column_sums(std::span<const double> values, std::int6
 
 // `product`: what the slope multiplies, and its bounds in f32. The slope scales an error of the
 // product; its own is that of activation_backward. Where dz is not finite there is one right value.
-inline std::vector<double> epilogue_gradient_tolerances(UnaryOp activation, Dtype output,
-                                                        std::span<const double> z,
+inline std::vector<double> epilogue_gradient_tolerances(activation::Function activation,
+                                                        Dtype output, std::span<const double> z,
                                                         std::span<const double> product,
                                                         std::span<const double> product_bounds,
                                                         std::span<const double> dz) {
@@ -116,9 +116,11 @@ inline std::vector<double> epilogue_gradient_tolerances(UnaryOp activation, Dtyp
 
 // A library's, which may store the product before it multiplies it, and whose slopes may come from
 // numbers near 1.
-inline std::vector<double> library_epilogue_gradient_tolerances(
-    UnaryOp activation, Dtype output, std::span<const double> z, std::span<const double> product,
-    std::span<const double> product_bounds, std::span<const double> dz) {
+inline std::vector<double>
+library_epilogue_gradient_tolerances(activation::Function activation, Dtype output,
+                                     std::span<const double> z, std::span<const double> product,
+                                     std::span<const double> product_bounds,
+                                     std::span<const double> dz) {
   const std::vector<double> slope = unary_slope_oracle(activation, z);
   std::vector<double> bounds = library_backward_tolerances(activation, output, z, product, dz);
   for (std::size_t i = 0; i < z.size(); ++i)

@@ -19,8 +19,9 @@
 
 namespace kg::test {
 
-inline bool has_gate(UnaryOp op) {
-  return op == UnaryOp::silu || op == UnaryOp::gelu || op == UnaryOp::gelu_tanh;
+inline bool has_gate(activation::Function op) {
+  return op == activation::Function::silu || op == activation::Function::gelu ||
+         op == activation::Function::gelu_tanh;
 }
 
 // What f32 loses of a factor that vanishes exponentially: where it is subnormal, the exponential's
@@ -33,7 +34,7 @@ inline double tail_loss(double factor) {
 }
 
 // How far one unit of relative error in the argument of a gate moves the result: x^2 gate'(x).
-inline double argument_condition(UnaryOp op, double x) {
+inline double argument_condition(activation::Function op, double x) {
   return has_gate(op) && std::isfinite(x) ? x * x * gate_oracle(op, x).slope : 0;
 }
 
@@ -53,11 +54,13 @@ inline double argument_condition(UnaryOp op, double x) {
 // gelu_tanh: 8 u as silu; the argument's square, factors, addition and product 4 u.
 //
 // 1 + erf(x / sqrt(2)), or 1 + tanh, is no legal form: it has no correct digit below -6.
-inline double unary_f32_tolerance(UnaryOp op, double x, double y) {
-  if (op == UnaryOp::relu || !std::isfinite(x) || !std::isfinite(y)) return 0;
+inline double unary_f32_tolerance(activation::Function op, double x, double y) {
+  if (op == activation::Function::relu || !std::isfinite(x) || !std::isfinite(y)) return 0;
   const double u = unit_roundoff(Dtype::f32);
-  const double roundings = op == UnaryOp::gelu ? 10 : 8;
-  const double argument = op == UnaryOp::gelu ? 1.5 : op == UnaryOp::gelu_tanh ? 4 : 0;
+  const double roundings = op == activation::Function::gelu ? 10 : 8;
+  const double argument = op == activation::Function::gelu        ? 1.5
+                          : op == activation::Function::gelu_tanh ? 4
+                                                                  : 0;
   const double loss =
       has_gate(op) ? std::fabs(x) * tail_loss(gate_oracle(op, x).value) : tail_loss(std::fabs(y));
   return u * (roundings * std::fabs(y) + argument * argument_condition(op, x)) + loss +
@@ -80,30 +83,31 @@ inline bool gelu_sign(double x, double y) { return y == 0 || std::signbit(x) == 
 
 // --- For whole results: y = unary_oracle of x, stored in `output`.
 
-inline std::vector<double> unary_tolerances(UnaryOp op, Dtype output, std::span<const double> x,
-                                            std::span<const double> y) {
+inline std::vector<double> unary_tolerances(activation::Function op, Dtype output,
+                                            std::span<const double> x, std::span<const double> y) {
   std::vector<double> bounds;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double computed = unary_f32_tolerance(op, x[i], y[i]);
-    const bool rounded = op != UnaryOp::relu && std::isfinite(y[i]);
+    const bool rounded = op != activation::Function::relu && std::isfinite(y[i]);
     bounds.push_back(rounded ? stored_tolerance(output, y[i], computed) : 0);
   }
   return bounds;
 }
 
 // The same for a library, whose gelu may cancel.
-inline std::vector<double> library_tolerances(UnaryOp op, Dtype output, std::span<const double> x,
+inline std::vector<double> library_tolerances(activation::Function op, Dtype output,
+                                              std::span<const double> x,
                                               std::span<const double> y) {
   std::vector<double> bounds = unary_tolerances(op, output, x, y);
-  if (op == UnaryOp::gelu || op == UnaryOp::gelu_tanh)
+  if (op == activation::Function::gelu || op == activation::Function::gelu_tanh)
     for (std::size_t i = 0; i < x.size(); ++i) bounds[i] += gelu_cancelling_tolerance(x[i], y[i]);
   return bounds;
 }
 
 // The unit in which accuracies are compared with a vendor's: what one rounding of the result and
 // one of the argument cost.
-inline std::vector<double> unary_error_units(UnaryOp op, Dtype output, std::span<const double> x,
-                                             std::span<const double> y) {
+inline std::vector<double> unary_error_units(activation::Function op, Dtype output,
+                                             std::span<const double> x, std::span<const double> y) {
   std::vector<double> units;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double size = std::isfinite(y[i]) ? std::fabs(y[i]) : 0;

@@ -20,22 +20,23 @@ namespace kg::test {
 
 // The terms of f' = gate + x gate', which may cancel: what a relative error of 1 in each of them
 // moves f'. For sigmoid and tanh f' has one term.
-inline double slope_condition(UnaryOp op, double x) {
+inline double slope_condition(activation::Function op, double x) {
   if (!has_gate(op)) return std::fabs(unary_slope_oracle(op, std::vector<double>{x})[0]);
   const Gate gate = gate_oracle(op, x);
   return gate.slope == 0 ? gate.value : gate.value + std::fabs(x) * gate.slope;
 }
 
 // The slope of the gate's own argument, behind which its exponential stands.
-inline double inner_slope(UnaryOp op, double x) {
-  return op == UnaryOp::gelu_tanh ? 1.5957691216057308 * (1 + 3 * 0.044715 * x * x) : 1;
+inline double inner_slope(activation::Function op, double x) {
+  return op == activation::Function::gelu_tanh ? 1.5957691216057308 * (1 + 3 * 0.044715 * x * x)
+                                               : 1;
 }
 
 // By how many u the argument of the exponential errs, absolutely: gelu's x^2 / 2 is rounded once;
 // gelu_tanh's z = 2 sqrt(2 / pi) (x + 0.044715 x^3) errs by 4 u of itself.
-inline double exponent_roundings(UnaryOp op, double x) {
-  if (op == UnaryOp::gelu) return x * x / 2;
-  if (op == UnaryOp::gelu_tanh)
+inline double exponent_roundings(activation::Function op, double x) {
+  if (op == activation::Function::gelu) return x * x / 2;
+  if (op == activation::Function::gelu_tanh)
     return 4 * 1.5957691216057308 * std::fabs(x) * (1 + 0.044715 * x * x);
   return 0;
 }
@@ -54,8 +55,10 @@ inline double exponent_roundings(UnaryOp op, double x) {
 //
 // Exponentials that are subnormal, or 0, cost tail_loss of them, times the factors behind them;
 // tanh's has a factor of 4.
-inline double unary_backward_f32_tolerance(UnaryOp op, double x, double dy, double dx) {
-  if (op == UnaryOp::relu || !std::isfinite(x) || !std::isfinite(dy) || !std::isfinite(dx))
+inline double unary_backward_f32_tolerance(activation::Function op, double x, double dy,
+                                           double dx) {
+  if (op == activation::Function::relu || !std::isfinite(x) || !std::isfinite(dy) ||
+      !std::isfinite(dx))
     return 0;
   const double u = unit_roundoff(Dtype::f32);
   const double condition = slope_condition(op, x);
@@ -71,14 +74,14 @@ inline double unary_backward_f32_tolerance(UnaryOp op, double x, double dy, doub
 
 // --- For whole results: dx = unary_backward_oracle of x and dy, stored in `output`.
 
-inline std::vector<double> unary_backward_tolerances(UnaryOp op, Dtype output,
+inline std::vector<double> unary_backward_tolerances(activation::Function op, Dtype output,
                                                      std::span<const double> x,
                                                      std::span<const double> dy,
                                                      std::span<const double> dx) {
   std::vector<double> bounds;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double computed = unary_backward_f32_tolerance(op, x[i], dy[i], dx[i]);
-    const bool rounded = op != UnaryOp::relu && std::isfinite(dx[i]);
+    const bool rounded = op != activation::Function::relu && std::isfinite(dx[i]);
     bounds.push_back(rounded ? stored_tolerance(output, dx[i], computed) : 0);
   }
   return bounds;
@@ -87,12 +90,12 @@ inline std::vector<double> unary_backward_tolerances(UnaryOp op, Dtype output,
 // The same for a library, which may take f' from y as it is stored, or from other numbers near 1:
 // 1 - y^2 errs by 2 roundings of y, the product of that with silu's x by |x| as many; with the
 // roundings of the formula itself 8.
-inline std::vector<double> library_backward_tolerances(UnaryOp op, Dtype output,
+inline std::vector<double> library_backward_tolerances(activation::Function op, Dtype output,
                                                        std::span<const double> x,
                                                        std::span<const double> dy,
                                                        std::span<const double> dx) {
   std::vector<double> bounds = unary_backward_tolerances(op, output, x, dy, dx);
-  if (op == UnaryOp::relu) return bounds;
+  if (op == activation::Function::relu) return bounds;
   for (std::size_t i = 0; i < x.size(); ++i)
     if (std::isfinite(x[i]) && std::isfinite(dy[i]))
       bounds[i] += 8 * unit_roundoff(output) * std::fabs(dy[i]) * std::max(1.0, std::fabs(x[i]));
@@ -101,7 +104,7 @@ inline std::vector<double> library_backward_tolerances(UnaryOp op, Dtype output,
 
 // The unit in which accuracies are compared with a vendor's: what one rounding of the result and
 // one of each term of f' cost.
-inline std::vector<double> unary_backward_error_units(UnaryOp op, Dtype output,
+inline std::vector<double> unary_backward_error_units(activation::Function op, Dtype output,
                                                       std::span<const double> x,
                                                       std::span<const double> dy,
                                                       std::span<const double> dx) {

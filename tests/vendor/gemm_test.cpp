@@ -96,10 +96,10 @@ TEST(Vendor, GemmMayUseTf32) {
 TEST(Vendor, GemmAddsTheBiasOfTheColumnAndActivates) {
   constexpr std::int64_t kM = 3, kN = 6;
   constexpr std::array kEpilogues = {
-      std::pair(GemmEpilogue::bias, std::optional<test::UnaryOp>()),
-      std::pair(GemmEpilogue::bias_relu, std::optional(test::UnaryOp::relu)),
-      std::pair(GemmEpilogue::bias_gelu, std::optional(test::UnaryOp::gelu)),
-      std::pair(GemmEpilogue::bias_gelu_tanh, std::optional(test::UnaryOp::gelu_tanh))};
+      std::pair(gemm::Epilogue::bias, std::optional<activation::Function>()),
+      std::pair(gemm::Epilogue::bias_relu, std::optional(activation::Function::relu)),
+      std::pair(gemm::Epilogue::bias_gelu, std::optional(activation::Function::gelu)),
+      std::pair(gemm::Epilogue::bias_gelu_tanh, std::optional(activation::Function::gelu_tanh))};
   Stream stream;
   for (const Dtype dtype : kFloats)
     for (const auto& [epilogue, activation] : kEpilogues)
@@ -127,13 +127,14 @@ TEST(Vendor, GemmAddsTheBiasOfTheColumnAndActivates) {
 // C += column row, all of it 0 but C itself, which is dy; z has rows of its own.
 TEST(Vendor, GemmMultipliesBySlopesAndAddsColumns) {
   constexpr std::int64_t kM = 3, kN = 8, kLeading = 16;
-  constexpr std::array kEpilogues = {std::pair(GemmEpilogue::drelu, test::UnaryOp::relu),
-                                     std::pair(GemmEpilogue::dgelu, test::UnaryOp::gelu),
-                                     std::pair(GemmEpilogue::dgelu_tanh, test::UnaryOp::gelu_tanh)};
+  constexpr std::array kEpilogues = {
+      std::pair(gemm::Epilogue::drelu, activation::Function::relu),
+      std::pair(gemm::Epilogue::dgelu, activation::Function::gelu),
+      std::pair(gemm::Epilogue::dgelu_tanh, activation::Function::gelu_tanh)};
   Stream stream;
   for (const Dtype dtype : kFloats)
     for (const auto& [epilogue, activation] : kEpilogues)
-      for (const auto gradient : {GemmBiasGradient::none, GemmBiasGradient::of_c})
+      for (const auto gradient : {gemm::BiasGradient::none, gemm::BiasGradient::of_c})
         for (const std::string_view variant : gemm_variants(dtype, epilogue, gradient)) {
           SCOPED_TRACE(fmt::format("{} {} {}", variant, name(dtype), static_cast<int>(epilogue)));
           std::vector<double> dy, z, stored(kM * kLeading, kGap);
@@ -158,7 +159,7 @@ TEST(Vendor, GemmMultipliesBySlopesAndAddsColumns) {
           const double tolerance = dtype == Dtype::f32 ? 1e-5 : 2e-2;
           const std::vector<double> actual = download(dtype, c, stream);
           for (std::size_t i = 0; i < dz.size(); ++i) ASSERT_NEAR(actual[i], dz[i], tolerance) << i;
-          if (gradient == GemmBiasGradient::none) continue;
+          if (gradient == gemm::BiasGradient::none) continue;
           const std::vector<double> right = test::column_sums(dz, kN);
           const std::vector<double> added = download(dtype, sums, stream);
           for (std::size_t i = 0; i < right.size(); ++i)
@@ -170,13 +171,13 @@ TEST(Vendor, GemmMultipliesBySlopesAndAddsColumns) {
 TEST(Vendor, GemmAddsRowsOfAnOperand) {
   Stream stream;
   for (const Dtype dtype : kFloats)
-    for (const auto gradient : {GemmBiasGradient::of_a, GemmBiasGradient::of_b})
-      for (const std::string_view variant : gemm_variants(dtype, GemmEpilogue::none, gradient)) {
+    for (const auto gradient : {gemm::BiasGradient::of_a, gemm::BiasGradient::of_b})
+      for (const std::string_view variant : gemm_variants(dtype, gemm::Epilogue::none, gradient)) {
         SCOPED_TRACE(fmt::format("{} {} {}", variant, name(dtype), static_cast<int>(gradient)));
         const Bytes a = upload(dtype, {1, 2, kGap, 3, 4, kGap, 5, 6}, stream);
         const Bytes b = upload(dtype, {1, 0, 0, 2, kGap, 0, 1, 0, 3, kGap, 0, 0, 1, 4}, stream);
         const Bytes c(8 * size_of(dtype));
-        const bool of_a = gradient == GemmBiasGradient::of_a;
+        const bool of_a = gradient == gemm::BiasGradient::of_a;
         const Bytes sums = upload(dtype, std::vector<double>(of_a ? 2 : 4, kGap), stream);
         Gemm problem = {dtype, true, false, 2, 4, 3, 1, a.data(), 3, b.data(), 5, 0, c.data(), 4};
         problem.bias_gradient = gradient;
@@ -260,7 +261,7 @@ TEST(Vendor, GemmNamesBadArguments) {
   expect_error(with(&Gemm::lda, 1), "lda is 1");
   expect_error(with(&Gemm::ldb, 2), "ldb is 2");
   expect_error(with(&Gemm::ldc, 2), "ldc is 2");
-  const auto gradient_of = [&](GemmEpilogue epilogue, GemmBiasGradient gradient) {
+  const auto gradient_of = [&](gemm::Epilogue epilogue, gemm::BiasGradient gradient) {
     Gemm bad = good;
     bad.epilogue = epilogue;
     bad.bias_gradient = gradient;
@@ -269,8 +270,8 @@ TEST(Vendor, GemmNamesBadArguments) {
            stream);
     };
   };
-  expect_error(gradient_of(GemmEpilogue::dgelu_tanh, GemmBiasGradient::none), "z is null");
-  expect_error(gradient_of(GemmEpilogue::none, GemmBiasGradient::of_b), "dbias is null");
+  expect_error(gradient_of(gemm::Epilogue::dgelu_tanh, gemm::BiasGradient::none), "z is null");
+  expect_error(gradient_of(gemm::Epilogue::none, gemm::BiasGradient::of_b), "dbias is null");
 }
 
 } // namespace

@@ -13,11 +13,11 @@ namespace cudnn {
 namespace {
 
 // cudnnActivationForward: all but the gelus.
-bool activation_supported(Activation function, Dtype dtype) {
+bool activation_supported(activation::Function function, Dtype dtype) {
   return mode_of(function).has_value() && type_of(dtype).has_value();
 }
 
-void activation(Activation function, Dtype dtype, const void* x, void* y, std::int64_t n,
+void activation(activation::Function function, Dtype dtype, const void* x, void* y, std::int64_t n,
                 Stream& stream) {
   const ActivationDescriptor descriptor(function);
   const Tensor each(type_of(dtype).value(), 1, n);
@@ -33,12 +33,12 @@ void activation(Activation function, Dtype dtype, const void* x, void* y, std::i
 namespace thrust_cuda {
 namespace {
 
-template <Activation function, class T>
+template <activation::Function function, class T>
 struct Apply {
   __device__ T operator()(T x) const { return narrow<T>(activated<function>(widen(x))); }
 };
 
-template <Activation function, class T>
+template <activation::Function function, class T>
 void transform(const void* x, void* y, std::int64_t n, Stream& stream) {
   const T* first = static_cast<const T*>(x);
   thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + n,
@@ -46,22 +46,25 @@ void transform(const void* x, void* y, std::int64_t n, Stream& stream) {
 }
 
 template <class T>
-void activation(Activation function, const void* x, void* y, std::int64_t n, Stream& stream) {
+void activation(activation::Function function, const void* x, void* y, std::int64_t n,
+                Stream& stream) {
   switch (function) {
-  case Activation::relu: return transform<Activation::relu, T>(x, y, n, stream);
-  case Activation::sigmoid: return transform<Activation::sigmoid, T>(x, y, n, stream);
-  case Activation::tanh: return transform<Activation::tanh, T>(x, y, n, stream);
-  case Activation::gelu: return transform<Activation::gelu, T>(x, y, n, stream);
-  case Activation::gelu_tanh: return transform<Activation::gelu_tanh, T>(x, y, n, stream);
-  case Activation::silu: return transform<Activation::silu, T>(x, y, n, stream);
+  case activation::Function::relu: return transform<activation::Function::relu, T>(x, y, n, stream);
+  case activation::Function::sigmoid:
+    return transform<activation::Function::sigmoid, T>(x, y, n, stream);
+  case activation::Function::tanh: return transform<activation::Function::tanh, T>(x, y, n, stream);
+  case activation::Function::gelu: return transform<activation::Function::gelu, T>(x, y, n, stream);
+  case activation::Function::gelu_tanh:
+    return transform<activation::Function::gelu_tanh, T>(x, y, n, stream);
+  case activation::Function::silu: return transform<activation::Function::silu, T>(x, y, n, stream);
   }
 }
 
-bool activation_supported(Activation, Dtype dtype) {
+bool activation_supported(activation::Function, Dtype dtype) {
   return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
-void activation(Activation function, Dtype dtype, const void* x, void* y, std::int64_t n,
+void activation(activation::Function function, Dtype dtype, const void* x, void* y, std::int64_t n,
                 Stream& stream) {
   translate("transform", [&] {
     if (dtype == Dtype::f32) activation<float>(function, x, y, n, stream);

@@ -13,12 +13,12 @@ namespace cudnn {
 namespace {
 
 // cudnnActivationBackward: all but the gelus. It is handed both x and y.
-bool backward_supported(Activation function, Dtype dtype) {
+bool backward_supported(activation::Function function, Dtype dtype) {
   return mode_of(function).has_value() && type_of(dtype).has_value();
 }
 
-void backward(Activation function, Dtype dtype, const void* x, const void* y, const void* dy,
-              void* dx, std::int64_t n, Stream& stream) {
+void backward(activation::Function function, Dtype dtype, const void* x, const void* y,
+              const void* dy, void* dx, std::int64_t n, Stream& stream) {
   const ActivationDescriptor descriptor(function);
   const Tensor each(type_of(dtype).value(), 1, n);
   const float one = 1;
@@ -33,14 +33,14 @@ void backward(Activation function, Dtype dtype, const void* x, const void* y, co
 namespace thrust_cuda {
 namespace {
 
-template <Activation function, class T>
+template <activation::Function function, class T>
 struct Apply {
   __device__ T operator()(T x, T dy) const {
     return narrow<T>(widen(dy) * slope<function>(widen(x)));
   }
 };
 
-template <Activation function, class T>
+template <activation::Function function, class T>
 void transform(const void* x, const void* dy, void* dx, std::int64_t n, Stream& stream) {
   const T* first = static_cast<const T*>(x);
   thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + n,
@@ -48,24 +48,30 @@ void transform(const void* x, const void* dy, void* dx, std::int64_t n, Stream& 
 }
 
 template <class T>
-void backward(Activation function, const void* x, const void* dy, void* dx, std::int64_t n,
-              Stream& stream) {
+void backward(activation::Function function, const void* x, const void* dy, void* dx,
+              std::int64_t n, Stream& stream) {
   switch (function) {
-  case Activation::relu: return transform<Activation::relu, T>(x, dy, dx, n, stream);
-  case Activation::sigmoid: return transform<Activation::sigmoid, T>(x, dy, dx, n, stream);
-  case Activation::tanh: return transform<Activation::tanh, T>(x, dy, dx, n, stream);
-  case Activation::gelu: return transform<Activation::gelu, T>(x, dy, dx, n, stream);
-  case Activation::gelu_tanh: return transform<Activation::gelu_tanh, T>(x, dy, dx, n, stream);
-  case Activation::silu: return transform<Activation::silu, T>(x, dy, dx, n, stream);
+  case activation::Function::relu:
+    return transform<activation::Function::relu, T>(x, dy, dx, n, stream);
+  case activation::Function::sigmoid:
+    return transform<activation::Function::sigmoid, T>(x, dy, dx, n, stream);
+  case activation::Function::tanh:
+    return transform<activation::Function::tanh, T>(x, dy, dx, n, stream);
+  case activation::Function::gelu:
+    return transform<activation::Function::gelu, T>(x, dy, dx, n, stream);
+  case activation::Function::gelu_tanh:
+    return transform<activation::Function::gelu_tanh, T>(x, dy, dx, n, stream);
+  case activation::Function::silu:
+    return transform<activation::Function::silu, T>(x, dy, dx, n, stream);
   }
 }
 
-bool backward_supported(Activation, Dtype dtype) {
+bool backward_supported(activation::Function, Dtype dtype) {
   return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
-void backward(Activation function, Dtype dtype, const void* x, const void*, const void* dy,
-              void* dx, std::int64_t n, Stream& stream) {
+void backward(activation::Function function, Dtype dtype, const void* x, const void*,
+              const void* dy, void* dx, std::int64_t n, Stream& stream) {
   translate("transform", [&] {
     if (dtype == Dtype::f32) backward<float>(function, x, dy, dx, n, stream);
     if (dtype == Dtype::f16) backward<__half>(function, x, dy, dx, n, stream);

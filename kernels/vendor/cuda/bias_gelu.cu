@@ -7,11 +7,11 @@ namespace {
 
 // cuDNN's fixed functions have the sum of tensors, and no gelu; Thrust has both, as a user writes
 // them.
-bool cudnn_thrust_supported(Gelu form, Dtype dtype) {
+bool cudnn_thrust_supported(bias_gelu::Form form, Dtype dtype) {
   return chain_supported("cudnn", "thrust", form, dtype);
 }
 
-void cudnn_thrust(Gelu form, Dtype dtype, const void* x, const void* bias, void* y,
+void cudnn_thrust(bias_gelu::Form form, Dtype dtype, const void* x, const void* bias, void* y,
                   std::int64_t rows, std::int64_t cols, Stream& stream) {
   chain("cudnn", "thrust", form, dtype, x, bias, y, rows, cols, stream);
 }

@@ -11,13 +11,13 @@ constexpr BiasGeluLibraries kCudnnThrust{"cudnn", "thrust", "cudnn"};
 constexpr BiasGeluLibraries kCudnnThrustCublas{"cudnn", "thrust", "cublas"};
 
 template <const BiasGeluLibraries& by>
-bool supported(Gelu form, Dtype dtype) {
+bool supported(bias_gelu::Form form, Dtype dtype) {
   return chain_supported(by, form, dtype);
 }
 
 // cuDNN may take the same scratch memory for the sums of the columns, behind the gelu.
 template <const BiasGeluLibraries& by>
-void run(Gelu form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
+void run(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
          std::int64_t cols, Stream& stream) {
   void* const sums = scratch(static_cast<std::size_t>(rows * cols) * size_of(dtype), stream);
   chain(by, form, dtype, tensors, sums, rows, cols, stream);

@@ -18,16 +18,17 @@ namespace {
 
 // cudnnOpTensor, as in the wrapper of `elementwise`: no division, and only b is repeated. cuDNN
 // counts in int.
-bool broadcast_supported(Binary op, Dtype dtype, const BroadcastShapes& shapes) {
-  return op != Binary::div && type_of(dtype).has_value() && shapes.a == result_extents(shapes) &&
+bool broadcast_supported(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes) {
+  return op != elementwise::Op::div && type_of(dtype).has_value() &&
+         shapes.a == result_extents(shapes) &&
          element_count(shapes.a) <= std::numeric_limits<int>::max();
 }
 
-void broadcast(Binary op, Dtype dtype, const BroadcastShapes& shapes, const void* a, const void* b,
-               void* out, Stream& stream) {
-  const Scales scales{.b = op == Binary::sub ? -1.0F : 1.0F};
-  op_tensor(op == Binary::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD, dtype, shapes, scales, a,
-            b, out, stream);
+void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, const void* a,
+               const void* b, void* out, Stream& stream) {
+  const Scales scales{.b = op == elementwise::Op::sub ? -1.0F : 1.0F};
+  op_tensor(op == elementwise::Op::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD, dtype, shapes,
+            scales, a, b, out, stream);
 }
 
 } // namespace
@@ -59,19 +60,19 @@ struct Repeated {
   }
 };
 
-template <Binary op, class T>
+template <elementwise::Op op, class T>
 struct Combine {
   __device__ T operator()(T a, T b) const {
     const float x = widen(a);
     const float y = widen(b);
-    if constexpr (op == Binary::add) return narrow<T>(x + y);
-    if constexpr (op == Binary::sub) return narrow<T>(x - y);
-    if constexpr (op == Binary::mul) return narrow<T>(x * y);
-    if constexpr (op == Binary::div) return narrow<T>(x / y);
+    if constexpr (op == elementwise::Op::add) return narrow<T>(x + y);
+    if constexpr (op == elementwise::Op::sub) return narrow<T>(x - y);
+    if constexpr (op == elementwise::Op::mul) return narrow<T>(x * y);
+    if constexpr (op == elementwise::Op::div) return narrow<T>(x / y);
   }
 };
 
-template <Binary op, class T>
+template <elementwise::Op op, class T>
 void transform(const BroadcastShapes& shapes, const void* a, const void* b, void* out,
                Stream& stream) {
   const Extents extents = extents_of(result_extents(shapes));
@@ -88,22 +89,22 @@ void transform(const BroadcastShapes& shapes, const void* a, const void* b, void
 }
 
 template <class T>
-void broadcast(Binary op, const BroadcastShapes& shapes, const void* a, const void* b, void* out,
-               Stream& stream) {
+void broadcast(elementwise::Op op, const BroadcastShapes& shapes, const void* a, const void* b,
+               void* out, Stream& stream) {
   switch (op) {
-  case Binary::add: return transform<Binary::add, T>(shapes, a, b, out, stream);
-  case Binary::sub: return transform<Binary::sub, T>(shapes, a, b, out, stream);
-  case Binary::mul: return transform<Binary::mul, T>(shapes, a, b, out, stream);
-  case Binary::div: return transform<Binary::div, T>(shapes, a, b, out, stream);
+  case elementwise::Op::add: return transform<elementwise::Op::add, T>(shapes, a, b, out, stream);
+  case elementwise::Op::sub: return transform<elementwise::Op::sub, T>(shapes, a, b, out, stream);
+  case elementwise::Op::mul: return transform<elementwise::Op::mul, T>(shapes, a, b, out, stream);
+  case elementwise::Op::div: return transform<elementwise::Op::div, T>(shapes, a, b, out, stream);
   }
 }
 
-bool broadcast_supported(Binary, Dtype dtype, const BroadcastShapes&) {
+bool broadcast_supported(elementwise::Op, Dtype dtype, const BroadcastShapes&) {
   return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
 }
 
-void broadcast(Binary op, Dtype dtype, const BroadcastShapes& shapes, const void* a, const void* b,
-               void* out, Stream& stream) {
+void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, const void* a,
+               const void* b, void* out, Stream& stream) {
   translate("transform", [&] {
     if (dtype == Dtype::f32) broadcast<float>(op, shapes, a, b, out, stream);
     if (dtype == Dtype::f16) broadcast<__half>(op, shapes, a, b, out, stream);

@@ -12,12 +12,12 @@
 namespace kg::vendor::cudnn {
 
 // nullopt: cuDNN's fixed functions have no such activation.
-inline std::optional<cudnnActivationMode_t> mode_of(Activation function) {
+inline std::optional<cudnnActivationMode_t> mode_of(activation::Function function) {
   switch (function) {
-  case Activation::relu: return CUDNN_ACTIVATION_RELU;
-  case Activation::sigmoid: return CUDNN_ACTIVATION_SIGMOID;
-  case Activation::tanh: return CUDNN_ACTIVATION_TANH;
-  case Activation::silu: return CUDNN_ACTIVATION_SWISH;
+  case activation::Function::relu: return CUDNN_ACTIVATION_RELU;
+  case activation::Function::sigmoid: return CUDNN_ACTIVATION_SIGMOID;
+  case activation::Function::tanh: return CUDNN_ACTIVATION_TANH;
+  case activation::Function::silu: return CUDNN_ACTIVATION_SWISH;
   default: return std::nullopt;
   }
 }
@@ -25,11 +25,11 @@ inline std::optional<cudnnActivationMode_t> mode_of(Activation function) {
 class ActivationDescriptor {
  public:
   // Of a function that has a mode.
-  explicit ActivationDescriptor(Activation function) {
+  explicit ActivationDescriptor(activation::Function function) {
     constexpr double kUnused = 0; // a clipped relu's ceiling, elu's factor
     KG_CHECK(cudnnSetActivationDescriptor(descriptor_.get(), mode_of(function).value(),
                                           CUDNN_PROPAGATE_NAN, kUnused));
-    if (function == Activation::silu)
+    if (function == activation::Function::silu)
       KG_CHECK(cudnnSetActivationDescriptorSwishBeta(descriptor_.get(), 1.0));
   }
   cudnnActivationDescriptor_t get() const { return descriptor_.get(); }

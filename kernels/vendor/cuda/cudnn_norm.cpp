@@ -27,7 +27,7 @@ enum Id : std::int64_t {
 
 // What a plan is made for; `training` of a gradient says nothing.
 struct Shape {
-  Norm norm;
+  normalization::Kind norm;
   Dtype dtype;
   std::int64_t rows;
   std::int64_t cols;
@@ -36,8 +36,8 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-cudnnBackendNormMode_t mode_of(Norm norm) {
-  return norm == Norm::layer ? CUDNN_LAYER_NORM : CUDNN_RMS_NORM;
+cudnnBackendNormMode_t mode_of(normalization::Kind norm) {
+  return norm == normalization::Kind::layer ? CUDNN_LAYER_NORM : CUDNN_RMS_NORM;
 }
 
 Descriptor elements(Id id, const Shape& s) { return matrix_tensor(id, s.dtype, s.rows, s.cols); }
@@ -54,9 +54,11 @@ Operation forward_operation(const Shape& s) {
   op.set(CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC, per_column(kGamma, s));
   op.set(CUDNN_ATTR_OPERATION_NORM_FWD_EPSILON_DESC, scalar_tensor(kEpsilon));
   op.set(CUDNN_ATTR_OPERATION_NORM_FWD_YDESC, elements(kY, s));
-  if (s.norm == Norm::layer) op.set(CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC, per_column(kBeta, s));
+  if (s.norm == normalization::Kind::layer)
+    op.set(CUDNN_ATTR_OPERATION_NORM_FWD_BIAS_DESC, per_column(kBeta, s));
   if (s.training) {
-    if (s.norm == Norm::layer) op.set(CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC, per_row(kMean, s));
+    if (s.norm == normalization::Kind::layer)
+      op.set(CUDNN_ATTR_OPERATION_NORM_FWD_MEAN_DESC, per_row(kMean, s));
     op.set(CUDNN_ATTR_OPERATION_NORM_FWD_INV_VARIANCE_DESC, per_row(kRstd, s));
   }
   return op;
@@ -72,7 +74,7 @@ Operation backward_operation(const Shape& s) {
   op.set(CUDNN_ATTR_OPERATION_NORM_BWD_INV_VARIANCE_DESC, per_row(kRstd, s));
   op.set(CUDNN_ATTR_OPERATION_NORM_BWD_DSCALE_DESC, per_column(kDgamma, s));
   op.set(CUDNN_ATTR_OPERATION_NORM_BWD_DXDESC, elements(kDx, s));
-  if (s.norm == Norm::layer) {
+  if (s.norm == normalization::Kind::layer) {
     op.set(CUDNN_ATTR_OPERATION_NORM_BWD_MEAN_DESC, per_row(kMean, s));
     op.set(CUDNN_ATTR_OPERATION_NORM_BWD_DBIAS_DESC, per_column(kDbeta, s));
   }
@@ -97,22 +99,22 @@ Plan& kept(std::optional<KeptPlan>& last, const Shape& shape, Operation (*operat
 
 bool norm_supported(Dtype dtype) { return type_of(dtype).has_value(); }
 
-void norm_forward(Norm norm, Dtype dtype, const NormForward& p, Stream& stream) {
+void norm_forward(normalization::Kind norm, Dtype dtype, const NormForward& p, Stream& stream) {
   thread_local std::optional<KeptPlan> last;
   const Shape shape{norm, dtype, p.rows, p.cols, p.rstd != nullptr};
   std::vector<Binding> bindings = {{kX, p.x}, {kGamma, p.gamma}, {kEpsilon, &p.epsilon}, {kY, p.y}};
-  if (norm == Norm::layer) bindings.push_back({kBeta, p.beta});
+  if (norm == normalization::Kind::layer) bindings.push_back({kBeta, p.beta});
   if (shape.training) bindings.push_back({kRstd, p.rstd});
-  if (shape.training && norm == Norm::layer) bindings.push_back({kMean, p.mean});
+  if (shape.training && norm == normalization::Kind::layer) bindings.push_back({kMean, p.mean});
   kept(last, shape, forward_operation, stream).execute(bindings, stream);
 }
 
-void norm_backward(Norm norm, Dtype dtype, const NormBackward& p, Stream& stream) {
+void norm_backward(normalization::Kind norm, Dtype dtype, const NormBackward& p, Stream& stream) {
   thread_local std::optional<KeptPlan> last;
   const Shape shape{norm, dtype, p.rows, p.cols, true};
   std::vector<Binding> bindings = {{kX, p.x},       {kDy, p.dy}, {kGamma, p.gamma},
                                    {kRstd, p.rstd}, {kDx, p.dx}, {kDgamma, p.dgamma}};
-  if (norm == Norm::layer) {
+  if (norm == normalization::Kind::layer) {
     bindings.push_back({kMean, p.mean});
     bindings.push_back({kDbeta, p.dbeta});
   }

@@ -5,14 +5,13 @@
 // only. The plan of the last problem is kept, for each thread: making one compiles.
 #pragma once
 
+#include "normalization/kind.h"
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
 
 #include <cstdint>
 
 namespace kg::vendor::cudnn {
-
-enum class Norm { layer, rms };
 
 bool norm_supported(Dtype dtype);
 
@@ -30,7 +29,8 @@ struct NormForward {
   std::int64_t rows;
   std::int64_t cols;
 };
-void norm_forward(Norm norm, Dtype dtype, const NormForward& problem, Stream& stream);
+void norm_forward(normalization::Kind norm, Dtype dtype, const NormForward& problem,
+                  Stream& stream);
 
 // gamma and the columns' gradients have the type of x: for 16-bit ones cuDNN 9.19 has no engine
 // that keeps the sums in f32. mean and dbeta: of layer normalisation alone.
@@ -46,6 +46,7 @@ struct NormBackward {
   std::int64_t rows;
   std::int64_t cols;
 };
-void norm_backward(Norm norm, Dtype dtype, const NormBackward& problem, Stream& stream);
+void norm_backward(normalization::Kind norm, Dtype dtype, const NormBackward& problem,
+                   Stream& stream);
 
 } // namespace kg::vendor::cudnn

@@ -19,19 +19,19 @@ using OpTensor =
 
 // cudnnOpTensor: add, mul, and sub as a + (-1) b, which is the same number. There is no division.
 // f16 and bf16 compute in f32.
-bool elementwise_supported(Binary op, Dtype dtype) {
-  return op != Binary::div && type_of(dtype).has_value();
+bool elementwise_supported(elementwise::Op op, Dtype dtype) {
+  return op != elementwise::Op::div && type_of(dtype).has_value();
 }
 
-void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
-                 Stream& stream) {
+void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, void* out,
+                 std::int64_t n, Stream& stream) {
   const OpTensor operation;
-  KG_CHECK(cudnnSetOpTensorDescriptor(operation.get(),
-                                      op == Binary::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD,
-                                      CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN));
+  KG_CHECK(cudnnSetOpTensorDescriptor(
+      operation.get(), op == elementwise::Op::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD,
+      CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN));
   const Tensor each(type_of(dtype).value(), 1, n);
   const float one = 1;
-  const float second = op == Binary::sub ? -1.0F : 1.0F;
+  const float second = op == elementwise::Op::sub ? -1.0F : 1.0F;
   const float zero = 0;
   KG_CHECK(cudnnOpTensor(handle_on(stream), operation.get(), &one, each.get(), a, &second,
                          each.get(), b, &zero, each.get(), out));
@@ -43,15 +43,15 @@ void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out
 namespace thrust_cuda {
 namespace {
 
-template <Binary op, class T>
+template <elementwise::Op op, class T>
 struct Apply {
   __device__ T operator()(T a, T b) const {
     const float x = widen(a);
     const float y = widen(b);
-    if constexpr (op == Binary::add) return narrow<T>(x + y);
-    if constexpr (op == Binary::sub) return narrow<T>(x - y);
-    if constexpr (op == Binary::mul) return narrow<T>(x * y);
-    if constexpr (op == Binary::div) return narrow<T>(x / y);
+    if constexpr (op == elementwise::Op::add) return narrow<T>(x + y);
+    if constexpr (op == elementwise::Op::sub) return narrow<T>(x - y);
+    if constexpr (op == elementwise::Op::mul) return narrow<T>(x * y);
+    if constexpr (op == elementwise::Op::div) return narrow<T>(x / y);
   }
 };
 
@@ -64,22 +64,26 @@ void transform(const void* a, const void* b, void* out, std::int64_t n, Stream& 
 }
 
 template <class T>
-void elementwise(Binary op, const void* a, const void* b, void* out, std::int64_t n,
+void elementwise(elementwise::Op op, const void* a, const void* b, void* out, std::int64_t n,
                  Stream& stream) {
   switch (op) {
-  case Binary::add: return transform<T>(a, b, out, n, stream, Apply<Binary::add, T>());
-  case Binary::sub: return transform<T>(a, b, out, n, stream, Apply<Binary::sub, T>());
-  case Binary::mul: return transform<T>(a, b, out, n, stream, Apply<Binary::mul, T>());
-  case Binary::div: return transform<T>(a, b, out, n, stream, Apply<Binary::div, T>());
+  case elementwise::Op::add:
+    return transform<T>(a, b, out, n, stream, Apply<elementwise::Op::add, T>());
+  case elementwise::Op::sub:
+    return transform<T>(a, b, out, n, stream, Apply<elementwise::Op::sub, T>());
+  case elementwise::Op::mul:
+    return transform<T>(a, b, out, n, stream, Apply<elementwise::Op::mul, T>());
+  case elementwise::Op::div:
+    return transform<T>(a, b, out, n, stream, Apply<elementwise::Op::div, T>());
   }
 }
 
-bool elementwise_supported(Binary op, Dtype dtype) {
-  return op == Binary::add || (dtype != Dtype::f64 && dtype != Dtype::i32);
+bool elementwise_supported(elementwise::Op op, Dtype dtype) {
+  return op == elementwise::Op::add || (dtype != Dtype::f64 && dtype != Dtype::i32);
 }
 
-void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
-                 Stream& stream) {
+void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, void* out,
+                 std::int64_t n, Stream& stream) {
   translate("transform", [&] {
     if (dtype == Dtype::f32) elementwise<float>(op, a, b, out, n, stream);
     if (dtype == Dtype::f16) elementwise<__half>(op, a, b, out, n, stream);

@@ -13,7 +13,7 @@ namespace thrust_cuda {
 namespace {
 
 // As a user of Thrust would write it.
-template <Activation function, class T>
+template <activation::Function function, class T>
 struct Gated {
   const T* x;
   std::int64_t cols;
@@ -23,7 +23,7 @@ struct Gated {
   }
 };
 
-template <Activation function, class T>
+template <activation::Function function, class T>
 void transform(const void* x, void* y, std::int64_t rows, std::int64_t cols, Stream& stream) {
   const thrust::counting_iterator<std::int64_t> first(0);
   thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + rows * cols,
@@ -31,21 +31,24 @@ void transform(const void* x, void* y, std::int64_t rows, std::int64_t cols, Str
 }
 
 template <class T>
-void gated_activation(Activation function, const void* x, void* y, std::int64_t rows,
+void gated_activation(activation::Function function, const void* x, void* y, std::int64_t rows,
                       std::int64_t cols, Stream& stream) {
-  if (function == Activation::relu) transform<Activation::relu, T>(x, y, rows, cols, stream);
-  if (function == Activation::gelu) transform<Activation::gelu, T>(x, y, rows, cols, stream);
-  if (function == Activation::silu) transform<Activation::silu, T>(x, y, rows, cols, stream);
+  if (function == activation::Function::relu)
+    transform<activation::Function::relu, T>(x, y, rows, cols, stream);
+  if (function == activation::Function::gelu)
+    transform<activation::Function::gelu, T>(x, y, rows, cols, stream);
+  if (function == activation::Function::silu)
+    transform<activation::Function::silu, T>(x, y, rows, cols, stream);
 }
 
-bool gated_activation_supported(Activation function, Dtype dtype) {
-  return (function == Activation::relu || function == Activation::gelu ||
-          function == Activation::silu) &&
+bool gated_activation_supported(activation::Function function, Dtype dtype) {
+  return (function == activation::Function::relu || function == activation::Function::gelu ||
+          function == activation::Function::silu) &&
          (dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16);
 }
 
-void gated_activation(Activation function, Dtype dtype, const void* x, void* y, std::int64_t rows,
-                      std::int64_t cols, Stream& stream) {
+void gated_activation(activation::Function function, Dtype dtype, const void* x, void* y,
+                      std::int64_t rows, std::int64_t cols, Stream& stream) {
   translate("transform", [&] {
     if (dtype == Dtype::f32) gated_activation<float>(function, x, y, rows, cols, stream);
     if (dtype == Dtype::f16) gated_activation<__half>(function, x, y, rows, cols, stream);

@@ -13,7 +13,7 @@ namespace thrust_cuda {
 namespace {
 
 // As a user of Thrust would write it: element i of dy.
-template <Activation function, class T>
+template <activation::Function function, class T>
 struct Differentiate {
   const T* x;
   const T* dy;
@@ -29,7 +29,7 @@ struct Differentiate {
   }
 };
 
-template <Activation function, class T>
+template <activation::Function function, class T>
 void for_each(const void* x, const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
               Stream& stream) {
   const thrust::counting_iterator<std::int64_t> first(0);
@@ -39,20 +39,23 @@ void for_each(const void* x, const void* dy, void* dx, std::int64_t rows, std::i
 }
 
 template <class T>
-void backward(Activation function, const void* x, const void* dy, void* dx, std::int64_t rows,
-              std::int64_t cols, Stream& stream) {
-  if (function == Activation::relu) for_each<Activation::relu, T>(x, dy, dx, rows, cols, stream);
-  if (function == Activation::gelu) for_each<Activation::gelu, T>(x, dy, dx, rows, cols, stream);
-  if (function == Activation::silu) for_each<Activation::silu, T>(x, dy, dx, rows, cols, stream);
+void backward(activation::Function function, const void* x, const void* dy, void* dx,
+              std::int64_t rows, std::int64_t cols, Stream& stream) {
+  if (function == activation::Function::relu)
+    for_each<activation::Function::relu, T>(x, dy, dx, rows, cols, stream);
+  if (function == activation::Function::gelu)
+    for_each<activation::Function::gelu, T>(x, dy, dx, rows, cols, stream);
+  if (function == activation::Function::silu)
+    for_each<activation::Function::silu, T>(x, dy, dx, rows, cols, stream);
 }
 
-bool backward_supported(Activation function, Dtype dtype) {
-  return (function == Activation::relu || function == Activation::gelu ||
-          function == Activation::silu) &&
+bool backward_supported(activation::Function function, Dtype dtype) {
+  return (function == activation::Function::relu || function == activation::Function::gelu ||
+          function == activation::Function::silu) &&
          (dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16);
 }
 
-void backward(Activation function, Dtype dtype, const void* x, const void* dy, void* dx,
+void backward(activation::Function function, Dtype dtype, const void* x, const void* dy, void* dx,
               std::int64_t rows, std::int64_t cols, Stream& stream) {
   translate("for_each", [&] {
     if (dtype == Dtype::f32) backward<float>(function, x, dy, dx, rows, cols, stream);

@@ -21,9 +21,9 @@ std::optional<cudaDataType> gemm_type(Dtype dtype) {
   }
 }
 
-bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient) {
-  return gemm_type(dtype).has_value() && epilogue == GemmEpilogue::none &&
-         bias_gradient == GemmBiasGradient::none;
+bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
+  return gemm_type(dtype).has_value() && epilogue == gemm::Epilogue::none &&
+         bias_gradient == gemm::BiasGradient::none;
 }
 
 // Math::pedantic is CUBLAS_PEDANTIC_MATH, Math::fastest CUBLAS_DEFAULT_MATH, which uses no TF32,
@@ -71,26 +71,26 @@ namespace {
 
 // nullopt: cuBLASLt has no such epilogue. Its gelu is the one by tanh, and its relu's slope is of
 // bits in an order of its own, where ours is of z. It stores by columns, so its A is our B.
-std::optional<cublasLtEpilogue_t> epilogue_of(GemmEpilogue epilogue,
-                                              GemmBiasGradient bias_gradient) {
-  const bool of_c = bias_gradient == GemmBiasGradient::of_c;
-  if (epilogue == GemmEpilogue::dgelu_tanh && of_c) return CUBLASLT_EPILOGUE_DGELU_BGRAD;
-  if (epilogue == GemmEpilogue::none && bias_gradient == GemmBiasGradient::of_a)
+std::optional<cublasLtEpilogue_t> epilogue_of(gemm::Epilogue epilogue,
+                                              gemm::BiasGradient bias_gradient) {
+  const bool of_c = bias_gradient == gemm::BiasGradient::of_c;
+  if (epilogue == gemm::Epilogue::dgelu_tanh && of_c) return CUBLASLT_EPILOGUE_DGELU_BGRAD;
+  if (epilogue == gemm::Epilogue::none && bias_gradient == gemm::BiasGradient::of_a)
     return CUBLASLT_EPILOGUE_BGRADB;
-  if (epilogue == GemmEpilogue::none && bias_gradient == GemmBiasGradient::of_b)
+  if (epilogue == gemm::Epilogue::none && bias_gradient == gemm::BiasGradient::of_b)
     return CUBLASLT_EPILOGUE_BGRADA;
-  if (bias_gradient != GemmBiasGradient::none) return std::nullopt;
+  if (bias_gradient != gemm::BiasGradient::none) return std::nullopt;
   switch (epilogue) {
-  case GemmEpilogue::none: return CUBLASLT_EPILOGUE_DEFAULT;
-  case GemmEpilogue::bias: return CUBLASLT_EPILOGUE_BIAS;
-  case GemmEpilogue::bias_relu: return CUBLASLT_EPILOGUE_RELU_BIAS;
-  case GemmEpilogue::bias_gelu_tanh: return CUBLASLT_EPILOGUE_GELU_BIAS;
-  case GemmEpilogue::dgelu_tanh: return CUBLASLT_EPILOGUE_DGELU;
+  case gemm::Epilogue::none: return CUBLASLT_EPILOGUE_DEFAULT;
+  case gemm::Epilogue::bias: return CUBLASLT_EPILOGUE_BIAS;
+  case gemm::Epilogue::bias_relu: return CUBLASLT_EPILOGUE_RELU_BIAS;
+  case gemm::Epilogue::bias_gelu_tanh: return CUBLASLT_EPILOGUE_GELU_BIAS;
+  case gemm::Epilogue::dgelu_tanh: return CUBLASLT_EPILOGUE_DGELU;
   default: return std::nullopt;
   }
 }
 
-bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient) {
+bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
   return cublas::gemm_type(dtype).has_value() && epilogue_of(epilogue, bias_gradient).has_value();
 }
 
@@ -115,10 +115,10 @@ Product described(const Gemm& problem, Math math) {
   operation.set(CUBLASLT_MATMUL_DESC_TRANSB, cublas::transposition(problem.transpose_a));
   operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE,
                 epilogue_of(problem.epilogue, problem.bias_gradient).value());
-  if (adds_bias(problem.epilogue)) operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.bias);
-  if (problem.bias_gradient != GemmBiasGradient::none)
+  if (problem.adds_bias()) operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.bias);
+  if (problem.bias_gradient != gemm::BiasGradient::none)
     operation.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, problem.dbias);
-  if (differentiates(problem.epilogue)) {
+  if (problem.differentiates()) {
     operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, problem.z);
     operation.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, problem.ldz);
   }
@@ -144,7 +144,7 @@ struct Kept {
 // is kept.
 void gemm(const Gemm& problem, Math math, Stream& stream) {
   if (problem.alpha == 0 || problem.k == 0) {
-    require(problem.epilogue == GemmEpilogue::none,
+    require(problem.epilogue == gemm::Epilogue::none,
             "cuBLASLt: no epilogue of an empty product; pass alpha != 0 and k > 0");
     return cublas::gemm(problem, math, stream);
   }

@@ -11,7 +11,7 @@ namespace {
 bool layernorm_supported(Dtype dtype, Statistics) { return norm_supported(dtype); }
 
 void layernorm(Dtype dtype, const LayernormProblem& p, Stream& stream) {
-  norm_forward(Norm::layer, dtype,
+  norm_forward(normalization::Kind::layer, dtype,
                {p.x, p.gamma, p.beta, p.epsilon, p.y, p.mean, p.rstd, p.rows, p.cols}, stream);
 }
 

@@ -11,7 +11,7 @@ namespace {
 Dtype layernorm_backward_sums(Dtype dtype) { return dtype; }
 
 void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream& stream) {
-  norm_backward(Norm::layer, dtype,
+  norm_backward(normalization::Kind::layer, dtype,
                 {p.dy, p.x, p.gamma, p.mean, p.rstd, p.dx, p.dgamma, p.dbeta, p.rows, p.cols},
                 stream);
 }

@@ -17,7 +17,7 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
   op_tensor(CUDNN_OP_TENSOR_ADD, dtype,
             {{1, 1, sequences, queries, cols}, {1, 1, 1, queries, cols}}, {.a = scale}, x, addend,
             y, stream);
-  softmax("cudnn", SoftmaxKind::softmax, dtype, y, y, sequences * queries, cols, stream);
+  softmax("cudnn", softmax::Kind::softmax, dtype, y, y, sequences * queries, cols, stream);
 }
 
 } // namespace

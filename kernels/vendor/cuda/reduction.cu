@@ -86,13 +86,13 @@ void reduce_floats(const ReductionProblem& problem, const void* x, void* out, St
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const thrust::transform_iterator<Widen, const T*, float, float> from(static_cast<const T*>(x),
                                                                        Widen{});
-  const float divisor = problem.op == Reduce::mean ? static_cast<float>(problem.axis) : 1.0F;
+  const float divisor = problem.op == reduction::Op::mean ? static_cast<float>(problem.axis) : 1.0F;
   const auto to = thrust::make_transform_output_iterator(static_cast<T*>(out), Finish<T>{divisor});
   switch (problem.op) {
-  case Reduce::sum:
-  case Reduce::mean: return reduce(problem, from, to, Add<float>{}, 0.0F, stream);
-  case Reduce::max: return reduce(problem, from, to, Extreme<true>{}, -kInfinity, stream);
-  case Reduce::min: return reduce(problem, from, to, Extreme<false>{}, kInfinity, stream);
+  case reduction::Op::sum:
+  case reduction::Op::mean: return reduce(problem, from, to, Add<float>{}, 0.0F, stream);
+  case reduction::Op::max: return reduce(problem, from, to, Extreme<true>{}, -kInfinity, stream);
+  case reduction::Op::min: return reduce(problem, from, to, Extreme<false>{}, kInfinity, stream);
   }
 }
 
@@ -101,7 +101,7 @@ bool reduction_supported(const ReductionProblem& problem) {
   case Dtype::f32:
   case Dtype::f16:
   case Dtype::bf16: return problem.inner == 1;
-  case Dtype::i32: return problem.inner == 1 && problem.op == Reduce::sum;
+  case Dtype::i32: return problem.inner == 1 && problem.op == reduction::Op::sum;
   default: return false;
   }
 }
@@ -132,7 +132,7 @@ struct RowOf {
 // f32 sums of all of it (thrust::reduce) and of rows (thrust::reduce_by_key); what else there is
 // CUB has, which Thrust calls. Both wait for the stream and allocate.
 bool reduction_supported(const ReductionProblem& problem) {
-  return problem.op == Reduce::sum && problem.dtype == Dtype::f32 && problem.inner == 1;
+  return problem.op == reduction::Op::sum && problem.dtype == Dtype::f32 && problem.inner == 1;
 }
 
 void reduction(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
@@ -162,13 +162,14 @@ namespace {
 // f32 sums and means of the rows or columns of a matrix, as products with a vector of ones
 // (cublasSgemv).
 bool reduction_supported(const ReductionProblem& problem) {
-  return (problem.op == Reduce::sum || problem.op == Reduce::mean) && problem.dtype == Dtype::f32 &&
-         (problem.outer == 1) != (problem.inner == 1);
+  return (problem.op == reduction::Op::sum || problem.op == reduction::Op::mean) &&
+         problem.dtype == Dtype::f32 && (problem.outer == 1) != (problem.inner == 1);
 }
 
 // The column view of x has our rows for its columns: its row sums are our column sums.
 void reduction(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
-  const float scale = problem.op == Reduce::mean ? 1 / static_cast<float>(problem.axis) : 1.0F;
+  const float scale =
+      problem.op == reduction::Op::mean ? 1 / static_cast<float>(problem.axis) : 1.0F;
   const float zero = 0;
   const bool columns = problem.outer == 1;
   const std::int64_t rows = columns ? problem.axis : problem.outer;
@@ -190,12 +191,12 @@ using ReduceTensor = Owned<cudnnReduceTensorDescriptor_t, cudnnCreateReduceTenso
 using TensorDescriptor =
     Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
 
-cudnnReduceTensorOp_t operation_of(Reduce op) {
+cudnnReduceTensorOp_t operation_of(reduction::Op op) {
   switch (op) {
-  case Reduce::sum: return CUDNN_REDUCE_TENSOR_ADD;
-  case Reduce::mean: return CUDNN_REDUCE_TENSOR_AVG;
-  case Reduce::max: return CUDNN_REDUCE_TENSOR_MAX;
-  case Reduce::min: return CUDNN_REDUCE_TENSOR_MIN;
+  case reduction::Op::sum: return CUDNN_REDUCE_TENSOR_ADD;
+  case reduction::Op::mean: return CUDNN_REDUCE_TENSOR_AVG;
+  case reduction::Op::max: return CUDNN_REDUCE_TENSOR_MAX;
+  case reduction::Op::min: return CUDNN_REDUCE_TENSOR_MIN;
   }
   return CUDNN_REDUCE_TENSOR_ADD;
 }

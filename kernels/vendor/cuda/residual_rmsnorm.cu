@@ -13,7 +13,7 @@ namespace {
 void residual_rmsnorm(Dtype dtype, const ResidualRmsnormProblem& p, Stream& stream) {
   const std::array<std::int64_t, kBroadcastRank> extents = {1, 1, 1, p.rows, p.cols};
   op_tensor(CUDNN_OP_TENSOR_ADD, dtype, {extents, extents}, {}, p.x, p.residual, p.z, stream);
-  norm_forward(Norm::rms, dtype,
+  norm_forward(normalization::Kind::rms, dtype,
                {p.z, p.gamma, nullptr, p.epsilon, p.y, nullptr, nullptr, p.rows, p.cols}, stream);
 }
 

@@ -9,7 +9,7 @@ namespace cudnn {
 namespace {
 
 void rmsnorm(Dtype dtype, const RmsnormProblem& p, Stream& stream) {
-  norm_forward(Norm::rms, dtype,
+  norm_forward(normalization::Kind::rms, dtype,
                {p.x, p.gamma, nullptr, p.epsilon, p.y, nullptr, p.rstd, p.rows, p.cols}, stream);
 }
 

@@ -9,7 +9,7 @@ namespace cudnn {
 namespace {
 
 void rmsnorm_backward(Dtype dtype, const RmsnormBackwardProblem& p, Stream& stream) {
-  norm_backward(Norm::rms, dtype,
+  norm_backward(normalization::Kind::rms, dtype,
                 {p.dy, p.x, p.gamma, nullptr, p.rstd, p.dx, p.dgamma, nullptr, p.rows, p.cols},
                 stream);
 }

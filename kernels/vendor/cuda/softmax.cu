@@ -8,16 +8,17 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-bool softmax_supported(SoftmaxKind, Dtype dtype) { return type_of(dtype).has_value(); }
+bool softmax_supported(softmax::Kind, Dtype dtype) { return type_of(dtype).has_value(); }
 
 // Mode "instance" normalises over C, H, W of each N: the same sums as mode "channel" for (N, C, 1,
 // 1), for which "channel" is slow (measured by Chainer's pull request 4261).
-void softmax(SoftmaxKind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
+void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
              std::int64_t cols, Stream& stream) {
   const Tensor each(type_of(dtype).value(), rows, cols);
   const float one = 1;
   const float zero = 0;
-  const auto algorithm = kind == SoftmaxKind::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
+  const auto algorithm =
+      kind == softmax::Kind::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
   KG_CHECK(cudnnSoftmaxForward(handle_on(stream), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one,
                                each.get(), x, &zero, each.get(), y));
 }

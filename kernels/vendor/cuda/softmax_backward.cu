@@ -8,15 +8,16 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-bool softmax_backward_supported(SoftmaxKind, Dtype dtype) { return type_of(dtype).has_value(); }
+bool softmax_backward_supported(softmax::Kind, Dtype dtype) { return type_of(dtype).has_value(); }
 
 // Mode "instance" for the reason that vendor/cuda/softmax.cu gives.
-void softmax_backward(SoftmaxKind kind, Dtype dtype, const void* y, const void* dy, void* dx,
+void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void* dy, void* dx,
                       std::int64_t rows, std::int64_t cols, Stream& stream) {
   const Tensor each(type_of(dtype).value(), rows, cols);
   const float one = 1;
   const float zero = 0;
-  const auto algorithm = kind == SoftmaxKind::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
+  const auto algorithm =
+      kind == softmax::Kind::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
   KG_CHECK(cudnnSoftmaxBackward(handle_on(stream), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one,
                                 each.get(), y, each.get(), dy, &zero, each.get(), dx));
 }

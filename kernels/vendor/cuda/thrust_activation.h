@@ -10,30 +10,31 @@ namespace kg::vendor::thrust_cuda {
 
 __device__ inline float logistic(float z) { return 1 / (1 + expf(-z)); }
 
-template <Activation function>
+template <activation::Function function>
 __device__ float activated(float x) {
-  if constexpr (function == Activation::relu) return x < 0 ? 0.0F : x;
-  if constexpr (function == Activation::sigmoid) return logistic(x);
-  if constexpr (function == Activation::tanh) return tanhf(x);
-  if constexpr (function == Activation::gelu) return x * normcdff(x);
-  if constexpr (function == Activation::gelu_tanh)
+  if constexpr (function == activation::Function::relu) return x < 0 ? 0.0F : x;
+  if constexpr (function == activation::Function::sigmoid) return logistic(x);
+  if constexpr (function == activation::Function::tanh) return tanhf(x);
+  if constexpr (function == activation::Function::gelu) return x * normcdff(x);
+  if constexpr (function == activation::Function::gelu_tanh)
     return x / (1 + expf(-1.595769122F * x * (1 + 0.044715F * x * x)));
-  if constexpr (function == Activation::silu) return x / (1 + expf(-x));
+  if constexpr (function == activation::Function::silu) return x / (1 + expf(-x));
 }
 
-template <Activation function>
+template <activation::Function function>
 __device__ float slope(float x) {
-  if constexpr (function == Activation::relu) return x > 0 ? 1.0F : 0.0F;
-  if constexpr (function == Activation::sigmoid) return logistic(x) * logistic(-x);
-  if constexpr (function == Activation::tanh) return 4 * logistic(2 * x) * logistic(-2 * x);
-  if constexpr (function == Activation::gelu)
+  if constexpr (function == activation::Function::relu) return x > 0 ? 1.0F : 0.0F;
+  if constexpr (function == activation::Function::sigmoid) return logistic(x) * logistic(-x);
+  if constexpr (function == activation::Function::tanh)
+    return 4 * logistic(2 * x) * logistic(-2 * x);
+  if constexpr (function == activation::Function::gelu)
     return normcdff(x) + x * 0.398942280F * expf(-0.5F * x * x);
-  if constexpr (function == Activation::gelu_tanh) {
+  if constexpr (function == activation::Function::gelu_tanh) {
     const float z = 1.595769122F * x * (1 + 0.044715F * x * x);
     const float z_slope = 1.595769122F * (1 + 0.134145F * x * x);
     return logistic(z) * (1 + x * z_slope * logistic(-z));
   }
-  if constexpr (function == Activation::silu) return logistic(x) * (1 + x * logistic(-x));
+  if constexpr (function == activation::Function::silu) return logistic(x) * (1 + x * logistic(-x));
 }
 
 } // namespace kg::vendor::thrust_cuda

@@ -8,16 +8,17 @@ namespace kg::vendor {
 namespace onednn {
 namespace {
 
-dnnl::primitive make_activation(Activation function, const dnnl::memory::desc& each) {
+dnnl::primitive make_activation(activation::Function function, const dnnl::memory::desc& each) {
   return dnnl::eltwise_forward(make_eltwise(dnnl::prop_kind::forward_inference, function, each));
 }
 
-bool activation_supported(Activation function, Dtype dtype) {
+bool activation_supported(activation::Function function, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && creatable([&] { make_activation(function, vector(*type, kProbe)); });
 }
 
-void activation(Activation function, Dtype dtype, const void* x, void* y, std::int64_t n, Stream&) {
+void activation(activation::Function function, Dtype dtype, const void* x, void* y, std::int64_t n,
+                Stream&) {
   translate("activation", [&] {
     const dnnl::memory::desc each = vector(type_of(dtype).value(), n);
     execute(make_activation(function, each),

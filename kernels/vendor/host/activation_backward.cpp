@@ -8,15 +8,15 @@ namespace kg::vendor {
 namespace onednn {
 namespace {
 
-bool backward_supported(Activation function, Dtype dtype) {
+bool backward_supported(activation::Function function, Dtype dtype) {
   const auto type = type_of(dtype);
   if (!type) return false;
   const dnnl::memory::desc each = vector(*type, kProbe);
   return creatable([&] { make_eltwise_backward(function, each, each); });
 }
 
-void backward(Activation function, Dtype dtype, const void* x, const void*, const void* dy,
-              void* dx, std::int64_t n, Stream&) {
+void backward(activation::Function function, Dtype dtype, const void* x, const void*,
+              const void* dy, void* dx, std::int64_t n, Stream&) {
   translate("activation_backward", [&] {
     const dnnl::memory::desc each = vector(type_of(dtype).value(), n);
     execute(make_eltwise_backward(function, each, each), {{DNNL_ARG_SRC, wrap(each, x)},

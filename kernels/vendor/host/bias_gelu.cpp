@@ -11,7 +11,8 @@ namespace {
 using dnnl::memory;
 
 // The sum of a matrix and a row, with the gelu appended.
-dnnl::primitive make_bias_gelu(Gelu form, const memory::desc& each, const memory::desc& row) {
+dnnl::primitive make_bias_gelu(bias_gelu::Form form, const memory::desc& each,
+                               const memory::desc& row) {
   constexpr float kUnused = 0; // gelu has no parameters
   const dnnl::algorithm gelu = algorithm_of(activation_of(form));
   dnnl::post_ops after;
@@ -28,15 +29,15 @@ dnnl::primitive make_bias_gelu(Gelu form, const memory::desc& each, const memory
 #endif
 }
 
-bool bias_gelu_supported(Gelu form, Dtype dtype) {
+bool bias_gelu_supported(bias_gelu::Form form, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && creatable([&] {
            make_bias_gelu(form, matrix(*type, kProbe, kProbe), matrix(*type, 1, kProbe));
          });
 }
 
-void bias_gelu(Gelu form, Dtype dtype, const void* x, const void* bias, void* y, std::int64_t rows,
-               std::int64_t cols, Stream&) {
+void bias_gelu(bias_gelu::Form form, Dtype dtype, const void* x, const void* bias, void* y,
+               std::int64_t rows, std::int64_t cols, Stream&) {
   translate("bias_gelu", [&] {
     const memory::desc each = matrix(type_of(dtype).value(), rows, cols);
     const memory::desc row = matrix(type_of(dtype).value(), 1, cols);
@@ -46,11 +47,11 @@ void bias_gelu(Gelu form, Dtype dtype, const void* x, const void* bias, void* y,
   });
 }
 
-bool chain_of_two_supported(Gelu form, Dtype dtype) {
+bool chain_of_two_supported(bias_gelu::Form form, Dtype dtype) {
   return chain_supported("onednn", "onednn", form, dtype);
 }
 
-void chain_of_two(Gelu form, Dtype dtype, const void* x, const void* bias, void* y,
+void chain_of_two(bias_gelu::Form form, Dtype dtype, const void* x, const void* bias, void* y,
                   std::int64_t rows, std::int64_t cols, Stream& stream) {
   chain("onednn", "onednn", form, dtype, x, bias, y, rows, cols, stream);
 }

@@ -9,9 +9,11 @@ namespace {
 
 constexpr BiasGeluLibraries kOnednn{"onednn", "onednn", "onednn"};
 
-bool onednn_supported(Gelu form, Dtype dtype) { return chain_supported(kOnednn, form, dtype); }
+bool onednn_supported(bias_gelu::Form form, Dtype dtype) {
+  return chain_supported(kOnednn, form, dtype);
+}
 
-void onednn(Gelu form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
+void onednn(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
             std::int64_t cols, Stream& stream) {
   std::vector<std::byte> sums(static_cast<std::size_t>(rows * cols) * size_of(dtype));
   chain(kOnednn, form, dtype, tensors, sums.data(), rows, cols, stream);

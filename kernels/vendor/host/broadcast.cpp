@@ -15,12 +15,12 @@ namespace {
 using dnnl::algorithm;
 using dnnl::memory;
 
-algorithm broadcast_algorithm(Binary op) {
+algorithm broadcast_algorithm(elementwise::Op op) {
   switch (op) {
-  case Binary::add: return algorithm::binary_add;
-  case Binary::sub: return algorithm::binary_sub;
-  case Binary::mul: return algorithm::binary_mul;
-  case Binary::div: return algorithm::binary_div;
+  case elementwise::Op::add: return algorithm::binary_add;
+  case elementwise::Op::sub: return algorithm::binary_sub;
+  case elementwise::Op::mul: return algorithm::binary_mul;
+  case elementwise::Op::div: return algorithm::binary_div;
   }
   return algorithm::undef;
 }
@@ -29,7 +29,7 @@ memory::desc packed(memory::data_type type, const std::array<std::int64_t, 5>& e
   return {{extents.begin(), extents.end()}, type, memory::format_tag::abcde};
 }
 
-dnnl::primitive make_broadcast(Binary op, const memory::desc& a, const memory::desc& b,
+dnnl::primitive make_broadcast(elementwise::Op op, const memory::desc& a, const memory::desc& b,
                                const memory::desc& out) {
   const dnnl::engine& engine = onednn::engine();
 #if DNNL_VERSION_MAJOR >= 3
@@ -39,19 +39,20 @@ dnnl::primitive make_broadcast(Binary op, const memory::desc& a, const memory::d
 #endif
 }
 
-dnnl::primitive make_broadcast(Binary op, memory::data_type type, const BroadcastShapes& shapes) {
+dnnl::primitive make_broadcast(elementwise::Op op, memory::data_type type,
+                               const BroadcastShapes& shapes) {
   return make_broadcast(op, packed(type, shapes.a), packed(type, shapes.b),
                         packed(type, result_extents(shapes)));
 }
 
-bool broadcast_supported(Binary op, Dtype dtype, const BroadcastShapes& shapes) {
+bool broadcast_supported(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes) {
   const auto type = type_of(dtype);
   return type && element_count(result_extents(shapes)) > 0 &&
          creatable([&] { make_broadcast(op, *type, shapes); });
 }
 
-void broadcast(Binary op, Dtype dtype, const BroadcastShapes& shapes, const void* a, const void* b,
-               void* out, Stream&) {
+void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, const void* a,
+               const void* b, void* out, Stream&) {
   translate("broadcast", [&] {
     const memory::data_type type = type_of(dtype).value();
     execute(make_broadcast(op, type, shapes),
@@ -80,8 +81,8 @@ struct Repeated {
   }
 };
 
-void broadcast(Binary op, Dtype, const BroadcastShapes& shapes, const void* a, const void* b,
-               void* out, Stream&) {
+void broadcast(elementwise::Op op, Dtype, const BroadcastShapes& shapes, const void* a,
+               const void* b, void* out, Stream&) {
   const auto extents = result_extents(shapes);
   const auto walk = [&](const void* data, const std::array<std::int64_t, kBroadcastRank>& own) {
     return thrust::make_permutation_iterator(
@@ -95,10 +96,10 @@ void broadcast(Binary op, Dtype, const BroadcastShapes& shapes, const void* a, c
                       static_cast<float*>(out), function);
   };
   switch (op) {
-  case Binary::add: return run(thrust::plus<float>());
-  case Binary::sub: return run(thrust::minus<float>());
-  case Binary::mul: return run(thrust::multiplies<float>());
-  case Binary::div: return run(thrust::divides<float>());
+  case elementwise::Op::add: return run(thrust::plus<float>());
+  case elementwise::Op::sub: return run(thrust::minus<float>());
+  case elementwise::Op::mul: return run(thrust::multiplies<float>());
+  case elementwise::Op::div: return run(thrust::divides<float>());
   }
 }
 
@@ -107,7 +108,7 @@ void broadcast(Binary op, Dtype, const BroadcastShapes& shapes, const void* a, c
 
 namespace {
 
-bool only_f32(Binary, Dtype dtype, const BroadcastShapes&) { return dtype == Dtype::f32; }
+bool only_f32(elementwise::Op, Dtype dtype, const BroadcastShapes&) { return dtype == Dtype::f32; }
 
 constexpr BroadcastVariant kBroadcastTable[] = {
     {"onednn", onednn::broadcast_supported, onednn::broadcast},

@@ -15,17 +15,17 @@ namespace {
 using dnnl::algorithm;
 using dnnl::memory;
 
-algorithm algorithm_of(Binary op) {
+algorithm algorithm_of(elementwise::Op op) {
   switch (op) {
-  case Binary::add: return algorithm::binary_add;
-  case Binary::sub: return algorithm::binary_sub;
-  case Binary::mul: return algorithm::binary_mul;
-  case Binary::div: return algorithm::binary_div;
+  case elementwise::Op::add: return algorithm::binary_add;
+  case elementwise::Op::sub: return algorithm::binary_sub;
+  case elementwise::Op::mul: return algorithm::binary_mul;
+  case elementwise::Op::div: return algorithm::binary_div;
   }
   return algorithm::undef;
 }
 
-dnnl::primitive make_elementwise(Binary op, const memory::desc& each) {
+dnnl::primitive make_elementwise(elementwise::Op op, const memory::desc& each) {
   const dnnl::engine& engine = onednn::engine();
 #if DNNL_VERSION_MAJOR >= 3
   return dnnl::binary({engine, algorithm_of(op), each, each, each});
@@ -34,13 +34,13 @@ dnnl::primitive make_elementwise(Binary op, const memory::desc& each) {
 #endif
 }
 
-bool elementwise_supported(Binary op, Dtype dtype) {
+bool elementwise_supported(elementwise::Op op, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && creatable([&] { make_elementwise(op, vector(*type, kProbe)); });
 }
 
-void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
-                 Stream&) {
+void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, void* out,
+                 std::int64_t n, Stream&) {
   translate("elementwise", [&] {
     const memory::desc each = vector(type_of(dtype).value(), n);
     execute(make_elementwise(op, each), {{DNNL_ARG_SRC_0, wrap(each, a)},
@@ -62,20 +62,21 @@ void transform(const void* a, const void* b, void* out, std::int64_t n, Function
                     static_cast<T*>(out), function);
 }
 
-bool elementwise_supported(Binary op, Dtype dtype) {
-  return dtype == Dtype::f32 || (op == Binary::add && (dtype == Dtype::f64 || dtype == Dtype::i32));
+bool elementwise_supported(elementwise::Op op, Dtype dtype) {
+  return dtype == Dtype::f32 ||
+         (op == elementwise::Op::add && (dtype == Dtype::f64 || dtype == Dtype::i32));
 }
 
-void elementwise(Binary op, Dtype dtype, const void* a, const void* b, void* out, std::int64_t n,
-                 Stream&) {
+void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, void* out,
+                 std::int64_t n, Stream&) {
   if (dtype == Dtype::f64) return transform<double>(a, b, out, n, thrust::plus<double>());
   if (dtype == Dtype::i32) // unsigned, which wraps around
     return transform<std::uint32_t>(a, b, out, n, thrust::plus<std::uint32_t>());
   switch (op) {
-  case Binary::add: return transform<float>(a, b, out, n, thrust::plus<float>());
-  case Binary::sub: return transform<float>(a, b, out, n, thrust::minus<float>());
-  case Binary::mul: return transform<float>(a, b, out, n, thrust::multiplies<float>());
-  case Binary::div: return transform<float>(a, b, out, n, thrust::divides<float>());
+  case elementwise::Op::add: return transform<float>(a, b, out, n, thrust::plus<float>());
+  case elementwise::Op::sub: return transform<float>(a, b, out, n, thrust::minus<float>());
+  case elementwise::Op::mul: return transform<float>(a, b, out, n, thrust::multiplies<float>());
+  case elementwise::Op::div: return transform<float>(a, b, out, n, thrust::divides<float>());
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using dnnl::memory;
 
-bool gated_activation_supported(Activation function, Dtype dtype) {
+bool gated_activation_supported(activation::Function function, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && reorder_supported(dtype) &&
          contains(activation_variants(function, dtype), "onednn") && creatable([&] {
@@ -21,8 +21,8 @@ bool gated_activation_supported(Activation function, Dtype dtype) {
 }
 
 // Three calls: an activation wants one layout for both of its sides, so the gates are copied first.
-void gated_activation(Activation function, Dtype dtype, const void* x, void* y, std::int64_t rows,
-                      std::int64_t cols, Stream& stream) {
+void gated_activation(activation::Function function, Dtype dtype, const void* x, void* y,
+                      std::int64_t rows, std::int64_t cols, Stream& stream) {
   reorder("gated_activation", dtype, {rows, cols}, x, {2 * cols, 1}, y, {cols, 1});
   activation("onednn", function, dtype, y, y, rows * cols, stream);
   translate("gated_activation", [&] {

@@ -14,7 +14,7 @@ namespace {
 
 using dnnl::memory;
 
-bool backward_supported(Activation function, Dtype dtype) {
+bool backward_supported(activation::Function function, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && reorder_supported(dtype) &&
          contains(activation_variants(function, dtype), "onednn") &&
@@ -28,7 +28,7 @@ bool backward_supported(Activation function, Dtype dtype) {
 
 // Six calls: activations want one layout for all of their sides, so gates are copied first, and
 // their gradients last.
-void backward(Activation function, Dtype dtype, const void* x, const void* dy, void* dx,
+void backward(activation::Function function, Dtype dtype, const void* x, const void* dy, void* dx,
               std::int64_t rows, std::int64_t cols, Stream& stream) {
   const char* const what = "gated_activation_backward";
   const std::int64_t n = rows * cols;

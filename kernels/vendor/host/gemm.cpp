@@ -54,9 +54,9 @@ blasint narrow(const char* name, std::int64_t value) {
 
 CBLAS_TRANSPOSE transposition(bool transpose) { return transpose ? CblasTrans : CblasNoTrans; }
 
-bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient) {
-  return dtype == Dtype::f32 && epilogue == GemmEpilogue::none &&
-         bias_gradient == GemmBiasGradient::none;
+bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
+  return dtype == Dtype::f32 && epilogue == gemm::Epilogue::none &&
+         bias_gradient == gemm::BiasGradient::none;
 }
 
 // One arithmetic only, so neither `math` nor TF32 chooses anything: f32 products and sums, in an
@@ -90,16 +90,16 @@ void append(dnnl::post_ops& after, dnnl::algorithm algorithm, float alpha) {
 #endif
 }
 
-std::optional<Activation> activation_of(GemmEpilogue epilogue) {
+std::optional<activation::Function> activation_of(gemm::Epilogue epilogue) {
   switch (epilogue) {
-  case GemmEpilogue::bias_relu:
-  case GemmEpilogue::drelu: return Activation::relu;
-  case GemmEpilogue::bias_gelu:
-  case GemmEpilogue::dgelu: return Activation::gelu;
-  case GemmEpilogue::bias_gelu_tanh:
-  case GemmEpilogue::dgelu_tanh: return Activation::gelu_tanh;
-  case GemmEpilogue::none:
-  case GemmEpilogue::bias: return std::nullopt;
+  case gemm::Epilogue::bias_relu:
+  case gemm::Epilogue::drelu: return activation::Function::relu;
+  case gemm::Epilogue::bias_gelu:
+  case gemm::Epilogue::dgelu: return activation::Function::gelu;
+  case gemm::Epilogue::bias_gelu_tanh:
+  case gemm::Epilogue::dgelu_tanh: return activation::Function::gelu_tanh;
+  case gemm::Epilogue::none:
+  case gemm::Epilogue::bias: return std::nullopt;
   }
   return std::nullopt;
 }
@@ -114,7 +114,7 @@ Steps steps(const Gemm& g, const memory::desc& bias) {
   if (g.alpha != 1) append(after, dnnl::algorithm::eltwise_linear, g.alpha);
   if (g.beta != 0) after.append_sum(g.beta);
   Steps result;
-  if (adds_bias(g.epilogue)) {
+  if (g.adds_bias()) {
     result.bias = after.len();
     after.append_binary(dnnl::algorithm::binary_add, bias);
     if (const auto activation = activation_of(g.epilogue))
@@ -134,9 +134,9 @@ dnnl::primitive make_gemm(const memory::desc& a, const memory::desc& b, const me
 }
 
 // f32 without an epilogue is OpenBLAS's.
-bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gradient) {
-  const bool sums = bias_gradient != GemmBiasGradient::none;
-  if (dtype == Dtype::f32 && epilogue == GemmEpilogue::none && !sums) return false;
+bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
+  const bool sums = bias_gradient != gemm::BiasGradient::none;
+  if (dtype == Dtype::f32 && epilogue == gemm::Epilogue::none && !sums) return false;
   const auto type = type_of(dtype);
   if (!type) return false;
   const memory::desc each = matrix(*type, kProbe, kProbe);
@@ -146,7 +146,7 @@ bool gemm_supported(Dtype dtype, GemmEpilogue epilogue, GemmBiasGradient bias_gr
   probe.epilogue = epilogue;
   return creatable([&] {
     make_gemm(each, each, each, steps(probe, row).attributes);
-    if (differentiates(epilogue)) make_eltwise_backward(*activation_of(epilogue), each, each);
+    if (probe.differentiates()) make_eltwise_backward(*activation_of(epilogue), each, each);
     if (sums) make_reduction(dnnl::algorithm::reduction_sum, each, row);
   });
 }
@@ -210,17 +210,17 @@ void add_rows(const Gemm& g) {
     execute(make_reduction(dnnl::algorithm::reduction_sum, from, to),
             {{DNNL_ARG_SRC, wrap(from, data)}, {DNNL_ARG_DST, wrap(to, g.dbias)}});
   };
-  if (g.bias_gradient == GemmBiasGradient::of_c) add(g.c, g.m, g.n, g.ldc);
-  if (g.bias_gradient == GemmBiasGradient::of_a) add(g.a, g.k, g.m, g.lda);
-  if (g.bias_gradient == GemmBiasGradient::of_b) add(g.b, g.k, g.n, g.ldb);
+  if (g.bias_gradient == gemm::BiasGradient::of_c) add(g.c, g.m, g.n, g.ldc);
+  if (g.bias_gradient == gemm::BiasGradient::of_a) add(g.a, g.k, g.m, g.lda);
+  if (g.bias_gradient == gemm::BiasGradient::of_b) add(g.b, g.k, g.n, g.ldb);
 }
 
 // The gradients as a caller of the library writes them, by primitives one after another.
 void gemm(const Gemm& batch, Math, Stream&) {
   translate("gemm", [&] {
     each_product(batch, multiply_or_scale);
-    if (differentiates(batch.epilogue)) differentiate(batch);
-    if (batch.bias_gradient != GemmBiasGradient::none) add_rows(batch);
+    if (batch.differentiates()) differentiate(batch);
+    if (batch.bias_gradient != gemm::BiasGradient::none) add_rows(batch);
   });
 }
 

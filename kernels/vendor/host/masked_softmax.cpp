@@ -35,7 +35,7 @@ dnnl::primitive make_sum(const memory::desc& each, const memory::desc& addend,
 
 bool masked_softmax_supported(Dtype dtype) {
   const auto type = type_of(dtype);
-  const auto softmax = softmax_variants(SoftmaxKind::softmax, dtype);
+  const auto softmax = softmax_variants(softmax::Kind::softmax, dtype);
   return type && std::find(softmax.begin(), softmax.end(), "onednn") != softmax.end() &&
          creatable([&] {
            make_sum(score_tensor(*type, 1, kProbe, kProbe), score_tensor(*type, 1, kProbe, kProbe),
@@ -58,8 +58,8 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
 #endif
     execute(make_sum(each, mask, problem.scale), arguments);
   });
-  softmax("onednn", SoftmaxKind::softmax, problem.dtype, y, y, problem.sequences * problem.queries,
-          problem.cols, stream);
+  softmax("onednn", softmax::Kind::softmax, problem.dtype, y, y,
+          problem.sequences * problem.queries, problem.cols, stream);
 }
 
 } // namespace

@@ -9,26 +9,26 @@
 
 namespace kg::vendor::onednn {
 
-inline dnnl::algorithm algorithm_of(Activation function) {
+inline dnnl::algorithm algorithm_of(activation::Function function) {
   using dnnl::algorithm;
   switch (function) {
-  case Activation::relu: return algorithm::eltwise_relu;
-  case Activation::sigmoid: return algorithm::eltwise_logistic;
-  case Activation::tanh: return algorithm::eltwise_tanh;
-  case Activation::gelu: return algorithm::eltwise_gelu_erf;
-  case Activation::gelu_tanh: return algorithm::eltwise_gelu_tanh;
-  case Activation::silu: return algorithm::eltwise_swish;
+  case activation::Function::relu: return algorithm::eltwise_relu;
+  case activation::Function::sigmoid: return algorithm::eltwise_logistic;
+  case activation::Function::tanh: return algorithm::eltwise_tanh;
+  case activation::Function::gelu: return algorithm::eltwise_gelu_erf;
+  case activation::Function::gelu_tanh: return algorithm::eltwise_gelu_tanh;
+  case activation::Function::silu: return algorithm::eltwise_swish;
   }
   return algorithm::undef;
 }
 
 // relu's slope left of 0, or swish's factor of the argument; the others have none.
-inline float parameter_of(Activation function) {
-  return function == Activation::silu ? 1.0F : 0.0F;
+inline float parameter_of(activation::Function function) {
+  return function == activation::Function::silu ? 1.0F : 0.0F;
 }
 
-inline dnnl::eltwise_forward::primitive_desc make_eltwise(dnnl::prop_kind kind, Activation function,
-                                                          const dnnl::memory::desc& each) {
+inline dnnl::eltwise_forward::primitive_desc
+make_eltwise(dnnl::prop_kind kind, activation::Function function, const dnnl::memory::desc& each) {
   const float parameter = parameter_of(function);
 #if DNNL_VERSION_MAJOR >= 3
   return {engine(), kind, algorithm_of(function), each, each, parameter};
@@ -38,7 +38,8 @@ inline dnnl::eltwise_forward::primitive_desc make_eltwise(dnnl::prop_kind kind, 
 }
 
 // dx, which lies as dy does, of x and dy.
-inline dnnl::primitive make_eltwise_backward(Activation function, const dnnl::memory::desc& x,
+inline dnnl::primitive make_eltwise_backward(activation::Function function,
+                                             const dnnl::memory::desc& x,
                                              const dnnl::memory::desc& dy) {
   const auto hint = make_eltwise(dnnl::prop_kind::forward_training, function, x);
   const float parameter = parameter_of(function);

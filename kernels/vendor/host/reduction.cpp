@@ -18,12 +18,12 @@ namespace {
 using dnnl::algorithm;
 using dnnl::memory;
 
-algorithm algorithm_of(Reduce op) {
+algorithm algorithm_of(reduction::Op op) {
   switch (op) {
-  case Reduce::sum: return algorithm::reduction_sum;
-  case Reduce::mean: return algorithm::reduction_mean;
-  case Reduce::max: return algorithm::reduction_max;
-  case Reduce::min: return algorithm::reduction_min;
+  case reduction::Op::sum: return algorithm::reduction_sum;
+  case reduction::Op::mean: return algorithm::reduction_mean;
+  case reduction::Op::max: return algorithm::reduction_max;
+  case reduction::Op::min: return algorithm::reduction_min;
   }
   return algorithm::undef;
 }
@@ -87,7 +87,8 @@ void reduce(const ReductionProblem& problem, const void* x, void* out, T identit
 }
 
 bool reduction_supported(const ReductionProblem& problem) {
-  return problem.dtype == Dtype::f32 || (problem.dtype == Dtype::i32 && problem.op == Reduce::sum);
+  return problem.dtype == Dtype::f32 ||
+         (problem.dtype == Dtype::i32 && problem.op == reduction::Op::sum);
 }
 
 void reduction(const ReductionProblem& problem, const void* x, void* out, Stream&) {
@@ -95,11 +96,13 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
   if (problem.dtype == Dtype::i32) // modulo 2^32
     return reduce(problem, x, out, 0U, thrust::plus<unsigned>(), 1U);
   switch (problem.op) {
-  case Reduce::sum: return reduce(problem, x, out, 0.0F, thrust::plus<float>(), 1.0F);
-  case Reduce::mean:
+  case reduction::Op::sum: return reduce(problem, x, out, 0.0F, thrust::plus<float>(), 1.0F);
+  case reduction::Op::mean:
     return reduce(problem, x, out, 0.0F, thrust::plus<float>(), static_cast<float>(problem.axis));
-  case Reduce::max: return reduce(problem, x, out, -kInfinity, thrust::maximum<float>(), 1.0F);
-  case Reduce::min: return reduce(problem, x, out, kInfinity, thrust::minimum<float>(), 1.0F);
+  case reduction::Op::max:
+    return reduce(problem, x, out, -kInfinity, thrust::maximum<float>(), 1.0F);
+  case reduction::Op::min:
+    return reduce(problem, x, out, kInfinity, thrust::minimum<float>(), 1.0F);
   }
 }
 

@@ -10,12 +10,12 @@ namespace {
 
 using dnnl::memory;
 
-dnnl::primitive make_softmax(SoftmaxKind kind, const memory::desc& each) {
+dnnl::primitive make_softmax(softmax::Kind kind, const memory::desc& each) {
   const dnnl::engine& engine = onednn::engine();
   constexpr auto kInference = dnnl::prop_kind::forward_inference;
   constexpr int kAxis = 1;
-  const auto algorithm = kind == SoftmaxKind::softmax ? dnnl::algorithm::softmax_accurate
-                                                      : dnnl::algorithm::softmax_log;
+  const auto algorithm = kind == softmax::Kind::softmax ? dnnl::algorithm::softmax_accurate
+                                                        : dnnl::algorithm::softmax_log;
 #if DNNL_VERSION_MAJOR >= 3
   return dnnl::softmax_forward({engine, kInference, algorithm, each, each, kAxis});
 #else
@@ -23,14 +23,14 @@ dnnl::primitive make_softmax(SoftmaxKind kind, const memory::desc& each) {
 #endif
 }
 
-bool softmax_supported(SoftmaxKind kind, Dtype dtype) {
+bool softmax_supported(softmax::Kind kind, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && creatable([&] { make_softmax(kind, matrix(*type, kProbe, kProbe)); });
 }
 
 // In bf16 the exponentials are stored in the output's type before they are scaled: two roundings,
 // up to 1.9 u from the exact value (measured, 2.6.3 and 3.2.0).
-void softmax(SoftmaxKind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
+void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
              std::int64_t cols, Stream&) {
   translate("softmax", [&] {
     const memory::desc each = matrix(type_of(dtype).value(), rows, cols);

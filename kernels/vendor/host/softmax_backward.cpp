@@ -11,12 +11,12 @@ namespace {
 using dnnl::memory;
 
 // A backward primitive is made with the forward one's description as a hint.
-dnnl::primitive make_softmax_backward(SoftmaxKind kind, const memory::desc& each) {
+dnnl::primitive make_softmax_backward(softmax::Kind kind, const memory::desc& each) {
   const dnnl::engine& engine = onednn::engine();
   constexpr auto kTraining = dnnl::prop_kind::forward_training;
   constexpr int kAxis = 1;
-  const auto algorithm = kind == SoftmaxKind::softmax ? dnnl::algorithm::softmax_accurate
-                                                      : dnnl::algorithm::softmax_log;
+  const auto algorithm = kind == softmax::Kind::softmax ? dnnl::algorithm::softmax_accurate
+                                                        : dnnl::algorithm::softmax_log;
 #if DNNL_VERSION_MAJOR >= 3
   const dnnl::softmax_forward::primitive_desc forward(engine, kTraining, algorithm, each, each,
                                                       kAxis);
@@ -28,12 +28,12 @@ dnnl::primitive make_softmax_backward(SoftmaxKind kind, const memory::desc& each
 #endif
 }
 
-bool softmax_backward_supported(SoftmaxKind kind, Dtype dtype) {
+bool softmax_backward_supported(softmax::Kind kind, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && creatable([&] { make_softmax_backward(kind, matrix(*type, kProbe, kProbe)); });
 }
 
-void softmax_backward(SoftmaxKind kind, Dtype dtype, const void* y, const void* dy, void* dx,
+void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void* dy, void* dx,
                       std::int64_t rows, std::int64_t cols, Stream&) {
   translate("softmax_backward", [&] {
     const memory::desc each = matrix(type_of(dtype).value(), rows, cols);

@@ -209,7 +209,8 @@ TEST(Fills, wide_sums_expose_narrow_inputs) {
 TEST(Fills, elementwise_results_are_exact_and_expose_narrow_formats) {
   for (const Dtype dtype : {Dtype::f32, Dtype::f16, Dtype::bf16}) {
     const int narrower = dtype == Dtype::f32 ? kTf32 : dtype == Dtype::f16 ? kBf16 : 4;
-    for (const BinaryOp op : {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::div}) {
+    for (const elementwise::Op op :
+         {elementwise::Op::add, elementwise::Op::sub, elementwise::Op::mul, elementwise::Op::div}) {
       const FillPair fill = exact_elementwise(dtype, op, 5000);
       expect_representable(dtype, fill.a);
       expect_representable(dtype, fill.b);
@@ -218,16 +219,16 @@ TEST(Fills, elementwise_results_are_exact_and_expose_narrow_formats) {
       std::vector<double> downgraded;
       for (std::size_t i = 0; i < result.size(); ++i) {
         const double a = fill.a[i], b = fill.b[i];
-        const double exact = op == BinaryOp::add   ? a + b
-                             : op == BinaryOp::sub ? a - b
-                             : op == BinaryOp::mul ? a * b
-                                                   : a / b;
+        const double exact = op == elementwise::Op::add   ? a + b
+                             : op == elementwise::Op::sub ? a - b
+                             : op == elementwise::Op::mul ? a * b
+                                                          : a / b;
         ASSERT_EQ(result[i], exact);
         const double x = na[i], y = nb[i];
-        downgraded.push_back(to_significant(op == BinaryOp::add   ? x + y
-                                            : op == BinaryOp::sub ? x - y
-                                            : op == BinaryOp::mul ? x * y
-                                                                  : x / y,
+        downgraded.push_back(to_significant(op == elementwise::Op::add   ? x + y
+                                            : op == elementwise::Op::sub ? x - y
+                                            : op == elementwise::Op::mul ? x * y
+                                                                         : x / y,
                                             narrower));
       }
       EXPECT_GT(share_changed(result, downgraded), 0.5)

@@ -12,22 +12,24 @@ namespace kg::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr UnaryOp kGelus[] = {UnaryOp::gelu, UnaryOp::gelu_tanh};
+constexpr activation::Function kGelus[] = {activation::Function::gelu,
+                                           activation::Function::gelu_tanh};
 
 TEST(OracleBiasGeluBackward, dbias_sums_columns) {
-  for (const UnaryOp gelu : kGelus) { // slopes of 1, 0 and, at 0, one half
+  for (const activation::Function gelu : kGelus) { // slopes of 1, 0 and, at 0, one half
     const auto gradients = bias_gelu_gradients_oracle(gelu, Values{90, -90, 0, 90, 90, 0},
                                                       Values{1, 2, 4, 8, 16, 32}, 3);
     EXPECT_EQ(gradients.dx, (Values{1, 0, 2, 8, 16, 16}));
     EXPECT_EQ(gradients.dbias, (Values{9, 16, 18}));
   }
-  EXPECT_EQ(bias_gelu_gradients_oracle(UnaryOp::gelu, {}, {}, 2).dbias, (Values{0, 0}));
+  EXPECT_EQ(bias_gelu_gradients_oracle(activation::Function::gelu, {}, {}, 2).dbias,
+            (Values{0, 0}));
 }
 
 TEST(OracleBiasGeluBackward, a_nan_stays_in_its_column) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  const auto gradients =
-      bias_gelu_gradients_oracle(UnaryOp::gelu, Values{nan, 90, 90, 90}, Values{1, 2, 4, 8}, 2);
+  const auto gradients = bias_gelu_gradients_oracle(activation::Function::gelu,
+                                                    Values{nan, 90, 90, 90}, Values{1, 2, 4, 8}, 2);
   EXPECT_TRUE(std::isnan(gradients.dbias[0]));
   EXPECT_EQ(gradients.dbias[1], 10);
 }
@@ -44,7 +46,7 @@ TEST(OracleBiasGeluBackward, bounds_cover_one_rounding_of_the_argument) {
       if (!(std::fabs(actual[i] - expected[i]) <= bounds[i])) return false;
     return true;
   };
-  for (const UnaryOp gelu : kGelus) {
+  for (const activation::Function gelu : kGelus) {
     const auto right = bias_gelu_gradients_oracle(gelu, sums, dy, kCols);
     const auto bounds = bias_gelu_backward_tolerances(gelu, Dtype::f32, sums, dy, right);
     for (const Dtype dtype : {Dtype::f32, Dtype::f16}) {

@@ -12,7 +12,8 @@ namespace kg::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr UnaryOp kGelus[] = {UnaryOp::gelu, UnaryOp::gelu_tanh};
+constexpr activation::Function kGelus[] = {activation::Function::gelu,
+                                           activation::Function::gelu_tanh};
 
 TEST(OracleBiasGelu, repeats_the_bias_along_the_last_axis) {
   EXPECT_EQ(bias_sums(Values{1, 2, 3, 4, 5, 6}, Values{10, 20, 30}),
@@ -33,7 +34,8 @@ TEST(OracleBiasGelu, sums_beyond_f32_are_infinite) {
 
 // Results of a sum that was rounded to `format`, beside those of the sum: whether all are within
 // `bounds`.
-bool within(UnaryOp gelu, const Values& sums, Dtype format, const Values& y, const Values& bounds) {
+bool within(activation::Function gelu, const Values& sums, Dtype format, const Values& y,
+            const Values& bounds) {
   Values rounded;
   for (const double sum : sums) rounded.push_back(round_to(format, sum));
   const Values moved = unary_oracle(gelu, rounded);
@@ -47,7 +49,7 @@ TEST(OracleBiasGelu, bounds_cover_one_rounding_of_the_sum) {
   const Values x = normal(Dtype::f16, 20000, Tensor::a).values;
   const Values bias = normal(Dtype::f16, 100, Tensor::b).values;
   const Values sums = bias_sums(x, bias);
-  for (const UnaryOp gelu : kGelus) {
+  for (const activation::Function gelu : kGelus) {
     const Values y = unary_oracle(gelu, sums);
     EXPECT_TRUE(within(gelu, sums, Dtype::f32, y, bias_gelu_tolerances(gelu, Dtype::f32, sums, y)));
     EXPECT_FALSE(

@@ -102,22 +102,22 @@ TEST(OracleElementwise, sums_of_i32_wrap_around) {
   using Values = std::vector<double>;
   const Values a = {2147483647, -2147483648, -2147483648, -3};
   const Values b = {1, -1, -2147483648, 5};
-  EXPECT_EQ(elementwise_oracle(BinaryOp::add, Dtype::i32, a, b),
+  EXPECT_EQ(elementwise_oracle(elementwise::Op::add, Dtype::i32, a, b),
             (Values{-2147483648, 2147483647, 0, 2}));
-  EXPECT_THROW(elementwise_oracle(BinaryOp::sub, Dtype::i32, a, b), Error);
+  EXPECT_THROW(elementwise_oracle(elementwise::Op::sub, Dtype::i32, a, b), Error);
 }
 
 // The nearest number: what a sum lost (Knuth's exact difference) is at most half an ulp.
 TEST(OracleElementwise, sums_of_f64_are_rounded_once) {
   const std::vector<double> a = normal(Dtype::f64, 5000, Tensor::a).values;
   const std::vector<double> b = normal(Dtype::f64, 5000, Tensor::b).values;
-  const std::vector<double> sum = elementwise_oracle(BinaryOp::add, Dtype::f64, a, b);
+  const std::vector<double> sum = elementwise_oracle(elementwise::Op::add, Dtype::f64, a, b);
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double other = sum[i] - a[i];
     const double lost = (a[i] - (sum[i] - other)) + (b[i] - other);
     ASSERT_LE(std::fabs(lost), ulp(Dtype::f64, sum[i]) / 2) << i;
   }
-  EXPECT_THROW(elementwise_oracle(BinaryOp::mul, Dtype::f64, a, b), Error);
+  EXPECT_THROW(elementwise_oracle(elementwise::Op::mul, Dtype::f64, a, b), Error);
 }
 
 // Against difference quotients of a b and a / b themselves, in fp64.
@@ -129,7 +129,7 @@ TEST(OracleElementwise, gradients_are_slopes) {
   const std::vector<double> b = positive(Dtype::f32, kN, Tensor::c).values;
   const auto product = [](double x, double y) { return x * y; };
   const auto quotient = [](double x, double y) { return x / y; };
-  const auto expect_slopes = [&](BinaryOp op, auto function) {
+  const auto expect_slopes = [&](elementwise::Op op, auto function) {
     const BinaryGradients gradients = binary_gradients_oracle(op, Dtype::f32, dy, a, b);
     for (std::size_t i = 0; i < dy.size(); ++i) {
       const double u = kStep * a[i];
@@ -140,9 +140,9 @@ TEST(OracleElementwise, gradients_are_slopes) {
       ASSERT_NEAR(gradients.db[i], dy[i] * by_b, 1e-6 * std::fabs(dy[i] * by_b)) << i;
     }
   };
-  expect_slopes(BinaryOp::mul, product);
-  expect_slopes(BinaryOp::div, quotient);
-  EXPECT_THROW(binary_gradients_oracle(BinaryOp::add, Dtype::f32, dy, a, b), Error);
+  expect_slopes(elementwise::Op::mul, product);
+  expect_slopes(elementwise::Op::div, quotient);
+  EXPECT_THROW(binary_gradients_oracle(elementwise::Op::add, Dtype::f32, dy, a, b), Error);
 }
 
 } // namespace

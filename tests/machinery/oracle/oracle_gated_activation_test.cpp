@@ -12,7 +12,8 @@ namespace kg::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr UnaryOp kGates[] = {UnaryOp::silu, UnaryOp::gelu, UnaryOp::relu};
+constexpr activation::Function kGates[] = {activation::Function::silu, activation::Function::gelu,
+                                           activation::Function::relu};
 
 TEST(OracleGatedActivation, rows_are_gates_and_then_values) {
   const Values x = {1, 2, 3, 10, 20, 30, 4, 5, 6, 40, 50, 60};
@@ -24,8 +25,8 @@ TEST(OracleGatedActivation, rows_are_gates_and_then_values) {
 
 TEST(OracleGatedActivation, multiplies_and_knows_both_gradients) {
   const Halves<double> x{{2, -2}, {5, 7}};
-  EXPECT_EQ(gated_oracle(UnaryOp::relu, x), (Values{10, 0}));
-  const Halves<double> dx = gated_gradients_oracle(UnaryOp::relu, x, Values{3, 3});
+  EXPECT_EQ(gated_oracle(activation::Function::relu, x), (Values{10, 0}));
+  const Halves<double> dx = gated_gradients_oracle(activation::Function::relu, x, Values{3, 3});
   EXPECT_EQ(dx.gate, (Values{15, 0}));
   EXPECT_EQ(dx.value, (Values{6, 0}));
 }
@@ -33,7 +34,7 @@ TEST(OracleGatedActivation, multiplies_and_knows_both_gradients) {
 TEST(OracleGatedActivation, products_beyond_f32_are_infinite) {
   const double infinity = std::numeric_limits<double>::infinity();
   const double largest = std::numeric_limits<float>::max();
-  for (const UnaryOp op : kGates) {
+  for (const activation::Function op : kGates) {
     EXPECT_EQ(gated_oracle(op, {{largest}, {-2}})[0], -infinity);
     EXPECT_EQ(gated_gradients_oracle(op, {{300}, {2}}, Values{largest}).gate[0], infinity);
     EXPECT_EQ(gated_gradients_oracle(op, {{300}, {0}}, Values{largest}).value[0], infinity);
@@ -42,8 +43,8 @@ TEST(OracleGatedActivation, products_beyond_f32_are_infinite) {
 
 TEST(OracleGatedActivation, an_activation_that_underflows_makes_nan_of_infinity) {
   const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_TRUE(std::isnan(gated_oracle(UnaryOp::silu, {{0x1p-149}, {infinity}})[0]));
-  EXPECT_EQ(gated_oracle(UnaryOp::silu, {{0x1p-148}, {infinity}})[0], infinity);
+  EXPECT_TRUE(std::isnan(gated_oracle(activation::Function::silu, {{0x1p-149}, {infinity}})[0]));
+  EXPECT_EQ(gated_oracle(activation::Function::silu, {{0x1p-148}, {infinity}})[0], infinity);
 }
 
 // (f(x + h) - f(x - h)) / 2 h is off by h^2 f''' / 6, and by the roundings of f over h.
@@ -51,7 +52,7 @@ TEST(OracleGatedActivation, gradients_are_differences) {
   constexpr double kStep = 1e-4;
   const Values gate = normal(Dtype::f32, 500, Tensor::a).values;
   const Values value = normal(Dtype::f32, 500, Tensor::b).values;
-  for (const UnaryOp op : {UnaryOp::silu, UnaryOp::gelu}) {
+  for (const activation::Function op : {activation::Function::silu, activation::Function::gelu}) {
     const Halves<double> dx = gated_gradients_oracle(op, {gate, value}, Values(gate.size(), 1.0));
     for (std::size_t i = 0; i < gate.size(); ++i) {
       const auto y = [&](double g, double v) { return gated_oracle(op, {{g}, {v}})[0]; };
@@ -73,7 +74,7 @@ TEST(OracleGatedActivation, bounds_cover_one_rounding) {
       if (!(std::fabs(actual[i] - expected[i]) <= bounds[i])) return false;
     return true;
   };
-  for (const UnaryOp op : {UnaryOp::silu, UnaryOp::gelu}) {
+  for (const activation::Function op : {activation::Function::silu, activation::Function::gelu}) {
     const Values act = unary_oracle(op, x.gate);
     const Values slope = unary_slope_oracle(op, x.gate);
     const Values y = gated_oracle(op, x);

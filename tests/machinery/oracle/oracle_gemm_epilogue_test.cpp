@@ -17,10 +17,11 @@ TEST(OracleGemmEpilogue, adds_the_bias_of_the_column_and_activates) {
   const EpilogueOracle plain = epilogue_oracle({}, product, bias);
   EXPECT_EQ(plain.z, (Values{1.5, -2.5, 3.5, -4.5}));
   EXPECT_EQ(plain.y, plain.z);
-  const EpilogueOracle relu = epilogue_oracle(UnaryOp::relu, product, bias);
+  const EpilogueOracle relu = epilogue_oracle(activation::Function::relu, product, bias);
   EXPECT_EQ(relu.z, plain.z);
   EXPECT_EQ(relu.y, (Values{1.5, 0, 3.5, 0}));
-  EXPECT_EQ(epilogue_oracle(UnaryOp::gelu, product, bias).y, unary_oracle(UnaryOp::gelu, plain.z));
+  EXPECT_EQ(epilogue_oracle(activation::Function::gelu, product, bias).y,
+            unary_oracle(activation::Function::gelu, plain.z));
 }
 
 // An error of the product within its bound stays within that of the result; one of 1.5 bounds shows
@@ -29,7 +30,8 @@ TEST(OracleGemmEpilogue, bounds_cover_the_error_of_the_product) {
   constexpr double kError = 1e-4;
   const Values product = normal(Dtype::f32, 5000, Tensor::a).values;
   const Values bias = normal(Dtype::f32, 50, Tensor::b).values;
-  for (const UnaryOp op : {UnaryOp::relu, UnaryOp::gelu, UnaryOp::gelu_tanh}) {
+  for (const activation::Function op :
+       {activation::Function::relu, activation::Function::gelu, activation::Function::gelu_tanh}) {
     const EpilogueOracle expected = epilogue_oracle(op, product, bias);
     const EpilogueTolerances bounds =
         epilogue_tolerances(op, Dtype::f32, expected, Values(product.size(), kError));
@@ -54,7 +56,8 @@ TEST(OracleGemmEpilogue, bounds_of_gradients_cover_the_error_of_the_product) {
   constexpr double kError = 1e-4;
   const Values product = normal(Dtype::f32, 5000, Tensor::a).values;
   const Values z = normal(Dtype::f32, 5000, Tensor::b).values;
-  for (const UnaryOp op : {UnaryOp::relu, UnaryOp::gelu, UnaryOp::gelu_tanh}) {
+  for (const activation::Function op :
+       {activation::Function::relu, activation::Function::gelu, activation::Function::gelu_tanh}) {
     const Values dz = unary_backward_oracle(op, z, product);
     const Values bounds = epilogue_gradient_tolerances(op, Dtype::f32, z, product,
                                                        Values(product.size(), kError), dz);

@@ -18,12 +18,12 @@ using Values = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-float apply(BinaryOp op, float a, float b) {
+float apply(elementwise::Op op, float a, float b) {
   switch (op) {
-  case BinaryOp::add: return a + b;
-  case BinaryOp::sub: return a - b;
-  case BinaryOp::mul: return a * b;
-  case BinaryOp::div: return a / b;
+  case elementwise::Op::add: return a + b;
+  case elementwise::Op::sub: return a - b;
+  case elementwise::Op::mul: return a * b;
+  case elementwise::Op::div: return a / b;
   }
   return 0;
 }
@@ -44,7 +44,8 @@ TEST(Oracle, elementwise_f32_agrees_with_the_processor) {
   }
   const Values wide_a = observe(a).values;
   const Values wide_b = observe(b).values;
-  for (const BinaryOp op : {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::div}) {
+  for (const elementwise::Op op :
+       {elementwise::Op::add, elementwise::Op::sub, elementwise::Op::mul, elementwise::Op::div}) {
     const Values expected = elementwise_oracle(op, Dtype::f32, wide_a, wide_b);
     for (std::size_t i = 0; i < a.size(); ++i) {
       const double result = apply(op, a[i], b[i]);
@@ -69,7 +70,8 @@ TEST(Oracle, elementwise_through_f32_is_correctly_rounded) {
       b.push_back(
           decode(dtype, static_cast<std::uint64_t>(random.integer(i + (1u << 30), 0, 65535))));
     }
-    for (const BinaryOp op : {BinaryOp::add, BinaryOp::sub, BinaryOp::mul, BinaryOp::div}) {
+    for (const elementwise::Op op :
+         {elementwise::Op::add, elementwise::Op::sub, elementwise::Op::mul, elementwise::Op::div}) {
       const Values once = elementwise_oracle(op, dtype, a, b);
       for (std::size_t i = 0; i < a.size(); ++i) {
         const double twice =

@@ -22,17 +22,18 @@ namespace {
 
 using Values = std::vector<double>;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::array kAll = {UnaryOp::relu, UnaryOp::sigmoid,   UnaryOp::tanh,
-                             UnaryOp::gelu, UnaryOp::gelu_tanh, UnaryOp::silu};
+constexpr std::array kAll = {activation::Function::relu,      activation::Function::sigmoid,
+                             activation::Function::tanh,      activation::Function::gelu,
+                             activation::Function::gelu_tanh, activation::Function::silu};
 
-double at(UnaryOp op, double x) { return unary_oracle(op, Values{x})[0]; }
-double slope_at(UnaryOp op, double x) { return unary_slope_oracle(op, Values{x})[0]; }
+double at(activation::Function op, double x) { return unary_oracle(op, Values{x})[0]; }
+double slope_at(activation::Function op, double x) { return unary_slope_oracle(op, Values{x})[0]; }
 
 // The central difference of fourth order: (8 (f(x+h) - f(x-h)) - (f(x+2h) - f(x-2h))) / 12 h. Its
 // error is h^4 f''''' / 30, and 2^-53 f / h by rounding.
 TEST(UnarySlopeOracle, is_the_limit_of_differences) {
   constexpr double kStep = 1e-3;
-  for (const UnaryOp op : kAll)
+  for (const activation::Function op : kAll)
     for (double x = -12.015; x < 12; x += 0.31) { // no point is within 2 steps of relu's corner
       const double near = at(op, x + kStep) - at(op, x - kStep);
       const double far = at(op, x + 2 * kStep) - at(op, x - 2 * kStep);
@@ -47,77 +48,85 @@ TEST(UnarySlopeOracle, adds_up_to_the_rise) {
   constexpr int kSteps = 4000;
   constexpr double kFrom = -9, kTo = 7;
   constexpr double kWidth = (kTo - kFrom) / kSteps;
-  for (const UnaryOp op : kAll) {
+  for (const activation::Function op : kAll) {
     double sum = 0;
     for (int i = 0; i < kSteps; ++i) {
       const double x = kFrom + i * kWidth;
       sum += slope_at(op, x) + 4 * slope_at(op, x + kWidth / 2) + slope_at(op, x + kWidth);
     }
     // relu's corner costs one step of Simpson's rule.
-    EXPECT_NEAR(sum * kWidth / 6, at(op, kTo) - at(op, kFrom), op == UnaryOp::relu ? kWidth : 1e-11)
+    EXPECT_NEAR(sum * kWidth / 6, at(op, kTo) - at(op, kFrom),
+                op == activation::Function::relu ? kWidth : 1e-11)
         << static_cast<int>(op);
   }
 }
 
 TEST(UnarySlopeOracle, known_answers_and_tails) {
-  EXPECT_EQ(slope_at(UnaryOp::sigmoid, 0), 0.25);
-  EXPECT_EQ(slope_at(UnaryOp::tanh, 0), 1);
-  for (const UnaryOp op : {UnaryOp::silu, UnaryOp::gelu, UnaryOp::gelu_tanh})
+  EXPECT_EQ(slope_at(activation::Function::sigmoid, 0), 0.25);
+  EXPECT_EQ(slope_at(activation::Function::tanh, 0), 1);
+  for (const activation::Function op :
+       {activation::Function::silu, activation::Function::gelu, activation::Function::gelu_tanh})
     EXPECT_EQ(slope_at(op, 0), 0.5);
-  EXPECT_DOUBLE_EQ(slope_at(UnaryOp::tanh, std::log(2)), 0.64); // 1 - 0.6^2
+  EXPECT_DOUBLE_EQ(slope_at(activation::Function::tanh, std::log(2)), 0.64); // 1 - 0.6^2
   for (const double x : {100.0, -100.0}) {
-    EXPECT_DOUBLE_EQ(slope_at(UnaryOp::sigmoid, x), std::exp(-100));
-    EXPECT_DOUBLE_EQ(slope_at(UnaryOp::tanh, x), 4 * std::exp(-200));
+    EXPECT_DOUBLE_EQ(slope_at(activation::Function::sigmoid, x), std::exp(-100));
+    EXPECT_DOUBLE_EQ(slope_at(activation::Function::tanh, x), 4 * std::exp(-200));
   }
-  EXPECT_DOUBLE_EQ(slope_at(UnaryOp::silu, -100), -99 * std::exp(-100));
+  EXPECT_DOUBLE_EQ(slope_at(activation::Function::silu, -100), -99 * std::exp(-100));
   // Phi + x phi, with Phi = phi / |x| (1 - 1/x^2 + 3/x^4 ...)
   const double density = std::exp(-200) / std::sqrt(2 * 3.14159265358979323846);
-  EXPECT_NEAR(slope_at(UnaryOp::gelu, -20) / density, -20 + (1 - 1.0 / 400) / 20, 1e-5);
+  EXPECT_NEAR(slope_at(activation::Function::gelu, -20) / density, -20 + (1 - 1.0 / 400) / 20,
+              1e-5);
 }
 
 TEST(UnarySlopeOracle, special_values) {
-  for (const UnaryOp op : kAll) {
+  for (const activation::Function op : kAll) {
     EXPECT_TRUE(std::isnan(slope_at(op, std::nan(""))));
-    EXPECT_EQ(slope_at(op, kInfinity), op == UnaryOp::sigmoid || op == UnaryOp::tanh ? 0 : 1);
+    EXPECT_EQ(slope_at(op, kInfinity),
+              op == activation::Function::sigmoid || op == activation::Function::tanh ? 0 : 1);
     EXPECT_EQ(slope_at(op, -kInfinity), 0);
   }
-  EXPECT_EQ(slope_at(UnaryOp::relu, 0), 0);
+  EXPECT_EQ(slope_at(activation::Function::relu, 0), 0);
 }
 
 TEST(UnaryBackwardOracle, multiplies_and_relu_selects) {
   const Values x = {1, -1, 0, -kInfinity}, dy = {-3, 5, kInfinity, kInfinity};
-  EXPECT_EQ(unary_backward_oracle(UnaryOp::relu, x, dy), (Values{-3, 0, 0, 0}));
-  const Values dx = unary_backward_oracle(UnaryOp::silu, x, dy);
-  EXPECT_DOUBLE_EQ(dx[0], -3 * slope_at(UnaryOp::silu, 1));
+  EXPECT_EQ(unary_backward_oracle(activation::Function::relu, x, dy), (Values{-3, 0, 0, 0}));
+  const Values dx = unary_backward_oracle(activation::Function::silu, x, dy);
+  EXPECT_DOUBLE_EQ(dx[0], -3 * slope_at(activation::Function::silu, 1));
   EXPECT_EQ(dx[2], kInfinity);
   EXPECT_TRUE(std::isnan(dx[3])); // infinity times 0
-  EXPECT_TRUE(std::isnan(unary_backward_oracle(UnaryOp::relu, Values{std::nan("")}, Values{1})[0]));
-  EXPECT_THROW(unary_backward_oracle(UnaryOp::relu, x, Values{1}), Error);
+  EXPECT_TRUE(std::isnan(
+      unary_backward_oracle(activation::Function::relu, Values{std::nan("")}, Values{1})[0]));
+  EXPECT_THROW(unary_backward_oracle(activation::Function::relu, x, Values{1}), Error);
 }
 
 TEST(UnaryBackwardTolerance, is_what_its_formula_says) {
   constexpr double kTiny = 0x1p-149;
   // f' = 1/4, once.
-  expect_bound(Dtype::f32, 0.5, unary_backward_f32_tolerance(UnaryOp::sigmoid, 0, 2, 0.5),
+  expect_bound(Dtype::f32, 0.5,
+               unary_backward_f32_tolerance(activation::Function::sigmoid, 0, 2, 0.5),
                2 * (2.5 * kU32 + 10 * kTiny) + kTiny);
   // The gate 1/2, and nothing of its slope.
-  expect_bound(Dtype::f32, -1.5, unary_backward_f32_tolerance(UnaryOp::silu, 0, -3, -1.5),
+  expect_bound(Dtype::f32, -1.5,
+               unary_backward_f32_tolerance(activation::Function::silu, 0, -3, -1.5),
                3 * (10 * kU32 + 2.5 * kTiny) + kTiny);
   // Phi(1) + 1 phi(1), and x^2 / 2 roundings of the exponent.
   const double gate = 0.8413447460685429, product = 0.24197072451914337;
   expect_bound(Dtype::f32, gate + product,
-               unary_backward_f32_tolerance(UnaryOp::gelu, 1, 1, gate + product),
+               unary_backward_f32_tolerance(activation::Function::gelu, 1, 1, gate + product),
                kU32 * (20 * (gate + product) + 0.5 * product) + 6 * kTiny);
-  expect_bound(
-      Dtype::f16, 0.5,
-      unary_backward_tolerances(UnaryOp::sigmoid, Dtype::f16, Values{0}, Values{2}, Values{0.5})[0],
-      0.51 * 0x1p-11 + 2 * (2.5 * kU32 + 10 * kTiny) + kTiny);
-  EXPECT_EQ(
-      unary_backward_tolerances(UnaryOp::relu, Dtype::f16, Values{3}, Values{3}, Values{3})[0], 0);
+  expect_bound(Dtype::f16, 0.5,
+               unary_backward_tolerances(activation::Function::sigmoid, Dtype::f16, Values{0},
+                                         Values{2}, Values{0.5})[0],
+               0.51 * 0x1p-11 + 2 * (2.5 * kU32 + 10 * kTiny) + kTiny);
+  EXPECT_EQ(unary_backward_tolerances(activation::Function::relu, Dtype::f16, Values{3}, Values{3},
+                                      Values{3})[0],
+            0);
   // Far to the left nothing is left to lose, however large the factors.
-  for (const UnaryOp op : kAll)
+  for (const activation::Function op : kAll)
     EXPECT_LE(unary_backward_f32_tolerance(op, -1e30, 1e30, 0), kTiny) << static_cast<int>(op);
-  for (const UnaryOp op : kAll)
+  for (const activation::Function op : kAll)
     for (const double special : {kInfinity, -kInfinity, std::nan("")}) {
       EXPECT_EQ(unary_backward_f32_tolerance(op, special, 1, 1), 0);
       EXPECT_EQ(unary_backward_f32_tolerance(op, 1, special, special), 0);
@@ -125,14 +134,14 @@ TEST(UnaryBackwardTolerance, is_what_its_formula_says) {
 }
 
 TEST(UnaryBackwardTolerance, error_unit_is_one_rounding_of_result_and_terms) {
-  EXPECT_EQ(unary_backward_error_units(UnaryOp::sigmoid, Dtype::f16, Values{0}, Values{2},
-                                       Values{0.5})[0],
+  EXPECT_EQ(unary_backward_error_units(activation::Function::sigmoid, Dtype::f16, Values{0},
+                                       Values{2}, Values{0.5})[0],
             0.5 * 0x1p-11 + 0.5 * kU32 + 0x1p-25);
 }
 
 using F32Function = float (*)(float);
 
-Comparison judged(UnaryOp op, F32Function slope) {
+Comparison judged(activation::Function op, F32Function slope) {
   Values x = outliers(Dtype::f32, 20000, 3, 16, Tensor::a).values;
   for (int i = -1040; i <= 1040; ++i) x.push_back(round_to(Dtype::f32, i / 10.0));
   const Values dy =
@@ -158,34 +167,39 @@ float gelu_argument(float x) { return 1.59576912F * (x + 0.044715F * x * x * x);
 float gelu_argument_slope(float x) { return 1.59576912F * (1 + 0.134145F * x * x); }
 
 TEST(UnaryBackwardTolerance, accepts_f32_forms) {
-  const auto expect_legal = [](UnaryOp op, F32Function slope) {
+  const auto expect_legal = [](activation::Function op, F32Function slope) {
     const Comparison legal = judged(op, slope);
     EXPECT_TRUE(legal.passed()) << static_cast<int>(op) << legal.text();
   };
-  expect_legal(UnaryOp::relu, [](float x) { return x > 0 ? 1.0F : 0.0F; });
-  expect_legal(UnaryOp::sigmoid, sigmoid_slope);
-  expect_legal(UnaryOp::sigmoid, [](float x) { return sigmoid(x) * sigmoid(-x); });
-  expect_legal(UnaryOp::tanh, [](float x) { return 4 * sigmoid_slope(2 * x); });
-  expect_legal(UnaryOp::silu, [](float x) { return sigmoid(x) + x * sigmoid_slope(x); });
-  expect_legal(UnaryOp::gelu,
+  expect_legal(activation::Function::relu, [](float x) { return x > 0 ? 1.0F : 0.0F; });
+  expect_legal(activation::Function::sigmoid, sigmoid_slope);
+  expect_legal(activation::Function::sigmoid, [](float x) { return sigmoid(x) * sigmoid(-x); });
+  expect_legal(activation::Function::tanh, [](float x) { return 4 * sigmoid_slope(2 * x); });
+  expect_legal(activation::Function::silu,
+               [](float x) { return sigmoid(x) + x * sigmoid_slope(x); });
+  expect_legal(activation::Function::gelu,
                [](float x) { return 0.5F * std::erfc(x * -0.70710678F) + x * phi(x); });
-  expect_legal(UnaryOp::gelu_tanh, [](float x) {
+  expect_legal(activation::Function::gelu_tanh, [](float x) {
     const float z = gelu_argument(x);
     return sigmoid(z) + x * gelu_argument_slope(x) * sigmoid_slope(z);
   });
 }
 
 TEST(UnaryBackwardTolerance, rejects_cancellation_and_wrong_slopes) {
-  const auto rejects = [](UnaryOp op, F32Function slope) { return !judged(op, slope).passed(); };
-  EXPECT_TRUE(rejects(UnaryOp::sigmoid, [](float x) { return sigmoid(x) * (1 - sigmoid(x)); }));
-  EXPECT_TRUE(rejects(UnaryOp::tanh, [](float x) { return 1 - std::tanh(x) * std::tanh(x); }));
-  EXPECT_TRUE(rejects(UnaryOp::gelu,
+  const auto rejects = [](activation::Function op, F32Function slope) {
+    return !judged(op, slope).passed();
+  };
+  EXPECT_TRUE(rejects(activation::Function::sigmoid,
+                      [](float x) { return sigmoid(x) * (1 - sigmoid(x)); }));
+  EXPECT_TRUE(
+      rejects(activation::Function::tanh, [](float x) { return 1 - std::tanh(x) * std::tanh(x); }));
+  EXPECT_TRUE(rejects(activation::Function::gelu,
                       [](float x) { return 0.5F * (1 + std::erf(x * 0.70710678F)) + x * phi(x); }));
-  EXPECT_TRUE(rejects(UnaryOp::gelu_tanh, [](float x) { // the other formula's
-    return static_cast<float>(slope_at(UnaryOp::gelu, x));
+  EXPECT_TRUE(rejects(activation::Function::gelu_tanh, [](float x) { // the other formula's
+    return static_cast<float>(slope_at(activation::Function::gelu, x));
   }));
-  EXPECT_TRUE(rejects(UnaryOp::silu, [](float x) { return sigmoid(x); }));
-  EXPECT_TRUE(rejects(UnaryOp::relu, [](float x) { return x > -1 ? 1.0F : 0.0F; }));
+  EXPECT_TRUE(rejects(activation::Function::silu, [](float x) { return sigmoid(x); }));
+  EXPECT_TRUE(rejects(activation::Function::relu, [](float x) { return x > -1 ? 1.0F : 0.0F; }));
 }
 
 } // namespace

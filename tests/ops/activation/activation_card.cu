@@ -13,6 +13,7 @@
 #include "tests/ops/activation_functions.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance_unary.h"
+#include "vendor/activation.h"
 
 namespace kg::card {
 namespace {
@@ -35,17 +36,13 @@ struct Run {
   }
 };
 
-vendor::Activation vendor_function(const Problem& problem) {
-  return test::vendor_function(function_of(problem.shape));
-}
-
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::activation(vendor, vendor_function(call.problem()), call.problem().dtype,
+  vendor::activation(vendor, function_of(call.problem().shape), call.problem().dtype,
                      call.address("x"), call.address("y"), call.extent("x", 0), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const test::UnaryOp op = test::oracle_op(function_of(problem.shape));
+  const activation::Function op = function_of(problem.shape);
   const Dtype dtype = problem.dtype;
   const std::vector<double>& x = inputs.at("x").values;
   const std::vector<double> y = test::unary_oracle(op, x);
@@ -53,7 +50,8 @@ References references(const Problem& problem, const Inputs& inputs) {
            {y,
             [=](std::string_view variant) {
               if (variant.empty()) return test::library_tolerances(op, dtype, x, y);
-              if (op == test::UnaryOp::relu) return std::vector<double>(); // a zero's sign, too
+              if (op == activation::Function::relu)
+                return std::vector<double>(); // a zero's sign, too
               return test::unary_tolerances(op, dtype, x, y);
             },
             test::unary_error_units(op, dtype, x, y)}}};
@@ -139,7 +137,7 @@ Card activation_card() {
   card.run_automatic = automatic_of(activation::Variant::automatic, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {
-      [](const Problem& p) { return vendor::activation_variants(vendor_function(p), p.dtype); },
+      [](const Problem& p) { return vendor::activation_variants(function_of(p.shape), p.dtype); },
       run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.references = references;

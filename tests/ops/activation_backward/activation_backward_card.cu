@@ -39,24 +39,20 @@ struct Run {
   }
 };
 
-vendor::Activation vendor_function(const Problem& problem) {
-  return test::vendor_function(function_of(problem.shape));
-}
-
 // y of the library's own forward pass.
 void prepare(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::activation(vendor, vendor_function(call.problem()), call.problem().dtype,
+  vendor::activation(vendor, function_of(call.problem().shape), call.problem().dtype,
                      call.address("x"), call.address("y"), call.extent("x", 0), stream);
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::activation_backward(vendor, vendor_function(call.problem()), call.problem().dtype,
+  vendor::activation_backward(vendor, function_of(call.problem().shape), call.problem().dtype,
                               call.address("x"), call.address("y"), call.address("dy"),
                               call.address("dx"), call.extent("x", 0), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const test::UnaryOp op = test::oracle_op(function_of(problem.shape));
+  const activation::Function op = function_of(problem.shape);
   const Dtype dtype = problem.dtype;
   const std::vector<double>&x = inputs.at("x").values, &dy = inputs.at("dy").values;
   const std::vector<double> dx = test::unary_backward_oracle(op, x, dy);
@@ -64,7 +60,8 @@ References references(const Problem& problem, const Inputs& inputs) {
            {dx,
             [=](std::string_view variant) {
               if (variant.empty()) return test::library_backward_tolerances(op, dtype, x, dy, dx);
-              if (op == test::UnaryOp::relu) return std::vector<double>(); // a zero's sign, too
+              if (op == activation::Function::relu)
+                return std::vector<double>(); // a zero's sign, too
               return test::unary_backward_tolerances(op, dtype, x, dy, dx);
             },
             test::unary_backward_error_units(op, dtype, x, dy, dx)}}};
@@ -158,7 +155,7 @@ Card activation_backward_card() {
   };
   card.run_automatic = automatic_of(activation_backward::Variant::automatic, Run{});
   card.vendors.names = [](const Problem& p) {
-    return vendor::activation_backward_variants(vendor_function(p), p.dtype);
+    return vendor::activation_backward_variants(function_of(p.shape), p.dtype);
   };
   card.vendors.run = run_vendor;
   card.vendors.on_host = always({"onednn"});

@@ -63,7 +63,7 @@ KG_OWN_TEST(OneIsASum) {
   const std::vector<double> x = normals(dtype, test::Tensor::a);
   const std::vector<double> y = normals(dtype, test::Tensor::b);
   for (const double alpha : {1.0, -1.0}) {
-    const auto op = alpha > 0 ? test::BinaryOp::add : test::BinaryOp::sub;
+    const auto op = alpha > 0 ? elementwise::Op::add : elementwise::Op::sub;
     judge.check_against(sample(dtype, "normal", alpha, x, y),
                         {{"out", {test::elementwise_oracle(op, dtype, y, x), {}}}});
   }

@@ -44,13 +44,13 @@ struct Run {
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::bias_gelu(vendor, vendor_form(form_of(call.problem())), call.problem().dtype,
-                    call.address("x"), call.address("bias"), call.address("y"), call.extent("y", 0),
+  vendor::bias_gelu(vendor, form_of(call.problem()), call.problem().dtype, call.address("x"),
+                    call.address("bias"), call.address("y"), call.extent("y", 0),
                     call.extent("y", 1), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const test::UnaryOp op = oracle_op(form_of(problem));
+  const activation::Function op = function_of(form_of(problem));
   const Dtype dtype = problem.dtype;
   const std::vector<double> sums = test::bias_sums(inputs.at("x").values, inputs.at("bias").values);
   const std::vector<double> y = test::unary_oracle(op, sums);
@@ -137,9 +137,8 @@ Card bias_gelu_card() {
   };
   card.run_automatic = automatic_of(bias_gelu::Variant::automatic, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {
-      [](const Problem& p) { return vendor::bias_gelu_variants(vendor_form(form_of(p)), p.dtype); },
-      run_vendor, 64};
+  card.vendors = {[](const Problem& p) { return vendor::bias_gelu_variants(form_of(p), p.dtype); },
+                  run_vendor, 64};
   card.vendors.on_host = always({"onednn", "onednn_chain"});
   card.references = references;
   card.exact_samples = exact_samples;

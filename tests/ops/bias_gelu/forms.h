@@ -20,11 +20,9 @@ inline bias_gelu::Form form_of(const Problem& problem) {
 inline std::vector<std::string> with_each_form(const std::vector<std::string>& shapes) {
   return in_each_form({"erf", "tanh"}, shapes);
 }
-inline test::UnaryOp oracle_op(bias_gelu::Form form) {
-  return form == bias_gelu::Form::erf ? test::UnaryOp::gelu : test::UnaryOp::gelu_tanh;
-}
-inline vendor::Gelu vendor_form(bias_gelu::Form form) {
-  return form == bias_gelu::Form::erf ? vendor::Gelu::erf : vendor::Gelu::tanh;
+inline activation::Function function_of(bias_gelu::Form form) {
+  return form == bias_gelu::Form::erf ? activation::Function::gelu
+                                      : activation::Function::gelu_tanh;
 }
 
 } // namespace kg::card

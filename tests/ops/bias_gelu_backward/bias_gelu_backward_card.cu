@@ -61,14 +61,14 @@ struct Run {
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::bias_gelu_backward(vendor, vendor_form(form_of(call.problem())), call.problem().dtype,
+  vendor::bias_gelu_backward(vendor, form_of(call.problem()), call.problem().dtype,
                              {call.address("x"), call.address("bias"), call.address("dy"),
                               call.address("dx"), call.address("dbias")},
                              call.extent("dx", 0), call.extent("dx", 1), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const test::UnaryOp op = oracle_op(form_of(problem));
+  const activation::Function op = function_of(form_of(problem));
   const Dtype dtype = problem.dtype;
   const std::vector<double>& dy = inputs.at("dy").values;
   const std::vector<double> sums = test::bias_sums(inputs.at("x").values, inputs.at("bias").values);
@@ -226,10 +226,9 @@ Card bias_gelu_backward_card() {
   };
   card.run_automatic = automatic_of(Variant::automatic, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {[](const Problem& p) {
-                    return vendor::bias_gelu_backward_variants(vendor_form(form_of(p)), p.dtype);
-                  },
-                  run_vendor, 64};
+  card.vendors = {
+      [](const Problem& p) { return vendor::bias_gelu_backward_variants(form_of(p), p.dtype); },
+      run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;

@@ -22,9 +22,6 @@ namespace {
 using broadcast::Op;
 using Extents = std::vector<std::int64_t>;
 
-static_assert(static_cast<int>(test::BinaryOp::div) == static_cast<int>(Op::div));
-static_assert(static_cast<int>(vendor::Binary::div) == static_cast<int>(Op::div));
-
 struct Shapes {
   Extents a, b;
 };
@@ -98,10 +95,6 @@ struct Run {
   }
 };
 
-vendor::Binary vendor_op(const Problem& problem) {
-  return static_cast<vendor::Binary>(op_of(problem));
-}
-
 vendor::BroadcastShapes vendor_shapes(const Problem& problem) {
   const Extents &a = problem.inputs[0].extents, &b = problem.inputs[1].extents;
   vendor::BroadcastShapes padded;
@@ -114,7 +107,7 @@ vendor::BroadcastShapes vendor_shapes(const Problem& problem) {
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   const Problem& problem = call.problem();
-  vendor::broadcast(vendor, vendor_op(problem), problem.dtype, vendor_shapes(problem),
+  vendor::broadcast(vendor, op_of(problem), problem.dtype, vendor_shapes(problem),
                     call.address("a"), call.address("b"), call.address("out"), stream);
 }
 
@@ -122,7 +115,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   const Extents& out = problem.outputs[0].extents;
   return {{"out",
            {test::elementwise_oracle(
-                static_cast<test::BinaryOp>(op_of(problem)), problem.dtype,
+                op_of(problem), problem.dtype,
                 test::repeated_oracle(inputs.at("a").values, problem.inputs[0].extents, out),
                 test::repeated_oracle(inputs.at("b").values, problem.inputs[1].extents, out)),
             {}}}};
@@ -170,7 +163,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Shapes& shapes : patterns()) {
     const std::int64_t a = test::element_count(shapes.a), b = test::element_count(shapes.b);
-    test::FillPair fill = test::exact_elementwise(dtype, test::BinaryOp::add, std::max(a, b));
+    test::FillPair fill = test::exact_elementwise(dtype, elementwise::Op::add, std::max(a, b));
     fill.a.resize(static_cast<std::size_t>(a));
     fill.b.resize(static_cast<std::size_t>(b));
     samples.push_back({fill.name,
@@ -232,7 +225,7 @@ Card broadcast_card() {
   };
   card.run_automatic = automatic_of(broadcast::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) {
-                    return vendor::broadcast_variants(vendor_op(p), p.dtype, vendor_shapes(p));
+                    return vendor::broadcast_variants(op_of(p), p.dtype, vendor_shapes(p));
                   },
                   run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});

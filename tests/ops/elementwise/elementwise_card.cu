@@ -19,16 +19,8 @@ namespace {
 
 using elementwise::Op;
 
-// The same enumeration thrice.
-static_assert(static_cast<int>(test::BinaryOp::div) == static_cast<int>(Op::div));
-static_assert(static_cast<int>(vendor::Binary::div) == static_cast<int>(Op::div));
-
 Op op_of(const Problem& problem) {
   return enumerator_of(elementwise::kOps, problem.shape.substr(0, problem.shape.find('_')));
-}
-test::BinaryOp oracle_op(Op op) { return static_cast<test::BinaryOp>(op); }
-vendor::Binary vendor_op(const Problem& problem) {
-  return static_cast<vendor::Binary>(op_of(problem));
 }
 
 // Those that the type has.
@@ -80,14 +72,14 @@ std::vector<Variant> variants() {
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   const Problem& problem = call.problem();
-  vendor::elementwise(vendor, vendor_op(problem), problem.dtype, call.address("a"),
-                      call.address("b"), call.address("out"), call.extent("out", 0), stream);
+  vendor::elementwise(vendor, op_of(problem), problem.dtype, call.address("a"), call.address("b"),
+                      call.address("out"), call.extent("out", 0), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
   return {{"out",
-           {test::elementwise_oracle(oracle_op(op_of(problem)), problem.dtype,
-                                     inputs.at("a").values, inputs.at("b").values),
+           {test::elementwise_oracle(op_of(problem), problem.dtype, inputs.at("a").values,
+                                     inputs.at("b").values),
             {}}}};
 }
 
@@ -102,7 +94,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   if (is_integer(dtype)) return {{"integers", "add_n" + std::to_string(kOdd)}};
   std::vector<Sample> samples;
   for (const Op op : ops(dtype)) {
-    const test::FillPair fill = test::exact_elementwise(dtype, oracle_op(op), kOdd);
+    const test::FillPair fill = test::exact_elementwise(dtype, op, kOdd);
     samples.push_back(sample(op, fill.name, values(dtype, fill.a), values(dtype, fill.b)));
   }
   return samples;
@@ -141,9 +133,8 @@ Card elementwise_card() {
     return name(elementwise::resolved(elementwise::Variant::automatic));
   };
   card.run_automatic = automatic_of(elementwise::Variant::automatic, Run{});
-  card.vendors = {
-      [](const Problem& p) { return vendor::elementwise_variants(vendor_op(p), p.dtype); },
-      run_vendor};
+  card.vendors = {[](const Problem& p) { return vendor::elementwise_variants(op_of(p), p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
   card.references = references;
   card.exact = true;

@@ -51,7 +51,7 @@ struct Run {
 
 References references(const Problem& problem, const Inputs& inputs) {
   test::BinaryGradients gradients = test::binary_gradients_oracle(
-      op_of(problem) == Op::mul ? test::BinaryOp::mul : test::BinaryOp::div, problem.dtype,
+      op_of(problem) == Op::mul ? elementwise::Op::mul : elementwise::Op::div, problem.dtype,
       inputs.at("dy").values, inputs.at("a").values, inputs.at("b").values);
   return {{"da", {std::move(gradients.da), {}}}, {"db", {std::move(gradients.db), {}}}};
 }
@@ -65,7 +65,7 @@ void add(std::vector<Sample>& samples, const std::string& fill, const test::Obse
 
 // Products and quotients of integers and powers of two, exact and as wide as the significand.
 std::vector<Sample> exact_samples(Dtype dtype) {
-  const test::FillPair factors = test::exact_elementwise(dtype, test::BinaryOp::mul, kOdd);
+  const test::FillPair factors = test::exact_elementwise(dtype, elementwise::Op::mul, kOdd);
   const test::Observed a = values(dtype, factors.a), b = values(dtype, factors.b);
   std::vector<double> powers;
   for (std::int64_t i = 0; i < kOdd; ++i)

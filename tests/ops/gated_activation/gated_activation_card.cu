@@ -39,13 +39,12 @@ struct Run {
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::gated_activation(vendor, vendor_gate_of(call.problem()), call.problem().dtype,
-                           call.address("x"), call.address("y"), call.extent("y", 0),
-                           call.extent("y", 1), stream);
+  vendor::gated_activation(vendor, gate_of(call.problem()), call.problem().dtype, call.address("x"),
+                           call.address("y"), call.extent("y", 0), call.extent("y", 1), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const test::UnaryOp op = gate_of(problem);
+  const activation::Function op = gate_of(problem);
   const Dtype dtype = problem.dtype;
   const auto x = test::halves_of(inputs.at("x").values, problem.outputs[0].extents[1]);
   const std::vector<double> y = test::gated_oracle(op, x);
@@ -53,7 +52,8 @@ References references(const Problem& problem, const Inputs& inputs) {
            {stored_exactly(problem, y),
             [=](std::string_view variant) {
               if (variant.empty()) return test::library_gated_tolerances(op, dtype, x, y);
-              if (op == test::UnaryOp::relu) return std::vector<double>(); // a zero's sign, too
+              if (op == activation::Function::relu)
+                return std::vector<double>(); // a zero's sign, too
               return test::gated_tolerances(op, dtype, x, y);
             },
             test::gated_error_units(op, dtype, x, y)}}};
@@ -116,10 +116,9 @@ Card gated_activation_card() {
   };
   card.run_automatic = automatic_of(gated_activation::Variant::automatic, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {[](const Problem& p) {
-                    return vendor::gated_activation_variants(vendor_gate_of(p), p.dtype);
-                  },
-                  run_vendor, 64};
+  card.vendors = {
+      [](const Problem& p) { return vendor::gated_activation_variants(gate_of(p), p.dtype); },
+      run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.vendors.zero = test::SignedZero::ignored;
   card.references = references;

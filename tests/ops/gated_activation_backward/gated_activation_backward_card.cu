@@ -42,13 +42,13 @@ struct Run {
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::gated_activation_backward(vendor, vendor_gate_of(call.problem()), call.problem().dtype,
+  vendor::gated_activation_backward(vendor, gate_of(call.problem()), call.problem().dtype,
                                     call.address("x"), call.address("dy"), call.address("dx"),
                                     call.extent("dy", 0), call.extent("dy", 1), stream);
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  const test::UnaryOp op = gate_of(problem);
+  const activation::Function op = gate_of(problem);
   const Dtype dtype = problem.dtype;
   const std::int64_t cols = cols_of(problem);
   const auto x = test::halves_of(inputs.at("x").values, cols);
@@ -59,7 +59,8 @@ References references(const Problem& problem, const Inputs& inputs) {
                 if (variant.empty())
                   return test::side_by_side(
                       test::library_gated_gradient_tolerances(op, dtype, x, dy, dx), cols);
-                if (op == test::UnaryOp::relu) return std::vector<double>(); // a zero's sign, too
+                if (op == activation::Function::relu)
+                  return std::vector<double>(); // a zero's sign, too
                 return test::side_by_side(test::gated_gradient_tolerances(op, dtype, x, dy, dx),
                                           cols);
               }}}};
@@ -147,7 +148,7 @@ Card gated_activation_backward_card() {
   card.run_automatic = automatic_of(gated_activation_backward::Variant::automatic, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {[](const Problem& p) {
-                    return vendor::gated_activation_backward_variants(vendor_gate_of(p), p.dtype);
+                    return vendor::gated_activation_backward_variants(gate_of(p), p.dtype);
                   },
                   run_vendor, 64};
   card.vendors.on_host = always({"onednn"});

@@ -240,7 +240,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                   g.c,
                   g.ldc,
                   p.tf32,
-                  static_cast<vendor::GemmEpilogue>(p.epilogue),
+                  p.epilogue,
                   g.bias,
                   g.batch,
                   g.stride_a,
@@ -248,7 +248,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                   g.stride_c,
                   reads_z ? g.z : nullptr,
                   g.ldz,
-                  static_cast<vendor::GemmBiasGradient>(p.bias_gradient),
+                  p.bias_gradient,
                   g.dbias},
                  math, stream);
   });
@@ -263,8 +263,7 @@ std::set<std::string_view> libraries_on_host(const Problem& problem) {
 
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Product p = product_of(problem);
-  return vendor::gemm_variants(problem.dtype, static_cast<vendor::GemmEpilogue>(p.epilogue),
-                               static_cast<vendor::GemmBiasGradient>(p.bias_gradient));
+  return vendor::gemm_variants(problem.dtype, p.epilogue, p.bias_gradient);
 }
 
 } // namespace

@@ -46,9 +46,9 @@ KG_OWN_TEST(LinearLayerForwardAndBackward) {
           .value;
     };
     const Numbers z1 = test::bias_sums(times(x, w1, kRows, kIn, kHidden), b1);
-    const Numbers y1 = test::unary_oracle(test::UnaryOp::relu, z1);
+    const Numbers y1 = test::unary_oracle(activation::Function::relu, z1);
     const Numbers dy1 = times(dy2, test::transpose_oracle(w2, kHidden, kOut), kRows, kOut, kHidden);
-    const Numbers dz1 = test::unary_backward_oracle(test::UnaryOp::relu, z1, dy1);
+    const Numbers dz1 = test::unary_backward_oracle(activation::Function::relu, z1, dy1);
     const Numbers dx = times(dz1, test::transpose_oracle(w1, kIn, kHidden), kRows, kHidden, kIn);
     const Numbers dw1 = times(test::transpose_oracle(x, kRows, kIn), dz1, kIn, kRows, kHidden);
     const Numbers dw2 =

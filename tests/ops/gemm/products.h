@@ -141,14 +141,14 @@ inline Product product_of(const Problem& problem) {
   return p;
 }
 
-inline std::optional<test::UnaryOp> activation_of(gemm::Epilogue epilogue) {
+inline std::optional<activation::Function> activation_of(gemm::Epilogue epilogue) {
   switch (epilogue) {
   case gemm::Epilogue::bias_relu:
-  case gemm::Epilogue::drelu: return test::UnaryOp::relu;
+  case gemm::Epilogue::drelu: return activation::Function::relu;
   case gemm::Epilogue::bias_gelu:
-  case gemm::Epilogue::dgelu: return test::UnaryOp::gelu;
+  case gemm::Epilogue::dgelu: return activation::Function::gelu;
   case gemm::Epilogue::bias_gelu_tanh:
-  case gemm::Epilogue::dgelu_tanh: return test::UnaryOp::gelu_tanh;
+  case gemm::Epilogue::dgelu_tanh: return activation::Function::gelu_tanh;
   case gemm::Epilogue::none:
   case gemm::Epilogue::bias: break;
   }

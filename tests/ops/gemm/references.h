@@ -35,7 +35,7 @@ inline std::vector<double> sum_bounds(const Product& p, Dtype dtype, const test:
 // What an epilogue makes of sums: of a z that is read.
 inline Reference differentiated(const Product& p, Dtype dtype, const test::GemmOracle& sums,
                                 const std::vector<double>& z) {
-  const test::UnaryOp activation = *activation_of(p.epilogue);
+  const activation::Function activation = *activation_of(p.epilogue);
   Reference result{test::unary_backward_oracle(activation, z, sums.value), {}};
   result.tolerance = [=, dz = result.value](std::string_view variant) {
     const std::vector<double> of_sums = sum_bounds(p, dtype, sums, variant.empty());
@@ -83,7 +83,7 @@ inline Reference stored(const Product& p, Dtype dtype, const test::GemmOracle& s
   if (gemm::adds_bias(p.epilogue)) result = activated(p, dtype, sums, bias);
   if (gemm::differentiates(p.epilogue)) result = differentiated(p, dtype, sums, z);
   // Relu's are in good part.
-  result.holds_zeros = activation_of(p.epilogue) == test::UnaryOp::relu;
+  result.holds_zeros = activation_of(p.epilogue) == activation::Function::relu;
   return result;
 }
 

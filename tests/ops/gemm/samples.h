@@ -84,7 +84,7 @@ inline Sample exact_gradient(Dtype dtype, const std::string& shape) {
   const Product p = product_of(shape);
   const auto of = [&](const char* tensor) { return sample.inputs.at(tensor).values; };
   std::vector<double> c = test::unary_backward_oracle(
-      test::UnaryOp::relu, of("z"), sums_of(p, 2, -1, of("a"), of("b"), of("c0")).value);
+      activation::Function::relu, of("z"), sums_of(p, 2, -1, of("a"), of("b"), of("c0")).value);
   for (double& value : c) value = test::round_to(dtype, value);
   sample.expected["c"] = c;
   if (p.bias_gradient == gemm::BiasGradient::none) return sample;

@@ -56,7 +56,7 @@ std::int64_t chain(std::string_view variant, const Problem& problem) {
 
 vendor::ReductionProblem vendor_problem(const Problem& problem) {
   const auto [outer, axis, inner] = extents_of(problem);
-  return {static_cast<vendor::Reduce>(op_of(problem.shape)), problem.dtype, outer, axis, inner};
+  return {op_of(problem.shape), problem.dtype, outer, axis, inner};
 }
 
 // What a result should be, and what its bound depends on.

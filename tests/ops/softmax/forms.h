@@ -8,7 +8,6 @@
 
 #include "softmax/kind.h"
 #include "tests/contract/card.h"
-#include "vendor/softmax.h"
 
 namespace kg::card {
 
@@ -17,9 +16,6 @@ inline softmax::Kind kind_of(std::string_view shape) {
 }
 inline bool is_log(const Problem& problem) {
   return kind_of(problem.shape) == softmax::Kind::log_softmax;
-}
-inline vendor::SoftmaxKind vendor_kind(const Problem& problem) {
-  return is_log(problem) ? vendor::SoftmaxKind::log_softmax : vendor::SoftmaxKind::softmax;
 }
 
 } // namespace kg::card

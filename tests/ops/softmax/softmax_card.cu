@@ -19,6 +19,7 @@
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
 #include "tests/oracle/tolerance_softmax.h"
+#include "vendor/softmax.h"
 
 namespace kg::card {
 namespace {
@@ -68,8 +69,8 @@ std::vector<Variant> variants() {
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   const Problem& problem = call.problem();
-  vendor::softmax(vendor, vendor_kind(problem), problem.dtype, call.address("x"), call.address("y"),
-                  call.extent("y", 0), call.extent("y", 1), stream);
+  vendor::softmax(vendor, kind_of(problem.shape), problem.dtype, call.address("x"),
+                  call.address("y"), call.extent("y", 0), call.extent("y", 1), stream);
 }
 
 // A library may add its row up one by one.
@@ -289,7 +290,7 @@ Card softmax_card() {
   card.run_automatic = automatic_of(softmax::Variant::automatic, Run{});
   // oneDNN rounds bf16 results twice: 2.8 times the bound, seen with 2.6.3.
   card.vendors = {
-      [](const Problem& p) { return vendor::softmax_variants(vendor_kind(p), p.dtype); },
+      [](const Problem& p) { return vendor::softmax_variants(kind_of(p.shape), p.dtype); },
       run_vendor, 4};
   card.vendors.on_host = always({"onednn"});
   card.references = references;

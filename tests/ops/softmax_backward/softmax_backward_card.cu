@@ -84,7 +84,7 @@ std::vector<Variant> variants() {
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
-  vendor::softmax_backward(vendor, vendor_kind(call.problem()), call.problem().dtype,
+  vendor::softmax_backward(vendor, kind_of(call.problem().shape), call.problem().dtype,
                            call.address("y"), call.address("dy"), call.address("dx"),
                            call.extent("dx", 0), call.extent("dx", 1), stream);
 }
@@ -238,7 +238,7 @@ Card softmax_backward_card() {
   card.run_automatic = automatic_of(softmax_backward::Variant::automatic, Run{});
   // A library may round 16-bit results twice.
   card.vendors = {
-      [](const Problem& p) { return vendor::softmax_backward_variants(vendor_kind(p), p.dtype); },
+      [](const Problem& p) { return vendor::softmax_backward_variants(kind_of(p.shape), p.dtype); },
       run_vendor, 4};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
