@@ -61,6 +61,9 @@ install(DIRECTORY kernels/foreign/include DESTINATION ${headers}/foreign) # <cud
 install(DIRECTORY kernels/runtime kernels/ptx kernels/foreign DESTINATION ${headers}
   FILES_MATCHING PATTERN "*.h" PATTERN rewrite EXCLUDE)
 install(FILES perf/cost/limits.h perf/cost/metrics.h DESTINATION ${headers}/perf/cost)
+# What oracles are asked for.
+install(FILES kernels/elementwise/op.h DESTINATION ${headers}/elementwise)
+install(FILES kernels/primitives/activation_function.h DESTINATION ${headers}/primitives)
 install(DIRECTORY tests/oracle tests/support DESTINATION ${headers}/tests FILES_MATCHING PATTERN "*.h")
 
 set(KERNELGRADE_CUBLAS OFF)
