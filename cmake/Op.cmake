@@ -131,6 +131,10 @@ function(kernelgrade_add_op op)
   kernelgrade_warnings(kernelgrade_${op}_tests)
   kernelgrade_precompile(kernelgrade_${op}_tests tests ${KERNELGRADE_HEADERS_OF_TESTS})
   kernelgrade_op_test_program(${op}_test kernelgrade_${op} kernelgrade_${op}_tests)
+  if(NOT TARGET correctness)
+    add_custom_target(correctness) # the programs of that label
+  endif()
+  add_dependencies(correctness ${op}_test)
   if(TARGET kernelgrade_${op}_checked)
     kernelgrade_op_test_program(${op}_checked_test kernelgrade_${op}_checked kernelgrade_${op}_tests kernelgrade::checkers)
     # Kernels first: of an inline function that the tests hold, too, the linker takes the first, and it must be the watched one.

@@ -156,6 +156,14 @@ KG_EXPORT(cudaError_t, cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamC
           cudaStreamBeginCapture(stream, mode))
 KG_EXPORT(cudaError_t, cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph),
           cudaStreamEndCapture(stream, graph))
+KG_EXPORT(cudaError_t, cudaStreamIsCapturing,
+          (cudaStream_t stream, cudaStreamCaptureStatus* status),
+          cudaStreamIsCapturing(stream, status))
+KG_EXPORT(cudaError_t, cudaGraphGetNodes,
+          (cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count),
+          cudaGraphGetNodes(graph, nodes, count))
+KG_EXPORT(cudaError_t, cudaGraphNodeGetType, (cudaGraphNode_t node, cudaGraphNodeType* type),
+          cudaGraphNodeGetType(node, type))
 KG_EXPORT(cudaError_t, cudaGraphDestroy, (cudaGraph_t graph), cudaGraphDestroy(graph))
 KG_EXPORT(cudaError_t, cudaGraphInstantiate,
           (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags),
@@ -170,6 +178,11 @@ KG_EXPORT(cudaError_t, cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stre
           cudaGraphLaunch(exec, stream))
 KG_EXPORT(const char*, cudaGetErrorName, (cudaError_t error), cudaGetErrorName(error))
 KG_EXPORT(const char*, cudaGetErrorString, (cudaError_t error), cudaGetErrorString(error))
+
+// By this a program of the project knows that the device is none (runtime/cuda/device.cpp).
+extern "C" {
+[[gnu::visibility("default")]] extern const char kernelgrade_emulated_device = 1;
+}
 
 // There is nothing to profile.
 KG_EXPORT(cudaError_t, cudaProfilerStart, (), cudaSuccess)
@@ -194,6 +207,17 @@ cudaError_t launch_cooperative(const void* kernel, dim3 grid, dim3 block, void**
   return launch(kernel, config, arguments, stream);
 }
 
+// As nvcc mangled it; valid as long as the program.
+cudaError_t name_of(const char** name, const void* kernel) {
+  return kg::foreign::call("cudaFuncGetName", [&] {
+    try {
+      *name = mangled_name_at(kernel);
+    } catch (const kg::Error& error) {
+      throw kg::foreign::Refusal(cudaErrorInvalidDeviceFunction, error.what());
+    }
+  });
+}
+
 } // namespace
 
 KG_EXPORT(cudaError_t, cudaLaunchKernel,
@@ -204,6 +228,8 @@ KG_EXPORT(cudaError_t, cudaLaunchCooperativeKernel,
           (const void* kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
            cudaStream_t stream),
           launch_cooperative(kernel, grid, block, arguments, shared_bytes, stream))
+KG_EXPORT(cudaError_t, cudaFuncGetName, (const char** name, const void* kernel),
+          name_of(name, kernel))
 KG_EXPORT(cudaError_t, cudaFuncSetAttribute, (const void*, cudaFuncAttribute attribute, int value),
           kg::foreign::set_function_attribute(attribute, value))
 KG_EXPORT(cudaError_t, cudaFuncSetCacheConfig, (const void*, cudaFuncCache), cudaSuccess)

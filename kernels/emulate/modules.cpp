@@ -136,10 +136,14 @@ const ptx_run::LoadedKernel& kernel_at(const void* address) {
   return *kernel.loaded;
 }
 
-std::string kernel_name_at(const void* address) {
+const char* mangled_name_at(const void* address) {
   Registered& all = registered();
   const std::lock_guard lock(all.mutex);
-  return detail::readable_kernel_name(find(all, address).mangled.c_str());
+  return find(all, address).mangled.c_str();
+}
+
+std::string kernel_name_at(const void* address) {
+  return detail::readable_kernel_name(mangled_name_at(address));
 }
 
 Variable variable_at(const void* address) {

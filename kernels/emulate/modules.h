@@ -23,7 +23,8 @@ void register_variable(Program* program, const void* address, const char* name, 
 // The kernel that a program knows by this address, compiled when it is first asked for. Throws
 // Error where it is not registered, or is not executed.
 const ptx_run::LoadedKernel& kernel_at(const void* address);
-std::string kernel_name_at(const void* address); // readable
+const char* mangled_name_at(const void* address); // lives as long as the program
+std::string kernel_name_at(const void* address);  // readable
 
 struct Variable {
   void* data;

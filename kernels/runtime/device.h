@@ -24,6 +24,7 @@ struct DeviceProperties {
   std::size_t global_bytes = 0;                 // total device memory
   int max_grid_x = 0;                           // blocks
   int max_grid_yz = 0;                          //
+  bool emulated = false; // cuda: nvcc's code on the executor (kernels/emulate), no GPU
 };
 
 // The device's name as it appears in paths and rows: lower case, every character but letters and
@@ -33,8 +34,9 @@ std::string device_slug(const std::string& name);
 // Properties of the current device, read once. Throws Error when there is none.
 const DeviceProperties& device_properties();
 
-// Empty when a kernel can run here; otherwise the reason in words (no driver, no device, ...).
-// Never throws.
+// Empty when a kernel can run here; otherwise the reason in words (no driver, no device, ...). An
+// emulated GPU counts as one where KERNELGRADE_EMULATED=1 says so, and never where
+// KERNELGRADE_REQUIRE_GPU=1 asks for a real one. Never throws.
 std::string device_unavailable_reason();
 
 // Bytes that can still be allocated. Host: physical memory available.

@@ -18,10 +18,10 @@ void reduction(std::string_view variant, const ReductionProblem& problem, const 
                Stream& stream) {
   const std::string what = join("reduction", std::string(name(problem.op)) + ", " +
                                                  std::string(kg::name(problem.dtype)));
-  const auto& entry = find(reduction_table(), variant, what,
-                           [&](const auto& each) { return each.supports(problem); });
   require_extents(what,
                   {{"outer", problem.outer}, {"axis", problem.axis}, {"inner", problem.inner}});
+  const auto& entry = find(reduction_table(), variant, what,
+                           [&](const auto& each) { return each.supports(problem); });
   if (problem.results() == 0) return;
   require_pointers(what, {{"out", out}});
   const std::size_t bytes = static_cast<std::size_t>(problem.results()) * size_of(problem.dtype);

@@ -304,7 +304,9 @@ std::string missing_device(const Options& options, World& world) {
     // Before the first call of the CUDA runtime, which reads it once; fresh processes inherit it.
     setenv("CUDA_VISIBLE_DEVICES", options.device.c_str(), 1);
   }
-  const std::string reason = world.no_device();
+  std::string reason = world.no_device();
+  if (reason.empty() && world.emulated() && !options.once)
+    reason = "the GPU is emulated, and an emulated GPU has no timings; `run --once` runs each row";
   if (!reason.empty() || options.device.empty() || is_number(options.device)) return reason;
   if (options.device != world.device())
     throw UsageError(

@@ -22,6 +22,7 @@ World world_of(std::vector<perf::Operation> operations, const std::filesystem::p
       .source = source,
       .executable = perf::this_executable(),
       .no_device = device_unavailable_reason,
+      .emulated = [] { return device_properties().emulated; },
       .device = [] { return device_slug(device_properties().name); },
       .apparatus = nullptr,
       .terminal = isatty(STDERR_FILENO) != 0,

@@ -26,7 +26,10 @@ struct World {
   std::filesystem::path build = {};       // the build tree that made this command; empty: none
   std::filesystem::path executable;       // this command, for fresh processes
   std::function<std::string()> no_device; // why nothing can be measured here; empty where it can
-  std::function<std::string()> device;    // its name in paths; asked only where there is one
+  std::function<bool()> emulated = [] {
+    return false;
+  };                                   // the device runs kernels, and has no times
+  std::function<std::string()> device; // its name in paths; asked only where there is one
   std::function<std::unique_ptr<perf::Apparatus>(perf::Pace)> apparatus;
   // Of the machine code that an op launched (perf/identity); where it is empty, rows have none.
   std::function<std::string(const std::string& op, const std::vector<LaunchRecord>&)> identity =

@@ -209,6 +209,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
     if (!variant.tries(problem)) continue;
     // Before the vendor writes the same values.
     const Outcome ours = run(variant, problem, inputs, layout);
+    bool any_runs = vendors.empty();
     for (const std::string_view vendor : vendors) {
       const Problem of_vendor = card_.vendors.problem(problem, vendor);
       Outcome theirs;
@@ -222,6 +223,7 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
                 of_vendor, completed(of_vendor, inputs), stream_, layout);
           }))
         continue;
+      any_runs = true;
       for (const Tensor& output : of_vendor.outputs) {
         if (output.dtype != problem.tensor(output.name).dtype) continue;
         const Reference& reference = references.at(output.name);
@@ -234,6 +236,11 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
                             context(variant.name, problem,
                                     fmt::format("{} beside {}", sample.fill, vendor), output)));
       }
+    }
+    // That all libraries refuse the problem, in words of their own, is an answer, too.
+    if (!any_runs) {
+      testing::Test::RecordProperty("vendor_refused", problem.shape);
+      record(id(variant.name, problem.shape), Evidence::vendor);
     }
   }
 }

@@ -26,9 +26,9 @@ bool wants_only_a_list(int argc, char** argv) {
 
 std::string describe_device() {
   const kg::DeviceProperties& device = kg::device_properties();
-  return fmt::format("backend {}, device {} ({} multiprocessors, compute capability {}.{})",
-                     kg::name(kg::backend), device.name, device.sm_count, device.compute_major,
-                     device.compute_minor);
+  return fmt::format("backend {}, device {}{} ({} multiprocessors, compute capability {}.{})",
+                     kg::name(kg::backend), device.name, device.emulated ? ", emulated" : "",
+                     device.sm_count, device.compute_major, device.compute_minor);
 }
 
 } // namespace
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   bool promised = false;
   try {
     const bool strict = kg::is_set("KERNELGRADE_STRICT");
-    promised = kg::is_set("KERNELGRADE_REQUIRE_GPU") || strict;
+    promised = kg::is_set("KERNELGRADE_REQUIRE_GPU") || kg::is_set("KERNELGRADE_EMULATED") || strict;
   } catch (const kg::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kg::test::kExitUsage;

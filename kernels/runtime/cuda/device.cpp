@@ -3,14 +3,29 @@
 #include "runtime/device.h"
 
 #include "runtime/cuda/status.h"
+#include "runtime/environment.h"
 #include "runtime/error.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <map>
 #include <mutex>
 
 namespace kg {
 namespace {
+
+// Whether this project's libcudart stands in the place of CUDA's.
+bool is_emulated() { return dlsym(RTLD_DEFAULT, "kernelgrade_emulated_device") != nullptr; }
+
+// Why an emulated device does not count as a GPU here; "" where it does.
+std::string emulation_reason() {
+  if (is_set("KERNELGRADE_REQUIRE_GPU"))
+    return "the GPU is emulated (kernels/emulate), and KERNELGRADE_REQUIRE_GPU=1 asks for a real "
+           "one";
+  if (!is_set("KERNELGRADE_EMULATED"))
+    return "the GPU is emulated (kernels/emulate); KERNELGRADE_EMULATED=1 runs on it all the same";
+  return "";
+}
 
 DeviceProperties read_properties(int device) {
   cudaDeviceProp vendor{};
@@ -30,6 +45,7 @@ DeviceProperties read_properties(int device) {
   ours.global_bytes = vendor.totalGlobalMem;
   ours.max_grid_x = vendor.maxGridSize[0];
   ours.max_grid_yz = vendor.maxGridSize[1];
+  ours.emulated = is_emulated();
   return ours;
 }
 
@@ -73,7 +89,11 @@ std::string device_unavailable_reason() {
   // this creates it.
   if (const Status status = describe(cudaFree(nullptr)); !status.ok)
     return "the CUDA device cannot be used: " + status.text;
-  return "";
+  try {
+    return is_emulated() ? emulation_reason() : "";
+  } catch (const Error& error) { // a switch that is neither 0 nor 1
+    return error.what();
+  }
 }
 
 std::size_t device_free_bytes() {

@@ -159,6 +159,7 @@ void Emitter::declare(const Parameter& parameter) {
 }
 
 void Emitter::statement(const Statement& statement) {
+  if (statement.kind != Statement::Kind::instruction) products_.clear();
   switch (statement.kind) {
   case Statement::Kind::open_scope:
     scopes_.emplace_back();

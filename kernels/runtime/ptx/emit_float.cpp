@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Floating point (PTX ISA, "Floating Point Instructions", "Half Precision Floating Point
-// Instructions"). Approximations are computed to the last bit: what a GPU gives may differ within
-// the bounds of the ISA.
+// Instructions"). Approximations are computed to the last bit; what a GPU gives may differ within
+// the bounds of the ISA, and does here where liberties.h is asked for that.
 #include "runtime/ptx/emitter.h"
+#include "runtime/ptx/liberties.h"
 
 #include <fmt/format.h>
 
@@ -30,18 +31,23 @@ bool Emitter::floating() {
     if (type != "f32") refuse("a double rounded in this direction is not needed so far");
     give(fmt::format("{}_directed({}, {})", function, arguments, mode));
   };
+  const bool may_fuse = liberties().fuse && !has("rn") && !ftz && !has("sat");
   if (family == "add" || family == "sub") {
     only({"rn", "rz", "rm", "rp", "ftz", "sat"});
     const std::string b = family == "sub" ? "-" + input(2) : input(2);
-    if (mode == "nearest")
-      give(fmt::format("({} {} {})", input(1), family == "sub" ? '-' : '+', input(2)));
-    else
+    if (mode == "nearest") {
+      const std::string sum =
+          fmt::format("({} {} {})", input(1), family == "sub" ? '-' : '+', input(2));
+      give(may_fuse ? fused(sum, family == "sub") : sum);
+    } else
       directed("sum", input(1) + ", " + b);
   } else if (family == "mul") {
     only({"rn", "rz", "rm", "rp", "ftz", "sat"});
-    if (mode == "nearest")
-      give(fmt::format("({} * {})", input(1), input(2)));
-    else
+    if (mode == "nearest") {
+      const Product product{input(1), input(2), operand(1).text + " " + operand(2).text + " "};
+      give(fmt::format("({} * {})", product.a, product.b));
+      if (may_fuse && now_->guard.empty()) products_[operand(0).text] = product;
+    } else
       directed("product", input(1) + ", " + input(2));
   } else if (family == "fma" || family == "mad") {
     only({"rn", "rz", "rm", "rp", "ftz", "sat"});
@@ -74,6 +80,46 @@ bool Emitter::floating() {
   return true;
 }
 
+// The value as a GPU may give it; `of`: the argument, of whose zero and infinity the ISA's tables
+// say the result exactly. The bounds are those that the ISA states under each name.
+std::string Emitter::approximated(const std::string& value, const std::string& of) const {
+  if (!liberties().approximate || type() != "f32") return value;
+  const std::string& family = now_->parts[0];
+  const auto either = [&](const std::string& off) {
+    return fmt::format("({0} == 0 || __builtin_isinf({0}) ? {1} : {2})", of, value, off);
+  };
+  const auto ulps = [&](int most) {
+    return either(fmt::format("off_by_ulps({}, {})", value, most));
+  };
+  const auto error = [&](const std::string& relative, const std::string& absolute) {
+    return either(fmt::format("off_by({}, {}, {})", value, relative, absolute));
+  };
+  if (family == "div" || family == "ex2") return ulps(2);
+  if (family == "rcp") return ulps(1);
+  if (family == "sqrt") return error("0x1p-23", "0");
+  if (family == "rsqrt") return error("0x1.125p-23", "0"); // 2^-22.9
+  if (family == "lg2")
+    return error("0x1p-22", fmt::format("({0} > 0.5f && {0} < 2 ? 0x1p-22 : 0)", of));
+  if (family == "sin" || family == "cos") return error("0", "0x1.6a0p-21"); // 2^-20.5
+  if (family == "tanh") return error("0x1p-11", "0");
+  refuse("its error is not known: unset KERNELGRADE_PTX_APPROX");
+}
+
+// The sum of the second and the third operand, with a product that either is inside of it.
+std::string Emitter::fused(const std::string& sum, bool subtract) {
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+    const auto found = products_.find(operand(i).text);
+    if (found == products_.end()) continue;
+    const Product& product = found->second;
+    const std::string other = in(3 - i, type());
+    const std::string minus_a = subtract && i == 2 ? "-" : "";
+    const std::string minus_c = subtract && i == 1 ? "-" : "";
+    return fmt::format("__builtin_fma{}({}{}, {}, {}{})", type() == "f32" ? "f" : "", minus_a,
+                       product.a, product.b, minus_c, other);
+  }
+  return sum;
+}
+
 // Quotients, roots and elementary functions.
 bool Emitter::approximate() {
   const std::string& family = now_->parts[0];
@@ -84,7 +130,8 @@ bool Emitter::approximate() {
   const auto input = [&](std::size_t i) {
     return ftz ? "flush(" + in(i, type) + ")" : in(i, type);
   };
-  const auto give = [&](const std::string& value) {
+  const auto give = [&](std::string value) {
+    if (has("approx") || has("full")) value = approximated(value, input(1));
     result(type, ftz ? "flush(" + value + ")" : value);
   };
   const auto elementary = [&](const std::string& name) {

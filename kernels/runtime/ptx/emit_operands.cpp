@@ -118,6 +118,10 @@ std::string Emitter::write(const Operand& operand, std::string_view type,
   if (operand.text == "_") return fmt::format("static_cast<void>({});", value);
   const Register* const found = find(operand.text);
   if (!found) refuse("the result goes to " + operand.text + ", which is no register");
+  std::erase_if(products_, [&](const auto& known) {
+    return known.first == operand.text ||
+           known.second.sources.find(operand.text + " ") != std::string::npos;
+  });
   const std::string to = cpp_type(found->type);
   if (to == cpp_type(type)) return fmt::format("{} = {};", found->variable, value);
   if (is_float(found->type)) return fmt::format("{} = as_{}({});", found->variable, to, value);

@@ -75,6 +75,8 @@ class Emitter {
   bool floating();
   bool half();
   bool approximate();
+  std::string approximated(const std::string& value, const std::string& of) const;
+  std::string fused(const std::string& value, bool subtract);
   bool comparing();
   bool converting();
   bool moving();
@@ -106,6 +108,12 @@ class Emitter {
   std::size_t shared_bytes_ = 0;
   std::set<std::string> variables_; // of the module, that are named: V_name
   std::set<std::string> called_;    // functions
+  // Products without a rounding modifier in straight code, by the register that holds them: a and
+  // b, which no later statement has written (liberties.h).
+  struct Product {
+    std::string a, b, sources;
+  };
+  std::map<std::string, Product> products_;
   int scopes_opened_ = 0;
   int temporaries_ = 0;
   std::string place_; // the directive in force

@@ -58,6 +58,10 @@ void yield(Where where);
 [[noreturn]] void trap(Where where);
 [[noreturn]] void assertion_failed(const char* condition, const char* file, u32 line, Where where);
 u32 print(const char* format, const u8* arguments); // print.cpp
+// An approximation as a GPU might give it (liberties.h): off by at most so many units in the last
+// place, or by the larger of both errors. Zeros and what is not finite stay.
+f32 off_by_ulps(f32 value, int ulps);
+f32 off_by(f32 value, f64 relative, f64 absolute);
 u32 exchange(u32 mask, u32 value, u32 source, Where where);
 u32 ballot(u32 mask, bool predicate, Where where);
 u32 active_lanes(Where where);

@@ -44,8 +44,11 @@ static_assert(static_cast<int>(host::Rounding::zero) == zero &&
               static_cast<int>(host::Rounding::up) == up);
 
 void keep_primitives() {
-  static u32 (*volatile const kept)(const char*, const u8*) = &print; // it stands in another file
+  // They stand in other files.
+  static u32 (*volatile const kept)(const char*, const u8*) = &print;
+  static f32 (*volatile const kept_off)(f32, int) = &off_by_ulps;
   static_cast<void>(kept);
+  static_cast<void>(kept_off);
 }
 
 u8* shared_base() { return running_block("a kernel", Location::here()).shared_memory(); }

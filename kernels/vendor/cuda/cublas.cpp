@@ -4,6 +4,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/cuda/native.h"
+#include "vendor/cuda/driver.h"
 
 #include <algorithm>
 #include <vector>
@@ -19,7 +20,10 @@ namespace {
 
 class Handle {
  public:
-  Handle() { KG_CHECK(cublasCreate(&handle_)); }
+  Handle() {
+    require_driver("cuBLAS");
+    KG_CHECK(cublasCreate(&handle_));
+  }
   ~Handle() { cublasDestroy(handle_); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;

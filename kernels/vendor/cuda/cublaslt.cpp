@@ -3,6 +3,7 @@
 #include "vendor/cuda/cublaslt.h"
 
 #include "runtime/cuda/native.h"
+#include "vendor/cuda/driver.h"
 #include "vendor/cuda/scratch.h"
 #include "vendor/cuda/time_of.h"
 
@@ -16,7 +17,10 @@ namespace {
 
 class Handle {
  public:
-  Handle() { KG_CHECK(cublasLtCreate(&handle_)); }
+  Handle() {
+    require_driver("cuBLASLt");
+    KG_CHECK(cublasLtCreate(&handle_));
+  }
   ~Handle() { cublasLtDestroy(handle_); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;

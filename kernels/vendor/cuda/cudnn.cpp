@@ -3,6 +3,7 @@
 #include "vendor/cuda/cudnn.h"
 
 #include "runtime/cuda/native.h"
+#include "vendor/cuda/driver.h"
 
 #include <limits>
 #include <string>
@@ -24,7 +25,10 @@ namespace {
 
 class Handle {
  public:
-  Handle() { KG_CHECK(cudnnCreate(&handle_)); }
+  Handle() {
+    require_driver("cuDNN");
+    KG_CHECK(cudnnCreate(&handle_));
+  }
   ~Handle() { cudnnDestroy(handle_); }
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
