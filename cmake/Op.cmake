@@ -16,6 +16,7 @@
 #   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of all
 #                              types but the first: nightly)
 #   ptx_checked.<op>.<dtype>   the same under the checkers (likewise)
+#   ptx_approx.<op>.<dtype>, ptx_fuse.<op>.<dtype>   ptx.* with what the PTX ISA lets a GPU do otherwise, label nightly
 #   sanitize.<tool>.<op>       the tests under each tool of compute-sanitizer (cuda backend), label sanitize
 #   mutants.<op>               CTest test that the tests find the bugs of tests/ops/<op>/mutants.json (host backend, g++)
 #   perf.<op>.<dtype>          CTest tests that gate the timings, label perf (on the host of an op that is not blessed: nightly)
@@ -185,6 +186,15 @@ function(kernelgrade_add_op op)
         set_tests_properties(${tier}.${op}.${dtype} PROPERTIES
           LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
           ENVIRONMENT KERNELGRADE_PTX=${folder})
+      endforeach()
+      # And once more as a GPU may run it otherwise (kernels/runtime/ptx/liberties.h).
+      foreach(liberty IN ITEMS approx=1 fuse=1)
+        string(REGEX MATCH "^[a-z]+" name ${liberty})
+        string(TOUPPER ${liberty} variable)
+        add_test(NAME ptx_${name}.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
+        set_tests_properties(ptx_${name}.${op}.${dtype} PROPERTIES
+          LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
+          ENVIRONMENT "KERNELGRADE_PTX=${folder};KERNELGRADE_PTX_${variable}")
       endforeach()
       if(TEST ptx_checked.${op}.${dtype})
         set_property(TEST ptx_checked.${op}.${dtype} APPEND PROPERTY ENVIRONMENT KERNELGRADE_VIRTUAL_DEVICE=small)

@@ -9,6 +9,7 @@
 #include "runtime/ptx/prelude.h"
 #include "runtime/ptx/variables.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
 #include <map>
@@ -111,6 +112,34 @@ Program* register_program(const void* wrapper) {
   const std::lock_guard lock(all.mutex);
   all.programs.push_back(std::move(program));
   return all.programs.back().get();
+}
+
+Program* register_image(const void* image) {
+  const char* const text = static_cast<const char*>(image);
+  // PTX begins with comments and directives; machine code and fat binaries by their numbers.
+  require(*text == '/' || *text == '.' || *text == '\n' || *text == ' ',
+          "the image is no PTX; compile it for a virtual architecture (compute_80)");
+  auto program = std::make_unique<Program>();
+  program->ptx = text;
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.programs.push_back(std::move(program));
+  return all.programs.back().get();
+}
+
+bool register_kernel_if_there(Program* program, const void* address, const char* mangled) {
+  const std::vector<std::string> names = ptx_run::entry_names(program->ptx);
+  if (std::find(names.begin(), names.end(), mangled) == names.end()) return false;
+  register_kernel(program, address, mangled);
+  return true;
+}
+
+// What was compiled of it stays: a launch may still be running.
+void unregister_program(Program* program) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.kernels, [&](const auto& kernel) { return kernel.second.program == program; });
+  std::erase_if(all.programs, [&](const auto& each) { return each.get() == program; });
 }
 
 void register_kernel(Program* program, const void* address, const char* mangled) {

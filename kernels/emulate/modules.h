@@ -17,6 +17,11 @@ struct Program;
 
 // Of `wrapper`, which nvcc writes (magic number, version, the fat binary's address).
 Program* register_program(const void* wrapper);
+// Of PTX as text. Throws Error where the image is something else.
+Program* register_image(const void* image);
+// Whether the program has a kernel of this name; then `address` is what it is launched by.
+bool register_kernel_if_there(Program* program, const void* address, const char* mangled);
+void unregister_program(Program* program);
 void register_kernel(Program* program, const void* address, const char* mangled);
 void register_variable(Program* program, const void* address, const char* name, std::size_t bytes);
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels compiled at run time for a GPU: NVRTC makes machine code, which the runtime loads into
-// whatever context launches it.
+// Kernels compiled at run time for a GPU: NVRTC makes machine code (of a virtual architecture,
+// PTX), which the runtime loads into whatever context launches it.
 #include "runtime/jit.h"
 
 #include "runtime/cuda/status.h"
@@ -45,6 +45,14 @@ class Program {
     return text;
   }
 
+  std::string ptx() const {
+    std::size_t size = 0;
+    KG_CHECK(nvrtcGetPTXSize(program_, &size));
+    std::string bytes(size, '\0'); // with the zero that ends it
+    KG_CHECK(nvrtcGetPTX(program_, bytes.data()));
+    return bytes;
+  }
+
   std::string cubin() const {
     std::size_t size = 0;
     KG_CHECK(nvrtcGetCUBINSize(program_, &size));
@@ -77,7 +85,8 @@ std::string version_of(const std::string& library) {
 
 Toolchain toolchain() {
   const DeviceProperties& device = device_properties();
-  return toolchain(fmt::format("sm_{}{}", device.compute_major, device.compute_minor));
+  return toolchain(fmt::format("{}_{}{}", device.emulated ? "compute" : "sm", device.compute_major,
+                               device.compute_minor));
 }
 
 Toolchain toolchain(const std::string& architecture) {
@@ -106,7 +115,7 @@ std::string build(const Source& source, const std::string& text, const Toolchain
                      describe(result).text, program.log(), toolchain.version,
                      fmt::join(toolchain.flags, " ")),
          where);
-  return program.cubin();
+  return toolchain.architecture.starts_with("compute_") ? program.ptx() : program.cubin();
 }
 
 #if CUDART_VERSION >= 13000

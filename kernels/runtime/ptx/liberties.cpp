@@ -6,6 +6,7 @@
 #include "runtime/error.h"
 #include "runtime/ptx/prelude.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -37,12 +38,15 @@ double deviation(std::uint32_t seed, f32 value) {
   return static_cast<double>(x >> 11) * 0x1p-52 - 1;
 }
 
-} // namespace
-
-const Liberties& liberties() {
-  static const Liberties only{seed(), is_set("KERNELGRADE_PTX_FUSE")};
+Liberties& taken() {
+  static Liberties only{seed(), is_set("KERNELGRADE_PTX_FUSE")};
   return only;
 }
+
+} // namespace
+
+const Liberties& liberties() { return taken(); }
+void take_liberties(const Liberties& liberties) { taken() = liberties; }
 
 f32 off_by(f32 value, double relative, double absolute) {
   if (value == 0 || !std::isfinite(value)) return value; // the ISA's tables say these exactly
