@@ -272,8 +272,7 @@ cudaError_t copy_from(void* to, const void* symbol, std::size_t bytes, std::size
 }
 cudaError_t address_of(void** address, const void* symbol) {
   return with_variable("cudaGetSymbolAddress", symbol, [&](const Variable& variable) {
-    *address = variable.data;
-    return cudaSuccess;
+    return kg::foreign::symbol_address(address, variable.data, variable.bytes);
   });
 }
 cudaError_t size_of(std::size_t* bytes, const void* symbol) {

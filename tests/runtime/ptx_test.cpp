@@ -80,6 +80,20 @@ TEST(Ptx, Bits) {
   EXPECT_EQ(of("clz.b32 %r3, %r1", 0), 32u);
   EXPECT_EQ(of("clz.b32 %r3, %r1", 0x00010000), 15u);
   EXPECT_EQ(of("brev.b32 %r3, %r1", 0x00000003), 0xc0000000u);
+  EXPECT_EQ(of("bfind.u32 %r3, %r1", 0x00010000), 16u);
+  EXPECT_EQ(of("bfind.shiftamt.u32 %r3, %r1", 0x00010000), 15u);
+  EXPECT_EQ(of("bfind.u32 %r3, %r1", 0), 0xffffffffu);
+  EXPECT_EQ(of("bfind.s32 %r3, %r1", 0xfffffff0), 3u) << "the highest bit that is no sign";
+  EXPECT_EQ(of("bfind.s32 %r3, %r1", 0xffffffff), 0xffffffffu);
+  EXPECT_EQ(of("cvt.u64.u32 %d1, %r1; cvt.u64.u32 %d2, %r2; bfi.b64 %d1, %d1, %d2, 28, 8;"
+               "shr.u64 %d1, %d1, 16; cvt.u32.u64 %r3, %d1",
+               0xab, 0xffffffff),
+            0x000abfffu);
+  EXPECT_EQ(of("dp4a.s32.s32 %r3, %r1, %r2, %r4", 0xff020304, 0x05060708, 10),
+            10u + 12 + 21 + 32 - 5);
+  EXPECT_EQ(of("dp4a.u32.s32 %r3, %r1, %r2, %r4", 0xff000000, 0xff000000, 0), 0xffffff01u);
+  EXPECT_EQ(of("{.reg.b32 low, high; mov.b32 low, %r1; mov.b32 %r3, low; } mov.b32 %r3, %r3", 7),
+            7u);
 }
 
 TEST(Ptx, ComparisonsWithNan) {
@@ -131,6 +145,22 @@ TEST(Ptx, FloatsAsIntegers) {
   EXPECT_EQ(of_floats("cvt.sat.f32.f32 %f3, %f1", bits(7)), bits(1));
   EXPECT_EQ(of_floats("cvt.rzi.f32.f32 %f3, %f1", bits(-1.5f)), bits(-1));
   EXPECT_EQ(of("cvt.s32.s8 %r3, %r1", 0x80), 0xffffff80u);
+}
+
+TEST(Ptx, ShortFloatsCompared) {
+  // 1 beside NaN, 2 beside 0; -0 equals 0.
+  EXPECT_EQ(of("set.lt.f16x2.f16x2 %r3, %r1, %r2", 0x7e003c00, 0x00004000), 0x00003c00u);
+  EXPECT_EQ(of("set.geu.f16x2.f16x2 %r3, %r1, %r2", 0x7e003c00, 0x00004000), 0x3c000000u);
+  EXPECT_EQ(of("set.lt.u32.f16x2 %r3, %r1, %r2", 0x7e003c00, 0x00004000), 0x0000ffffu);
+  EXPECT_EQ(of("set.eq.bf16x2.bf16x2 %r3, %r1, %r2", 0x80003f80, 0x00004000), 0x3f800000u);
+  const auto halves = [](const std::string& text, std::uint32_t a, std::uint32_t b) {
+    return of("cvt.u16.u32 %h1, %r1; cvt.u16.u32 %h2, %r2; " + text, a, b);
+  };
+  EXPECT_EQ(halves("set.gt.u32.f16 %r3, %h1, %h2", 0x3c00, 0xbc00), 0xffffffffu);
+  EXPECT_EQ(halves("set.gt.f16.f16 %h3, %h1, %h2; cvt.u32.u16 %r3, %h3", 0x3c00, 0xbc00), 0x3c00u);
+  EXPECT_EQ(halves("setp.gt.f16 %p1, %h1, %h2; selp.b32 %r3, 1, 2, %p1", 0x3c00, 0xbc00), 1u);
+  EXPECT_EQ(halves("setp.gt.f16 %p1, %h1, %h2; selp.b32 %r3, 1, 2, %p1", 0x7e00, 0xbc00), 2u);
+  EXPECT_EQ(halves("setp.lt.bf16 %p1, %h1, %h2; selp.b32 %r3, 1, 2, %p1", 0xff80, 0x3f80), 1u);
 }
 
 TEST(Ptx, ShortFloats) {

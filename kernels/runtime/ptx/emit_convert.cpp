@@ -36,13 +36,15 @@ bool Emitter::comparing() {
   const std::string& family = now_->parts[0];
   const std::string type = this->type();
   if (family == "setp") {
-    if (now_->parts.size() < 3 || type == "f16" || type == "bf16" || type == "f16x2")
-      refuse("a comparison of 16-bit floats is not executed");
+    if (now_->parts.size() < 3 || type.ends_with("x2"))
+      refuse("a comparison of two pairs into two predicates is not executed");
+    const bool half = type == "f16" || type == "bf16";
     const auto input = [&](std::size_t i) {
+      if (half) return widened(in(i, "b16"), type);
       return has("ftz") ? "flush(" + in(i, type) + ")" : in(i, type);
     };
     const std::string how = now_->parts[1];
-    std::string value = comparison(how, type, input(1), input(2));
+    std::string value = comparison(how, half ? "f32" : type, input(1), input(2));
     std::string negative = "!" + value;
     if (now_->operands.size() == 4) {
       const std::string with = has("and") ? "&&" : has("or") ? "||" : has("xor") ? "!=" : "";
@@ -60,7 +62,9 @@ bool Emitter::comparing() {
     }
   } else if (family == "set") {
     const std::string to = now_->parts[now_->parts.size() - 2];
-    if (size_of(to) != 4 || now_->operands.size() != 3) refuse("this form is not executed");
+    if (now_->operands.size() != 3) refuse("this form is not executed");
+    if (type.ends_with("f16") || type.ends_with("f16x2")) return compare_halves(to, type);
+    if (size_of(to) != 4 || to.ends_with("x2")) refuse("this form is not executed");
     const std::string value = comparison(now_->parts[1], type, in(1, type), in(2, type));
     result(to, is_float(to) ? value + " ? 1.f : 0.f"
                             : fmt::format("static_cast<{}>({} ? -1 : 0)", cpp_type(to), value));
@@ -74,6 +78,38 @@ bool Emitter::comparing() {
   return true;
 }
 
+// A 16-bit float as f32, which is exact.
+std::string Emitter::widened(const std::string& bits, const std::string& type) {
+  return (type.starts_with("bf16") ? "bf16_to_f32(" : "half_to_f32(") + bits + ")";
+}
+
+// set of 16-bit floats: 1 or 0 of such a type, or all bits of an integer; of pairs, half by half.
+bool Emitter::compare_halves(const std::string& to, const std::string& type) {
+  only({now_->parts[1], to});
+  const bool pair = type.ends_with("x2");
+  const bool integer = to == "u32" || to == "s32";
+  if (!integer && to != type) refuse("this form is not executed");
+  const char* const yes = to.starts_with("bf16")  ? "0x3f80u"
+                          : to.starts_with("f16") ? "0x3c00u"
+                          : pair                  ? "0xffffu"
+                                                  : "~0u";
+  const auto compared = [&](const char* half) {
+    const auto input = [&](std::size_t i) {
+      return widened(
+          pair ? fmt::format("static_cast<u16>({}{})", in(i, "b32"), half) : in(i, "b16"), type);
+    };
+    return fmt::format("({} ? {} : 0u)", comparison(now_->parts[1], "f32", input(1), input(2)),
+                       yes);
+  };
+  if (pair)
+    result("b32", fmt::format("({} | {} << 16)", compared(""), compared(" >> 16")));
+  else if (integer)
+    result("b32", compared(""));
+  else
+    result("b16", "static_cast<u16>(" + compared("") + ")");
+  return true;
+}
+
 // From one type to another, not packed.
 void Emitter::convert_value(const std::string& to, const std::string& from) {
   const std::string mode = round();
@@ -81,7 +117,7 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
   std::string value = in(1, from_half ? "b16" : from == "tf32" ? "b32" : from);
   std::string type = from;
   if (from_half) { // exact
-    value = (from == "f16" ? "half_to_f32(" : "bf16_to_f32(") + value + ")";
+    value = widened(value, from);
     type = "f32";
   }
   if (has("ftz") && type == "f32") value = "flush(" + value + ")";

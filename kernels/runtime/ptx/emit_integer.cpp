@@ -125,10 +125,18 @@ bool Emitter::bits() {
     only({});
     result(type, fmt::format("extract_bits<{}>({}, {}, {})", to, in(1, type), in(2, "u32"),
                              in(3, "u32")));
-  } else if (family == "bfi" && type == "b32") {
+  } else if (family == "bfi") {
     only({});
-    result(type, fmt::format("insert_bits({}, {}, {}, {})", in(1, type), in(2, type), in(3, "u32"),
-                             in(4, "u32")));
+    result(type, fmt::format("insert_bits<{}>({}, {}, {}, {})", to, in(1, type), in(2, type),
+                             in(3, "u32"), in(4, "u32")));
+  } else if (family == "bfind") {
+    only({"shiftamt"});
+    result("u32", fmt::format("highest_bit<{}>({}, {})", to, in(1, type), has("shiftamt")));
+  } else if (family == "dp4a") {
+    const std::string& of_a = now_->parts[1];
+    only({"s32", "u32"});
+    result("u32", fmt::format("dot_of_bytes({}, {}, {}, {}, {})", in(1, "u32"), of_a == "s32",
+                              in(2, "u32"), type == "s32", in(3, "u32")));
   } else if (family == "brev" && type == "b32") {
     only({});
     result(type, fmt::format("reverse_bits({})", in(1, type)));

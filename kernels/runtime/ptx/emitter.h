@@ -94,6 +94,8 @@ class Emitter {
   std::string strong_load(const std::string& type, const std::string& from);
   std::string strong_store(const std::string& type, const std::string& to,
                            const std::string& value);
+  static std::string widened(const std::string& bits, const std::string& type);
+  bool compare_halves(const std::string& to, const std::string& type);
   void convert_value(const std::string& to, const std::string& from);
   std::string comparison(const std::string& how, const std::string& type, const std::string& a,
                          const std::string& b) const;

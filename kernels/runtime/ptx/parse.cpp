@@ -181,11 +181,7 @@ class Parser : private Lexer {
     entry.statements.back().kind = kind;
     return entry.statements.back();
   }
-  static Operand of_kind(Operand::Kind kind) {
-    Operand result;
-    result.kind = kind;
-    return result;
-  }
+  static Operand of_kind(Operand::Kind kind) { return {kind, "", 0, false, {}}; }
 
   void body(Entry& entry) {
     expect('{');
@@ -212,8 +208,8 @@ class Parser : private Lexer {
       add(entry, Statement::Kind::label).label = first;
     } else if (first == ".loc") {
       location();
-    } else if (first == ".reg") {
-      registers(entry);
+    } else if (first.starts_with(".reg")) { // inline assembly may leave out the blank behind it
+      registers(entry, first == ".reg" ? word() : first.substr(4));
     } else if (first == ".local" || first == ".shared") {
       entry.variables.push_back(variable(first.substr(1), false));
     } else if (first == ".pragma" || first == ".branchtargets" || first == ".callprototype") {
@@ -245,9 +241,9 @@ class Parser : private Lexer {
     if (place.line != 0) place_ = place;
   }
 
-  void registers(Entry& entry) {
+  void registers(Entry& entry, const std::string& type) { // ".b32"
     Registers result;
-    result.type = word().substr(1);
+    result.type = type.substr(1);
     do {
       result.name = word();
       result.count = 0;

@@ -58,8 +58,7 @@ void yield(Where where);
 [[noreturn]] void trap(Where where);
 [[noreturn]] void assertion_failed(const char* condition, const char* file, u32 line, Where where);
 u32 print(const char* format, const u8* arguments); // print.cpp
-// An approximation as a GPU might give it (liberties.h): off by at most so many units in the last
-// place, or by the larger of both errors. Zeros and what is not finite stay.
+// An approximation as a GPU might give it (liberties.h): within units in the last place, or errors.
 f32 off_by_ulps(f32 value, int ulps);
 f32 off_by(f32 value, f64 relative, f64 absolute);
 u32 exchange(u32 mask, u32 value, u32 source, Where where);
@@ -271,11 +270,31 @@ inline T extract_bits(T value, u32 at, u32 length) {
   if (at + length >= width) return shift_right(value, at);
   return shift_right(static_cast<T>(shift_left(value, width - at - length)), width - length);
 }
-inline u32 insert_bits(u32 from, u32 into, u32 at, u32 length) {
+template <class T> // u32 or u64
+inline T insert_bits(T from, T into, u32 at, u32 length) {
   at &= 255;
   length &= 255;
-  const u32 mask = shift_left<u32>(length >= 32 ? ~0u : (1u << length) - 1, at);
-  return (into & ~mask) | (shift_left<u32>(from, at) & mask);
+  const T ones = length >= 8 * sizeof(T) ? ~T{0} : static_cast<T>((T{1} << length) - 1);
+  const T mask = shift_left<T>(ones, at);
+  return (into & ~mask) | (shift_left<T>(from, at) & mask);
+}
+// The place of the highest bit that is no sign, or how far it is from the top; all ones: none.
+template <class T>
+inline u32 highest_bit(T value, bool amount) {
+  constexpr u32 top = 8 * sizeof(T) - 1;
+  const u64 bits = static_cast<T>(value < 0 ? ~value : value);
+  if (bits == 0) return ~0u;
+  const u32 at = 63 - static_cast<u32>(__builtin_clzl(bits));
+  return amount ? top - at : at;
+}
+// Four products of bytes, each signed or not, and c.
+inline s32 byte_of(u32 word, bool is_signed) {
+  return is_signed ? static_cast<s8>(word) : static_cast<s32>(word & 255);
+}
+inline u32 dot_of_bytes(u32 a, bool a_signed, u32 b, bool b_signed, u32 c) {
+  for (u32 i = 0; i < 32; i += 8)
+    c += static_cast<u32>(byte_of(a >> i, a_signed) * byte_of(b >> i, b_signed));
+  return c;
 }
 inline u32 reverse_bits(u32 value) {
   u32 result = 0;

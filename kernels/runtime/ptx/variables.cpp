@@ -33,7 +33,10 @@ class Variables {
     const auto found = std::find_if(module.variables.begin(), module.variables.end(), named);
     require(found != module.variables.end(),
             fmt::format("{}: it has no variable {}", module.name, name));
-    u8* place = static_cast<u8*>(dlsym(RTLD_DEFAULT, name.c_str()));
+    // On the host a kernel that g++ compiled has the same variable. A program of nvcc's has its
+    // shadow by that name, which is none (kernels/emulate).
+    const bool emulated = dlsym(RTLD_DEFAULT, "kernelgrade_emulated_device") != nullptr;
+    u8* place = emulated ? nullptr : static_cast<u8*>(dlsym(RTLD_DEFAULT, name.c_str()));
     if (!place) {
       Stream stream;
       const std::vector<u8> bytes = initial(module, *found);
