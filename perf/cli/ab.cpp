@@ -156,7 +156,7 @@ int ab(const Options& options, World& world) {
   if (const auto exit = exit_without_device(options, world)) return *exit;
   const ab::ReferenceBuild reference = [&] {
     try {
-      return ab::reference_build(build_plan(options, world), options.base);
+      return ab::reference_build(build_plan(options, world), options.ab.base);
     } catch (const ab::UnknownRef& error) {
       throw UsageError(std::string("--base ") + error.what());
     }
@@ -166,15 +166,15 @@ int ab(const Options& options, World& world) {
 
   if (!options.json.empty()) save(options, source_of(options, world), reference, compared);
   world.out << fmt::format("A: commit {} ({}); B: {}, {}\n", reference.commit.substr(0, 12),
-                           options.base, source_of(options, world), world.executable.string());
+                           options.ab.base, source_of(options, world), world.executable.string());
   if (!options.quiet) world.out << table(compared);
   std::vector<judge::RowExit> exits;
   for (const ab::ComparedRow& row : compared) {
     exits.push_back({exit_code(verdict(row))});
     if (exits.back().code != judge::kExitPass)
-      world.out << judge::for_console(message(row, options.base)) << "\n";
+      world.out << judge::for_console(message(row, options.ab.base)) << "\n";
   }
-  show_one_sided(rows, options.base, world.out);
+  show_one_sided(rows, options.ab.base, world.out);
   return judge::exit_of_rows(
       exits, options.strict); // 77 where they have no row in common: no fault of this
 }

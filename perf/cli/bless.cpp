@@ -25,10 +25,10 @@ namespace {
 judge::BlessOptions how(const Options& options, judge::Device device, const std::string& source) {
   judge::BlessOptions result;
   result.device = device;
-  result.why = options.why;
+  result.why = options.bless.why;
   result.dirty_tree = is_dirty(source);
-  result.accept_bimodal = options.accept_bimodal;
-  result.status = options.status;
+  result.accept_bimodal = options.bless.accept_bimodal;
+  result.status = options.bless.status;
   result.tol_pct = options.tol_pct;
   if (result.dirty_tree)
     throw Error("the source tree has uncommitted changes, so the times would belong to no commit; "
@@ -78,7 +78,7 @@ int bless_rows(const Options& options, World& world, const judge::Results& run,
     std::vector<judge::Measured> rows;
     std::copy_if(run.rows.begin(), run.rows.end(), std::back_inserter(rows),
                  [&op = op](const judge::Measured& row) { return row.op == op; });
-    if (options.remove_orphans) decide.remove_orphans_beside = keys_of(selection, op);
+    if (options.bless.remove_orphans) decide.remove_orphans_beside = keys_of(selection, op);
     const judge::BlessPlan plan = judge::plan_bless(file, rows, decide);
     judge::carry_out(plan, folder / (op + ".csv"), decide.device);
     written = written || plan.changes();

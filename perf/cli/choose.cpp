@@ -37,7 +37,7 @@ std::string only(const char* option, const std::string& given, const std::set<st
 // The kernel's own, where no other is named. A run that is there says its device (choices.h).
 std::filesystem::path table_of(const Options& options, const World& world, const std::string& op,
                                const judge::Results& run) {
-  if (!options.table.empty()) return options.table;
+  if (!options.choose.table.empty()) return options.choose.table;
   if (run.environment.at("device") == "host")
     throw UsageError("choose: these are times of the executor, and `automatic` chooses for GPUs; "
                      "name a file by --out to look at its table");
@@ -58,8 +58,8 @@ int choose(const Options& options, World& world) {
     ops.insert(row.op);
     modes.emplace(name(row.key.mode));
   }
-  const std::string op = only("--op", options.chosen_op, ops);
-  const std::string mode = only("--mode", options.chosen_mode, modes);
+  const std::string op = only("--op", options.choose.op, ops);
+  const std::string mode = only("--mode", options.choose.mode, modes);
   const std::vector<std::string> found =
       kg::choose::lines(run, op, judge::mode_named(mode).value());
   const std::filesystem::path path = table_of(options, world, op, run);

@@ -82,27 +82,30 @@ void add_selftest(CLI::App& app, Words& words) {
   CLI::App* selftest =
       app.add_subcommand("selftest", "count how often the gate errs, with slow-downs put in");
   add_rows(*selftest, words);
-  selftest->add_option("experiments", options.experiments,
+  selftest->add_option("experiments", options.selftest.experiments,
                        "aa, inject=3,5,10 (percent), creep, load, bimodal, wild");
   selftest->add_option("--device", options.device, "a GPU's number, or the device's name");
   selftest->add_option("--source-id", options.source_id, "name of the source without git");
-  selftest->add_option("--checks", options.checks, "row checks of each experiment");
-  selftest->add_option("--minutes", options.minutes, "begin nothing that would end later")
+  selftest->add_option("--checks", options.selftest.checks, "row checks of each experiment");
+  selftest->add_option("--minutes", options.selftest.minutes, "begin nothing that would end later")
       ->check(minutes());
   selftest->add_option("--processes", words.processes, "to screen with (default: 5)")
       ->check(CLI::Range(3, 10));
-  selftest->add_option("--batches-per-bless", options.batches_per_bless, "of one baseline")
+  selftest->add_option("--batches-per-bless", options.selftest.batches_per_bless, "of one baseline")
       ->check(CLI::Range(1, 1000));
   selftest->add_option("--seed", options.shuffle, "of the orders");
-  selftest->add_option("--samples", options.samples, "folder for all samples, a file per batch");
-  selftest->add_option("--out", options.calibration, "calibration.csv to write after each batch");
-  CLI::Option* merge = selftest->add_option("--merge", options.pooled,
+  selftest->add_option("--samples", options.selftest.samples,
+                       "folder for all samples, a file per batch");
+  selftest->add_option("--out", options.selftest.calibration,
+                       "calibration.csv to write after each batch");
+  CLI::Option* merge = selftest->add_option("--merge", options.selftest.pooled,
                                             "measure nothing: pool these files into --out");
-  CLI::Option* table = selftest->add_option("--table", options.compared,
+  CLI::Option* table = selftest->add_option("--table", options.selftest.compared,
                                             "measure nothing: compare rules by these files");
   merge->excludes(table);
-  selftest->add_option("--load", options.load_processes, "busy processes (default: one per core)");
-  selftest->add_flag("--busy", options.busy, "be one of them")->group("");
+  selftest->add_option("--load", options.selftest.load_processes,
+                       "busy processes (default: one per core)");
+  selftest->add_flag("--busy", options.selftest.busy, "be one of them")->group("");
 }
 
 // Stored results are all judged and nothing is measured, so that what chooses rows or says how to
@@ -158,8 +161,9 @@ void add_ab(CLI::App& app, Words& words) {
   add_rows(*ab, words);
   add_strict(*ab, words);
   add_device(*ab, words);
-  ab->add_option("--base", options.base, "the commit, branch or tag to compare with")->required();
-  ab->add_option("--pairs", options.pairs, "processes of each build, at most")
+  ab->add_option("--base", options.ab.base, "the commit, branch or tag to compare with")
+      ->required();
+  ab->add_option("--pairs", options.ab.pairs, "processes of each build, at most")
       ->check(CLI::Range(10, 1000))
       ->capture_default_str();
   add_tolerance(*ab, words);
@@ -189,9 +193,9 @@ void add_bless(CLI::App& app, Words& words) {
   add_cost(*bless, words);
   add_strict(*bless, words);
   add_shard(*bless, words, "refused: a baseline is measured whole");
-  bless->add_option("--why", options.why, "why rows that have a baseline may change");
-  bless->add_flag("--accept-bimodal", options.accept_bimodal, "bless rows with two modes");
-  bless->add_flag("--remove-orphans", options.remove_orphans,
+  bless->add_option("--why", options.bless.why, "why rows that have a baseline may change");
+  bless->add_flag("--accept-bimodal", options.bless.accept_bimodal, "bless rows with two modes");
+  bless->add_flag("--remove-orphans", options.bless.remove_orphans,
                   "drop rows that are no cases any more");
   bless->add_option("--status", words.status, "gate, info or xfail")
       ->check(CLI::IsMember({"gate", "info", "xfail"}));
@@ -230,9 +234,9 @@ void add_resources(CLI::App& app, Words& words) {
   resources->add_option("--compiled", options.compiled, "the build's folder of compiled kernels");
   add_baselines(*resources, words);
   add_strict(*resources, words);
-  resources->add_flag("--bless", options.bless, "make what they take the baseline");
-  resources->add_option("--why", options.why, "why it may become worse");
-  resources->add_flag("--remove-orphans", options.remove_orphans,
+  resources->add_flag("--bless", options.bless.resources, "make what they take the baseline");
+  resources->add_option("--why", options.bless.why, "why it may become worse");
+  resources->add_flag("--remove-orphans", options.bless.remove_orphans,
                       "with --bless: drop kernels that are no more");
 }
 
@@ -247,27 +251,27 @@ void add_report(CLI::App& app, Words& words) {
                      "mutants; or one of a study");
   report
       ->add_option(
-          "--tests", options.tests,
+          "--tests", options.report.tests,
           "what ctest --show-only=json-v1 printed before the tests ran; each of them must have "
           "passed or been skipped")
       ->allow_extra_args(false); // so that files may follow
   report
-      ->add_option("--junit", options.junit,
+      ->add_option("--junit", options.report.junit,
                    "what ctest --output-junit then wrote, one for each --tests")
       ->allow_extra_args(false);
   report
-      ->add_option("--of", options.all_ops,
+      ->add_option("--of", options.report.all_ops,
                    "how many operations there are, where --op names some and the build may lack "
                    "the others")
       ->check(CLI::Range(1, 100000));
-  report->add_option("--out", options.folder, "folder of the report")->default_val("report");
+  report->add_option("--out", options.report.folder, "folder of the report")->default_val("report");
   report
-      ->add_option("--keep", options.keep,
+      ->add_option("--keep", options.report.keep,
                    "keep the newest runs in the folder's runs/, this one included")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
 #if KERNELGRADE_HISTORY
-  report->add_option("--history", options.history,
+  report->add_option("--history", options.report.history,
                      "show rows over commits, from the SQLite file of `history import`");
 #endif
 }
@@ -298,29 +302,31 @@ void add_choose(CLI::App& app, Words& words) {
       "choose", "write the table of the fastest variants that a kernel's `automatic` looks up");
   choose->add_option("files", options.files, "JSON files of run or gate, or one of a study")
       ->required();
-  choose->add_option("--op", options.chosen_op, "the operation, where the files hold several");
-  choose->add_option("--mode", options.chosen_mode, "cold, hot, graph or real, likewise")
+  choose->add_option("--op", options.choose.op, "the operation, where the files hold several");
+  choose->add_option("--mode", options.choose.mode, "cold, hot, graph or real, likewise")
       ->check(CLI::IsMember({"cold", "hot", "graph", "real"}));
-  choose->add_option("--out", options.table, "the file (default: kernels/<op>/choices.inc)");
+  choose->add_option("--out", options.choose.table, "the file (default: kernels/<op>/choices.inc)");
 }
 
 #if KERNELGRADE_HISTORY
 void add_history(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* history = app.add_subcommand("history", "rows over commits, from kept reports");
-  history->add_option("action", options.action, "import report.json files, show rows, or plot them")
+  history
+      ->add_option("action", options.history.action,
+                   "import report.json files, show rows, or plot them")
       ->check(CLI::IsMember({"import", "show", "plot"}))
       ->required();
   history->add_option("files", options.files, "import: report.json files");
-  history->add_option("--db", options.history_file, "the SQLite file")
+  history->add_option("--db", options.history.file, "the SQLite file")
       ->default_val("report/history.sqlite");
   history
-      ->add_option("--keep", options.most_runs,
+      ->add_option("--keep", options.history.most_runs,
                    "import: then keep the newest runs only, so many (default: all)")
       ->check(CLI::Range(1, 1000000));
-  history->add_option("--case", options.case_part, "show, plot: a part of the case's id");
-  history->add_option("--variant", options.variant, "show, plot: the variant");
-  history->add_option("--out", options.pictures, "plot: the folder for the SVG files")
+  history->add_option("--case", options.history.case_part, "show, plot: a part of the case's id");
+  history->add_option("--variant", options.history.variant, "show, plot: the variant");
+  history->add_option("--out", options.history.pictures, "plot: the folder for the SVG files")
       ->default_val("report/history");
 }
 #endif
@@ -328,9 +334,10 @@ void add_history(CLI::App& app, Words& words) {
 void add_emulate(CLI::App& app, Words& words) {
   CLI::App* emulate = app.add_subcommand(
       "emulate", "run a program that nvcc made, without a GPU: its PTX on the executor");
-  emulate->add_flag("--checked", words.options.checked,
+  emulate->add_flag("--checked", words.options.emulated.checked,
                     "under the checkers: races, bounds, initialisation, leaks");
-  emulate->add_option("program", words.options.program, "the program and its arguments, behind --");
+  emulate->add_option("program", words.options.emulated.program,
+                      "the program and its arguments, behind --");
   emulate->positionals_at_end();
 }
 
@@ -341,16 +348,16 @@ void add_profile(CLI::App& app, Words& words) {
   CLI::Option* cost = add_cost(*profile, words);
   CLI::Option* sass =
       profile
-          ->add_flag("--sass", options.sass,
+          ->add_flag("--sass", options.profile.sass,
                      "what ptxas made of the kernels: loads under way, instructions, divisions, by "
                      "line; needs no GPU")
           ->excludes(cost);
   profile->add_option("--arch", options.arch, "--sass: of this architecture (default: sm_90a)")
       ->needs(sass);
-  profile->add_option("--gpu", options.gpu, "the GPU whose time is modelled from the costs")
+  profile->add_option("--gpu", options.profile.gpu, "the GPU whose time is modelled from the costs")
       ->needs(cost);
   profile
-      ->add_flag("--minimum", options.minimum,
+      ->add_flag("--minimum", options.profile.minimum,
                  "one table: what each row costs beside the least that it could")
       ->needs(cost);
   profile->add_option(
@@ -358,10 +365,10 @@ void add_profile(CLI::App& app, Words& words) {
       "--cost: a folder of fat binaries, where nvcc's code accesses memory otherwise than g++'s; "
       "--sass: the build's folder of compiled kernels (default: resources/ beside the command)");
   profile->add_option("--device", options.device, "a GPU's number, or the device's name");
-  profile->add_option("--runs", options.runs, "timed executions of each row")
+  profile->add_option("--runs", options.profile.runs, "timed executions of each row")
       ->check(CLI::Range(1, 10000))
       ->default_val(10);
-  profile->add_option("--top", options.top, "kernels to list across all rows")
+  profile->add_option("--top", options.profile.top, "kernels to list across all rows")
       ->check(CLI::Range(0, 10000))
       ->default_val(10);
   profile->add_option("--source-id", options.source_id, "name of the source where there is no git");
@@ -377,19 +384,19 @@ void add_compare(CLI::App& app, Words& words) {
       compare->add_option("files", options.files, "files of run, gate, merge or another tool: A, B")
           ->expected(2);
   compare
-      ->add_option("--model", options.model,
+      ->add_option("--model", options.compare.model,
                    "compare the model's times with those that this file has of a GPU")
       ->excludes(files);
   compare
-      ->add_option("--hardware", options.hardware,
+      ->add_option("--hardware", options.compare.hardware,
                    "compare counts with files that ncu wrote of run --once --json, whose file lies "
                    "beside each")
       ->excludes(files);
   compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")->check(percent());
   compare->add_option("--json", options.json, "write the comparison to this file");
-  compare->add_flag("--across-devices", options.across_devices,
+  compare->add_flag("--across-devices", options.compare.across_devices,
                     "show measurements of different devices side by side, for information only");
-  compare->add_flag("--markdown", options.markdown, "write Markdown");
+  compare->add_flag("--markdown", options.compare.markdown, "write Markdown");
   add_strict(*compare, words);
 }
 

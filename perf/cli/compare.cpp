@@ -21,7 +21,7 @@ int compare(const Options& options, World& world) {
   rule.device = report::device_of(a);
   rule.tol_pct = options.tol_pct;
   const judge::ComparedResults compared = judge::compare(a, b, rule);
-  if (compared.across_devices && !options.across_devices) {
+  if (compared.across_devices && !options.compare.across_devices) {
     const auto& [left, right] = compared.environment.at("device");
     throw UsageError(fmt::format("{} was measured on {}, {} on {}; to look at both all the same, "
                                  "add --across-devices",
@@ -30,7 +30,8 @@ int compare(const Options& options, World& world) {
   }
   const int exit_code = judge::exit_code(compared, options.strict);
   if (!options.json.empty()) judge::write_file(options.json, report::json(compared, exit_code));
-  world.out << (options.markdown ? report::markdown(compared) : report::plain_text(compared));
+  world.out << (options.compare.markdown ? report::markdown(compared)
+                                         : report::plain_text(compared));
   return exit_code;
 }
 

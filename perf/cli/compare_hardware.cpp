@@ -61,7 +61,7 @@ void compare_row(const judge::Measured& row, std::span<const hardware::Launch> m
 int compare_hardware(const Options& options, World& world) {
   judge::TextTable table({"row", "kernel", "quantity", "counted", "hardware", "ratio"});
   Tally tally;
-  for (const std::filesystem::path& file : options.hardware) {
+  for (const std::filesystem::path& file : options.compare.hardware) {
     const std::vector<hardware::Launch> launches = hardware::read_ncu(file);
     const std::filesystem::path rows_file = std::filesystem::path(file).replace_extension(".json");
     const judge::Results run = judge::load_results(rows_file);

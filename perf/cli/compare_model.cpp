@@ -25,10 +25,10 @@ bool comparable(const judge::Measured& row) {
 } // namespace
 
 int compare_model(const Options& options, World& world) {
-  const judge::Results run = load_runs({options.model});
+  const judge::Results run = load_runs({options.compare.model});
   const auto device = run.environment.find("device");
   if (device == run.environment.end())
-    throw Error(options.model.string() + " does not say on what device it was measured");
+    throw Error(options.compare.model.string() + " does not say on what device it was measured");
   const CostModel model(world, device->second);
 
   std::map<std::pair<std::string, std::string>, double> measured_s; // by case and variant
@@ -52,7 +52,7 @@ int compare_model(const Options& options, World& world) {
     }
   }
   world.out << fmt::format("model against {}, {}, cold rows of this suite's kernels\n{}",
-                           options.model.string(), device->second,
+                           options.compare.model.string(), device->second,
                            text(model::agreement(modelled, measured)));
   return judge::kExitPass;
 }

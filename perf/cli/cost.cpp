@@ -72,10 +72,10 @@ std::vector<std::string> variants_with_one_shape(const std::vector<const Row*>& 
 } // namespace
 
 int profile_costs(const Options& options, World& world) {
-  if (options.minimum) return profile_minima(options, world);
+  if (options.profile.minimum) return profile_minima(options, world);
   if (!options.compiled.empty()) return profile_compiled(options, world);
   const Selection selection = select(world, options.filters);
-  const CostModel model(world, options.gpu);
+  const CostModel model(world, options.profile.gpu);
   for (const Row* row : countable(world, selection)) {
     const std::vector<count::Launch> launches = count_launches(*row, world);
     world.out << row->registered.key.case_id << " " << row->registered.key.variant << "\n"
@@ -118,9 +118,9 @@ int bless_costs(const Options& options, World& world) {
   require_listed(selection);
   const std::vector<const Row*> rows = countable(world, selection);
   judge::ExactBlessOptions how;
-  how.why = options.why;
+  how.why = options.bless.why;
   how.dirty_tree = is_dirty(source_of(options, world));
-  how.remove_orphans = options.remove_orphans;
+  how.remove_orphans = options.bless.remove_orphans;
   int exit_code = judge::kExitPass;
   for (const auto& [op, measured] : by_op(count_rows(rows, world))) {
     const std::filesystem::path path = cost_file(options, op);

@@ -39,9 +39,9 @@ fs::path located(const std::string& program) {
 } // namespace
 
 int emulate(const Options& options, World& world) {
-  if (options.program.empty())
+  if (options.emulated.program.empty())
     throw UsageError("emulate: name a program: kernelgrade emulate -- ./program");
-  const fs::path program = located(options.program.front());
+  const fs::path program = located(options.emulated.program.front());
   const auto image = judge::read_file(program);
   if (!image) throw UsageError(fmt::format("{}: there is no such program", program.string()));
   if (image->find("libcudart.so.13") == std::string::npos)
@@ -50,7 +50,7 @@ int emulate(const Options& options, World& world) {
                             "arch=compute_80,code=compute_80)",
                             program.string()));
   fs::path folder = world.executable.parent_path().parent_path() / "lib" / "emulate";
-  if (options.checked) folder /= "checked";
+  if (options.emulated.checked) folder /= "checked";
   if (!fs::exists(folder / "libcudart.so.13"))
     throw Error(fmt::format("there is no {}; build the target emulate, with nvcc on the PATH",
                             (folder / "libcudart.so.13").string()));
@@ -58,7 +58,7 @@ int emulate(const Options& options, World& world) {
   const std::string libraries =
       folder.string() + (others && *others ? std::string(":") + others : "");
   setenv("LD_LIBRARY_PATH", libraries.c_str(), 1);
-  std::vector<std::string> words = options.program;
+  std::vector<std::string> words = options.emulated.program;
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);

@@ -21,9 +21,10 @@ int import(const Options& options, World& world, history::Database& database) {
         "history import: name at least one report.json, as `kernelgrade report` writes it");
   std::size_t taken = 0;
   for (const auto& file : options.files) taken += database.import(file);
-  const std::size_t removed = options.most_runs > 0 ? database.prune(options.most_runs) : 0;
+  const std::size_t removed =
+      options.history.most_runs > 0 ? database.prune(options.history.most_runs) : 0;
   world.out << fmt::format("{}: {} runs taken in, {} were there already{}\n",
-                           options.history_file.string(), taken, options.files.size() - taken,
+                           options.history.file.string(), taken, options.files.size() - taken,
                            removed > 0 ? fmt::format(", {} older ones removed", removed) : "");
   return judge::kExitPass;
 }
@@ -41,24 +42,25 @@ std::string file_name(const history::Series& series) {
 } // namespace
 
 int history(const Options& options, World& world) {
-  if (options.action != "import")
-    require(std::filesystem::exists(options.history_file),
+  if (options.history.action != "import")
+    require(std::filesystem::exists(options.history.file),
             fmt::format("{} does not exist; make it by `kernelgrade history import`",
-                        options.history_file.string()));
-  history::Database database(options.history_file);
-  if (options.action == "import") return import(options, world, database);
-  const auto found = database.series(options.case_part, options.variant);
+                        options.history.file.string()));
+  history::Database database(options.history.file);
+  if (options.history.action == "import") return import(options, world, database);
+  const auto found = database.series(options.history.case_part, options.history.variant);
   if (found.empty())
-    throw Error(fmt::format("{}: no row whose case contains \"{}\"{}",
-                            options.history_file.string(), options.case_part,
-                            options.variant.empty() ? "" : " of variant " + options.variant));
+    throw Error(fmt::format(
+        "{}: no row whose case contains \"{}\"{}", options.history.file.string(),
+        options.history.case_part,
+        options.history.variant.empty() ? "" : " of variant " + options.history.variant));
   for (const history::Series& series : found) {
     const auto points = database.points(series);
-    if (options.action == "show") {
+    if (options.history.action == "show") {
       world.out << history::plain_text(series, points);
       continue;
     }
-    const auto file = options.pictures / file_name(series);
+    const auto file = options.history.pictures / file_name(series);
     judge::write_file(file, history::svg(series, points));
     world.out << file.string() << "\n";
   }

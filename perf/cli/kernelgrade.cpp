@@ -23,13 +23,15 @@ int run_rows(const Options& options, World& world) {
 }
 
 int compare_costs(const Options& options, World& world) {
-  return options.hardware.empty() ? compare_model(options, world)
-                                  : compare_hardware(options, world);
+  return options.compare.hardware.empty() ? compare_model(options, world)
+                                          : compare_hardware(options, world);
 }
 
 // Before anything is measured that could not be written.
 void require_writable_files(const Options& options) {
-  for (const std::filesystem::path& file : {options.json, options.calibration, options.table}) try {
+  for (const std::filesystem::path& file :
+       {options.json, options.selftest.calibration, options.choose.table})
+    try {
       if (!file.empty()) judge::require_writable(file);
     } catch (const Error& error) {
       throw UsageError(error.what());

@@ -79,7 +79,7 @@ std::string command_needed(CLI::App& app, const std::vector<std::string>& argume
 // rows skipped. What writes baselines makes it.
 void require_baselines(const CLI::App& command, const Options& options) {
   const CLI::Option* given = command.get_option_no_throw("--baselines");
-  const bool writes = options.command == "bless" || options.bless || options.write;
+  const bool writes = options.command == "bless" || options.bless.resources || options.write;
   if (!given || given->empty() || writes || std::filesystem::is_directory(options.baselines))
     return;
   throw UsageError(
@@ -128,10 +128,10 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
     throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
   require_baselines(*app.get_subcommands().front(), options);
-  if (options.command == "compare" && options.files.empty() && options.model.empty() &&
-      options.hardware.empty())
+  if (options.command == "compare" && options.files.empty() && options.compare.model.empty() &&
+      options.compare.hardware.empty())
     throw UsageError("compare: name two files, A and B, or --model or --hardware FILE; see --help");
-  if (!options.model.empty() || !options.hardware.empty())
+  if (!options.compare.model.empty() || !options.compare.hardware.empty())
     options.cost = true; // what is counted is compared
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
   const int usual = options.command == "gate"    ? kGateProcesses
@@ -139,7 +139,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
                                                  : 1;
   options.processes = words.processes ? words.processes : options.in_process ? 1 : usual;
   if (!words.shard.empty()) options.shard = shard_of(words);
-  if (!words.status.empty()) options.status = judge::status_named(words.status);
+  if (!words.status.empty()) options.bless.status = judge::status_named(words.status);
   options.confirm = confirms(words.confirm);
   read_environment(options);
   return {options, std::nullopt};

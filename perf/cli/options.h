@@ -42,6 +42,93 @@ struct ShardOption {
   std::size_t count = 1;
 };
 
+// --- What one command alone takes
+
+struct AbOptions {
+  std::string base;       // the reference, as git names it
+  std::size_t pairs = 40; // processes of each build at the second look
+};
+
+struct BlessOptions {
+  std::string why;
+  bool accept_bimodal = false;
+  bool remove_orphans = false;
+  std::optional<judge::Status> status;
+  bool resources = false; // `resources --bless`
+};
+
+struct SelftestOptions {
+  std::vector<std::string> experiments;
+  std::size_t checks = 0;
+  double minutes = 0;
+  std::size_t batches_per_bless = 4;
+  std::filesystem::path samples;     // folder; empty: not written
+  std::filesystem::path calibration; // the file to write
+  std::vector<std::filesystem::path> pooled, compared;
+  std::size_t load_processes = 0; // 0: one per core
+  bool busy = false;
+};
+
+struct ReportOptions {
+  std::filesystem::path folder;
+  std::vector<std::filesystem::path> tests, junit; // CTest's lists of tests, and its results
+  std::size_t all_ops = 0;                         // that there are; 0: those of the build
+  std::size_t keep = report::kMostKept;            // runs below it
+  std::filesystem::path history; // SQLite file whose rows the report shows; empty: none
+};
+
+struct CompareOptions {
+  std::vector<std::filesystem::path> hardware; // what ncu read of run --once
+  std::filesystem::path model; // measured rows to hold the model to; empty: compare files
+  bool across_devices = false;
+  bool markdown = false;
+};
+
+struct ProfileOptions {
+  std::string gpu;      // that the model is asked about; empty: kModelledGpu
+  bool sass = false;    // what ptxas made, not times
+  bool minimum = false; // --cost: a line per row, beside the least that it could cost
+  int runs = 0;         // timed executions of each row
+  int top = 0;          // kernels listed across rows
+};
+
+struct StudyOptions {
+  std::string name;
+  std::map<std::string, std::string> settings; // those given
+  bool commit = false;
+  std::optional<std::string> resume; // none: begin a new one; empty: the newest unfinished file
+  std::filesystem::path folder = "report/studies";
+};
+
+struct HistoryOptions {
+  std::string action; // import, show or plot
+  std::filesystem::path file;
+  std::size_t most_runs = 0;      // import: that the file keeps; 0: all
+  std::filesystem::path pictures; // plot: the folder for them
+  std::string case_part, variant; // empty: all
+};
+
+struct ChooseOptions {
+  std::string op, mode;        // empty: the only one
+  std::filesystem::path table; // empty: the operation's
+};
+
+struct TryOptions {
+  std::string op;
+  std::filesystem::path candidate;          // the CUDA source
+  std::vector<std::string> dtypes;          // empty: those of which it has functions
+  std::vector<std::string> shapes;          // besides those of the contract
+  std::vector<std::string> without;         // tests of the contract
+  std::vector<std::string> compile_options; // of the compiler
+  bool signature = false;
+  std::optional<double> max_cost; // times the least; none: costs fail nothing
+};
+
+struct EmulateOptions {
+  std::vector<std::string> program; // with its arguments
+  bool checked = false;
+};
+
 struct Options {
   std::string command;
   std::vector<Filter> filters; // at least one; a row is selected if any matches
@@ -65,96 +152,32 @@ struct Options {
 
   bool confirm = false; // gate: suspicious rows are measured beside their reference
 
-  // ab
-  std::string base;       // the reference, as git names it
-  std::size_t pairs = 40; // processes of each build at the second look
-
   // bless, ab
   std::optional<double> tol_pct;
   bool cost = false; // what kernels cost as counted on the executor, not their time
 
-  // bless
-  std::string why;
-  bool accept_bimodal = false;
-  bool remove_orphans = false;
-  std::optional<judge::Status> status;
-
-  // selftest
-  std::vector<std::string> experiments;
-  std::size_t checks = 0;
-  double minutes = 0;
-  std::size_t batches_per_bless = 4;
-  std::filesystem::path samples;     // folder; empty: not written
-  std::filesystem::path calibration; // the file to write
-  std::vector<std::filesystem::path> pooled, compared;
-  std::size_t load_processes = 0; // 0: one per core
-  bool busy = false;
-
   // resources, profile --sass: the build's folder of compiled kernels; empty: beside the command.
   // profile --cost: that of one architecture; empty: g++'s code alone
   std::filesystem::path compiled;
-  bool bless = false;
+  std::string arch = "sm_90a"; // try: that registers and spills are shown for; profile --sass, too
 
-  // ceilings
-  bool write = false; // into device.json
+  bool write = false; // ceilings: into device.json
 
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;
-  std::filesystem::path folder; // of the report
-  std::vector<std::filesystem::path> tests,
-      junit;                            // report: CTest's lists of tests, and its results
-  std::size_t all_ops = 0;              // that there are; 0: those of the build
-  std::size_t keep = report::kMostKept; // runs below it
-  std::filesystem::path history;        // SQLite file whose rows the report shows; empty: none
-
   std::filesystem::path baseline; // results to gate the imported ones against; empty: the CSV files
 
-  std::string gpu;      // profile: that the model is asked about; empty: kModelledGpu
-  bool sass = false;    // profile: what ptxas made, not times
-  bool minimum = false; // profile --cost: a line per row, beside the least that it could cost
-  std::vector<std::filesystem::path> hardware; // compare: what ncu read of run --once
-  std::filesystem::path model; // compare: measured rows to hold the model to; empty: compare files
-
-  // profile
-  int runs = 0; // timed executions of each row
-  int top = 0;  // kernels listed across rows
-
-  // study
-  std::string study;                           // its name
-  std::map<std::string, std::string> settings; // those given
-  bool commit = false;
-  std::optional<std::string> resume; // none: begin a new one; empty: the newest unfinished file
-  std::filesystem::path studies = "report/studies";
-
-  // history
-  std::string action; // import, show or plot
-  std::filesystem::path history_file;
-  std::size_t most_runs = 0;      // import: that the file keeps; 0: all
-  std::filesystem::path pictures; // plot: the folder for them
-  std::string case_part, variant; // empty: all
-
-  // choose
-  std::string chosen_op, chosen_mode; // empty: the only one
-  std::filesystem::path table;        // empty: the operation's
-
-  // try
-  std::string tried_op;
-  std::filesystem::path candidate;          // the CUDA source
-  std::vector<std::string> tried_dtypes;    // empty: those of which it has functions
-  std::vector<std::string> tried_shapes;    // more than the contract's own
-  std::vector<std::string> without;         // tests of the contract
-  std::vector<std::string> compile_options; // of the compiler
-  bool signature = false;
-  std::optional<double> max_cost; // times the least; none: costs fail nothing
-  std::string arch = "sm_90a";    // that registers and spills are shown for; profile --sass, too
-
-  // emulate
-  std::vector<std::string> program; // with its arguments
-  bool checked = false;
-
-  // compare
-  bool across_devices = false;
-  bool markdown = false;
+  AbOptions ab;
+  BlessOptions bless;
+  SelftestOptions selftest;
+  ReportOptions report;
+  CompareOptions compare;
+  ProfileOptions profile;
+  StudyOptions study;
+  HistoryOptions history;
+  ChooseOptions choose;
+  TryOptions attempt; // try
+  EmulateOptions emulated;
 };
 
 // Where the command line asks for help: its text.

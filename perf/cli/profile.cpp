@@ -43,7 +43,7 @@ std::string problem(const perf::Workload& workload, Stream& stream) {
 } // namespace
 
 int profile(const Options& options, World& world) {
-  if (options.sass) return profile_sass(options, world);
+  if (options.profile.sass) return profile_sass(options, world);
   if (!options.compiled.empty())
     throw UsageError("profile --compiled: say what to make of the folder, --cost or --sass");
   const Selection selection = select(world, options.filters);
@@ -62,11 +62,11 @@ int profile(const Options& options, World& world) {
       continue;
     }
     profiles.push_back(profile::profile_row(row->registered.key, workload, apparatus->stream,
-                                            apparatus->instruments.now, options.runs));
+                                            apparatus->instruments.now, options.profile.runs));
     if (!options.quiet) world.out << profile::plain_text(profiles.back()) << std::endl;
   }
   const std::vector<profile::Part> top =
-      profile::top_kernels(profiles, static_cast<std::size_t>(options.top));
+      profile::top_kernels(profiles, static_cast<std::size_t>(options.profile.top));
   if (!top.empty() && !options.quiet) world.out << profile::plain_text(top);
   if (!options.json.empty())
     judge::write_file(options.json,

@@ -33,7 +33,7 @@ std::vector<ab::ComparedRow> compare(const Options& options, World& world,
                                      const std::vector<ab::Candidate>& rows) {
   return ab::compare_builds(
       {reference.executable, reference.control, world.executable}, rows,
-      {options.pairs, seed_of(options), progress(options, world), turns(world)});
+      {options.ab.pairs, seed_of(options), progress(options, world), turns(world)});
 }
 
 } // namespace kg::cli

@@ -47,12 +47,12 @@ Files read_files(const Options& options) {
   for (const std::filesystem::path& path : options.files) {
     try {
       if (report::add_file(files.supplements, path)) continue;
-      if (!options.tests.empty()) load_runs({path});
+      if (!options.report.tests.empty()) load_runs({path});
       results.push_back(path);
     } catch (const Error& error) {
       // Of files that tests were to leave, a broken one must not keep the others from being
       // reported.
-      if (options.tests.empty()) throw;
+      if (options.report.tests.empty()) throw;
       files.faults.emplace_back(error.what());
     }
   }
@@ -143,7 +143,7 @@ report::Scope scope(const Options& options, const Selection& selection) {
     all.insert(row.registered.op);
     if (row.registered.selected) named.insert(row.registered.op);
   }
-  const std::size_t of = std::max(options.all_ops, all.size());
+  const std::size_t of = std::max(options.report.all_ops, all.size());
   if (named.size() == of) return {};
   return {{named.begin(), named.end()}, of};
 }
@@ -156,22 +156,23 @@ int report(const Options& options, World& world) {
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);
-  if (options.files.empty() && options.tests.empty())
+  if (options.files.empty() && options.report.tests.empty())
     throw UsageError("report: name the files to judge, or CTest's list of tests (--tests)");
-  if (options.tests.size() != options.junit.size())
+  if (options.report.tests.size() != options.report.junit.size())
     throw UsageError("report: give one --junit for each --tests");
   auto [run, supplements, unreadable] = read_files(options);
   supplements.scope = scope(options, selection);
-  for (std::size_t i = 0; i < options.tests.size(); ++i) {
-    const auto planned = report::planned_tests(options.tests[i], options.junit[i]);
+  for (std::size_t i = 0; i < options.report.tests.size(); ++i) {
+    const auto planned = report::planned_tests(options.report.tests[i], options.report.junit[i]);
     supplements.tests.insert(supplements.tests.end(), planned.begin(), planned.end());
   }
   const bool has_others = !run.costs.empty() || !run.resources.empty() || !supplements.empty();
   const Timings timings = judge_timings(options, selection, run, has_others);
   judge::GateResult result = timings.result;
 #if KERNELGRADE_HISTORY
-  if (!options.history.empty() && !run.rows.empty())
-    supplements.history = row_history(options.history, run.environment.at("device"), result.rows);
+  if (!options.report.history.empty() && !run.rows.empty())
+    supplements.history =
+        row_history(options.report.history, run.environment.at("device"), result.rows);
 #endif
   for (std::string& fault : without_correctness(selection, supplements))
     result.faults.push_back(std::move(fault));
@@ -190,14 +191,15 @@ int report(const Options& options, World& world) {
   if (!supplements.empty()) exits.push_back(report::exit_code(supplements));
   result.exit_code = judge::combined_exit(exits, options.strict);
   const std::filesystem::path kept =
-      report::write(options.folder, run, result, timings.ceilings, counted, supplements);
+      report::write(options.report.folder, run, result, timings.ceilings, counted, supplements);
   world.out << report::console_text(run, result, counted, supplements,
-                                    (options.folder / "report.html").string())
-            << fmt::format("report: {}, kept in {}\n", (options.folder / "report.html").string(),
-                           kept.string());
-  if (const std::size_t old = report::prune_runs(kept.parent_path(), options.keep, kept); old > 0)
+                                    (options.report.folder / "report.html").string())
+            << fmt::format("report: {}, kept in {}\n",
+                           (options.report.folder / "report.html").string(), kept.string());
+  if (const std::size_t old = report::prune_runs(kept.parent_path(), options.report.keep, kept);
+      old > 0)
     world.out << fmt::format("{} older run{} removed: --keep {}\n", old, old == 1 ? "" : "s",
-                             options.keep);
+                             options.report.keep);
   return result.exit_code;
 }
 

@@ -46,7 +46,7 @@ int bless_rows(const Options& options, World& world, const std::string& name,
       judge::load_exact(judge::resource_table(), resource_file(options, name));
   const judge::ExactBlessPlan plan = judge::plan_exact_bless(
       judge::resource_table(), rows, file, resource_covers(ops),
-      {options.why, is_dirty(source_of(options, world)), options.remove_orphans});
+      {options.bless.why, is_dirty(source_of(options, world)), options.bless.remove_orphans});
   judge::carry_out(judge::resource_table(), plan, file.path);
   world.out << file.path << (plan.changes() ? ", written:\n" : ", as it was:\n")
             << judge::text(plan);
@@ -77,7 +77,7 @@ int resources(const Options& options, World& world) {
                   world.source);
       rows.insert(rows.end(), found.begin(), found.end());
     }
-    if (options.bless) {
+    if (options.bless.resources) {
       exits.push_back(bless_rows(options, world, compiled.name, rows, selection.ops));
       continue;
     }

@@ -76,13 +76,13 @@ selftest::Plan plan_of(const Options& options, World& world, const Selection& se
   plan.backend = backend == Backend::host ? "host" : "cuda";
   plan.source = source_of(options, world);
   if (options.processes > 1) plan.screened_processes = static_cast<std::size_t>(options.processes);
-  plan.batches_per_bless = options.batches_per_bless;
+  plan.batches_per_bless = options.selftest.batches_per_bless;
   plan.seed = options.shuffle;
   plan.brief = options.pace == perf::Pace::brief;
   plan.run = ab::run_rounds;
   plan.exclusive = turns(world);
-  const std::size_t busy = options.load_processes
-                               ? options.load_processes
+  const std::size_t busy = options.selftest.load_processes
+                               ? options.selftest.load_processes
                                : std::max(1u, std::thread::hardware_concurrency());
   plan.load = [busy, command = std::vector<std::string>{world.executable.string(), "selftest",
                                                         "--busy"}]() -> std::shared_ptr<void> {
@@ -96,7 +96,7 @@ selftest::Plan plan_of(const Options& options, World& world, const Selection& se
 int check(const Options& options, World& world) {
   const std::vector<selftest::Group> groups = [&] {
     try {
-      return selftest::parse_experiments(options.experiments);
+      return selftest::parse_experiments(options.selftest.experiments);
     } catch (const Error& error) {
       throw UsageError(error.what());
     }
@@ -107,8 +107,9 @@ int check(const Options& options, World& world) {
   if (plan.rows.empty()) throw Error(nothing_selected(world));
 
   std::vector<CalibrationRow> counts;
-  if (!options.calibration.empty() && std::filesystem::exists(options.calibration))
-    counts = load({options.calibration}); // a run adds to what is there
+  if (!options.selftest.calibration.empty() &&
+      std::filesystem::exists(options.selftest.calibration))
+    counts = load({options.selftest.calibration}); // a run adds to what is there
   std::string run = perf::utc_now();
   std::erase(run, ':'); // which not every file system takes in a name
   std::size_t batches = 0;
@@ -117,18 +118,19 @@ int check(const Options& options, World& world) {
   const perf::Clock now = perf::steady_clock();
   const double start = now();
   selftest::run_batches(
-      checker, groups, {options.checks, options.minutes}, now, [&](const selftest::Batch& batch) {
+      checker, groups, {options.selftest.checks, options.selftest.minutes}, now,
+      [&](const selftest::Batch& batch) {
         ++batches;
-        if (!options.samples.empty()) {
-          std::filesystem::create_directories(options.samples);
-          judge::write_file(options.samples / fmt::format("{}-{:04}.json", run, batches),
+        if (!options.selftest.samples.empty()) {
+          std::filesystem::create_directories(options.selftest.samples);
+          judge::write_file(options.selftest.samples / fmt::format("{}-{:04}.json", run, batches),
                             selftest::to_json(batch));
         }
         const std::vector<CalibrationRow> added = selftest::tally(batch);
         counts.insert(counts.end(), added.begin(), added.end());
         counts = selftest::pool(counts);
-        if (!options.calibration.empty())
-          judge::write_file(options.calibration, selftest::format_calibration(counts));
+        if (!options.selftest.calibration.empty())
+          judge::write_file(options.selftest.calibration, selftest::format_calibration(counts));
         world.err << fmt::format("batch {} of {} rows done after {:.0f} s\n", batches, rows,
                                  (now() - start) / 1e9);
       });
@@ -139,13 +141,15 @@ int check(const Options& options, World& world) {
 } // namespace
 
 int selftest(const Options& options, World& world) {
-  if (!options.pooled.empty()) {
-    if (options.calibration.empty()) throw UsageError("--merge: say by --out which file to write");
-    judge::write_file(options.calibration, selftest::format_calibration(load(options.pooled)));
+  if (!options.selftest.pooled.empty()) {
+    if (options.selftest.calibration.empty())
+      throw UsageError("--merge: say by --out which file to write");
+    judge::write_file(options.selftest.calibration,
+                      selftest::format_calibration(load(options.selftest.pooled)));
     return judge::kExitPass;
   }
-  if (!options.compared.empty()) {
-    const std::vector<CalibrationRow> rows = load(options.compared);
+  if (!options.selftest.compared.empty()) {
+    const std::vector<CalibrationRow> rows = load(options.selftest.compared);
     require_one_device(rows);
     print_tables(rows, world);
     return judge::kExitPass;
@@ -154,7 +158,7 @@ int selftest(const Options& options, World& world) {
     world.err << "skipped: " << reason << "\n";
     return options.require_gpu ? judge::kExitFail : judge::kExitSkip;
   }
-  if (!options.busy) return check(options, world);
+  if (!options.selftest.busy) return check(options, world);
   selftest::keep_busy();
   return judge::kExitPass;
 }

@@ -48,17 +48,18 @@ std::string hash_of(const std::filesystem::path& program) {
 
 // The file to write: a new one, or with --resume one that was interrupted.
 RecordFile open(const Options& options, World& world, const Header& header) {
-  if (!options.resume) {
-    RecordFile file = RecordFile::begin(options.studies, header);
+  if (!options.study.resume) {
+    RecordFile file = RecordFile::begin(options.study.folder, header);
     if (!options.quiet) world.err << fmt::format("writing {}\n", file.path().string());
     return file;
   }
-  const auto path = options.resume->empty() ? study::newest_unfinished(options.studies, header)
-                                            : std::filesystem::path(*options.resume);
+  const auto path = options.study.resume->empty()
+                        ? study::newest_unfinished(options.study.folder, header)
+                        : std::filesystem::path(*options.study.resume);
   if (!path)
     throw UsageError(fmt::format("--resume: {} has no unfinished study {} with these settings; "
                                  "name its file, or leave out --resume",
-                                 options.studies.string(), header.study));
+                                 options.study.folder.string(), header.study));
   study::require_same_study(study::load_record(*path).header, header, *path);
   RecordFile file = RecordFile::resume(*path);
   world.err << fmt::format("going on with {}: {} of {} experiments are done\n", path->string(),
@@ -97,16 +98,16 @@ void commit(const std::filesystem::path& file, const Record& record) {
 } // namespace
 
 int study(const Options& options, World& world) {
-  const Study& study = study::named(options.study);
+  const Study& study = study::named(options.study.name);
   Header header;
   header.study = study.name;
-  header.settings = study::completed(study, options.settings);
+  header.settings = study::completed(study, options.study.settings);
   header.points = points_of(study, header.settings);
   const std::vector<Row> rows = experiment_rows(world, header.points);
   for (const Row& row : rows) header.plan.push_back(planned_of(row));
   if (header.plan.empty())
     throw UsageError(fmt::format("study {}: no variant solves any of its problems", study.name));
-  if (options.commit) ab::require_nothing_staged(options.studies);
+  if (options.study.commit) ab::require_nothing_staged(options.study.folder);
   if (const auto exit = exit_without_device(options, world)) return *exit;
   header.environment = perf::environment(source_of(options, world));
   header.date_utc = perf::utc_now();
@@ -117,7 +118,7 @@ int study(const Options& options, World& world) {
   world.out << report::plain_text(report::study_sections(study, file.record()))
             << fmt::format("\nresults: {0}\nreport:  kernelgrade report {0}\n",
                            file.path().string());
-  if (options.commit) commit(file.path(), file.record());
+  if (options.study.commit) commit(file.path(), file.record());
   return report::exit_code(study, file.record(), options.strict);
 }
 
@@ -125,7 +126,7 @@ int report_study(const Options& options, World& world) {
   const Record record = study::load_record(options.files.front());
   const Study& study = study::named(record.header.study);
   const std::filesystem::path page =
-      report::write_study(options.folder, options.files.front(), study, record);
+      report::write_study(options.report.folder, options.files.front(), study, record);
   world.out << report::plain_text(report::study_sections(study, record))
             << fmt::format("\nreport: {}\n", page.string());
   return report::exit_code(study, record, options.strict);

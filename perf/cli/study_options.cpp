@@ -34,24 +34,25 @@ CLI::App* add_study(CLI::App& app, Options& options) {
   command->require_subcommand(1);
   for (const study::Study& study : study::studies()) {
     CLI::App* one = command->add_subcommand(study.name, study.text);
-    one->callback([&options, name = study.name] { options.study = name; });
+    one->callback([&options, name = study.name] { options.study.name = name; });
     for (const study::Setting& setting : study.settings)
       one->add_option_function<std::string>(
              "--" + setting.name,
              [&options, name = setting.name](const std::string& value) {
-               options.settings[name] = value;
+               options.study.settings[name] = value;
              },
              setting.text)
           ->default_str(setting.usual);
   }
-  command->add_flag("--commit", options.commit, "commit the file of results when it is finished");
+  command->add_flag("--commit", options.study.commit,
+                    "commit the file of results when it is finished");
   command
       ->add_option_function<std::string>(
-          "--resume", [&options](const std::string& file) { options.resume = file; },
+          "--resume", [&options](const std::string& file) { options.study.resume = file; },
           "go on with this file, or with the newest unfinished one of the same settings")
       ->expected(0, 1)
       ->type_name("[FILE]");
-  command->add_option("--out", options.studies, "folder of the files")->capture_default_str();
+  command->add_option("--out", options.study.folder, "folder of the files")->capture_default_str();
   return command;
 }
 

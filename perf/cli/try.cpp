@@ -41,9 +41,10 @@ fs::path compile(const Programs& programs, const Options& options, bool checked,
   const fs::path library = folder / (checked ? "candidate.checked.so" : "candidate.so");
   std::vector<std::string> command = {programs.compile.string()};
   if (checked) command.emplace_back("checked");
-  command.insert(command.end(), {fs::absolute(options.candidate).string(), library.string(),
+  command.insert(command.end(), {fs::absolute(options.attempt.candidate).string(), library.string(),
                                  (folder / "work").string()});
-  command.insert(command.end(), options.compile_options.begin(), options.compile_options.end());
+  command.insert(command.end(), options.attempt.compile_options.begin(),
+                 options.attempt.compile_options.end());
   const perf::Finished finished = candidate::run_whole(command);
   errors = finished.exit_code == 0 ? "" : finished.output;
   return library;
@@ -53,16 +54,16 @@ fs::path compile(const Programs& programs, const Options& options, bool checked,
 std::vector<std::string> claimed(const Programs& programs, const Options& options,
                                  const fs::path& library) try {
   const candidate::Listed listed =
-      candidate::list(programs, options.tried_op, library, options.tried_shapes);
-  for (const std::string& dtype : options.tried_dtypes)
+      candidate::list(programs, options.attempt.op, library, options.attempt.shapes);
+  for (const std::string& dtype : options.attempt.dtypes)
     if (std::find(listed.dtypes.begin(), listed.dtypes.end(), dtype) == listed.dtypes.end())
       throw Error(fmt::format("--dtype {}: the source defines no function of it; it has {}", dtype,
                               fmt::join(listed.dtypes, ", ")));
-  for (const std::string& test : options.without)
+  for (const std::string& test : options.attempt.without)
     if (std::find(listed.tests.begin(), listed.tests.end(), test) == listed.tests.end())
       throw Error(fmt::format("--without {}: the contract has no such test; it has {}", test,
                               fmt::join(listed.tests, ", ")));
-  return options.tried_dtypes.empty() ? listed.dtypes : options.tried_dtypes;
+  return options.attempt.dtypes.empty() ? listed.dtypes : options.attempt.dtypes;
 } catch (const Error& error) {
   throw UsageError(error.what());
 }
@@ -129,8 +130,8 @@ bool run_in_all_ways(const std::string& dtype, const std::vector<How>& all, cons
                      const fs::path& folder, std::vector<ContractRun>& runs) {
   bool wrong = false;
   for (const How& how : all) {
-    runs.push_back(candidate::run_contract(how, options.tried_op, dtype, options.tried_shapes,
-                                           options.without, folder));
+    runs.push_back(candidate::run_contract(how, options.attempt.op, dtype, options.attempt.shapes,
+                                           options.attempt.without, folder));
     const bool checked = &how != &all.front();
     const bool passed = runs.back().passed();
     // What is wrong is not tried in other orders; the checkers may say why.
@@ -152,11 +153,12 @@ Judged judge_candidate(const perf::Operation& operation, const Programs& program
   for (const std::string& dtype : dtypes)
     if (run_in_all_ways(dtype, ways(programs, plain, checked), options, folder, judged.runs))
       right.push_back(dtype);
-  judged.costs = candidate::count_costs(programs, operation.name, right, options.tried_shapes,
+  judged.costs = candidate::count_costs(programs, operation.name, right, options.attempt.shapes,
                                         checked, folder);
-  if (options.max_cost) judged.above_cost = judged.costs.above(*options.max_cost);
-  judged.taken = candidate::compile_for_gpu(programs, options.candidate, options.compile_options,
-                                            options.arch, judged.costs.launches, folder);
+  if (options.attempt.max_cost) judged.above_cost = judged.costs.above(*options.attempt.max_cost);
+  judged.taken = candidate::compile_for_gpu(programs, options.attempt.candidate,
+                                            options.attempt.compile_options, options.arch,
+                                            judged.costs.launches, folder);
   return judged;
 }
 
@@ -174,21 +176,21 @@ void show(const Judged& judged, const Options& options, std::ostream& out) {
   else
     out << fmt::format("\nnvcc refuses it for {}:\n  {}\n", judged.taken.arch,
                        judge::for_console(judged.taken.refused));
-  if (!judged.unclaimed.empty() || !options.without.empty()) out << "\n";
-  for (const auto* each : {&judged.unclaimed, &options.without})
+  if (!judged.unclaimed.empty() || !options.attempt.without.empty()) out << "\n";
+  for (const auto* each : {&judged.unclaimed, &options.attempt.without})
     if (!each->empty()) out << fmt::format("not claimed, not judged: {}\n", fmt::join(*each, ", "));
   out << fmt::format("\n{}: {} for {}\n", judged.passed() ? "passed: right and safe" : "FAILED",
-                     options.candidate.string(), options.tried_op);
+                     options.attempt.candidate.string(), options.attempt.op);
 }
 
 nlohmann::json to_json(const Judged& judged, const Options& options) {
   nlohmann::json json = {{"schema", 1},
-                         {"op", options.tried_op},
-                         {"source", options.candidate.string()},
+                         {"op", options.attempt.op},
+                         {"source", options.attempt.candidate.string()},
                          {"passed", judged.passed()},
                          {"not_claimed", judged.unclaimed},
-                         {"shapes", options.tried_shapes},
-                         {"without", options.without},
+                         {"shapes", options.attempt.shapes},
+                         {"without", options.attempt.without},
                          {"runs", nlohmann::json::array()},
                          {"costs", to_json(judged.costs)},
                          {"costs_broken", judged.costs.broken},
@@ -201,9 +203,9 @@ nlohmann::json to_json(const Judged& judged, const Options& options) {
 } // namespace
 
 int try_candidate(const Options& options, World& world) {
-  const perf::Operation& operation = operation_named(world, options.tried_op);
+  const perf::Operation& operation = operation_named(world, options.attempt.op);
   const Programs programs = candidate::programs_beside(world.executable);
-  if (options.signature) {
+  if (options.attempt.signature) {
     const perf::Finished printed = perf::run_process(
         {programs.try_plain.string(), operation.name, "--signature"}, perf::Output::capture);
     require(printed.exit_code == 0, fmt::format("no signature of {0}; {1} {0} --signature says why",
@@ -211,10 +213,10 @@ int try_candidate(const Options& options, World& world) {
     world.out << printed.output;
     return judge::kExitPass;
   }
-  if (options.candidate.empty())
+  if (options.attempt.candidate.empty())
     throw UsageError("which source? kernelgrade try OP FILE.cu, or kernelgrade try OP --signature");
-  if (!fs::is_regular_file(options.candidate))
-    throw UsageError(fmt::format("{}: there is no such file", options.candidate.string()));
+  if (!fs::is_regular_file(options.attempt.candidate))
+    throw UsageError(fmt::format("{}: there is no such file", options.attempt.candidate.string()));
   try {
     resources::sm_limits(options.arch);
   } catch (const Error& error) {

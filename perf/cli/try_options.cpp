@@ -11,26 +11,27 @@ void add_try(CLI::App& app, Words& words) {
   CLI::App* attempt = app.add_subcommand(
       "try", "judge a kernel of your own by the card of an operation: right, and safe? And what "
              "does it cost?");
-  attempt->add_option("op", options.tried_op, "the operation")->required();
-  attempt->add_option("source", options.candidate, "the CUDA source (.cu)");
-  attempt->add_flag("--signature", options.signature,
+  attempt->add_option("op", options.attempt.op, "the operation")->required();
+  attempt->add_option("source", options.attempt.candidate, "the CUDA source (.cu)");
+  attempt->add_flag("--signature", options.attempt.signature,
                     "print the C functions that it must define, as a source that compiles");
-  attempt->add_option("--dtype", options.tried_dtypes, "judge these types alone")->delimiter(',');
+  attempt->add_option("--dtype", options.attempt.dtypes, "judge these types alone")->delimiter(',');
   attempt
-      ->add_option("--shape", options.tried_shapes,
+      ->add_option("--shape", options.attempt.shapes,
                    "try these shapes, too, as rows2_cols1234: right, and what they cost")
       ->delimiter(',');
   attempt
-      ->add_option("--without", options.without,
+      ->add_option("--without", options.attempt.without,
                    "tests of the contract that it does not claim to pass, as InPlace")
       ->delimiter(',');
   attempt
-      ->add_option("--max-cost", options.max_cost,
+      ->add_option("--max-cost", options.attempt.max_cost,
                    "fail where a counted cost is more than this many times the least")
       ->check(CLI::Range(1.0, 1e9));
   attempt->add_option("--arch", options.arch,
                       "the GPU architecture whose registers and spills are shown (nvcc)");
-  attempt->add_option("--compile", options.compile_options, "an option of the compiler, as -DX=1");
+  attempt->add_option("--compile", options.attempt.compile_options,
+                      "an option of the compiler, as -DX=1");
   attempt->add_option("--json", options.json, "write the verdict to this file");
 }
 

@@ -167,8 +167,8 @@ TEST_F(CliReport, RowsOfATypeWhoseTestsFailAreNoSpeedUp) {
 }
 
 TEST_F(CliReport, WritesToTheFolderReportUnlessTold) {
-  EXPECT_EQ(parse({"report", "a.json"}, "").options.folder, "report");
-  EXPECT_EQ(parse({"report", "a.json", "--out", "b"}, "").options.folder, "b");
+  EXPECT_EQ(parse({"report", "a.json"}, "").options.report.folder, "report");
+  EXPECT_EQ(parse({"report", "a.json", "--out", "b"}, "").options.report.folder, "b");
 }
 
 #if KERNELGRADE_HISTORY
