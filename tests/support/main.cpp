@@ -38,7 +38,8 @@ int main(int argc, char** argv) {
   bool promised = false;
   try {
     const bool strict = kg::is_set("KERNELGRADE_STRICT");
-    promised = kg::is_set("KERNELGRADE_REQUIRE_GPU") || kg::is_set("KERNELGRADE_EMULATED") || strict;
+    promised =
+        kg::is_set("KERNELGRADE_REQUIRE_GPU") || kg::is_set("KERNELGRADE_EMULATED") || strict;
   } catch (const kg::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kg::test::kExitUsage;

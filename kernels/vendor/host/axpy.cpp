@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/error.h"
 #include "vendor/axpy.h"
+#include "runtime/error.h"
 
 #include "vendor/host/onednn.h"
 #include "vendor/host/thrust.h"
