@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -22,37 +23,66 @@ void require_attention_size(const char* what, std::span<const double> values, st
 
 } // namespace
 
+namespace {
+
+// Of one query's scores. NaN where one is NaN or +inf.
+double log_sum_of(std::span<const double> scores) {
+  if (scores.empty()) return -std::numeric_limits<double>::infinity();
+  const double most = *std::max_element(scores.begin(), scores.end());
+  if (std::any_of(scores.begin(), scores.end(), [](double s) { return std::isnan(s); }) ||
+      most == std::numeric_limits<double>::infinity())
+    return std::numeric_limits<double>::quiet_NaN();
+  if (std::isinf(most)) return most;
+  double sum = 0;
+  for (const double score : scores) sum += std::exp(score - most);
+  return most + std::log(sum);
+}
+
+} // namespace
+
 AttentionOracle attention_oracle(const AttentionProblem& p, std::span<const double> q,
-                                 std::span<const double> k, std::span<const double> v) {
+                                 std::span<const double> k, std::span<const double> v,
+                                 std::span<const double> bias) {
   require_attention_size("q", q, p.queries * p.depth);
   require_attention_size("k", k, p.keys * p.depth);
   require_attention_size("v", v, p.keys * p.value_depth);
+  if (!bias.empty()) require_attention_size("bias", bias, p.queries * p.keys);
+  const auto at = [](std::span<const double> x, std::int64_t i) {
+    return x[static_cast<std::size_t>(i)];
+  };
   AttentionOracle result;
   for (std::int64_t i = 0; i < p.queries; ++i) {
     const std::int64_t last = p.causal ? i + p.keys - p.queries : p.keys - 1;
-    const std::int64_t seen = std::clamp<std::int64_t>(last + 1, 0, p.keys);
+    const std::int64_t end = std::clamp<std::int64_t>(last + 1, 0, p.keys);
+    const std::int64_t first =
+        p.window > 0 ? std::clamp<std::int64_t>(last + 1 - p.window, 0, end) : 0;
     std::vector<double> scores;
     double condition = 0;
-    for (std::int64_t j = 0; j < seen; ++j) {
+    for (std::int64_t j = first; j < end; ++j) {
       double score = 0;
       double magnitude = 0;
       for (std::int64_t d = 0; d < p.depth; ++d) {
-        const double product = q[static_cast<std::size_t>(i * p.depth + d)] *
-                               k[static_cast<std::size_t>(j * p.depth + d)];
+        const double product = at(q, i * p.depth + d) * at(k, j * p.depth + d);
         score += product;
         magnitude += std::fabs(product);
       }
-      scores.push_back(p.scale * score);
-      condition = std::max(condition, std::fabs(p.scale) * magnitude);
+      const double addend = bias.empty() ? 0 : at(bias, i * p.keys + j);
+      scores.push_back(p.scale * score + addend);
+      if (std::isfinite(addend))
+        condition = std::max(condition, std::fabs(p.scale) * magnitude + std::fabs(addend));
     }
-    const std::vector<double> weights = softmax_oracle(scores, 1, seen).value;
+    result.log_sum.push_back(log_sum_of(scores));
+    result.query_condition.push_back(condition);
+    const bool sees_none = result.log_sum.back() == -std::numeric_limits<double>::infinity();
+    const std::vector<double> weights =
+        sees_none ? std::vector<double>(scores.size())
+                  : softmax_oracle(scores, 1, static_cast<std::int64_t>(scores.size())).value;
     for (std::int64_t d = 0; d < p.value_depth; ++d) {
       double sum = 0;
       double magnitude = 0;
       for (std::size_t j = 0; j < weights.size(); ++j) {
         const double term =
-            weights[j] *
-            v[j * static_cast<std::size_t>(p.value_depth) + static_cast<std::size_t>(d)];
+            weights[j] * at(v, (first + static_cast<std::int64_t>(j)) * p.value_depth + d);
         sum += term;
         magnitude += std::fabs(term);
       }

@@ -10,22 +10,29 @@
 
 namespace kg::test {
 
-// softmax(scale Q K^T) V. Dense, row-major: Q is queries x depth, K keys x depth, V keys x
-// value_depth. `causal`: query i sees keys up to i + keys - queries (the last query sees all, as in
-// decoding). A query that sees no key gives zeros.
+// softmax(scale Q K^T + bias) V. Dense, row-major: Q is queries x depth, K keys x depth, V keys x
+// value_depth, bias queries x keys or nothing. `causal`: query i sees keys up to i + keys - queries
+// (the last query sees all, as in decoding), of these the last `window` alone where that is not 0.
+// A query that sees no key, or whose scores are all -inf, gives zeros.
 struct AttentionProblem {
   std::int64_t queries, keys, depth, value_depth;
   double scale = 1;
   bool causal = false;
+  std::int64_t window = 0;
 };
 
 struct AttentionOracle {
-  std::vector<double> value;           // queries x value_depth
-  std::vector<double> weighted_abs;    // sum_j p_j |v_j|, per element
-  std::vector<double> score_condition; // max_j scale sum |q| |k_j|, per element: its query's
+  std::vector<double> value;        // queries x value_depth
+  std::vector<double> weighted_abs; // sum_j p_j |v_j|, per element
+  // max_j (scale sum |q| |k_j| + |bias_j|), per element: its query's
+  std::vector<double> score_condition;
+  // Per query: the logarithm of the sum of the exponentials of its scores (-inf: it sees none), and
+  // its condition.
+  std::vector<double> log_sum, query_condition;
 };
 AttentionOracle attention_oracle(const AttentionProblem& problem, std::span<const double> q,
-                                 std::span<const double> k, std::span<const double> v);
+                                 std::span<const double> k, std::span<const double> v,
+                                 std::span<const double> bias = {});
 
 // Rotary positions (Su et al., arXiv 2104.09864): each pair (x1, x2) of a row is turned by
 // position x frequency[pair]. half_split: x2 stands `depth / 2` after x1 (as in GPT-NeoX);

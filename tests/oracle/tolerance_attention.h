@@ -45,6 +45,19 @@ inline double attention_xf16_tolerance(Dtype dtype, double expected, double weig
                               unit_roundoff(dtype) * weighted_abs);
 }
 
+// The logarithm of the sum of exponentials, kept in f32. A score's error comes through unchanged,
+// the sum's relative error (as above: 8 u, and 1.05 sqrt(chain) u) as an absolute one; the largest
+// score, the logarithm (1 ulp, CUDA C++ Programming Guide) and their sum are rounded. Matrix units
+// add their part to the scores.
+inline double attention_log_sum_tolerance(Dtype dtype, double expected, double score_condition,
+                                          std::int64_t depth, std::int64_t chain) {
+  const double u = unit_roundoff(Dtype::f32);
+  const double units = dtype == Dtype::f32 ? 0 : 0.25 * std::sqrt(static_cast<double>(depth)) * u;
+  return (std::min(static_cast<double>(depth + 2), 16.0) * u + units) * score_condition +
+         u * (8 + 1.05 * std::sqrt(static_cast<double>(chain))) +
+         u * (2 * std::fabs(expected) + score_condition);
+}
+
 // How a kernel comes by sine and cosine. computed: of position x frequency, rounded to f32: an
 // angle that is wrong by u |angle| turns the pair by that much. table: made in fp64 and rounded to
 // f32.

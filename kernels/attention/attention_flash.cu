@@ -1,0 +1,271 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// attention, variant flash (Dao, "FlashAttention-2", arXiv 2307.08691): a block of four warps has
+// 64 queries of one head, 16 for each warp, and walks once through the keys that any of them sees,
+// 64 at a time. Scores, weights and sums stay in registers: the sums of mma's first product are,
+// packed in pairs, the operand of its second.
+//
+// While scores are computed from a tile of K, that of V is under way, and the next tile of K while
+// the values are added; so one buffer of each is enough, with a barrier before each product. Q
+// stays in registers up to a depth of 192; beyond, its fragments are read again for each tile.
+//
+// Bytes: Q, K, V and out once from memory; K and V once more from L2 for each other tile of 64
+// queries. Flops: 2 (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64 and
+// depths of 64, 96, 128, 192 or 256. Expected share on an H200, not measured: 55 % of mma.sync's
+// peak at a depth of 128 and sequences of 4096, limited by the exponentials between the products
+// and by 8 warps per multiprocessor. Why not warps that share a row of scores: their sums would
+// have to meet in shared memory. Why not wgmma, which has twice mma.sync's peak on a Hopper: one
+// kernel for all from 7.5 on comes first.
+//
+// Tiles of queries are handed out from the last to the first: with a causal mask the last ones have
+// most to do, and no block should start late with a long tile.
+#include "attention/token_tile.h"
+#include "attention/variants.h"
+#include "attention/visible.h"
+#include "ptx/mma.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kg::attention {
+
+constexpr int kWarps = 4;
+constexpr int kThreads = kWarps * 32;
+constexpr int kWarpQueries = 16;
+constexpr int kTileKeys = 64;
+static_assert(kWarps * kWarpQueries == kTileQueries);
+
+// Two neighbours as one register of mma's operands, the first in the lower half.
+template <class T>
+__device__ __forceinline__ unsigned pack_pair(float first, float second) {
+  unsigned bits;
+  const Pack<T, 2> pair{{from_float<T>(first), from_float<T>(second)}};
+  memcpy(&bits, &pair, sizeof bits);
+  return bits;
+}
+
+// The largest or the sum of a row that four neighbouring lanes share.
+__device__ __forceinline__ float row_max(float value) {
+  value = fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 1));
+  return fmaxf(value, __shfl_xor_sync(0xffffffffu, value, 2));
+}
+__device__ __forceinline__ float row_sum(float value) {
+  value += __shfl_xor_sync(0xffffffffu, value, 1);
+  return value + __shfl_xor_sync(0xffffffffu, value, 2);
+}
+
+// kDepth, kValueDepth: the depths, rounded up to what there is a kernel for.
+template <class T, int kDepth, int kValueDepth>
+__global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
+  using TileQ = TokenTile<T, kTileQueries, kDepth, kThreads>;
+  using TileK = TokenTile<T, kTileKeys, kDepth, kThreads>;
+  using TileV = TokenTile<T, kTileKeys, kValueDepth, kThreads>;
+  static_assert(kValueDepth <= kDepth, "results take the place of Q");
+  constexpr bool kHoldsQ = kDepth <= 192;
+  constexpr int kSteps = kDepth / 16; // of mma along the depth
+  constexpr int kScores = kTileKeys / 8;
+  constexpr int kValues = kValueDepth / 8;
+
+  const Problem<T>& p = a.problem;
+  const Head<T> head(a, static_cast<int>(blockIdx.x / static_cast<unsigned>(a.tiles)));
+  const int first_query =
+      (a.tiles - 1 - static_cast<int>(blockIdx.x % static_cast<unsigned>(a.tiles))) * kTileQueries;
+  const int queries = static_cast<int>(
+      p.queries - first_query < kTileQueries ? p.queries - first_query : kTileQueries);
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpQueries;
+  const auto depth = static_cast<int>(p.depth), value_depth = static_cast<int>(p.value_depth);
+
+  T* const tile_q = dynamic_shared<T>();
+  T* const tile_k = tile_q + TileQ::kElements;
+  T* const tile_v = tile_k + TileK::kElements;
+  const int first_key = a.visible(first_query, head.keys).first / kTileKeys * kTileKeys;
+  const int end_key = a.visible(first_query + queries - 1, head.keys).end;
+  const auto fetch_k = [&](int key) __attribute__((always_inline)) {
+    TileK::fetch(head.k + key * p.k_stride.token, p.k_stride.token, end_key - key, depth, a.vector,
+                 tile_k);
+  };
+  TileQ::fetch(head.q + first_query * p.q_stride.token, p.q_stride.token, queries, depth, a.vector,
+               tile_q);
+  if (first_key < end_key) fetch_k(first_key);
+  ptx::cp_async_commit();
+
+  // A lane has columns 2 c and 2 c + 1 of each 8, of rows r and r + 8 of the warp.
+  const int row = warp_row + lane / 4, column = lane % 4 * 2;
+  const Visible visible[2] = {a.visible(first_query + row, head.keys),
+                              a.visible(first_query + row + 8, head.keys)};
+  const float by = a.score_unit() * kLog2E;
+  RunningRow running[2];
+  float out[kValues][4] = {};
+  unsigned held_q[kHoldsQ ? kSteps : 1][4];
+  for (int key = first_key; key < end_key; key += kTileKeys) {
+    ptx::cp_async_wait_all();
+    __syncthreads(); // K has come, and nobody needs the tile of V before
+    TileV::fetch(head.v + key * p.v_stride.token, p.v_stride.token, end_key - key, value_depth,
+                 a.vector, tile_v);
+    ptx::cp_async_commit();
+    if constexpr (kHoldsQ)
+      if (key == first_key) {
+        KG_UNROLL
+        for (int step = 0; step < kSteps; ++step)
+          TileQ::load_a(held_q[step], tile_q, warp_row, 2 * step);
+      }
+
+    float score[kScores][4] = {};
+    KG_UNROLL
+    for (int step = 0; step < kSteps; ++step) {
+      if constexpr (!kHoldsQ) TileQ::load_a(held_q[0], tile_q, warp_row, 2 * step);
+      KG_UNROLL
+      for (int j = 0; j < kScores; j += 2) {
+        unsigned k[4];
+        TileK::load_columns(k, tile_k, 8 * j, 2 * step);
+        ptx::mma_m16n8k16<T>(score[j], held_q[kHoldsQ ? step : 0], {k[0], k[1]});
+        ptx::mma_m16n8k16<T>(score[j + 1], held_q[kHoldsQ ? step : 0], {k[2], k[3]});
+      }
+    }
+    if (head.bias != nullptr) {
+      KG_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int r = row + i / 2 * 8;
+        const T* const bias = head.bias + (first_query + r) * p.bias_stride.token + key + column;
+        KG_UNROLL
+        for (int j = 0; j < kScores; ++j)
+          if (r < queries && key + column + 8 * j + i % 2 < end_key)
+            score[j][i] = fmaf(score[j][i], p.scale, to_float(bias[8 * j + i % 2]));
+      }
+    }
+    // Only tiles on the edge of what is visible have anything to hide.
+    KG_UNROLL
+    for (int half = 0; half < 2; ++half)
+      if (key < visible[half].first || key + kTileKeys > visible[half].end) {
+        KG_UNROLL
+        for (int j = 0; j < kScores; ++j) {
+          KG_UNROLL
+          for (int i = 0; i < 2; ++i) {
+            const int at = key + column + 8 * j + i;
+            if (at < visible[half].first || at >= visible[half].end)
+              score[j][2 * half + i] = -INFINITY;
+          }
+        }
+      }
+
+    KG_UNROLL
+    for (int half = 0; half < 2; ++half) {
+      float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
+      KG_UNROLL
+      for (int j = 0; j < kScores; ++j)
+        largest = fmaxf(largest, fmaxf(score[j][2 * half], score[j][2 * half + 1]));
+      const float factor = running[half].raise(row_max(largest), by);
+      const float reference = running[half].reference(by);
+      KG_UNROLL
+      for (int j = 0; j < kScores; ++j) {
+        KG_UNROLL
+        for (int i = 2 * half; i < 2 * half + 2; ++i) {
+          score[j][i] = exp2f(fmaf(score[j][i], by, -reference));
+          running[half].sum += score[j][i]; // of the lane's columns; the others' come at the end
+        }
+      }
+      KG_UNROLL
+      for (int j = 0; j < kValues; ++j) {
+        out[j][2 * half] *= factor;
+        out[j][2 * half + 1] *= factor;
+      }
+    }
+
+    ptx::cp_async_wait_all();
+    __syncthreads(); // V has come, and nobody needs this tile of K any more
+    if (key + kTileKeys < end_key) fetch_k(key + kTileKeys);
+    ptx::cp_async_commit();
+    KG_UNROLL
+    for (int step = 0; step < kTileKeys / 16; ++step) {
+      const float(&left)[4] = score[2 * step];
+      const float(&right)[4] = score[2 * step + 1];
+      const unsigned weights[4] = {pack_pair<T>(left[0], left[1]), pack_pair<T>(left[2], left[3]),
+                                   pack_pair<T>(right[0], right[1]),
+                                   pack_pair<T>(right[2], right[3])};
+      KG_UNROLL
+      for (int j = 0; j < kValues; j += 2) {
+        unsigned v[4];
+        TileV::load_rows(v, tile_v, 16 * step, j);
+        ptx::mma_m16n8k16<T>(out[j], weights, {v[0], v[1]});
+        ptx::mma_m16n8k16<T>(out[j + 1], weights, {v[2], v[3]});
+      }
+    }
+  }
+  ptx::cp_async_wait_all(); // of Q, where no key is seen
+
+  // The warp's own rows of Q make room for its results, which leave in whole chunks.
+  __syncthreads();
+  KG_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    running[half].sum = row_sum(running[half].sum);
+    const float normalizer = running[half].normalizer();
+    const int r = row + 8 * half;
+    KG_UNROLL
+    for (int j = 0; j < kValues; ++j)
+      *reinterpret_cast<unsigned*>(tile_q + TileQ::place(r, j) + column) =
+          pack_pair<T>(out[j][2 * half] * normalizer, out[j][2 * half + 1] * normalizer);
+    if (head.log_sum != nullptr && lane % 4 == 0 && r < queries)
+      head.log_sum[first_query + r] = running[half].log_sum(a.score_unit());
+  }
+  __syncwarp();
+  T* const to = head.out + first_query * p.out_stride.token;
+  for (int item = lane; item < kWarpQueries * kValues; item += 32) {
+    const int r = warp_row + item / kValues, chunk = item % kValues;
+    if (r >= queries || chunk * kChunk >= value_depth) continue;
+    const auto values = *reinterpret_cast<const Pack<T, kChunk>*>(tile_q + TileQ::place(r, chunk));
+    T* const place = to + r * p.out_stride.token + chunk * kChunk;
+    if (a.vector) {
+      store_wide(reinterpret_cast<Pack<T, kChunk>*>(place), values);
+    } else {
+      KG_UNROLL
+      for (int e = 0; e < kChunk; ++e) place[e] = values.element[e];
+    }
+  }
+}
+
+namespace {
+
+// Calls body.template operator()<kDepth, kValueDepth>() for the smallest kernel that holds both.
+template <class Body>
+auto with_depths(std::int64_t depth, std::int64_t value_depth, Body body) {
+  if (depth <= 64) return body.template operator()<64, 64>();
+  if (depth <= 96) return body.template operator()<96, 96>();
+  if (depth <= 128) return body.template operator()<128, 128>();
+  if (depth <= 192 && value_depth <= 128) return body.template operator()<192, 128>();
+  return body.template operator()<256, 256>();
+}
+
+template <int kDepth, int kValueDepth>
+constexpr std::size_t shared_bytes() {
+  return ((kTileQueries + kTileKeys) * kDepth + kTileKeys * kValueDepth) * sizeof(f16);
+}
+
+} // namespace
+
+std::size_t flash_shared_bytes(std::int64_t depth, std::int64_t value_depth) {
+  return with_depths(depth, value_depth, []<int kDepth, int kValueDepth>() {
+    return shared_bytes<kDepth, kValueDepth>();
+  });
+}
+
+template <class T>
+void run_flash(const Arguments<T>& a, Stream& stream) {
+  const Problem<T>& p = a.problem;
+  with_depths(p.depth, p.value_depth, [&]<int kDepth, int kValueDepth>() {
+    launch(flash<T, kDepth, kValueDepth>,
+           {.grid = tile_blocks(a.tiles, p.batch * p.heads),
+            .block = kThreads,
+            .shared_bytes = shared_bytes<kDepth, kValueDepth>(),
+            .stream = &stream},
+           a);
+  });
+}
+
+template void run_flash(const Arguments<f16>&, Stream&);
+template void run_flash(const Arguments<bf16>&, Stream&);
+
+} // namespace kg::attention

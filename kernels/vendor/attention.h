@@ -1,0 +1,45 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a caller of the libraries writes for attention where none has it in one call: the scores by
+// a batch of products, their softmax with an addend that is -inf where a key is hidden, and a
+// batch of products with the values. Scores and weights pass through memory and are rounded to the
+// element type. A query that sees no key gets NaN.
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+// q: batch x heads x queries x depth, k: batch x kv_heads x keys x depth, v: the same by
+// value_depth, out: as q by value_depth, all packed; kv_heads divides heads.
+struct AttentionProblem {
+  Dtype dtype = Dtype::f32;
+  float scale = 1;
+  std::int64_t batch = 0, heads = 0, kv_heads = 0, queries = 0, keys = 0, depth = 0,
+               value_depth = 0;
+};
+struct AttentionTensors {
+  const void *q, *k, *v;
+  const void* addend; // batch x heads x queries x keys
+  void* scores;       // the same, overwritten
+  void* out;
+};
+
+std::vector<std::string_view> attention_variants(Dtype dtype);
+void attention(std::string_view variant, const AttentionProblem& problem,
+               const AttentionTensors& tensors, Stream& stream);
+
+// What a backend brings (host/, cuda/): by which libraries' products and softmax.
+struct AttentionVariant {
+  std::string_view name, products, softmax;
+};
+std::span<const AttentionVariant> attention_table();
+
+} // namespace kg::vendor

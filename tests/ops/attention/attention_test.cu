@@ -1,0 +1,145 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only attention promises; what every operation does is in its card.
+#include "attention/attention.h"
+
+#include "runtime/device.h"
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/contract/samples.h"
+#include "tests/ops/attention/heads.h"
+#include "tests/oracle/fills.h"
+
+namespace kg::card {
+namespace {
+
+// Grouped heads give the bits of as many heads of K and V, each repeated.
+KG_OWN_TEST(GroupedHeadsShareKeys) {
+  const std::string grouped = "b2_h4_kv2_q20_k70_d64", whole = "b2_h4_q20_k70_d64";
+  const Heads h = heads_of(grouped);
+  const std::int64_t matrix = h.keys * h.depth;
+  Sample few{"normal", grouped}, all{"normal", whole};
+  for (const auto& [name, tensor] :
+       {std::pair{"k", test::Tensor::b}, std::pair{"v", test::Tensor::c}}) {
+    const std::vector<double> shared = test::normal(judge.dtype(), 2 * 2 * matrix, tensor).values;
+    std::vector<double> repeated;
+    for (std::int64_t head = 0; head < 2 * 4; ++head)
+      repeated.insert(repeated.end(), shared.begin() + head / 2 * matrix,
+                      shared.begin() + (head / 2 + 1) * matrix);
+    few.inputs[name] = values(judge.dtype(), shared);
+    all.inputs[name] = values(judge.dtype(), repeated);
+  }
+  judge.each_variant(few, [&](const Variant& variant) {
+    for (const char* const output : {"out", "log_sum"})
+      EXPECT_EQ(judge.run(variant.name, few).bits(output),
+                judge.run(variant.name, all).bits(output))
+          << variant.name << ": " << output;
+  });
+}
+
+// A window that holds all keys hides none, and lengths that are all of them change nothing.
+KG_OWN_TEST(MasksThatHideNothing) {
+  const Sample causal{"normal", "b2_h1_q70_k70_d64_causal"};
+  const Sample window{"normal", "b2_h1_q70_k70_d64_causal_window70"};
+  const Sample lengths{"normal",
+                       "b2_h1_q70_k70_d64_causal_lengths",
+                       {{"key_lengths", values(Dtype::i32, {70, 70})}}};
+  judge.each_variant(causal, [&](const Variant& variant) {
+    for (const Sample* const same : {&window, &lengths})
+      EXPECT_EQ(judge.run(variant.name, causal).bits("out"),
+                judge.run(variant.name, *same).bits("out"))
+          << variant.name << ": " << same->shape;
+  });
+}
+
+// Without log_sum the result is the same.
+KG_OWN_TEST(LogSumIsOptional) {
+  const Sample with{"normal", "b1_h2_q70_k70_d64"};
+  Sample without = with;
+  without.without = {"log_sum"};
+  judge.each_variant(with, [&](const Variant& variant) {
+    EXPECT_EQ(judge.run(variant.name, with).bits("out"),
+              judge.run(variant.name, without).bits("out"))
+        << variant.name;
+  });
+}
+
+// Heads that do not divide, a window without causal, rows of out that overlap: before any launch.
+KG_OWN_TEST(RefusesOtherProblems) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    const DeviceBuffer<T> data(4096);
+    const DeviceBuffer<float> scores(4096);
+    T* const p = data.data();
+    const attention::Strides dense{64, 32, 8};
+    const attention::Problem<T> valid{.batch = 1,
+                                      .heads = 2,
+                                      .kv_heads = 1,
+                                      .queries = 4,
+                                      .keys = 4,
+                                      .depth = 8,
+                                      .value_depth = 8,
+                                      .q = p,
+                                      .q_stride = dense,
+                                      .k = p + 128,
+                                      .k_stride = dense,
+                                      .v = p + 256,
+                                      .v_stride = dense,
+                                      .out = p + 384,
+                                      .out_stride = dense,
+                                      .workspace = scores.data()};
+    const auto refuses = [&](const char* what, auto change) {
+      attention::Problem<T> wrong = valid;
+      change(wrong);
+      LaunchRecorder recorder;
+      EXPECT_THROW(attention::run(wrong, attention::Variant::automatic, judge.stream()), Error)
+          << what;
+      EXPECT_TRUE(recorder.launches().empty()) << what;
+    };
+    refuses("kv_heads is 0", [](auto& wrong) { wrong.kv_heads = 0; });
+    refuses("3 heads of 2", [](auto& wrong) { wrong.heads = 3, wrong.kv_heads = 2; });
+    refuses("a window without causal", [](auto& wrong) { wrong.window = 2; });
+    refuses("a negative window", [](auto& wrong) { wrong.causal = true, wrong.window = -1; });
+    refuses("no depth", [](auto& wrong) { wrong.depth = 0; });
+    refuses("tokens of out overlap", [](auto& wrong) { wrong.out_stride.token = 7; });
+    refuses("heads of out overlap", [](auto& wrong) { wrong.out_stride.head = 8; });
+    refuses("a negative stride", [](auto& wrong) { wrong.k_stride.token = -8; });
+    refuses("2^31 keys", [](auto& wrong) { wrong.keys = std::int64_t{1} << 31; });
+    refuses("out in v", [](auto& wrong) { wrong.out = const_cast<T*>(wrong.v) + 8; });
+    EXPECT_NO_THROW(attention::run(valid, attention::Variant::automatic, judge.stream()));
+  });
+}
+
+KG_OWN_TEST(Automatic) {
+  using attention::Variant;
+  dispatch(judge.dtype(), [&]<class T>() {
+    const Variant fast = judge.dtype() == Dtype::f32 ? Variant::tiled : Variant::flash;
+    EXPECT_EQ(attention::resolved<T>(Variant::automatic, 128, 128), fast);
+    EXPECT_EQ(attention::resolved<T>(Variant::automatic, 8, 256),
+              judge.dtype() == Dtype::f32 ? Variant::tiled : Variant::naive);
+    EXPECT_EQ(attention::resolved<T>(Variant::automatic, 264, 264), Variant::naive);
+  });
+}
+
+// By hand: of 3 queries and 4 keys, causal, the queries see 2, 3 and 4; with a window of 2, 2 each.
+KG_OWN_TEST(WorkCountsWhatIsSeen) {
+  EXPECT_EQ(attention::visible_pairs(3, 4, false, 0), 12);
+  EXPECT_EQ(attention::visible_pairs(3, 4, true, 0), 9);
+  EXPECT_EQ(attention::visible_pairs(3, 4, true, 2), 6);
+  EXPECT_EQ(attention::visible_pairs(4, 3, true, 0), 6);
+  const attention::Problem<float> p{.batch = 2,
+                                    .heads = 4,
+                                    .kv_heads = 2,
+                                    .queries = 3,
+                                    .keys = 8,
+                                    .depth = 16,
+                                    .value_depth = 8,
+                                    .causal = true,
+                                    .window = 2};
+  const Work work = attention::work(p);
+  EXPECT_EQ(work.bytes, 4 * (2 * 4 * 3 * 16 + 2 * 2 * 4 * 24 + 2 * 4 * 3 * 8)); // keys 4 to 7
+  EXPECT_EQ(work.flops, 2 * 4 * 6 * (2 * 24 + 5));
+}
+
+} // namespace
+} // namespace kg::card
