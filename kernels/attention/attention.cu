@@ -25,7 +25,7 @@ namespace kg::attention {
 namespace {
 
 constexpr std::int64_t kMostExtent = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMostDepth = 256; // of tiled and flash
+constexpr std::int64_t kMostDepth = 256; // of flash
 
 // Rows of `length` elements of one tensor.
 struct Rows {
@@ -187,7 +187,7 @@ bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth) {
   switch (variant) {
   case Variant::automatic:
   case Variant::naive: return true;
-  case Variant::tiled: return std::is_same_v<T, float> && value_depth <= kMostDepth;
+  case Variant::tiled: return std::is_same_v<T, float>;
   case Variant::flash:
     if (std::is_same_v<T, float> || depth % 8 != 0 || value_depth % 8 != 0 || depth > kMostDepth ||
         value_depth > depth)

@@ -74,7 +74,7 @@ struct Problem {
 };
 
 // naive: one thread per query, its scores in memory. tiled: 64 queries per block, one pass over the
-// keys, 64 at a time, products in registers; f32, value_depth up to 256. flash: the same by matrix
+// keys, 64 at a time, products in registers; f32. flash: the same by matrix
 // instructions; f16, and bf16 where the device has compute capability 8.0; depth and value_depth
 // are multiples of 8, up to 256 and not more than depth.
 enum class Variant { automatic, naive, tiled, flash };

@@ -8,7 +8,7 @@
 //
 // While scores are computed from a tile of K, that of V is under way, and the next tile of K while
 // the values are added; so one buffer of each is enough, with a barrier before each product. Q
-// stays in registers up to a depth of 192; beyond, its fragments are read again for each tile.
+// stays in registers up to a depth of 128; beyond, its fragments are read again for each tile.
 //
 // Bytes: Q, K, V and out once from memory; K and V once more from L2 for each other tile of 64
 // queries. Flops: 2 (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64 and
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
   using TileK = TokenTile<T, kTileKeys, kDepth, kThreads>;
   using TileV = TokenTile<T, kTileKeys, kValueDepth, kThreads>;
   static_assert(kValueDepth <= kDepth, "results take the place of Q");
-  constexpr bool kHoldsQ = kDepth <= 192;
+  constexpr bool kHoldsQ = kDepth <= 128;
   constexpr int kSteps = kDepth / 16; // of mma along the depth
   constexpr int kScores = kTileKeys / 8;
   constexpr int kValues = kValueDepth / 8;
@@ -82,6 +82,8 @@ __global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
   T* const tile_q = dynamic_shared<T>();
   T* const tile_k = tile_q + TileQ::kElements;
   T* const tile_v = tile_k + TileK::kElements;
+  const T* const own_q = tile_q + warp_row * kDepth;
+  const int lane_q = TileQ::of_rows(), lane_k = TileK::of_columns(), lane_v = TileV::of_rows();
   const int first_key = a.visible(first_query, head.keys).first / kTileKeys * kTileKeys;
   const int end_key = a.visible(first_query + queries - 1, head.keys).end;
   const auto fetch_k = [&](int key) __attribute__((always_inline)) {
@@ -111,17 +113,17 @@ __global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
       if (key == first_key) {
         KG_UNROLL
         for (int step = 0; step < kSteps; ++step)
-          TileQ::load_a(held_q[step], tile_q, warp_row, 2 * step);
+          ptx::ldmatrix(held_q[step], TileQ::at(own_q, lane_q, 0, 2 * step));
       }
 
     float score[kScores][4] = {};
     KG_UNROLL
     for (int step = 0; step < kSteps; ++step) {
-      if constexpr (!kHoldsQ) TileQ::load_a(held_q[0], tile_q, warp_row, 2 * step);
+      if constexpr (!kHoldsQ) ptx::ldmatrix(held_q[0], TileQ::at(own_q, lane_q, 0, 2 * step));
       KG_UNROLL
       for (int j = 0; j < kScores; j += 2) {
         unsigned k[4];
-        TileK::load_columns(k, tile_k, 8 * j, 2 * step);
+        ptx::ldmatrix(k, TileK::at(tile_k, lane_k, 8 * j, 2 * step));
         ptx::mma_m16n8k16<T>(score[j], held_q[kHoldsQ ? step : 0], {k[0], k[1]});
         ptx::mma_m16n8k16<T>(score[j + 1], held_q[kHoldsQ ? step : 0], {k[2], k[3]});
       }
@@ -189,7 +191,7 @@ __global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
       KG_UNROLL
       for (int j = 0; j < kValues; j += 2) {
         unsigned v[4];
-        TileV::load_rows(v, tile_v, 16 * step, j);
+        ptx::ldmatrix_trans(v, TileV::at(tile_v, lane_v, 16 * step, j));
         ptx::mma_m16n8k16<T>(out[j], weights, {v[0], v[1]});
         ptx::mma_m16n8k16<T>(out[j + 1], weights, {v[2], v[3]});
       }
@@ -247,7 +249,7 @@ constexpr std::size_t shared_bytes() {
 } // namespace
 
 std::size_t flash_shared_bytes(std::int64_t depth, std::int64_t value_depth) {
-  return with_depths(depth, value_depth, []<int kDepth, int kValueDepth>() {
+  return with_depths(depth, value_depth, [&]<int kDepth, int kValueDepth>() {
     return shared_bytes<kDepth, kValueDepth>();
   });
 }

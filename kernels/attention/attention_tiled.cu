@@ -5,12 +5,13 @@
 // head and walks once through the keys that any of them sees, 64 at a time, with a running maximum
 // and sum. Each thread computes 8 x 4 scores by gemm's slices of 16 along the depth, puts its
 // weights into shared memory by keys, and adds up 8 rows of 4 columns of each 64 of the values, by
-// slices of 16 keys.
+// slices of 16 keys. A block has up to 128 columns of the values; where there are more, other
+// blocks compute the scores once more.
 //
 // Bytes: Q, K, V and out once from memory; Q, K and V once from L2 for each pair of tiles. Flops: 2
 // (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64. Expected share on an
 // H200, not measured: half of the f32 peak, limited by three shared reads of 16 bytes per 32
-// multiply-adds and by 8 warps per multiprocessor (the sums of value_depth 256 take 128 registers).
+// multiply-adds and by 8 warps per multiprocessor (with twice the columns ptxas spills).
 // Why not Q in shared memory throughout: at a depth of 256 it alone is 64 KiB; read again with each
 // tile of keys it comes from the caches. The weights go to shared memory by columns, four threads
 // to a bank: that costs less than reading them so in each of the products behind.
@@ -19,6 +20,7 @@
 #include "gemm/simt_tile.h"
 #include "primitives/pack.h"
 #include "runtime/launch.h"
+#include "runtime/preconditions.h"
 
 #include <cstdint>
 
@@ -53,16 +55,14 @@ __device__ __forceinline__ float over_row(float value, Combine combine) {
   return value;
 }
 
-// Uses `slices` slices one after another while the next one is on its way from memory: fetch(i)
-// into registers, store(i) into buffer i % 2, use(i).
+// Uses `slices` slices, at least 1, one after another while the next one is on its way from memory:
+// fetch(i) into registers, store(i) into buffer i % 2, use(i).
 template <class Fetch, class Store, class Use>
 __device__ __forceinline__ void each_slice(int slices, const Fetch& fetch, const Store& store,
                                            const Use& use) {
+  fetch(0);
   __syncthreads(); // nobody reads the buffers any more
-  if (slices > 0) {
-    fetch(0);
-    store(0);
-  }
+  store(0);
   for (int i = 0; i < slices; ++i) {
     __syncthreads();
     if (i + 1 < slices) fetch(i + 1);
@@ -73,7 +73,7 @@ __device__ __forceinline__ void each_slice(int slices, const Fetch& fetch, const
 
 // kGroups: of 64 columns of the values. kVector: rows of Q, K, V and out are aligned to 16 bytes.
 template <int kGroups, bool kVector>
-__global__ void __launch_bounds__(kScoreTile.threads()) tiled(Arguments<float> a) {
+__global__ void __launch_bounds__(kScoreTile.threads(), 2) tiled(Arguments<float> a) {
   using Copy = Slices<kVector>;
   constexpr int kOfKeys = Copy::kTokens.floats(); // where K begins in a buffer
   constexpr int kBuffer = 2 * kOfKeys;
@@ -82,7 +82,12 @@ __global__ void __launch_bounds__(kScoreTile.threads()) tiled(Arguments<float> a
   float* const weights = shared + 2 * kBuffer; // by keys, each kPitch queries
 
   const Problem<float>& p = a.problem;
-  const Head<float> head(a, static_cast<int>(blockIdx.x / static_cast<unsigned>(a.tiles)));
+  constexpr int kPart = kGroups * kColumns; // columns of the values that a block has
+  const auto value_depth = static_cast<int>(p.value_depth);
+  const auto parts = static_cast<unsigned>((value_depth + kPart - 1) / kPart);
+  const unsigned of_head = blockIdx.x / static_cast<unsigned>(a.tiles);
+  const Head<float> head(a, static_cast<int>(of_head / parts));
+  const int first_value = static_cast<int>(of_head % parts) * kPart;
   const int first_query =
       (a.tiles - 1 - static_cast<int>(blockIdx.x % static_cast<unsigned>(a.tiles))) * kTileQueries;
   const int queries = static_cast<int>(
@@ -90,11 +95,8 @@ __global__ void __launch_bounds__(kScoreTile.threads()) tiled(Arguments<float> a
   const auto thread = static_cast<int>(threadIdx.x);
   const int row = thread / kScoreTile.threads_n() * kRows;
   const int column = thread % kScoreTile.threads_n() * kOwnColumns;
-  const auto depth = static_cast<int>(p.depth), value_depth = static_cast<int>(p.value_depth);
+  const auto depth = static_cast<int>(p.depth);
 
-  Visible visible[kRows];
-  KG_UNROLL
-  for (int i = 0; i < kRows; ++i) visible[i] = a.visible(first_query + row + i, head.keys);
   const int first_key = a.visible(first_query, head.keys).first / kColumns * kColumns;
   const int end_key = a.visible(first_query + queries - 1, head.keys).end;
   const float by = a.score_unit() * kLog2E;
@@ -125,19 +127,24 @@ __global__ void __launch_bounds__(kScoreTile.threads()) tiled(Arguments<float> a
                      buffer + slot(row), buffer + kOfKeys + slot(column), score);
                });
 
-    KG_UNROLL
-    for (int i = 0; i < kRows; ++i) {
-      if (head.bias != nullptr && row + i < queries) {
-        const float* const bias = head.bias + (first_query + row + i) * p.bias_stride.token + key;
+    if (head.bias != nullptr) {
+      const float* bias = head.bias + (first_query + row) * p.bias_stride.token + key + column;
+      KG_UNROLL
+      for (int i = 0; i < kRows; ++i, bias += p.bias_stride.token) {
         KG_UNROLL
         for (int j = 0; j < kOwnColumns; ++j)
-          if (column + j < keys) score[i][j] = fmaf(score[i][j], p.scale, bias[column + j]);
+          if (row + i < queries && column + j < keys)
+            score[i][j] = fmaf(score[i][j], p.scale, bias[j]);
       }
+    }
+    KG_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      const Visible visible = a.visible(first_query + row + i, head.keys);
       float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
       KG_UNROLL
       for (int j = 0; j < kOwnColumns; ++j) {
         const int at = key + column + j;
-        if (at < visible[i].first || at >= visible[i].end) score[i][j] = -INFINITY;
+        if (at < visible.first || at >= visible.end) score[i][j] = -INFINITY;
         largest = fmaxf(largest, score[i][j]);
       }
       largest = over_row(largest, [](float x, float y) { return fmaxf(x, y); });
@@ -170,10 +177,10 @@ __global__ void __launch_bounds__(kScoreTile.threads()) tiled(Arguments<float> a
       each_slice((keys + kStep - 1) / kStep,
                  [&](int i) __attribute__((always_inline)) {
                    const int steps = keys - i * kStep < kStep ? keys - i * kStep : kStep;
-                   const int columns = value_depth - g * kColumns;
+                   const int column = first_value + g * kColumns;
+                   const int columns = value_depth - column;
                    gemm::fetch<Copy::kValues>(
-                       {head.v + (key + i * kStep) * p.v_stride.token + g * kColumns,
-                        p.v_stride.token,
+                       {head.v + (key + i * kStep) * p.v_stride.token + column, p.v_stride.token,
                         columns < 0          ? 0
                         : columns < kColumns ? columns
                                              : kColumns},
@@ -189,15 +196,15 @@ __global__ void __launch_bounds__(kScoreTile.threads()) tiled(Arguments<float> a
                  });
   }
 
+  float* to = head.out + (first_query + row) * p.out_stride.token;
   KG_UNROLL
-  for (int i = 0; i < kRows; ++i) {
+  for (int i = 0; i < kRows; ++i, to += p.out_stride.token) {
     running[i].sum = over_row(running[i].sum, [](float x, float y) { return x + y; });
     if (row + i >= queries) continue;
     const float normalizer = running[i].normalizer();
-    float* const to = head.out + (first_query + row + i) * p.out_stride.token;
     KG_UNROLL
     for (int g = 0; g < kGroups; ++g) {
-      const int at = g * kColumns + column;
+      const int at = first_value + g * kColumns + column;
       Pack<float, kOwnColumns> values;
       KG_UNROLL
       for (int j = 0; j < kOwnColumns; ++j) values.element[j] = out[g][i][j] * normalizer;
@@ -209,7 +216,7 @@ __global__ void __launch_bounds__(kScoreTile.threads()) tiled(Arguments<float> a
           if (at + j < value_depth) to[at + j] = values.element[j];
       }
     }
-    if (head.log_sum != nullptr && column == 0)
+    if (head.log_sum != nullptr && column == 0 && first_value == 0)
       head.log_sum[first_query + row + i] = running[i].log_sum(a.score_unit());
   }
 }
@@ -219,8 +226,9 @@ namespace {
 template <int kGroups>
 void launch_tiled(const Arguments<float>& a, Stream& stream) {
   constexpr std::size_t kShared = (4 * kStep * kPitch + kColumns * kPitch) * sizeof(float);
+  const std::int64_t parts = div_up(a.problem.value_depth, kGroups * kColumns);
   launch(a.vector ? tiled<kGroups, true> : tiled<kGroups, false>,
-         {.grid = tile_blocks(a.tiles, a.problem.batch * a.problem.heads),
+         {.grid = tile_blocks(a.tiles, a.problem.batch * a.problem.heads * parts),
           .block = static_cast<unsigned>(kScoreTile.threads()),
           .shared_bytes = kShared,
           .stream = &stream},
@@ -231,8 +239,7 @@ void launch_tiled(const Arguments<float>& a, Stream& stream) {
 
 void run_tiled(const Arguments<float>& a, Stream& stream) {
   if (a.problem.value_depth <= kColumns) return launch_tiled<1>(a, stream);
-  if (a.problem.value_depth <= 2 * kColumns) return launch_tiled<2>(a, stream);
-  launch_tiled<4>(a, stream);
+  launch_tiled<2>(a, stream);
 }
 
 } // namespace kg::attention

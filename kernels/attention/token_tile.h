@@ -29,59 +29,62 @@ struct TokenTile {
   static constexpr int kChunks = kDepth / kChunk;
   static constexpr int kElements = kRows * kDepth;
   static_assert(kChunks % 4 == 0, "chunks are swizzled by fours at least");
-  static_assert(kRows * kChunks % kThreads == 0, "each thread copies as many chunks");
+  static_assert(kRows % (kThreads / 4) == 0, "each thread copies as many rows");
+
+  // Neighbouring chunks that swizzling exchanges.
+  static constexpr int kGroup = kChunks % 8 == 0 ? 8 : 4;
 
   // Where a chunk lies, in elements.
   __device__ static constexpr int place(int row, int chunk) {
-    return (row * kChunks + (chunk ^ (kChunks % 8 == 0 ? row % 8 : row / 2 % 4))) * kChunk;
+    return (row * kChunks + (chunk ^ (kGroup == 8 ? row % 8 : row / 2 % 4))) * kChunk;
   }
 
   // Copies `rows` rows of `depth` elements, a multiple of 8, that lie `stride` apart;
-  // asynchronously where 16-byte accesses are aligned (vector). What does not exist is 0.
+  // asynchronously where 16-byte accesses are aligned (vector). What does not exist is 0. Four
+  // threads read 64 bytes of a row at a time.
   __device__ __forceinline__ static void fetch(const T* from, std::int64_t stride, int rows,
                                                int depth, bool vector, T* tile) {
-    const auto thread = static_cast<int>(threadIdx.x);
-    if (vector) {
+    const int first = static_cast<int>(threadIdx.x) / 4,
+              quarter = static_cast<int>(threadIdx.x) % 4;
+    KG_UNROLL
+    for (int row = first; row < first + kRows; row += kThreads / 4) {
+      const T* const source = from + (row < rows ? row : 0) * stride + quarter * kChunk;
+      const int length = row < rows ? depth - quarter * kChunk : 0;
       KG_UNROLL
-      for (int i = 0; i < kRows * kChunks / kThreads; ++i) {
-        const int item = thread + i * kThreads;
-        const int row = item / kChunks, chunk = item % kChunks;
-        const bool exists = row < rows && chunk * kChunk < depth;
-        ptx::cp_async_cg(tile + place(row, chunk),
-                         exists ? from + row * stride + chunk * kChunk : from, exists ? 16 : 0);
-      }
-    } else {
-      for (int item = thread; item < kRows * kChunks; item += kThreads) {
-        const int row = item / kChunks, chunk = item % kChunks;
-        const bool exists = row < rows && chunk * kChunk < depth;
-        Pack<T, kChunk> elements;
-        KG_UNROLL
-        for (int e = 0; e < kChunk; ++e)
-          elements.element[e] = exists ? from[row * stride + chunk * kChunk + e] : from_float<T>(0);
-        ptx::store_shared(reinterpret_cast<Pack<T, kChunk>*>(tile + place(row, chunk)), elements);
+      for (int chunk = 0; chunk < kChunks; chunk += 4) {
+        T* const to = tile + place(row, chunk + quarter);
+        const bool exists = chunk * kChunk < length;
+        if (vector) {
+          ptx::cp_async_cg(to, exists ? source + chunk * kChunk : from, exists ? 16 : 0);
+        } else {
+          Pack<T, kChunk> elements;
+          KG_UNROLL
+          for (int e = 0; e < kChunk; ++e)
+            elements.element[e] = exists ? source[chunk * kChunk + e] : from_float<T>(0);
+          ptx::store_shared(reinterpret_cast<Pack<T, kChunk>*>(to), elements);
+        }
       }
     }
   }
 
-  // Operand a of mma: 16 rows from `row` on, of 16 elements from chunk `chunk` on.
-  __device__ __forceinline__ static void load_a(unsigned (&fragment)[4], const T* tile, int row,
-                                                int chunk) {
+  // Fragments begin at rows that are multiples of 16 and at even chunks, which the code knows;
+  // which row and chunk from there on a lane points to, it knows of itself. Where that lies from
+  // `row` 0 and chunk 0 on is all that a thread keeps; kept apart, the addresses would take 64
+  // registers.
+  //
+  // of_rows: 16 rows of 2 chunks: operand a, or with _trans two operands b whose rows these are.
+  // of_columns: two operands b whose columns these are.
+  __device__ __forceinline__ static int of_rows() {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    ptx::ldmatrix(fragment, tile + place(row + lane % 16, chunk + lane / 16));
+    return place(lane % 16, lane / 16);
   }
-
-  // Two operands b, whose columns are 16 rows of the tile: Q K^T.
-  __device__ __forceinline__ static void load_columns(unsigned (&fragment)[4], const T* tile,
-                                                      int row, int chunk) {
+  __device__ __forceinline__ static int of_columns() {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    ptx::ldmatrix(fragment, tile + place(row + lane % 8 + lane / 16 * 8, chunk + lane / 8 % 2));
+    return place(lane % 8 + lane / 16 * 8, lane / 8 % 2);
   }
-
-  // Two operands b, whose rows are 16 rows of the tile, of 8 columns each: P V.
-  __device__ __forceinline__ static void load_rows(unsigned (&fragment)[4], const T* tile, int row,
-                                                   int chunk) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    ptx::ldmatrix_trans(fragment, tile + place(row + lane % 16, chunk + lane / 16));
+  __device__ __forceinline__ static const T* at(const T* tile, int lane, int row, int chunk) {
+    return tile + (row * kDepth + chunk / kGroup * kGroup * kChunk) +
+           (lane ^ (chunk % kGroup * kChunk));
   }
 };
 

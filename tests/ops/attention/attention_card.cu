@@ -244,11 +244,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   const Heads h = heads_of(problem);
   if (variant == "naive") return {"attention::naive<"};
   if (variant == "tiled")
-    return {"attention::tiled<" +
-            std::string(h.value_depth <= 64    ? "1"
-                        : h.value_depth <= 128 ? "2"
-                                               : "4") +
-            ", "};
+    return {"attention::tiled<" + std::string(h.value_depth <= 64 ? "1" : "2") + ", "};
   const char* const depths = h.depth <= 64                            ? ", 64, 64>"
                              : h.depth <= 96                          ? ", 96, 96>"
                              : h.depth <= 128                         ? ", 128, 128>"
@@ -293,7 +289,7 @@ Card attention_card() {
       shapes.push_back(std::string("b1_h2_kv1_") + tokens + "_d64");
     for (const int depth : {8, 24, 72, 96, 104, 136, 200, 248})
       shapes.push_back("b2_h1_q18_k20_d" + std::to_string(depth));
-    // Of naive and tiled alone, and of naive alone.
+    // Of naive and tiled alone.
     for (const char* const depths : {"d1", "d5_v3", "d67_v130", "d300_v64", "d16_v300"})
       shapes.push_back(std::string("b1_h2_q9_k70_") + depths);
     return shapes;
