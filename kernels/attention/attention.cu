@@ -278,7 +278,7 @@ Work work(const Problem<T>& p) {
   return {.bytes = read * sizeof(T) + written +
                    (p.key_lengths == nullptr ? 0 : batch * sizeof(std::int32_t)),
           .written = written,
-          .flops = batch * heads * pairs * (2 * depths + 5)};
+          .flops = batch * heads * pairs * 2 * depths};
 }
 
 template bool supports<float>(Variant, std::int64_t, std::int64_t);

@@ -117,7 +117,7 @@ std::int64_t visible_pairs(std::int64_t queries, std::int64_t keys, bool causal,
 
 // Q, and the rows of K and V that any query may see, read once, bias where it is seen; out and
 // log_sum written once. Two operations for each product of a visible pair's score and of its value,
-// and about five for its exponential. key_lengths count as `keys`: they are data.
+// as the literature counts; exponentials come on top. key_lengths count as `keys`: they are data.
 template <class T>
 Work work(const Problem<T>& problem);
 

@@ -28,7 +28,7 @@ struct Arguments {
     const auto most = static_cast<int>(problem.keys);
     if (problem.key_lengths == nullptr) return most;
     const int length = problem.key_lengths[sequence];
-    return length < 0 ? 0 : length < most ? length : most;
+    return length < most ? length : most; // a negative one hides all keys, too
   }
 
   // `keys` is keys_of the query's sequence.

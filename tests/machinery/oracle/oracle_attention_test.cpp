@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -50,12 +51,57 @@ TEST(AttentionOracle, equal_values_come_back_and_masks_hide_keys) {
   EXPECT_EQ(blind, (Values{0, 0, 0, 0, 5, 6}));
 }
 
+// A window of all keys hides none, one of a single key gives the query's own value; a bias of -inf
+// hides a key as a mask does, and one of all keys gives what no key gives.
+TEST(AttentionOracle, windows_and_biases) {
+  AttentionProblem p{.queries = 3, .keys = 5, .depth = 4, .value_depth = 2, .causal = true};
+  const Values q = normal(Dtype::f32, 12, Tensor::a).values;
+  const Values k = normal(Dtype::f32, 20, Tensor::b).values;
+  const Values v = normal(Dtype::f32, 10, Tensor::c).values;
+  const AttentionOracle all = attention_oracle(p, q, k, v);
+  p.window = 5;
+  EXPECT_EQ(attention_oracle(p, q, k, v).value, all.value);
+  p.window = 1;
+  const AttentionOracle own = attention_oracle(p, q, k, v);
+  EXPECT_EQ(own.value, Values(v.begin() + 4, v.end())); // keys 2 to 4
+  p.window = 2;
+  const Values two = attention_oracle(p, q, k, v).value;
+  p.window = 0;
+  constexpr double kHidden = -std::numeric_limits<double>::infinity();
+  Values bias(15);
+  for (std::size_t i = 0; i < 15; ++i)
+    if (i % 5 < i / 5 + 1) bias[i] = kHidden; // before the window
+  const Values hidden = attention_oracle(p, q, k, v, bias).value;
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(hidden[i], two[i], 1e-15);
+  for (std::size_t i = 0; i < 5; ++i) bias[i] = kHidden;
+  const AttentionOracle none = attention_oracle(p, q, k, v, bias);
+  EXPECT_EQ(none.value[0], 0);
+  EXPECT_EQ(none.log_sum[0], kHidden);
+  bias[7] = 100; // query 1 sees little but key 2
+  EXPECT_NEAR(attention_oracle(p, q, k, v, bias).value[2], v[4], 1e-12);
+  EXPECT_GE(attention_oracle(p, q, k, v, bias).query_condition[1], 100);
+}
+
+// Scores 0 and log 3: the sum is 4. A constant more in each score is one more in the logarithm.
+TEST(AttentionOracle, log_sum_by_hand) {
+  const AttentionProblem p{.queries = 1, .keys = 2, .depth = 1, .value_depth = 1, .scale = 0.5};
+  const Values k{0, std::log(3)}, v{1, 1};
+  EXPECT_NEAR(attention_oracle(p, Values{2}, k, v).log_sum[0], std::log(4), 1e-15);
+  EXPECT_NEAR(attention_oracle(p, Values{2}, k, v, Values{700, 700}).log_sum[0], 700 + std::log(4),
+              1e-12);
+  EXPECT_TRUE(std::isnan(attention_oracle(p, Values{2}, k, v, Values{0, std::nan("")}).log_sum[0]));
+}
+
 TEST(AttentionTolerance, is_what_its_formula_says) {
   constexpr double kTiny = 0x1p-150;
   expect_bound(Dtype::f32, 0.5, attention_f32_tolerance(0.8, 3, 64, 100),
                (2 * 16 * 3 + 29) * kU32 * 0.8 + kTiny);
   expect_bound(Dtype::f32, 0.5, attention_f32_tolerance(0.8, 3, 2, 100),
                (2 * 4 * 3 + 29) * kU32 * 0.8 + kTiny);
+  expect_bound(Dtype::f32, -3, attention_log_sum_tolerance(Dtype::f32, -3, 2, 64, 100),
+               (16 * 2 + 8 + 10.5 + 2 * 3 + 2) * kU32);
+  expect_bound(Dtype::f32, -3, attention_log_sum_tolerance(Dtype::f16, -3, 2, 64, 100),
+               ((16 + 2) * 2 + 8 + 10.5 + 2 * 3 + 2) * kU32);
   expect_bound(Dtype::bf16, 0.5, attention_xf16_tolerance(Dtype::bf16, 0.5, 0.8, 3, 64, 100),
                0.51 * 0x1p-8 + (2 * 16 * 3 + 29 + 2.5 * 7) * kU32 * 0.8 + kTiny + 0x1p-8 * 0.8);
   expect_bound(Dtype::f32, 0.5, rope_f32_tolerance(0.7, 40, 1.1, RopeAngles::computed),

@@ -87,7 +87,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
                  {{"out", dtype, h.extents(h.heads, h.queries, h.value_depth), false}},
                  work,
                  static_cast<double>(h.batch * h.heads) * static_cast<double>(pairs) *
-                     static_cast<double>(2 * (h.depth + h.value_depth) + 5),
+                     static_cast<double>(2 * (h.depth + h.value_depth)),
                  {{"scale", 1 / std::sqrt(static_cast<float>(h.depth))}}};
   if (h.lengths)
     result.inputs.push_back({.name = "key_lengths",
