@@ -28,11 +28,9 @@ template <class T, int kRows, int kDepth, int kThreads>
 struct TokenTile {
   static constexpr int kChunks = kDepth / kChunk;
   static constexpr int kElements = kRows * kDepth;
+  static constexpr int kGroup = kChunks % 8 == 0 ? 8 : 4; // chunks that swizzling exchanges
   static_assert(kChunks % 4 == 0, "chunks are swizzled by fours at least");
-  static_assert(kRows % (kThreads / 4) == 0, "each thread copies as many rows");
-
-  // Neighbouring chunks that swizzling exchanges.
-  static constexpr int kGroup = kChunks % 8 == 0 ? 8 : 4;
+  static_assert(kRows % (kThreads / kGroup) == 0, "each thread copies as many rows");
 
   // Where a chunk lies, in elements.
   __device__ static constexpr int place(int row, int chunk) {
@@ -40,31 +38,39 @@ struct TokenTile {
   }
 
   // Copies `rows` rows of `depth` elements, a multiple of 8, that lie `stride` apart;
-  // asynchronously where 16-byte accesses are aligned (vector). What does not exist is 0. Four
-  // threads read 64 bytes of a row at a time.
+  // asynchronously where 16-byte accesses are aligned (vector). What does not exist is 0. As many
+  // neighbouring threads copy a row as there are chunks in a group: in whole sectors, and to 32
+  // different banks.
   __device__ __forceinline__ static void fetch(const T* from, std::int64_t stride, int rows,
                                                int depth, bool vector, T* tile) {
-    const int first = static_cast<int>(threadIdx.x) / 4,
-              quarter = static_cast<int>(threadIdx.x) % 4;
+    const int first = static_cast<int>(threadIdx.x) / kGroup;
+    const int own = static_cast<int>(threadIdx.x) % kGroup;
+    constexpr int kStep = kThreads / kGroup;
+    if (!vector) {
+      for (int item = first; item < kRows * kChunks / kGroup; item += kStep)
+        copy_elements(from, stride, rows, depth, item % kRows, item / kRows * kGroup + own, tile);
+      return;
+    }
     KG_UNROLL
-    for (int row = first; row < first + kRows; row += kThreads / 4) {
-      const T* const source = from + (row < rows ? row : 0) * stride + quarter * kChunk;
-      const int length = row < rows ? depth - quarter * kChunk : 0;
+    for (int row = first; row < first + kRows; row += kStep) {
+      const T* const source = from + row * stride + own * kChunk;
+      const int length = row < rows ? depth - own * kChunk : 0;
       KG_UNROLL
-      for (int chunk = 0; chunk < kChunks; chunk += 4) {
-        T* const to = tile + place(row, chunk + quarter);
+      for (int chunk = 0; chunk < kChunks; chunk += kGroup) {
         const bool exists = chunk * kChunk < length;
-        if (vector) {
-          ptx::cp_async_cg(to, exists ? source + chunk * kChunk : from, exists ? 16 : 0);
-        } else {
-          Pack<T, kChunk> elements;
-          KG_UNROLL
-          for (int e = 0; e < kChunk; ++e)
-            elements.element[e] = exists ? source[chunk * kChunk + e] : from_float<T>(0);
-          ptx::store_shared(reinterpret_cast<Pack<T, kChunk>*>(to), elements);
-        }
+        ptx::cp_async_cg(tile + place(row, chunk + own), exists ? source + chunk * kChunk : from,
+                         exists ? 16 : 0);
       }
     }
+  }
+  __device__ __forceinline__ static void copy_elements(const T* from, std::int64_t stride, int rows,
+                                                       int depth, int row, int chunk, T* tile) {
+    const bool exists = row < rows && chunk * kChunk < depth;
+    Pack<T, kChunk> elements;
+    KG_UNROLL
+    for (int e = 0; e < kChunk; ++e)
+      elements.element[e] = exists ? from[row * stride + chunk * kChunk + e] : from_float<T>(0);
+    ptx::store_shared(reinterpret_cast<Pack<T, kChunk>*>(tile + place(row, chunk)), elements);
   }
 
   // Fragments begin at rows that are multiples of 16 and at even chunks, which the code knows;
