@@ -18,6 +18,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <type_traits>
 
 namespace kg::attention {
@@ -73,22 +74,26 @@ bool is_aligned(const Rows& rows) {
   constexpr std::int64_t kPack = kPackElements<T>;
   return kg::is_aligned(static_cast<const T*>(rows.data)) && rows.length % kPack == 0 &&
          (rows.batch == 1 || rows.stride.sequence % kPack == 0) &&
-         (rows.heads == 1 || rows.stride.head % kPack == 0) &&
-         (rows.tokens == 1 || rows.stride.token % kPack == 0);
+         (rows.heads == 1 || rows.stride.head % kPack == 0) && rows.stride.token % kPack == 0;
 }
 
+// Of ragged sequences, whose tokens follow each other: what is known to be there, the longest one.
 template <class T>
 struct Tensors {
+  std::int64_t batch;
   Rows q, k, v, out, bias;
+  std::int64_t log_sums;
 
   explicit Tensors(const Problem<T>& p)
-      : q{"q", p.q, p.q_stride, p.batch, p.heads, p.queries, p.depth},
-        k{"k", p.k, p.k_stride, p.batch, p.kv_heads, p.keys, p.depth}, v{"v",          p.v,
-                                                                         p.v_stride,   p.batch,
-                                                                         p.kv_heads,   p.keys,
-                                                                         p.value_depth},
-        out{"out", p.out, p.out_stride, p.batch, p.heads, p.queries, p.value_depth},
-        bias{"bias", p.bias, p.bias_stride, p.batch, p.heads, p.queries, p.keys} {}
+      : batch(p.query_offsets == nullptr ? p.batch : 1), q{"q",     p.q,       p.q_stride, batch,
+                                                           p.heads, p.queries, p.depth},
+        k{"k", p.k, p.k_stride, batch, p.kv_heads, p.keys, p.depth}, v{"v",          p.v,
+                                                                       p.v_stride,   batch,
+                                                                       p.kv_heads,   p.keys,
+                                                                       p.value_depth},
+        out{"out", p.out, p.out_stride, batch, p.heads, p.queries, p.value_depth},
+        bias{"bias", p.bias, p.bias_stride, batch, p.heads, p.queries, p.keys},
+        log_sums((batch * p.heads - 1) * p.log_sum_stride + p.queries) {}
 };
 
 template <class T>
@@ -112,6 +117,16 @@ void require_valid(const Problem<T>& p) {
                                                      "; it must be a finite number above 0");
   require(p.causal || p.window == 0, "attention: window is " + std::to_string(p.window) +
                                          " without causal; set causal, or window to 0");
+  require((p.query_offsets == nullptr) == (p.key_offsets == nullptr),
+          std::string("attention: ") + (p.query_offsets ? "key_offsets" : "query_offsets") +
+              " is null; pass both offsets or none");
+  require(p.query_offsets == nullptr || p.bias == nullptr,
+          "attention: ragged sequences have no bias; leave out bias or the offsets");
+  if (p.query_offsets != nullptr)
+    for (const Strides& stride : {p.q_stride, p.k_stride, p.v_stride, p.out_stride})
+      require(stride.sequence == 0, "attention: ragged sequences follow each other, but a stride "
+                                    "from sequence to sequence is " +
+                                        std::to_string(stride.sequence) + "; it must be 0");
   require(p.log_sum == nullptr || p.log_sum_stride >= p.queries || p.batch * p.heads <= 1,
           "attention: log_sum_stride is " + std::to_string(p.log_sum_stride) + " for rows of " +
               std::to_string(p.queries) + "; rows must not overlap");
@@ -125,8 +140,7 @@ void require_memory(const Problem<T>& p) {
   require_rows_apart(tensors.out);
   constexpr auto kWidth = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t out_bytes = tensors.out.span() * kWidth;
-  const std::int64_t log_sum_bytes =
-      ((p.batch * p.heads - 1) * p.log_sum_stride + p.queries) * std::int64_t{sizeof(float)};
+  const std::int64_t log_sum_bytes = tensors.log_sums * std::int64_t{sizeof(float)};
   for (const Rows* rows : {&tensors.q, &tensors.k, &tensors.v, &tensors.bias}) {
     if (rows->data == nullptr || rows->empty()) continue;
     const std::string what = std::string("attention: ") + rows->name;
@@ -134,12 +148,16 @@ void require_memory(const Problem<T>& p) {
     if (p.log_sum != nullptr)
       require_apart(what, rows->data, rows->span() * kWidth, "log_sum", p.log_sum, log_sum_bytes);
   }
-  if (p.key_lengths != nullptr) {
-    const std::int64_t bytes = p.batch * std::int64_t{sizeof(std::int32_t)};
-    require_apart("attention: key_lengths", p.key_lengths, bytes, "out", p.out, out_bytes);
-    if (p.log_sum != nullptr)
-      require_apart("attention: key_lengths", p.key_lengths, bytes, "log_sum", p.log_sum,
-                    log_sum_bytes);
+  const std::tuple<const char*, const std::int32_t*, std::int64_t> numbers[] = {
+      {"key_lengths", p.key_lengths, p.batch},
+      {"query_offsets", p.query_offsets, p.batch + 1},
+      {"key_offsets", p.key_offsets, p.batch + 1}};
+  for (const auto& [name, data, count] : numbers) {
+    if (data == nullptr) continue;
+    const std::string what = std::string("attention: ") + name;
+    const std::int64_t bytes = count * std::int64_t{sizeof(std::int32_t)};
+    require_apart(what, data, bytes, "out", p.out, out_bytes);
+    if (p.log_sum != nullptr) require_apart(what, data, bytes, "log_sum", p.log_sum, log_sum_bytes);
   }
   if (p.log_sum != nullptr)
     require_apart("attention: log_sum", p.log_sum, log_sum_bytes, "out", p.out, out_bytes);

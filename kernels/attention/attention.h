@@ -11,6 +11,11 @@
 // may lie as batch x heads x tokens x depth, as batch x tokens x heads x depth, or packed with
 // others.
 //
+// Ragged sequences: with query_offsets and key_offsets the tokens of all sequences follow each
+// other in tensors without a sequence axis; sequence b has tokens offsets[b] to offsets[b + 1], of
+// Q and out by the first, of K and V by the second. queries and keys are then the most that one
+// has.
+//
 // Masks, all of which may be combined. key_lengths: sequence b has key_lengths[b] keys, and what
 // lies behind them is not read. causal: query i sees the keys up to i + n - queries of n; the last
 // query sees all, as in decoding, and where there are more queries than keys the first ones see
@@ -64,13 +69,17 @@ struct Problem {
   Strides out_stride = {};
   float scale = 1; // above 0; 1 / sqrt(depth) as a rule
   bool causal = false;
-  std::int64_t window = 0;                   // with causal; 0: all keys
+  std::int64_t window = 0; // with causal; 0: all keys
+  // batch + 1 numbers each, both or none; ascending, from 0 on.
+  const std::int32_t* query_offsets = nullptr;
+  const std::int32_t* key_offsets = nullptr;
   const std::int32_t* key_lengths = nullptr; // batch numbers from 0 to keys; null: all have `keys`
   const T* bias = nullptr;                   // rows of `keys` elements; null: none
   Strides bias_stride = {};                  // token: from one query to the next; 0 shares it
-  float* log_sum = nullptr;                  // batch x heads rows of `queries`; null: not wanted
-  std::int64_t log_sum_stride = 0;           // from one such row to the next
-  float* workspace = nullptr;                // of workspace_bytes()
+  // batch x heads rows of `queries`, ragged: heads rows of all queries; null: not wanted
+  float* log_sum = nullptr;
+  std::int64_t log_sum_stride = 0; // from one such row to the next
+  float* workspace = nullptr;      // of workspace_bytes()
 };
 
 // naive: one thread per query, its scores in memory. tiled: 64 queries per block, one pass over the
@@ -102,9 +111,10 @@ std::size_t workspace_bytes(const Problem<T>& problem, Variant variant);
 // without keys the results are those of queries that see none. Throws Error naming the field on a
 // null pointer where one is needed, a negative extent or stride, extents of 2^31 or more, kv_heads
 // that do not divide heads, a depth below 1, a scale that is not a positive number, a window that
-// is negative or not causal, a result whose rows overlap each other or an input, or a variant that
-// does not support the depths. key_lengths are not checked: they lie on the device; what is outside
-// [0, keys] counts as the nearer end.
+// is negative or not causal, offsets of one kind alone or with a
+// bias or a stride from sequence to sequence, a result whose rows overlap each other or an input,
+// or a variant that does not support the depths. key_lengths are not checked: they lie on the
+// device; what is outside [0, keys] counts as the nearer end.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 
@@ -117,7 +127,8 @@ std::int64_t visible_pairs(std::int64_t queries, std::int64_t keys, bool causal,
 
 // Q, and the rows of K and V that any query may see, read once, bias where it is seen; out and
 // log_sum written once. Two operations for each product of a visible pair's score and of its value,
-// as the literature counts; exponentials come on top. key_lengths count as `keys`: they are data.
+// as the literature counts; exponentials come on top. Lengths and offsets are data: as if
+// every sequence had `queries` and `keys`.
 template <class T>
 Work work(const Problem<T>& problem);
 

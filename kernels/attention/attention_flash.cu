@@ -57,9 +57,13 @@ __device__ __forceinline__ float row_sum(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
+// Blocks per multiprocessor that the registers must leave room for. At a depth of 64 ptxas keeps
+// room for three by itself, and needs more registers when it is asked for fewer.
+constexpr int least_blocks(int depth) { return depth <= 64 ? 0 : 2; }
+
 // kDepth, kValueDepth: the depths, rounded up to what there is a kernel for.
 template <class T, int kDepth, int kValueDepth>
-__global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
+__global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Arguments<T> a) {
   using TileQ = TokenTile<T, kTileQueries, kDepth, kThreads>;
   using TileK = TokenTile<T, kTileKeys, kDepth, kThreads>;
   using TileV = TokenTile<T, kTileKeys, kValueDepth, kThreads>;
@@ -70,11 +74,12 @@ __global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
   constexpr int kValues = kValueDepth / 8;
 
   const Problem<T>& p = a.problem;
-  const Head<T> head(a, static_cast<int>(blockIdx.x / static_cast<unsigned>(a.tiles)));
+  const Head<T> head(p, static_cast<int>(blockIdx.x / static_cast<unsigned>(a.tiles)));
   const int first_query =
       (a.tiles - 1 - static_cast<int>(blockIdx.x % static_cast<unsigned>(a.tiles))) * kTileQueries;
-  const int queries = static_cast<int>(
-      p.queries - first_query < kTileQueries ? p.queries - first_query : kTileQueries);
+  if (first_query >= head.queries) return; // of a sequence that is shorter than others
+  const int queries =
+      head.queries - first_query < kTileQueries ? head.queries - first_query : kTileQueries;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpQueries;
   const auto depth = static_cast<int>(p.depth), value_depth = static_cast<int>(p.value_depth);
@@ -84,8 +89,8 @@ __global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
   T* const tile_v = tile_k + TileK::kElements;
   const T* const own_q = tile_q + warp_row * kDepth;
   const int lane_q = TileQ::of_rows(), lane_k = TileK::of_columns(), lane_v = TileV::of_rows();
-  const int first_key = a.visible(first_query, head.keys).first / kTileKeys * kTileKeys;
-  const int end_key = a.visible(first_query + queries - 1, head.keys).end;
+  const int first_key = head.visible(p, first_query).first / kTileKeys * kTileKeys;
+  const int end_key = head.visible(p, first_query + queries - 1).end;
   const auto fetch_k = [&](int key) __attribute__((always_inline)) {
     TileK::fetch(head.k + key * p.k_stride.token, p.k_stride.token, end_key - key, depth, a.vector,
                  tile_k);
@@ -97,8 +102,8 @@ __global__ void __launch_bounds__(kThreads) flash(Arguments<T> a) {
 
   // A lane has columns 2 c and 2 c + 1 of each 8, of rows r and r + 8 of the warp.
   const int row = warp_row + lane / 4, column = lane % 4 * 2;
-  const Visible visible[2] = {a.visible(first_query + row, head.keys),
-                              a.visible(first_query + row + 8, head.keys)};
+  const Visible visible[2] = {head.visible(p, first_query + row),
+                              head.visible(p, first_query + row + 8)};
   const float by = a.score_unit() * kLog2E;
   RunningRow running[2];
   float out[kValues][4] = {};

@@ -86,19 +86,20 @@ __global__ void __launch_bounds__(kScoreTile.threads(), 2) tiled(Arguments<float
   const auto value_depth = static_cast<int>(p.value_depth);
   const auto parts = static_cast<unsigned>((value_depth + kPart - 1) / kPart);
   const unsigned of_head = blockIdx.x / static_cast<unsigned>(a.tiles);
-  const Head<float> head(a, static_cast<int>(of_head / parts));
+  const Head<float> head(p, static_cast<int>(of_head / parts));
   const int first_value = static_cast<int>(of_head % parts) * kPart;
   const int first_query =
       (a.tiles - 1 - static_cast<int>(blockIdx.x % static_cast<unsigned>(a.tiles))) * kTileQueries;
-  const int queries = static_cast<int>(
-      p.queries - first_query < kTileQueries ? p.queries - first_query : kTileQueries);
+  if (first_query >= head.queries) return; // of a sequence that is shorter than others
+  const int queries =
+      head.queries - first_query < kTileQueries ? head.queries - first_query : kTileQueries;
   const auto thread = static_cast<int>(threadIdx.x);
   const int row = thread / kScoreTile.threads_n() * kRows;
   const int column = thread % kScoreTile.threads_n() * kOwnColumns;
   const auto depth = static_cast<int>(p.depth);
 
-  const int first_key = a.visible(first_query, head.keys).first / kColumns * kColumns;
-  const int end_key = a.visible(first_query + queries - 1, head.keys).end;
+  const int first_key = head.visible(p, first_query).first / kColumns * kColumns;
+  const int end_key = head.visible(p, first_query + queries - 1).end;
   const float by = a.score_unit() * kLog2E;
   RunningRow running[kRows];
   float out[kGroups][kRows][kOwnColumns] = {};
@@ -139,7 +140,7 @@ __global__ void __launch_bounds__(kScoreTile.threads(), 2) tiled(Arguments<float
     }
     KG_UNROLL
     for (int i = 0; i < kRows; ++i) {
-      const Visible visible = a.visible(first_query + row + i, head.keys);
+      const Visible visible = head.visible(p, first_query + row + i);
       float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
       KG_UNROLL
       for (int j = 0; j < kOwnColumns; ++j) {

@@ -24,9 +24,10 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Arguments<T> a) {
   const Problem<T>& p = a.problem;
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (index >= p.batch * p.heads * p.queries) return;
-  const Head<T> head(a, static_cast<int>(index / p.queries));
+  const Head<T> head(p, static_cast<int>(index / p.queries));
   const auto query = static_cast<int>(index % p.queries);
-  const Visible visible = a.visible(query, head.keys);
+  if (query >= head.queries) return;
+  const Visible visible = head.visible(p, query);
   float* const scores = p.workspace + index * p.keys;
   const T* const q = head.q + query * p.q_stride.token;
 

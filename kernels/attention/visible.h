@@ -13,61 +13,77 @@ namespace kg::attention {
 
 constexpr float kLog2E = 1.44269504088896340736F; // 1 / ln 2
 
-// Keys [first, end) of a head.
-struct Visible {
-  int first, end;
-};
-
 template <class T>
 struct Arguments {
   Problem<T> problem;
   int tiles;   // of queries, per head
   bool vector; // every row of Q, K, V and out begins and ends at a multiple of 16 bytes
 
-  __device__ __forceinline__ int keys_of(int sequence) const {
-    const auto most = static_cast<int>(problem.keys);
-    if (problem.key_lengths == nullptr) return most;
-    const int length = problem.key_lengths[sequence];
-    return length < most ? length : most; // a negative one hides all keys, too
-  }
-
-  // `keys` is keys_of the query's sequence.
-  __device__ __forceinline__ Visible visible(int query, int keys) const {
-    if (!problem.causal) return {0, keys};
-    const int own = query + keys - static_cast<int>(problem.queries);
-    const int end = own + 1 < 0 ? 0 : own + 1 < keys ? own + 1 : keys;
-    const auto first = static_cast<int>(own + 1 - problem.window);
-    return {problem.window == 0 || first < 0 ? 0 : first < end ? first : end, end};
-  }
-
-  // 1 / what scores count in: the exponential of a score is exp2(score x exponent_scale).
+  // What scores count in: the exponential of a score is exp2(score x score_unit() x log2 e).
   __device__ __forceinline__ float score_unit() const {
     return problem.bias == nullptr ? problem.scale : 1.0F;
   }
 };
 
+// Keys [first, end) of a head.
+struct Visible {
+  int first, end;
+};
+
+// A sequence's part of the tokens of all.
+struct Span {
+  std::int64_t first;
+  int count;
+};
+__device__ __forceinline__ Span span_of(const std::int32_t* offsets, int sequence,
+                                        std::int64_t most) {
+  if (offsets == nullptr) return {0, static_cast<int>(most)};
+  const int first = offsets[sequence], count = offsets[sequence + 1] - first;
+  return {first, count < most ? count : static_cast<int>(most)};
+}
+
 // One head of one sequence, as a block or thread sees it.
 template <class T>
 struct Head {
-  int sequence, head, keys;
+  int queries, keys;
   const T *q, *k, *v, *bias; // bias: null where there is none
   T* out;
   float* log_sum; // null where it is not wanted
 
-  __device__ __forceinline__ Head(const Arguments<T>& a, int number) {
-    const Problem<T>& p = a.problem;
-    sequence = number / static_cast<int>(p.heads);
-    head = number % static_cast<int>(p.heads);
-    keys = a.keys_of(sequence);
+  __device__ __forceinline__ Head(const Problem<T>& p, int number) {
+    const int sequence = number / static_cast<int>(p.heads);
+    const int head = number % static_cast<int>(p.heads);
     const int of_keys = head / static_cast<int>(p.heads / p.kv_heads);
-    q = p.q + sequence * p.q_stride.sequence + head * p.q_stride.head;
-    k = p.k + sequence * p.k_stride.sequence + of_keys * p.k_stride.head;
-    v = p.v + sequence * p.v_stride.sequence + of_keys * p.v_stride.head;
-    out = p.out + sequence * p.out_stride.sequence + head * p.out_stride.head;
+    const Span own = span_of(p.query_offsets, sequence, p.queries);
+    const Span seen = span_of(p.key_offsets, sequence, p.keys);
+    queries = own.count;
+    keys = seen.count;
+    if (p.key_lengths != nullptr && p.key_lengths[sequence] < keys)
+      keys = p.key_lengths[sequence]; // a negative one hides all keys, too
+    const auto begin = [&](const Strides& stride, const Span& tokens, int of)
+        __attribute__((always_inline)) {
+      return sequence * stride.sequence + of * stride.head + tokens.first * stride.token;
+    };
+    q = p.q + begin(p.q_stride, own, head);
+    k = p.k + begin(p.k_stride, seen, of_keys);
+    v = p.v + begin(p.v_stride, seen, of_keys);
+    out = p.out + begin(p.out_stride, own, head);
     bias = p.bias == nullptr
                ? nullptr
                : p.bias + sequence * p.bias_stride.sequence + head * p.bias_stride.head;
-    log_sum = p.log_sum == nullptr ? nullptr : p.log_sum + number * p.log_sum_stride;
+    // One row per head of each sequence; of ragged sequences, which share their tensors, per head.
+    log_sum = p.log_sum == nullptr
+                  ? nullptr
+                  : p.log_sum + own.first +
+                        (p.query_offsets == nullptr ? number : head) * p.log_sum_stride;
+  }
+
+  __device__ __forceinline__ Visible visible(const Problem<T>& p, int query) const {
+    if (!p.causal) return {0, keys};
+    const int own = query + keys - queries;
+    const int end = own + 1 < 0 ? 0 : own + 1 < keys ? own + 1 : keys;
+    const auto first = static_cast<int>(own + 1 - p.window);
+    return {p.window == 0 || first < 0 ? 0 : first < end ? first : end, end};
   }
 };
 

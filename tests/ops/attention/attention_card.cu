@@ -20,12 +20,13 @@ namespace kg::card {
 namespace {
 
 void draw(const Problem& problem, Inputs& inputs) {
-  const Heads h = heads_of(problem);
-  if (!h.lengths || inputs.contains("key_lengths")) return;
-  std::vector<double> lengths;
-  for (std::int64_t b = 0; b < h.batch; ++b)
-    lengths.push_back(static_cast<double>(usual_length(b, h.keys)));
-  inputs["key_lengths"] = values(Dtype::i32, std::move(lengths));
+  for (const Tensor& input : problem.inputs) {
+    if (!input.element || input.dtype != Dtype::i32 || inputs.contains(input.name)) continue;
+    std::vector<double> numbers;
+    for (std::int64_t i = 0; i < input.size(); ++i)
+      numbers.push_back(static_cast<double>(input.element(i)));
+    inputs[input.name] = values(Dtype::i32, std::move(numbers));
+  }
 }
 
 // Of a problem without memory: extents and masks.
@@ -81,10 +82,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   if (!h.causal) pairs = h.queries * h.keys;
   Problem result{dtype,
                  shape.text(),
-                 {{"q", dtype, h.extents(h.heads, h.queries, h.depth), false},
-                  {"k", dtype, h.extents(h.kv_heads, h.keys, h.depth), false},
-                  {"v", dtype, h.extents(h.kv_heads, h.keys, h.value_depth), false}},
-                 {{"out", dtype, h.extents(h.heads, h.queries, h.value_depth), false}},
+                 {{"q", dtype, h.extents(Heads::Of::queries, h.depth), false},
+                  {"k", dtype, h.extents(Heads::Of::keys, h.depth), false},
+                  {"v", dtype, h.extents(Heads::Of::keys, h.value_depth), false}},
+                 {{"out", dtype, h.extents(Heads::Of::queries, h.value_depth), false}},
                  work,
                  static_cast<double>(h.batch * h.heads) * static_cast<double>(pairs) *
                      static_cast<double>(2 * (h.depth + h.value_depth)),
@@ -97,22 +98,54 @@ Problem problem(Dtype dtype, const Shape& shape) {
                              .element = [keys = h.keys](std::int64_t b) {
                                return static_cast<std::uint64_t>(usual_length(b, keys));
                              }});
+  if (h.ragged)
+    for (const auto& [name, of] : {std::pair{"query_offsets", Heads::Of::queries},
+                                   std::pair{"key_offsets", Heads::Of::keys}})
+      result.inputs.push_back({.name = name,
+                               .dtype = Dtype::i32,
+                               .extents = {h.batch + 1},
+                               .by_row = false,
+                               .element = [offsets = h.offsets(of)](std::int64_t b) {
+                                 return static_cast<std::uint64_t>(
+                                     offsets[static_cast<std::size_t>(b)]);
+                               }});
   if (h.bias) result.inputs.push_back({"bias", dtype, {h.heads, h.queries, h.keys}, false});
+  std::vector<std::int64_t> log_sums = {h.batch, h.heads, h.queries};
+  if (h.ragged) log_sums = {h.heads, h.offsets(Heads::Of::queries).back()};
   result.outputs.push_back({.name = "log_sum",
                             .dtype = Dtype::f32,
-                            .extents = {h.batch, h.heads, h.queries},
+                            .extents = log_sums,
                             .by_row = false,
                             .optional = true});
   result.gaps = true;
   result.pitched = true;
   result.unread = unseen(h) * static_cast<double>(size_of(dtype));
   result.draw = draw;
+  // What a mask says is part of the function's name; the rest are numbers.
+  std::string words;
+  const std::pair<bool, const char*> flags[] = {{h.ragged, "ragged"},
+                                                {h.tokens_first && !h.ragged, "bshd"},
+                                                {h.causal, "causal"},
+                                                {h.lengths, "lengths"},
+                                                {h.bias, "bias"}};
+  for (const auto& [there, word] : flags)
+    if (there) words += (words.empty() ? "" : "_") + std::string(word);
+  result.calling = {words,
+                    {{"batch", {h.batch}},
+                     {"heads", {h.heads}},
+                     {"kv_heads", {h.kv_heads}},
+                     {"queries", {h.queries}},
+                     {"keys", {h.keys}},
+                     {"depth", {h.depth}},
+                     {"value_depth", {h.value_depth}}}};
+  if (h.causal) result.calling->integers.push_back({"window", {h.window}});
   return result;
 }
 
 // Of a tensor whose rows `leading` elements lie apart.
 attention::Strides strides(const Heads& h, std::int64_t heads, std::int64_t tokens,
                            std::int64_t leading) {
+  if (h.ragged) return {0, leading, heads * leading};
   return h.tokens_first ? attention::Strides{tokens * heads * leading, leading, heads * leading}
                         : attention::Strides{heads * tokens * leading, tokens * leading, leading};
 }
@@ -122,15 +155,21 @@ struct Run {
   attention::Variant operator()(const Call& call, attention::Variant variant,
                                 Stream& stream) const {
     const Heads h = heads_of(call.problem());
-    const std::size_t heads = h.tokens_first ? 2 : 1, tokens = h.tokens_first ? 1 : 2;
     attention::Problem<T> p = described<T>(h);
-    p.batch = call.extent("q", 0);
+    const std::size_t axes = h.ragged ? 3 : 4;
+    const std::size_t heads = h.ragged || !h.tokens_first ? 1 : 2, tokens = 3 - heads;
     p.heads = call.extent("q", heads);
     p.kv_heads = call.extent("k", heads);
-    p.queries = call.extent("q", tokens);
-    p.keys = call.extent("k", tokens);
-    p.depth = call.extent("q", 3);
-    p.value_depth = call.extent("v", 3);
+    p.depth = call.extent("q", axes - 1);
+    p.value_depth = call.extent("v", axes - 1);
+    if (h.ragged) {
+      p.query_offsets = call.in<std::int32_t>("query_offsets");
+      p.key_offsets = call.in<std::int32_t>("key_offsets");
+    } else {
+      p.batch = call.extent("q", 0);
+      p.queries = call.extent("q", tokens);
+      p.keys = call.extent("k", tokens);
+    }
     p.q = call.in<T>("q");
     p.k = call.in<T>("k");
     p.v = call.in<T>("v");

@@ -6,6 +6,8 @@
 // depth; and, in this order where they are there:
 //   v32        the values' depth, where it is another one
 //   bshd       tokens before heads; else heads before tokens
+//   ragged     the same without an axis of sequences, which have fewer and fewer tokens
+//              (usual_length) and follow each other
 //   causal, window32, lengths, bias    the masks (attention.h)
 #pragma once
 
@@ -18,29 +20,65 @@
 
 namespace kg::card {
 
+// How many tokens a sequence has where a shape does not say: all, three quarters, half, a quarter
+// of them, and so on.
+inline std::int64_t usual_length(std::int64_t sequence, std::int64_t most) {
+  return most * (4 - sequence % 4) / 4;
+}
+
 struct Heads {
   std::int64_t batch, heads, kv_heads, queries, keys, depth, value_depth;
-  bool tokens_first, causal;
+  bool tokens_first, ragged, causal;
   std::int64_t window;
   bool lengths, bias;
 
-  // Of a tensor with so many heads and tokens.
-  std::vector<std::int64_t> extents(std::int64_t of_heads, std::int64_t tokens,
-                                    std::int64_t length) const {
-    if (tokens_first) return {batch, tokens, of_heads, length};
-    return {batch, of_heads, tokens, length};
+  // Whose heads and tokens a tensor has.
+  enum class Of { queries, keys };
+
+  // Of a sequence.
+  std::int64_t tokens(Of of, std::int64_t sequence) const {
+    if (!ragged) return of == Of::queries ? queries : keys;
+    return of == Of::queries ? usual_length(sequence, queries) : usual_length(sequence + 3, keys);
   }
-  // Where its row begins.
-  std::int64_t at(std::int64_t of_heads, std::int64_t tokens, std::int64_t length,
-                  std::int64_t sequence, std::int64_t head, std::int64_t token) const {
-    const std::int64_t row = tokens_first ? (sequence * tokens + token) * of_heads + head
-                                          : (sequence * of_heads + head) * tokens + token;
-    return row * length;
+  // Where the tokens of each begin, and where those of the last one end.
+  std::vector<std::int64_t> offsets(Of of) const {
+    std::vector<std::int64_t> result = {0};
+    for (std::int64_t b = 0; b < batch; ++b) result.push_back(result.back() + tokens(of, b));
+    return result;
+  }
+
+  std::vector<std::int64_t> extents(Of of, std::int64_t length) const {
+    const std::int64_t count = heads_of(of), each = tokens(of, 0);
+    if (ragged) return {offsets(of).back(), count, length};
+    if (tokens_first) return {batch, each, count, length};
+    return {batch, count, each, length};
+  }
+  // Where a row begins.
+  std::int64_t at(Of of, std::int64_t length, std::int64_t sequence, std::int64_t head,
+                  std::int64_t token) const {
+    const std::int64_t count = heads_of(of), each = tokens(of, 0);
+    if (ragged)
+      token += offsets(of)[static_cast<std::size_t>(sequence)];
+    else if (tokens_first)
+      token += sequence * each;
+    return (tokens_first ? token * count + head : (sequence * count + head) * each + token) *
+           length;
+  }
+  std::int64_t log_sum_at(std::int64_t sequence, std::int64_t head, std::int64_t query) const {
+    if (!ragged) return (sequence * heads + head) * queries + query;
+    const std::vector<std::int64_t> begin = offsets(Of::queries);
+    return head * begin.back() + begin[static_cast<std::size_t>(sequence)] + query;
+  }
+  std::int64_t log_sums() const {
+    return heads * (ragged ? offsets(Of::queries).back() : batch * queries);
   }
   std::int64_t kv_head(std::int64_t head) const { return head / (heads / kv_heads); }
 
   // Whether each query sees a key, in every sequence.
-  bool all_see() const { return !lengths && keys > 0 && (!causal || keys >= queries); }
+  bool all_see() const { return !lengths && !ragged && keys > 0 && (!causal || keys >= queries); }
+
+ private:
+  std::int64_t heads_of(Of of) const { return of == Of::queries ? heads : kv_heads; }
 };
 
 inline Heads heads_of(const Shape& shape) {
@@ -53,6 +91,7 @@ inline Heads heads_of(const Shape& shape) {
     return there ? shape.number(key) : otherwise;
   };
   const std::int64_t heads = shape.number("h"), depth = shape.number("d");
+  const bool ragged = shape.has("ragged");
   return {.batch = shape.number("b"),
           .heads = heads,
           .kv_heads = optional("kv", heads),
@@ -60,7 +99,8 @@ inline Heads heads_of(const Shape& shape) {
           .keys = shape.number("k"),
           .depth = depth,
           .value_depth = optional("v", depth),
-          .tokens_first = shape.has("bshd"),
+          .tokens_first = shape.has("bshd") || ragged,
+          .ragged = ragged,
           .causal = shape.has("causal"),
           .window = optional("window", 0),
           .lengths = shape.has("lengths"),
@@ -68,11 +108,5 @@ inline Heads heads_of(const Shape& shape) {
 }
 inline Heads heads_of(const std::string& shape) { return heads_of(Shape::parse(shape)); }
 inline Heads heads_of(const Problem& problem) { return heads_of(problem.shape); }
-
-// How many keys a sequence has, unless a sample says otherwise: all, three quarters, half, a
-// quarter of them, and so on.
-inline std::int64_t usual_length(std::int64_t sequence, std::int64_t keys) {
-  return keys * (4 - sequence % 4) / 4;
-}
 
 } // namespace kg::card

@@ -48,11 +48,13 @@ struct Row {
 // get(tensor, index) gives an element.
 template <class Get>
 test::AttentionOracle row_oracle(const Heads& h, double scale, const Row& row, Get get) {
+  const std::int64_t most = h.tokens(Heads::Of::keys, row.sequence);
   const std::int64_t keys =
       h.lengths ? std::clamp(static_cast<std::int64_t>(get("key_lengths", row.sequence)),
-                             std::int64_t{0}, h.keys)
-                : h.keys;
-  const std::int64_t last = h.causal ? row.query + keys - h.queries : keys - 1;
+                             std::int64_t{0}, most)
+                : most;
+  const std::int64_t queries = h.tokens(Heads::Of::queries, row.sequence);
+  const std::int64_t last = h.causal ? row.query + keys - queries : keys - 1;
   const std::int64_t end = std::clamp<std::int64_t>(last + 1, 0, keys);
   const std::int64_t first =
       h.window > 0 ? std::clamp<std::int64_t>(last + 1 - h.window, 0, end) : 0;
@@ -61,11 +63,11 @@ test::AttentionOracle row_oracle(const Heads& h, double scale, const Row& row, G
     for (std::int64_t i = 0; i < count; ++i) to.push_back(get(name, begin + i));
   };
   std::vector<double> q, k, v, bias;
-  part("q", h.at(h.heads, h.queries, h.depth, row.sequence, row.head, row.query), h.depth, q);
+  part("q", h.at(Heads::Of::queries, h.depth, row.sequence, row.head, row.query), h.depth, q);
   for (std::int64_t j = first; j < end; ++j) {
     const std::int64_t head = h.kv_head(row.head);
-    part("k", h.at(h.kv_heads, h.keys, h.depth, row.sequence, head, j), h.depth, k);
-    part("v", h.at(h.kv_heads, h.keys, h.value_depth, row.sequence, head, j), h.value_depth, v);
+    part("k", h.at(Heads::Of::keys, h.depth, row.sequence, head, j), h.depth, k);
+    part("v", h.at(Heads::Of::keys, h.value_depth, row.sequence, head, j), h.value_depth, v);
   }
   if (h.bias) part("bias", (row.head * h.queries + row.query) * h.keys + first, end - first, bias);
   return test::attention_oracle({.queries = 1,
@@ -89,21 +91,23 @@ inline References references(const Problem& problem, const Inputs& inputs) {
     return (*tensors.at(name))[static_cast<std::size_t>(i)];
   };
   const auto all = std::make_shared<Results>();
-  const auto outs = static_cast<std::size_t>(h.batch * h.heads * h.queries * h.value_depth);
-  all->value.resize(outs), all->weighted_abs.resize(outs), all->condition.resize(outs);
+  for (auto* const each : {&all->value, &all->weighted_abs, &all->condition})
+    each->resize(static_cast<std::size_t>(problem.tensor("out").size()));
+  for (auto* const each : {&all->log_sum, &all->query_condition})
+    each->resize(static_cast<std::size_t>(h.log_sums()));
   for (std::int64_t b = 0; b < h.batch; ++b)
     for (std::int64_t head = 0; head < h.heads; ++head)
-      for (std::int64_t i = 0; i < h.queries; ++i) {
+      for (std::int64_t i = 0; i < h.tokens(Heads::Of::queries, b); ++i) {
         const test::AttentionOracle row =
             row_oracle(h, problem.scalars.at("scale"), {b, head, i}, get);
-        const auto to =
-            static_cast<std::ptrdiff_t>(h.at(h.heads, h.queries, h.value_depth, b, head, i));
+        const auto to = h.at(Heads::Of::queries, h.value_depth, b, head, i);
         std::copy(row.value.begin(), row.value.end(), all->value.begin() + to);
         std::copy(row.weighted_abs.begin(), row.weighted_abs.end(), all->weighted_abs.begin() + to);
         std::copy(row.score_condition.begin(), row.score_condition.end(),
                   all->condition.begin() + to);
-        all->log_sum.push_back(row.log_sum[0]);
-        all->query_condition.push_back(row.query_condition[0]);
+        const auto at = static_cast<std::size_t>(h.log_sum_at(b, head, i));
+        all->log_sum[at] = row.log_sum[0];
+        all->query_condition[at] = row.query_condition[0];
       }
   References result;
   result["out"] = {all->value, [=, dtype = problem.dtype](std::string_view variant) {

@@ -33,7 +33,7 @@ std::vector<double> outputs(const Heads& h, Value value) {
     for (std::int64_t head = 0; head < h.heads; ++head)
       for (std::int64_t i = 0; i < h.queries; ++i)
         for (std::int64_t d = 0; d < h.value_depth; ++d)
-          out[static_cast<std::size_t>(h.at(h.heads, h.queries, h.value_depth, b, head, i) + d)] =
+          out[static_cast<std::size_t>(h.at(Heads::Of::queries, h.value_depth, b, head, i) + d)] =
               value(b, head, i, d);
   return out;
 }
@@ -54,7 +54,7 @@ inline Sample equal_scores(Dtype dtype, const std::string& shape) {
         double sum = 0;
         for (std::int64_t j = 0; j < h.keys; ++j)
           sum += v[static_cast<std::size_t>(
-              h.at(h.kv_heads, h.keys, h.value_depth, b, h.kv_head(head), j) + d)];
+              h.at(Heads::Of::keys, h.value_depth, b, h.kv_head(head), j) + d)];
         return sum / static_cast<double>(h.keys);
       });
   return sample;
@@ -79,19 +79,18 @@ inline Sample one_key_each(Dtype dtype, const std::string& shape) {
     for (std::int64_t d = 0; d < h.depth; ++d) {
       for (std::int64_t head = 0; head < h.heads; ++head)
         for (std::int64_t i = 0; i < h.queries; ++i)
-          q[static_cast<std::size_t>(h.at(h.heads, h.queries, h.depth, b, head, i) + d)] =
+          q[static_cast<std::size_t>(h.at(Heads::Of::queries, h.depth, b, head, i) + d)] =
               32 * sign(chosen(b, head, i), d);
       for (std::int64_t head = 0; head < h.kv_heads; ++head)
         for (std::int64_t j = 0; j < h.keys; ++j)
-          k[static_cast<std::size_t>(h.at(h.kv_heads, h.keys, h.depth, b, head, j) + d)] =
-              sign(j, d);
+          k[static_cast<std::size_t>(h.at(Heads::Of::keys, h.depth, b, head, j) + d)] = sign(j, d);
     }
   Sample sample{.fill = "one key each", .shape = shape};
   sample.inputs = {{"q", values(dtype, q)}, {"k", values(dtype, k)}, {"v", values(dtype, v)}};
   sample.expected["out"] =
       outputs(h, [&](std::int64_t b, std::int64_t head, std::int64_t i, std::int64_t d) {
         return v[static_cast<std::size_t>(
-            h.at(h.kv_heads, h.keys, h.value_depth, b, h.kv_head(head), chosen(b, head, i)) + d)];
+            h.at(Heads::Of::keys, h.value_depth, b, h.kv_head(head), chosen(b, head, i)) + d)];
       });
   return sample;
 }
@@ -119,7 +118,8 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
         "b5_h2_q17_k140_d64_lengths", "b5_h2_kv1_q70_k70_d40_bshd_causal_lengths",
         "b3_h2_q40_k90_d64_causal_window30_lengths", "b2_h3_q40_k90_d64_bias",
         "b1_h4_kv2_q70_k70_d64_bshd_causal_bias", "b1_h1_q1_k300_d128_causal",
-        "b1_h8_kv1_q5_k66_d128_v64"})
+        "b1_h8_kv1_q5_k66_d128_v64", "b5_h2_q70_k130_d64_ragged",
+        "b3_h4_kv2_q66_k80_d40_ragged_causal", "b4_h2_q70_k70_d64_ragged_causal_window30"})
     samples.push_back({.fill = "normal", .shape = shape});
   // The largest score comes late, or early: the sums are rescaled, or not.
   for (const double direction : {1.0, -1.0}) {
@@ -136,7 +136,9 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
   // With more queries than keys the first ones see none: tiles of zeros.
   for (Sample& sample : samples) {
     const Heads h = heads_of(sample.shape);
-    if (!h.causal || (h.queries < h.keys + 16 && !(h.lengths && h.queries == h.keys))) continue;
+    const bool fewer_keys =
+        h.queries >= h.keys + 16 || h.ragged || (h.lengths && h.queries == h.keys);
+    if (!h.causal || !fewer_keys) continue;
     sample.degenerate = test::Degenerate::sparse;
     sample.vacuous_outputs = {"log_sum"}; // where the claim does not hold
   }
