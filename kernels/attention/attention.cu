@@ -35,6 +35,8 @@ struct Rows {
   Strides stride;
   std::int64_t batch, heads, tokens, length;
 
+  // Whether no memory lies between its elements, where rows of another tensor could.
+  bool packed() const { return span() <= batch * heads * tokens * length; }
   bool empty() const { return batch * heads * tokens * length == 0; }
   // Elements from the first to behind the last one.
   std::int64_t span() const {
@@ -144,8 +146,9 @@ void require_memory(const Problem<T>& p) {
   for (const Rows* rows : {&tensors.q, &tensors.k, &tensors.v, &tensors.bias}) {
     if (rows->data == nullptr || rows->empty()) continue;
     const std::string what = std::string("attention: ") + rows->name;
-    require_apart(what, rows->data, rows->span() * kWidth, "out", p.out, out_bytes);
-    if (p.log_sum != nullptr)
+    if (rows->packed() && tensors.out.packed())
+      require_apart(what, rows->data, rows->span() * kWidth, "out", p.out, out_bytes);
+    if (rows->packed() && p.log_sum != nullptr)
       require_apart(what, rows->data, rows->span() * kWidth, "log_sum", p.log_sum, log_sum_bytes);
   }
   const std::tuple<const char*, const std::int32_t*, std::int64_t> numbers[] = {
@@ -156,10 +159,10 @@ void require_memory(const Problem<T>& p) {
     if (data == nullptr) continue;
     const std::string what = std::string("attention: ") + name;
     const std::int64_t bytes = count * std::int64_t{sizeof(std::int32_t)};
-    require_apart(what, data, bytes, "out", p.out, out_bytes);
+    if (tensors.out.packed()) require_apart(what, data, bytes, "out", p.out, out_bytes);
     if (p.log_sum != nullptr) require_apart(what, data, bytes, "log_sum", p.log_sum, log_sum_bytes);
   }
-  if (p.log_sum != nullptr)
+  if (p.log_sum != nullptr && tensors.out.packed())
     require_apart("attention: log_sum", p.log_sum, log_sum_bytes, "out", p.out, out_bytes);
 }
 

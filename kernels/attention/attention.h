@@ -111,10 +111,11 @@ std::size_t workspace_bytes(const Problem<T>& problem, Variant variant);
 // without keys the results are those of queries that see none. Throws Error naming the field on a
 // null pointer where one is needed, a negative extent or stride, extents of 2^31 or more, kv_heads
 // that do not divide heads, a depth below 1, a scale that is not a positive number, a window that
-// is negative or not causal, offsets of one kind alone or with a
-// bias or a stride from sequence to sequence, a result whose rows overlap each other or an input,
-// or a variant that does not support the depths. key_lengths are not checked: they lie on the
-// device; what is outside [0, keys] counts as the nearer end.
+// is negative or not causal, offsets of one kind alone, or with a bias or a stride from sequence to
+// sequence, rows of a result that overlap each other, a packed result that overlaps a packed input,
+// or a variant that does not support the depths. Rows of one tensor may lie in the gaps of another;
+// whether they meet there is not checked. Nor is what lies on the device: a key length outside [0,
+// keys] counts as the nearer end, offsets must be right.
 template <class T>
 Variant run(const Problem<T>& problem, Variant variant, Stream& stream);
 

@@ -20,7 +20,7 @@ struct FarTensor {
 // T: as wide as the elements. Both rows are `bytes` at first.
 template <class T>
 FarTensor far_tensor(const Tensor& tensor, const std::vector<std::byte>& bytes, Stream& stream) {
-  const auto rows = std::make_shared<test::FarRows<T>>(tensor.extents[1]);
+  const auto rows = std::make_shared<test::FarRows<T>>(tensor.extents.back());
   std::vector<T> elements(bytes.size() / sizeof(T));
   std::memcpy(elements.data(), bytes.data(), bytes.size());
   rows->put(elements, stream);
@@ -53,13 +53,17 @@ void rows_far_apart(Judge& judge) {
   for (const std::string& shape : judge.card().far(judge.dtype())) {
     const Problem problem = problem_of(judge.card(), judge.dtype(), {"normal", shape});
     const Inputs inputs = completed(problem, {});
+    // Two rows, of a matrix or of a tensor of more axes, whose strides follow from that of its
+    // rows.
     const auto is_far = [](const Tensor& tensor) {
-      return tensor.by_row && tensor.extents.size() == 2;
+      return tensor.extents.size() > 2 ? tensor.size() == 2 * tensor.extents.back()
+                                       : tensor.by_row && tensor.extents.size() == 2;
     };
     std::size_t bytes = 0;
     for (const auto* group : {&problem.inputs, &problem.outputs})
       for (const Tensor& tensor : *group)
         if (is_far(tensor)) bytes += (std::size_t{1} << 31) * size_of(tensor.dtype);
+    ASSERT_GT(bytes, 0u) << shape << ": no tensor has two rows that could lie apart";
     if (const std::string reason = test::too_huge_reason(bytes);
         backend == Backend::cuda && !reason.empty())
       GTEST_SKIP() << reason;
@@ -72,7 +76,7 @@ void rows_far_apart(Judge& judge) {
         if (is_far(tensor)) {
           const FarTensor& rows =
               far.emplace(tensor.name, far_tensor(tensor, values, judge.stream())).first->second;
-          call.bind(tensor.name, rows.data, rows.stride - tensor.extents[1]);
+          call.bind(tensor.name, rows.data, rows.stride - tensor.extents.back());
         } else {
           const DeviceTensor& whole =
               values ? near.try_emplace(tensor.name, tensor, Layout{}, *values, judge.stream())

@@ -337,6 +337,9 @@ Card attention_card() {
     return std::vector<std::string>{"b1_h2_q17_k33_d40", "b1_h1_q9_k20_d128_v72"};
   };
   card.empty = {"b0_h2_q3_k4_d8", "b1_h0_kv1_q3_k4_d8", "b1_h2_q0_k4_d8"};
+  card.far = [](Dtype) {
+    return std::vector<std::string>{"b1_h1_q2_k2_d8", "b1_h2_q1_k1_d64_v40"};
+  };
   card.refused_scalars = {
       {"scale", {0, -1, attention_samples::kInfinity, attention_samples::kNan}}};
   card.kernel_name = kernel_name;
