@@ -106,7 +106,8 @@ Costs count_costs(const Programs& programs, const std::string& op,
   return costs;
 }
 
-std::string costs_text(const Costs& costs) {
+report::Section costs_section(const Costs& costs) {
+  report::Section section{"Costs", {}};
   std::map<std::pair<std::string, std::string>, const Cost*> worst;
   for (const Cost& cost : costs.all) {
     const Cost*& known = worst[{cost.dtype, cost.name}];
@@ -117,10 +118,12 @@ std::string costs_text(const Costs& costs) {
     if (badness(*cost) > std::pair(0.0, 0.0)) shown.push_back(cost);
   std::stable_sort(shown.begin(), shown.end(),
                    [](const Cost* a, const Cost* b) { return badness(*a) > badness(*b); });
-  if (shown.empty()) return "costs: the least that there can be, in every listed shape\n";
+  if (shown.empty()) {
+    section.lines.emplace_back("costs: the least that there can be, in every listed shape");
+    return section;
+  }
   judge::TextTable table({"type", "cost, counted", "yours", "least", "times", "ours", "times",
                           "worst in", "most of it at"});
-  std::string hints;
   for (const Cost* cost : shown) {
     const std::string line = fs::path(cost->site).filename().string();
     table.add({cost->dtype, cost->name, judge::exact_number(cost->value),
@@ -131,11 +134,13 @@ std::string costs_text(const Costs& costs) {
                line});
     // What is wrong at a line comes before a colon, and is said once.
     const std::string wrong =
-        fmt::format("  {}: {}", line, cost->hint.substr(0, cost->hint.find(':')));
-    if (!cost->hint.empty() && hints.find(wrong) == std::string::npos)
-      hints += fmt::format("  {}: {}\n", line, cost->hint);
+        fmt::format("{}: {}", line, cost->hint.substr(0, cost->hint.find(':')));
+    const auto says_so = [&](const std::string& known) { return known.starts_with(wrong); };
+    if (!cost->hint.empty() && std::none_of(section.lines.begin(), section.lines.end(), says_so))
+      section.lines.push_back(fmt::format("{}: {}", line, cost->hint));
   }
-  return table.plain() + hints;
+  section.table = std::move(table);
+  return section;
 }
 
 nlohmann::json to_json(const Costs& costs) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "perf/candidate/contract_run.h"
+#include "perf/report/sections.h"
 #include "perf/resources/compiled.h"
 
 #include <filesystem>
@@ -45,7 +46,8 @@ Costs count_costs(const Programs& programs, const std::string& op,
 
 // A table of what is above the least, or above ours where no least is known: each cost once, where
 // it is worst, the worst first; then what usually helps.
-std::string costs_text(const Costs& costs);
+// The worst of each cost beside the least, as a table; what is wrong, as lines.
+report::Section costs_section(const Costs& costs);
 
 nlohmann::json to_json(const Costs& costs);
 

@@ -86,14 +86,19 @@ Taken compile_for_gpu(const Programs& programs, const fs::path& source,
   return taken;
 }
 
-std::string taken_text(const Taken& taken) {
-  if (!taken.skipped.empty()) return "registers and spills: not known: " + taken.skipped + "\n";
-  if (taken.kernels.empty()) return "registers and spills: the source defines no kernel\n";
+report::Section taken_section(const Taken& taken) {
+  report::Section section{"Registers and spills", {}};
+  if (!taken.refused.empty())
+    section.lines.push_back(fmt::format("nvcc refuses it for {}: {}", taken.arch, taken.refused));
+  else if (!taken.skipped.empty())
+    section.lines.push_back("registers and spills: not known: " + taken.skipped);
+  else if (taken.kernels.empty())
+    section.lines.emplace_back("registers and spills: the source defines no kernel");
+  if (!section.lines.empty()) return section;
   const std::vector<judge::Quantity>& quantities = judge::resource_table().quantities;
   std::vector<std::string> header = {"kernel, " + taken.arch};
   for (const judge::Quantity& quantity : quantities) header.emplace_back(quantity.name);
   judge::TextTable table(header);
-  std::string hints;
   std::vector<std::string> others;
   for (const auto& [kernel, launched, row] : taken.kernels) {
     if (!launched && taken.kernels.front().launched) {
@@ -105,14 +110,16 @@ std::string taken_text(const Taken& taken) {
       const double value = row.row.values.at(i);
       cells.push_back(judge::exact_number(value));
       if (value > 0 && is_always_a_loss(quantities[i].name))
-        hints += fmt::format("  {}: {} {}: {}\n", fs::path(row.site).filename().string(),
-                             quantities[i].name, cells.back(), quantities[i].hint);
+        section.lines.push_back(fmt::format("{}: {} {}: {}", fs::path(row.site).filename().string(),
+                                            quantities[i].name, cells.back(), quantities[i].hint));
     }
     table.add(cells);
   }
   if (!others.empty())
-    hints += fmt::format("not launched in the listed shapes: {}\n", fmt::join(others, ", "));
-  return table.plain() + hints;
+    section.lines.push_back(
+        fmt::format("not launched in the listed shapes: {}", fmt::join(others, ", ")));
+  section.table = std::move(table);
+  return section;
 }
 
 nlohmann::json to_json(const Taken& taken) {

@@ -6,6 +6,7 @@
 
 #include "perf/candidate/contract_run.h"
 #include "perf/judge/exact_gate.h"
+#include "perf/report/sections.h"
 #include "perf/resources/compiled.h"
 
 #include <filesystem>
@@ -36,7 +37,8 @@ Taken compile_for_gpu(const Programs& programs, const std::filesystem::path& sou
                       const resources::Launches& launches, const std::filesystem::path& folder);
 
 // A table by kernel, and what usually helps.
-std::string taken_text(const Taken& taken);
+// Of each kernel, as a table; what is lost, or why nothing is known, as lines.
+report::Section taken_section(const Taken& taken);
 
 nlohmann::json to_json(const Taken& taken);
 

@@ -122,6 +122,7 @@ struct TryOptions {
   std::vector<std::string> compile_options; // of the compiler
   bool signature = false;
   std::optional<double> max_cost; // times the least; none: costs fail nothing
+  std::filesystem::path html;     // empty: not written
 };
 
 struct EmulateOptions {

@@ -83,21 +83,25 @@ std::vector<How> ways(const Programs& programs, const fs::path& plain, const fs:
            {small, "KERNELGRADE_THREAD_ORDER=random:20260117"}}};
 }
 
+struct Failure {
+  std::string where, message;
+};
+
 // What did not pass, each message once, with the first run that has it.
-void show_failures(const std::vector<ContractRun>& runs, std::ostream& out) {
-  std::vector<std::string> known;
+std::vector<Failure> failures(const std::vector<ContractRun>& runs) {
+  std::vector<Failure> found;
   for (const ContractRun& run : runs) {
-    const auto show = [&](const std::string& test, const std::string& message) {
+    const auto add = [&](const std::string& test, const std::string& message) {
       if (message.starts_with("not run: ")) return; // for what has been said already
-      if (std::find(known.begin(), known.end(), message) != known.end()) return;
-      known.push_back(message);
-      out << fmt::format("\n{} {} ({}):\n  {}\n", run.dtype, test, run.how,
-                         judge::for_console(message));
+      if (std::none_of(found.begin(), found.end(),
+                       [&](const Failure& known) { return known.message == message; }))
+        found.push_back({fmt::format("{} {} ({})", run.dtype, test, run.how), message});
     };
-    if (!run.broken.empty()) show("", run.broken);
+    if (!run.broken.empty()) add("", run.broken);
     for (const candidate::TestResult& test : run.tests)
-      if (!test.passed) show(test.name, test.message);
+      if (!test.passed) add(test.name, test.message);
   }
+  return found;
 }
 
 std::string outcome(const ContractRun& run) {
@@ -162,25 +166,60 @@ Judged judge_candidate(const perf::Operation& operation, const Programs& program
   return judged;
 }
 
-void show(const Judged& judged, const Options& options, std::ostream& out) {
+judge::TextTable contract_table(const Judged& judged) {
   judge::TextTable table({"type", "contract", ""});
   for (const ContractRun& run : judged.runs) table.add({run.dtype, run.how, outcome(run)});
-  out << table.plain();
-  show_failures(judged.runs, out);
-  if (!judged.costs.all.empty()) out << "\n" << candidate::costs_text(judged.costs);
+  return table;
+}
+
+// What it does not claim, and what of its costs is unknown or too much.
+std::vector<std::string> remarks(const Judged& judged, const Options& options) {
+  std::vector<std::string> lines;
   for (const std::string& line : judged.costs.broken)
-    out << "\ncosts: not counted: " << judge::for_console(line) << "\n";
-  for (const std::string& line : judged.above_cost) out << line << "\n";
-  if (judged.taken.refused.empty())
-    out << "\n" << candidate::taken_text(judged.taken);
-  else
-    out << fmt::format("\nnvcc refuses it for {}:\n  {}\n", judged.taken.arch,
-                       judge::for_console(judged.taken.refused));
-  if (!judged.unclaimed.empty() || !options.attempt.without.empty()) out << "\n";
+    lines.push_back("costs: not counted: " + line);
+  lines.insert(lines.end(), judged.above_cost.begin(), judged.above_cost.end());
   for (const auto* each : {&judged.unclaimed, &options.attempt.without})
-    if (!each->empty()) out << fmt::format("not claimed, not judged: {}\n", fmt::join(*each, ", "));
-  out << fmt::format("\n{}: {} for {}\n", judged.passed() ? "passed: right and safe" : "FAILED",
+    if (!each->empty())
+      lines.push_back(fmt::format("not claimed, not judged: {}", fmt::join(*each, ", ")));
+  return lines;
+}
+
+std::string verdict(const Judged& judged, const Options& options) {
+  return fmt::format("{}: {} for {}", judged.passed() ? "passed: right and safe" : "FAILED",
                      options.attempt.candidate.string(), options.attempt.op);
+}
+
+void show(const report::Section& section, std::ostream& out) {
+  out << "\n";
+  if (section.table) out << section.table->plain();
+  for (const std::string& line : section.lines)
+    out << (section.table ? "  " : "") << judge::for_console(line) << "\n";
+}
+
+void show(const Judged& judged, const Options& options, std::ostream& out) {
+  out << contract_table(judged).plain();
+  for (const Failure& failure : failures(judged.runs))
+    out << fmt::format("\n{}:\n  {}\n", failure.where, judge::for_console(failure.message));
+  if (!judged.costs.all.empty()) show(candidate::costs_section(judged.costs), out);
+  show(candidate::taken_section(judged.taken), out);
+  const std::vector<std::string> lines = remarks(judged, options);
+  if (!lines.empty()) show({"", lines}, out);
+  out << "\n" << verdict(judged, options) << "\n";
+}
+
+// The same as a page.
+std::string page(const Judged& judged, const Options& options) {
+  std::vector<report::Section> sections = {{verdict(judged, options), remarks(judged, options)},
+                                           {"Contract", {}, contract_table(judged)}};
+  for (Failure& failure : failures(judged.runs))
+    sections.push_back({std::move(failure.where), {std::move(failure.message)}});
+  if (!judged.costs.all.empty()) sections.push_back(candidate::costs_section(judged.costs));
+  sections.push_back(candidate::taken_section(judged.taken));
+  std::string body;
+  for (const report::Section& section : sections) body += report::html_of(section);
+  return report::html_page(fmt::format("Kernelgrade try {}: {}", options.attempt.op,
+                                       options.attempt.candidate.filename().string()),
+                           body);
 }
 
 nlohmann::json to_json(const Judged& judged, const Options& options) {
@@ -237,6 +276,7 @@ int try_candidate(const Options& options, World& world) {
   show(judged, options, world.out);
   if (!options.json.empty())
     judge::write_file(options.json, judge::for_json(to_json(judged, options), 2) + "\n");
+  if (!options.attempt.html.empty()) judge::write_file(options.attempt.html, page(judged, options));
   return judged.passed() ? judge::kExitPass : judge::kExitFail;
 }
 

@@ -33,6 +33,7 @@ void add_try(CLI::App& app, Words& words) {
   attempt->add_option("--compile", options.attempt.compile_options,
                       "an option of the compiler, as -DX=1");
   attempt->add_option("--json", options.json, "write the verdict to this file");
+  attempt->add_option("--html", options.attempt.html, "write the verdict to this file as a page");
 }
 
 } // namespace kg::cli

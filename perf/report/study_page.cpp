@@ -4,7 +4,6 @@
 
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/sinks.h"
-#include "perf/report/page_parts.h"
 #include "perf/report/study_plot.h"
 #include "perf/report/study_sections.h"
 #include "perf/study/analysis.h"
@@ -15,26 +14,6 @@
 
 namespace kg::report {
 namespace {
-
-std::string html_of(const judge::TextTable& table) {
-  std::string text = "<div class=\"scroll\"><table>\n";
-  const char* cell = "th"; // of the first line
-  for (const std::vector<std::string>& line : table.lines()) {
-    text += "<tr>";
-    for (const std::string& words : line)
-      text += fmt::format("<{0}>{1}</{0}>", cell, judge::for_xml(words));
-    text += "</tr>\n";
-    cell = "td";
-  }
-  return text + "</table></div>\n";
-}
-
-std::string html_of(const Section& section) {
-  std::string text = fmt::format("<h2>{}</h2>\n", judge::for_xml(section.title));
-  for (const std::string& line : section.lines)
-    text += fmt::format("<p>{}</p>\n", judge::for_xml(line));
-  return section.table ? text + html_of(*section.table) : text;
-}
 
 // One for each group.
 std::string plots(const study::Study& study, const study::Record& record) {
@@ -53,16 +32,9 @@ std::string plots(const study::Study& study, const study::Record& record) {
 
 std::string study_html(const study::Study& study, const study::Record& record) {
   std::vector<Section> sections = study_sections(study, record);
-  std::string text = fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-      "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
-      "name=\"color-scheme\" content=\"light dark\">\n<title>Kernelgrade study {}</title>\n<link "
-      "rel=\"icon\" href=\"data:,\">\n<style>\n{}</style>\n</head>\n<body>\n<header>\n"
-      "<h1>Kernelgrade</h1>\n</header>\n<main>\n",
-      judge::for_xml(study.name), page::style);
-  text += html_of(sections.front()) + plots(study, record);
-  for (std::size_t i = 1; i < sections.size(); ++i) text += html_of(sections[i]);
-  return text + "</main>\n</body>\n</html>\n";
+  std::string body = html_of(sections.front()) + plots(study, record);
+  for (std::size_t i = 1; i < sections.size(); ++i) body += html_of(sections[i]);
+  return html_page("Kernelgrade study " + study.name, body);
 }
 
 std::filesystem::path write_study(const std::filesystem::path& folder,

@@ -25,28 +25,6 @@ std::vector<Section> study_sections(const study::Study& study, const study::Reco
   return sections;
 }
 
-std::string plain_text(const std::vector<Section>& sections) {
-  std::string text;
-  for (const Section& section : sections) {
-    text += (text.empty() ? "" : "\n") + judge::for_console(section.title) + "\n";
-    for (const std::string& line : section.lines) text += "  " + judge::for_console(line) + "\n";
-    if (section.table) text += section.table->plain();
-  }
-  return text;
-}
-
-std::string markdown(const std::vector<Section>& sections, int level) {
-  const std::string first(static_cast<std::size_t>(level), '#');
-  std::string text;
-  for (const Section& section : sections) {
-    text += (text.empty() ? first + " " : "\n" + first + "# ") +
-            judge::for_markdown(section.title) + "\n\n";
-    for (const std::string& line : section.lines) text += "- " + judge::for_markdown(line) + "\n";
-    if (section.table) text += "\n" + section.table->markdown();
-  }
-  return text;
-}
-
 int exit_code(const study::Study& study, const study::Record& record, bool strict) {
   if (record.done.empty()) return judge::kExitFail; // nothing was measured
   std::vector<judge::RowExit> experiments;

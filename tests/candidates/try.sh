@@ -32,12 +32,17 @@ shows() {
   failed=1
 }
 
-CUDA_HOME=$work expect 'a right kernel, without nvcc' 0 'passed: right and safe' softmax softmax.cu --max-cost 2 --json "$work/right.json"
+CUDA_HOME=$work expect 'a right kernel, without nvcc' 0 'passed: right and safe' softmax softmax.cu --max-cost 2 --json "$work/right.json" \
+  --html "$work/right.html"
 shows 'that there is no nvcc' '^registers and spills: not known: there is no nvcc'
 grep -q '"passed": true' "$work/right.json" || { echo 'FAILED: no verdict in the JSON'; failed=1; }
+grep -q '<h2>passed: right and safe' "$work/right.html" || { echo 'FAILED: no verdict in the page'; failed=1; }
 grep -q '"not_claimed": \[' "$work/right.json" || { echo 'FAILED: the JSON does not say what is not claimed'; failed=1; }
 CHEAT=race expect 'one with a race' 1 '[race] kernel ' softmax softmax.cu
-CHEAT='even rows' expect 'one that is right for even rows' 1 'never written' softmax softmax.cu --json "$work/wrong.json"
+CHEAT='even rows' expect 'one that is right for even rows' 1 'never written' softmax softmax.cu --json "$work/wrong.json" \
+  --html "$work/wrong.html"
+grep -q '<h2>FAILED: ' "$work/wrong.html" || { echo 'FAILED: a wrong kernel passes on the page'; failed=1; }
+grep -q 'never written' "$work/wrong.html" || { echo 'FAILED: the page does not say what is wrong'; failed=1; }
 grep -q '"passed": false' "$work/wrong.json" || { echo 'FAILED: a wrong kernel passes in the JSON'; failed=1; }
 CHEAT='another length' expect 'one that is wrong for rows of 1,234, which nobody tries' 0 'passed: right and safe' softmax softmax.cu
 CHEAT='another length' expect 'the same, tried with them' 1 'rows2_cols1234' softmax softmax.cu --shape rows2_cols1234
