@@ -63,6 +63,12 @@ inline double attention_log_sum_tolerance(Dtype dtype, double expected, double s
 // f32.
 enum class RopeAngles { computed, table };
 
+// Of a kernel that is given the cosines and sines: two products and their sum, at most three
+// roundings of at most u `turned`; an underflow on the way.
+inline double rope_turn_tolerance(double turned) {
+  return 3 * unit_roundoff(Dtype::f32) * turned + 2 * half_min_subnormal(Dtype::f32);
+}
+
 // `turned` is |x1 cos| + |x2 sin|, `angle` position x frequency, `magnitude` |x1| + |x2|. Sine and
 // cosine of 2 ulp (4 u; CUDA C++ Programming Guide, mathematical functions: sinf, cosf), a product
 // and the sum. A sine without range reduction is outside at any large angle.
