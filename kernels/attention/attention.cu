@@ -124,11 +124,13 @@ void require_valid(const Problem<T>& p) {
               " is null; pass both offsets or none");
   require(p.query_offsets == nullptr || p.bias == nullptr,
           "attention: ragged sequences have no bias; leave out bias or the offsets");
-  if (p.query_offsets != nullptr)
-    for (const Strides& stride : {p.q_stride, p.k_stride, p.v_stride, p.out_stride})
-      require(stride.sequence == 0, "attention: ragged sequences follow each other, but a stride "
-                                    "from sequence to sequence is " +
-                                        std::to_string(stride.sequence) + "; it must be 0");
+  const std::int64_t apart[] = {p.q_stride.sequence, p.k_stride.sequence, p.v_stride.sequence,
+                                p.out_stride.sequence};
+  for (const std::int64_t stride : apart)
+    require(p.query_offsets == nullptr || stride == 0,
+            "attention: ragged sequences follow each other, but a stride from sequence to sequence "
+            "is " +
+                std::to_string(stride) + "; it must be 0");
   require(p.log_sum == nullptr || p.log_sum_stride >= p.queries || p.batch * p.heads <= 1,
           "attention: log_sum_stride is " + std::to_string(p.log_sum_stride) + " for rows of " +
               std::to_string(p.queries) + "; rows must not overlap");
