@@ -155,10 +155,6 @@ function(kernelgrade_add_op op)
 
   kernelgrade_add_resources(${op} CATEGORY ${arg_CATEGORY} SOURCES ${kernels})
 
-  add_library(kernelgrade_${op}_perf OBJECT ${PROJECT_BINARY_DIR}/cards/${op}_operation.cpp)
-  target_link_libraries(kernelgrade_${op}_perf PUBLIC kernelgrade_${op}_card kernelgrade_${op} kernelgrade::vendor kernelgrade_measure kernelgrade_oracle)
-  target_compile_options(kernelgrade_${op}_perf PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
-  kernelgrade_warnings(kernelgrade_${op}_perf)
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
   kernelgrade_add_grade_target(${op})
 
@@ -241,16 +237,18 @@ function(kernelgrade_add_op op)
   endforeach()
 endfunction()
 
-# kernelgrade_add_card(<op> <file> CATEGORY <category> DTYPES <dtype>...): the op's card with its name, category and types, its contract
-# with GoogleTest, and its operation for the timings.
+# kernelgrade_add_card(<op> <file> CATEGORY <category> DTYPES <dtype>...): the op's card with its name, category and types, and its
+# contract with GoogleTest.
 function(kernelgrade_add_card op file)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "CATEGORY" "DTYPES")
   set(dtypes ${arg_DTYPES})
   list(TRANSFORM dtypes PREPEND "Dtype::")
   list(JOIN dtypes ", " dtypes)
   set(category ${arg_CATEGORY})
-  foreach(part IN ITEMS card contract operation)
+  foreach(part IN ITEMS card contract)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/${part}.cpp.in ${PROJECT_BINARY_DIR}/cards/${op}_${part}.cpp @ONLY)
+    # Shorter than the headers that its target has precompiled.
+    set_source_files_properties(${PROJECT_BINARY_DIR}/cards/${op}_${part}.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
   add_library(kernelgrade_${op}_card STATIC ${PROJECT_BINARY_DIR}/cards/${op}_card.cpp)
   kernelgrade_device_sources(kernelgrade_${op}_card ${file})
@@ -306,26 +304,19 @@ function(kernelgrade_list_operations file)
   set(declarations "")
   set(calls "")
   foreach(op IN LISTS ARGN)
-    string(APPEND declarations "Operation ${op}_operation();\n")
-    string(APPEND calls "      ${op}_operation(),\n")
+    string(APPEND declarations "const Card& ${op}();\n")
+    string(APPEND calls "      card_operation(card::${op}()),\n")
   endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/operations.cpp.in ${file} @ONLY)
-endfunction()
-
-# kernelgrade_add_cases(<program> <op>): the op's cases, for a program that has kernels of its own: after those.
-function(kernelgrade_add_cases program op)
-  target_sources(${program} PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_perf>)
-  target_link_libraries(${program} PRIVATE kernelgrade_${op}_card)
 endfunction()
 
 # The command with every op that was added, and the target that blesses what it measures.
 function(kernelgrade_finish)
   get_property(ops GLOBAL PROPERTY KERNELGRADE_OPS)
   kernelgrade_list_operations(${PROJECT_BINARY_DIR}/operations.cpp ${ops})
-  list(TRANSFORM ops PREPEND kernelgrade_ OUTPUT_VARIABLE objects)
-  list(TRANSFORM objects APPEND _perf)
+  list(TRANSFORM ops REPLACE "(.+)" "kernelgrade_\\1_card" OUTPUT_VARIABLE cards)
   target_sources(kernelgrade PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
-  target_link_libraries(kernelgrade PRIVATE ${objects})
+  target_link_libraries(kernelgrade PRIVATE ${cards})
   kernelgrade_know_code(kernelgrade ${ops})
   if(TARGET kernelgrade-cost)
     target_sources(kernelgrade-cost PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
@@ -340,9 +331,7 @@ function(kernelgrade_finish)
     foreach(op IN LISTS used)
       target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
     endforeach()
-    foreach(op IN LISTS ops)
-      kernelgrade_add_cases(kernelgrade-cost ${op})
-    endforeach()
+    target_link_libraries(kernelgrade-cost PRIVATE ${cards})
   endif()
   add_custom_target(update-baselines
     COMMAND sh -c "exec \"$1\" bless --why \"$WHY\"" sh $<TARGET_FILE:kernelgrade>

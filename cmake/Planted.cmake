@@ -36,7 +36,7 @@ function(kernelgrade_add_planted_program index name op file arch)
   target_link_libraries(${program}_kernels PUBLIC kernelgrade::runtime)
   kernelgrade_checked_options(${program}_kernels)
   target_sources(${program} PRIVATE $<TARGET_OBJECTS:${program}_kernels>)
-  kernelgrade_add_cases(${program} ${op})
+  target_link_libraries(${program} PRIVATE kernelgrade_${op}_card)
 
   if(arch)
     kernelgrade_resource_folder(${arch} folder)
@@ -67,7 +67,7 @@ function(kernelgrade_add_planted)
     foreach(key IN ITEMS name op file)
       string(JSON ${key} GET "${list}" ${index} ${key})
     endforeach()
-    if(NOT TARGET kernelgrade_${op}_perf OR NOT TARGET kernelgrade_${op}_checked) # not among the ops of this build
+    if(NOT TARGET kernelgrade_${op}_card OR NOT TARGET kernelgrade_${op}_checked) # not among the ops of this build
       message(STATUS "planted.${name} is left out: there is no op ${op}")
       continue()
     endif()

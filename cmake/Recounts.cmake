@@ -102,9 +102,8 @@ function(kernelgrade_add_recount name)
     list(APPEND targets ${kernels})
     target_sources(${program} PRIVATE $<TARGET_OBJECTS:${kernels}>)
   endforeach()
-  foreach(op IN LISTS arg_OPS) # after all kernels, as in kernelgrade_finish
-    kernelgrade_add_cases(${program} ${op})
-  endforeach()
+  list(TRANSFORM arg_OPS REPLACE "(.+)" "kernelgrade_\\1_card" OUTPUT_VARIABLE cards)
+  target_link_libraries(${program} PRIVATE ${cards}) # after all kernels, as in kernelgrade_finish
 
   foreach(op IN LISTS arg_OPS)
     add_test(NAME counts.${name}.${op} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DOP=${op}

@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can be timed: operations, their cases and variants. Each perf/<op>_perf.cu defines one
-// function `kg::perf::Operation kg::perf::<op>_operation()`; the build collects them
-// (cmake/Op.cmake), so there is no registration at start-up and nothing to forget.
+// What can be timed: operations, their cases and variants. Each comes from its card
+// (card_operation.h); the build lists them (cmake/Op.cmake), so there is no registration at
+// start-up and nothing to forget.
 #pragma once
 
 #include "runtime/backend.h"

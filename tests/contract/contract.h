@@ -29,6 +29,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/execute.h"
+#include "tests/contract/named_card.h"
 #include "tests/support/case.h"
 #include "tests/support/ledger.h"
 
@@ -82,9 +83,5 @@ class Judge {
   Dtype dtype_;
   Stream stream_;
 };
-
-// Registers the contract's tests of each of the card's types with GoogleTest, and the operation's
-// own. `card` must outlive them. Gives true.
-bool register_contract(const Card& card);
 
 } // namespace kg::card

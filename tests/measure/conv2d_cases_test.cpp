@@ -3,15 +3,17 @@
 //
 // The timed cases of conv2d with and without a bias: in either, ours and the libraries' compute
 // what the case says.
-#include "perf/measure/suite.h"
+#include "perf/measure/card_operation.h"
 #include "runtime/stream.h"
 
 #include <gtest/gtest.h>
 #include <string>
 
-namespace kg::perf {
+namespace kg::card {
+const Card& conv2d();
+}
 
-Operation conv2d_operation();
+namespace kg::perf {
 
 namespace {
 
@@ -19,7 +21,7 @@ class Conv2dCases : public testing::TestWithParam<std::string> {};
 
 TEST_P(Conv2dCases, EveryVariantComputesWhatTheCaseSays) {
   const Shape shape = Shape::parse("nchw_n1_c2_h6_w6_o3_k3_s1_p1_g1" + GetParam());
-  const Case described = conv2d_operation().make(Dtype::f32, shape);
+  const Case described = card_operation(card::conv2d()).make(Dtype::f32, shape);
   shape.require_all_used();
   EXPECT_GE(described.variants.size(), 2u);
   Stream stream;
