@@ -126,6 +126,33 @@ check 'which has then failed' test "$(outcome correctness gemm.f32):$(outcome co
 visit build --source-id rehearsal --ops axpy
 check 'fewer operations are said by name' grep -q 'KERNELGRADE_OPS=axpy ' "$work/truth"
 
+# Rows name their source: without git by a hash of its files, of which one has changed then; and nothing is measured that nobody may bless.
+fresh
+rm "$work/machine/manifest.txt"
+mkdir "$work"/machine/{cmake,perf}
+touch "$work"/machine/CMakeLists.txt "$work"/machine/tests/{axpy,gemm,softmax}_test.cu
+visit smoke
+check 'without git the source has a name all the same' grep -Eq $'^source\ttree-[0-9a-f]{12}\t' "$work/results/done.tsv"
+echo '// changed' >"$work/machine/kernels/axpy/axpy.cu"
+visit smoke
+check 'and another one when a file has changed' said 'results of the source tree-[0-9a-f]{12}, and this is tree-[0-9a-f]{12}'
+in_machine() { git -C "$work/machine" -c user.name=a -c user.email=b -c commit.gpgsign=false "$@"; }
+rm -r "$work/results"
+in_machine init -q
+in_machine add CMakeLists.txt baselines tests
+in_machine commit -qm one
+echo >>"$work/machine/baselines/host/device.json"
+visit smoke measure --passes f32.cold
+check 'a commit is the name, whatever is blessed since' test "$(outcome source "$(in_machine rev-parse --short=12 HEAD)")" = passed
+check 'and its rows are measured' test "$code:$(rows_in | wc -l)" = 0:9
+rm -r "$work/results"
+echo '# changed' >>"$work/machine/CMakeLists.txt"
+visit correctness measure
+check 'rows of what is not committed are refused before anything runs' test "$code:$(grep -c '^test' "$work/truth")" = 1:0
+check 'and why is said' said 'changes that are not committed'
+bundled=$("$work/machine/.ci/gpu-bundle" --prebuilt "$work/bundle.tar.xz" 2>&1) || true
+check 'no bundle of it is built' grep -q 'changes that are not committed' <<<"$bundled"
+
 fresh
 echo 'softmax.f32.large/plain flush' >"$work/faults"
 visit
