@@ -22,7 +22,7 @@ done
 source "$(dirname "${BASH_SOURCE[0]}")/gpu_machine.sh"
 mkdir "$work/tmp"
 export TMPDIR=$work/tmp # the locks there are no others' than this test's
-export STAND_IN_COMMAND=$command STAND_IN_MADE=$work/made STAND_IN_ROW_MS=200 STAND_IN_SCALE=50
+export STAND_IN_COMMAND=$command STAND_IN_MADE=$work/made STAND_IN_ROW_MS=200 STAND_IN_SCALE=200
 ops=(gemm copy fill) dtypes=(f32 f16)
 arguments=(correctness measure bless --mode real --passes 'f32.real,f16.real' --bless f32.real --rounds 3)
 readonly kMeasured=$((5 + 4 + 3 * 5)) # f32 has five rows, f16 four; three rounds of those of f32

@@ -84,6 +84,12 @@ check 'without CTest tests run side by side all the same' test "$code:$(tests_in
 check 'guards and poison are off where they would hide from a sanitizer what it looks for' \
   test "$(truth_of sanitizer)" = "$(printf 'sanitizer %s unguarded=%s\n' initcheck 1 memcheck 1 racecheck 0 synccheck 0)"
 
+rm "$work/tools/xz"
+fresh
+PATH=$work/tools visit
+check 'a tool that is not there is missed before anything runs' test "$code:$(wc -l <"$work/truth")" = 1:0
+check 'by its name' said '^xz is not on PATH'
+
 # A device with faults.
 fresh
 cat >"$work/faults" <<'TEXT'
