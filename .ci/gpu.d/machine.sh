@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of .ci/gpu
 #
-# Sourced by .ci/gpu and run_unit: this machine's time, its libraries, and running things on it.
+# Sourced by .ci/gpu, .ci/gpu-bundle and run_unit: this machine's time, its libraries, the name of the source, and running things here.
 
 # What run_unit must know of the call that started it.
 readonly kSettings='results work tree ops all_visits measured blessed machine deadline dry_run test_limit'
@@ -95,6 +95,25 @@ side_by_side() {
   sed -nE 's/^[0-9]+: ((correctness|alone|sanitize) .*)/\1/p' "$work/ctest.log"
   # Units record their failures themselves; one that cannot is of interest to those who look after this script.
   ! grep -q '\*\*\*Failed' "$work/ctest.log" || (($(remaining) <= 0)) || grep -B 3 '\*\*\*Failed' "$work/ctest.log"
+}
+
+# name_of_source: the commit; where git does not know it, a hash of all that is compiled. Ends with -dirty where changes are not committed:
+# kernelgrade goes on with no rows of such a source, and blesses none. Blessed baselines are no change of it.
+name_of_source() {
+  local commit=''
+  [[ ! -e .git ]] || commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || true
+  if [[ -z $commit ]]; then
+    find CMakeLists.txt cmake kernels perf tests -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum | sed 's/^\(.\{12\}\).*/tree-\1/'
+  elif [[ -z $(git status --porcelain --untracked-files=no -- . ':(exclude)baselines') ]]; then
+    echo "$commit"
+  else
+    echo "$commit-dirty"
+  fi
+}
+
+# Before minutes are spent on rows that nobody may use.
+require_clean() {
+  [[ $1 != *-dirty ]] || { echo "the source $1 has changes that are not committed, so its rows could not be gone on with or blessed: commit or stash them, or name it by --source-id"; return 1; }
 }
 
 # Programs built against a toolkit name its libraries, not their folders, and Python's packages hold libraries, too.

@@ -87,7 +87,7 @@ hash -r
 ! command -v git >/dev/null || { echo 'git is still there'; exit 1; }
 
 cd "$work/source"
-given=(--googletest bundle/googletest --headers bundle/headers --source-id rehearsal)
+given=(--googletest bundle/googletest --headers bundle/headers)
 [[ -z $bundle ]] || given=()
 begin=$SECONDS code=0
 .ci/gpu build correctness measure --ops "$ops" --budget 60 --out "$work/results" "${given[@]}" 2>&1 | tee "$work/log" || code=${PIPESTATUS[0]}
@@ -103,6 +103,7 @@ check() {
 few_files() { (($(find "$work/results" -type f | wc -l) <= 8)); }
 check 'it fails, since there is no GPU' test "$code" -eq 1
 [[ -n $bundle ]] || check 'it builds all the same' grep -q $'^build\t.*\tpassed\t' "$work/results/done.tsv"
+[[ -n $bundle ]] || check 'without git the source has a name' grep -Eq $'^source\ttree-[0-9a-f]{12}\t' "$work/results/done.tsv"
 check 'the libraries load, and the first test asks for the GPU' grep -q 'CUDA driver\|no CUDA-capable device' "$work/log"
 check 'there the visit ends' grep -q 'the machine did not pass smoke' "$work/log"
 check 'it says how to go on' grep -q '^  .ci/gpu .*correctness .*--out ' "$work/results/summary.txt"

@@ -2,82 +2,32 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# gpu_visits.sh [--brief] [--kills N] [--seed S] [--timed]: what .ci/gpu does after the first call of CUDA, on a machine without a GPU, with
-# stand-ins for the programs (tests/ci/stand_in): whole; with a device that hangs, has no memory left, and fails for good; and killed at N
-# random moments as a machine goes away, when nothing is left but the folder of the results. --timed: with the model's times unscaled, how
-# long its visits take (16 minutes). --brief: what takes no waiting.
+# gpu_visits.sh [--brief] [--timed]: what .ci/gpu does after the first call of CUDA, on a machine without a GPU, with stand-ins for the
+# programs: whole; with a device that hangs, has no memory left, and fails for good; from source. gpu_kills.sh kills it. --timed: with the
+# model's times unscaled, how long its visits take (16 minutes). --brief: what takes no waiting.
 # shellcheck disable=SC2317 # functions that `check` calls
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-kills=5 seed=1 timed=0 brief=0
+timed=0 brief=0
 while (($#)); do
   case $1 in
-    --kills) kills=$2; shift ;;
-    --seed) seed=$2; shift ;;
     --timed) timed=1 ;;
     --brief) brief=1 ;;
-    *) echo 'usage: gpu_visits.sh [--brief] [--kills N] [--seed S] [--timed]' >&2; exit 2 ;;
+    *) echo 'usage: gpu_visits.sh [--brief] [--timed]' >&2; exit 2 ;;
   esac
   shift
 done
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-check() {
-  local what=$1
-  shift
-  if "$@" >/dev/null 2>&1; then echo "ok: $what"; else echo "FAILED: $what"; failed=1; fi
-}
-
-# A machine with the tree of a bundle and an empty folder for results.
-unset KERNELGRADE_REQUIRE_GPU KERNELGRADE_STRICT LD_LIBRARY_PATH
-export STAND_IN_TRUTH=$work/truth STAND_IN_FAULTS=$work/faults STAND_IN_SCALE=0
-mapfile -t all_ops < <(for test in "$root"/tests/*_test.cu "$root"/tests/ops/*/*_test.cu; do basename "$test" _test.cu; done)
-new_machine() {
-  local op
-  rm -rf "$work/machine"
-  mkdir -p "$work"/machine/{tests,kernels,build/cuda/perf,bin}
-  cp -r "$root/.ci" "$work/machine/"
-  cp -r "$root/baselines" "$work/machine/"
-  cp "$root/tests/sanitize.sh" "$work/machine/tests/"
-  for op in "${ops[@]}"; do
-    mkdir -p "$work/machine/kernels/$op"
-    ln -s "$root/tests/ci/stand_in/test_program" "$work/machine/build/cuda/${op}_test"
-    for dtype in "${dtypes[@]}"; do echo "$op $dtype"; done
-  done >"$work/machine/build/cuda/tests.txt"
-  ln -s "$root/tests/ci/stand_in/kernelgrade" "$work/machine/build/cuda/perf/kernelgrade"
-  ln -s "$root"/tests/ci/stand_in/{nvidia-smi,ncu,compute-sanitizer} "$work/machine/bin/"
-  printf 'source rehearsal\n' >"$work/machine/manifest.txt"
-}
-fresh() {
-  rm -rf "$work/results" "$work/truth" "$work/faults"
-  touch "$work/truth" "$work/faults"
-  new_machine
-}
-visit() {
-  code=0
-  PATH=$work/machine/bin:$PATH "$work/machine/.ci/gpu" --out "$work/results" "$@" >"$work/log" 2>&1 || code=$?
-}
-said() { grep -Eq -- "$1" "$work/log"; }
-outcome() { awk -F'\t' -v visit="$1" -v unit="$2" '$1 == visit && $2 == unit { outcome = $3 } END { print outcome }' "$work/results/done.tsv"; }
-files() { find "$work/results" -type f | wc -l; }
+# shellcheck source=tests/ci/gpu_machine.sh
+source "$(dirname "${BASH_SOURCE[0]}")/gpu_machine.sh"
 rows_in() { # of the results: those of finished passes, and of the one that was being measured
+  unpack_rows
   {
-    for pack in rows rounds; do
-      [[ ! -e $work/results/$pack.tar ]] || {
-        mkdir -p "$work/unpacked"
-        tar -xf "$work/results/$pack.tar" -C "$work/unpacked"
-      }
-    done
-    find "$work/unpacked" -name '*.json.xz' -exec xz -dc {} + 2>/dev/null || true
+    find "$work/unpacked" -name '*.json.xz' -exec xz -dc {} +
     cat "$work"/results/*.json "$work"/results/*.journal 2>/dev/null || true
-    rm -rf "$work/unpacked"
   } | sed -n 's/.*"row": "\([^"]*\)".*/row \1/p' | sort -u
 }
-tests_in() { awk -F'\t' '$1 == "correctness" { print "test " $2 }' "$work/results/done.tsv" | sort -u; }
-truth_of() { grep "^$1 " "$work/truth" | sort -u || true; }
 
 # Every operation has its place, and every visit and option its line.
+mapfile -t all_ops < <(for test in "$root"/tests/*_test.cu "$root"/tests/ops/*/*_test.cu; do basename "$test" _test.cu; done)
 known=$(grep -v '^#' "$root/.ci/gpu.d/ops.txt" | cut -d: -f2 | tr ' ' '\n' | sed '/^$/d' | sort)
 there=$(for op in "${all_ops[@]}"; do [[ ! -d $root/kernels/$op || $op == vendor ]] || echo "$op"; done | sort)
 check 'ops.txt lists every operation once' test "$known" = "$there"
@@ -131,6 +81,14 @@ rm -f "$work"/tools/{cmake,ctest}
 fresh
 PATH=$work/tools visit correctness sanitize
 check 'without CTest tests run side by side all the same' test "$code:$(tests_in | wc -l)" = 0:6
+check 'guards and poison are off where they would hide from a sanitizer what it looks for' \
+  test "$(truth_of sanitizer)" = "$(printf 'sanitizer %s unguarded=%s\n' initcheck 1 memcheck 1 racecheck 0 synccheck 0)"
+
+rm "$work/tools/xz"
+fresh
+PATH=$work/tools visit
+check 'a tool that is not there is missed before anything runs' test "$code:$(wc -l <"$work/truth")" = 1:0
+check 'by its name' said '^xz is not on PATH'
 
 # A device with faults.
 fresh
@@ -174,6 +132,33 @@ check 'which has then failed' test "$(outcome correctness gemm.f32):$(outcome co
 visit build --source-id rehearsal --ops axpy
 check 'fewer operations are said by name' grep -q 'KERNELGRADE_OPS=axpy ' "$work/truth"
 
+# Rows name their source: without git by a hash of its files, of which one has changed then; and nothing is measured that nobody may bless.
+fresh
+rm "$work/machine/manifest.txt"
+mkdir "$work"/machine/{cmake,perf}
+touch "$work"/machine/CMakeLists.txt "$work"/machine/tests/{axpy,gemm,softmax}_test.cu
+visit smoke
+check 'without git the source has a name all the same' grep -Eq $'^source\ttree-[0-9a-f]{12}\t' "$work/results/done.tsv"
+echo '// changed' >"$work/machine/kernels/axpy/axpy.cu"
+visit smoke
+check 'and another one when a file has changed' said 'results of the source tree-[0-9a-f]{12}, and this is tree-[0-9a-f]{12}'
+in_machine() { git -C "$work/machine" -c user.name=a -c user.email=b -c commit.gpgsign=false "$@"; }
+rm -r "$work/results"
+in_machine init -q
+in_machine add CMakeLists.txt baselines tests
+in_machine commit -qm one
+echo >>"$work/machine/baselines/host/device.json"
+visit smoke measure --passes f32.cold
+check 'a commit is the name, whatever is blessed since' test "$(outcome source "$(in_machine rev-parse --short=12 HEAD)")" = passed
+check 'and its rows are measured' test "$code:$(rows_in | wc -l)" = 0:9
+rm -r "$work/results"
+echo '# changed' >>"$work/machine/CMakeLists.txt"
+visit correctness measure
+check 'rows of what is not committed are refused before anything runs' test "$code:$(grep -c '^test' "$work/truth")" = 1:0
+check 'and why is said' said 'changes that are not committed'
+bundled=$("$work/machine/.ci/gpu-bundle" --prebuilt "$work/bundle.tar.xz" 2>&1) || true
+check 'no bundle of it is built' grep -q 'changes that are not committed' <<<"$bundled"
+
 fresh
 echo 'softmax.f32.large/plain flush' >"$work/faults"
 visit
@@ -207,55 +192,4 @@ if ((!brief)); then
   check 'TERM ends it within 3 s' test $((SECONDS - begin)) -le 3
   check 'with a summary' test -s "$work/results/summary.txt"
 fi
-
-# Killed at random moments, with everything that it started: then the machine is gone.
-RANDOM=$seed
-kill_session() {
-  local pids
-  for _ in 1 2 3; do # what is killed may have started another just before
-    mapfile -t pids < <(cat /proc/[0-9]*/stat 2>/dev/null | awk -v session="$1" '{ pid = $1; sub(/^.*\) /, "") } $4 == session { print pid }')
-    ((${#pids[@]} == 0)) || kill -KILL "${pids[@]}" 2>/dev/null || true
-  done
-}
-export STAND_IN_SCALE=$((brief ? 30 : 100))
-arguments=(--passes 'f32.cold,f32.graph' --bless f32.cold --rounds 3)
-printf '\nkills of seed %d, with modelled times by %d thousandths\n%4s %8s  %-12s %6s %6s %10s %11s\n' "$seed" "$STAND_IN_SCALE" kill after/ms during rows tests 'rows lost' 'tests lost'
-fresh
-most_rows=0 most_tests=0 runs=0
-for ((n = 1; n <= kills; n++)); do
-  after=$((300 + RANDOM % (brief ? 4000 : 7000)))
-  new_machine
-  PATH=$work/machine/bin:$PATH setsid "$work/machine/.ci/gpu" --out "$work/results" "${arguments[@]}" >"$work/log" 2>&1 &
-  session=$!
-  for ((waited = 0; waited < after; waited += 20)); do
-    kill -0 $session 2>/dev/null || break
-    sleep 0.02
-  done
-  kill_session $session
-  wait $session 2>/dev/null || true
-  during=$(sed -n 's/^==> //p' "$work/log" | tail -1)
-  lost_rows=$(comm -23 <(truth_of row) <(rows_in) | wc -l)
-  lost_tests=$(comm -23 <(truth_of test) <(tests_in) | wc -l)
-  gone=$(comm -13 <(truth_of row) <(rows_in) | wc -l)
-  printf '%4d %8d  %-12s %6d %6d %10d %11d\n' "$n" "$after" "${during:-start}" "$(rows_in | wc -l)" "$(tests_in | wc -l)" "$lost_rows" "$lost_tests"
-  ((lost_rows <= most_rows)) || most_rows=$lost_rows
-  ((lost_tests <= most_tests)) || most_tests=$lost_tests
-  # What was lost is not missed at the next kill again.
-  comm -12 <(truth_of row) <(rows_in) >"$work/kept"
-  { cat "$work/kept"; truth_of test | comm -12 - <(tests_in); } >"$work/truth"
-  ((gone == 0)) || { echo "FAILED: $gone rows that nothing measured"; failed=1; }
-  if grep -q '^nothing is left to do' "$work/results/summary.txt" 2>/dev/null; then
-    runs=$((runs + 1))
-    check "run $runs: all rows, after its kills" test "$(rows_in | wc -l)" = 45
-    fresh
-  fi
-done
-check "a kill loses at most one row ($most_rows)" test "$most_rows" -le 1
-check "and at most the tests that were running ($most_tests of up to 8)" test "$most_tests" -le 8
-new_machine
-visit "${arguments[@]}"
-check 'in the end everything is done' said '^nothing is left to do'
-check 'every row is there once' test "$(rows_in | wc -l)" = 45
-check 'every test, too' test "$(tests_in | wc -l)" = 6
-check 'the baselines hold all rounds' test "$(tar -xOf "$work/results/rounds.tar" rounds/baselines/stand-in/gemm.csv)" = "$(printf 'gemm.f32.large,%s,cold,3\n' library plain wide)"
 exit $failed

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tests of the command; called with the arguments of `kernelgrade run`, `profile` or `list` it
-// is the command itself, on the invented operations, so that measuring in fresh processes is tested
-// with real ones. There CLI_TEST_COPY_NS sets how long every row takes, and CLI_TEST_WRONG=1 makes
-// it wrong.
+// The tests of the command; called with the arguments of `kernelgrade run`, `bless`, `profile` or
+// `list` it is the command itself, on the invented operations, so that measuring in fresh processes
+// is tested with real ones (and .ci/gpu with a device: tests/ci/gpu_kills.sh). There
+// CLI_TEST_COPY_NS sets how long every row takes, and CLI_TEST_WRONG=1 makes it wrong.
 #include "tests/measure/cli_world.h"
 
 #include <cstdlib>
@@ -15,7 +15,7 @@
 int main(int argc, char** argv) {
   using kg::cli::test::Cli;
   const std::string command = argc > 1 ? argv[1] : "";
-  if (command == "run" || command == "profile" || command == "list") {
+  if (command == "run" || command == "bless" || command == "profile" || command == "list") {
     Cli cli;
     cli.behaviour = kg::cli::test::handed_down();
     // One of many replicates: a build beside another. What screens keeps the behaviour handed down.

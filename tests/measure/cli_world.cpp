@@ -5,12 +5,14 @@
 #include "runtime/error.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <unistd.h>
 
 namespace kg::cli::test {
@@ -50,6 +52,8 @@ perf::Variant variant(Behaviour& behaviour, const std::string& name, bool vendor
               *fresh = true;
             };
             made.verify = [&behaviour, fresh](Stream&) -> std::string {
+              std::this_thread::sleep_for(
+                  std::chrono::duration<double, std::milli>(behaviour.lasts_ms / 2));
               return *fresh && !behaviour.wrong ? "" : "element 5 is 1, not 2";
             };
             return made;
@@ -116,35 +120,17 @@ std::vector<perf::Operation> fake_operations(Behaviour& behaviour) {
   return operations;
 }
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Behaviour, copy_ns, canary_ns, wrong, crashes,
+                                                hangs, loses_device, exhausts, third, growth,
+                                                in_turns, note, lasts_ms, made)
+
 void hand_down(const Behaviour& behaviour) {
-  const nlohmann::json words = {
-      {"copy_ns", behaviour.copy_ns},   {"canary_ns", behaviour.canary_ns},
-      {"wrong", behaviour.wrong},       {"crashes", behaviour.crashes},
-      {"hangs", behaviour.hangs},       {"loses_device", behaviour.loses_device},
-      {"exhausts", behaviour.exhausts}, {"made", behaviour.made.string()},
-      {"third", behaviour.third},       {"growth", behaviour.growth},
-      {"in_turns", behaviour.in_turns}, {"note", behaviour.note}};
-  setenv(kBehaviour, words.dump().c_str(), 1);
+  setenv(kBehaviour, nlohmann::json(behaviour).dump().c_str(), 1);
 }
 
 Behaviour handed_down() {
-  Behaviour behaviour;
   const char* text = std::getenv(kBehaviour);
-  if (!text) return behaviour;
-  const auto words = nlohmann::json::parse(text);
-  words.at("copy_ns").get_to(behaviour.copy_ns);
-  words.at("canary_ns").get_to(behaviour.canary_ns);
-  words.at("wrong").get_to(behaviour.wrong);
-  words.at("crashes").get_to(behaviour.crashes);
-  words.at("hangs").get_to(behaviour.hangs);
-  words.at("loses_device").get_to(behaviour.loses_device);
-  words.at("exhausts").get_to(behaviour.exhausts);
-  words.at("third").get_to(behaviour.third);
-  words.at("growth").get_to(behaviour.growth);
-  words.at("in_turns").get_to(behaviour.in_turns);
-  words.at("note").get_to(behaviour.note);
-  behaviour.made = words.at("made").get<std::string>();
-  return behaviour;
+  return text ? nlohmann::json::parse(text).get<Behaviour>() : Behaviour{};
 }
 
 std::vector<std::string> Cli::made() {
