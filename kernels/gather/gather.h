@@ -15,7 +15,7 @@
 // Error of run, on a GPU an error of the next synchronisation, behind which the context is lost.
 #pragma once
 
-#include "runtime/device_code.h"
+#include "gather/indices.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -30,25 +30,6 @@ struct Problem {
   std::int64_t extent = 0; // of the table along the axis
   std::int64_t inner = 0;
   std::int64_t count = 0; // of y along the axis
-};
-
-// Of either width, told apart at run time: a branch that all threads take alike, instead of a
-// second set of kernels.
-class Indices {
- public:
-  Indices(const std::int32_t* data) : data_(data), wide_(false) {}
-  Indices(const std::int64_t* data) : data_(data), wide_(true) {}
-
-  const void* data() const { return data_; }
-  std::int64_t bytes_each() const { return wide_ ? 8 : 4; }
-  __device__ std::int64_t operator[](std::int64_t i) const {
-    return wide_ ? static_cast<const std::int64_t*>(data_)[i]
-                 : static_cast<const std::int32_t*>(data_)[i];
-  }
-
- private:
-  const void* data_;
-  bool wide_;
 };
 
 // naive: one element per thread. vectorized: rows whose length and addresses allow it in words of 8

@@ -51,6 +51,18 @@ void require_apart(const std::string& input, const void* from, std::int64_t from
                      std::to_string(to_bytes) + " bytes) overlap; pass memory that is apart");
 }
 
+void require_apart(const std::string& array, const void* data, std::int64_t bytes,
+                   const std::string& matrix, const RowsInMemory& rows) {
+  // Of the rows that end behind the array's beginning only the first can begin before its end.
+  const std::int64_t begin =
+      reinterpret_cast<std::intptr_t>(data) - reinterpret_cast<std::intptr_t>(rows.first);
+  const std::int64_t ended = begin < rows.bytes ? 0 : (begin - rows.bytes) / rows.stride + 1;
+  require(ended >= rows.count || ended * rows.stride >= begin + bytes,
+          array + " (" + std::to_string(bytes) + " bytes) and row " + std::to_string(ended) +
+              " of " + matrix + " (" + std::to_string(rows.bytes) +
+              " bytes) overlap; pass memory that is apart");
+}
+
 void require_same_or_apart(const std::string& input, const void* from, const std::string& output,
                            const void* to, std::int64_t bytes) {
   if (from != to) require_apart(input, from, bytes, output, to, bytes);

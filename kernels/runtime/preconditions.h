@@ -43,6 +43,19 @@ unsigned grid_x(std::int64_t blocks, const std::string& what, const std::string&
 void require_apart(const std::string& input, const void* from, std::int64_t from_bytes,
                    const std::string& output, const void* to, std::int64_t to_bytes);
 
+// The rows of a matrix as they lie in memory.
+struct RowsInMemory {
+  const void* first = nullptr;
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;  // of each
+  std::int64_t stride = 0; // bytes from one to the next
+};
+
+// The same of an array and the rows of a matrix, one of which the kernel reads and one writes. The
+// array may lie in a gap between rows.
+void require_apart(const std::string& array, const void* data, std::int64_t bytes,
+                   const std::string& matrix, const RowsInMemory& rows);
+
 // The same, but the output may be the input: in place is allowed, anything between is not.
 void require_same_or_apart(const std::string& input, const void* from, const std::string& output,
                            const void* to, std::int64_t bytes);

@@ -7,6 +7,13 @@
 namespace kg::card {
 namespace {
 
+// Of the rows that may lie apart: the first output's, or the first input's where that has one
+// number for each row.
+std::int64_t length_of_rows(const Problem& problem) {
+  const Tensor& output = problem.outputs[0];
+  return (output.extents.size() > 1 ? output : problem.inputs[0]).extents.back();
+}
+
 // Every tensor at the same odd place, each at its own, all but one aligned; where rows may lie
 // apart, gaps that keep them aligned and that do not.
 std::vector<Layout> layouts(const Problem& problem) {
@@ -40,7 +47,7 @@ std::vector<Layout> layouts(const Problem& problem) {
   result.push_back(packs_apart);
   result.push_back(steps);
   if (!problem.gaps) return result;
-  const std::int64_t cols = problem.outputs[0].extents.back();
+  const std::int64_t cols = length_of_rows(problem);
   const std::int64_t to_pack = (pack - cols % pack) % pack;
   for (const std::int64_t offset : {0, 1}) {
     for (const std::int64_t gap : {to_pack, to_pack + pack, to_pack + 1, std::int64_t{1}})

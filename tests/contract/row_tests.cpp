@@ -25,8 +25,10 @@ void check_rows_are_independent(Judge& judge, const std::string& shape) {
   const std::vector<std::int64_t> order = test::permutation(rows);
   Sample permuted{"permuted", shape, inputs};
   for (const Tensor& input : problem.inputs) {
-    std::vector<double>& values = permuted.inputs.at(input.name).values;
-    if (input.by_row) values = test::permuted_rows(values, order);
+    if (!input.by_row) continue;
+    test::Observed& moved = permuted.inputs.at(input.name);
+    moved.values = test::permuted_rows(moved.values, order);
+    if (!moved.bits.empty()) moved.bits = test::permuted_rows(moved.bits, order);
   }
   judge.each_variant(sample, [&](const Variant& variant) {
     const Outcome right = judge.run(variant, problem, inputs);
@@ -37,7 +39,7 @@ void check_rows_are_independent(Judge& judge, const std::string& shape) {
           << variant.name << ": " << output.name << " of permuted rows";
     }
     for (const Tensor& input : problem.inputs) {
-      if (!input.by_row) continue;
+      if (!input.by_row || !inputs.at(input.name).bits.empty()) continue; // indices are no numbers
       for (const double special :
            {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity, 30.0}) {
         Inputs changed = inputs;

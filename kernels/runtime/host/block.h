@@ -24,6 +24,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // Of what the runtime keeps per OS thread. Code of a program reaches it at a fixed distance. Left
@@ -123,7 +124,8 @@ class Block {
   // Waits for all threads of all blocks of one of the groups.
   void meet(BlockGroup& group, const char* name, Location where);
 
-  [[noreturn]] void trap(const std::string& message, Location where);
+  // Called by kernels: a string would be made by instrumented code.
+  [[noreturn]] void trap(std::string_view message, Location where);
 
   // Gives the block up for `reason` from within a call that the compiler takes for one that cannot
   // throw: the running thread's frames are left without being unwound. Only while somebody watches.

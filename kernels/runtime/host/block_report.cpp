@@ -8,7 +8,25 @@
 
 namespace kg::host {
 
-void Block::trap(const std::string& message, Location where) {
+namespace {
+
+// No access is the kernel's meanwhile. What makes a text is often a template, of which the linker
+// may have taken the instrumented copy of a kernel's library.
+class Aside {
+ public:
+  Aside() { current_block = nullptr; }
+  ~Aside() { current_block = block_; }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+ private:
+  Block* block_ = current_block;
+};
+
+} // namespace
+
+void Block::trap(std::string_view message, Location where) {
+  const Aside aside;
   fail(fmt::format("{}, {}: {}", where_am_i(), describe_thread(current_), message), where);
 }
 

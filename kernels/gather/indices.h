@@ -1,0 +1,32 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Indices in device memory: rows to pick, or the class that each row should have.
+#pragma once
+
+#include "runtime/device_code.h"
+
+#include <cstdint>
+
+namespace kg::gather {
+
+// Of either width, told apart at run time: a branch that all threads take alike, instead of a
+// second set of kernels.
+class Indices {
+ public:
+  Indices(const std::int32_t* data) : data_(data), wide_(false) {}
+  Indices(const std::int64_t* data) : data_(data), wide_(true) {}
+
+  const void* data() const { return data_; }
+  std::int64_t bytes_each() const { return wide_ ? 8 : 4; }
+  __device__ std::int64_t operator[](std::int64_t i) const {
+    return wide_ ? static_cast<const std::int64_t*>(data_)[i]
+                 : static_cast<const std::int32_t*>(data_)[i];
+  }
+
+ private:
+  const void* data_;
+  bool wide_;
+};
+
+} // namespace kg::gather

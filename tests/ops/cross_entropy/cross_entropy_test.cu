@@ -1,0 +1,143 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only cross_entropy promises; what every operation does is in its card.
+#include "cross_entropy/cross_entropy.h"
+
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+#include "tests/contract/row_tests.h"
+#include "tests/contract/rows.h"
+#include "tests/ops/cross_entropy/objective.h"
+#include "tests/oracle/fills.h"
+
+namespace kg::card {
+namespace {
+
+using namespace cross_entropy_cases;
+
+KG_OWN_TEST(ManyRows) { check_many_rows(judge); }
+
+KG_OWN_TEST(RowsAreIndependent) {
+  for (const char* const shape : {"rows9_cols256", "rows5_cols2048_smooth_z_i64"})
+    check_rows_are_independent(judge, shape);
+}
+
+// A number that is added to a row moves lse by as much, and no other bit of the loss: all is made
+// of differences.
+KG_OWN_TEST(LossIgnoresShifts) {
+  for (const char* const shape : {"rows9_cols256_smooth", "rows5_cols2051"}) {
+    const Form form = form_of(Shape::parse(shape));
+    std::vector<double> x =
+        test::integers(judge.dtype(), form.rows * form.classes, 20, test::Tensor::a).values;
+    const Sample sample{"integers", shape, {{"x", values(judge.dtype(), x)}}};
+    for (double& each : x) each += 64;
+    const Sample moved{"moved", shape, {{"x", values(judge.dtype(), x)}}};
+    judge.each_variant(sample, [&](const Variant& variant) {
+      EXPECT_EQ(judge.run(variant.name, moved).bits("loss"),
+                judge.run(variant.name, sample).bits("loss"))
+          << variant.name;
+    });
+  }
+}
+
+// The loss is the same whether lse is wanted or not, and a loss that is given twice adds nothing.
+KG_OWN_TEST(LogSumIsOptional) {
+  for (const char* const shape : {"rows9_cols300", "rows6_cols2051_smooth_z_ignored"}) {
+    const Sample with{"normal", shape};
+    Sample without = with;
+    without.without = {"log_sum"};
+    judge.each_variant(with, [&](const Variant& variant) {
+      EXPECT_EQ(judge.run(variant.name, without).bits("loss"),
+                judge.run(variant.name, with).bits("loss"))
+          << variant.name;
+    });
+  }
+}
+
+// No row counts: all is +0, whatever the logits are.
+KG_OWN_TEST(AllRowsIgnored) {
+  for (const std::int64_t classes : {300, 2051}) {
+    constexpr std::int64_t kRows = 7;
+    Sample sample{"NaN", rows_cols(kRows, classes) + "_smooth_z_i64"};
+    sample.inputs = {
+        {"x", values(judge.dtype(), std::vector<double>(static_cast<std::size_t>(kRows * classes),
+                                                        std::numeric_limits<double>::quiet_NaN()))},
+        {"target",
+         targets(form_of(Shape::parse(sample.shape)), std::vector<std::int64_t>(kRows, kIgnored))}};
+    judge.each_variant(sample, [&](const Variant& variant) {
+      const Outcome outcome = judge.run(variant.name, sample);
+      for (const char* const output : {"loss", "log_sum"})
+        EXPECT_EQ(outcome.bits(output), std::vector<std::uint64_t>(kRows, 0)) << variant.name;
+    });
+  }
+}
+
+// A class may stand for "ignored", as the padding of texts does; a wrong one is never read through.
+KG_OWN_TEST(IgnoresAClassAndTrapsOnNone) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    constexpr std::int64_t kClasses = 1500;
+    const auto x = DeviceBuffer<T>::from_host(std::vector<T>(kClasses), judge.stream());
+    const DeviceBuffer<float> loss(1);
+    const auto run = [&](auto target, std::int64_t ignored, cross_entropy::Variant variant) {
+      const auto targets = DeviceBuffer<decltype(target)>::from_host(
+          std::vector<decltype(target)>{target}, judge.stream());
+      cross_entropy::run<T>({.rows = 1,
+                             .classes = kClasses,
+                             .logits = x.data(),
+                             .logits_stride = kClasses,
+                             .objective = {.target = targets.data(), .ignored = ignored},
+                             .loss = loss.data()},
+                            variant, judge.stream());
+      judge.stream().synchronize();
+      return loss.to_host(judge.stream())[0];
+    };
+    constexpr std::int64_t kWide = std::int64_t{1} << 32;
+    for (const cross_entropy::Variant variant : cross_entropy::kVariants) {
+      EXPECT_EQ(run(std::int32_t{7}, 7, variant), 0) << name(variant);
+      EXPECT_NEAR(run(std::int64_t{7}, 7 + kWide, variant), std::log(kClasses), 1e-5)
+          << name(variant);
+      if (backend == Backend::cuda) continue; // a trap takes the process's context with it
+      for (const std::int64_t wrong : {std::int64_t{-1}, kClasses, kWide + 1, 1 - kWide}) {
+        std::string text;
+        try {
+          run(wrong, kIgnored, variant);
+        } catch (const Error& error) {
+          text = error.what();
+        }
+        EXPECT_NE(text.find("__trap() was called"), std::string::npos)
+            << name(variant) << ", target " << wrong << ": " << text;
+      }
+    }
+  });
+}
+
+KG_OWN_TEST(RefusesRowsWithoutClasses) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    const DeviceBuffer<T> x(8);
+    const DeviceBuffer<float> loss(8);
+    const DeviceBuffer<std::int32_t> target(8);
+    LaunchRecorder recorder;
+    EXPECT_THROW(cross_entropy::run<T>({.rows = 2,
+                                        .logits = x.data(),
+                                        .objective = {.target = target.data()},
+                                        .loss = loss.data()},
+                                       cross_entropy::Variant::automatic, judge.stream()),
+                 Error);
+    EXPECT_TRUE(recorder.launches().empty());
+  });
+}
+
+KG_OWN_TEST(Automatic) {
+  using cross_entropy::Variant;
+  for (const auto& [classes, right] :
+       {std::pair{cross_entropy::kWarpMaxClasses, Variant::warp},
+        std::pair{cross_entropy::kWarpMaxClasses + 1, Variant::block}}) {
+    EXPECT_EQ(cross_entropy::resolved(Variant::automatic, classes), right);
+    EXPECT_EQ(cross_entropy::chain(Variant::automatic, classes),
+              cross_entropy::chain(right, classes));
+  }
+}
+
+} // namespace
+} // namespace kg::card

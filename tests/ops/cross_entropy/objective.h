@@ -1,0 +1,111 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the problems of cross entropy and of its gradient have in common. A shape is rows9_cols500:
+// rows and classes; smooth and z where there is label smoothing and a z-loss; i64 where targets
+// have 64 bits; ignored where every fifth row is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cross_entropy/objective.h"
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/oracle_cross_entropy.h"
+#include "tests/oracle/random.h"
+
+namespace kg::card::cross_entropy_cases {
+
+inline constexpr std::int64_t kIgnored = -100;
+inline constexpr double kSmoothing = 0.1F, kZLoss = 1e-4F; // usual ones
+
+struct Form {
+  std::int64_t rows, classes;
+  bool smooth, z, wide, ignored;
+};
+inline Form form_of(const Shape& shape) {
+  return {.rows = shape.number("rows"),
+          .classes = shape.number("cols"),
+          .smooth = shape.has("smooth"),
+          .z = shape.has("z"),
+          .wide = shape.has("i64"),
+          .ignored = shape.has("ignored")};
+}
+inline Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape)); }
+
+// Random classes; those of the first rows are the last class and the first one.
+inline std::int64_t usual_target(const Form& form, std::int64_t row) {
+  constexpr std::uint64_t kStream = 1 << 12;
+  if (form.ignored && row % 5 == 2) return kIgnored;
+  if (row < 2) return row == 0 ? form.classes - 1 : 0;
+  return test::Random(test::seed(), kStream)
+      .integer(static_cast<std::uint64_t>(row), 0, form.classes - 1);
+}
+
+// Elements have no type of 64-bit integers: they are the bits of f64.
+inline Dtype type_of_targets(const Form& form) { return form.wide ? Dtype::f64 : Dtype::i32; }
+inline std::uint64_t bits_of_target(const Form& form, std::int64_t target) {
+  return form.wide ? static_cast<std::uint64_t>(target) : static_cast<std::uint32_t>(target);
+}
+
+inline Tensor target_of(const Form& form) {
+  Tensor result{
+      .name = "target",
+      .dtype = type_of_targets(form),
+      .extents = {form.rows},
+      .element = [form](std::int64_t i) { return bits_of_target(form, usual_target(form, i)); }};
+  if (form.wide) result.c_type = "int64_t";
+  return result;
+}
+inline test::Observed targets(const Form& form, const std::vector<std::int64_t>& classes) {
+  std::vector<std::uint64_t> all;
+  for (const std::int64_t each : classes) all.push_back(bits_of_target(form, each));
+  return bits(type_of_targets(form), std::move(all));
+}
+
+// As integers again.
+inline std::vector<std::int64_t> targets_in(const test::Observed& target) {
+  std::vector<std::int64_t> result;
+  for (std::size_t i = 0; i < target.values.size(); ++i)
+    result.push_back(target.dtype == Dtype::i32
+                         ? static_cast<std::int64_t>(target.values[i])
+                         : static_cast<std::int64_t>(
+                               target.bits.empty() ? test::encode(target.dtype, target.values[i])
+                                                   : target.bits[i]));
+  return result;
+}
+
+// What has to do with the objective.
+inline void complete(Problem& problem, const Form& form) {
+  problem.scalars = {{"label_smoothing", form.smooth ? kSmoothing : 0},
+                     {"z_loss", form.z ? kZLoss : 0}};
+  problem.gaps = true;
+  problem.pitched = true;
+  problem.calling = {form.wide ? "i64" : "i32",
+                     {{"rows", {form.rows}}, {"classes", {form.classes}}, {"ignored", {kIgnored}}}};
+}
+
+inline cross_entropy::Objective objective_of(const Call& call) {
+  const Form form = form_of(call.problem());
+  const void* const target = call.address("target");
+  return {.target = form.wide ? gather::Indices(static_cast<const std::int64_t*>(target))
+                              : gather::Indices(static_cast<const std::int32_t*>(target)),
+          .ignored = kIgnored,
+          .label_smoothing = call.scalar("label_smoothing"),
+          .z_loss = call.scalar("z_loss")};
+}
+
+inline test::CrossEntropyProblem oracle_problem(const Problem& problem, std::int64_t rows) {
+  const auto scalar = [&](const char* name) {
+    return static_cast<double>(static_cast<float>(problem.scalars.find(name)->second));
+  };
+  return {.rows = rows,
+          .classes = problem.tensor("x").extents[1],
+          .label_smoothing = scalar("label_smoothing"),
+          .z_loss = scalar("z_loss"),
+          .ignored = kIgnored};
+}
+
+} // namespace kg::card::cross_entropy_cases
