@@ -81,6 +81,24 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Forward<T> f) {
   store_statistics(f, row, mean, rstd);
 }
 
+// gamma and beta of one pack, where there are any.
+template <class T, int Count>
+struct Weights {
+  StoredPack<T, Count> gamma = {};
+  StoredPack<T, Count> beta = {};
+
+  __device__ __forceinline__ static Weights load(const Forward<T>& f, std::int64_t pack) {
+    Weights result;
+    if (f.gamma != nullptr) result.gamma = load_stored<T, Count>(f.gamma, pack, f.cols);
+    if (f.beta != nullptr) result.beta = load_stored<T, Count>(f.beta, pack, f.cols);
+    return result;
+  }
+  __device__ __forceinline__ void keep_raw() {
+    gamma.keep_raw();
+    beta.keep_raw();
+  }
+};
+
 // The row whose part `part` each thread has; sum(value) adds over the row's threads.
 template <Kind kind, class T, class Part, class Sum>
 __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool is_first,
@@ -88,6 +106,7 @@ __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool
   constexpr int kCount = Part::kCount;
   using Values = Floats<kCount>;
   const auto cols = static_cast<float>(f.cols);
+  part.arrive();
   float mean = 0;
   if constexpr (kind == Kind::layer) {
     float total = 0;
@@ -110,20 +129,22 @@ __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool
   });
   const float rstd = reciprocal_deviation(sum(squares), cols, f.epsilon);
 
-  part.store(f.y + row * f.y_stride, [&](std::int64_t pack, Values& x) {
-    KG_UNROLL
-    for (int e = 0; e < kCount; ++e) x.value[e] = (x.value[e] - mean) * rstd;
-    if (f.gamma != nullptr) {
-      const Values gamma = load_pack<T, kCount>(f.gamma, pack, f.cols, 0.0f);
-      KG_UNROLL
-      for (int e = 0; e < kCount; ++e) x.value[e] *= gamma.value[e];
-    }
-    if (f.beta != nullptr) {
-      const Values beta = load_pack<T, kCount>(f.beta, pack, f.cols, 0.0f);
-      KG_UNROLL
-      for (int e = 0; e < kCount; ++e) x.value[e] += beta.value[e];
-    }
-  });
+  part.store(
+      f.y + row * f.y_stride, [&](std::int64_t pack) { return Weights<T, kCount>::load(f, pack); },
+      [&](Values& x, const Weights<T, kCount>& by) {
+        KG_UNROLL
+        for (int e = 0; e < kCount; ++e) x.value[e] = (x.value[e] - mean) * rstd;
+        if (f.gamma != nullptr) {
+          const Values gamma = widened(by.gamma);
+          KG_UNROLL
+          for (int e = 0; e < kCount; ++e) x.value[e] *= gamma.value[e];
+        }
+        if (f.beta != nullptr) {
+          const Values beta = widened(by.beta);
+          KG_UNROLL
+          for (int e = 0; e < kCount; ++e) x.value[e] += beta.value[e];
+        }
+      });
   if (is_first) store_statistics(f, row, mean, rstd);
 }
 
