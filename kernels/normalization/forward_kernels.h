@@ -99,14 +99,13 @@ struct Weights {
   }
 };
 
-// The row whose part `part` each thread has; sum(value) adds over the row's threads.
+// The row whose part `part` each thread has, arrived; sum(value) adds over the row's threads.
 template <Kind kind, class T, class Part, class Sum>
 __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool is_first,
                           Sum sum) {
   constexpr int kCount = Part::kCount;
   using Values = Floats<kCount>;
   const auto cols = static_cast<float>(f.cols);
-  part.arrive();
   float mean = 0;
   if constexpr (kind == Kind::layer) {
     float total = 0;
@@ -154,8 +153,9 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Forward<T>
       static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kLanes;
   if (row >= f.rows) return; // the whole warp
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  normalize<kind>(f, row, HeldPart<T, Count, Packs>(f.x + row * f.x_stride, f.cols, lane, kLanes),
-                  lane == 0, [](float value) { return warp_sum(value); });
+  HeldPart<T, Count, Packs> part(f.x + row * f.x_stride, f.cols, lane, kLanes);
+  part.arrive();
+  normalize<kind>(f, row, part, lane == 0, [](float value) { return warp_sum(value); });
 }
 
 // Over the block; each sum has scratch of its own, so that none waits for the one before.
@@ -177,9 +177,9 @@ __device__ void block_normalize(const Forward<T>& f) {
   __shared__ float scratch[kReductions * kMaxWarps];
   const std::int64_t row = blockIdx.x;
   const auto thread = static_cast<int>(threadIdx.x);
-  normalize<kind>(f, row,
-                  Part(f.x + row * f.x_stride, f.cols, thread, static_cast<int>(blockDim.x)),
-                  thread == 0, BlockSum(scratch));
+  Part part(f.x + row * f.x_stride, f.cols, thread, static_cast<int>(blockDim.x));
+  part.arrive();
+  normalize<kind>(f, row, part, thread == 0, BlockSum(scratch));
 }
 
 template <Kind kind, class T, int Count>
