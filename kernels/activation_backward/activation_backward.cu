@@ -33,7 +33,7 @@ using Vectors = Arrays<T, 2, 1>; // x and dy; dx
 template <Function function, class T>
 struct Apply {
   __device__ void operator()(const T (&in)[2], T (&out)[1]) const {
-    out[0] = from_float<T>(activation::gradient<function>(to_float(in[0]), to_float(in[1])));
+    out[0] = from_float<T>(activation::gradient<function, T>(to_float(in[0]), to_float(in[1])));
   }
 };
 
@@ -41,7 +41,8 @@ template <Function function, class T>
 __global__ void __launch_bounds__(kMapThreads)
     naive(const T* x, const T* dy, T* dx, std::int64_t n) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) dx[i] = from_float<T>(activation::gradient<function>(to_float(x[i]), to_float(dy[i])));
+  if (i < n)
+    dx[i] = from_float<T>(activation::gradient<function, T>(to_float(x[i]), to_float(dy[i])));
 }
 
 template <Function function, class T>

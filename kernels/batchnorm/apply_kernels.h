@@ -75,12 +75,14 @@ __global__ void __launch_bounds__(kThreads) plane_apply(const T* x, Planes p, Ch
   const std::int64_t pack =
       static_cast<std::int64_t>(blockIdx.x) * kTogether * kThreads + threadIdx.x;
   Window windows[kTogether];
-  Floats<Count> values[kTogether];
+  StoredPack<T, Count> stored[kTogether];
   KG_UNROLL
   for (int k = 0; k < kTogether; ++k) {
     windows[k] = window<Count>((pack + k * kThreads) * Count - p.past, 0, p.elements);
-    values[k] = load_window<T, Count>(x, windows[k], p.elements);
+    stored[k] = load_window<T, Count>(x, windows[k], p.elements);
   }
+  Floats<Count> values[kTogether];
+  widen(stored, values);
   KG_UNROLL
   for (int k = 0; k < kTogether; ++k) {
     Affine<1> a = {};
@@ -103,10 +105,12 @@ __global__ void __launch_bounds__(kThreads)
   if (pack * Count >= channels) return;
   const Affine<Count> a = affine<Count>(c, pack, channels);
   each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
-    Floats<Count> values[kTogether];
+    StoredPack<T, Count> stored[kTogether];
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k)
-      values[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, whole || k < held);
+      stored[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, whole || k < held);
+    Floats<Count> values[kTogether];
+    widen(stored, values);
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k) {
       if (!whole && k >= held) continue;

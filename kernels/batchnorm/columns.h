@@ -43,9 +43,9 @@ __device__ __forceinline__ void each_rows(std::int64_t rows, Use use) {
 
 // Pack `pack` of the row, zeros where `held` says there is none.
 template <class T, int Count>
-__device__ __forceinline__ Floats<Count> load_columns(const T* row, std::int64_t pack,
-                                                      std::int64_t channels, bool held) {
-  if (held) return load_pack<T, Count>(row, pack, channels, 0.0f);
+__device__ __forceinline__ StoredPack<T, Count> load_columns(const T* row, std::int64_t pack,
+                                                             std::int64_t channels, bool held) {
+  if (held) return load_stored<T, Count>(row, pack, channels);
   return {};
 }
 

@@ -65,18 +65,21 @@ __device__ __forceinline__ Window channel_window(const Planes& p, std::int64_t c
   return window<Count>(aligned + (number - image * p.packs) * Count, start, start + p.spatial);
 }
 
-// The pack as f32. Elements of the tensor outside the window are loaded, too, those outside the
-// tensor are 0.
+// Elements of the tensor outside the window are loaded, too, those outside the tensor are 0.
 template <class T, int Count>
-__device__ __forceinline__ Floats<Count> load_window(const T* tensor, const Window& w,
-                                                     std::int64_t elements) {
-  if (w.first >= 0 && w.first + Count <= elements && w.begin < w.end)
-    return load_pack<T, Count>(tensor + w.first, 0, Count, 0.0f);
-  Floats<Count> values;
-  KG_UNROLL
-  for (int e = 0; e < Count; ++e)
-    values.value[e] = e >= w.begin && e < w.end ? to_float(tensor[w.first + e]) : 0.0f;
-  return values;
+__device__ __forceinline__ StoredPack<T, Count> load_window(const T* tensor, const Window& w,
+                                                            std::int64_t elements) {
+  StoredPack<T, Count> result;
+  if (w.first >= 0 && w.first + Count <= elements && w.begin < w.end) {
+    result.load(tensor + w.first);
+  } else {
+    Pack<T, Count> part = {};
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e)
+      if (e >= w.begin && e < w.end) part.element[e] = tensor[w.first + e];
+    result.set(part);
+  }
+  return result;
 }
 
 // Only what the window has.

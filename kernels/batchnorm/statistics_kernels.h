@@ -91,14 +91,16 @@ __global__ void __launch_bounds__(kThreads) plane_moments(const T* x, Planes p, 
   const std::int64_t channel = blockIdx.x;
   Moments own = {};
   each_chunk<Count>(p, channel, [&](const Window(&windows)[kTogether], auto whole) {
-    Floats<Count> values[kTogether];
+    StoredPack<T, Count> stored[kTogether];
     int count = 0;
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k) {
-      values[k] = load_window<T, Count>(x, windows[k], p.elements);
+      stored[k] = load_window<T, Count>(x, windows[k], p.elements);
       const int has = windows[k].end - windows[k].begin;
       count += has > 0 ? has : 0;
     }
+    Floats<Count> values[kTogether];
+    widen(stored, values);
     own = joined(own, moments_of(count, [&](auto take) {
                    KG_UNROLL
                    for (int k = 0; k < kTogether; ++k) {
@@ -131,10 +133,12 @@ __global__ void __launch_bounds__(kThreads)
   each_rows(has_channels ? rows : 0,
             [&](const std::int64_t(&row)[kTogether], int rows_held, auto whole) {
               const int held = whole ? kTogether : rows_held;
-              Floats<Count> values[kTogether];
+              StoredPack<T, Count> stored[kTogether];
               KG_UNROLL
               for (int k = 0; k < kTogether; ++k)
-                values[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, k < held);
+                stored[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, k < held);
+              Floats<Count> values[kTogether];
+              widen(stored, values);
               const Joint sizes = joint(count, static_cast<float>(held));
               KG_UNROLL
               for (int e = 0; e < Count; ++e) {

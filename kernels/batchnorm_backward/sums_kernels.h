@@ -67,13 +67,17 @@ __global__ void __launch_bounds__(kThreads)
   float weighted = 0;
   float sum = 0;
   each_chunk<Count>(p, channel, [&](const Window(&windows)[kTogether], auto whole) {
-    Floats<Count> gradients[kTogether];
-    Floats<Count> values[kTogether];
+    StoredPack<T, Count> stored_dy[kTogether];
+    StoredPack<T, Count> stored_x[kTogether];
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k) {
-      gradients[k] = load_window<T, Count>(dy, windows[k], p.elements);
-      values[k] = load_window<T, Count>(x, windows[k], p.elements);
+      stored_dy[k] = load_window<T, Count>(dy, windows[k], p.elements);
+      stored_x[k] = load_window<T, Count>(x, windows[k], p.elements);
     }
+    Floats<Count> gradients[kTogether];
+    Floats<Count> values[kTogether];
+    widen(stored_dy, gradients);
+    widen(stored_x, values);
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k) {
       KG_UNROLL
@@ -105,14 +109,18 @@ __global__ void __launch_bounds__(kThreads)
     const Floats<Count> centre = load_floats<Count>(mean, pack, channels);
     const Floats<Count> factor = load_floats<Count>(rstd, pack, channels);
     each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
-      Floats<Count> gradients[kTogether];
-      Floats<Count> values[kTogether];
+      StoredPack<T, Count> stored_dy[kTogether];
+      StoredPack<T, Count> stored_x[kTogether];
       KG_UNROLL
       for (int k = 0; k < kTogether; ++k) {
         const bool is_there = whole || k < held;
-        gradients[k] = load_columns<T, Count>(dy + row[k] * channels, pack, channels, is_there);
-        values[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, is_there);
+        stored_dy[k] = load_columns<T, Count>(dy + row[k] * channels, pack, channels, is_there);
+        stored_x[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, is_there);
       }
+      Floats<Count> gradients[kTogether];
+      Floats<Count> values[kTogether];
+      widen(stored_dy, gradients);
+      widen(stored_x, values);
       KG_UNROLL
       for (int k = 0; k < kTogether; ++k) {
         if (!whole && k >= held) continue;

@@ -3,11 +3,11 @@
 //
 // One read and one write per element; the bias comes from the caches after its first use. Bytes, of
 // n = rows x cols: 8 n (f32) or 4 n (f16, bf16), and the bias; flops: 2 n. A sum and a gelu one
-// after the other move twice that. Expected on an H200: the copy rate, 4.1 to 4.3 TB/s, in f32; in
-// f16 and bf16 gelu's erfcf takes about as long as the memory (see activation.cu).
+// after the other move twice that. Expected on an H200: the copy rate, 4.1 to 4.3 TB/s; in f16 and
+// bf16 by gelu's short form (see activation.cu).
 //
 // Threads take packs of y, wherever rows end. A pack's column takes one division by a number that
-// the host knows (primitives/divisor.h), about 15 instructions beside the 60 of each of its
+// the host knows (primitives/divisor.h), about 15 instructions beside the 25 to 60 of each of its
 // elements. A pack that crosses the end of a row, or whose bias is not aligned, reads the bias
 // element by element, from the first-level cache. Each thread issues two packs of x before it uses
 // the first one: 32 KiB under way on a multiprocessor, of which 28 are needed (elementwise.cu).
@@ -45,7 +45,7 @@ template <Form form, class T>
 __device__ __forceinline__ T apply(T x, T bias) {
   constexpr auto kFunction =
       form == Form::erf ? activation::Function::gelu : activation::Function::gelu_tanh;
-  return from_float<T>(activation::value<kFunction>(to_float(x) + to_float(bias)));
+  return from_float<T>(activation::value<kFunction, T>(to_float(x) + to_float(bias)));
 }
 
 template <Form form, class T>

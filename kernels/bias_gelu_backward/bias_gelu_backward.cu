@@ -5,7 +5,7 @@
 // 4 n operations. A gradient and a sum of its columns one after the other move 4 n elements, not 3,
 // and round dx before they add it. The pieces' sums, 4 bytes per column each, are written and read
 // once: where rows are cut, a piece has at least 64 of them. Expected on an H200: 90% of the rate
-// of an addition in f32; in f16 and bf16 gelu's erfcf and expf take longer than the memory.
+// of an addition; in f16 and bf16 by gelu's short form (activation.h).
 //
 // A thread keeps to the columns of one pack: its bias and its sums stay in registers from row to
 // row, and it needs no division. Two rows' packs of x and dy, one of 16-bit types, are under way:
@@ -41,11 +41,11 @@ struct Problem {
   std::int64_t rows, cols;
 };
 
-template <Form form>
+template <Form form, class T>
 __device__ inline float gradient(float x, float bias, float dy) {
   constexpr auto kFunction =
       form == Form::erf ? activation::Function::gelu : activation::Function::gelu_tanh;
-  return activation::gradient<kFunction>(x + bias, dy);
+  return activation::gradient<kFunction, T>(x + bias, dy);
 }
 
 template <Form form, class T>
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads) naive(Problem<T> problem) {
   float sum = 0;
   for (std::int64_t row = 0; row < problem.rows; ++row) {
     const std::int64_t i = row * problem.cols + column;
-    const float dx = gradient<form>(to_float(a.x[i]), bias, to_float(a.dy[i]));
+    const float dx = gradient<form, T>(to_float(a.x[i]), bias, to_float(a.dy[i]));
     a.dx[i] = from_float<T>(dx);
     sum += dx;
   }
@@ -88,8 +88,8 @@ __device__ inline void differentiate(const Problem<T>& problem, std::int64_t col
     Chunk dx;
     KG_UNROLL
     for (int e = 0; e < Count; ++e) {
-      const float value = gradient<form>(to_float(loaded.x.element[e]), to_float(bias.element[e]),
-                                         to_float(loaded.dy.element[e]));
+      const float value = gradient<form, T>(
+          to_float(loaded.x.element[e]), to_float(bias.element[e]), to_float(loaded.dy.element[e]));
       dx.element[e] = from_float<T>(value);
       sum[e] += value;
     }

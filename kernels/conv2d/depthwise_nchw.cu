@@ -49,7 +49,9 @@ __global__ void __launch_bounds__(kDepthwiseThreads)
     return Floats<1>{to_float(filter[v * d.horizontal.kernel + u])};
   };
   const auto load = [](const T* place) __attribute__((always_inline)) {
-    return Floats<1>{to_float(*place)};
+    StoredPack<T, 1> stored;
+    stored.load(place);
+    return stored;
   };
   Floats<1> sum[kNchwStrip] = {};
   add_windows<kKernel>(x + x_plane * d.x_plane, d.vertical, first, d.horizontal, column, load,

@@ -71,21 +71,25 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
   const T* const channel_weights = staged + pack;
   const auto weight = [&](int u, int v) __attribute__((always_inline)) {
     const int tap = u * d.horizontal.kernel + v;
-    return widened(*reinterpret_cast<const Pack<T, Count>*>(channel_weights + tap * pitch));
+    StoredPack<T, Count> stored;
+    stored.load(channel_weights + tap * pitch);
+    return widened(stored);
   };
   int offset[Count]; // of the channels in x
   KG_UNROLL
   for (int e = 0; e < Count; ++e)
     offset[e] = kMultiplied ? (channel + e) / d.multiplier : channel + e;
   const auto load = [&](const T* place) __attribute__((always_inline)) {
+    StoredPack<T, Count> stored;
     if constexpr (!kMultiplied) {
-      return widened(*reinterpret_cast<const Pack<T, Count>*>(place + offset[0]));
+      stored.load(place + offset[0]);
     } else {
-      Floats<Count> values;
+      Pack<T, Count> gathered;
       KG_UNROLL
-      for (int e = 0; e < Count; ++e) values.value[e] = to_float(place[offset[e]]);
-      return values;
+      for (int e = 0; e < Count; ++e) gathered.element[e] = place[offset[e]];
+      stored.set(gathered);
     }
+    return stored;
   };
   Floats<Count> added{};
   if (bias != nullptr) {

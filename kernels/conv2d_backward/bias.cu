@@ -29,10 +29,12 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ float scratch[kThreads / kLanes];
   float sum = 0;
   batchnorm::each_chunk<Count>(p, blockIdx.x, [&](const Window(&windows)[kTogether], auto whole) {
-    Floats<Count> values[kTogether];
+    StoredPack<T, Count> stored[kTogether];
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k)
-      values[k] = batchnorm::load_window<T, Count>(dy, windows[k], p.elements);
+      stored[k] = batchnorm::load_window<T, Count>(dy, windows[k], p.elements);
+    Floats<Count> values[kTogether];
+    widen(stored, values);
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k) {
       KG_UNROLL
@@ -55,11 +57,13 @@ __global__ void __launch_bounds__(kThreads)
   Floats<Count> sum = {};
   if (has_channels)
     batchnorm::each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
-      Floats<Count> values[kTogether];
+      StoredPack<T, Count> stored[kTogether];
       KG_UNROLL
       for (int k = 0; k < kTogether; ++k)
-        values[k] = batchnorm::load_columns<T, Count>(dy + row[k] * channels, pack, channels,
+        stored[k] = batchnorm::load_columns<T, Count>(dy + row[k] * channels, pack, channels,
                                                       whole || k < held);
+      Floats<Count> values[kTogether];
+      widen(stored, values);
       KG_UNROLL
       for (int k = 0; k < kTogether; ++k) {
         if (!whole && k >= held) continue;

@@ -3,8 +3,8 @@
 //
 // Two reads and one write per element of y, n = rows x cols: 12 n bytes (f32) or 6 n (f16, bf16),
 // and 2 n operations. An activation and a product one after the other move 5 n elements, not 3.
-// Expected on an H200: the rate of an addition, 4.1 to 4.3 TB/s; with gelu's erfcf f16 and bf16
-// take about as long as the memory (see activation.cu).
+// Expected on an H200: the rate of an addition, 4.1 to 4.3 TB/s; in f16 and bf16 by gelu's short
+// form (see activation.cu).
 //
 // Threads take packs of y, wherever rows end (primitives/write_packs.h): a pack's row takes one
 // division by a number that the host knows. Where the halves of x are not aligned, or a pack
@@ -40,7 +40,7 @@ struct Problem {
 // Always inline: g++ does not instrument what a call takes from memory as a class, or leaves there.
 template <Form form, class T>
 __device__ __forceinline__ T gated(T gate, T value) {
-  return from_float<T>(activation::value<function_of(form)>(to_float(gate)) * to_float(value));
+  return from_float<T>(activation::value<function_of(form), T>(to_float(gate)) * to_float(value));
 }
 
 // The gate of element `index` of y; its factor lies `cols` elements behind.

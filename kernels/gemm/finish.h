@@ -21,7 +21,7 @@ namespace kg::gemm {
 template <activation::Function function, int Count>
 __device__ __forceinline__ void apply(Floats<Count>& z) {
   KG_UNROLL
-  for (int e = 0; e < Count; ++e) z.value[e] = activation::value<function>(z.value[e]);
+  for (int e = 0; e < Count; ++e) z.value[e] = activation::value<function, float>(z.value[e]);
 }
 
 template <int Count>
@@ -38,7 +38,7 @@ template <activation::Function function, int Count>
 __device__ __forceinline__ void apply_slope(const Floats<Count>& z, Floats<Count>& dy) {
   KG_UNROLL
   for (int e = 0; e < Count; ++e)
-    dy.value[e] = activation::gradient<function>(z.value[e], dy.value[e]);
+    dy.value[e] = activation::gradient<function, float>(z.value[e], dy.value[e]);
 }
 
 template <int Count>

@@ -43,7 +43,6 @@ template <class T, int Count>
 __global__ void __launch_bounds__(kSumThreads) column_sums(Summed<T> m, float* partials) {
   // Padded, for neighbouring columns, which lie in rows of their own, to have banks of their own.
   __shared__ float of_warps[kSumRows][Count][kLanes + kLanes / Count];
-  constexpr float kPadding = 0;
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % kLanes;
   const int warp = thread / kLanes;
@@ -51,17 +50,19 @@ __global__ void __launch_bounds__(kSumThreads) column_sums(Summed<T> m, float* p
   const std::int64_t first = blockIdx.y * m.piece;
   float sum[Count] = {};
   for (std::int64_t row = first + warp; row < first + m.piece; row += kSumStep) {
-    Floats<Count> loaded[kSumLoads];
+    StoredPack<T, Count> stored[kSumLoads];
     KG_UNROLL
     for (int l = 0; l < kSumLoads; ++l) {
       const std::int64_t at = row + l * kSumRows;
       const std::int64_t cols = at < m.rows ? m.cols : 0; // behind the last one nothing is read
-      loaded[l] = load_pack<T, Count>(m.data + at * m.leading, tile + lane, cols, kPadding);
+      stored[l] = load_stored<T, Count>(m.data + at * m.leading, tile + lane, cols);
     }
+    Floats<Count> values[kSumLoads];
+    widen(stored, values);
     KG_UNROLL
     for (int l = 0; l < kSumLoads; ++l) {
       KG_UNROLL
-      for (int e = 0; e < Count; ++e) sum[e] += loaded[l].value[e];
+      for (int e = 0; e < Count; ++e) sum[e] += values[l].value[e];
     }
   }
   KG_UNROLL

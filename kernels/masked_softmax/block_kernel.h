@@ -16,8 +16,10 @@ namespace kg::masked_softmax {
 // At the start of dynamic shared memory, before the row: a maximum and a sum per warp.
 inline constexpr int kScratchFloats = 2 * kMaxWarps;
 // Packs that a thread loads before it uses the first one. With four of x and of the mask, each 8
-// elements wide, 64 registers do not suffice.
-inline constexpr int kPacksInFlight = 2;
+// elements wide, 64 registers do not suffice. Single elements, of rows that have no packs, are few
+// bytes each.
+template <int Count>
+inline constexpr int kPacksInFlight = Count == 1 ? 4 : 2;
 
 template <Form form, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads) block_per_row(Problem<T> problem) {
@@ -27,16 +29,20 @@ __global__ void __launch_bounds__(kMaxBlockThreads) block_per_row(Problem<T> pro
   SharedRow<Count> held(scratch + kScratchFloats, packs);
 
   float largest = kMasked; // fmaxf passes over NaN; the sum does not
-  for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
-    Floats<Count> loaded[kPacksInFlight];
+  for (std::int64_t first = threadIdx.x; first < packs;
+       first += kPacksInFlight<Count> * blockDim.x) {
+    using Stored = MaskedPack<form, T, Count>;
+    Stored stored[kPacksInFlight<Count>];
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p)
-      loaded[p] = load_kept<form, T, Count>(row, first + p * blockDim.x);
+    for (int p = 0; p < kPacksInFlight<Count>; ++p)
+      stored[p] = Stored::load(row, first + p * blockDim.x);
+    loaded(stored);
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p) {
+    for (int p = 0; p < kPacksInFlight<Count>; ++p) {
+      const Floats<Count> values = stored[p].values();
       KG_UNROLL
-      for (int e = 0; e < Count; ++e) largest = fmaxf(largest, loaded[p].value[e]);
-      if (first + p * blockDim.x < packs) held.put(first + p * blockDim.x, loaded[p]);
+      for (int e = 0; e < Count; ++e) largest = fmaxf(largest, values.value[e]);
+      if (first + p * blockDim.x < packs) held.put(first + p * blockDim.x, values);
     }
   }
   largest = block_max(largest, scratch);

@@ -27,15 +27,14 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Problem<T> problem) {
   if (index >= problem.rows) return;
   const Row<T> row = problem.template row<form>(index);
   float largest = kMasked; // fmaxf passes over NaN; the sum does not
-  for (std::int64_t j = 0; j < row.kept; ++j)
-    largest = fmaxf(largest, load_kept<form, T, 1>(row, j).value[0]);
+  for (std::int64_t j = 0; j < row.kept; ++j) largest = fmaxf(largest, kept_element<form>(row, j));
   const float reference = reference_of(largest, problem.scale);
   float sum = 0;
   for (std::int64_t j = 0; j < row.kept; ++j)
-    sum += exponential(load_kept<form, T, 1>(row, j).value[0], problem.scale, reference);
+    sum += exponential(kept_element<form>(row, j), problem.scale, reference);
   const float by = normalizer(sum, largest);
   for (std::int64_t j = 0; j < row.cols; ++j) {
-    const float x = load_kept<form, T, 1>(row, j).value[0];
+    const float x = kept_element<form>(row, j);
     row.y[j] = from_float<T>(exponential(x, problem.scale, reference) * by);
   }
 }

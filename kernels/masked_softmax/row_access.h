@@ -51,17 +51,42 @@ struct Problem {
   }
 };
 
-// Pack number `pack` of x as f32.
+// A pack of x, and of a mask that there is.
 template <Form form, class T, int Count>
-__device__ __forceinline__ Floats<Count> load_kept(const Row<T>& row, std::int64_t pack) {
-  Floats<Count> values = load_pack<T, Count>(row.x, pack, row.kept, kMasked);
-  if constexpr (form == Form::boolean) {
-    const auto keep = load_stored<std::uint8_t, Count>(row.keep, pack, row.cols);
-    KG_UNROLL
-    for (int e = 0; e < Count; ++e)
-      if (keep.element[e] == 0) values.value[e] = kMasked;
+struct MaskedPack {
+  StoredPack<T, Count> x;
+  StoredPack<std::uint8_t, Count> keep;
+
+  // Number `pack` of the row.
+  __device__ __forceinline__ static MaskedPack load(const Row<T>& row, std::int64_t pack) {
+    MaskedPack result;
+    result.x = load_stored<T, Count>(row.x, pack, row.kept, from_float<T>(kMasked));
+    if constexpr (form == Form::boolean)
+      result.keep = load_stored<std::uint8_t, Count>(row.keep, pack, row.cols);
+    return result;
   }
-  return values;
+
+  __device__ __forceinline__ void keep_raw() {
+    x.keep_raw();
+    if constexpr (form == Form::boolean) keep.keep_raw();
+  }
+
+  __device__ __forceinline__ Floats<Count> values() const {
+    Floats<Count> values = widened(x);
+    if constexpr (form == Form::boolean) {
+      const auto kept = keep.pack();
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e)
+        if (kept.element[e] == 0) values.value[e] = kMasked;
+    }
+    return values;
+  }
+};
+
+// Element j of the row.
+template <Form form, class T>
+__device__ __forceinline__ float kept_element(const Row<T>& row, std::int64_t j) {
+  return MaskedPack<form, T, 1>::load(row, j).values().value[0];
 }
 
 // What stands for m: finite where nothing is kept, so that exp(-inf - m) is 0 there.

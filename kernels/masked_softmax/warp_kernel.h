@@ -27,9 +27,14 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Problem<T>
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const Row<T> row = problem.template row<form>(index);
 
+  using Stored = MaskedPack<form, T, Count>;
+  Stored stored[Packs];
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) stored[p] = Stored::load(row, p * kLanes + lane);
+  loaded(stored);
   Floats<Count> held[Packs];
   KG_UNROLL
-  for (int p = 0; p < Packs; ++p) held[p] = load_kept<form, T, Count>(row, p * kLanes + lane);
+  for (int p = 0; p < Packs; ++p) held[p] = stored[p].values();
 
   float largest = kMasked; // fmaxf passes over NaN; the sum does not
   KG_UNROLL

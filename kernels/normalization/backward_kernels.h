@@ -23,8 +23,8 @@ namespace kg::normalization::backward {
 // type half the registers.
 template <class T, int Count, int Packs>
 struct RowPart {
-  Pack<T, Count> x[Packs];
-  Pack<T, Count> dy[Packs];
+  StoredPack<T, Count> x[Packs];
+  StoredPack<T, Count> dy[Packs];
 
   __device__ void load(const Backward<T>& f, std::int64_t row, int thread, int threads) {
     KG_UNROLL
@@ -34,6 +34,9 @@ struct RowPart {
     }
   }
 };
+
+// Of gamma, in registers: with twice as much a thread of f32 spills (nvcc 13.0, sm_90a).
+inline constexpr std::size_t kMostGammaBytes = 32;
 
 template <int Count, int Packs>
 struct ColumnSums {
@@ -47,11 +50,25 @@ __device__ ColumnSums<Count, Packs> differentiate(const Backward<T>& f, std::int
                                                   std::int64_t step, int thread, int threads,
                                                   Sums sums) {
   ColumnSums<Count, Packs> columns = {};
+  StoredPack<T, Count> gamma[Packs] = {};
+  const auto load_gamma = [&] {
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p)
+      if (f.gamma != nullptr)
+        gamma[p] = load_stored<T, Count>(f.gamma, p * threads + thread, f.cols);
+  };
+  // The same of every row: read once where registers can keep it, else from L1 each time.
+  constexpr bool kKeepsGamma = Packs * sizeof(Pack<T, Count>) <= kMostGammaBytes;
+  if constexpr (kKeepsGamma) load_gamma();
   RowPart<T, Count, Packs> next = {};
   if (first < f.rows) next.load(f, first, thread, threads);
   for (std::int64_t row = first; row < f.rows; row += step) {
-    const RowPart<T, Count, Packs> now = next;
+    RowPart<T, Count, Packs> now = next;
     if (row + step < f.rows) next.load(f, row + step, thread, threads);
+    if constexpr (!kKeepsGamma) load_gamma();
+    loaded(now.x);
+    loaded(now.dy);
+    loaded(gamma);
     const Statistics s = statistics<kind>(f, row);
     Floats<Count> g[Packs];
     Floats<Count> n[Packs];
@@ -61,7 +78,7 @@ __device__ ColumnSums<Count, Packs> differentiate(const Backward<T>& f, std::int
       const std::int64_t pack = p * threads + thread;
       const Floats<Count> dy = widened(now.dy[p]);
       n[p] = normalized(widened(now.x[p]), s, elements_in_row<Count>(pack, f.cols));
-      g[p] = weighted(dy, f.gamma, pack, f.cols);
+      g[p] = f.gamma == nullptr ? dy : weighted(dy, widened(gamma[p]));
       add_to_row(own, g[p], n[p]);
       add_to_columns(columns.dgamma[p], columns.dbeta[p], dy, n[p]);
     }

@@ -66,17 +66,24 @@ __global__ void __launch_bounds__(kMostThreads) block_rereading(Backward<T> f) {
   // use(pack number, g, n)
   const auto each = [&](auto use) {
     for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
-      Pack<T, Count> stored_x[kPacksInFlight];
-      Pack<T, Count> stored_dy[kPacksInFlight];
+      StoredPack<T, Count> stored_x[kPacksInFlight];
+      StoredPack<T, Count> stored_dy[kPacksInFlight];
+      StoredPack<T, Count> gamma[kPacksInFlight] = {};
       KG_UNROLL
       for (int p = 0; p < kPacksInFlight; ++p) {
         stored_x[p] = load_stored<T, Count>(x, first + p * blockDim.x, f.cols);
         stored_dy[p] = load_stored<T, Count>(dy, first + p * blockDim.x, f.cols);
+        if (f.gamma != nullptr)
+          gamma[p] = load_stored<T, Count>(f.gamma, first + p * blockDim.x, f.cols);
       }
+      loaded(stored_x);
+      loaded(stored_dy);
+      loaded(gamma);
       KG_UNROLL
       for (int p = 0; p < kPacksInFlight; ++p) {
         const std::int64_t pack = first + p * blockDim.x;
-        use(pack, weighted(widened(stored_dy[p]), f.gamma, pack, f.cols),
+        const Floats<Count> g = widened(stored_dy[p]);
+        use(pack, f.gamma == nullptr ? g : weighted(g, widened(gamma[p])),
             normalized(widened(stored_x[p]), s, elements_in_row<Count>(pack, f.cols)));
       }
     }
@@ -100,8 +107,8 @@ __global__ void __launch_bounds__(kStripCols / Count) column_partials(Backward<T
   Floats<Count> dgamma = {};
   Floats<Count> dbeta = {};
   for (std::int64_t first = blockIdx.y; first < f.rows; first += kRowsInFlight * gridDim.y) {
-    Pack<T, Count> x[kRowsInFlight] = {};
-    Pack<T, Count> dy[kRowsInFlight] = {};
+    StoredPack<T, Count> x[kRowsInFlight] = {};
+    StoredPack<T, Count> dy[kRowsInFlight] = {};
     Statistics s[kRowsInFlight] = {};
     KG_UNROLL
     for (int r = 0; r < kRowsInFlight; ++r) {
@@ -111,6 +118,8 @@ __global__ void __launch_bounds__(kStripCols / Count) column_partials(Backward<T
       dy[r] = load_stored<T, Count>(f.dy + row * f.dy_stride, pack, f.cols);
       s[r] = statistics<kind>(f, row);
     }
+    loaded(x);
+    loaded(dy);
     KG_UNROLL
     for (int r = 0; r < kRowsInFlight; ++r)
       add_to_columns(dgamma, dbeta, widened(dy[r]), normalized(widened(x[r]), s[r], in_row));

@@ -58,13 +58,10 @@ __device__ __forceinline__ Floats<Count> normalized(const Floats<Count>& x, Stat
 }
 
 // g
-template <class T, int Count>
-__device__ __forceinline__ Floats<Count> weighted(Floats<Count> dy, const T* gamma,
-                                                  std::int64_t pack, std::int64_t cols) {
-  if (gamma == nullptr) return dy;
-  const Floats<Count> by = load_pack<T, Count>(gamma, pack, cols, 0.0f);
+template <int Count>
+__device__ __forceinline__ Floats<Count> weighted(Floats<Count> dy, const Floats<Count>& gamma) {
   KG_UNROLL
-  for (int e = 0; e < Count; ++e) dy.value[e] *= by.value[e];
+  for (int e = 0; e < Count; ++e) dy.value[e] *= gamma.value[e];
   return dy;
 }
 

@@ -81,7 +81,25 @@ __global__ void __launch_bounds__(kNaiveThreads) naive(Forward<T> f) {
   store_statistics(f, row, mean, rstd);
 }
 
-// The row whose part `part` each thread has; sum(value) adds over the row's threads.
+// gamma and beta of one pack, where there are any.
+template <class T, int Count>
+struct Weights {
+  StoredPack<T, Count> gamma = {};
+  StoredPack<T, Count> beta = {};
+
+  __device__ __forceinline__ static Weights load(const Forward<T>& f, std::int64_t pack) {
+    Weights result;
+    if (f.gamma != nullptr) result.gamma = load_stored<T, Count>(f.gamma, pack, f.cols);
+    if (f.beta != nullptr) result.beta = load_stored<T, Count>(f.beta, pack, f.cols);
+    return result;
+  }
+  __device__ __forceinline__ void keep_raw() {
+    gamma.keep_raw();
+    beta.keep_raw();
+  }
+};
+
+// The row whose part `part` each thread has, arrived; sum(value) adds over the row's threads.
 template <Kind kind, class T, class Part, class Sum>
 __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool is_first,
                           Sum sum) {
@@ -110,20 +128,22 @@ __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool
   });
   const float rstd = reciprocal_deviation(sum(squares), cols, f.epsilon);
 
-  part.store(f.y + row * f.y_stride, [&](std::int64_t pack, Values& x) {
-    KG_UNROLL
-    for (int e = 0; e < kCount; ++e) x.value[e] = (x.value[e] - mean) * rstd;
-    if (f.gamma != nullptr) {
-      const Values gamma = load_pack<T, kCount>(f.gamma, pack, f.cols, 0.0f);
-      KG_UNROLL
-      for (int e = 0; e < kCount; ++e) x.value[e] *= gamma.value[e];
-    }
-    if (f.beta != nullptr) {
-      const Values beta = load_pack<T, kCount>(f.beta, pack, f.cols, 0.0f);
-      KG_UNROLL
-      for (int e = 0; e < kCount; ++e) x.value[e] += beta.value[e];
-    }
-  });
+  part.store(
+      f.y + row * f.y_stride, [&](std::int64_t pack) { return Weights<T, kCount>::load(f, pack); },
+      [&](Values& x, const Weights<T, kCount>& by) {
+        KG_UNROLL
+        for (int e = 0; e < kCount; ++e) x.value[e] = (x.value[e] - mean) * rstd;
+        if (f.gamma != nullptr) {
+          const Values gamma = widened(by.gamma);
+          KG_UNROLL
+          for (int e = 0; e < kCount; ++e) x.value[e] *= gamma.value[e];
+        }
+        if (f.beta != nullptr) {
+          const Values beta = widened(by.beta);
+          KG_UNROLL
+          for (int e = 0; e < kCount; ++e) x.value[e] += beta.value[e];
+        }
+      });
   if (is_first) store_statistics(f, row, mean, rstd);
 }
 
@@ -133,8 +153,9 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes) warp_per_row(Forward<T>
       static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + threadIdx.x / kLanes;
   if (row >= f.rows) return; // the whole warp
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
-  normalize<kind>(f, row, HeldPart<T, Count, Packs>(f.x + row * f.x_stride, f.cols, lane, kLanes),
-                  lane == 0, [](float value) { return warp_sum(value); });
+  HeldPart<T, Count, Packs> part(f.x + row * f.x_stride, f.cols, lane, kLanes);
+  part.arrive();
+  normalize<kind>(f, row, part, lane == 0, [](float value) { return warp_sum(value); });
 }
 
 // Over the block; each sum has scratch of its own, so that none waits for the one before.
@@ -156,9 +177,9 @@ __device__ void block_normalize(const Forward<T>& f) {
   __shared__ float scratch[kReductions * kMaxWarps];
   const std::int64_t row = blockIdx.x;
   const auto thread = static_cast<int>(threadIdx.x);
-  normalize<kind>(f, row,
-                  Part(f.x + row * f.x_stride, f.cols, thread, static_cast<int>(blockDim.x)),
-                  thread == 0, BlockSum(scratch));
+  Part part(f.x + row * f.x_stride, f.cols, thread, static_cast<int>(blockDim.x));
+  part.arrive();
+  normalize<kind>(f, row, part, thread == 0, BlockSum(scratch));
 }
 
 template <Kind kind, class T, int Count>

@@ -30,12 +30,14 @@ __global__ void __launch_bounds__(kGlobalThreads)
   const std::int64_t packs = (size + Count - 1) / Count;
   Floats<Count> result = identity<Reduce, Count>();
   for (std::int64_t first = threadIdx.x % kLanes; first < packs; first += kPacksInFlight * kLanes) {
-    Floats<Count> loaded[kPacksInFlight];
+    StoredPack<T, Count> stored[kPacksInFlight];
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p)
-      loaded[p] = load_pack<T, Count>(from, first + p * kLanes, size, Reduce::kIdentity);
+      stored[p] =
+          load_stored<T, Count>(from, first + p * kLanes, size, from_float<T>(Reduce::kIdentity));
+    loaded(stored);
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p) combine<Reduce>(result, loaded[p]);
+    for (int p = 0; p < kPacksInFlight; ++p) combine<Reduce>(result, widened(stored[p]));
   }
   float total = result.value[0];
   KG_UNROLL
@@ -64,16 +66,16 @@ __global__ void __launch_bounds__(kGlobalThreads)
   Floats<Count> result = identity<Reduce, Count>();
   for (std::int64_t first = threadIdx.y; pack < packs && first < size;
        first += kPacksInFlight * blockDim.y) {
-    Floats<Count> loaded[kPacksInFlight];
+    StoredPack<T, Count> stored[kPacksInFlight] = {};
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p) {
       const std::int64_t place = first + p * blockDim.y;
-      loaded[p] = place < size
-                      ? floats(*reinterpret_cast<const Pack<T, Count>*>(from + place * channels))
-                      : identity<Reduce, Count>();
+      if (place < size) stored[p].load(from + place * channels);
     }
+    loaded(stored);
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p) combine<Reduce>(result, loaded[p]);
+    for (int p = 0; p < kPacksInFlight; ++p)
+      if (first + p * blockDim.y < size) combine<Reduce>(result, widened(stored[p]));
   }
   KG_UNROLL
   for (int e = 0; e < Count; ++e) partial[e][mine] = result.value[e];

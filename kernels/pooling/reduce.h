@@ -30,15 +30,6 @@ struct Average {
   }
 };
 
-// By value: what is loaded for it is loaded in one access.
-template <class T, int Count>
-__device__ __forceinline__ Floats<Count> floats(Pack<T, Count> pack) {
-  Floats<Count> result;
-  KG_UNROLL
-  for (int e = 0; e < Count; ++e) result.value[e] = to_float(pack.element[e]);
-  return result;
-}
-
 template <class Reduce, int Count>
 __device__ __forceinline__ Floats<Count> identity() {
   Floats<Count> result;

@@ -49,14 +49,14 @@ template <class Reduce, class T, int Count>
 __device__ __forceinline__ Floats<Count> reduce_taps(const T* from, int taps, std::int64_t step) {
   Floats<Count> result = identity<Reduce, Count>();
   for (int first = 0; first < taps; first += kTapsInFlight) {
-    Pack<T, Count> loaded[kTapsInFlight] = {};
+    StoredPack<T, Count> stored[kTapsInFlight] = {};
     KG_UNROLL
     for (int t = 0; t < kTapsInFlight; ++t)
-      if (first + t < taps)
-        loaded[t] = *reinterpret_cast<const Pack<T, Count>*>(from + (first + t) * step);
+      if (first + t < taps) stored[t].load(from + (first + t) * step);
+    loaded(stored);
     KG_UNROLL
     for (int t = 0; t < kTapsInFlight; ++t)
-      if (first + t < taps) combine<Reduce>(result, floats(loaded[t]));
+      if (first + t < taps) combine<Reduce>(result, widened(stored[t]));
   }
   return result;
 }

@@ -27,7 +27,6 @@
 
 namespace kg::pooling_backward {
 
-using pooling::floats;
 using pooling::Place;
 using pooling::place_of;
 
@@ -53,7 +52,9 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     const std::int64_t row = (down.start + i * g.vertical.dilation) * g.vertical.x_step;
     for (int j = across.first; j < across.end; ++j) {
       const std::int64_t column = (across.start + j * g.horizontal.dilation) * g.horizontal.x_step;
-      const auto values = floats(*reinterpret_cast<const Pack<T, Count>*>(from + (row + column)));
+      StoredPack<T, Count> stored;
+      stored.load(from + (row + column));
+      const Floats<Count> values = widened(stored);
       const auto tap = static_cast<std::uint8_t>(i * g.horizontal.kernel + j);
       KG_UNROLL
       for (int e = 0; e < Count; ++e) {
@@ -87,7 +88,9 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
       const int tap_across = tap_at(g.horizontal, j, at.column);
       if (tap_across < 0) continue;
       const std::int64_t window = row + j * g.horizontal.y_step;
-      const auto values = floats(*reinterpret_cast<const Pack<T, Count>*>(dy + window));
+      StoredPack<T, Count> gradient;
+      gradient.load(dy + window);
+      const Floats<Count> values = widened(gradient);
       if constexpr (Maximum) {
         const auto chosen = *reinterpret_cast<const Pack<std::uint8_t, Count>*>(choices + window);
         const int tap = tap_down * g.horizontal.kernel + tap_across;

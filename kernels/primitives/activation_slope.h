@@ -15,14 +15,19 @@ __device__ inline float gated_slope(float gate, float x, float argument_slope, f
   return gate + gated(x * argument_slope, gate_slope);
 }
 
-// relu's is a selection: see gradient().
-template <Function function>
+// relu's is a selection: see gradient(). Of a result that is rounded to Stored.
+template <Function function, class Stored>
 __device__ inline float slope(float x) {
   static_assert(function != Function::relu);
   if constexpr (function == Function::sigmoid) return logistic(x).slope;
   if constexpr (function == Function::tanh) return 4.0f * logistic(2.0f * x).slope;
-  if constexpr (function == Function::gelu)
-    return gated_slope(normal_distribution(x), x, 1.0f, normal_density(x));
+  if constexpr (function == Function::gelu) {
+    if constexpr (!kIsShort<Stored>)
+      return gated_slope(normal_distribution(x), x, 1.0f, normal_density(x));
+    const NormalTail tail = short_normal_tail(fabsf(x));
+    return gated_slope(x < 0.0f ? tail.probability : 1.0f - tail.probability, x, 1.0f,
+                       tail.density);
+  }
   if constexpr (function == Function::gelu_tanh) {
     const Logistic gate = logistic(gelu_argument(x));
     return gated_slope(gate.value, x, gelu_argument_slope(x), gate.slope);
@@ -34,12 +39,12 @@ __device__ inline float slope(float x) {
 }
 
 // dy f'(x). Left of 0 and there, relu lets nothing through, not even the NaN of inf times 0.
-template <Function function>
+template <Function function, class Stored>
 __device__ inline float gradient(float x, float dy) {
   if constexpr (function == Function::relu)
     return x > 0.0f ? dy : x <= 0.0f ? 0.0f : x;
   else
-    return dy * slope<function>(x);
+    return dy * slope<function, Stored>(x);
 }
 
 } // namespace kg::activation

@@ -6,31 +6,16 @@
 // row's end is padded when it is loaded and cut when it is stored.
 #pragma once
 
-#include "primitives/pack.h"
+#include "primitives/stored_pack.h"
 
 namespace kg {
 
-template <int Count>
-struct Floats {
-  float value[Count];
-};
-
-// Pack number `pack` of the row.
+// Pack number `pack` of the row, alone. Who wants several loads them as they are stored
+// (stored_pack.h), or one waits for the other.
 template <class T, int Count>
 __device__ __forceinline__ Floats<Count> load_pack(const T* row, std::int64_t pack,
                                                    std::int64_t cols, float padding) {
-  Floats<Count> result;
-  const std::int64_t first = pack * Count;
-  if (first + Count <= cols) {
-    const auto raw = *reinterpret_cast<const Pack<T, Count>*>(row + first);
-    KG_UNROLL
-    for (int e = 0; e < Count; ++e) result.value[e] = to_float(raw.element[e]);
-  } else {
-    KG_UNROLL
-    for (int e = 0; e < Count; ++e)
-      result.value[e] = first + e < cols ? to_float(row[first + e]) : padding;
-  }
-  return result;
+  return widened(load_stored<T, Count>(row, pack, cols, from_float<T>(padding)));
 }
 
 // How a result is stored: `wide` where nvcc would split the store (store_wide), `streamed` what

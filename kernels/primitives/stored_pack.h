@@ -1,34 +1,106 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Packs in the type in which they are stored, for kernels that keep a row in shared memory: two
-// bytes per element of f16 and bf16, not four.
+// Packs in the type in which they are stored: what a load brings before it is converted, and what
+// kernels keep in shared memory, two bytes per element of f16 and bf16, not four.
+//
+// A thread that wants several packs loads them all, says so (`loaded`), and only then looks into
+// the first. Without that nvcc (13.0) unpacks 16-bit elements in both of the branches that load
+// them, of which one loads 16 bytes and the other, at a row's end, single elements: the first
+// conversion then stands in front of the second load, and loads that should be under way together
+// wait for one another.
 #pragma once
 
-#include "primitives/row.h"
+#include "primitives/pack.h"
+#include "ptx/raw_words.h"
+
+#include <cstring>
+#include <type_traits>
 
 namespace kg {
 
-// Pack number `pack` of a row of `cols` elements, zeros behind its end.
+template <int Count>
+struct Floats {
+  float value[Count];
+};
+
+// On a GPU the words that registers hold; on the host, where one access is one variable, the pack.
 template <class T, int Count>
-__device__ __forceinline__ Pack<T, Count> load_stored(const T* row, std::int64_t pack,
-                                                      std::int64_t cols) {
+class StoredPack {
+  using Whole = Pack<T, Count>;
+  static constexpr bool kIsWords = KG_BACKEND_CUDA && sizeof(Whole) > 1;
+  using Word = std::conditional_t<sizeof(Whole) % 4 == 0, unsigned, unsigned short>;
+  static constexpr int kWords = static_cast<int>((sizeof(Whole) + 1) / sizeof(Word));
+  using Raw = std::conditional_t<kIsWords, ptx::RawWords<Word, kWords>, Whole>;
+
+ public:
+  __device__ __forceinline__ void load(const T* from) {
+    raw_ = *reinterpret_cast<const Raw*>(from);
+  }
+  __device__ __forceinline__ void set(const Whole& pack) {
+    if constexpr (kIsWords)
+      memcpy(&raw_, &pack, sizeof raw_);
+    else
+      raw_ = pack;
+  }
+  __device__ __forceinline__ Whole pack() const {
+    if constexpr (kIsWords) {
+      Whole pack;
+      memcpy(&pack, &raw_, sizeof pack);
+      return pack;
+    } else {
+      return raw_;
+    }
+  }
+  __device__ __forceinline__ void keep_raw() {
+    if constexpr (kIsWords) ptx::keep_raw(raw_);
+  }
+
+ private:
+  Raw raw_;
+};
+
+// Pack number `pack` of a row of `cols` elements, `padding` behind its end.
+template <class T, int Count>
+__device__ __forceinline__ StoredPack<T, Count> load_stored(const T* row, std::int64_t pack,
+                                                            std::int64_t cols, T padding = {}) {
   const std::int64_t first = pack * Count;
-  if (first + Count <= cols) return *reinterpret_cast<const Pack<T, Count>*>(row + first);
-  Pack<T, Count> result{};
-  KG_UNROLL
-  for (int e = 0; e < Count; ++e)
-    if (first + e < cols) result.element[e] = row[first + e];
+  StoredPack<T, Count> result;
+  if (first + Count <= cols) {
+    result.load(row + first);
+  } else {
+    Pack<T, Count> part;
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) part.element[e] = first + e < cols ? row[first + e] : padding;
+    result.set(part);
+  }
   return result;
+}
+
+// All these have been asked for; what follows may look into them.
+template <class Stored, int Packs>
+__device__ __forceinline__ void loaded(Stored (&packs)[Packs]) {
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) packs[p].keep_raw();
 }
 
 // By value: a pack in memory is then read in one access, not element by element.
 template <class T, int Count>
-__device__ __forceinline__ Floats<Count> widened(Pack<T, Count> stored) {
+__device__ __forceinline__ Floats<Count> widened(StoredPack<T, Count> stored) {
+  const Pack<T, Count> pack = stored.pack();
   Floats<Count> result;
   KG_UNROLL
-  for (int e = 0; e < Count; ++e) result.value[e] = to_float(stored.element[e]);
+  for (int e = 0; e < Count; ++e) result.value[e] = to_float(pack.element[e]);
   return result;
+}
+
+// All of them, which have all been asked for.
+template <class T, int Count, int Packs>
+__device__ __forceinline__ void widen(StoredPack<T, Count> (&stored)[Packs],
+                                      Floats<Count> (&values)[Packs]) {
+  loaded(stored);
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) values[p] = widened(stored[p]);
 }
 
 } // namespace kg

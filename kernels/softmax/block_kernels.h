@@ -37,14 +37,16 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
 
   float maximum = kPadding; // fmaxf passes over NaN; the sum does not
   for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
-    Floats<Count> loaded[kPacksInFlight];
+    StoredPack<T, Count> stored[kPacksInFlight];
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p)
-      loaded[p] = load<T, Count>(from, first + p * blockDim.x, cols);
+      stored[p] = load<T, Count>(from, first + p * blockDim.x, cols);
+    loaded(stored);
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p) {
-      maximum = largest(loaded[p], maximum);
-      if (first + p * blockDim.x < packs) row.put(first + p * blockDim.x, loaded[p]);
+      const Floats<Count> values = widened(stored[p]);
+      maximum = largest(values, maximum);
+      if (first + p * blockDim.x < packs) row.put(first + p * blockDim.x, values);
     }
   }
   maximum = block_max(maximum, scratch);
@@ -85,24 +87,28 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   const T* from = x + blockIdx.x * x_stride;
   T* to = y + blockIdx.x * y_stride;
 
+  // Single elements, of rows that have no packs, are few bytes each.
+  constexpr int kInFlight = Count == 1 ? 2 * kPacksInFlight : kPacksInFlight;
   float maximum = kPadding;
   float reference = -FLT_MAX; // finite: -inf minus it is -inf
   float sum = 0;
-  for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
-    Floats<Count> loaded[kPacksInFlight];
+  for (std::int64_t first = threadIdx.x; first < packs; first += kInFlight * blockDim.x) {
+    StoredPack<T, Count> stored[kInFlight];
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p)
-      loaded[p] = load<T, Count>(from, first + p * blockDim.x, cols);
+    for (int p = 0; p < kInFlight; ++p)
+      stored[p] = load<T, Count>(from, first + p * blockDim.x, cols);
+    Floats<Count> values[kInFlight];
+    widen(stored, values);
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p) maximum = largest(loaded[p], maximum);
+    for (int p = 0; p < kInFlight; ++p) maximum = largest(values[p], maximum);
     if (maximum > reference) {
       sum *= expf(reference - maximum);
       reference = maximum;
     }
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p) {
+    for (int p = 0; p < kInFlight; ++p) {
       KG_UNROLL
-      for (int e = 0; e < Count; ++e) sum += expf(loaded[p].value[e] - reference);
+      for (int e = 0; e < Count; ++e) sum += expf(values[p].value[e] - reference);
     }
   }
   maximum = block_max(maximum, scratch);
@@ -111,7 +117,7 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   const float by = normalizer<kind>(block_sum(sum, scratch + kMaxWarps));
 
   for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
-    Floats<Count> values = load<T, Count>(from, p, cols);
+    Floats<Count> values = widened(load<T, Count>(from, p, cols));
     KG_UNROLL
     for (int e = 0; e < Count; ++e)
       values.value[e] = normalized<kind>(kept<kind>(values.value[e] - maximum), by);

@@ -16,8 +16,9 @@ namespace kg::softmax {
 inline constexpr float kPadding = -std::numeric_limits<float>::infinity();
 
 template <class T, int Count>
-__device__ __forceinline__ Floats<Count> load(const T* row, std::int64_t pack, std::int64_t cols) {
-  return load_pack<T, Count>(row, pack, cols, kPadding);
+__device__ __forceinline__ StoredPack<T, Count> load(const T* row, std::int64_t pack,
+                                                     std::int64_t cols) {
+  return load_stored<T, Count>(row, pack, cols, from_float<T>(kPadding));
 }
 
 template <int Count>

@@ -29,9 +29,11 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes)
   const T* from = x + row * x_stride;
   T* to = y + row * y_stride;
 
-  Floats<Count> held[Packs];
+  StoredPack<T, Count> stored[Packs];
   KG_UNROLL
-  for (int p = 0; p < Packs; ++p) held[p] = load<T, Count>(from, p * kLanes + lane, cols);
+  for (int p = 0; p < Packs; ++p) stored[p] = load<T, Count>(from, p * kLanes + lane, cols);
+  Floats<Count> held[Packs];
+  widen(stored, held);
 
   // fmaxf passes over NaN; the sum does not.
   float maximum = kPadding;

@@ -26,7 +26,7 @@ template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kMaxBlockThreads)
     block_in_shared(const T* y, std::int64_t y_stride, const T* dy, std::int64_t dy_stride, T* dx,
                     std::int64_t dx_stride, std::int64_t cols) {
-  using Stored = Pack<T, Count>;
+  using Stored = StoredPack<T, Count>;
   float* scratch = dynamic_shared<float>();
   const std::int64_t packs = (cols + Count - 1) / Count;
   auto* kept_y = reinterpret_cast<Stored*>(scratch + kScratchFloats);
@@ -36,19 +36,21 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
 
   float sum = 0;
   for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
-    Stored loaded_y[kPacksInFlight];
-    Stored loaded_dy[kPacksInFlight];
+    Stored stored_y[kPacksInFlight];
+    Stored stored_dy[kPacksInFlight];
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p) {
-      loaded_y[p] = load_stored<T, Count>(from_y, first + p * blockDim.x, cols);
-      loaded_dy[p] = load_stored<T, Count>(from_dy, first + p * blockDim.x, cols);
+      stored_y[p] = load_stored<T, Count>(from_y, first + p * blockDim.x, cols);
+      stored_dy[p] = load_stored<T, Count>(from_dy, first + p * blockDim.x, cols);
     }
+    loaded(stored_y);
+    loaded(stored_dy);
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p) {
-      sum = sum_of_terms<kind>(widened(loaded_y[p]), widened(loaded_dy[p]), sum);
+      sum = sum_of_terms<kind>(widened(stored_y[p]), widened(stored_dy[p]), sum);
       if (first + p * blockDim.x < packs) {
-        kept_y[first + p * blockDim.x] = loaded_y[p];
-        kept_dy[first + p * blockDim.x] = loaded_dy[p];
+        kept_y[first + p * blockDim.x] = stored_y[p];
+        kept_dy[first + p * blockDim.x] = stored_dy[p];
       }
     }
   }
@@ -69,26 +71,31 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
   const T* from_y = y + blockIdx.x * y_stride;
   const T* from_dy = dy + blockIdx.x * dy_stride;
 
+  // Single elements, of rows that have no packs, are few bytes each.
+  constexpr int kInFlight = Count == 1 ? 4 * kPacksInFlight : kPacksInFlight;
   float sum = 0;
-  for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
-    Floats<Count> loaded_y[kPacksInFlight];
-    Floats<Count> loaded_dy[kPacksInFlight];
+  for (std::int64_t first = threadIdx.x; first < packs; first += kInFlight * blockDim.x) {
+    StoredPack<T, Count> stored_y[kInFlight];
+    StoredPack<T, Count> stored_dy[kInFlight];
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p) {
-      loaded_y[p] = load_pack<T, Count>(from_y, first + p * blockDim.x, cols, 0.0f);
-      loaded_dy[p] = load_pack<T, Count>(from_dy, first + p * blockDim.x, cols, 0.0f);
+    for (int p = 0; p < kInFlight; ++p) {
+      stored_y[p] = load_stored<T, Count>(from_y, first + p * blockDim.x, cols);
+      stored_dy[p] = load_stored<T, Count>(from_dy, first + p * blockDim.x, cols);
     }
+    loaded(stored_y);
+    loaded(stored_dy);
     KG_UNROLL
-    for (int p = 0; p < kPacksInFlight; ++p)
-      sum = sum_of_terms<kind>(loaded_y[p], loaded_dy[p], sum);
+    for (int p = 0; p < kInFlight; ++p)
+      sum = sum_of_terms<kind>(widened(stored_y[p]), widened(stored_dy[p]), sum);
   }
   sum = block_sum(sum, scratch);
 
   for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
-    const Floats<Count> again_y = load_pack<T, Count>(from_y, p, cols, 0.0f);
-    const Floats<Count> again_dy = load_pack<T, Count>(from_dy, p, cols, 0.0f);
+    StoredPack<T, Count> again[] = {load_stored<T, Count>(from_y, p, cols),
+                                    load_stored<T, Count>(from_dy, p, cols)};
+    loaded(again);
     store_pack<T, Count>(dx + blockIdx.x * dx_stride, p, cols,
-                         gradients<kind>(again_y, again_dy, sum));
+                         gradients<kind>(widened(again[0]), widened(again[1]), sum));
   }
 }
 

@@ -27,13 +27,17 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes)
   if (row >= rows) return; // the whole warp
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
 
-  Floats<Count> held_y[Packs];
-  Floats<Count> held_dy[Packs];
+  StoredPack<T, Count> stored_y[Packs];
+  StoredPack<T, Count> stored_dy[Packs];
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) {
-    held_y[p] = load_pack<T, Count>(y + row * y_stride, p * kLanes + lane, cols, 0.0f);
-    held_dy[p] = load_pack<T, Count>(dy + row * dy_stride, p * kLanes + lane, cols, 0.0f);
+    stored_y[p] = load_stored<T, Count>(y + row * y_stride, p * kLanes + lane, cols);
+    stored_dy[p] = load_stored<T, Count>(dy + row * dy_stride, p * kLanes + lane, cols);
   }
+  Floats<Count> held_y[Packs];
+  Floats<Count> held_dy[Packs];
+  widen(stored_y, held_y);
+  widen(stored_dy, held_dy);
   float sum = 0;
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) sum = sum_of_terms<kind>(held_y[p], held_dy[p], sum);

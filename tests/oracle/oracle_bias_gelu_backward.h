@@ -43,10 +43,10 @@ inline double slope_tolerance(activation::Function gelu, double z, double error)
 }
 
 // One element in f32: the bound of activation_backward, of an argument that was rounded to f32.
-inline double bias_gelu_backward_f32_tolerance(activation::Function gelu, double sum, double dy,
-                                               double dx) {
+inline double bias_gelu_backward_f32_tolerance(activation::Function gelu, Dtype stored, double sum,
+                                               double dy, double dx) {
   if (!std::isfinite(sum) || !std::isfinite(dy) || !std::isfinite(dx)) return 0;
-  return unary_backward_f32_tolerance(gelu, sum, dy, dx) +
+  return unary_backward_f32_tolerance(gelu, sum, dy, dx, stored) +
          std::fabs(dy) * slope_tolerance(gelu, sum, unit_roundoff(Dtype::f32));
 }
 
@@ -78,7 +78,8 @@ inline BiasGeluGradients bias_gelu_backward_tolerances(activation::Function gelu
                                                        const BiasGeluGradients& gradients) {
   std::vector<double> errors;
   for (std::size_t i = 0; i < dy.size(); ++i)
-    errors.push_back(bias_gelu_backward_f32_tolerance(gelu, sums[i], dy[i], gradients.dx[i]));
+    errors.push_back(
+        bias_gelu_backward_f32_tolerance(gelu, output, sums[i], dy[i], gradients.dx[i]));
   BiasGeluGradients bounds = with_column_bounds(output, std::move(errors), gradients);
   for (std::size_t i = 0; i < dy.size(); ++i) {
     const double dx = gradients.dx[i];

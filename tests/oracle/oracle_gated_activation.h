@@ -92,7 +92,7 @@ inline std::vector<double> gated_tolerances(activation::Function op, Dtype outpu
   std::vector<double> bounds;
   for (std::size_t i = 0; i < y.size(); ++i)
     bounds.push_back(gated_tolerance(
-        op, output, y[i], moved(x.value[i], unary_f32_tolerance(op, x.gate[i], act[i]))));
+        op, output, y[i], moved(x.value[i], unary_f32_tolerance(op, x.gate[i], act[i], output))));
   return bounds;
 }
 
@@ -133,10 +133,10 @@ inline Halves<double> gated_gradient_tolerances(activation::Function op, Dtype o
         unit_roundoff(Dtype::f32) * std::fabs(product) + half_min_subnormal(Dtype::f32);
     bounds.gate.push_back(
         gated_tolerance(op, output, dx.gate[i],
-                        unary_backward_f32_tolerance(op, x.gate[i], product, dx.gate[i]) +
+                        unary_backward_f32_tolerance(op, x.gate[i], product, dx.gate[i], output) +
                             moved(slope[i], rounding)));
     bounds.value.push_back(gated_tolerance(
-        op, output, dx.value[i], moved(dy[i], unary_f32_tolerance(op, x.gate[i], act[i]))));
+        op, output, dx.value[i], moved(dy[i], unary_f32_tolerance(op, x.gate[i], act[i], output))));
   }
   return bounds;
 }

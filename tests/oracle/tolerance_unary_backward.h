@@ -51,12 +51,13 @@ inline double exponent_roundings(activation::Function op, double x) {
 // gate. x gate' errs by 4 u of the exponential, 4 of its sums and division, 3 of the argument's
 // slope, 2 of the products with x, and the same 2 u: 15 u, and by what the argument of the
 // exponential errs. gelu_tanh's gate errs by that times z (1 - gate), too, which is at most
-// 4 u of x gate'; gelu's by 1.3 u of it, as in the forward pass. 20 u of both terms.
+// 4 u of x gate'; gelu's by 1.3 u of it, as in the forward pass. 20 u of both terms. The short
+// form of gelu (short_gelu_error) rounds its exponent three times, not once.
 //
 // Exponentials that are subnormal, or 0, cost tail_loss of them, times the factors behind them;
 // tanh's has a factor of 4.
-inline double unary_backward_f32_tolerance(activation::Function op, double x, double dy,
-                                           double dx) {
+inline double unary_backward_f32_tolerance(activation::Function op, double x, double dy, double dx,
+                                           Dtype stored = Dtype::f32) {
   if (op == activation::Function::relu || !std::isfinite(x) || !std::isfinite(dy) ||
       !std::isfinite(dx))
     return 0;
@@ -66,7 +67,9 @@ inline double unary_backward_f32_tolerance(activation::Function op, double x, do
   if (has_gate(op)) {
     const Gate gate = gate_oracle(op, x);
     const double inner = inner_slope(op, x);
-    error = u * (20 * condition + exponent_roundings(op, x) * std::fabs(x) * gate.slope) +
+    const double shortened = short_gelu_error(op, stored);
+    const double exponent = (shortened > 0 ? 3 : 1) * exponent_roundings(op, x);
+    error = u * (20 * condition + exponent * std::fabs(x) * gate.slope) + shortened * condition +
             tail_loss(gate.value) + std::fabs(x) * inner * tail_loss(gate.slope / inner);
   }
   return error * std::fabs(dy) + min_subnormal(Dtype::f32);
@@ -80,7 +83,7 @@ inline std::vector<double> unary_backward_tolerances(activation::Function op, Dt
                                                      std::span<const double> dx) {
   std::vector<double> bounds;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double computed = unary_backward_f32_tolerance(op, x[i], dy[i], dx[i]);
+    const double computed = unary_backward_f32_tolerance(op, x[i], dy[i], dx[i], output);
     const bool rounded = op != activation::Function::relu && std::isfinite(dx[i]);
     bounds.push_back(rounded ? stored_tolerance(output, dx[i], computed) : 0);
   }

@@ -116,6 +116,10 @@ TEST(UnaryBackwardTolerance, is_what_its_formula_says) {
   expect_bound(Dtype::f32, gate + product,
                unary_backward_f32_tolerance(activation::Function::gelu, 1, 1, gate + product),
                kU32 * (20 * (gate + product) + 0.5 * product) + 6 * kTiny);
+  expect_bound(
+      Dtype::f32, gate + product,
+      unary_backward_f32_tolerance(activation::Function::gelu, 1, 1, gate + product, Dtype::f16),
+      kU32 * (20 * (gate + product) + 1.5 * product) + 5.2e-6 * (gate + product) + 6 * kTiny);
   expect_bound(Dtype::f16, 0.5,
                unary_backward_tolerances(activation::Function::sigmoid, Dtype::f16, Values{0},
                                          Values{2}, Values{0.5})[0],

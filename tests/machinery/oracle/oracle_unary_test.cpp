@@ -99,6 +99,9 @@ TEST(UnaryTolerance, is_what_its_formula_says) {
   // The density of the normal distribution at 3, and the slope of gelu_tanh's gate there.
   expect_bound(Dtype::f32, -0.01, unary_f32_tolerance(activation::Function::gelu, -3, -0.01),
                (0.1 + 1.5 * 9 * 0.0044318484119380075) * kU32 + 8 * kTiny);
+  expect_bound(Dtype::f32, -0.01,
+               unary_f32_tolerance(activation::Function::gelu, -3, -0.01, Dtype::bf16),
+               (0.1 + 1.5 * 9 * 0.0044318484119380075) * kU32 + 5.2e-8 + 8 * kTiny);
   expect_bound(Dtype::f32, 4, unary_f32_tolerance(activation::Function::gelu_tanh, 3, 4),
                (32 + 4 * 9 * 0.0042655435527424665) * kU32 + 8 * kTiny);
   expect_bound(Dtype::f32, -0.01, gelu_cancelling_tolerance(-3, -0.01), 12 * kU32 + kTiny);
@@ -131,9 +134,12 @@ Values arguments() {
 using F32Function = float (*)(float);
 
 using Bound = double (*)(activation::Function op, double x, double y);
+double of_f32(activation::Function op, double x, double y) { return unary_f32_tolerance(op, x, y); }
+double of_16_bits(activation::Function op, double x, double y) {
+  return unary_f32_tolerance(op, x, y, Dtype::bf16);
+}
 
-Comparison judged(activation::Function op, F32Function function,
-                  Bound bound = unary_f32_tolerance) {
+Comparison judged(activation::Function op, F32Function function, Bound bound = of_f32) {
   const Values x = arguments();
   const Values expected = unary_oracle(op, x);
   Values actual, tolerance;
@@ -163,7 +169,7 @@ double cancelling(activation::Function, double x, double y) {
 
 TEST(UnaryTolerance, accepts_f32_forms) {
   const auto expect_legal = [](activation::Function op, F32Function function,
-                               Bound bound = unary_f32_tolerance) {
+                               Bound bound = of_f32) {
     const Comparison legal = judged(op, function, bound);
     EXPECT_TRUE(legal.passed()) << static_cast<int>(op) << legal.text();
   };
@@ -180,8 +186,7 @@ TEST(UnaryTolerance, accepts_f32_forms) {
 }
 
 TEST(UnaryTolerance, rejects_approximations_and_overflow) {
-  const auto rejects = [](activation::Function op, F32Function function,
-                          Bound bound = unary_f32_tolerance) {
+  const auto rejects = [](activation::Function op, F32Function function, Bound bound = of_f32) {
     return !judged(op, function, bound).passed();
   };
   EXPECT_TRUE(rejects(activation::Function::tanh, [](float x) { return coarse(std::tanh(x)); }));
@@ -205,6 +210,20 @@ TEST(UnaryTolerance, rejects_approximations_and_overflow) {
       [](float x) { return static_cast<float>(at(activation::Function::gelu_tanh, x)); },
       cancelling));
   EXPECT_TRUE(rejects(activation::Function::relu, [](float x) { return std::fabs(x); }));
+}
+
+// gelu of results that are stored in 16 bits may err by 5.2 10^-6 more.
+TEST(UnaryTolerance, of_16_bits_knows_the_short_gelu) {
+  const auto gelu_off_by_5e6 = [](float x) {
+    return static_cast<float>(at(activation::Function::gelu, x) * (1 + 5e-6));
+  };
+  const auto gelu_off_by_8e6 = [](float x) {
+    return static_cast<float>(at(activation::Function::gelu, x) * (1 + 8e-6));
+  };
+  EXPECT_TRUE(judged(activation::Function::gelu, gelu_off_by_5e6, of_16_bits).passed());
+  EXPECT_FALSE(judged(activation::Function::gelu, gelu_off_by_5e6).passed());
+  EXPECT_FALSE(judged(activation::Function::gelu, gelu_off_by_8e6, of_16_bits).passed());
+  EXPECT_FALSE(judged(activation::Function::silu, gelu_off_by_5e6, of_16_bits).passed());
 }
 
 TEST(UnaryTolerance, gelu_has_the_sign_of_its_argument) {

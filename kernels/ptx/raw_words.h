@@ -1,0 +1,34 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Words as a load brought them, before anybody looks at what they mean.
+#pragma once
+
+#include "runtime/device_code.h"
+
+namespace kg::ptx {
+
+// Word: unsigned, or unsigned short.
+template <class Word, int Count>
+struct alignas(Count * sizeof(Word)) RawWords {
+  Word word[Count];
+};
+
+// No instruction at run time. To the compiler it changes the words, which must be there, whole, so
+// that nothing that is made of them can be made earlier.
+template <class Word, int Count>
+__device__ __forceinline__ void keep_raw(RawWords<Word, Count>& words) {
+#if KG_BACKEND_CUDA
+  KG_UNROLL
+  for (int w = 0; w < Count; ++w) {
+    if constexpr (sizeof(Word) == 2)
+      asm volatile("" : "+h"(words.word[w]));
+    else
+      asm volatile("" : "+r"(words.word[w]));
+  }
+#else
+  static_cast<void>(words);
+#endif
+}
+
+} // namespace kg::ptx
