@@ -45,6 +45,9 @@ if [[ ${1:-} != --within ]]; then
     [[ ! -f $system/$path || $path != /usr/* ]] || echo "$path"
   done >"$work/hidden"
   printf '%s\n' /usr/bin/apt-get /usr/bin/apt /usr/bin/dpkg >>"$work/hidden"
+  # What programs that use these packages load; not what the compiler and Python load, too.
+  (cd "$system" && find "$PWD/usr/lib" -regextype egrep -regex '.*/lib(pugixml|sqlite3|fmt|tbb|openblas|dnnl|boost_context)[^/]*\.so.*') |
+    sed "s,^${system%/},," >>"$work/hidden"
   if [[ -n $bundle ]]; then
     (cd "$system" && find "$PWD/usr/bin" -name '*g++*' -o -name '*gcc*' -o -name cmake -o -name ctest -o -name ninja) | sed "s,^${system%/},," >>"$work/hidden"
     realpath "$(command -v nvcc)" >>"$work/hidden"
