@@ -247,8 +247,8 @@ std::vector<std::string> in_each_kind(const std::vector<std::string>& sizes, int
   return shapes;
 }
 
-// Numbers with few bits, rates and betas of one or two. adam divides by what is a power of two: v
-// is g^2, so that its mean of both is, too, and 1 - beta2^t is 1/4.
+// Numbers with few bits, rates and betas of one or two. adam divides by what is a power of two: its
+// mean of v = 4^a and g = 2^a, or of 0 and 2^(a + 1), is 4^a, and 1 - beta2^t is 1/4.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Kind kind : optimizer::kKinds) {
@@ -269,9 +269,12 @@ std::vector<Sample> exact_samples(Dtype dtype) {
         const double power = std::ldexp(1.0, static_cast<int>(i % 5));
         value[i] = std::fmod(value[i], 32) * 2;
         first[i] *= power;
-        second.push_back(power * power);
-        // Scaled and decayed it is the power; without decay, too.
-        gradient[i] = 2 * (i % 2 == 0 ? power : -power) - (kind == Kind::adam ? value[i] : 0);
+        // Scaled, and decayed where that goes through it, the gradient is the power, or twice the
+        // power beside a second moment of nothing.
+        const bool nothing = i % 3 == 0;
+        second.push_back(nothing ? 0 : power * power);
+        gradient[i] =
+            (nothing ? 4 : 2) * (i % 2 == 0 ? power : -power) - (kind == Kind::adam ? value[i] : 0);
       }
     sample.inputs = {{"gradient0", values(dtype, gradient)},
                      {"scale", values(Dtype::f32, {0.5})},
