@@ -31,6 +31,7 @@ namespace kg::optimizer {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerChunk = kChunkElements / kThreads; // of naive
+constexpr int kBlocksPerSm = 4; // of vectorized, at the least: 64 registers
 
 // What the kernels know of a step: each number computed in f64 and rounded once.
 struct Coefficients {
@@ -147,7 +148,7 @@ __device__ __forceinline__ bool is_made_of_packs(const Parameter<T>& p) {
 }
 
 template <Kind kind, class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     vectorized(TensorList<Parameter<T>> list, Coefficients c, Gate gate) {
   constexpr int kCount = kPackElements<T>;
   const Chunk chunk = list.chunks[blockIdx.x];
