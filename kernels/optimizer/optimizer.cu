@@ -9,12 +9,14 @@
 //
 // A block has a chunk of 4096 elements of one tensor. The way to its first element is two loads
 // that wait for each other, of the chunk and of the tensor's row, which hundreds of blocks read and
-// the L2 cache holds; the scale and the flag are under way beside the first. Then a thread has a
-// pack of each array under way before it converts the first: 64 bytes of adam's in f32 and 112 in
-// 16 bits, which is 64 KiB and more per multiprocessor where the GPU wants some 32.
+// the L2 cache holds; the scale and the flag are under way beside the first. Then a thread has four
+// elements of each array under way before it converts the first: 64 bytes of adam's in f32 and 56
+// in 16 bits, 56 KiB and more per multiprocessor where the GPU wants some 32.
 //
-// Why no grid of as many blocks as are resident: blocks have the same work but for the last of each
-// tensor, and those that wait hide the way of the others to their first element.
+// Why not eight elements of 16 bits, which are 16 bytes: the others, 24 of 28 bytes, are f32, and
+// 32 bytes of a thread are two accesses that each use half of their sectors. Why no grid of as many
+// blocks as are resident: blocks have the same work but for the last of each tensor, and those that
+// wait hide the way of the others to their first element.
 #include "optimizer/optimizer.h"
 
 #include "primitives/pack.h"
@@ -150,7 +152,7 @@ __device__ __forceinline__ bool is_made_of_packs(const Parameter<T>& p) {
 template <Kind kind, class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     vectorized(TensorList<Parameter<T>> list, Coefficients c, Gate gate) {
-  constexpr int kCount = kPackElements<T>;
+  constexpr int kCount = kPackElements<float>;
   const Chunk chunk = list.chunks[blockIdx.x];
   const float scale = scale_of(gate);
   if (is_skipped(gate)) return;
@@ -162,6 +164,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   int in_packs = 0;
   if (is_made_of_packs<kCount>(p)) {
     in_packs = count / kCount * kCount;
+    // The stores of a pass would hold up the loads of the next all the same.
+    KG_NO_UNROLL
     for (int i = thread * kCount; i < in_packs; i += kThreads * kCount)
       step_pack<kind, kCount>(p, begin + i, scale, c);
   }

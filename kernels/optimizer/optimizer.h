@@ -93,8 +93,8 @@ template <class T>
 Table<T> make_table(Kind kind, std::span<const Parameter<T>> parameters, void* memory,
                     Stream& stream);
 
-// naive: one thread per element. vectorized: 16 bytes per access, tensor by tensor where all of its
-// arrays are aligned, single elements where not.
+// naive: one thread per element. vectorized: four elements per access, which are 16 bytes of f32,
+// tensor by tensor where all of its arrays are aligned to that; single elements where not.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
