@@ -5,9 +5,9 @@
 // it the writing of zeros. Expected on an H200: 90 % of a copy's rate where no row is looked up
 // more often than some hundred times.
 //
-// A thread has a pack of a row of y, and up to four packs of x, of as many lookups, under way
-// before it adds the first: rows are looked up once or twice for the most part, so that one round
-// is all. Neighbours in a warp have neighbouring packs.
+// A thread has a pack of a row of y, and four packs of x, of as many lookups, under way before it
+// adds the first; of the rest two, and one. Rows are looked up once or twice for the most part, so
+// that one round is all. Neighbours in a warp have neighbouring packs.
 //
 // Why no splitting of rows that are looked up often: their parts would be added by a second launch
 // in another order for each split. A row of n lookups takes n / 4 round trips to memory, beside all
@@ -28,7 +28,25 @@
 namespace kg::embedding_backward {
 
 constexpr int kThreads = 256;
-constexpr int kAhead = 4; // lookups whose packs are under way at once
+
+// Adds packs of lookups [j, j + N) of the list, in their order.
+template <int N, class T, int Count>
+__device__ __forceinline__ void add_lookups(const Problem<T>& p, std::int32_t j,
+                                            std::int64_t column, float (&sum)[Count]) {
+  using Elements = Pack<T, Count>;
+  std::int32_t lookup[N];
+  KG_UNROLL
+  for (int a = 0; a < N; ++a) lookup[a] = p.order[j + a];
+  Elements x[N];
+  KG_UNROLL
+  for (int a = 0; a < N; ++a)
+    x[a] = *reinterpret_cast<const Elements*>(p.x + lookup[a] * p.inner + column);
+  KG_UNROLL
+  for (int a = 0; a < N; ++a) {
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) sum[e] += to_float(x[a].element[e]);
+  }
+}
 
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads)
@@ -38,19 +56,15 @@ __global__ void __launch_bounds__(kThreads)
   if (item >= total) return;
   const std::int64_t row = packs.quotient(item), column = (item - row * packs.value) * Count;
   const std::int32_t end = p.offsets[row + 1];
+  std::int32_t j = p.offsets[row];
   float sum[Count] = {};
-  for (std::int32_t j = p.offsets[row]; j < end; j += kAhead) {
-    Elements x[kAhead]{}; // zeros behind the last one: a sum that began at +0 stays as it is
-    KG_UNROLL
-    for (int a = 0; a < kAhead; ++a)
-      if (j + a < end)
-        x[a] = *reinterpret_cast<const Elements*>(p.x + p.order[j + a] * p.inner + column);
-    KG_UNROLL
-    for (int a = 0; a < kAhead; ++a) {
-      KG_UNROLL
-      for (int e = 0; e < Count; ++e) sum[e] += to_float(x[a].element[e]);
-    }
+  KG_NO_UNROLL
+  for (; end - j >= 4; j += 4) add_lookups<4>(p, j, column, sum);
+  if (end - j >= 2) {
+    add_lookups<2>(p, j, column, sum);
+    j += 2;
   }
+  if (j < end) add_lookups<1>(p, j, column, sum);
   Elements rounded;
   KG_UNROLL
   for (int e = 0; e < Count; ++e) rounded.element[e] = from_float<T>(sum[e]);

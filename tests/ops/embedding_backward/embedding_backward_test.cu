@@ -51,6 +51,14 @@ KG_OWN_TEST(AddsInTheirOrder) {
     expect_exactly(judge, sample, std::vector<double>(width, 0));
     sample.inputs["order"] = values(Dtype::i32, {0, 2, 1});
     expect_exactly(judge, sample, std::vector<double>(width, 0x1p-10));
+    // Four at once: the last one alone is left, or nothing where they come backwards.
+    std::vector<double> four = x;
+    four.insert(four.end(), width, 0x1p-10);
+    const std::string shape_of_four = std::string("rows1_count4_inner") + inner;
+    sample = sample_of(judge.dtype(), shape_of_four, four, {0, 1, 2, 3}, {0, 4});
+    expect_exactly(judge, sample, std::vector<double>(width, 0x1p-10));
+    sample.inputs["order"] = values(Dtype::i32, {3, 2, 1, 0});
+    expect_exactly(judge, sample, std::vector<double>(width, 0));
   }
 }
 
