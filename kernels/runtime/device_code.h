@@ -19,10 +19,13 @@
 
 // Unrolls the following loop completely (its trip count is a compile-time constant). g++ ignores
 // nvcc's spelling.
+// KG_NO_UNROLL: leaves it as it is, where copies of its body would only take registers.
 #if defined(__CUDACC__) || defined(__clang__)
 #define KG_UNROLL _Pragma("unroll")
+#define KG_NO_UNROLL _Pragma("unroll 1")
 #else
 #define KG_UNROLL _Pragma("GCC unroll 64")
+#define KG_NO_UNROLL _Pragma("GCC unroll 1")
 #endif
 
 namespace kg {

@@ -4,6 +4,7 @@
 // A problem of an operation, and a call of it: its tensors bound to device memory.
 #pragma once
 
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/buffer.h"
@@ -133,6 +135,15 @@ class Call {
   // Throws Error where somebody wrote around it.
   void check_workspace() const;
 
+  // What a caller makes once of the tensors and keeps from run to run, as a list of them in device
+  // memory: make() the first time, and again after a bind.
+  template <class Make>
+  const auto& once(Make make) const {
+    using Made = std::invoke_result_t<Make>;
+    if (!made_->has_value()) made_->emplace<Made>(make());
+    return *std::any_cast<Made>(made_.get());
+  }
+
   // The last axis are the columns, all others the rows. Without a type, for kernels that only know
   // the size of an element.
   MatrixView<const void> rows_in(std::string_view tensor) const {
@@ -176,6 +187,7 @@ class Call {
   const Problem* problem_;
   std::map<std::string, Bound, std::less<>> bound_;
   std::shared_ptr<DeviceBuffer<std::byte>> workspace_ = std::make_shared<DeviceBuffer<std::byte>>();
+  std::shared_ptr<std::any> made_ = std::make_shared<std::any>();
 };
 
 // Calls function.template operator()<T>() for the floating-point type of the kernels that `dtype`

@@ -105,7 +105,10 @@ void sizes(Judge& judge) {
   for (const std::string& shape : judge.card().sizes(judge.dtype()))
     judge.check(judge.random(shape));
   for (const std::string& shape : judge.card().empty)
-    judge.check({.fill = "nothing", .shape = shape, .degenerate = test::Degenerate::zero});
+    judge.check({.fill = "nothing",
+                 .shape = shape,
+                 .degenerate = test::Degenerate::zero,
+                 .vacuous_outputs = judge.card().vacuous_outputs(shape)});
 }
 
 void same_bits_every_time(Judge& judge, const Problem& problem) {
