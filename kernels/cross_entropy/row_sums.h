@@ -11,6 +11,7 @@
 
 #include "primitives/pack.h"
 #include "primitives/stored_pack.h"
+#include "ptx/exp2.h"
 
 #include <cfloat>
 #include <cstdint>
@@ -21,12 +22,13 @@ namespace kg::cross_entropy {
 inline constexpr int kLoads = 4; // 16-byte accesses under way per thread
 inline constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// e to the difference of two logits. A product, and the instruction that a GPU has for exp2, where
-// expf takes eight: an H200 reads 16-bit logits so fast that there are 13 instructions for each.
-// The product's rounding changes the result by as much as that of the difference does.
+// e to the difference of two logits. A product and the GPU's own instruction, where expf takes
+// eight: an H200 reads 16-bit logits so fast that there are 13 instructions for each. The product's
+// rounding changes the result by as much as that of the difference does; what is flushed is beside
+// a sum of 1 and more.
 __device__ inline float exponential(float difference) {
   constexpr float kLog2E = 1.44269504f;
-  return exp2f(difference * kLog2E);
+  return ptx::exp2_flushed(difference * kLog2E);
 }
 
 // What the sum of a row's logits counts from: the target's, so that shifts of the row cancel; 0

@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::int32_t end = p.offsets[row + 1];
   std::int32_t j = p.offsets[row];
   float sum[Count] = {};
-  KG_NO_UNROLL
+  KG_ROLLED
   for (; end - j >= 4; j += 4) add_lookups<4>(p, j, column, sum);
   if (end - j >= 2) {
     add_lookups<2>(p, j, column, sum);

@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   if (is_made_of_packs<kCount>(p)) {
     in_packs = count / kCount * kCount;
     // The stores of a pass would hold up the loads of the next all the same.
-    KG_NO_UNROLL
+    KG_ROLLED
     for (int i = thread * kCount; i < in_packs; i += kThreads * kCount)
       step_pack<kind, kCount>(p, begin + i, scale, c);
   }

@@ -17,15 +17,15 @@
 #include "runtime/host/device_code.h"
 #endif
 
-// Unrolls the following loop completely (its trip count is a compile-time constant). g++ ignores
-// nvcc's spelling.
-// KG_NO_UNROLL: leaves it as it is, where copies of its body would only take registers.
+// KG_UNROLL unrolls the following loop completely (its trip count is a compile-time constant).
+// KG_ROLLED leaves it as it is: copies of its body would take registers, and to unroll a loop of
+// unknown length nvcc divides the length by the step. g++ ignores nvcc's spelling.
 #if defined(__CUDACC__) || defined(__clang__)
 #define KG_UNROLL _Pragma("unroll")
-#define KG_NO_UNROLL _Pragma("unroll 1")
+#define KG_ROLLED _Pragma("unroll 1")
 #else
 #define KG_UNROLL _Pragma("GCC unroll 64")
-#define KG_NO_UNROLL _Pragma("GCC unroll 1")
+#define KG_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 namespace kg {

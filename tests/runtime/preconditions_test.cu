@@ -70,6 +70,33 @@ TEST(Preconditions, MemoryApart) {
   EXPECT_THROW(accept(3, 0), Error);
 }
 
+// Three rows of two elements, four apart: x x . . x x . . x x
+TEST(Preconditions, ArraysMayLieBetweenRows) {
+  const std::array<float, 16> memory{};
+  const auto accept = [&](std::ptrdiff_t from, std::int64_t count, std::int64_t rows = 3) {
+    require_apart("scale: out", memory.data() + from, 4 * count, "x",
+                  RowsInMemory{memory.data() + 3, rows, 8, 16});
+  };
+  EXPECT_NO_THROW(accept(0, 3));
+  EXPECT_NO_THROW(accept(5, 2));
+  EXPECT_NO_THROW(accept(9, 2));
+  EXPECT_NO_THROW(accept(13, 3));
+  EXPECT_NO_THROW(accept(0, 16, 0));
+  EXPECT_THROW(accept(0, 4), Error);
+  EXPECT_THROW(accept(3, 1), Error);
+  EXPECT_THROW(accept(4, 1), Error);
+  EXPECT_THROW(accept(5, 3), Error);
+  EXPECT_THROW(accept(8, 1), Error);
+  EXPECT_THROW(accept(0, 16), Error);
+  EXPECT_NO_THROW(accept(11, 2, 2));
+  try {
+    accept(12, 4);
+    FAIL() << "an array was accepted that begins in a row";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("scale: out (16 bytes) and row 2 of x (8 bytes) overlap"));
+  }
+}
+
 TEST(Preconditions, InPlaceIsAllOrNothing) {
   const std::array<float, 8> memory{};
   const auto accept = [&](std::ptrdiff_t from, std::ptrdiff_t to) {
