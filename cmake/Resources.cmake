@@ -49,7 +49,7 @@ function(kernelgrade_add_resources op)
   if(NOT KERNELGRADE_BACKEND STREQUAL "host")
     return()
   endif()
-  add_test(NAME resource.${op} COMMAND kernelgrade resources --op ${op} --compiled ${PROJECT_BINARY_DIR}/resources
+  add_test(NAME resource.${op} COMMAND kernelgrade resources --op ${op}
     --json ${PROJECT_BINARY_DIR}/results/resource.${op}.json)
   set_tests_properties(resource.${op} PROPERTIES
     LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)

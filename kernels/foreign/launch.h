@@ -26,6 +26,20 @@ detail::ErasedArguments arguments_at(void** pointers, std::tuple<Parameters...>&
   return {pointers, Type::sizes.data(), sizeof...(Parameters), &values, &Type::clone};
 }
 
+// An argument in braces, as in k<<<1, 1>>>({1, 2}): it gets its type from the kernel's parameter.
+template <class Make>
+struct Braced {
+  Make make;
+  template <class T>
+  operator T() const {
+    return make.template operator()<T>();
+  }
+};
+template <class Make>
+Braced<Make> braced(Make make) {
+  return {make};
+}
+
 // A launch whose configuration is known. The arguments are copied once, as a GPU's are.
 template <class Call>
 class ConfiguredKernel {

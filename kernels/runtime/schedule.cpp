@@ -4,9 +4,12 @@
 
 #include "runtime/error.h"
 
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
+#include <system_error>
 
 namespace kg {
 namespace {
@@ -18,13 +21,14 @@ Schedule from_environment() {
   if (text == "reverse") return {ThreadOrder::reverse};
   constexpr std::string_view kRandom = "random:";
   if (text.substr(0, kRandom.size()) == kRandom) {
-    const std::string digits(text.substr(kRandom.size()));
-    if (!digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos) {
-      return {ThreadOrder::random, std::strtoull(digits.c_str(), nullptr, 10)};
-    }
+    const char* const first = text.data() + kRandom.size();
+    const char* const last = text.data() + text.size();
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(first, last, seed);
+    if (error == std::errc{} && end == last) return {ThreadOrder::random, seed};
   }
   fail("KERNELGRADE_THREAD_ORDER is \"" + std::string(text) +
-       "\"; use forward, reverse or random:<seed>");
+       "\"; use forward, reverse or random:<seed>, a number below 2^64");
 }
 
 struct Shared {

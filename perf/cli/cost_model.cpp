@@ -29,6 +29,15 @@ std::filesystem::path compiled_kernels(const World& world) {
   return world.executable.parent_path().parent_path() / "resources";
 }
 
+std::filesystem::path compiled_kernels(const Options& options, const World& world) {
+  if (options.compiled.empty()) return compiled_kernels(world);
+  if (kg::resources::compiled_in(options.compiled).empty())
+    throw UsageError(fmt::format("--compiled {}: it holds no compiled kernels; name a build's "
+                                 "folder resources/, or leave the option out",
+                                 options.compiled.string()));
+  return options.compiled;
+}
+
 CostModel::CostModel(const World& world, const std::string& gpu)
     : compiled_(compiled_kernels(world)) {
   const std::filesystem::path path = world.source / "perf" / "model" / "gpus.json";

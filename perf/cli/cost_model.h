@@ -24,6 +24,9 @@ std::vector<count::Launch> count_launches(const Row& row, World& world);
 
 // The build's folder of compiled kernels.
 std::filesystem::path compiled_kernels(const World& world);
+// The same, or the one that --compiled names. Throws UsageError where that holds none; the build's
+// own holds none where there was no nvcc.
+std::filesystem::path compiled_kernels(const Options& options, const World& world);
 
 class CostModel {
  public:

@@ -6,7 +6,9 @@
 #include "perf/cli/nearest.h"
 #include "perf/judge/limits.h"
 #include "runtime/backend.h"
+#include "runtime/device.h"
 #include "runtime/environment.h"
+#include "runtime/schedule.h"
 #include "tests/oracle/random.h"
 
 #include <CLI/CLI.hpp>
@@ -40,6 +42,8 @@ void read_environment(Options& options) {
     if (is_set("KERNELGRADE_BRIEF")) options.pace = perf::Pace::brief;
     const char* const seed = std::getenv("KERNELGRADE_SEED");
     test::parse_seed(seed ? seed : "");
+    schedule();
+    if constexpr (backend == Backend::host) device_properties();
   } catch (const Error& error) {
     throw UsageError(error.what());
   }
@@ -75,17 +79,29 @@ std::string command_needed(CLI::App& app, const std::vector<std::string>& argume
                      meant.empty() ? "t" : "did you mean " + meant + "? T", list);
 }
 
-// To compare with a folder that is not there would look like a device that nobody has blessed: all
-// rows skipped. What writes baselines makes it.
-void require_baselines(const CLI::App& command, const Options& options) {
-  const CLI::Option* given = command.get_option_no_throw("--baselines");
+// An empty word is a variable of a script that nobody set: taken for an option that is not given,
+// it would choose everything.
+void require_words(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& word : option->results())
+      if (word.empty() && option->get_expected_min() > 0)
+        throw UsageError(fmt::format("{}: its word is empty; give one, or leave the option out",
+                                     option->get_name()));
+}
+
+// To compare with a folder that is not there would look like a device that nobody has blessed, or a
+// build without nvcc: all rows skipped. What writes baselines makes their folder.
+void require_folders(const CLI::App& command, const Options& options) {
+  const auto require_there = [&](const char* name, const std::filesystem::path& folder,
+                                 const char* instead) {
+    const CLI::Option* given = command.get_option_no_throw(name);
+    if (!given || given->empty() || std::filesystem::is_directory(folder)) return;
+    throw UsageError(fmt::format("{} {}: there is no such folder; name {}, or leave the option out",
+                                 name, folder.string(), instead));
+  };
   const bool writes = options.command == "bless" || options.bless.resources || options.write;
-  if (!given || given->empty() || writes || std::filesystem::is_directory(options.baselines))
-    return;
-  throw UsageError(
-      fmt::format("--baselines {}: there is no such folder; name one that was blessed, "
-                  "or leave the option out for the source tree's",
-                  options.baselines.string()));
+  if (!writes) require_there("--baselines", options.baselines, "one that was blessed");
+  require_there("--compiled", options.compiled, "that of a build's compiled kernels");
 }
 
 ShardOption shard_of(const Words& words) {
@@ -127,7 +143,8 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   if (options.in_process && words.processes > 1)
     throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
-  require_baselines(*app.get_subcommands().front(), options);
+  require_words(*app.get_subcommands().front());
+  require_folders(*app.get_subcommands().front(), options);
   if (options.command == "compare" && options.files.empty() && options.compare.model.empty() &&
       options.compare.hardware.empty())
     throw UsageError("compare: name two files, A and B, or --model or --hardware FILE; see --help");

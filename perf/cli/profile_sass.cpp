@@ -70,10 +70,9 @@ int profile_sass(const Options& options, World& world) {
                      "host");
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
+  const std::filesystem::path folder = compiled_kernels(options, world);
   const std::filesystem::path nvdisasm = sass::find_nvdisasm();
   if (nvdisasm.empty()) return skip(options, world, sass::nvdisasm_missing());
-  const std::filesystem::path folder =
-      options.compiled.empty() ? compiled_kernels(world) : options.compiled;
   const std::vector<kg::resources::Compiled> all = kg::resources::compiled_in(folder);
   if (all.empty())
     return skip(options, world,

@@ -59,8 +59,7 @@ int resources(const Options& options, World& world) {
   if constexpr (backend == Backend::cuda)
     throw UsageError("resources: the executor tells how kernels are launched; use the preset host");
   const Selection selection = select(world, options.filters);
-  const std::filesystem::path folder =
-      options.compiled.empty() ? compiled_kernels(world) : options.compiled;
+  const std::filesystem::path folder = compiled_kernels(options, world);
   const std::vector<kg::resources::Compiled> all = kg::resources::compiled_in(folder);
   if (all.empty()) return skip(options, world, folder);
 

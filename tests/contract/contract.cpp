@@ -9,6 +9,7 @@
 #include "tests/contract/late_copy.h"
 #include "tests/contract/memory_tests.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/subnormal_tests.h"
 #include "tests/contract/vendor_tests.h"
 #include "tests/oracle/random.h"
 #include "tests/support/device_types.h"
@@ -363,6 +364,7 @@ bool register_contract(const Card& card) {
   contract("RandomAgainstOracle", random_against_oracle);
   contract("RandomAgainstVendors", random_against_vendors);
   contract("SpecialValues", special_values);
+  if (!card.source) contract("Subnormals", subnormal_numbers);
   contract("Sizes", sizes);
   contract("Misaligned", misaligned);
   if (card.far) contract("RowsFarApart", rows_far_apart);

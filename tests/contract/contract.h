@@ -7,6 +7,7 @@
 //   RandomAgainstOracle     within the derived bound of the fp64 oracle
 //   RandomAgainstVendors    beside each library that has the operation
 //   SpecialValues           NaN, infinities, signed zeros, the ends of the ranges
+//   Subnormals              numbers below the normal range, in each input by itself
 //   Sizes                   around packs, warps, blocks and tiles; nothing at all
 //   Misaligned              tensors at odd addresses, and rows apart where the operation allows it
 //   RowsFarApart            by more than 2^31 elements, where rows may lie apart

@@ -14,8 +14,9 @@ std::int64_t length_of_rows(const Problem& problem) {
   return (output.extents.size() > 1 ? output : problem.inputs[0]).extents.back();
 }
 
-// Every tensor at the same odd place, each at its own, all but one aligned; where rows may lie
-// apart, gaps that keep them aligned and that do not.
+// Every tensor at the same place, at each from one aligned address to the next, each at its own,
+// all but one aligned, and all but one misaligned; where rows may lie apart, gaps that keep them
+// aligned and that do not.
 std::vector<Layout> layouts(const Problem& problem) {
   std::vector<std::string> names;
   for (const auto* tensors : {&problem.inputs, &problem.outputs})
@@ -28,15 +29,20 @@ std::vector<Layout> layouts(const Problem& problem) {
     return layout;
   };
   const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
-  for (const std::int64_t k : {1, 3, 4, 7, 8, 12}) {
-    result.push_back(all(k, 0));
+  for (std::int64_t k = 1; k < 16; ++k) result.push_back(all(k, 0));
+  for (const std::int64_t k : {1, 3, 4, 7, 8, 12})
     for (const std::string& name : names) {
       result.push_back(all(k, 0));
       result.back()[name].offset = k + 1;
       result.push_back(all(k, 0));
       result.back()[name].offset = 0;
     }
-  }
+  // Aligned to half a pack, a quarter and so on: a kernel may ask for too little of one tensor.
+  for (std::int64_t k = 1; k < pack; k *= 2)
+    for (const std::string& name : names) {
+      result.push_back(all(0, 0));
+      result.back()[name].offset = k;
+    }
   std::int64_t step = 1;
   Layout packs_apart, steps;
   for (const std::string& name : names) {

@@ -120,7 +120,7 @@ TEST_F(CostCommands, OneSectorMoreFails) {
 // nvcc made two accesses of one: twice the requests, at two lines, for as many sectors.
 TEST_F(CostCommands, WhatNvccMadeOtherwise) {
   const auto compared = [this] {
-    return (*this)({"profile", "--cost", "--compiled", "sm_90a", "--case", "copy.f32.n64"});
+    return (*this)({"profile", "--cost", "--compiled", ".", "--case", "copy.f32.n64"});
   };
   EXPECT_EQ(compared().out, "2 of 2 rows: nvcc's code accesses memory as g++'s does\n");
   compiled_launch_.sites.push_back(compiled_launch_.sites[0]);

@@ -97,6 +97,14 @@ TEST(Launch, NullIsAPointer) {
             "KG_KERNEL(k).at(1, 2)(nullptr, f(NULL), a, nullptr);");
 }
 
+TEST(Launch, BracesGetTheirTypeFromTheKernel) {
+  const std::string open = "::kg::foreign::braced([=]<class KgType>() -> KgType { return ";
+  EXPECT_EQ(in_host("k<<<1, 2>>>({1, f(a)}, b, {});"),
+            "KG_KERNEL(k).at(1, 2)(" + open + "{1, f(a)}; }), b, " + open + "{}; }));");
+  EXPECT_EQ(in_host("k<<<1, 2>>>(T{1}, f({2}), {{3}, 4});"),
+            "KG_KERNEL(k).at(1, 2)(T{1}, f({2}), " + open + "{{3}, 4}; }));");
+}
+
 TEST(Launch, InMacros) {
   EXPECT_EQ(rewritten("#define L(k, ...) \\\n  k##_f<<<1, 2>>>(__VA_ARGS__)\nint a;\n"),
             "#define L(k, ...) \\\n  KG_KERNEL(k##_f).at(1, 2)(__VA_ARGS__)\nint a;\n");

@@ -88,6 +88,10 @@ __global__ void recent_maximum(const int* in, int n, int* maximum) {
 #endif
 }
 
+__global__ void subtract_pair(int* out, Pair pair, int* nothing, Pair from) {
+  *out = nothing ? -1 : from.both() + pair.first - pair.second;
+}
+
 __global__ void say(int number) { printf("kernel says %d\n", number); }
 
 __global__ void add_one(float* data, int n, const float* nothing) {
@@ -221,6 +225,16 @@ int samples::maximum(const std::vector<int>& values) {
   recent_maximum<<<1, 32>>>(in, (int)values.size(), out);
   cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDeviceToHost);
   cudaFree(in);
+  cudaFree(out);
+  return result;
+}
+
+int samples::in_braces(int a, int b) {
+  int *out, result = -1;
+  cudaMalloc(&out, sizeof(int));
+  const int twice = 2 * b;
+  subtract_pair<<<1, 1>>>(out, {a, twice}, {}, {.second = 1000});
+  cudaMemcpy(&result, out, sizeof(int), cudaMemcpyDeviceToHost);
   cudaFree(out);
   return result;
 }

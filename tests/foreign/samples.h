@@ -17,6 +17,7 @@ bool filter(std::vector<float>& values, const float (&weights)[3]);
 bool grid_sum(const std::vector<int>& values, bool by_attribute, int* sum); // + 42
 bool halves(const std::vector<float>& in, std::vector<float>& out);
 int maximum(const std::vector<int>& values); // of code for recent devices
+int in_braces(int a, int b);                 // 1000 + a - 2 b
 bool printed(int number);                    // "kernel says <number>" on standard output
 float managed_and_timed(int n);
 

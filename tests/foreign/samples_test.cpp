@@ -64,6 +64,8 @@ TEST(Samples, Halves) {
 
 TEST(Samples, CodeForTheDeviceAlone) { EXPECT_EQ(samples::maximum({3, 17, 5}), 17); }
 
+TEST(Samples, ArgumentsInBraces) { EXPECT_EQ(samples::in_braces(30, 4), 1022); }
+
 TEST(Samples, Printf) {
   testing::internal::CaptureStdout();
   const bool ran = samples::printed(17);

@@ -34,20 +34,28 @@ class CliSass : public testing::Test {
 TEST_F(CliSass, OptionsThatBelongTogether) {
   EXPECT_EQ(cli_({"profile", "--sass", "--cost", "--op", "copy"}).exit_code, 2);
   EXPECT_EQ(cli_({"profile", "--arch", "sm_80", "--op", "copy"}).exit_code, 2);
-  const Outcome alone = cli_({"profile", "--compiled", "x", "--op", "copy"});
+  const Outcome alone =
+      cli_({"profile", "--compiled", cli_.folder.path().string(), "--op", "copy"});
   EXPECT_EQ(alone.exit_code, 2);
   EXPECT_THAT(alone.err, HasSubstr("--cost or --sass"));
 }
 
+// The build's own, that is: a folder that somebody names must hold some.
 TEST_F(CliSass, WithoutCompiledKernelsItSkips) {
-  const Outcome outcome = sass();
+  cli_.executable = cli_.folder.path() / "perf/kernelgrade";
+  const Outcome outcome = cli_({"profile", "--sass", "--op", "copy"});
   EXPECT_EQ(outcome.exit_code, 77);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr(compiled().string()), HasSubstr("install the CUDA")));
-  EXPECT_EQ(sass({"--strict"}).exit_code, 1);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr((cli_.folder.path() / "resources").string()),
+                                 HasSubstr("install the CUDA")));
+  EXPECT_EQ(cli_({"profile", "--sass", "--op", "copy", "--strict"}).exit_code, 1);
+  std::filesystem::create_directories(compiled());
+  EXPECT_EQ(sass().exit_code, 2);
+  EXPECT_THAT(sass().err, HasSubstr("it holds no compiled kernels"));
 }
 
 TEST_F(CliSass, AVariableThatNamesNoDisassemblerFails) {
   setenv("KERNELGRADE_NVDISASM", "/nowhere", 1);
+  std::filesystem::create_directories(compiled() / "sm_90a-cuda13.0");
   const Outcome outcome = sass();
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("KERNELGRADE_NVDISASM is /nowhere"));

@@ -45,6 +45,7 @@ NormOracle batch_norm_inference_oracle(std::span<const double> x, std::span<cons
     result.normalized.push_back((x[i] - mean[c]) / deviation);
     result.value.push_back(result.normalized.back() * g + b);
     result.skew.push_back(std::fabs(mean[c]) / deviation);
+    result.spread.push_back(std::sqrt(variance[c]) / deviation);
     result.gamma.push_back(std::fabs(g));
     result.beta.push_back(std::fabs(b));
   }
@@ -74,7 +75,7 @@ std::vector<double> batch_norm_tolerances(const NormOracle& oracle, Dtype output
                                           std::int64_t chain) {
   return stored_bounds(oracle, output, [&](std::size_t i) {
     return layer_norm_f32_tolerance(oracle.value[i], oracle.normalized[i], oracle.skew[i],
-                                    oracle.gamma[i], oracle.beta[i], chain);
+                                    oracle.spread[i], oracle.gamma[i], oracle.beta[i], chain);
   });
 }
 

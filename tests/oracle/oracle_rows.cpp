@@ -62,13 +62,15 @@ NormOracle normalized(std::span<const double> x, std::int64_t rows, std::int64_t
     const double mean = centred ? row_means_oracle(row, 1, columns).value[0] : 0;
     std::vector<double> squares;
     for (const double value : row) squares.push_back((value - mean) * (value - mean));
-    const double deviation = std::sqrt(row_means_oracle(squares, 1, columns).value[0] + epsilon);
+    const double variance = row_means_oracle(squares, 1, columns).value[0];
+    const double deviation = std::sqrt(variance + epsilon);
     for (std::size_t c = 0; c < row.size(); ++c) {
       const double g = gamma.empty() ? 1 : gamma[c];
       const double b = beta.empty() ? 0 : beta[c];
       result.normalized.push_back((row[c] - mean) / deviation);
       result.value.push_back(result.normalized.back() * g + b);
       result.skew.push_back(std::fabs(mean) / deviation);
+      result.spread.push_back(std::sqrt(variance) / deviation);
       result.gamma.push_back(std::fabs(g));
       result.beta.push_back(std::fabs(b));
     }

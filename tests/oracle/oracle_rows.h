@@ -46,8 +46,9 @@ struct NormOracle {
   std::vector<double> value;
   std::vector<double> normalized; // before gamma and beta
   std::vector<double> skew;       // |mean| / deviation of the element's row; 0 for rms
-  std::vector<double> gamma;      // |gamma|, per element
-  std::vector<double> beta;       // |beta|, per element
+  std::vector<double> spread; // the same of the deviation without epsilon: 1 where that is nothing
+  std::vector<double> gamma;  // |gamma|, per element
+  std::vector<double> beta;   // |beta|, per element
 };
 
 // (x - mean) / sqrt(variance + epsilon) gamma + beta, the variance that of the row's elements (over

@@ -38,21 +38,22 @@ inline double log_softmax_f32_tolerance(double value, double distance, double lo
                                       1.5 * std::sqrt(static_cast<double>(chain)));
 }
 
-// (x - mean) / deviation gamma + beta. `normalized` is the quotient, `skew` |mean| / deviation.
+// (x - mean) / deviation gamma + beta. `normalized` is the quotient, `skew` |mean| / deviation, and
+// `spread` what the deviation would be without epsilon, over it.
 //
-// The mean is wrong by the chain's error of a sum of size n (|mean| + deviation) at most: six
-// deviations of it are 1.5 sqrt(chain) u (1 + skew) of the quotient, and 16 covers the joining of
-// the chains, the division and the difference's own rounding u (|x| + |mean|). The variance is
+// The mean is wrong by the chain's error of a sum of size n (|mean| + spread) at most: six
+// deviations of it are 1.5 sqrt(chain) u (spread + skew) of the quotient, and 16 covers the joining
+// of the chains, the division and the difference's own rounding u (|x| + |mean|). The variance is
 // a positive sum, too: 1.5 sqrt(chain) u, which the root halves; 8 for squares, division, epsilon,
 // root of 2 ulp and product. gamma, beta and the last addition are rounded once each.
 //
 // The variance must be that of centred values (two passes, or Welford's update). E[x^2] - mean^2
 // loses u skew^2: at skew 100 it is outside.
-inline double layer_norm_f32_tolerance(double value, double normalized, double skew, double gamma,
-                                       double beta, std::int64_t chain) {
+inline double layer_norm_f32_tolerance(double value, double normalized, double skew, double spread,
+                                       double gamma, double beta, std::int64_t chain) {
   const double walk = 1.5 * std::sqrt(static_cast<double>(chain));
   return unit_roundoff(Dtype::f32) *
-             (((8 + walk / 2) * std::fabs(normalized) + (16 + walk) * (1 + skew)) * gamma +
+             (((8 + walk / 2) * std::fabs(normalized) + (16 + walk) * (spread + skew)) * gamma +
               std::fabs(value) + 2 * beta) +
          half_min_subnormal(Dtype::f32);
 }

@@ -142,6 +142,8 @@ TEST(ScheduleDeathTest, StartsFromTheEnvironment) {
   EXPECT_EXIT(print_schedule("random:99"), testing::ExitedWithCode(0), "got random:99$");
   EXPECT_EXIT(print_schedule("random:"), testing::ExitedWithCode(0),
               "KERNELGRADE_THREAD_ORDER is \"random:\"; use forward, reverse or random:<seed>");
+  EXPECT_EXIT(print_schedule("random:18446744073709551616"), testing::ExitedWithCode(0),
+              "a number below 2\\^64");
   EXPECT_EXIT(print_schedule("sideways"), testing::ExitedWithCode(0), "\"sideways\"; use forward");
 }
 

@@ -1,4 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#error                                                                                             \
-    "Kernelgrade: nvcuda::wmma does not run on the host backend; use the wrappers of ptx/, which have host twins"
+//
+// CUDA's header of this name: nvcuda::wmma, over the matrix instructions of the executor.
+#pragma once
+
+#include "foreign/wmma.h"

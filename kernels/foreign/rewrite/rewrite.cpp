@@ -79,7 +79,7 @@ class Rewriter {
     insert_before(callee, scopes_[open] == Scope::device ? "KG_KERNEL_IN_KERNEL(" : "KG_KERNEL(");
     replace(open, open, ").at(");
     replace(close, close + 2, ")");
-    null_arguments(arguments);
+    untyped_arguments(arguments);
   }
 
   // The first token of the kernel's name, which may be qualified, have template arguments, be an
@@ -160,13 +160,20 @@ class Rewriter {
     fail(open, "<<< without >>>: a launch's configuration ends in >>>");
   }
 
-  // NULL is an integer to a template, and nothing converts that to a pointer.
-  void null_arguments(std::size_t open) {
+  // NULL is an integer to a template, and nothing converts that to a pointer; what stands in braces
+  // has no type at all. It is kept as it is now: the kernel may run later, by a graph.
+  void untyped_arguments(std::size_t open) {
     const std::size_t end = closing(tokens_, open);
     for (std::size_t i = open + 1; i < end; ++i) {
-      if (at(i, "NULL") && (at(i - 1, "(") || at(i - 1, ",")) && (at(i + 1, ",") || i + 1 == end))
-        replace(i, i, "nullptr");
-      if (opens_bracket(tokens_[i])) i = closing(tokens_, i);
+      const std::size_t last = opens_bracket(tokens_[i]) ? closing(tokens_, i) : i;
+      if ((at(i - 1, "(") || at(i - 1, ",")) && (at(last + 1, ",") || last + 1 == end)) {
+        if (at(i, "NULL")) replace(i, i, "nullptr");
+        if (at(i, "{")) {
+          insert_before(i, "::kg::foreign::braced([=]<class KgType>() -> KgType { return ");
+          edits_.push_back({tokens_[last].end(), tokens_[last].end(), "; })"});
+        }
+      }
+      i = last;
     }
   }
 

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <fmt/format.h>
+#include <type_traits>
 
 namespace kg::host {
 namespace {
@@ -80,34 +81,47 @@ void resolve_load(void* const* payload, unsigned lanes) {
   }
 }
 
+template <class Format>
+using Sum = typename SumOf<Format>::Type;
+
+template <class Format>
 struct Product : Call {
   const unsigned* a;
   const unsigned* b;
-  float* sum;
+  Sum<Format>* sum;
 };
 
 template <class Format>
 constexpr int kPerRegister = 4 / static_cast<int>(sizeof(typename Format::Raw));
 
 template <class Format>
-float element(unsigned word, int i) {
-  if constexpr (kPerRegister<Format> == 1) return Format::to_float(word);
-  return Format::to_float(static_cast<unsigned short>(word >> 16 * i));
+Sum<Format> element(unsigned word, int i) {
+  if constexpr (std::is_same_v<Sum<Format>, int>)
+    return static_cast<typename Format::Raw>(word >> 8 * i);
+  else if constexpr (kPerRegister<Format> == 1)
+    return Format::to_float(word);
+  else
+    return Format::to_float(static_cast<unsigned short>(word >> 16 * i));
 }
 
-// Fragments as PTX documents them. A register holds 1 or 2 elements, next to each other in k; a
+float sum_of(float sum, float a, float b) { return sum + a * b; }
+int sum_of(int sum, int a, int b) {
+  return static_cast<int>(static_cast<unsigned>(sum) + static_cast<unsigned>(a * b));
+}
+
+// Fragments as PTX documents them. A register holds 1, 2 or 4 elements, next to each other in k; a
 // step is the part of k that the 4 lanes of a row hold in one register. Lane 4 r + c has: of A, for
 // each step, a register of row r and one of row r + 8; of B one of column r; of the sum, elements 2
 // c and 2 c + 1 of row r, then of row r + 8.
 template <class Format, int kDepth>
 void resolve_product(void* const* payload, unsigned lanes) {
-  if (!complete<Product>(payload, lanes)) return;
+  if (!complete<Product<Format>>(payload, lanes)) return;
   constexpr int kStep = 4 * kPerRegister<Format>;
-  float a[16][kDepth];
-  float b[kDepth][8];
-  float sum[16][8];
+  Sum<Format> a[16][kDepth];
+  Sum<Format> b[kDepth][8];
+  Sum<Format> sum[16][8];
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    const Product& mine = *static_cast<Product*>(payload[lane]);
+    const auto& mine = *static_cast<Product<Format>*>(payload[lane]);
     const unsigned line = lane / 4;
     for (int step = 0; step < kDepth / kStep; ++step) {
       for (int i = 0; i < kPerRegister<Format>; ++i) {
@@ -121,10 +135,26 @@ void resolve_product(void* const* payload, unsigned lanes) {
   }
   for (int row = 0; row < 16; ++row)
     for (int k = 0; k < kDepth; ++k)
-      for (int column = 0; column < 8; ++column) sum[row][column] += a[row][k] * b[k][column];
+      for (int column = 0; column < 8; ++column)
+        sum[row][column] = sum_of(sum[row][column], a[row][k], b[k][column]);
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    const Product& mine = *static_cast<Product*>(payload[lane]);
+    const auto& mine = *static_cast<Product<Format>*>(payload[lane]);
     for (unsigned i = 0; i < 4; ++i) mine.sum[i] = sum[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
+  }
+}
+
+struct Whole : Call {
+  const void* first;
+  std::size_t row_bytes;
+  bool alike = true;
+};
+
+void resolve_whole(void* const* payload, unsigned lanes) {
+  if (!complete<Whole>(payload, lanes)) return;
+  const Whole& first = *static_cast<Whole*>(payload[0]);
+  for (unsigned lane = 1; lane < kWarpSize; ++lane) {
+    Whole& mine = *static_cast<Whole*>(payload[lane]);
+    mine.alike = mine.first == first.first && mine.row_bytes == first.row_bytes;
   }
 }
 
@@ -145,10 +175,30 @@ void distribute_matrices(unsigned* fragment, const MatrixRow& row, unsigned matr
 
 float Tf32::to_float(unsigned bits) { return std::bit_cast<float>(bits & ~0x1fffu); }
 
+unsigned lane_of_matrix(const void* first, std::size_t element_bytes, std::size_t row_bytes,
+                        const char* name, Location where) {
+  Whole whole{{}, first, row_bytes};
+  execute(whole, &resolve_whole, name, where);
+  Block& block = running_block(name, where);
+  if (!whole.alike)
+    block.trap(fmt::format("{}: not all lanes of the warp name the same matrix", name), where);
+  constexpr std::size_t kRow = 16;
+  const std::size_t alignment = element_bytes == 1 ? 16 : 32;
+  if (reinterpret_cast<std::uintptr_t>(first) % alignment != 0)
+    block.trap(
+        fmt::format("{}: the address of the matrix is not aligned to {} bytes", name, alignment),
+        where);
+  if (row_bytes % kRow != 0)
+    block.trap(fmt::format("{}: rows lie {} bytes apart, which is no multiple of {}", name,
+                           row_bytes, kRow),
+               where);
+  return block.lane();
+}
+
 template <class Format, int kDepth>
-void multiply_matrices(float* sum, const unsigned* a, const unsigned* b, const char* name,
+void multiply_matrices(Sum<Format>* sum, const unsigned* a, const unsigned* b, const char* name,
                        Location where) {
-  Product product{{}, a, b, sum};
+  Product<Format> product{{}, a, b, sum};
   execute(product, &resolve_product<Format, kDepth>, name, where);
 }
 
@@ -160,5 +210,9 @@ template void multiply_matrices<Binary16, 8>(float*, const unsigned*, const unsi
                                              Location);
 template void multiply_matrices<Tf32, 8>(float*, const unsigned*, const unsigned*, const char*,
                                          Location);
+template void multiply_matrices<Bytes<signed char>, 16>(int*, const unsigned*, const unsigned*,
+                                                        const char*, Location);
+template void multiply_matrices<Bytes<unsigned char>, 16>(int*, const unsigned*, const unsigned*,
+                                                          const char*, Location);
 
 } // namespace kg::host

@@ -23,6 +23,13 @@ using MatrixRow = uint4;
 void distribute_matrices(unsigned* fragment, const MatrixRow& row, unsigned matrices,
                          bool transposed, const char* name, Location where);
 
+// A matrix that a warp reads or writes whole, each lane its elements, in rows that lie `row_bytes`
+// apart: all lanes must name the same one, at an address that is a multiple of 32 bytes, of rows
+// that are a multiple of 16 (CUDA C++ Programming Guide, "Warp Matrix Functions"; of 8-bit elements
+// 16 is enough of either, as a line of 16 of them is a whole access). Gives the lane.
+unsigned lane_of_matrix(const void* first, std::size_t element_bytes, std::size_t row_bytes,
+                        const char* name, Location where);
+
 // Always inline: the read must be one of the kernel's own, which the checkers and the counters see.
 [[gnu::always_inline]] inline void load_matrices(unsigned* fragment, const void* row,
                                                  unsigned matrices, bool transposed,
@@ -44,11 +51,27 @@ struct Tf32 {
   static float to_float(unsigned bits);
 };
 
-// sum += A B, with A of 16 x kDepth and B of kDepth x 8 elements of Format (Binary16, Bfloat16 or
-// Tf32). Products are exact; they are added to the sum one after the other in f32, in ascending
+// 8-bit integers, four in a register, whose sums are of 32 bits and wrap.
+template <class T>
+struct Bytes {
+  using Raw = T;
+};
+
+// What a product is added to.
+template <class Format>
+struct SumOf {
+  using Type = float;
+};
+template <class T>
+struct SumOf<Bytes<T>> {
+  using Type = int;
+};
+
+// sum += A B, with A of 16 x kDepth and B of kDepth x 8 elements of Format (Binary16, Bfloat16,
+// Tf32, Bytes). Products are exact; they are added to the sum one after the other, in ascending
 // order of k. PTX leaves the order open.
 template <class Format, int kDepth>
-void multiply_matrices(float* sum, const unsigned* a, const unsigned* b, const char* name,
-                       Location where);
+void multiply_matrices(typename SumOf<Format>::Type* sum, const unsigned* a, const unsigned* b,
+                       const char* name, Location where);
 
 } // namespace kg::host

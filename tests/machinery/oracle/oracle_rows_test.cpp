@@ -66,6 +66,8 @@ TEST(RowsOracle, normalisations) {
   EXPECT_DOUBLE_EQ(layer.value[0], -2 / deviation);
   EXPECT_DOUBLE_EQ(layer.value[1], -1 / deviation * 2 + 5);
   EXPECT_DOUBLE_EQ(layer.skew[1], 3 / deviation);
+  EXPECT_DOUBLE_EQ(layer.spread[1], 1);
+  EXPECT_DOUBLE_EQ(layer_norm_oracle(x, 1, 4, {}, {}, 10.5).spread[1], 0.5);
   const NormOracle rms = rms_norm_oracle(x, 1, 4, {}, 2.5);
   EXPECT_DOUBLE_EQ(rms.value[3], 6 / std::sqrt(15));
   EXPECT_EQ(layer_norm_oracle(Values{7, 7}, 1, 2, {}, Values{3, 4}, 1e-5).value, (Values{3, 4}));
@@ -78,8 +80,8 @@ TEST(RowsTolerance, is_what_its_formula_says) {
   expect_bound(Dtype::f32, 0.5, mean_f32_tolerance(0.5, 32, 0.9, 1024, 256),
                kU32 * (2 * 512 + 6 * 32 * std::sqrt(12.0)) / 1024 + kU32 + kTiny);
   expect_bound(Dtype::f32, -5, log_softmax_f32_tolerance(-5, 3, 2, 16), kU32 * (8 + 5 + 3 + 4 + 6));
-  expect_bound(Dtype::f32, 3, layer_norm_f32_tolerance(3, 2, 10, 1.5, 0.5, 16),
-               kU32 * ((11 * 2 + 22 * 11) * 1.5 + 3 + 1) + kTiny);
+  expect_bound(Dtype::f32, 3, layer_norm_f32_tolerance(3, 2, 10, 0.5, 1.5, 0.5, 16),
+               kU32 * ((11 * 2 + 22 * 10.5) * 1.5 + 3 + 1) + kTiny);
   expect_bound(Dtype::f32, -2, rms_norm_f32_tolerance(-2, 16), kU32 * 18 + kTiny);
   expect_bound(Dtype::f32, 0.1, average_pool_f32_tolerance(9, 0.5), kU32 * 5.5 + kTiny);
   EXPECT_EQ(log_softmax_f32_tolerance(-kInfinity, kInfinity, 2, 16), 0);
@@ -164,8 +166,8 @@ Comparison layer_norm(double skew, const Statistics& statistics, std::int64_t ch
       actual.push_back((row[c] - moments.first) * scale * static_cast<float>(gamma[c]) +
                        static_cast<float>(beta[c]));
       tolerance.push_back(layer_norm_f32_tolerance(oracle.value[i + c], oracle.normalized[i + c],
-                                                   oracle.skew[i + c], oracle.gamma[i + c],
-                                                   oracle.beta[i + c], chain));
+                                                   oracle.skew[i + c], oracle.spread[i + c],
+                                                   oracle.gamma[i + c], oracle.beta[i + c], chain));
     }
   }
   return judge(Dtype::f32, actual, oracle.value, tolerance);

@@ -63,7 +63,7 @@ References references(const Problem& problem, const Inputs& inputs) {
                                    norm::values_or_none(inputs, "beta"), epsilon),
            [](const test::NormOracle& of, std::size_t i, std::int64_t chain) {
              return test::layer_norm_f32_tolerance(of.value[i], of.normalized[i], of.skew[i],
-                                                   of.gamma[i], of.beta[i], chain);
+                                                   of.spread[i], of.gamma[i], of.beta[i], chain);
            },
            [](const test::NormOracle& of, std::size_t i) {
              return (std::fabs(of.normalized[i]) + 1 + of.skew[i]) * of.gamma[i] + of.beta[i];
