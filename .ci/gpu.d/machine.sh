@@ -155,7 +155,7 @@ build() {
   limited 60 cmake --preset cuda "-DCMAKE_CUDA_ARCHITECTURES=$architectures" "-DKERNELGRADE_OPS=$wanted" -DKERNELGRADE_WERROR=OFF \
     "${options[@]}"
   read -ra targets <<<"$ops"
-  limited 3600 cmake --build "$tree" --target kernelgrade "${targets[@]/%/_test}" -- -k 0 || code=$?
+  limited 3600 cmake --build "$tree" --target kernelgrade instructions_test "${targets[@]/%/_test}" -- -k 0 || code=$?
   ((dry_run == 0)) || return 0
   list_tests "$tree" >"$tree/tests.txt"
   ((code)) || record build "$machine" passed $SECONDS

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # variables of .ci/gpu
 #
-# Sourced by .ci/gpu: what the hardware counts, and the tests of the suite itself.
+# Sourced by .ci/gpu: single instructions, what the hardware counts, and the tests of the suite itself.
 
 # Of those that `kernelgrade compare --hardware` and people look at, the metrics that this ncu knows: one unknown name fails a run.
 known_metrics() {
@@ -15,6 +15,19 @@ known_metrics() {
     ! grep -qx "$name" <<<"$known" || metrics+=,$name.sum
   done
   echo "${metrics#,}"
+}
+
+# The instructions of PTX, each for many operands beside what the executor gives for them (tests/snippets).
+instructions() {
+  local code=0 begin=$SECONDS outcome=passed
+  limited 120 "$tree/instructions_test" >"$work/instructions.log" 2>&1 || code=$?
+  ((dry_run)) && { cat "$work/instructions.log"; return 0; }
+  ! cut_off $code || return $code
+  grep -E ', and not |within the bound|^[0-9]+ passed' "$work/instructions.log" || tail -n 3 "$work/instructions.log"
+  ((code == 0)) || outcome=failed
+  keep logs "$work/instructions.log" instructions.log
+  done_unit logs instructions instructions $outcome $((SECONDS - begin)) "$(grep -E '^[0-9]+ passed' "$work/instructions.log" || echo "exit code $code")"
+  return $code
 }
 
 # What the hardware counts of the launches whose costs are counted on the executor, for `kernelgrade compare --hardware *.csv` on the host

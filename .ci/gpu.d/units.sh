@@ -21,6 +21,7 @@ by_worth() { parts | cut -d' ' -f2- | tr ' ' '\n'; }
 
 units_smoke() { echo "$machine"; }
 units_ceilings() { echo ceilings; }
+units_instructions() { echo instructions; }
 units_report() { echo report; }
 units_gate() { echo gate; }
 units_unit() { [[ -e manifest.txt ]] || echo unit; } # a bundle has no unit tests

@@ -31,6 +31,7 @@ new_machine() {
     for dtype in "${dtypes[@]}"; do echo "$op $dtype"; done
   done >"$work/machine/build/cuda/tests.txt"
   ln -s "$root/tests/ci/stand_in/kernelgrade" "$work/machine/build/cuda/perf/kernelgrade"
+  ln -s "$root/tests/ci/stand_in/instructions" "$work/machine/build/cuda/instructions_test"
   ln -s "$root"/tests/ci/stand_in/{nvidia-smi,ncu,compute-sanitizer} "$work/machine/bin/"
   printf 'source rehearsal\n' >"$work/machine/manifest.txt"
 }

@@ -59,6 +59,7 @@ check 'a whole run passes' test $code = 0
 check 'it says that nothing is left' said '^nothing is left to do'
 check 'at most 8 files' test "$(files)" -le 8
 check 'rows are in the packs' test "$(rows_in)" = "$(truth_of row)"
+check 'the instructions have run' test "$(outcome instructions instructions):$(grep -c '^instructions' "$work/truth")" = passed:1
 check 'there are baselines' tar -tf "$work/results/rounds.tar" rounds/baselines/stand-in/gemm.csv
 cp "$work/truth" "$work/before"
 visit --passes f32.cold,f16.graph --bless f32.cold --rounds 3
@@ -102,9 +103,11 @@ axpy.f16:MoreThan2To31Elements huge
 gemm.f32.large/wide hang
 softmax.f32.large/library memory
 axpy.f32.large/plain sticky
+instructions wrong
 TEXT
-visit correctness measure bless --passes f32.cold --bless f32.cold --rounds 2 --limit 3
+visit instructions correctness measure bless --passes f32.cold --bless f32.cold --rounds 2 --limit 3
 check 'a device with faults fails' test $code = 1
+check 'an instruction that differs fails, and is shown' test "$(outcome instructions instructions):$(grep -c '^add.f32 of .*, and not' "$work/log")" = failed:1
 check 'after a sticky error the test that made it fails alone' said 'FAILED correctness gemm.f32 .*sticky; alone, too: Op/f32.Lengths$'
 check 'a test that found no memory passes alone' test "$(outcome correctness gemm.f16)" = passed
 check 'what was too huge beside others runs alone' test "$(outcome alone axpy.f16:Op/f16.MoreThan2To31Elements)" = passed
@@ -127,7 +130,7 @@ visit correctness --source-id rehearsal
 check 'without programs they are built first' said '^==> build'
 check 'for this GPU, all operations, warnings being none of its errors' \
   grep -q '^cmake --preset cuda -DCMAKE_CUDA_ARCHITECTURES=90a-real -DKERNELGRADE_OPS= -DKERNELGRADE_WERROR=OFF$' "$work/truth"
-check 'beyond what does not compile' grep -q '^cmake --build build/cuda --target kernelgrade axpy_test gemm_test softmax_test -- -k 0$' "$work/truth"
+check 'beyond what does not compile' grep -q '^cmake --build build/cuda --target kernelgrade instructions_test axpy_test gemm_test softmax_test -- -k 0$' "$work/truth"
 check 'which has then failed' test "$(outcome correctness gemm.f32):$(outcome correctness axpy.f32):$code" = failed:passed:1
 visit build --source-id rehearsal --ops axpy
 check 'fewer operations are said by name' grep -q 'KERNELGRADE_OPS=axpy ' "$work/truth"

@@ -72,6 +72,15 @@ float narrow(double value) {
   return std::bit_cast<float>(bits);
 }
 
+// a + b rounded once, for floats and exact products of floats. An exact sum of 0 is -0 when
+// rounding down, unless both are +0.
+template <Rounding mode>
+float rounded_sum(double a, double b) {
+  const double sum = sum_to_odd(a, b);
+  if (mode == Rounding::down && sum == 0 && std::signbit(a) != std::signbit(b)) return -0.0f;
+  return narrow<mode>(sum);
+}
+
 // A floating-point value rounded to an integer, saturated at the ends of the type. NaN gives 0,
 // except that where the source or the result has 64 bits it gives the result's highest bit alone
 // (PTX ISA, "cvt").

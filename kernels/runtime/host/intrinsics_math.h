@@ -90,15 +90,6 @@ Float unfused(Float value) {
 #endif
 }
 
-// a + b rounded once, for floats and exact products of floats. An exact sum of 0 is -0 when
-// rounding down, unless both are +0.
-template <Rounding mode>
-float rounded_sum(double a, double b) {
-  const double sum = sum_to_odd(a, b);
-  if (mode == Rounding::down && sum == 0 && std::signbit(a) != std::signbit(b)) return -0.0f;
-  return narrow<mode>(sum);
-}
-
 } // namespace kg::host
 
 // Correctly rounded arithmetic, never fused. The division, the roots and all of double come in

@@ -70,6 +70,8 @@ bool Emitter::atomic() {
   } else if (packed) {
     if (what != "add") refuse("of halves only sums are executed");
     after = fmt::format("add_{}(before{}, b{})", type, id, id);
+  } else if (what == "add" && type == "f32" && has("global")) {
+    after = fmt::format("add_flushed(before{0}, b{0})", id);
   } else {
     after = fmt::format("update_{}<{}>(before{}, b{})", what, value_type, id, id);
   }

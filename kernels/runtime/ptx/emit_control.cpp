@@ -73,8 +73,11 @@ bool Emitter::warp() {
     else if (has("all"))
       result("pred",
              fmt::format("ballot({}, !({}), {}) == 0", mask, predicate(operand(1)), where()));
+    else if (has("uni"))
+      result("pred", fmt::format("all_alike({0}, ballot({0}, {1}, {2}))", mask,
+                                 predicate(operand(1)), where()));
     else
-      refuse(".uni is not executed");
+      refuse("this vote is not executed");
   } else if (family == "activemask") {
     result("b32", fmt::format("active_lanes({})", where()));
   } else if (family == "match" && has("any")) {

@@ -156,7 +156,7 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
                                     : "ceil";
     value = fmt::format("__builtin_{}{}({})", name, type == "f32" ? "f" : "", value);
   }
-  if (has("relu")) value = fmt::format("greatest<{}>({}, 0)", type, value);
+  if (has("relu")) value = fmt::format("without_negative<{}>({})", type, value);
   if (to == "f16") {
     result("b16", type == "f64"       ? fmt::format("half_of_double({}, {})", value, mode)
                   : mode == "nearest" ? "f32_to_half(" + value + ")"
@@ -193,7 +193,7 @@ bool Emitter::converting() {
     const std::string name = to == "f16x2" ? "half_of" : "bf16_of";
     const auto each = [&](std::size_t i) {
       const std::string value =
-          has("relu") ? fmt::format("greatest<f32>({}, 0)", in(i, "f32")) : in(i, "f32");
+          has("relu") ? fmt::format("without_negative<f32>({})", in(i, "f32")) : in(i, "f32");
       return fmt::format("static_cast<u32>({}({}, {}))", name, value, round());
     };
     result("b32", fmt::format("({} << 16 | {})", each(1), each(2)));

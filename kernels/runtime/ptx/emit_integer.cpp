@@ -137,9 +137,9 @@ bool Emitter::bits() {
     only({"s32", "u32"});
     result("u32", fmt::format("dot_of_bytes({}, {}, {}, {}, {})", in(1, "u32"), of_a == "s32",
                               in(2, "u32"), type == "s32", in(3, "u32")));
-  } else if (family == "brev" && type == "b32") {
+  } else if (family == "brev") {
     only({});
-    result(type, fmt::format("reverse_bits({})", in(1, type)));
+    result(type, fmt::format("reverse_bits<{}>({})", to, in(1, type)));
   } else if (family == "popc") {
     only({});
     result("u32", fmt::format("static_cast<u32>(__builtin_popcountl({}))", in(1, type)));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/host/vector_types.h"
+#include "runtime/ptx/integers.h"
 
 #if !defined(__clang__) || __clang_major__ >= 15
 #define KG_PTX_FLOAT16 1
@@ -19,19 +20,6 @@ extern constinit thread_local dim3 blockDim;
 extern constinit thread_local dim3 gridDim;
 
 namespace kg::ptx_run {
-
-using u8 = unsigned char;
-using u16 = unsigned short;
-using u32 = unsigned int;
-using u64 = unsigned long;
-using s8 = signed char;
-using s16 = short;
-using s32 = int;
-using s64 = long;
-__extension__ typedef __int128 s128; // wider than ISO C++ has
-__extension__ typedef unsigned __int128 u128;
-using f32 = float;
-using f64 = double;
 
 enum Round { nearest, zero, down, up };
 
@@ -204,132 +192,44 @@ inline u32 add_bf16x2(u32 before, u32 by) {
              << 16;
 }
 
-// --- Integers. Wrapped in unsigned types, in which nothing overflows.
-
-template <class T>
-inline T shift_left(T value, u32 by) {
-  return by < 8 * sizeof(T) ? static_cast<T>(value << by) : T{0};
-}
-// Of a signed type the sign is shifted in.
-template <class T>
-inline T shift_right(T value, u32 by) {
-  constexpr u32 most = 8 * sizeof(T) - 1;
-  if (by <= most) return static_cast<T>(value >> by);
-  return value < 0 ? static_cast<T>(-1) : T{0};
-}
-// A quotient by zero is not specified; hardware gives all ones.
-template <class T>
-inline T quotient(T a, T b) {
-  if (b == 0) return static_cast<T>(-1);
-  if (static_cast<T>(-1) < 0 && b == static_cast<T>(-1))
-    return static_cast<T>(-static_cast<u64>(a));
-  return static_cast<T>(a / b);
-}
-template <class T>
-inline T remainder(T a, T b) {
-  if (b == 0) return a;
-  if (static_cast<T>(-1) < 0 && b == static_cast<T>(-1)) return 0;
-  return static_cast<T>(a % b);
-}
-inline u32 high_product(u32 a, u32 b) { return static_cast<u32>(static_cast<u64>(a) * b >> 32); }
-inline u32 high_product(s32 a, s32 b) { return static_cast<u32>(static_cast<s64>(a) * b >> 32); }
-inline u64 high_product(u64 a, u64 b) { return static_cast<u64>(static_cast<u128>(a) * b >> 64); }
-inline u64 high_product(s64 a, s64 b) { return static_cast<u64>(static_cast<s128>(a) * b >> 64); }
-inline u32 byte_permute(u32 a, u32 b, u32 selector) {
-  const u64 bytes = static_cast<u64>(b) << 32 | a;
-  u32 result = 0;
-  for (u32 i = 0; i < 4; ++i) {
-    const u32 choice = selector >> 4 * i & 15;
-    u32 byte = static_cast<u32>(bytes >> 8 * (choice & 7)) & 0xff;
-    if ((choice & 8) != 0) byte = (byte & 0x80) != 0 ? 0xff : 0;
-    result |= byte << 8 * i;
-  }
-  return result;
-}
-inline u32 three_input_logic(u32 a, u32 b, u32 c, u32 table) {
-  u32 result = 0;
-  for (u32 i = 0; i < 8; ++i)
-    if ((table >> i & 1) != 0)
-      result |= ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);
-  return result;
-}
-inline u32 funnel_left(u32 a, u32 b, u32 by) {
-  return by == 0 ? b : by >= 32 ? a : b << by | a >> (32 - by);
-}
-inline u32 funnel_right(u32 a, u32 b, u32 by) {
-  return by == 0 ? a : by >= 32 ? b : b << (32 - by) | a >> by;
-}
-template <class T> // u32, s32, u64, s64
-inline T extract_bits(T value, u32 at, u32 length) {
-  constexpr u32 width = 8 * sizeof(T);
-  at &= 255;
-  length &= 255;
-  const bool negative = value < 0 && static_cast<T>(-1) < 0;
-  if (length == 0) return 0;
-  if (at >= width) return negative ? static_cast<T>(-1) : T{0};
-  if (at + length >= width) return shift_right(value, at);
-  return shift_right(static_cast<T>(shift_left(value, width - at - length)), width - length);
-}
-template <class T> // u32 or u64
-inline T insert_bits(T from, T into, u32 at, u32 length) {
-  at &= 255;
-  length &= 255;
-  const T ones = length >= 8 * sizeof(T) ? ~T{0} : static_cast<T>((T{1} << length) - 1);
-  const T mask = shift_left<T>(ones, at);
-  return (into & ~mask) | (shift_left<T>(from, at) & mask);
-}
-// The place of the highest bit that is no sign, or how far it is from the top; all ones: none.
-template <class T>
-inline u32 highest_bit(T value, bool amount) {
-  constexpr u32 top = 8 * sizeof(T) - 1;
-  const u64 bits = static_cast<T>(value < 0 ? ~value : value);
-  if (bits == 0) return ~0u;
-  const u32 at = 63 - static_cast<u32>(__builtin_clzl(bits));
-  return amount ? top - at : at;
-}
-// Four products of bytes, each signed or not, and c.
-inline s32 byte_of(u32 word, bool is_signed) {
-  return is_signed ? static_cast<s8>(word) : static_cast<s32>(word & 255);
-}
-inline u32 dot_of_bytes(u32 a, bool a_signed, u32 b, bool b_signed, u32 c) {
-  for (u32 i = 0; i < 32; i += 8)
-    c += static_cast<u32>(byte_of(a >> i, a_signed) * byte_of(b >> i, b_signed));
-  return c;
-}
-inline u32 reverse_bits(u32 value) {
-  u32 result = 0;
-  for (u32 i = 0; i < 32; ++i) result |= (value >> i & 1) << (31 - i);
-  return result;
-}
-
 // --- Floats
 
 // Subnormal numbers are zero, with their sign.
 inline f32 flush(f32 value) {
   return (bits_of(value) & 0x7f800000u) == 0 ? as_f32(bits_of(value) & 0x80000000u) : value;
 }
+// atom.add.f32 on global memory (PTX ISA, "atom").
+inline u32 add_flushed(u32 before, f32 by) {
+  return bits_of(flush(flush(as_f32(before)) + flush(by)));
+}
 inline f32 saturate(f32 value) { return value > 0 ? (value < 1 ? value : 1.f) : 0.f; } // NaN: 0
-// The one that is no NaN; -0 is less than +0.
+inline f32 quiet_nan() { return as_f32(0x7fffffffu); }
+// The one that is no NaN, and of two the canonical one; -0 is less than +0.
 template <class T>
 inline T least(T a, T b) {
-  if (a != a) return b;
+  if (a != a) return b != b ? static_cast<T>(quiet_nan()) : b;
   if (b != b) return a;
   if (a == b) return __builtin_signbit(a) ? a : b;
   return a < b ? a : b;
 }
 template <class T>
 inline T greatest(T a, T b) {
-  if (a != a) return b;
+  if (a != a) return b != b ? static_cast<T>(quiet_nan()) : b;
   if (b != b) return a;
   if (a == b) return __builtin_signbit(a) ? b : a;
   return a < b ? b : a;
 }
-inline f32 quiet_nan() { return as_f32(0x7fffffffu); }
+// .relu: what is negative becomes +0, and a NaN stays one.
+template <class T>
+inline T without_negative(T value) {
+  return value > 0 || value != value ? value : T{0};
+}
 // div.approx: beyond 2^126 the divisor's reciprocal would be subnormal, and is zero.
 inline f32 quotient_approx(f32 a, f32 b) {
   const f32 size = __builtin_fabsf(b);
   if (size > 0x1p126f && size <= 0x1.fffffep127f)
-    return __builtin_isinf(a) ? quiet_nan() : __builtin_copysignf(0.f, a) * (b < 0 ? -1.f : 1.f);
+    return !__builtin_isfinite(a) ? quiet_nan()
+                                  : __builtin_copysignf(0.f, a) * (b < 0 ? -1.f : 1.f);
   return a / b;
 }
 
@@ -389,6 +289,9 @@ inline u32 shuffle(Shuffle mode, u32 value, u32 by, u32 clamp, u32 mask, bool* i
   if (in_range) *in_range = inside;
   return exchange(mask, value, inside ? source : self, where);
 }
+
+// vote.uni: the votes of the lanes of `mask`.
+inline bool all_alike(u32 mask, u32 votes) { return votes == 0 || votes == mask; }
 
 // ldmatrix: whether this lane names a row, which the kernel then reads by an access of its own.
 inline bool names_row(const void* row, u32 matrices, Where where) {

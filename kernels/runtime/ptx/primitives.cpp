@@ -138,13 +138,14 @@ f32 narrow_directed(f64 value, Round round) {
   return with_mode(round, [&](auto mode) { return host::narrow<mode.value>(value); });
 }
 f32 sum_directed(f32 a, f32 b, Round round) {
-  return narrow_directed(host::sum_to_odd(a, b), round);
+  return with_mode(round, [&](auto mode) { return host::rounded_sum<mode.value>(a, b); });
 }
 f32 product_directed(f32 a, f32 b, Round round) {
   return narrow_directed(static_cast<f64>(a) * b, round); // exact as a double
 }
 f32 fma_directed(f32 a, f32 b, f32 c, Round round) {
-  return narrow_directed(host::sum_to_odd(static_cast<f64>(a) * b, c), round);
+  return with_mode(
+      round, [&](auto mode) { return host::rounded_sum<mode.value>(static_cast<f64>(a) * b, c); });
 }
 f32 from_int_directed(s64 value, Round round) {
   return narrow_directed(host::integer_to_odd(value), round);
