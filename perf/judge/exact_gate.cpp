@@ -73,6 +73,10 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
   ExactVerdict result;
   result.key = now.row.key;
   if (old) result.baseline = old->values;
+  if (!now.fault.empty()) {
+    conclude(result, table, Verdict::invalid, now.fault, options);
+    return result;
+  }
   const auto& values = now.row.values;
   if (!std::all_of(values.begin(), values.end(),
                    [](double value) { return std::isfinite(value) && value >= 0; })) {

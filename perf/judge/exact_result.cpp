@@ -23,6 +23,7 @@ json to_json(const ExactTable& table, const ExactMeasured& measured) {
   for (std::size_t i = 0; i < table.quantities.size(); ++i)
     result[std::string(table.quantities[i].name)] = measured.row.values.at(i);
   if (table.counted) result["counter_id"] = measured.row.counter_id;
+  if (!measured.fault.empty()) result["fault"] = measured.fault;
   return result;
 }
 
@@ -37,6 +38,7 @@ ExactMeasured to_measured(const ExactTable& table, JsonObject object) {
   for (const Quantity& quantity : table.quantities)
     measured.row.values.push_back(object.from_zero(std::string(quantity.name)));
   if (table.counted) measured.row.counter_id = object.text("counter_id");
+  if (object.has("fault")) measured.fault = object.text("fault");
   object.done();
   return measured;
 }

@@ -80,6 +80,7 @@ struct ExactMeasured {
   Gating gating = Gating::always;
   std::string site; // "<file>:<line>" of what costs most, of a resource the kernel's; where known
   std::string hint; // what usually helps, for the message of a regression
+  std::string fault = {}; // why the values are none; empty where they are
 
   friend bool operator==(const ExactMeasured&, const ExactMeasured&) = default;
 };

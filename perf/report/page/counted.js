@@ -73,7 +73,7 @@ function countedPage(report, table, spec, rows, notes) {
 }
 function costsPage(report) {
   return countedPage(report, 'cost', kCosts, costRows(report),
-    'Counted on the executor, without noise: one event more than blessed fails. Minimum: what the operation itself needs. Rows marked "informs" were counted under another compiler than the baseline.');
+    'Counted on the executor, without noise: one event more than blessed fails. Minimum: what the operation itself needs. Rows marked "informs" were counted under another compiler than the baseline, or say how a grid fills the GPU.');
 }
 function resourcesPage(report) {
   const one = sectionsOf(report, 'resource').length === 1; // whose name stands above the table
