@@ -7,7 +7,7 @@
 #   file               the source or header, relative to kernels/, in which "original", which occurs once, becomes "planted"
 #   gate               words that choose the rows for `gate --cost`; or
 #   arch               the architecture for which the op is compiled, for `resources`
-#   metric, at, ...    what the gate's message must name (tests/planted/gate.cmake)
+#   metric, at, says, ...   what the gate's message must name (tests/planted/gate.cmake)
 # Each is a program of its own, kernelgrade-cost with the planted op alone. They are built by the test planted.build, not by `all`;
 # label nightly. planted.list, label unit, finds entries that no longer fit the kernels. Host backend with g++, after the last op.
 

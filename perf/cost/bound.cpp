@@ -28,11 +28,12 @@ std::string geometry(const ModelledLaunch& one, const model::Gpu& gpu) {
       one.kernel, costs.blocks, one.takes.threads, one.modelled.waves,
       costs.resident_blocks * gpu.sms, costs.resident_blocks, gpu.sms);
   if (costs.round_trips == 0) return text;
-  const double busy = std::min(costs.blocks / gpu.sms, costs.resident_blocks);
-  return text + fmt::format(", {:.3g} round trips a block with {} of loads under way on a "
+  const double on_each =
+      std::min(costs.blocks / std::min(costs.blocks, gpu.sms), costs.resident_blocks);
+  return text + fmt::format(", {:.3g} round trips a block with {} of loads under way on each busy "
                             "multiprocessor",
                             costs.round_trips,
-                            kib(costs.load_bytes / costs.blocks / costs.round_trips * busy));
+                            kib(costs.load_bytes / costs.blocks / costs.round_trips * on_each));
 }
 
 const char* advice(model::Bound bound) {
