@@ -91,6 +91,17 @@ TEST(ExactGate, TheMessageOfARegressionSaysAll) {
                     "; bless: kernelgrade cost --bless --case gemm.f32.m64 --variant tiled"));
 }
 
+TEST(ExactGate, AFaultIsInvalidWhateverTheValue) {
+  for (const Gating gating : {Gating::always, Gating::never}) {
+    ExactMeasured now = measured(cost(8), gating);
+    now.fault = "the block does not fit a multiprocessor";
+    const ExactResult result = judge_costs({now}, file_of({cost(8)}));
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(holds(result.rows[0].message, "invalid: the block does not fit a multiprocessor"))
+        << result.rows[0].message;
+  }
+}
+
 TEST(ExactGate, WhatOnlyInformsFailsNobody) {
   const ExactResult result = judge_costs({measured(cost(16), Gating::never)}, file_of({cost(8)}));
   EXPECT_EQ(result.rows[0].verdict, Verdict::regressed);

@@ -27,6 +27,8 @@ Results all_kinds() {
   Results run;
   run.environment = {{"source", "abc"}};
   run.costs = {counted(cost(8)), counted(cost(1.0 / 3, "sectors"), Gating::same_counter)};
+  run.costs.push_back(counted(cost(0, "waves")));
+  run.costs.back().fault = "it does not fit";
   ExactMeasured row = counted(kernel());
   run.resources = {{"sm_80-cuda13.0", {row}}, {"sm_90a-cuda13.0", {row}}};
   return run;
