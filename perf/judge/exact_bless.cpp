@@ -25,8 +25,9 @@ ExactBlessEntry bless_row(const ExactTable& table, Rows& rows, const ExactMeasur
   ExactRow row = measured.row;
   ExactBlessEntry entry{row.key, BlessAction::refused, "", measured.fault};
   if (!entry.reason.empty()) return entry;
-  if (!std::all_of(row.values.begin(), row.values.end(),
-                   [](double value) { return std::isfinite(value) && value >= 0; })) {
+  if (std::any_of(row.values.begin(), row.values.end(),
+                  [](double value) { return std::isnan(value); }) ||
+      !are_numbers(table, row)) {
     entry.reason = "it holds a value that is no number >= 0";
     return entry;
   }

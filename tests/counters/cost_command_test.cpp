@@ -127,8 +127,9 @@ TEST_F(CostCommands, TheBoundIsGated) {
   launch_.unique_written = 0;
   const std::filesystem::path resources = folder_.path() / "resources" / "sm_90a-cuda13.0.csv";
   const auto take = [&](double registers) {
-    judge::save_exact(judge::resource_table(), resources,
-                      {{{"copy.copy"}, {registers, 0, 0, 0, 0, 256, 100, 0, 0}, "", "why", 0}});
+    judge::save_exact(
+        judge::resource_table(), resources,
+        {{{"copy.copy"}, {registers, 0, 0, 0, 0, 256, 100, 0, 0, 0, 0, 0, 0, 0}, "", "why", 0}});
   };
   // As blessed but for the one thing that `change` does.
   const auto changed = [&](const std::function<void()>& change) {
@@ -361,11 +362,13 @@ TEST_F(CostCommands, ProfileBesideTheLeast) {
   launch_.sites[0].sectors = 80;
   EXPECT_THAT(of_plain().out, HasSubstr("sectors_per_request\n"));
   launch_.sites[0].sectors = 40;
-  judge::save_exact(judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
-                    {{{"copy.copy"}, {32, 8, 8, 0, 0, 256, 100, 0, 0}, "", "why", 0}});
+  judge::save_exact(
+      judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
+      {{{"copy.copy"}, {32, 8, 8, 0, 0, 256, 100, 0, 0, 0, 0, 0, 0, 0}, "", "why", 0}});
   EXPECT_THAT(of_plain().out, HasSubstr("spilled bytes\n"));
-  judge::save_exact(judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
-                    {{{"copy.copy"}, {32, 0, 0, 0, 0, 256, 100, 2, 3}, "", "why", 0}});
+  judge::save_exact(
+      judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
+      {{{"copy.copy"}, {32, 0, 0, 0, 0, 256, 100, 2, 3, 0, 0, 0, 0, 0}, "", "why", 0}});
   EXPECT_THAT(of_plain().out, ContainsRegex(" 0 +5 +split accesses\n"));
 }
 
