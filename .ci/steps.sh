@@ -81,6 +81,34 @@ find_nvcc() {
   command -v nvcc >/dev/null
 }
 
+# NVIDIA's package from PyPI, in an environment of its own, where the toolkit has no nvdisasm.
+nvdisasm_environment=build/nvdisasm
+nvdisasm_of_pypi() {
+  find "$nvdisasm_environment" -name nvdisasm -type f -perm -u+x 2>/dev/null | head -n 1
+}
+
+# install_nvdisasm: where there is nvcc, whose cubins it reads. Says why where there is none in the end; then the columns of machine
+# code are skipped.
+install_nvdisasm() {
+  if ! find_nvcc; then
+    echo 'left out: there is no nvcc'
+  elif command -v nvdisasm; then
+    return 0
+  elif [[ -n $(nvdisasm_of_pypi) ]] || { python3 -m venv "$nvdisasm_environment" &&
+    "$nvdisasm_environment/bin/pip" install --quiet 'nvidia-cuda-nvdisasm>=13.0,<14'; }; then
+    nvdisasm_of_pypi
+  else
+    echo 'left out: there is no nvdisasm, and PyPI gave none'
+  fi
+}
+
+# Lets kernelgrade know of what install_nvdisasm installed.
+use_nvdisasm() {
+  local found
+  found=$(nvdisasm_of_pypi)
+  [[ -z $found ]] || export KERNELGRADE_NVDISASM=$PWD/$found
+}
+
 gpu_works() {
   command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '
 }

@@ -110,7 +110,8 @@ report::Section taken_section(const Taken& taken) {
   if (!section.lines.empty()) return section;
   const std::vector<judge::Quantity>& quantities = judge::resource_table().quantities;
   std::vector<std::string> header = {"kernel, " + taken.arch};
-  for (const judge::Quantity& quantity : quantities) header.emplace_back(quantity.name);
+  for (const judge::Quantity& quantity : quantities)
+    if (!quantity.optional) header.emplace_back(quantity.name);
   judge::TextTable table(header);
   std::vector<std::string> others;
   for (const auto& [kernel, launched, row] : taken.kernels) {
@@ -121,6 +122,7 @@ report::Section taken_section(const Taken& taken) {
     std::vector<std::string> cells = {kernel};
     for (std::size_t i = 0; i < quantities.size(); ++i) {
       const double value = row.row.values.at(i);
+      if (quantities[i].optional) continue;
       cells.push_back(judge::exact_number(value));
       if (value > 0 && is_always_a_loss(quantities[i].name))
         section.lines.push_back(fmt::format("{}: {} {}: {}", fs::path(row.site).filename().string(),
@@ -144,7 +146,7 @@ nlohmann::json to_json(const Taken& taken) {
   for (const auto& [name, launched, row] : taken.kernels) {
     nlohmann::json kernel = {{"kernel", name}, {"launched", launched}, {"site", row.site}};
     for (std::size_t i = 0; i < quantities.size(); ++i)
-      kernel[std::string(quantities[i].name)] = row.row.values.at(i);
+      if (!quantities[i].optional) kernel[std::string(quantities[i].name)] = row.row.values.at(i);
     json["kernels"].push_back(std::move(kernel));
   }
   return json;

@@ -6,6 +6,7 @@
 // kernelgrade-cost, which lies beside kernelgrade and is these commands with counters.
 #include "perf/cli/baselines.h"
 #include "perf/cli/commands.h"
+#include "perf/cli/cost_bound.h"
 #include "perf/cli/cost_compiled.h"
 #include "perf/cli/cost_minimum.h"
 #include "perf/cli/cost_model.h"
@@ -13,7 +14,6 @@
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
 #include "perf/cli/shard.h"
-#include "perf/cost/metrics.h"
 #include "perf/cost/profile.h"
 #include "perf/judge/exact_bless.h"
 #include "perf/judge/exact_gate.h"
@@ -31,11 +31,13 @@
 namespace kg::cli {
 namespace {
 
-judge::ExactRows count_rows(const std::vector<const Row*>& rows, World& world) {
+judge::ExactRows count_rows(const std::vector<const Row*>& rows, const Options& options,
+                            World& world) {
+  const CostFigures figures(options, world);
   judge::ExactRows counted;
   for (const Row* row : rows) {
     const judge::Registered& about = row->registered;
-    for (const cost::Metric& metric : cost::metrics(count_launches(*row, world), row->work)) {
+    for (const cost::Metric& metric : figures.of(*row, count_launches(*row, world))) {
       judge::ExactMeasured measured;
       measured.row.key = {about.key.case_id, about.key.variant, metric.name};
       measured.row.values = {metric.value, metric.minimum};
@@ -43,8 +45,10 @@ judge::ExactRows count_rows(const std::vector<const Row*>& rows, World& world) {
         measured.row.counter_id = world.counter_id;
         measured.gating = judge::Gating::same_counter;
       }
+      if (metric.informs) measured.gating = judge::Gating::never;
       measured.site = metric.site;
       measured.hint = metric.hint;
+      measured.fault = metric.fault;
       counted.push_back(std::move(measured));
     }
   }
@@ -97,7 +101,7 @@ int gate_costs(const Options& options, World& world) {
   judge::Results run;
   run.shard = divide(options, selection, "costs");
   run.environment = counted_environment(options, world);
-  run.costs = count_rows(countable(world, selection), world);
+  run.costs = count_rows(countable(world, selection), options, world);
   if (!options.json.empty()) judge::save_results(options.json, run);
   const bool partial = selection.partial || run.shard;
   std::vector<int> exits;
@@ -122,7 +126,7 @@ int bless_costs(const Options& options, World& world) {
   how.dirty_tree = is_dirty(source_of(options, world));
   how.remove_orphans = options.bless.remove_orphans;
   int exit_code = judge::kExitPass;
-  for (const auto& [op, measured] : by_op(count_rows(rows, world))) {
+  for (const auto& [op, measured] : by_op(count_rows(rows, options, world))) {
     const std::filesystem::path path = cost_file(options, op);
     const judge::ExactBlessPlan plan = judge::plan_exact_bless(
         judge::cost_table(), measured, judge::load_exact(judge::cost_table(), path),

@@ -38,20 +38,19 @@ std::filesystem::path compiled_kernels(const Options& options, const World& worl
   return options.compiled;
 }
 
-CostModel::CostModel(const World& world, const std::string& gpu)
-    : compiled_(compiled_kernels(world)) {
+model::Gpu modelled_gpu(const World& world, const std::string& name) {
   const std::filesystem::path path = world.source / "perf" / "model" / "gpus.json";
-  const std::string wanted = gpu.empty() ? kModelledGpu : gpu;
+  const std::string wanted = name.empty() ? kModelledGpu : name;
   std::string known;
   for (model::Gpu& one : model::load_gpus(path)) {
-    if (one.name == wanted) {
-      gpu_ = std::move(one);
-      return;
-    }
+    if (one.name == wanted) return std::move(one);
     known += " " + one.name;
   }
   throw UsageError(fmt::format("{} has no GPU '{}'; it has{}", path.string(), wanted, known));
 }
+
+CostModel::CostModel(const World& world, const std::string& gpu)
+    : gpu_(modelled_gpu(world, gpu)), compiled_(compiled_kernels(world)) {}
 
 // Of the kernels that launches name, as compiled for this GPU, where the build has that.
 cost::TakenByKernel CostModel::taken(const Row& row,
@@ -70,8 +69,7 @@ cost::TakenByKernel CostModel::taken(const Row& row,
         return one.row.key.front() == key;
       });
       if (at == rows.end()) continue;
-      const std::vector<double>& values = at->row.values; // in judge::resource_table()'s order
-      found[launch.kernel] = {static_cast<int>(values.at(0)), static_cast<int>(values.at(3))};
+      found[launch.kernel] = cost::taken_of(at->row);
     }
   }
   return found;

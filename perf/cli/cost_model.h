@@ -28,9 +28,12 @@ std::filesystem::path compiled_kernels(const World& world);
 // own holds none where there was no nvcc.
 std::filesystem::path compiled_kernels(const Options& options, const World& world);
 
+// One of perf/model/gpus.json; empty: kModelledGpu. Throws Error for one that it lacks.
+model::Gpu modelled_gpu(const World& world, const std::string& name);
+
 class CostModel {
  public:
-  // `gpu`: one of perf/model/gpus.json; empty: kModelledGpu. Throws Error for one that it lacks.
+  // `gpu` as for modelled_gpu.
   CostModel(const World& world, const std::string& gpu);
 
   // A table of the row's launches, under a heading that says what it is.

@@ -12,6 +12,8 @@
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
 #include "perf/judge/exact_bless.h"
+#include "perf/sass/columns.h"
+#include "perf/sass/nvdisasm.h"
 
 #include <fmt/format.h>
 #include <map>
@@ -20,16 +22,20 @@
 namespace kg::cli {
 namespace {
 
+// Without nvdisasm what machine code has is not known.
 std::vector<judge::ExactMeasured> rows_of(const kg::resources::Compiled& compiled,
                                           const std::string& op,
                                           const resources::Launches& launches,
-                                          const std::filesystem::path& source) {
+                                          const std::filesystem::path& source,
+                                          const std::filesystem::path& nvdisasm) {
   const std::filesystem::path folder = compiled.folder / op;
   if (!std::filesystem::is_directory(folder))
     throw Error(fmt::format("{}: op {} was not compiled for {}; build the target fatbins",
                             folder.string(), op, compiled.arch()));
-  return resources::compiled_resources(folder, compiled.arch(), op, launches,
-                                       source / "kernels" / op);
+  std::vector<judge::ExactMeasured> rows =
+      resources::compiled_resources(folder, compiled.arch(), op, launches, source / "kernels" / op);
+  if (!nvdisasm.empty()) sass::fill_columns(rows, folder, compiled.arch(), op, launches, nvdisasm);
+  return rows;
 }
 
 int skip(const Options& options, World& world, const std::filesystem::path& folder) {
@@ -38,6 +44,15 @@ int skip(const Options& options, World& world, const std::filesystem::path& fold
       "was configured; install the CUDA toolkit and configure again\n",
       folder.string());
   return options.strict ? judge::kExitFail : judge::kExitSkip;
+}
+
+// The columns that nothing could read.
+int skip_columns(const Options& options, World& world) {
+  std::string names;
+  for (const judge::Quantity& quantity : judge::resource_table().quantities)
+    if (quantity.optional) names += fmt::format("{}{}", names.empty() ? "" : ", ", quantity.name);
+  world.out << fmt::format("skipped: {}: {}\n", names, sass::nvdisasm_missing());
+  return options.strict ? judge::kExitFail : judge::kExitPass;
 }
 
 int bless_rows(const Options& options, World& world, const std::string& name,
@@ -63,6 +78,8 @@ int resources(const Options& options, World& world) {
   const std::vector<kg::resources::Compiled> all = kg::resources::compiled_in(folder);
   if (all.empty()) return skip(options, world, folder);
 
+  const std::filesystem::path nvdisasm = sass::find_nvdisasm();
+  if (options.bless.resources && nvdisasm.empty()) throw Error(sass::nvdisasm_missing());
   const auto launches = launches_of(selection, [](const Row&) { return true; });
   judge::Results run;
   run.environment = counted_environment(options, world);
@@ -73,7 +90,7 @@ int resources(const Options& options, World& world) {
       const auto known = launches.find(op);
       const auto found =
           rows_of(compiled, op, known == launches.end() ? kg::resources::Launches() : known->second,
-                  world.source);
+                  world.source, nvdisasm);
       rows.insert(rows.end(), found.begin(), found.end());
     }
     if (options.bless.resources) {
@@ -84,6 +101,7 @@ int resources(const Options& options, World& world) {
     world.out << compiled.name << ": " << judge::plain_text(result);
     exits.push_back(result.exit_code);
   }
+  if (nvdisasm.empty()) exits.push_back(skip_columns(options, world));
   if (!options.json.empty()) judge::save_results(options.json, run);
   return judge::combined_exit(exits, options.strict);
 }

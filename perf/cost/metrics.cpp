@@ -187,7 +187,7 @@ std::vector<Metric> metrics(const std::vector<Launch>& launches, const Work& wor
   const auto add = [&](const char* name, double value, double minimum, bool of_compiler,
                        double (*loss)(const Site&) = nullptr,
                        std::string(*fix)(const Site&) = hint) {
-    Metric metric{name, value, minimum, of_compiler, "", ""};
+    Metric metric{name, value, minimum, of_compiler, "", "", false, ""};
     if (const Site* site = loss ? worst(launches, loss) : nullptr) {
       metric.site = site->line;
       metric.hint = fix(*site);

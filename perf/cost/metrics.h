@@ -23,6 +23,8 @@ struct Metric {
   bool of_compiler = false;
   std::string site; // the line that loses most, or has most of what cannot be lost; "" where none
   std::string hint; // what usually helps there
+  bool informs = false; // less is not better
+  std::string fault;    // why there is no value
 };
 
 // The kernel's own:

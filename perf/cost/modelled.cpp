@@ -4,7 +4,6 @@
 
 #include "perf/cost/metrics.h"
 #include "perf/judge/table.h"
-#include "perf/resources/occupancy.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,15 +15,16 @@ double product(const std::array<unsigned, 3>& extents) {
   return static_cast<double>(extents[0]) * extents[1] * extents[2];
 }
 
-model::Costs costs_of(const count::Launch& launch, int threads, double resident_blocks) {
-  constexpr int kWarp = 32;
+model::Costs costs_of(const count::Launch& launch, double resident_blocks) {
   model::Costs costs;
   costs.blocks = product(launch.grid);
-  costs.warps_per_block = (threads + kWarp - 1) / kWarp;
   costs.resident_blocks = resident_blocks;
+  costs.round_trips = static_cast<double>(launch.round_trips) / costs.blocks;
+  costs.read_bytes = model::kSectorBytes * static_cast<double>(launch.unique_read);
   costs.unique_sectors = static_cast<double>(launch.unique_read + launch.unique_written);
   for (const count::Site& site : launch.sites) {
-    if (site.memory == count::Memory::global) costs.requests += static_cast<double>(site.requests);
+    if (site.access == count::Access::load)
+      costs.load_bytes += model::kSectorBytes * static_cast<double>(site.sectors);
     costs.sectors += static_cast<double>(site.sectors);
     costs.wavefronts += static_cast<double>(site.wavefronts);
   }
@@ -44,26 +44,32 @@ std::string arch_of(const model::Gpu& gpu) {
   return "sm_" + digits;
 }
 
+Taken taken_of(const judge::ExactRow& row) {
+  constexpr std::size_t kRegisters = 0, kStaticShared = 3; // the table's order
+  return {static_cast<int>(row.values.at(kRegisters)),
+          static_cast<int>(row.values.at(kStaticShared))};
+}
+
 std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches, const Work& work,
                                      const model::Gpu& gpu, const TakenByKernel& taken) {
   const resources::SmLimits& limits = resources::sm_limits(arch_of(gpu));
   std::vector<ModelledLaunch> all;
   for (const count::Launch& launch : launches) {
-    ModelledLaunch one{launch.kernel, false, false, {}};
-    resources::LaunchResources takes;
-    takes.threads = static_cast<int>(product(launch.block));
-    takes.shared_bytes = static_cast<int>(launch.shared_bytes);
+    ModelledLaunch one;
+    one.kernel = launch.kernel;
+    one.takes.threads = static_cast<int>(product(launch.block));
+    one.takes.shared_bytes = static_cast<int>(launch.shared_bytes);
     if (const auto known = taken.find(launch.kernel); known != taken.end()) {
       one.compiled = true;
-      takes.registers = known->second.registers;
-      takes.shared_bytes += known->second.static_shared;
+      one.takes.registers = known->second.registers;
+      one.takes.shared_bytes += known->second.static_shared;
     }
-    const int resident = resources::resident_blocks(takes, limits);
+    const int resident = resources::resident_blocks(one.takes, limits);
     one.fits = resident > 0;
     if (one.fits) {
-      model::Costs costs = costs_of(launch, takes.threads, resident);
-      if (launches.size() == 1 && costs.matrix_flops.empty()) costs.f32_flops = work.flops;
-      one.modelled = model::modelled(costs, gpu);
+      one.costs = costs_of(launch, resident);
+      if (launches.size() == 1 && one.costs.matrix_flops.empty()) one.costs.f32_flops = work.flops;
+      one.modelled = model::modelled(one.costs, gpu);
     }
     all.push_back(std::move(one));
   }

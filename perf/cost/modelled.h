@@ -4,7 +4,9 @@
 // From what the counters counted to the model's time of each launch (perf/model/model.h).
 #pragma once
 
+#include "perf/judge/exact_table.h"
 #include "perf/model/model.h"
+#include "perf/resources/occupancy.h"
 #include "runtime/host/count/counts.h"
 #include "runtime/work.h"
 
@@ -21,10 +23,15 @@ struct Taken {
 };
 using TakenByKernel = std::map<std::string, Taken>; // by count::Launch::kernel
 
+// From a row of judge::resource_table().
+Taken taken_of(const judge::ExactRow& row);
+
 struct ModelledLaunch {
   std::string kernel;
   bool compiled = false; // its registers and static shared memory are known
   bool fits = false;     // a block is not more than a multiprocessor holds; else there is no time
+  resources::LaunchResources takes; // a block
+  model::Costs costs;
   model::Modelled modelled;
 };
 

@@ -23,9 +23,11 @@ using Rows = std::map<std::vector<std::string>, ExactRow>;
 ExactBlessEntry bless_row(const ExactTable& table, Rows& rows, const ExactMeasured& measured,
                           const std::string& why) {
   ExactRow row = measured.row;
-  ExactBlessEntry entry{row.key, BlessAction::refused, "", ""};
-  if (!std::all_of(row.values.begin(), row.values.end(),
-                   [](double value) { return std::isfinite(value) && value >= 0; })) {
+  ExactBlessEntry entry{row.key, BlessAction::refused, "", measured.fault};
+  if (!entry.reason.empty()) return entry;
+  if (std::any_of(row.values.begin(), row.values.end(),
+                  [](double value) { return std::isnan(value); }) ||
+      !are_numbers(table, row)) {
     entry.reason = "it holds a value that is no number >= 0";
     return entry;
   }

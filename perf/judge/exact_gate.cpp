@@ -73,9 +73,11 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
   ExactVerdict result;
   result.key = now.row.key;
   if (old) result.baseline = old->values;
-  const auto& values = now.row.values;
-  if (!std::all_of(values.begin(), values.end(),
-                   [](double value) { return std::isfinite(value) && value >= 0; })) {
+  if (!now.fault.empty()) {
+    conclude(result, table, Verdict::invalid, now.fault, options);
+    return result;
+  }
+  if (!are_numbers(table, now.row)) {
     conclude(result, table, Verdict::invalid, "it holds a value that is no number >= 0", options);
     return result;
   }
@@ -98,7 +100,7 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
     if (!options.unknown_compiler) result.exit_code = kExitFail;
     return result;
   }
-  const ExactComparison found = compare_exact(table, *old, now.row);
+  const ExactComparison found = compare_exact(table, *old, now.row, now.hints);
   result.ratio = found.ratio;
   result.grade = grade(found.ratio);
   result.changed = !found.changes.empty();
@@ -117,11 +119,13 @@ ExactVerdict judge_row(const ExactTable& table, const ExactMeasured& now, const 
 
 } // namespace
 
-ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now) {
+ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now,
+                              const std::map<std::string, std::string>& hints) {
   ExactComparison found;
   bool compared = false;
   for (std::size_t i = 0; i < table.quantities.size(); ++i) {
     const Quantity& quantity = table.quantities[i];
+    if (std::isnan(now.values.at(i)) && quantity.optional) continue;
     const double before = as_written(old.values.at(i)), after = as_written(now.values.at(i));
     if (before != after)
       found.changes += fmt::format("{}{} {} -> {}", found.changes.empty() ? "" : ", ",
@@ -129,7 +133,11 @@ ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, cons
     if (quantity.better == Better::neither) continue;
     const bool lower = quantity.better == Better::lower;
     const bool worse = lower ? after > before : after < before;
-    if (worse && found.hint.empty()) found.hint = quantity.hint;
+    const auto own = hints.find(std::string(quantity.name));
+    if (worse && own != hints.end())
+      found.hint += (found.hint.empty() ? "" : "; ") + own->second;
+    else if (worse && found.hint.empty())
+      found.hint = quantity.hint;
     found.worse = found.worse || worse;
     found.better = found.better || (lower ? after < before : after > before);
     const double ratio = lower ? cost_ratio(before, after) : cost_ratio(after, before);

@@ -11,6 +11,7 @@
 #include "perf/judge/gate.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,15 +59,17 @@ ExactResult judge_exact(const ExactTable& table, const std::vector<ExactMeasured
                         const ExactFile& baseline, const Covers& covers,
                         const ExactOptions& options);
 
-// How `now` stands against `old`. Values are compared as they are written.
+// How `now` stands against `old`. Values are compared as they are written. `hints`: by quantity,
+// better ones than the table's.
 struct ExactComparison {
   bool worse = false;
   bool better = false;
   double ratio = 1;    // of the quantity that is worst off
-  std::string hint;    // of the first quantity that is worse
+  std::string hint;    // of the first quantity that is worse, and of the others' own
   std::string changes; // "spill_bytes 0 -> 96, occupancy_pct 50 -> 37.5"; empty where none
 };
-ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now);
+ExactComparison compare_exact(const ExactTable& table, const ExactRow& old, const ExactRow& now,
+                              const std::map<std::string, std::string>& hints = {});
 
 // The messages of all rows but those that are as blessed (of unblessed ones the first), the faults,
 // a count of verdicts and the exit code, for a terminal.

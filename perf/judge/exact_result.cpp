@@ -5,7 +5,10 @@
 #include "perf/judge/row.h"
 #include "runtime/error.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -21,8 +24,11 @@ json to_json(const ExactTable& table, const ExactMeasured& measured) {
   for (std::size_t i = 0; i < table.keys; ++i)
     result[std::string(table.schema.columns[i].name)] = measured.row.key.at(i);
   for (std::size_t i = 0; i < table.quantities.size(); ++i)
-    result[std::string(table.quantities[i].name)] = measured.row.values.at(i);
+    if (const double value = measured.row.values.at(i); !std::isnan(value))
+      result[std::string(table.quantities[i].name)] = value;
   if (table.counted) result["counter_id"] = measured.row.counter_id;
+  if (!measured.fault.empty()) result["fault"] = measured.fault;
+  if (!measured.hints.empty()) result["hints"] = measured.hints;
   return result;
 }
 
@@ -34,11 +40,23 @@ ExactMeasured to_measured(const ExactTable& table, JsonObject object) {
   measured.hint = object.text("hint");
   for (std::size_t i = 0; i < table.keys; ++i)
     measured.row.key.push_back(object.text(std::string(table.schema.columns[i].name)));
-  for (const Quantity& quantity : table.quantities)
-    measured.row.values.push_back(object.from_zero(std::string(quantity.name)));
+  for (const Quantity& quantity : table.quantities) {
+    const std::string name(quantity.name);
+    const bool was_read = !quantity.optional || object.has(name);
+    measured.row.values.push_back(was_read ? object.from_zero(name)
+                                           : std::numeric_limits<double>::quiet_NaN());
+  }
   if (table.counted) measured.row.counter_id = object.text("counter_id");
+  if (object.has("fault")) measured.fault = object.text("fault");
+  if (object.has("hints")) measured.hints = object.texts("hints");
   object.done();
   return measured;
+}
+
+// Numbers that were not read are alike.
+bool are_equal(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 } // namespace
@@ -60,7 +78,7 @@ void append(ExactRows& rows, const ExactRows& more) {
   for (const ExactMeasured& row : rows) known.emplace(row.row.key, row.row.values);
   for (const ExactMeasured& row : more) {
     const auto [at, is_new] = known.emplace(row.row.key, row.row.values);
-    require(at->second == row.row.values,
+    require(are_equal(at->second, row.row.values),
             fmt::format("{}: two files differ in its counts; merge files of one build only",
                         key_text(row.row)));
     if (is_new) rows.push_back(row);

@@ -17,7 +17,7 @@ namespace kg::judge {
 namespace {
 
 constexpr int kCostSchema = 1;
-constexpr int kResourceSchema = 2;
+constexpr int kResourceSchema = 3;
 
 // A kernel's name may hold template arguments, so it is no id; but it begins with its op.
 std::optional<Complaint> a_kernel(std::string_view field) {
@@ -65,7 +65,12 @@ ExactTable make_resource_table() {
        "it loads 16 bytes by several narrower accesses: load the pack into a variable first"},
       {"split_stores", Better::lower,
        "it stores 16 bytes by several narrower accesses: store the pack through store_wide or "
-       "ptx::store_shared"}};
+       "ptx::store_shared"},
+      {"bytes_in_flight", Better::higher, "loads wait for one another", true},
+      {"issue_slots", Better::lower, "more instructions for the same bytes", true},
+      {"calls", Better::lower, "it calls library functions", true},
+      {"divisions", Better::lower, "IEEE divisions and roots have a slow path", true},
+      {"loop_calls", Better::lower, "a loop calls functions, or slow paths of divisions", true}};
   table.site = "the kernel is at";
   table.schema = {"resource", kResourceSchema, {{"kernel", a_kernel, true}}};
   for (const Quantity& quantity : table.quantities)
@@ -120,6 +125,15 @@ std::string exact_number(double value) {
   if (std::floor(value) == value && std::abs(value) <= kExactIntegers)
     return fmt::format("{}", static_cast<std::int64_t>(value));
   return csv_number(value);
+}
+
+bool are_numbers(const ExactTable& table, const ExactRow& row) {
+  for (std::size_t i = 0; i < row.values.size(); ++i) {
+    const double value = row.values[i];
+    if (std::isnan(value) && table.quantities.at(i).optional) continue;
+    if (!std::isfinite(value) || value < 0) return false;
+  }
+  return true;
 }
 
 std::string below_minimum(const ExactTable& table, const ExactRow& row) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ struct Quantity {
   std::string_view name; // the column's
   Better better = Better::lower;
   std::string_view hint = {}; // what usually makes it worse, for the message of a regression
+  // Read by a tool that not every machine has: NaN where it was not there, and not compared.
+  bool optional = false;
 };
 
 // A kind of table. Its columns: the key, the quantities, `counter_id` if `counted`, and `why`.
@@ -48,7 +51,8 @@ const ExactTable& cost_table();
 
 // Key: kernel, "<op>.<name>". Quantities, in this order: registers, spill_bytes, local_bytes,
 // static_shared, dynamic_shared, threads, occupancy_pct, split_loads, split_stores
-// (perf/resources/ptx.h). Bytes per thread, shared memory and threads per block.
+// (perf/resources/ptx.h), and of the machine code (perf/sass/columns.h) bytes_in_flight,
+// issue_slots, calls, divisions, loop_calls. Bytes per thread, shared memory and threads per block.
 const ExactTable& resource_table();
 
 struct ExactRow {
@@ -80,6 +84,8 @@ struct ExactMeasured {
   Gating gating = Gating::always;
   std::string site; // "<file>:<line>" of what costs most, of a resource the kernel's; where known
   std::string hint; // what usually helps, for the message of a regression
+  std::string fault = {};                        // why the values are none; empty where they are
+  std::map<std::string, std::string> hints = {}; // by quantity, better ones than the table's
 
   friend bool operator==(const ExactMeasured&, const ExactMeasured&) = default;
 };
@@ -89,6 +95,9 @@ std::string key_text(const ExactRow& row);
 
 // A whole number in full, since one event more is a regression; other numbers as csv_number.
 std::string exact_number(double value);
+
+// Whether every value is a number from 0, or one that was not read.
+bool are_numbers(const ExactTable& table, const ExactRow& row);
 
 // Why a row counted less than its minimum, which no kernel can do that does its work; empty where
 // it did not.

@@ -79,8 +79,11 @@ class TableReader {
     const auto place = [&](std::string_view column) -> std::size_t {
       const auto at = positions.find(column);
       if (at != positions.end()) return at->second;
-      report(header.line, fmt::format("column '{}' is missing", column),
-             fmt::format("a {} table has the columns {}", schema_.name, expected_columns()));
+      report(
+          header.line, fmt::format("column '{}' is missing", column),
+          fmt::format("a {} table has the columns {}; if an older program wrote the file, delete "
+                      "it and bless its rows anew",
+                      schema_.name, expected_columns()));
       return 0;
     };
     layout.version = place(kVersionColumn);

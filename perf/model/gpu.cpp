@@ -6,13 +6,16 @@
 #include "perf/judge/json_reader.h"
 #include "runtime/error.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 namespace kg::model {
 namespace {
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;
 
 Gpu gpu_of(judge::JsonObject json) {
   Gpu gpu;
@@ -20,19 +23,43 @@ Gpu gpu_of(judge::JsonObject json) {
   gpu.compute_capability = json.text("compute_capability");
   gpu.sms = json.positive("sms");
   gpu.clock_hz = 1e6 * json.positive("clock_mhz");
-  gpu.memory_bytes_per_s = 1e9 * json.positive("memory_gb_per_s");
+  gpu.copy_bytes_per_s = 1e9 * json.positive("copy_gb_per_s");
   gpu.l2_bytes_per_s = gpu.clock_hz * json.positive("l2_bytes_per_clock");
+  gpu.port_bytes_per_s = gpu.clock_hz * json.positive("port_bytes_per_clock");
   gpu.latency_s = json.positive("latency_clocks") / gpu.clock_hz;
+  gpu.l2_latency_s = json.positive("l2_latency_clocks") / gpu.clock_hz;
+  for (const auto& [bytes, rate] : json.positive_map("loads_gb_per_s")) {
+    char* end = nullptr;
+    const double under_way = std::strtod(bytes.c_str(), &end);
+    if (*end != '\0' || !(under_way > 0))
+      json.fail("loads_gb_per_s", "has a name that is no number of bytes", "write \"4096\": 935");
+    gpu.loads[under_way] = 1e9 * rate;
+  }
   gpu.launch_s = 1e-9 * json.positive("launch_ns");
   gpu.f32_flops_per_s = gpu.clock_hz * json.positive("f32_flops_per_clock_per_sm");
   for (const auto& [type, flops] : json.positive_map("matrix_flops_per_clock_per_sm"))
     gpu.matrix_flops_per_s[type] = gpu.clock_hz * flops;
+  gpu.mma_share = json.positive("mma_share");
   gpu.source = json.text("source");
   json.done();
   return gpu;
 }
 
 } // namespace
+
+double Gpu::loads_at(double bytes_under_way) const {
+  double rate = 0;
+  if (loads.empty()) {
+    rate = bytes_under_way * sms / latency_s;
+  } else {
+    std::pair<double, double> before(0, 0);
+    auto at = loads.begin();
+    for (; std::next(at) != loads.end() && at->first < bytes_under_way; ++at) before = *at;
+    rate = before.second + (bytes_under_way - before.first) * (at->second - before.second) /
+                               (at->first - before.first);
+  }
+  return std::min(rate, copy_bytes_per_s);
+}
 
 std::vector<Gpu> load_gpus(const std::filesystem::path& path) {
   const std::optional<std::string> contents = judge::read_file(path);
@@ -45,6 +72,15 @@ std::vector<Gpu> load_gpus(const std::filesystem::path& path) {
   object.each("gpus", [&](judge::JsonObject gpu) { gpus.push_back(gpu_of(gpu)); });
   object.done();
   return gpus;
+}
+
+Gpu part_of(Gpu gpu, double sms) {
+  const double share = sms / gpu.sms;
+  gpu.sms = sms;
+  gpu.copy_bytes_per_s *= share;
+  gpu.l2_bytes_per_s *= share;
+  for (auto& [bytes, rate] : gpu.loads) rate *= share;
+  return gpu;
 }
 
 } // namespace kg::model

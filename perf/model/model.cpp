@@ -31,14 +31,23 @@ double on_busiest(double work, double rate, const Costs& costs, const Gpu& gpu) 
   return std::ceil(costs.blocks / gpu.sms) * (work / costs.blocks) / rate;
 }
 
-// Bytes under way at once, over the time until they arrive, is what memory can be made to deliver.
-double latency(const Costs& costs, const Gpu& gpu) {
-  if (costs.requests == 0) return 0;
-  const double bytes = kSectorBytes * costs.sectors;
-  const double resident = std::min(costs.blocks, gpu.sms * costs.resident_blocks);
-  const double under_way = resident * costs.warps_per_block * kOutstanding * bytes / costs.requests;
-  // However many are under way, the last has to arrive.
-  return std::max(bytes * gpu.latency_s / under_way, gpu.latency_s);
+// The round trips of `blocks` that begin together.
+double wave_of_loads(double blocks, const Costs& costs, const Gpu& gpu) {
+  if (blocks == 0) return 0;
+  const double bytes = costs.load_bytes / costs.blocks / costs.round_trips; // of one, of a block
+  const double busy = std::min(blocks, gpu.sms);
+  const double rate = gpu.loads_at(bytes * blocks / busy) * busy / gpu.sms;
+  const double from_memory = std::min(1.0, costs.read_bytes / costs.load_bytes);
+  return costs.round_trips * (from_memory * std::max(gpu.latency_s, bytes * blocks / rate) +
+                              (1 - from_memory) * gpu.l2_latency_s);
+}
+
+double loads(const Costs& costs, const Gpu& gpu) {
+  if (costs.round_trips == 0 || costs.load_bytes == 0) return 0;
+  const double at_once = costs.resident_blocks * gpu.sms;
+  const double full = std::floor(costs.blocks / at_once);
+  return full * wave_of_loads(at_once, costs, gpu) +
+         wave_of_loads(costs.blocks - full * at_once, costs, gpu);
 }
 
 std::vector<double> ranks(const std::vector<double>& values) {
@@ -64,7 +73,7 @@ std::string_view name(Bound bound) {
   case Bound::launch: return "launch";
   case Bound::memory: return "memory";
   case Bound::l2: return "L2";
-  case Bound::latency: return "latency";
+  case Bound::loads: return "loads in flight";
   case Bound::shared: return "shared memory";
   case Bound::issue: return "arithmetic";
   case Bound::matrix: return "matrix units";
@@ -74,29 +83,34 @@ std::string_view name(Bound bound) {
 
 Modelled modelled(const Costs& costs, const Gpu& gpu) {
   require_one("blocks", costs.blocks);
-  require_one("warps_per_block", costs.warps_per_block);
   require_one("resident_blocks", costs.resident_blocks);
 
   Modelled result;
+  result.waves = costs.blocks / (costs.resident_blocks * gpu.sms);
   double matrix = 0, roof = 0;
   for (const auto& [type, flops] : costs.matrix_flops) {
-    matrix += on_busiest(flops, matrix_rate(gpu, type), costs, gpu);
+    matrix += on_busiest(flops, gpu.mma_share * matrix_rate(gpu, type), costs, gpu);
     roof += flops / (gpu.sms * matrix_rate(gpu, type));
   }
-  const double memory = kSectorBytes * costs.unique_sectors / gpu.memory_bytes_per_s;
+  const double memory = kSectorBytes * costs.unique_sectors / gpu.copy_bytes_per_s;
+  const double through_l2 = kSectorBytes * costs.sectors;
   roof = std::max({roof, memory, costs.f32_flops / (gpu.sms * gpu.f32_flops_per_s)});
   result.parts = {
       {Bound::launch, gpu.launch_s},
       {Bound::memory, memory},
-      {Bound::l2, kSectorBytes * costs.sectors / gpu.l2_bytes_per_s},
-      {Bound::latency, latency(costs, gpu)},
+      {Bound::l2, std::max(through_l2 / gpu.l2_bytes_per_s,
+                           on_busiest(through_l2, gpu.port_bytes_per_s, costs, gpu))},
+      {Bound::loads, loads(costs, gpu)},
       {Bound::shared, on_busiest(costs.wavefronts, gpu.clock_hz, costs, gpu)},
       {Bound::issue, on_busiest(costs.f32_flops, gpu.f32_flops_per_s, costs, gpu)},
       {Bound::matrix, matrix},
   };
   double longest = 0;
-  for (const auto& [bound, seconds] : result.parts)
-    if (bound != Bound::launch) longest = std::max(longest, seconds);
+  for (const auto& [bound, seconds] : result.parts) {
+    if (bound == Bound::launch || seconds <= longest) continue;
+    longest = seconds;
+    result.limiter = bound;
+  }
   result.seconds = gpu.launch_s + longest;
   for (const auto& [bound, seconds] : result.parts)
     if (seconds > result.parts[result.bound]) result.bound = bound;

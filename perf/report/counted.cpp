@@ -47,7 +47,8 @@ judge::ExactComparison comparison(const CountedSection& section, std::size_t row
   const ExactVerdict& verdict = section.result.rows[row];
   const ExactRow& now = section.measured[row].row;
   if (verdict.baseline.empty()) return {};
-  return judge::compare_exact(*section.table, {now.key, verdict.baseline, "", "", 0}, now);
+  return judge::compare_exact(*section.table, {now.key, verdict.baseline, "", "", 0}, now,
+                              section.measured[row].hints);
 }
 
 // Of a row that became worse: what usually helps with what was counted, else with the quantity.
@@ -79,7 +80,8 @@ nlohmann::json row_json(const CountedSection& section, std::size_t i) {
   for (std::size_t k = 0; k < table.keys; ++k)
     row[std::string(table.schema.columns[k].name)] = measured.row.key[k];
   for (std::size_t q = 0; q < table.quantities.size(); ++q)
-    row[std::string(table.quantities[q].name)] = judge::as_written(measured.row.values[q]);
+    if (!std::isnan(measured.row.values[q]))
+      row[std::string(table.quantities[q].name)] = judge::as_written(measured.row.values[q]);
   if (verdict.ratio && std::isfinite(*verdict.ratio)) row["ratio"] = *verdict.ratio;
   if (verdict.informs) row["informs"] = true;
   if (!measured.site.empty()) row["site"] = measured.site;
@@ -172,7 +174,7 @@ std::vector<std::map<std::string, std::string>> csv_records(const CountedSection
     const ExactMeasured& measured = section.measured[i];
     const ExactVerdict& verdict = section.result.rows[i];
     for (std::size_t q = 0; q < table.quantities.size(); ++q) {
-      if (q == table.minimum) continue;
+      if (q == table.minimum || std::isnan(measured.row.values[q])) continue;
       std::map<std::string, std::string> record = {
           {"case", judge::for_csv(measured.row.key[0])},
           {"variant", judge::for_csv(variant(section, measured.row))},
@@ -208,6 +210,7 @@ TestSuite junit_suite(const CountedSection& section) {
                   std::string(judge::name(verdict.verdict)),
                   verdict.message};
     for (std::size_t q = 0; q < section.table->quantities.size(); ++q) {
+      if (std::isnan(measured.row.values[q])) continue;
       const std::string name(section.table->quantities[q].name);
       test.properties.emplace_back(name, judge::csv_number(measured.row.values[q]));
       if (!verdict.baseline.empty())

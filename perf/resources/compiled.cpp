@@ -12,6 +12,7 @@
 #include "runtime/ptx/fatbin.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -72,6 +73,8 @@ judge::ExactRow row_of(const std::string& op, const identity::CubinKernel& kerne
                 occupancy,
                 static_cast<double>(split.loads),
                 static_cast<double>(split.stores)};
+  row.values.resize(judge::resource_table().quantities.size(), // of machine code, which sass reads
+                    std::numeric_limits<double>::quiet_NaN());
   return row;
 }
 

@@ -35,8 +35,8 @@ using Launches = std::map<std::string, Launched>; // by LaunchRecord::kernel_nam
 // Rows of judge::resource_table(), sorted by kernel, for the architecture ("sm_90a") and the op
 // whose files lie in `folder`; the site of each is its definition, where the folder `sources` holds
 // it. A kernel that `launches` does not hold counts with the threads of
-// its __launch_bounds__ (1024 where it has none) and no dynamic shared memory. Throws Error naming
-// the file that is missing or broken.
+// its __launch_bounds__ (1024 where it has none) and no dynamic shared memory. What machine code
+// has is not read (NaN). Throws Error naming the file that is missing or broken.
 std::vector<judge::ExactMeasured> compiled_resources(const std::filesystem::path& folder,
                                                      std::string_view arch, const std::string& op,
                                                      const Launches& launches,

@@ -58,8 +58,8 @@ struct Part {
 
 struct Analysis {
   std::string symbol;
-  std::vector<Part> parts;            // the kernel first, then its loops
-  std::size_t main = 0;               // that which moves most
+  std::vector<Part> parts; // the kernel first, then its loops
+  std::size_t main = 0;    // that which moves most; of some that do, that with most loads under way
   std::map<std::string, int> unknown; // opcodes that the table of pipes lacks
 
   const Part& main_part() const { return parts[main]; }

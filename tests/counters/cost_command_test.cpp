@@ -117,6 +117,66 @@ TEST_F(CostCommands, OneSectorMoreFails) {
   EXPECT_EQ((*this)({"gate", "--cost"}).exit_code, 0);
 }
 
+// Grid, registers and loads in flight are in a row's bound; what changes there is said.
+TEST_F(CostCommands, TheBoundIsGated) {
+  launch_.kernel = "kg::copy::copy";
+  launch_.grid = {64, 1, 1};
+  launch_.block = {256, 1, 1};
+  launch_.round_trips = 128;
+  launch_.sites[0].sectors = launch_.unique_read = 65536;
+  launch_.unique_written = 0;
+  const std::filesystem::path resources = folder_.path() / "resources" / "sm_90a-cuda13.0.csv";
+  const auto take = [&](double registers) {
+    judge::save_exact(
+        judge::resource_table(), resources,
+        {{{"copy.copy"}, {registers, 0, 0, 0, 0, 256, 100, 0, 0, 0, 0, 0, 0, 0}, "", "why", 0}});
+  };
+  // As blessed but for the one thing that `change` does.
+  const auto changed = [&](const std::function<void()>& change) {
+    take(32);
+    EXPECT_EQ((*this)({"bless", "--cost", "--why", "again"}).exit_code, 0);
+    const count::Launch before = launch_;
+    change();
+    Outcome outcome = (*this)({"gate", "--cost", "--case", "copy.f32.n64", "--variant", "plain"});
+    launch_ = before;
+    return outcome;
+  };
+  const Outcome same = changed([] {});
+  EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
+
+  const Outcome one_block = changed([&] { launch_.grid = {1, 1, 1}; });
+  EXPECT_EQ(one_block.exit_code, 1);
+  EXPECT_THAT(one_block.out,
+              AllOf(ContainsRegex("bound_ns.h200: regressed: value .*; most of it at copy.cu:12; "
+                                  "limited by loads in flight: kg::copy::copy: 1 blocks of 256"),
+                    ContainsRegex("serial_round_trips: regressed: value 2 -> 128"),
+                    ContainsRegex("\\(info\\) .* waves: .*value 0.5 -> 0.0078125")));
+  // 129 blocks do no more than 64 did, but the last of them alone.
+  EXPECT_THAT(changed([&] {
+                launch_.grid = {129, 1, 1};
+              }).out,
+              ContainsRegex("bound_ns.h200: regressed: .*1.01 waves of 128 \\(8 on each of 16"));
+  EXPECT_THAT(changed([&] { launch_.round_trips *= 2; }).out,
+              ContainsRegex("serial_round_trips: regressed: value 2 -> 4.*32 KiB of loads"));
+  EXPECT_THAT(changed([&] { take(128); }).out, ContainsRegex("resident_blocks: .*value 8 -> 2"));
+  const Outcome unfit = changed([&] { launch_.block = {1024, 1, 1}, take(72); });
+  EXPECT_EQ(unfit.exit_code, 1);
+  EXPECT_THAT(unfit.out, HasSubstr("bound_ns.h200: invalid: kg::copy::copy does not fit a "
+                                   "multiprocessor of nvidia-h200: a block of 1024 threads with "
+                                   "72 registers each"));
+
+  std::filesystem::remove(resources);
+  const Outcome unknown = (*this)({"gate", "--cost"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.out, ContainsRegex("bound_ns.h200: invalid: .*sm_90a-cuda13.0.csv has no "
+                                         "kernel copy.copy, whose registers the bound needs"));
+  const Outcome refused = (*this)({"bless", "--cost", "--why", "without"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.out, ContainsRegex("bound_ns.h200 +refused .*has no kernel copy.copy"));
+  judge::write_file(resources, "schema,kernel\n");
+  EXPECT_THAT((*this)({"gate", "--cost"}).out, ContainsRegex("bound_ns.h200: invalid: .*csv:1"));
+}
+
 // nvcc made two accesses of one: twice the requests, at two lines, for as many sectors.
 TEST_F(CostCommands, WhatNvccMadeOtherwise) {
   const auto compared = [this] {
@@ -165,7 +225,7 @@ TEST_F(CostCommands, TheReportShowsWhatWasStored) {
   EXPECT_THAT(whole.out, AllOf(HasSubstr("barriers: regressed: value 0 -> 3"),
                                HasSubstr("the files hold no timings")));
   const auto json = nlohmann::json::parse(judge::read_file(out + "/report.json").value());
-  EXPECT_EQ(json["counted"][0]["rows"].size(), 96u); // 2 types, 2 shapes, 2 variants, 12 metrics
+  EXPECT_EQ(json["counted"][0]["rows"].size(), 128u); // 2 types, 2 shapes, 2 variants, 16 metrics
   EXPECT_EQ(json["counted"][0]["rows"][0]["baseline"]["value"], 0);
   EXPECT_EQ(json["exit_code"], 1);
   EXPECT_EQ((*this)({"report", f32, "--dtype", "f32", "--out", out}, false).exit_code, 0);
@@ -190,7 +250,7 @@ TEST_F(CostCommands, ShardsTogetherAreTheWhole) {
   const Outcome one = (*this)({"gate", "--cost", "--shard", "1/2", "--json", first});
   EXPECT_EQ(one.exit_code, 0) << one.out << one.err << "; the other's rows are no orphans";
   ASSERT_EQ((*this)({"gate", "--cost", "--shard", "2/2", "--json", second}).exit_code, 0);
-  EXPECT_EQ(judge::load_results(first).costs.size(), 48u);
+  EXPECT_EQ(judge::load_results(first).costs.size(), 64u);
   EXPECT_EQ((*this)({"report", first, second, "--out", out}, false).exit_code, 0);
   const Outcome half = (*this)({"report", first, "--out", out}, false);
   EXPECT_EQ(half.exit_code, 1);
@@ -302,11 +362,13 @@ TEST_F(CostCommands, ProfileBesideTheLeast) {
   launch_.sites[0].sectors = 80;
   EXPECT_THAT(of_plain().out, HasSubstr("sectors_per_request\n"));
   launch_.sites[0].sectors = 40;
-  judge::save_exact(judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
-                    {{{"copy.copy"}, {32, 8, 8, 0, 0, 256, 100, 0, 0}, "", "why", 0}});
+  judge::save_exact(
+      judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
+      {{{"copy.copy"}, {32, 8, 8, 0, 0, 256, 100, 0, 0, 0, 0, 0, 0, 0}, "", "why", 0}});
   EXPECT_THAT(of_plain().out, HasSubstr("spilled bytes\n"));
-  judge::save_exact(judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
-                    {{{"copy.copy"}, {32, 0, 0, 0, 0, 256, 100, 2, 3}, "", "why", 0}});
+  judge::save_exact(
+      judge::resource_table(), folder_.path() / "resources" / "sm_80-cuda13.0.csv",
+      {{{"copy.copy"}, {32, 0, 0, 0, 0, 256, 100, 2, 3, 0, 0, 0, 0, 0}, "", "why", 0}});
   EXPECT_THAT(of_plain().out, ContainsRegex(" 0 +5 +split accesses\n"));
 }
 

@@ -17,7 +17,8 @@ using count::Site;
 std::string text(const Launch& launch) {
   std::string result = launch.kernel;
   const auto add = [&](auto... values) { ((result += " " + std::to_string(values)), ...); };
-  add(launch.unique_read, launch.unique_written, launch.barriers, launch.barrier_phases);
+  add(launch.unique_read, launch.unique_written, launch.barriers, launch.barrier_phases,
+      launch.round_trips);
   for (const auto& [name, count] : launch.collectives) result += name + std::to_string(count);
   for (const Site& s : launch.sites) {
     result += "\n" + s.line;
@@ -44,6 +45,30 @@ TEST_P(Counters, EveryRunCountsTheSame) {
   EXPECT_EQ(text(counted(transpose_padded, config, x.data(), y.data())), first);
   const ScopedSchedule forward({.order = ThreadOrder::forward});
   EXPECT_EQ(text(counted(transpose_padded, config, x.data(), y.data())), first);
+}
+
+// Loads up to the next store, update or meeting of the thread are one round trip.
+TEST_P(Counters, RoundTrips) {
+  const auto x = buffer<float>(4096);
+  const auto y = buffer<float>(4096);
+  const auto trips = [&](auto kernel, const LaunchConfig& config, auto... more) {
+    return counted(kernel, config, x.data(), y.data(), more...).round_trips;
+  };
+  EXPECT_EQ(trips(copy_strided, {.grid = 1, .block = 64}, 1), 1u);
+  EXPECT_EQ(trips(copy_strided, {.grid = 3, .block = 64}, 1), 3u) << "of each block";
+  EXPECT_EQ(trips(copy_guarded, {.grid = 2, .block = 64}, 64), 1u) << "a block that only ends";
+  EXPECT_EQ(trips(triangle, {.grid = 1, .block = 32}), 1u) << "all are under way together";
+  EXPECT_EQ(trips(rounds, {.grid = 1, .block = 32}, false), 2u) << "__syncwarp stands between";
+  EXPECT_EQ(trips(half_warps, {.grid = 1, .block = 32}), 1u);
+  EXPECT_EQ(trips(one_half_shuffles, {.grid = 1, .block = 32}), 2u) << "of the upper half-warp";
+  EXPECT_EQ(trips(transpose_padded, {.grid = 1, .block = dim3(32, 32)}), 1u)
+      << "a store to shared memory waits, loads from there do not count";
+  EXPECT_EQ(counted(copy_async, {.grid = 1, .block = 32, .shared_bytes = 512},
+                    reinterpret_cast<const float4*>(x.data()), reinterpret_cast<float4*>(y.data()),
+                    4)
+                .round_trips,
+            0u)
+      << "asynchronous copies";
 }
 
 // A launch that fails is not counted, and leaves the next one's counts alone.

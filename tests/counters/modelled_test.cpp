@@ -44,7 +44,7 @@ TEST(Modelled, PartsAreThoseOfTheCounts) {
   const auto all = modelled({launch()}, {.bytes = 0, .flops = 132e9}, gpu, {});
   ASSERT_EQ(all.size(), 1u);
   const auto& parts = all[0].modelled.parts;
-  EXPECT_DOUBLE_EQ(parts.at(model::Bound::memory), 65536 * 32 / gpu.memory_bytes_per_s);
+  EXPECT_DOUBLE_EQ(parts.at(model::Bound::memory), 65536 * 32 / gpu.copy_bytes_per_s);
   EXPECT_DOUBLE_EQ(parts.at(model::Bound::l2), 4000 * 32 / gpu.l2_bytes_per_s);
   EXPECT_DOUBLE_EQ(parts.at(model::Bound::shared), 1e6 / gpu.clock_hz); // of one multiprocessor
   EXPECT_DOUBLE_EQ(parts.at(model::Bound::issue), 1e9 / gpu.f32_flops_per_s);
@@ -57,7 +57,7 @@ TEST(Modelled, MatrixInstructionsAreNotF32Arithmetic) {
   const auto parts = modelled({multiplies}, {.bytes = 0, .flops = 1e9}, gpu, {})[0].modelled.parts;
   EXPECT_EQ(parts.at(model::Bound::issue), 0);
   EXPECT_DOUBLE_EQ(parts.at(model::Bound::matrix),
-                   4096e6 / gpu.matrix_flops_per_s.at("bf16")); // of one multiprocessor
+                   4096e6 / (gpu.mma_share * gpu.matrix_flops_per_s.at("bf16"))); // of one
 }
 
 TEST(Modelled, ArithmeticOfSeveralLaunchesIsLeftOut) {
@@ -69,17 +69,17 @@ TEST(Modelled, ArithmeticOfSeveralLaunchesIsLeftOut) {
   EXPECT_THAT(modelled_text({launch()}, work, h200(), {}), Not(HasSubstr("left out")));
 }
 
-// A kernel that takes all registers hides less latency: 1 block of 256 threads where 8 would be.
+// A kernel that takes all registers waits longer: 1 block of 256 threads where 8 would be.
 TEST(Modelled, RegistersLimitOccupancy) {
   Launch many = launch();
   many.grid = {132'000, 1, 1};
-  many.sites[0].requests = 1'000'000'000;
-  many.sites[0].sectors = 4'000'000'000;
-  const auto latency = [&](const TakenByKernel& taken) {
-    return modelled({many}, {}, h200(), taken)[0].modelled.parts.at(model::Bound::latency);
+  many.round_trips = 132'000;
+  many.sites[0].sectors = many.unique_read = 132'000;
+  const auto waiting = [&](const TakenByKernel& taken) {
+    return modelled({many}, {}, h200(), taken)[0].modelled.parts.at(model::Bound::loads);
   };
-  EXPECT_DOUBLE_EQ(latency({{"k", {255, 0}}}), 8 * latency({}));
-  EXPECT_DOUBLE_EQ(latency({{"k", {32, 200 * 1024}}}), 8 * latency({})); // shared memory does, too
+  EXPECT_DOUBLE_EQ(waiting({{"k", {255, 0}}}), 8 * waiting({}));
+  EXPECT_DOUBLE_EQ(waiting({{"k", {32, 200 * 1024}}}), 8 * waiting({})); // shared memory does, too
   EXPECT_THAT(modelled_text({many}, {}, h200(), {}), HasSubstr("dynamic shared memory alone"));
   EXPECT_THAT(modelled_text({many}, {}, h200(), {{"k", {32, 0}}}),
               AllOf(HasSubstr("registers, threads and shared memory"),

@@ -91,6 +91,42 @@ TEST(ExactGate, TheMessageOfARegressionSaysAll) {
                     "; bless: kernelgrade cost --bless --case gemm.f32.m64 --variant tiled"));
 }
 
+// What no tool was there to read is not compared; everything else is.
+TEST(ExactGate, WhatWasNotReadIsNotCompared) {
+  constexpr std::size_t kBytesInFlight = 9, kDivisions = 12;
+  const double unread = std::numeric_limits<double>::quiet_NaN();
+  const auto judged = [](ExactRow now, std::map<std::string, std::string> hints = {}) {
+    ExactMeasured row = measured(std::move(now));
+    row.hints = std::move(hints);
+    return judge_exact(resource_table(), {row}, file_of({kernel()}), {}, {}).rows.at(0);
+  };
+  EXPECT_EQ(judged(kernel_with(kBytesInFlight, unread)).verdict, Verdict::pass);
+  ExactRow worse = kernel_with(kBytesInFlight, unread);
+  worse.values[1] = 8; // spills
+  EXPECT_EQ(judged(worse).verdict, Verdict::regressed);
+  EXPECT_EQ(judged(kernel_with(0, unread)).verdict, Verdict::invalid) << "registers are known";
+  // Columns of machine code bring hints of their own, each for itself.
+  ExactRow both = kernel_with(kBytesInFlight, 16);
+  both.values[kDivisions] = 3;
+  const ExactVerdict said =
+      judged(both, {{"bytes_in_flight", "loads at row.h:25"}, {"divisions", "at gather.h:100"}});
+  EXPECT_EQ(said.verdict, Verdict::regressed);
+  EXPECT_TRUE(holds(said.message, "bytes_in_flight 32 -> 16, divisions 2 -> 3; loads at row.h:25; "
+                                  "at gather.h:100; again:"))
+      << said.message;
+}
+
+TEST(ExactGate, AFaultIsInvalidWhateverTheValue) {
+  for (const Gating gating : {Gating::always, Gating::never}) {
+    ExactMeasured now = measured(cost(8), gating);
+    now.fault = "the block does not fit a multiprocessor";
+    const ExactResult result = judge_costs({now}, file_of({cost(8)}));
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_TRUE(holds(result.rows[0].message, "invalid: the block does not fit a multiprocessor"))
+        << result.rows[0].message;
+  }
+}
+
 TEST(ExactGate, WhatOnlyInformsFailsNobody) {
   const ExactResult result = judge_costs({measured(cost(16), Gating::never)}, file_of({cost(8)}));
   EXPECT_EQ(result.rows[0].verdict, Verdict::regressed);

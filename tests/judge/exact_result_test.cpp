@@ -6,7 +6,9 @@
 #include "runtime/error.h"
 #include "tests/judge/exact_rows.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace kg::judge {
 namespace {
@@ -27,7 +29,10 @@ Results all_kinds() {
   Results run;
   run.environment = {{"source", "abc"}};
   run.costs = {counted(cost(8)), counted(cost(1.0 / 3, "sectors"), Gating::same_counter)};
+  run.costs.push_back(counted(cost(0, "waves")));
+  run.costs.back().fault = "it does not fit";
   ExactMeasured row = counted(kernel());
+  row.hints = {{"divisions", "at gather.h:100"}};
   run.resources = {{"sm_80-cuda13.0", {row}}, {"sm_90a-cuda13.0", {row}}};
   return run;
 }
@@ -38,6 +43,18 @@ TEST(ExactResult, ReadsWhatItWrites) {
   EXPECT_EQ(read.costs, run.costs);
   EXPECT_EQ(read.resources, run.resources);
   EXPECT_EQ(read.environment, run.environment);
+}
+
+TEST(ExactResult, WhatWasNotReadIsLeftOut) {
+  Results run;
+  const ExactMeasured row = counted(test::kernel_with(9, std::numeric_limits<double>::quiet_NaN()));
+  run.resources = {{"sm_90a-cuda13.0", {row}}};
+  EXPECT_EQ(to_json(run).find("bytes_in_flight"), std::string::npos);
+  ExactRows read = results_from_json(to_json(run), "a.json").resources.at("sm_90a-cuda13.0");
+  EXPECT_TRUE(std::isnan(read.at(0).row.values.at(9)));
+  EXPECT_EQ(read.at(0).row.values.at(10), 120.5);
+  append(read, read); // it is the same row
+  EXPECT_EQ(read.size(), 1u);
 }
 
 TEST(ExactResult, FilesOfTimingsAloneAreAsTheyWere) {

@@ -19,13 +19,14 @@ using test::kernel;
 const std::string kCosts = "schema,case,variant,metric,value,minimum,counter_id,why\n";
 const std::string kResources = "schema,kernel,registers,spill_bytes,local_bytes,static_shared,"
                                "dynamic_shared,threads,occupancy_pct,split_loads,split_stores,"
-                               "why\n";
+                               "bytes_in_flight,issue_slots,calls,divisions,loop_calls,why\n";
 
 TEST(ExactTable, TheColumnsAreTheDesigns) {
   EXPECT_EQ(format_exact(cost_table(), {cost(8)}),
             kCosts + "1,gemm.f32.m64,tiled,barriers,8,4,g++12,first measurement\n");
   EXPECT_EQ(format_exact(resource_table(), {kernel()}),
-            kResources + "2,gemm.tiled,64,0,0,2048,0,256,50,0,1,first measurement\n");
+            kResources +
+                "3,gemm.tiled,64,0,0,2048,0,256,50,0,1,32,120.5,0,2,1,first measurement\n");
 }
 
 TEST(ExactTable, ReadsWhatItWrites) {
@@ -60,9 +61,23 @@ TEST(ExactTable, ProblemsNameTheLineAndTheMend) {
             std::string::npos);
   EXPECT_NE(problems("1,gemm.f32.m64,tiled,barriers,1,0,id\n").find("7 fields under 8 columns"),
             std::string::npos);
-  EXPECT_EQ(text(parse_exact(resource_table(), kResources + "2,tiled,1,0,0,0,0,0,0,0,0,\n", "a.csv")
+  EXPECT_EQ(text(parse_exact(resource_table(),
+                             kResources + "3,tiled,1,0,0,0,0,0,0,0,0,0,0,0,0,0,\n", "a.csv")
                      .problems),
             "a.csv:2: kernel: 'tiled' is no kernel; write <op>.<name>\n");
+}
+
+TEST(ExactTable, AFileOfAnOlderSchemaIsRefusedWithTheFix) {
+  const std::string old = "schema,kernel,registers,spill_bytes,local_bytes,static_shared,"
+                          "dynamic_shared,threads,occupancy_pct,split_loads,split_stores,why\n"
+                          "2,gemm.tiled,64,0,0,2048,0,256,50,0,1,first measurement\n";
+  const ExactFile file = parse_exact(resource_table(), old, "a.csv");
+  EXPECT_TRUE(file.rows.empty());
+  ASSERT_EQ(file.problems.size(), 5u);
+  EXPECT_NE(text(file.problems[0]).find("a.csv:1: column 'bytes_in_flight' is missing"),
+            std::string::npos);
+  EXPECT_NE(text(file.problems[0]).find("if an older program wrote the file, delete it and bless"),
+            std::string::npos);
 }
 
 TEST(ExactTable, AFileThatIsNotThereIsNoProblemAndAnUnreadableOneIs) {

@@ -47,10 +47,12 @@ TEST(Schema, HeaderProblems) {
             "schema,case,metric,value,why\n"
             "cost.csv:1: column 'case' appears twice; remove one of them\n"
             "cost.csv:1: column 'value' is missing; a cost table has the columns "
-            "schema,case,metric,value,why\n");
+            "schema,case,metric,value,why; if an older program wrote the file, delete it and bless "
+            "its rows anew\n");
   EXPECT_EQ(problems_of("case,metric,value,why\nc,m,1,\n"),
             "cost.csv:1: column 'schema' is missing; a cost table has the columns "
-            "schema,case,metric,value,why\n");
+            "schema,case,metric,value,why; if an older program wrote the file, delete it and bless "
+            "its rows anew\n");
 }
 
 TEST(Schema, RowProblems) {

@@ -20,35 +20,51 @@ Gpu gpu() {
   gpu.name = "round";
   gpu.sms = 10;
   gpu.clock_hz = 1e9;
-  gpu.memory_bytes_per_s = 100e9;
+  gpu.copy_bytes_per_s = 100e9;
   gpu.l2_bytes_per_s = 1000e9;
+  gpu.port_bytes_per_s = 128e9;
   gpu.latency_s = 1e-6;
+  gpu.l2_latency_s = 0.25e-6;
   gpu.launch_s = 2e-6;
   gpu.f32_flops_per_s = 256e9;
   gpu.matrix_flops_per_s = {{"f16", 4096e9}};
   return gpu;
 }
 
-// A copy of 32 MB by 10,000 blocks of 8 warps, all resident places taken: 1 M sectors in requests
-// of four.
+// A copy of 32 MB by 10,000 blocks, all of whose places are taken in 125 waves: 1 M sectors, half
+// of them read in two round trips a block, each of 800 bytes.
 Costs copy() {
   Costs costs;
   costs.blocks = 10000;
-  costs.warps_per_block = 8;
   costs.resident_blocks = 8;
-  costs.requests = 250e3;
+  costs.round_trips = 2;
+  costs.load_bytes = costs.read_bytes = 16e6;
   costs.sectors = 1e6;
   costs.unique_sectors = 1e6;
   return costs;
 }
 
+// Loads of 16 KiB in all.
+Costs few_loads(double blocks) {
+  Costs costs;
+  costs.blocks = blocks;
+  costs.resident_blocks = 1;
+  costs.round_trips = 1;
+  costs.load_bytes = costs.read_bytes = 16384;
+  costs.sectors = costs.unique_sectors = 512;
+  return costs;
+}
+
+double of_loads(const Costs& costs) { return modelled(costs, gpu()).parts.at(Bound::loads); }
+
 TEST(Model, ACopyIsBoundByMemory) {
   const Modelled found = modelled(copy(), gpu());
   EXPECT_EQ(found.bound, Bound::memory);
+  EXPECT_DOUBLE_EQ(found.waves, 125);
   EXPECT_DOUBLE_EQ(found.parts.at(Bound::memory), 320e-6); // 32 MB at 100 GB/s
   EXPECT_DOUBLE_EQ(found.parts.at(Bound::l2), 32e-6);
-  // 80 blocks of 8 warps with 4 requests of 128 bytes: 327,680 bytes under way each microsecond.
-  EXPECT_DOUBLE_EQ(found.parts.at(Bound::latency), 32e6 / 327680 * 1e-6);
+  // 80 blocks with 800 bytes each under way ask for less than a microsecond's worth: 250 latencies.
+  EXPECT_DOUBLE_EQ(found.parts.at(Bound::loads), 250e-6);
   EXPECT_DOUBLE_EQ(found.seconds, 322e-6);
   EXPECT_DOUBLE_EQ(found.share_of_roof, 320.0 / 322.0);
 }
@@ -56,20 +72,62 @@ TEST(Model, ACopyIsBoundByMemory) {
 TEST(Model, UncoalescedRequestsAreBoundByL2) {
   Costs costs = copy();
   costs.sectors = 32e6; // each sector touched 32 times
-  costs.requests = 1e6;
   const Modelled found = modelled(costs, gpu());
   EXPECT_EQ(found.bound, Bound::l2);
   EXPECT_DOUBLE_EQ(found.parts.at(Bound::l2), 1024e-6);
   EXPECT_NEAR(found.share_of_roof, 320.0 / 1026.0, 1e-12);
 }
 
-TEST(Model, FewResidentWarpsAreBoundByLatency) {
+TEST(Model, FewResidentBlocksAreBoundByLoadsInFlight) {
   Costs costs = copy();
   costs.resident_blocks = 1;
-  costs.warps_per_block = 1;
   const Modelled found = modelled(costs, gpu());
-  EXPECT_EQ(found.bound, Bound::latency);
-  EXPECT_DOUBLE_EQ(found.parts.at(Bound::latency), 32e6 / (10 * 4 * 128) * 1e-6);
+  EXPECT_EQ(found.bound, Bound::loads);
+  EXPECT_DOUBLE_EQ(found.parts.at(Bound::loads), 2000e-6); // 1,000 waves
+}
+
+TEST(Model, HalfOfTheLoadsInFlightTakeTwiceTheRoundTrips) {
+  Costs costs = copy();
+  costs.round_trips = 4;
+  EXPECT_DOUBLE_EQ(of_loads(costs), 500e-6);
+  costs.round_trips = 0;
+  EXPECT_EQ(of_loads(costs), 0) << "it loads nothing, or by asynchronous copies";
+}
+
+TEST(Model, WhatIsReadAgainComesFromL2) {
+  Costs costs = copy();
+  costs.read_bytes = 4e6; // each sector four times
+  EXPECT_DOUBLE_EQ(of_loads(costs), 250 * (0.25e-6 + 0.75 * 0.25e-6));
+}
+
+// Multiprocessors that have 4 KiB under way get 4 GB/s each here, and 16 KiB 12.
+TEST(Model, LoadsTakeAsLongAsOthersHaveMeasured) {
+  Gpu measured = gpu();
+  measured.loads = {{4096, 40e9}, {16384, 120e9}};
+  EXPECT_DOUBLE_EQ(measured.loads_at(2048), 20e9);
+  EXPECT_DOUBLE_EQ(measured.loads_at(8192), 40e9 + 80e9 / 3);
+  EXPECT_DOUBLE_EQ(measured.loads_at(1e6), 100e9) << "what a copy reaches";
+  EXPECT_DOUBLE_EQ(gpu().loads_at(5000), 50e9) << "where nobody has: bytes over the latency";
+  const auto time = [&](const Costs& costs) {
+    return modelled(costs, measured).parts.at(Bound::loads);
+  };
+  EXPECT_DOUBLE_EQ(time(few_loads(10)), 16384 / 16e9);
+  // As many under way on the one that is busy, of whose rate the others have none.
+  EXPECT_DOUBLE_EQ(time(few_loads(1)), 16384 / 10e9);
+}
+
+TEST(Model, OneBlockBehindAFullWaveTakesAsLongAsTheWave) {
+  EXPECT_DOUBLE_EQ(of_loads(few_loads(10)), 1e-6);
+  EXPECT_DOUBLE_EQ(of_loads(few_loads(11)), 2e-6);
+  EXPECT_DOUBLE_EQ(of_loads(few_loads(20)), 2e-6);
+}
+
+TEST(Model, OneBlockTakesL2ThroughOnePort) {
+  Costs costs;
+  costs.blocks = costs.resident_blocks = 1;
+  costs.sectors = costs.unique_sectors = 1e6; // stored
+  EXPECT_EQ(modelled(costs, gpu()).bound, Bound::memory);
+  EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::l2), 250e-6); // 32 MB at 128 GB/s
 }
 
 TEST(Model, BankConflictsAreBoundBySharedMemory) {
@@ -83,7 +141,6 @@ TEST(Model, BankConflictsAreBoundBySharedMemory) {
 TEST(Model, OneBlockTooManyTakesAnotherRound) {
   Costs costs;
   costs.blocks = 10;
-  costs.warps_per_block = 1;
   costs.resident_blocks = 1;
   costs.f32_flops = 2560e6; // 1 ms on ten multiprocessors
   EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::issue), 1e-3);
@@ -105,25 +162,41 @@ TEST(Model, MatrixInstructionsOfATypeThatThereIs) {
 
 TEST(Model, NothingToDoIsALaunch) {
   Costs costs;
-  costs.blocks = costs.warps_per_block = costs.resident_blocks = 1;
+  costs.blocks = costs.resident_blocks = 1;
   const Modelled found = modelled(costs, gpu());
   EXPECT_EQ(found.bound, Bound::launch);
   EXPECT_DOUBLE_EQ(found.seconds, 2e-6);
-  EXPECT_EQ(found.parts.at(Bound::latency), 0) << "no request, nothing to wait for";
+  EXPECT_EQ(found.parts.at(Bound::loads), 0) << "no request, nothing to wait for";
+  EXPECT_EQ(found.limiter, Bound::launch);
+  // So is little, but what would have to be less is something else.
+  EXPECT_EQ(modelled(few_loads(1), gpu()).bound, Bound::launch);
+  EXPECT_EQ(modelled(few_loads(1), gpu()).limiter, Bound::loads);
 }
 
-TEST(Model, FewBlocksDoNotFillTheGpu) {
+TEST(Model, MatrixInstructionsReachAShareOfThePeak) {
+  Gpu hopper = gpu();
+  hopper.mma_share = 0.5;
   Costs costs = copy();
-  costs.blocks = 5; // of 80 that could be resident
-  EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::latency),
-                   32e6 / (5 * 8 * 4 * 128) * 1e-6);
+  costs.matrix_flops = {{"f16", 4096e9}};
+  EXPECT_DOUBLE_EQ(modelled(costs, hopper).parts.at(Bound::matrix), 0.2);
+  EXPECT_NEAR(modelled(costs, hopper).share_of_roof, 0.5, 1e-4);
 }
 
-TEST(Model, ALoneRequestWaitsForMemory) {
-  Costs costs;
-  costs.blocks = costs.warps_per_block = costs.resident_blocks = 1;
-  costs.requests = costs.sectors = costs.unique_sectors = 1;
-  EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::latency), 1e-6);
+TEST(Model, APartOfAGpuHasItsShareOfWhatAllShare) {
+  Gpu measured = gpu();
+  measured.loads = {{4096, 40e9}};
+  const Gpu part = part_of(measured, 2);
+  EXPECT_EQ(part.sms, 2);
+  EXPECT_DOUBLE_EQ(part.copy_bytes_per_s, 20e9);
+  EXPECT_DOUBLE_EQ(part.l2_bytes_per_s, 200e9);
+  EXPECT_DOUBLE_EQ(part.loads_at(4096), 8e9);
+  EXPECT_EQ(part.f32_flops_per_s, measured.f32_flops_per_s) << "of one";
+  // A fifth of the work takes a fifth of the GPU as long.
+  Costs fifth = copy();
+  for (double* each :
+       {&fifth.blocks, &fifth.load_bytes, &fifth.read_bytes, &fifth.sectors, &fifth.unique_sectors})
+    *each /= 5;
+  EXPECT_DOUBLE_EQ(modelled(fifth, part).seconds, modelled(copy(), measured).seconds);
 }
 
 TEST(Model, NoLaunchHasNoBlocks) {
@@ -152,8 +225,9 @@ TEST(RankCorrelation, TiesShareTheirMeanRank) {
 TEST(Gpus, RatesAreThoseOfTheDatasheets) {
   std::map<std::string, Gpu> gpus;
   for (const Gpu& gpu : load_gpus(KERNELGRADE_GPUS)) gpus[gpu.name] = gpu;
-  const std::set<std::string> wanted = {"nvidia-h200", "nvidia-h100", "nvidia-a100",
-                                        "nvidia-rtx-4090", "nvidia-t4"};
+  const std::set<std::string> wanted = {"nvidia-h200",     "nvidia-h100", "nvidia-a100",
+                                        "nvidia-rtx-4090", "nvidia-t4",   "nvidia-l40s",
+                                        "nvidia-b200"};
   for (const std::string& name : wanted) ASSERT_TRUE(gpus.contains(name)) << name;
   const auto tflops = [&](const char* name) {
     return gpus[name].sms * gpus[name].f32_flops_per_s / 1e12;
@@ -162,6 +236,7 @@ TEST(Gpus, RatesAreThoseOfTheDatasheets) {
   EXPECT_NEAR(tflops("nvidia-a100"), 19.5, 0.05);
   EXPECT_NEAR(tflops("nvidia-rtx-4090"), 82.6, 0.05);
   EXPECT_NEAR(tflops("nvidia-t4"), 8.1, 0.05);
+  EXPECT_NEAR(tflops("nvidia-l40s"), 91.6, 0.05);
   const auto matrix = [&](const char* name, const char* type) {
     return gpus[name].sms * gpus[name].matrix_flops_per_s.at(type) / 1e12;
   };
@@ -169,6 +244,10 @@ TEST(Gpus, RatesAreThoseOfTheDatasheets) {
   EXPECT_NEAR(matrix("nvidia-a100", "tf32"), 156, 1);
   EXPECT_NEAR(matrix("nvidia-rtx-4090", "f16"), 165.2, 0.1);
   EXPECT_NEAR(matrix("nvidia-t4", "f16"), 65, 0.2);
+  EXPECT_NEAR(matrix("nvidia-l40s", "f16"), 362, 5);
+  EXPECT_NEAR(matrix("nvidia-b200", "f16"), 2250, 140) << "at the boost clock";
+  // A copy reaches a part of the data sheet's rate.
+  EXPECT_DOUBLE_EQ(gpus["nvidia-h200"].copy_bytes_per_s, 4.3e12);
 }
 
 TEST(Gpus, AMissingFileIsNamed) { EXPECT_THROW(load_gpus("/nonexistent/gpus.json"), Error); }

@@ -31,7 +31,8 @@ inline CountedSections counted() {
   costs.result = judge::judge_exact(judge::cost_table(), costs.measured, blessed, {}, {});
 
   CountedSection resources{&judge::resource_table(), "sm_80-cuda13.0", {}, {}};
-  judge::ExactRow kernel{{"copy.plain"}, {64, 0, 0, 2048, 0, 256, 50, 0, 0}, "", "first", 2};
+  judge::ExactRow kernel{
+      {"copy.plain"}, {64, 0, 0, 2048, 0, 256, 50, 0, 0, 16, 100, 0, 0, 0}, "", "first", 2};
   kernels.rows.push_back(kernel);
   kernel.values[1] = 16;
   resources.measured = {{kernel, judge::Gating::always, "kernels/copy/copy.cu:8", ""}};

@@ -69,7 +69,7 @@ TEST(Counted, RowsCsvHoldsThemBehindTheTimings) {
   const test::JudgedRun run = mixed();
   const judge::Csv csv = judge::read_csv(rows_csv(run.measured, run.judged, counted()), "rows.csv");
   EXPECT_TRUE(csv.problems.empty());
-  ASSERT_EQ(csv.records.size(), 1u + 5 + 5 + 9);
+  ASSERT_EQ(csv.records.size(), 1u + 5 + 5 + 14);
   const auto& header = csv.records[0].fields;
   const auto at = [&](std::size_t row, const std::string& column) {
     const auto place = std::find(header.begin(), header.end(), column) - header.begin();

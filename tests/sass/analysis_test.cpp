@@ -81,6 +81,22 @@ TEST(Analysis, TheMainPartIsNotTheLoopOverARaggedEnd) {
   EXPECT_EQ(found.at(0).main, 0u);
 }
 
+TEST(Analysis, TheMainPartIsNotTheUnrolledRestOfALoop) {
+  // A loop with two loads under way; behind it the loop over what is left, which nvcc has unrolled.
+  std::vector<std::string> lines = {".L_1:",
+                                    "LDG.E.128 R8, desc[UR8][R2.64]",
+                                    "LDG.E.128 R12, desc[UR8][R4.64]",
+                                    "STG.E.128 desc[UR8][R6.64], R8",
+                                    "STG.E.128 desc[UR8][R6.64+0x10], R12",
+                                    "@P0 BRA `(.L_1)",
+                                    ".L_2:"};
+  for (int i = 0; i < 4; ++i)
+    lines.insert(lines.end(), {"LDG.E.128 R8, desc[UR8][R2.64]", "STG.E.128 desc[UR8][R6.64], R8"});
+  lines.insert(lines.end(), {"@P1 BRA `(.L_2)", "EXIT"});
+  const auto found = analyse(test::functions(lines));
+  EXPECT_EQ(found.at(0).main_part().flight.bytes_in_flight(), 32);
+}
+
 TEST(Analysis, AddsUpWhatEachPipeIsBusy) {
   const auto found =
       analyse(test::functions({"FADD R1, R2, R3", "MUFU.EX2 R1, R1", "MUFU.EX2 R2, R2",

@@ -1,6 +1,7 @@
 // The pages of what is counted and not timed: costs and resources. Rows come worst first.
 
-const kQuantities = ['spill_bytes', 'local_bytes', 'split_loads', 'split_stores', 'registers', 'static_shared', 'dynamic_shared', 'threads', 'occupancy_pct'];
+const kQuantities = ['spill_bytes', 'local_bytes', 'split_loads', 'split_stores', 'registers', 'static_shared', 'dynamic_shared', 'threads', 'occupancy_pct',
+  'bytes_in_flight', 'issue_slots', 'calls', 'divisions', 'loop_calls']; // the last five are absent where no nvdisasm read them
 
 const kVerdictColumns = [
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
@@ -26,7 +27,7 @@ const kCosts = {title: 'Costs', filters: ['op', 'dtype', 'variant', 'metric', 'v
 const kResources = {title: 'Resources', filters: ['op', 'compiled_for', 'verdict'], text: row => row.kernel, columns: [
   {id: 'kernel', title: 'kernel', value: row => row.kernel, name: true},
   {id: 'compiled_for', title: 'compiled for', value: row => row.compiled_for},
-  ...kQuantities.map(name => ({id: name, title: name.replace('_', ' '), value: row => row[name], cell: row => changeText(row, name), number: true})),
+  ...kQuantities.map(name => ({id: name, title: name.replaceAll('_', ' '), value: row => row[name], cell: row => changeText(row, name), number: true})),
   ...kVerdictColumns.filter(column => column.id !== 'ratio'), // what changed says more
 ]};
 
@@ -34,6 +35,7 @@ function blessed(row, quantity) { return row.baseline && row.baseline[quantity];
 function countText(value) { return value === undefined ? '-' : String(value); }
 function changeText(row, quantity) {
   const before = blessed(row, quantity);
+  if (row[quantity] === undefined) return '-';
   return before === undefined || before === row[quantity] ? String(row[quantity]) : `${before} → ${row[quantity]}`;
 }
 function fileAndLine(site) { return site.slice(site.lastIndexOf('/') + 1); }
@@ -73,7 +75,7 @@ function countedPage(report, table, spec, rows, notes) {
 }
 function costsPage(report) {
   return countedPage(report, 'cost', kCosts, costRows(report),
-    'Counted on the executor, without noise: one event more than blessed fails. Minimum: what the operation itself needs. Rows marked "informs" were counted under another compiler than the baseline.');
+    'Counted on the executor, without noise: one event more than blessed fails. Minimum: what the operation itself needs. Rows marked "informs" were counted under another compiler than the baseline, or say how a grid fills the GPU.');
 }
 function resourcesPage(report) {
   const one = sectionsOf(report, 'resource').length === 1; // whose name stands above the table

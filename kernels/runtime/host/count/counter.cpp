@@ -104,6 +104,13 @@ void Counter::add_shared_variables() {
 void Counter::block_ended(host::Block& block) {
   BlockState& state = state_of(block);
   for (unsigned warp = 0; warp < host::kMaxWarps; ++warp) close(state, warp);
+  std::uint32_t most = 0;
+  for (RoundTrips& trips : state.round_trips) {
+    trips.end();
+    most = std::max(most, trips.ended);
+  }
+  counted_.round_trips += most;
+  state.round_trips.fill({});
   block.observed = nullptr;
 }
 
@@ -118,6 +125,8 @@ void Counter::block_synchronised(host::Block& block, Location where) {
 void Counter::warp_met(host::Block& block, unsigned warp, unsigned lanes, const char* name) {
   BlockState& state = state_of(block);
   History* const history = &state.history[warp * kLanes];
+  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1)
+    state.round_trips[warp * kLanes + static_cast<unsigned>(std::countr_zero(rest))].end();
   if (lanes == lanes_of(block, warp)) {
     close(state, warp);
     std::fill_n(history, kLanes, next_meeting(state));
@@ -127,13 +136,28 @@ void Counter::warp_met(host::Block& block, unsigned warp, unsigned lanes, const 
   ++counted_.collectives[name];
 }
 
+// A load of shared memory neither waits for data of global memory nor needs any.
+void Counter::note_round_trip(Access access, Memory memory) {
+  host::Block& block = *host::current_block;
+  RoundTrips& trips = state_of(block).round_trips[block.thread_rank()];
+  if (access != Access::load)
+    trips.end();
+  else if (memory == Memory::global)
+    trips.waiting = true;
+}
+
 void Counter::barrier_completed(const void*) { ++counted_.barrier_phases; }
 
 void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
                                 std::size_t source_bytes, Location where) {
   const Location* const instruction = &check::remembered(where);
+  // Nothing waits for the data before a barrier, and not for the latest copies there.
+  RoundTrips& trips =
+      state_of(*host::current_block).round_trips[host::current_block->thread_rank()];
+  const RoundTrips before = trips;
   accessed<Access::load>(number(from), source_bytes, instruction);
   accessed<Access::store>(number(to), bytes, instruction);
+  trips = before;
 }
 
 // What no single instruction moves counts as several of the widest that fit its size.

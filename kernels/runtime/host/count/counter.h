@@ -40,8 +40,9 @@ class Counter final : public host::Observer {
     if (!host::current_block) return;
     const AddressSpace::Kind kind = addresses_.of(address);
     if (kind == AddressSpace::Kind::neither) return;
-    enter(address, bytes, access,
-          kind == AddressSpace::Kind::global ? Memory::global : Memory::shared, instruction);
+    const Memory memory = kind == AddressSpace::Kind::global ? Memory::global : Memory::shared;
+    note_round_trip(access, memory);
+    enter(address, bytes, access, memory, instruction);
   }
 
   std::vector<Launch> take_launches();
@@ -87,12 +88,22 @@ class Counter final : public host::Observer {
     std::array<Executions, host::kMaxThreads> executions;
     std::array<std::vector<Open>, host::kMaxWarps> open;
   };
+  // Of a thread: those that ended, and whether loads are under way.
+  struct RoundTrips {
+    std::uint32_t ended = 0;
+    bool waiting = false;
+    void end() {
+      ended += waiting;
+      waiting = false;
+    }
+  };
   struct BlockState {
     std::array<History, host::kMaxThreads> history{};
     History meetings = 0;
     std::vector<std::unique_ptr<InstructionInBlock>> instructions;      // by Instruction::index
     std::array<std::vector<InstructionInBlock*>, host::kMaxWarps> open; // with open requests
     const void* os_thread = nullptr; // whose shared variables are known
+    std::array<RoundTrips, host::kMaxThreads> round_trips{};
   };
 
   static BlockState& state_of(host::Block& block) {
@@ -101,6 +112,7 @@ class Counter final : public host::Observer {
   void enter(std::uintptr_t address, std::size_t bytes, Access access, Memory memory,
              const void* instruction);
   void enter(std::uintptr_t address, Instruction& instruction);
+  static void note_round_trip(Access access, Memory memory);
   Instruction& instruction_of(const void* address, unsigned width, Access access, Memory memory);
   static InstructionInBlock& in_block(Instruction& instruction, BlockState& state);
   static Open& open_of(InstructionInBlock& instruction, unsigned warp, History history,

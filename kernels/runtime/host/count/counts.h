@@ -53,6 +53,10 @@ struct Launch {
   std::map<std::string, std::uint64_t> barriers_at; // by line
   std::uint64_t barrier_phases = 0;                 // of named barriers and mbarriers
   std::map<std::string, std::uint64_t> collectives; // of warps, by name: __shfl_xor_sync
+  // Of each block's thread with most, summed over the blocks. Loads of global memory that a thread
+  // issues before it stores, updates or exchanges anything are one round trip; asynchronous copies
+  // are none.
+  std::uint64_t round_trips = 0;
 };
 
 // The launches that have ended since the last call, in order. Of a program that is linked with the
