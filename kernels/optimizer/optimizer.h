@@ -21,10 +21,10 @@
 // before the first step. Layout: packed, any alignment of the elements; nothing that is written may
 // overlap anything else.
 //
-// Loss scaling and clipping wait for nobody: `scale` is read on the device, and where `found_inf`
-// is not 0 there, the step leaves every bit as it is. A skipped step is none of the t that correct
-// adam's moments; a caller who counts it for not having looked moves the corrections that much
-// closer to 1.
+// Loss scaling and clipping wait for nobody: `scale` is read on the device, as grad_norm leaves it
+// there, and where `found_inf` is not 0 the step leaves every bit as it is. A skipped step is none
+// of the t that correct adam's moments; a caller who counts it for not having looked moves the
+// corrections that much closer to 1.
 //
 // Rounding: in f32, products and sums as optimizer.cu writes them; what depends on rates and betas
 // alone is computed in f64 and rounded once. Special values: IEEE 754; sign(0) = 0, sign(NaN) is

@@ -259,6 +259,21 @@ KG_OWN_TEST(RefusesTables) {
   });
 }
 
+// The card makes a table once for all runs on the same tensors, and another one for others.
+KG_OWN_TEST(TablesFollowTheirTensors) {
+  const Problem problem = problem_of(judge.card(), judge.dtype(), {"normal", "sgd_p3"});
+  Call call(problem);
+  int made = 0;
+  const auto made_by = [&](const Call& each) { return each.once([&] { return ++made; }); };
+  EXPECT_EQ(made_by(call), 1);
+  EXPECT_EQ(made_by(call), 1);
+  const Call copy = call; // on the same tensors
+  EXPECT_EQ(made_by(copy), 1);
+  call.bind("gradient0", nullptr);
+  EXPECT_EQ(made_by(call), 2);
+  EXPECT_EQ(made_by(copy), 1);
+}
+
 // Hundreds of tensors are one launch.
 KG_OWN_TEST(OneLaunch) {
   std::string shape = "lion_p4097";
