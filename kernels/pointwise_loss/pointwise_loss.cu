@@ -29,74 +29,73 @@ namespace kg::pointwise_loss {
 template <class T>
 constexpr int kPacksPerInput = sizeof(T) == sizeof(float) ? 2 : 1;
 
+// Of a loss x and target, of a gradient dloss, too: which of them a kernel computes is told by the
+// number of its inputs.
 constexpr int inputs_of(Direction direction) { return direction == Direction::forward ? 2 : 3; }
 
-template <Direction direction, class T>
-using Vectors = Arrays<T, inputs_of(direction), 1>; // x, target and, backward, dloss
-
-template <Kind kind, Direction direction, class T>
+template <Kind kind, class T, int Inputs>
 struct Apply {
   float delta;
 
-  __device__ void operator()(const T (&in)[inputs_of(direction)], T (&out)[1]) const {
+  __device__ void operator()(const T (&in)[Inputs], T (&out)[1]) const {
     const float x = to_float(in[0]), t = to_float(in[1]);
-    if constexpr (direction == Direction::forward)
+    if constexpr (Inputs == inputs_of(Direction::forward))
       out[0] = from_float<T>(loss<kind>(x, t, delta));
     else
       out[0] = from_float<T>(slope<kind>(x, t, delta) * to_float(in[2]));
   }
 };
 
-template <Kind kind, Direction direction, class T>
+template <Kind kind, class T, int Inputs>
 __global__ void __launch_bounds__(kMapThreads)
-    naive(Vectors<direction, T> vectors, std::int64_t n, float delta) {
+    naive(Arrays<T, Inputs, 1> arrays, std::int64_t n, float delta) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < n) map_element(vectors, i, Apply<kind, direction, T>{delta});
+  if (i < n) map_element(arrays, i, Apply<kind, T, Inputs>{delta});
 }
 
-template <Kind kind, Direction direction, class T>
+template <Kind kind, class T, int Inputs>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
-    vectorized(Vectors<direction, T> vectors, std::int64_t n, int head, float delta) {
-  map_aligned<kPacksPerInput<T>>(vectors, n, head, Apply<kind, direction, T>{delta});
+    vectorized(Arrays<T, Inputs, 1> arrays, std::int64_t n, int head, float delta) {
+  map_aligned<kPacksPerInput<T>>(arrays, n, head, Apply<kind, T, Inputs>{delta});
 }
 
-template <Kind kind, Direction direction, class T>
+template <Kind kind, class T, int Inputs>
 __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
-    misaligned(Vectors<direction, T> vectors, std::int64_t n, float delta) {
-  map_misaligned<kPacksPerInput<T>>(vectors, n, Apply<kind, direction, T>{delta});
+    misaligned(Arrays<T, Inputs, 1> arrays, std::int64_t n, float delta) {
+  map_misaligned<kPacksPerInput<T>>(arrays, n, Apply<kind, T, Inputs>{delta});
 }
 
 namespace {
 
-template <Kind kind, Direction direction, class T>
-void launch_variant(const Problem<T>& p, Variant variant, Stream& stream) {
-  Vectors<direction, T> vectors{{p.x, p.target}, {p.result}};
-  if constexpr (direction == Direction::backward) vectors.in[2] = p.loss_gradient;
+template <Kind kind, class T, int Inputs>
+void launch_variant(const Arrays<T, Inputs, 1>& arrays, const Problem<T>& p, Variant variant,
+                    Stream& stream) {
   if (variant == Variant::naive) {
     const unsigned grid =
         grid_x(div_up(p.n, kMapThreads),
                "pointwise_loss: " + std::to_string(p.n) + " elements, one per thread,",
                "use Variant::vectorized");
-    launch(naive<kind, direction, T>, {.grid = grid, .block = kMapThreads, .stream = &stream},
-           vectors, p.n, p.delta);
+    launch(naive<kind, T, Inputs>, {.grid = grid, .block = kMapThreads, .stream = &stream}, arrays,
+           p.n, p.delta);
     return;
   }
   const LaunchConfig config{
       .grid = map_grid<T, kPacksPerInput<T>>(p.n), .block = kMapThreads, .stream = &stream};
-  const int head = common_head(vectors);
+  const int head = common_head(arrays);
   if (head >= 0)
-    launch(vectorized<kind, direction, T>, config, vectors, p.n,
+    launch(vectorized<kind, T, Inputs>, config, arrays, p.n,
            static_cast<int>(std::min<std::int64_t>(head, p.n)), p.delta);
   else
-    launch(misaligned<kind, direction, T>, config, vectors, p.n, p.delta);
+    launch(misaligned<kind, T, Inputs>, config, arrays, p.n, p.delta);
 }
 
 template <Kind kind, class T>
 void launch_kind(const Problem<T>& p, Variant variant, Stream& stream) {
   if (p.direction == Direction::forward)
-    launch_variant<kind, Direction::forward>(p, variant, stream);
+    launch_variant<kind>(Arrays<T, 2, 1>{{p.x, p.target}, {p.result}}, p, variant, stream);
   else
-    launch_variant<kind, Direction::backward>(p, variant, stream);
+    launch_variant<kind>(Arrays<T, 3, 1>{{p.x, p.target, p.loss_gradient}, {p.result}}, p, variant,
+                         stream);
 }
 
 template <class T>
