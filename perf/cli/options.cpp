@@ -89,6 +89,23 @@ void require_words(const CLI::App& command) {
                                      option->get_name()));
 }
 
+// The same of a list's part, which CLI11 passes over: "a," would choose a alone.
+void require_whole_lists(const CLI::App& command, const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::size_t equals = std::min(arguments[i].find('='), arguments[i].size());
+    const std::string name = arguments[i].substr(0, equals);
+    const CLI::Option* option =
+        name.starts_with("--") ? command.get_option_no_throw(name) : nullptr;
+    if (!option || option->get_delimiter() != ',') continue;
+    const std::string list = equals < arguments[i].size() ? arguments[i].substr(equals + 1)
+                             : i + 1 < arguments.size()   ? arguments[i + 1]
+                                                          : "";
+    if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != list.npos)
+      throw UsageError(
+          fmt::format("{} {}: a part of the list is empty; give it, or leave it out", name, list));
+  }
+}
+
 // To compare with a folder that is not there would look like a device that nobody has blessed, or a
 // build without nvcc: all rows skipped. What writes baselines makes their folder.
 void require_folders(const CLI::App& command, const Options& options) {
@@ -144,6 +161,7 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
     throw UsageError("--in-process contradicts --processes, which are fresh ones; leave out one");
   options.command = app.get_subcommands().front()->get_name();
   require_words(*app.get_subcommands().front());
+  require_whole_lists(*app.get_subcommands().front(), arguments);
   require_folders(*app.get_subcommands().front(), options);
   if (options.command == "compare" && options.files.empty() && options.compare.model.empty() &&
       options.compare.hardware.empty())

@@ -118,6 +118,16 @@ TEST_F(Selections, WordsOfNothing) {
   EXPECT_GE(refused_, 400);
 }
 
+// A list of which a script's variable was to be a part.
+TEST_F(Selections, ListsWithAnEmptyPart) {
+  for (const Call& call : choosing())
+    for (const char* list : {"fill,", ",fill", "fill,,copy"}) {
+      expect_refused(plus(call, {"--op", list}));
+      expect_refused(plus(call, {std::string("--op=") + list}));
+    }
+  EXPECT_EQ(refused_, 54);
+}
+
 // Words that exist, and that no row has together.
 TEST_F(Selections, NoRowAtAll) {
   for (const Call& call : choosing())
