@@ -284,3 +284,19 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Function*,
   *grid *= properties.multiProcessorCount;
   return error;
 }
+
+// --- Libraries: kernels in a text of PTX that is read at run time (libraries.cpp). The executor
+// takes no options.
+using cudaLibrary_t = struct CUlib_st*;
+using cudaKernel_t = struct CUkern_st*;
+enum cudaJitOption : int {};
+enum cudaLibraryOption : int {};
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
+                                unsigned, cudaLibraryOption*, void**, unsigned);
+cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file, cudaJitOption*,
+                                    void**, unsigned, cudaLibraryOption*, void**, unsigned);
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name);
+cudaError_t cudaLibraryUnload(cudaLibrary_t library);
+cudaError_t cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                             kg::Location where = kg::Location::here());

@@ -21,9 +21,12 @@ namespace fs = std::filesystem;
 constexpr int kNoCompiler = 77; // as compile-candidate says
 constexpr const char* kOp = "candidate";
 
-// The kernel's name without what kernel_key puts before it.
+// The kernel's name, as its cubin has it: without what kernel_key puts before it.
+std::string whole_name_of(const judge::ExactMeasured& row) {
+  return row.row.key.front().substr(std::string(kOp).size() + 1);
+}
 std::string kernel_of(const judge::ExactMeasured& row) {
-  std::string name = row.row.key.front().substr(std::string(kOp).size() + 1);
+  std::string name = whole_name_of(row);
   constexpr std::string_view kUnnamed = "(anonymous namespace)::";
   for (std::size_t at; (at = name.find(kUnnamed)) != name.npos;) name.erase(at, kUnnamed.size());
   return name;
@@ -33,17 +36,26 @@ bool is_always_a_loss(std::string_view quantity) {
   return quantity == "spill_bytes" || quantity == "split_loads" || quantity == "split_stores";
 }
 
-// The executor calls a kernel as the source does where it launches it, cubins by its whole name.
+double value_of(const judge::ExactMeasured& row, std::string_view quantity) {
+  const std::vector<judge::Quantity>& all = judge::resource_table().quantities;
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [&](const judge::Quantity& each) { return each.name == quantity; });
+  return row.row.values.at(static_cast<std::size_t>(at - all.begin()));
+}
+
+// The executor calls a kernel as the source does where it launches it, cubins by its whole name. Of
+// PTX it gives a block the static shared memory with the dynamic one.
 resources::Launches by_whole_name(const resources::Launches& launches,
-                                  const std::vector<judge::ExactMeasured>& kernels) {
+                                  const std::vector<judge::ExactMeasured>& kernels, bool ptx) {
   resources::Launches result;
   for (const judge::ExactMeasured& row : kernels) {
-    const std::string whole = kernel_of(row);
+    const std::string whole = whole_name_of(row);
     for (const auto& [name, launched] : launches)
       if (resources::last_name(name) == resources::last_name(whole)) {
         resources::Launched& known = result[whole];
         known.threads = std::max(known.threads, launched.threads);
-        known.dynamic_shared = std::max(known.dynamic_shared, launched.dynamic_shared);
+        const int statically = ptx ? static_cast<int>(value_of(row, "static_shared")) : 0;
+        known.dynamic_shared = std::max(known.dynamic_shared, launched.dynamic_shared - statically);
       }
   }
   return result;
@@ -76,10 +88,11 @@ Taken compile_for_gpu(const Programs& programs, const fs::path& source,
     return resources::compiled_resources(compiled, arch, kOp, known,
                                          fs::absolute(source).parent_path());
   };
-  const resources::Launches launched = by_whole_name(launches, rows({}));
+  const resources::Launches launched =
+      by_whole_name(launches, rows({}), source.extension() == ".ptx");
   for (judge::ExactMeasured& row : rows(launched)) {
     const std::string kernel = kernel_of(row);
-    taken.kernels.push_back({kernel, launched.contains(kernel), std::move(row)});
+    taken.kernels.push_back({kernel, launched.contains(whole_name_of(row)), std::move(row)});
   }
   std::stable_sort(taken.kernels.begin(), taken.kernels.end(),
                    [](const auto& a, const auto& b) { return a.launched > b.launched; });

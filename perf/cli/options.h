@@ -4,6 +4,7 @@
 // The command line, parsed and checked as far as it can be without knowing the operations.
 #pragma once
 
+#include "perf/candidate/ptx_source.h"
 #include "perf/judge/row.h"
 #include "perf/measure/sampling.h"
 #include "perf/report/kept_runs.h"
@@ -115,11 +116,12 @@ struct ChooseOptions {
 
 struct TryOptions {
   std::string op;
-  std::filesystem::path candidate;          // the CUDA source
+  std::filesystem::path candidate;          // the CUDA source, or PTX
   std::vector<std::string> dtypes;          // empty: those of which it has functions
   std::vector<std::string> shapes;          // besides those of the contract
   std::vector<std::string> without;         // tests of the contract
   std::vector<std::string> compile_options; // of the compiler
+  candidate::PtxLaunch launch;              // of PTX
   bool signature = false;
   std::optional<double> max_cost; // times the least; none: costs fail nothing
   std::filesystem::path html;     // empty: not written

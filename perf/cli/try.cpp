@@ -6,6 +6,7 @@
 #include "perf/candidate/contract_run.h"
 #include "perf/candidate/costs.h"
 #include "perf/candidate/process.h"
+#include "perf/candidate/ptx_source.h"
 #include "perf/candidate/taken.h"
 #include "perf/cli/commands.h"
 #include "perf/judge/atomic_file.h"
@@ -35,14 +36,42 @@ const perf::Operation& operation_named(const World& world, const std::string& op
   throw UsageError(fmt::format("there is no operation {}; `kernelgrade list` has them", op));
 }
 
+// The functions that the operation asks for, as a source.
+std::string signature_of(const Programs& programs, const std::string& op) {
+  const perf::Finished printed =
+      perf::run_process({programs.try_plain.string(), op, "--signature"}, perf::Output::capture);
+  require(printed.exit_code == 0, fmt::format("no signature of {0}; {1} {0} --signature says why",
+                                              op, programs.try_plain.string()));
+  return printed.output;
+}
+
+// What is compiled for the host: the candidate, or the source that launches its PTX.
+fs::path source_for_host(const Programs& programs, const TryOptions& attempt,
+                         const fs::path& folder) {
+  if (attempt.candidate.extension() != ".ptx") {
+    if (attempt.launch != candidate::PtxLaunch())
+      throw UsageError("--entry, --function, --grid, --block, --shared and --arguments are for "
+                       "PTX; a CUDA source launches its kernels itself");
+    return attempt.candidate;
+  }
+  try {
+    const fs::path source = folder / "launch.cu";
+    judge::write_file(source, candidate::source_of(attempt.candidate, attempt.launch,
+                                                   signature_of(programs, attempt.op)));
+    return source;
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
 // The shared object, or the compiler's words.
-fs::path compile(const Programs& programs, const Options& options, bool checked,
-                 const fs::path& folder, std::string& errors) {
+fs::path compile(const Programs& programs, const Options& options, const fs::path& source,
+                 bool checked, const fs::path& folder, std::string& errors) {
   const fs::path library = folder / (checked ? "candidate.checked.so" : "candidate.so");
   std::vector<std::string> command = {programs.compile.string()};
   if (checked) command.emplace_back("checked");
-  command.insert(command.end(), {fs::absolute(options.attempt.candidate).string(), library.string(),
-                                 (folder / "work").string()});
+  command.insert(command.end(),
+                 {fs::absolute(source).string(), library.string(), (folder / "work").string()});
   command.insert(command.end(), options.attempt.compile_options.begin(),
                  options.attempt.compile_options.end());
   const perf::Finished finished = candidate::run_whole(command);
@@ -245,15 +274,12 @@ int try_candidate(const Options& options, World& world) {
   const perf::Operation& operation = operation_named(world, options.attempt.op);
   const Programs programs = candidate::programs_beside(world.executable);
   if (options.attempt.signature) {
-    const perf::Finished printed = perf::run_process(
-        {programs.try_plain.string(), operation.name, "--signature"}, perf::Output::capture);
-    require(printed.exit_code == 0, fmt::format("no signature of {0}; {1} {0} --signature says why",
-                                                operation.name, programs.try_plain.string()));
-    world.out << printed.output;
+    world.out << signature_of(programs, operation.name);
     return judge::kExitPass;
   }
   if (options.attempt.candidate.empty())
-    throw UsageError("which source? kernelgrade try OP FILE.cu, or kernelgrade try OP --signature");
+    throw UsageError("which source? kernelgrade try OP FILE.cu (or FILE.ptx), or kernelgrade try "
+                     "OP --signature");
   if (!fs::is_regular_file(options.attempt.candidate))
     throw UsageError(fmt::format("{}: there is no such file", options.attempt.candidate.string()));
   try {
@@ -264,9 +290,10 @@ int try_candidate(const Options& options, World& world) {
 
   const judge::TemporaryFolder folder;
   std::string errors;
-  const fs::path plain = compile(programs, options, false, folder.path(), errors);
+  const fs::path source = source_for_host(programs, options.attempt, folder.path());
+  const fs::path plain = compile(programs, options, source, false, folder.path(), errors);
   const fs::path checked =
-      errors.empty() ? compile(programs, options, true, folder.path(), errors) : fs::path();
+      errors.empty() ? compile(programs, options, source, true, folder.path(), errors) : fs::path();
   if (!errors.empty()) {
     world.out << judge::for_console(errors) << "\nFAILED: it does not compile\n";
     return judge::kExitFail;

@@ -12,7 +12,8 @@ void add_try(CLI::App& app, Words& words) {
       "try", "judge a kernel of your own by the card of an operation: right, and safe? And what "
              "does it cost?");
   attempt->add_option("op", options.attempt.op, "the operation")->required();
-  attempt->add_option("source", options.attempt.candidate, "the CUDA source (.cu)");
+  attempt->add_option("source", options.attempt.candidate,
+                      "the CUDA source (.cu), or a kernel's PTX (.ptx)");
   attempt->add_flag("--signature", options.attempt.signature,
                     "print the C functions that it must define, as a source that compiles");
   attempt->add_option("--dtype", options.attempt.dtypes, "judge these types alone")->delimiter(',');
@@ -32,6 +33,22 @@ void add_try(CLI::App& app, Words& words) {
                       "the GPU architecture whose registers and spills are shown (nvcc)");
   attempt->add_option("--compile", options.attempt.compile_options,
                       "an option of the compiler, as -DX=1");
+  attempt->add_option("--entry", options.attempt.launch.entry,
+                      "of PTX: the kernel, where the file has several");
+  attempt->add_option(
+      "--function", options.attempt.launch.function,
+      "of PTX: the function of the operation that the kernel is for, as softmax_f32");
+  attempt->add_option("--grid", options.attempt.launch.grid,
+                      "of PTX: the blocks, as 'rows' or '(cols + 127) / 128, rows'");
+  attempt->add_option("--block", options.attempt.launch.block, "of PTX: the threads of a block");
+  attempt->add_option("--shared", options.attempt.launch.shared_bytes,
+                      "of PTX: bytes of dynamic shared memory");
+  attempt->add_option_function<std::string>(
+      "--arguments",
+      [&options](const std::string& text) {
+        options.attempt.launch.arguments = candidate::split_arguments(text);
+      },
+      "of PTX: what each parameter of the kernel gets, as 'x, y, cols'");
   attempt->add_option("--json", options.json, "write the verdict to this file");
   attempt->add_option("--html", options.attempt.html, "write the verdict to this file as a page");
 }

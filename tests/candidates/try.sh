@@ -76,6 +76,28 @@ if [[ -n $nvcc ]]; then
   for op in $operations; do "$kernelgrade" try "$op" --signature; done >"$work/stubs.cu"
   "$nvcc" -std=c++17 -arch=sm_90a -c -o "$work/stubs.o" "$work/stubs.cu" || { echo 'FAILED: nvcc refuses a signature'; failed=1; }
 fi
+# PTX, as it may come from anywhere.
+if [[ -n $nvcc ]]; then
+  "$nvcc" -ptx -std=c++17 -arch=compute_80 -lineinfo -o "$work/softmax.ptx" softmax.cu || failed=1
+  launch=(softmax "$work/softmax.ptx" --grid rows --block 256)
+  expect 'the PTX of a right kernel' 0 'passed: right and safe' "${launch[@]}" --entry softmax_rows --arguments 'x, y, cols' --json "$work/ptx.json"
+  shows 'what it costs, by lines of the source' 'softmax[.]cu:[0-9]'
+  shows 'what it takes' '^softmax_rows +[1-9][0-9]* +0 +0 +1024 +0 +256 '
+  grep -q '"passed": true' "$work/ptx.json" || { echo 'FAILED: no verdict in the JSON'; failed=1; }
+  expect 'that of one with a race' 1 '[race] kernel (anonymous namespace)::with_a_race' "${launch[@]}" --entry with_a_race --arguments 'x, y, cols'
+  shows 'where it races' 'reads 4 bytes at .*softmax[.]cu:68: .* wrote at .*softmax[.]cu:65'
+  expect 'arguments in another order' 1 'changed its input x' "${launch[@]}" --entry softmax_rows --arguments 'y, x, cols'
+  expect 'an argument too few' 2 'has 3 parameters of 8, 8, 8 bytes' "${launch[@]}" --entry softmax_rows --arguments 'x, y'
+  expect 'a pointer too short' 1 'it does not compile' "${launch[@]}" --entry softmax_rows --arguments 'x, cols, nosuch'
+  expect 'PTX of several kernels' 2 'kernels of softmax.ptx are that' "${launch[@]}" --arguments 'x, y, cols'
+  expect 'no such function' 2 'the operation has no such function' "${launch[@]}" --function softmax_f8 --entry softmax_rows --arguments 'x, y, cols'
+  expect 'PTX without a launch' 2 'Give --grid, --block and --arguments' softmax "$work/softmax.ptx"
+  sed 's/^\tbar.sync.*/\twgmma.fence.sync.aligned;/' "$work/softmax.ptx" >"$work/other.ptx"
+  expect 'PTX that is not executed' 1 'is not executed: compile the kernel for sm_80' softmax "$work/other.ptx" "${launch[@]:2}" \
+    --entry softmax_rows --arguments 'x, y, cols'
+fi
+expect 'a launch for a CUDA source' 2 'launches its kernels itself' softmax softmax.cu --grid rows
+
 expect 'an architecture that is none' 2 'sm_90' softmax softmax.cu --arch sm_1
 
 expect 'the signature' 0 'extern "C" void softmax_f32(const float* x, float* y, int64_t rows, int64_t cols, cudaStream_t stream)' softmax --signature

@@ -202,6 +202,8 @@ TEST(Ptx, MemoryOfEveryWidth) {
       of("ld.global.v4.u8 {%r5, %r6, %r7, %r8}, [%in]; shl.b32 %r7, %r7, 8; or.b32 %r3, %r8, %r7",
          0x44332211),
       0x3344u);
+  EXPECT_EQ(of("ld.global.b32 {%r3}, [%in]; st.global.b32 [%out], {%r3}", 7), 7u)
+      << "as Triton writes it";
   EXPECT_EQ(of("mov.b32 {%h1, %h2}, %r1; mov.b32 %r3, {%h2, %h1}", 0x12345678), 0x56781234u);
 }
 

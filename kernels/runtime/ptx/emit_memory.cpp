@@ -30,6 +30,12 @@ std::string vector_type(std::size_t bytes, std::size_t count) {
   return fmt::format("v{}u{}u", count, 8 * bytes);
 }
 
+// What an access moves; Triton writes a single register in braces, too.
+const Operand& without_braces(const Operand& operand) {
+  const bool single = operand.kind == Operand::Kind::vector && operand.parts.size() == 1;
+  return single ? operand.parts[0] : operand;
+}
+
 struct Access {
   std::string space;
   std::size_t count = 1; // elements
@@ -75,12 +81,14 @@ void Emitter::load() {
   const std::string type = this->type();
   const std::string from = address(operand(1), access.space);
   if (is_strong()) line(fmt::format("yield({});", where()));
-  if (operand(0).kind != Operand::Kind::vector) {
+  const Operand& to = without_braces(operand(0));
+  if (to.kind != Operand::Kind::vector) {
     const std::string as = cpp_type(type);
-    result(type, is_strong() ? strong_load(as, from) : fmt::format("memory<{}>({})", as, from));
+    line(write(to, type,
+               is_strong() ? strong_load(as, from) : fmt::format("memory<{}>({})", as, from)));
     return;
   }
-  const auto& parts = operand(0).parts;
+  const auto& parts = to.parts;
   if (parts.size() != access.count) refuse("it names another number of registers than of elements");
   if (is_strong()) { // no vector is one atomic access
     for (std::size_t i = 0; i < parts.size(); ++i)
@@ -107,7 +115,7 @@ void Emitter::store() {
   if (!access.strange.empty()) refuse("." + access.strange + " is not executed");
   const std::string type = this->type();
   const std::string to = address(operand(0), access.space);
-  const Operand& source = operand(1);
+  const Operand& source = without_braces(operand(1));
   if (source.kind != Operand::Kind::vector) {
     line(is_strong() ? strong_store(cpp_type(type), to, read(source, type))
                      : fmt::format("memory<{}>({}) = {};", cpp_type(type), to, read(source, type)));
