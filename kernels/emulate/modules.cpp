@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulate/modules.h"
 
+#include "emulate/decompress.h"
 #include "runtime/bytes.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -17,7 +18,6 @@
 #include <mutex>
 #include <optional>
 #include <vector>
-#include <zstd.h>
 
 namespace kg::emulate {
 
@@ -50,23 +50,6 @@ struct Registered {
 Registered& registered() {
   static Registered* const only = new Registered;
   return *only;
-}
-
-// The PTX of an entry, which nvcc compresses unless it is told not to.
-std::string text_of(const FatbinEntry& entry) {
-  if (!entry.compressed) return std::string(entry.ptx());
-  const auto size = ZSTD_getFrameContentSize(entry.contents.data(), entry.contents.size());
-  require(size != ZSTD_CONTENTSIZE_ERROR && size != ZSTD_CONTENTSIZE_UNKNOWN,
-          "its PTX is not compressed by zstd; compile with nvcc's option --no-compress");
-  std::string text(size, '\0');
-  // Zeros fill the entry up behind the frame.
-  const std::size_t frame =
-      ZSTD_findFrameCompressedSize(entry.contents.data(), entry.contents.size());
-  const std::size_t got = ZSTD_isError(frame) != 0 ? frame
-                                                   : ZSTD_decompress(text.data(), text.size(),
-                                                                     entry.contents.data(), frame);
-  require(ZSTD_isError(got) == 0, fmt::format("its PTX: {}", ZSTD_getErrorName(got)));
-  return text.substr(0, text.find('\0'));
 }
 
 // The newest architecture's.

@@ -48,6 +48,8 @@ grep -qE 'histogram\.cu:18.*|histogram\.cu:22' out.txt || { cat out.txt; exit 1;
 
 compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code
+compile fast histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=speed
+expect 0 'right, 7 blocks, cudaSuccess' -- ./fast
 compile plain histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=none
 expect 0 'right, 7 blocks, cudaSuccess' -- ./plain
 compile static histogram.cu "${ptx[@]}"

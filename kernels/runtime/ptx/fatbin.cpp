@@ -8,7 +8,8 @@ namespace kg {
 namespace {
 
 constexpr std::uint32_t kMagic = 0xBA55ED50;
-constexpr std::uint64_t kCompressed = 0x2000 | 0x8000; // LZ4, zstd
+constexpr std::uint64_t kLz4 = 0x2000;
+constexpr std::uint64_t kZstd = 0x8000;
 constexpr std::uint64_t kSpecific = 0x100000;
 
 FatbinEntry::Kind kind_of(std::uint16_t word) {
@@ -26,7 +27,10 @@ void read_entries(const Bytes& payload, std::vector<FatbinEntry>& entries) {
     entry.arch = static_cast<int>(payload.number<std::uint32_t>(at + 28, "an entry"));
     const auto flags = payload.number<std::uint64_t>(at + 40, "an entry");
     entry.specific = (flags & kSpecific) != 0;
-    entry.compressed = (flags & kCompressed) != 0;
+    entry.compression = (flags & kZstd) != 0  ? FatbinEntry::Compression::zstd
+                        : (flags & kLz4) != 0 ? FatbinEntry::Compression::lz4
+                                              : FatbinEntry::Compression::none;
+    entry.whole_bytes = payload.number<std::uint64_t>(at + 56, "an entry");
     if (header < 64) throw Error(payload.name() + ": an entry's header is too short; it is broken");
     entry.contents = payload.range(at + header, size, "an entry's code");
     entries.push_back(entry);
@@ -35,7 +39,7 @@ void read_entries(const Bytes& payload, std::vector<FatbinEntry>& entries) {
 }
 
 void require_plain(const FatbinEntry& entry) {
-  if (entry.compressed)
+  if (entry.compression != FatbinEntry::Compression::none)
     throw Error("the code for " + entry.arch_name() +
                 " is compressed; compile with nvcc's option --no-compress");
 }

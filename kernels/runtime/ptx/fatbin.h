@@ -6,6 +6,7 @@
 // writes, and the tests compare it with the cubins of the same compiler.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,12 @@ namespace kg {
 
 struct FatbinEntry {
   enum class Kind { ptx, elf, other };
+  enum class Compression { none, lz4, zstd };
   Kind kind = Kind::other;
-  int arch = 0;            // 80, 90
-  bool specific = false;   // the "a" of sm_90a: runs on that architecture alone
-  bool compressed = false; // then its bytes say nothing here
+  int arch = 0;                                // 80, 90
+  bool specific = false;                       // the "a" of sm_90a: runs on that architecture alone
+  Compression compression = Compression::none; // otherwise its bytes say nothing here
+  std::size_t whole_bytes = 0;                 // once it is decompressed
   std::string_view contents;
 
   // "sm_90a"
