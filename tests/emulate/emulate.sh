@@ -46,6 +46,13 @@ compile race histogram.cu -cudart shared "${ptx[@]}" -DRACE
 expect 1 '[race] kernel histogram' --checked -- ./race
 grep -qE 'histogram\.cu:18.*|histogram\.cu:22' out.txt || { cat out.txt; exit 1; }
 
+# Blocks that wait for each other, and where one barrier is missing.
+compile grid grid.cu -cudart shared "${ptx[@]}"
+expect 0 'right, cudaSuccess' -- ./grid
+expect 0 'right, cudaSuccess' --checked -- ./grid
+compile grid_race grid.cu -cudart shared "${ptx[@]}" -DRACE
+expect 1 '[race] kernel shift' --checked -- ./grid_race
+
 compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code
 compile fast histogram.cu -cudart shared "${ptx[@]}" -Xfatbin -compress-mode=speed

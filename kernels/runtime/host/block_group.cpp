@@ -6,8 +6,20 @@
 #include "runtime/host/observer.h"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 
 namespace kg::host {
+
+// One of the program's variables, which are memory of the device to the checkers: what orders the
+// accesses of a grid's blocks is looked for there. As many groups as this do not run at once.
+std::uint32_t* BlockGroup::free_workspace() {
+  static std::uint32_t words[1024][4];
+  static std::atomic<unsigned> next = 0;
+  std::uint32_t* const workspace = words[next++ % std::size(words)];
+  std::fill_n(workspace, std::size(words[0]), 0);
+  return workspace;
+}
 
 void BlockGroup::enter(uint3 index, Block* block) {
   std::lock_guard lock(mutex_);

@@ -51,6 +51,9 @@ class BlockGroup {
   Block* block(unsigned rank); // null unless it is running
   bool others_run();           // besides the one that asks
 
+  // Four words for the blocks' barriers as nvcc compiled them (runtime/ptx); zeros at first.
+  std::uint32_t* workspace() { return workspace_; }
+
   // For blocks that wait for what others write into their shared memory. A block that has written
   // calls changed(). One that looks in vain takes changes() before it looks, and calls stalled()
   // with it; true when no block of the group can go on. It calls resumed() before it goes on.
@@ -60,6 +63,8 @@ class BlockGroup {
   void resumed(uint3 index);
 
  private:
+  static std::uint32_t* free_workspace();
+
   uint3 first_;
   dim3 extent_;
   std::mutex mutex_;
@@ -72,6 +77,7 @@ class BlockGroup {
   unsigned left_ = 0;
   unsigned generation_ = 0;
   std::exception_ptr failure_;
+  std::uint32_t* workspace_ = free_workspace();
 };
 
 // The groups that a block belongs to; null where its launch makes none.

@@ -20,6 +20,11 @@ bool Emitter::is_strong() const {
   return has("volatile") || has("relaxed") || has("acquire") || has("release") || has("mmio");
 }
 
+// What a release orders before itself is a fence's matter: the checkers ask for one.
+void Emitter::order_before() {
+  if (has("release") || has("acq_rel")) line(fmt::format("fence({});", has("cta")));
+}
+
 // What a load that waits for others gives. Threads are not preempted: each look lets others run.
 std::string Emitter::strong_load(const std::string& type, const std::string& from) {
   if (now_->parts[1] == "volatile")
@@ -51,6 +56,7 @@ bool Emitter::atomic() {
   for (const char* known : {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"})
     if (has(known)) what = known;
   if (what.empty()) refuse("this update is not executed");
+  order_before();
   const std::string type = this->type(), value_type = cpp_type(type), word = word_of(type);
   const std::size_t target = family == "atom" ? 1 : 0;
   const std::string space = has("shared") || has("shared::cta") ? "shared" : "";

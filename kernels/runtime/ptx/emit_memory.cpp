@@ -114,6 +114,7 @@ void Emitter::store() {
   const Access access = access_of(*now_);
   if (!access.strange.empty()) refuse("." + access.strange + " is not executed");
   const std::string type = this->type();
+  order_before();
   const std::string to = address(operand(0), access.space);
   const Operand& source = without_braces(operand(1));
   if (source.kind != Operand::Kind::vector) {

@@ -33,6 +33,8 @@ const std::map<std::string, std::string>& special_registers() {
       {"%lanemask_le", "((2u << lane()) - 1)"},
       {"%lanemask_ge", "~((1u << lane()) - 1)"},
       {"%lanemask_gt", "~((2u << lane()) - 1)"},
+      {"%envreg1", "static_cast<u32>(grid_workspace() >> 32)"},
+      {"%envreg2", "static_cast<u32>(grid_workspace())"},
       {"%clock", "static_cast<u32>(clock_ns())"},
       {"%clock64", "clock_ns()"},
       {"%globaltimer", "clock_ns()"}};

@@ -91,6 +91,7 @@ class Emitter {
   void load();
   void store();
   bool is_strong() const; // other threads may write what it reads, or read what it writes
+  void order_before();
   std::string strong_load(const std::string& type, const std::string& from);
   std::string strong_store(const std::string& type, const std::string& to,
                            const std::string& value);

@@ -41,6 +41,9 @@ void barrier(Where where);
 void named_barrier(u32 id, u32 threads, bool wait, Where where);
 u32 barrier_vote(char kind, bool predicate, Where where); // 'c' count, 'a' and, 'o' or
 void warp_barrier(u32 mask, Where where);
+// Where the blocks of a cooperative grid meet; 0 where they do not run together. CUDA's driver says
+// it in two environment registers (cooperative_groups/details/driver_abi.h of the toolkit).
+u64 grid_workspace();
 void fence(bool block_scope);
 void yield(Where where);
 [[noreturn]] void trap(Where where);

@@ -67,6 +67,10 @@ void warp_barrier(u32 mask, Where where) {
   host::current_block->collective(mask, nullptr, &host::resolve_nothing, "bar.warp.sync",
                                   here(where));
 }
+u64 grid_workspace() {
+  host::BlockGroup* const grid = host::current_block->groups().grid;
+  return grid ? reinterpret_cast<u64>(grid->workspace()) : 0;
+}
 void fence(bool block_scope) { host::fence(block_scope); }
 void yield(Where where) { host::current_block->yield("nanosleep", here(where)); }
 void trap(Where where) { host::current_block->trap("__trap() was called", here(where)); }
