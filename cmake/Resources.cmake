@@ -11,6 +11,8 @@ mark_as_advanced(KERNELGRADE_NVCC)
 set(KERNELGRADE_FATBIN_FLAGS -c -fatbin -lineinfo)
 set(KERNELGRADE_NVCC_FLAGS --compress-mode=none -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr)
 
+set(KERNELGRADE_OP_WITHOUT_NVDISASM axpy) # whose resources a test judges without it
+
 # The folder of an architecture is named as its baseline file.
 function(kernelgrade_resource_folder arch result)
   execute_process(COMMAND ${KERNELGRADE_NVCC} --version OUTPUT_VARIABLE text)
@@ -67,4 +69,9 @@ function(kernelgrade_add_resources op)
     add_custom_target(fatbins)
   endif()
   add_dependencies(fatbins kernelgrade_${op}_fatbins)
+  if(op STREQUAL KERNELGRADE_OP_WITHOUT_NVDISASM)
+    add_test(NAME unit.resources_unread COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:kernelgrade> -DOP=${op}
+      -P ${PROJECT_SOURCE_DIR}/tests/resources/unread.cmake)
+    set_tests_properties(unit.resources_unread PROPERTIES LABELS unit TIMEOUT 60)
+  endif()
 endfunction()

@@ -80,13 +80,15 @@ int profile_costs(const Options& options, World& world) {
   if (!options.compiled.empty()) return profile_compiled(options, world);
   const Selection selection = select(world, options.filters);
   const CostModel model(world, options.profile.gpu);
+  const DeviceBounds bounds(options, world);
   for (const Row* row : countable(world, selection)) {
     const std::vector<count::Launch> launches = count_launches(*row, world);
     world.out << row->registered.key.case_id << " " << row->registered.key.variant << "\n"
               << cost::profile_text(launches, row->work)
               << fmt::format("{:.6g} floating-point operations, by the operation's definition\n\n",
                              row->work.flops)
-              << model.text(*row, launches) << "\n";
+              << model.text(*row, launches) << "\n"
+              << bounds.text(*row, launches) << "\n";
   }
   return judge::kExitPass;
 }

@@ -5,17 +5,21 @@
 #include "perf/cli/cost_model.h"
 #include "perf/cli/counted.h"
 #include "perf/cost/bound.h"
+#include "perf/cost/modelled.h"
+#include "perf/judge/table.h"
 #include "perf/resources/compiled.h"
 #include "runtime/device.h"
 
 #include <fmt/format.h>
 #include <string_view>
+#include <utility>
 
 namespace kg::cli {
 namespace {
 
-// Whose registers the bound counts with.
+// Whose registers the gated bound counts with, and GPUs that are not older; and the older ones.
 constexpr const char* kBoundResources = "sm_90a-cuda13.0";
+constexpr const char* kOlderResources = "sm_80-cuda13.0";
 
 // An operation's kernel lies in a namespace of ours; others are compiled at run time, and what they
 // take is not known before.
@@ -39,33 +43,90 @@ const judge::ExactRow* row_of(const std::string& kernel, const std::string& op,
   return nullptr;
 }
 
+struct Found {
+  cost::TakenByKernel taken;
+  std::string fault; // empty where all that must be known are
+};
+
+Found registers_of(const std::vector<count::Launch>& launches, const std::string& op,
+                   const judge::ExactFile& file) {
+  Found found;
+  if (!file.problems.empty()) found.fault = judge::text(file.problems.front());
+  for (const count::Launch& launch : launches) {
+    if (!is_compiled_before(launch.kernel)) continue;
+    if (const judge::ExactRow* const known = row_of(launch.kernel, op, file.rows))
+      found.taken[launch.kernel] = cost::taken_of(*known);
+    else if (found.fault.empty())
+      found.fault = fmt::format("{} has no kernel {}, whose registers the bound needs; bless them "
+                                "first: kernelgrade resources --bless --op {}",
+                                file.path, resources::kernel_key(op, launch.kernel), op);
+  }
+  return found;
+}
+
+judge::ExactFile blessed(const Options& options, const char* name) {
+  return judge::load_exact(judge::resource_table(), resource_file(options, name));
+}
+
+bool is_older(const model::Gpu& gpu) { return std::stod(gpu.compute_capability) < 9; }
+
+// Time and limiter, or why there is none.
+std::pair<std::string, std::string> bound_of(const Row& row,
+                                             const std::vector<count::Launch>& launches,
+                                             const model::Gpu& gpu,
+                                             const judge::ExactFile& resources) {
+  const Found found = registers_of(launches, row.registered.op, resources);
+  if (!found.fault.empty()) return {"-", "a kernel is not in " + resources.path};
+  double seconds = 0, longest = 0;
+  std::string limiter;
+  try {
+    for (const cost::ModelledLaunch& one : cost::modelled(launches, row.work, gpu, found.taken)) {
+      if (!one.fits) return {"-", one.kernel + " does not fit"};
+      seconds += one.modelled.seconds;
+      if (one.modelled.seconds <= longest) continue;
+      longest = one.modelled.seconds;
+      limiter = model::name(one.modelled.limiter);
+    }
+  } catch (const Error&) { // of the model, whose only complaint can be this
+    return {"-", "its matrix units lack the type"};
+  }
+  return {fmt::format("{:.3g} us", 1e6 * seconds), limiter};
+}
+
 } // namespace
 
 CostFigures::CostFigures(const Options& options, const World& world)
     : gpu_(model::part_of(modelled_gpu(world, ""), device_properties().sm_count)),
-      resources_(
-          judge::load_exact(judge::resource_table(), resource_file(options, kBoundResources))) {}
+      resources_(blessed(options, kBoundResources)) {}
 
 std::vector<cost::Metric> CostFigures::of(const Row& row,
                                           const std::vector<count::Launch>& launches) const {
-  const std::string& op = row.registered.op;
-  cost::TakenByKernel taken;
-  std::string fault = resources_.problems.empty() ? "" : judge::text(resources_.problems.front());
-  for (const count::Launch& launch : launches) {
-    if (!is_compiled_before(launch.kernel)) continue;
-    if (const judge::ExactRow* const known = row_of(launch.kernel, op, resources_.rows))
-      taken[launch.kernel] = cost::taken_of(*known);
-    else if (fault.empty())
-      fault = fmt::format("{} has no kernel {}, whose registers the bound needs; bless them first: "
-                          "kernelgrade resources --bless --op {}",
-                          resources_.path, resources::kernel_key(op, launch.kernel), op);
-  }
+  const Found found = registers_of(launches, row.registered.op, resources_);
   std::vector<cost::Metric> all = cost::metrics(launches, row.work);
-  for (cost::Metric& metric : cost::bound_metrics(launches, row.work, gpu_, taken)) {
-    if (!fault.empty()) metric.fault = fault;
+  for (cost::Metric& metric : cost::bound_metrics(launches, row.work, gpu_, found.taken)) {
+    if (!found.fault.empty()) metric.fault = found.fault;
     all.push_back(std::move(metric));
   }
   return all;
+}
+
+DeviceBounds::DeviceBounds(const Options& options, const World& world)
+    : gpus_(model::load_gpus(world.source / "perf" / "model" / "gpus.json")),
+      resources_(blessed(options, kBoundResources)), older_(blessed(options, kOlderResources)) {}
+
+std::string DeviceBounds::text(const Row& row, const std::vector<count::Launch>& launches) const {
+  const double sms = device_properties().sm_count;
+  judge::TextTable table({"GPU", "at the least", "limited by", "registers of"});
+  for (const model::Gpu& gpu : gpus_) {
+    const bool older = is_older(gpu);
+    const auto [time, limiter] =
+        bound_of(row, launches, model::part_of(gpu, sms), older ? older_ : resources_);
+    table.add({gpu.name, time, limiter, older ? kOlderResources : kBoundResources});
+  }
+  return fmt::format(
+      "bounds, not measured: {} multiprocessors of each GPU, with their share of its "
+      "memory\n{}",
+      sms, table.plain());
 }
 
 } // namespace kg::cli

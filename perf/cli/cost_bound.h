@@ -28,4 +28,17 @@ class CostFigures {
   judge::ExactFile resources_;
 };
 
+// The bound on every GPU of perf/model/gpus.json, for people.
+class DeviceBounds {
+ public:
+  DeviceBounds(const Options& options, const World& world);
+
+  // A table with a line per GPU, of one execution of the row.
+  std::string text(const Row& row, const std::vector<count::Launch>& launches) const;
+
+ private:
+  std::vector<model::Gpu> gpus_;
+  judge::ExactFile resources_, older_; // of GPUs from 9.0 on, and before
+};
+
 } // namespace kg::cli

@@ -53,6 +53,7 @@ fs::path of_python() {
 
 fs::path find_nvdisasm() {
   const char* const named = std::getenv("KERNELGRADE_NVDISASM");
+  if (named != nullptr && std::string_view(named) == "none") return {};
   if (named != nullptr && *named != '\0') {
     require(is_program(named),
             fmt::format("KERNELGRADE_NVDISASM is {}, which is no program; set it to the path of "

@@ -11,7 +11,7 @@
 
 namespace kg::sass {
 
-// What the variable KERNELGRADE_NVDISASM names; otherwise the first of PATH, of CUDA_HOME's bin, of
+// What the variable KERNELGRADE_NVDISASM names, nothing where that is "none"; otherwise the first of PATH, of CUDA_HOME's bin, of
 // /usr/local/cuda/bin, and of the package in `python3`. Empty where there is none. Throws Error
 // where the variable names no file.
 std::filesystem::path find_nvdisasm();

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands with --cost, on an invented operation whose launches cost what the test says.
-#include "perf/cli/world.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/result.h"
 #include "perf/judge/temporary_folder.h"
+#include "tests/counters/cost_commands.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,82 +16,12 @@
 namespace kg::cli {
 namespace {
 
+using test::CostCommands;
+using test::Outcome;
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
-
-struct Outcome {
-  int exit_code = 0;
-  std::string out, err;
-};
-
-class CostCommands : public testing::Test {
- protected:
-  // copy: f32 and f16; variants plain, slow (not timed) and lib (a vendor's).
-  Outcome operator()(const std::vector<std::string>& arguments, bool counts = true) {
-    const auto variant = [this](const char* name, bool vendor, bool timed) {
-      const auto make = [this, name] {
-        return perf::Workload{
-            [this](Stream&) { launches_.push_back(compiled_ ? compiled_launch_ : launch_); },
-            [](Stream&) {}, [this](Stream&) { return wrong_; }, name};
-      };
-      return perf::Variant{name, vendor, make, timed};
-    };
-    perf::Operation copy{"copy", "layout", {Dtype::f32, Dtype::f16}, {}, {}};
-    for (const char* shape : shapes_) copy.shapes.push_back({shape, copy.shapes.empty()});
-    copy.make = [variant](Dtype, const Shape&) {
-      return perf::Case{Kind::memory,
-                        {.bytes = 640},
-                        {variant("plain", false, true), variant("slow", false, false),
-                         variant("lib", true, true)}};
-    };
-    std::ostringstream out, err;
-    World world{
-        .operations = {copy},
-        .modes = {judge::Mode::real},
-        .baselines = folder_.path(),
-        .source = folder_.path(),
-        .build = folder_.path(),
-        .executable = folder_.path() / "kernelgrade",
-        .no_device = [] { return std::string("no device"); },
-        .device = [] { return std::string("host"); },
-        .apparatus = nullptr,
-        .out = out,
-        .err = err,
-    };
-    if (counts) world.take_launches = [this] { return std::exchange(launches_, {}); };
-    world.counter_id = counter_id_;
-    world.use_compiled = [this](const std::string& folder) { compiled_ = !folder.empty(); };
-    const int exit_code = kernelgrade(arguments, world);
-    return {exit_code, out.str(), err.str()};
-  }
-
-  CostCommands() {
-    judge::write_file(folder_.path() / "perf" / "model" / "gpus.json",
-                      judge::read_file(KERNELGRADE_GPUS).value());
-    count::Site site;
-    site.line = "copy.cu:12";
-    site.width = 4;
-    site.requests = 10;
-    site.lanes = 320;
-    site.sectors = site.least_sectors = 40;
-    launch_.kernel = "copy";
-    launch_.sites = {site};
-    launch_.unique_read = launch_.unique_written = 10;
-    compiled_launch_ = launch_;
-  }
-
-  judge::TemporaryFolder folder_;
-  std::vector<const char*> shapes_ = {"n64", "n128"};
-  count::Launch launch_, compiled_launch_;
-  std::string wrong_;
-  std::string counter_id_ = "g++-12";
-
- private:
-  std::vector<count::Launch> launches_;
-  bool compiled_ = false;
-};
 
 TEST_F(CostCommands, BlessedCostsPass) {
   EXPECT_EQ((*this)({"gate", "--cost"}).exit_code, 1); // a missing baseline is none
@@ -115,66 +45,6 @@ TEST_F(CostCommands, OneSectorMoreFails) {
   EXPECT_EQ((*this)({"bless", "--cost"}).exit_code, 1); // without a reason
   EXPECT_EQ((*this)({"bless", "--cost", "--why", "unaligned rows"}).exit_code, 0);
   EXPECT_EQ((*this)({"gate", "--cost"}).exit_code, 0);
-}
-
-// Grid, registers and loads in flight are in a row's bound; what changes there is said.
-TEST_F(CostCommands, TheBoundIsGated) {
-  launch_.kernel = "kg::copy::copy";
-  launch_.grid = {64, 1, 1};
-  launch_.block = {256, 1, 1};
-  launch_.round_trips = 128;
-  launch_.sites[0].sectors = launch_.unique_read = 65536;
-  launch_.unique_written = 0;
-  const std::filesystem::path resources = folder_.path() / "resources" / "sm_90a-cuda13.0.csv";
-  const auto take = [&](double registers) {
-    judge::save_exact(
-        judge::resource_table(), resources,
-        {{{"copy.copy"}, {registers, 0, 0, 0, 0, 256, 100, 0, 0, 0, 0, 0, 0, 0}, "", "why", 0}});
-  };
-  // As blessed but for the one thing that `change` does.
-  const auto changed = [&](const std::function<void()>& change) {
-    take(32);
-    EXPECT_EQ((*this)({"bless", "--cost", "--why", "again"}).exit_code, 0);
-    const count::Launch before = launch_;
-    change();
-    Outcome outcome = (*this)({"gate", "--cost", "--case", "copy.f32.n64", "--variant", "plain"});
-    launch_ = before;
-    return outcome;
-  };
-  const Outcome same = changed([] {});
-  EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
-
-  const Outcome one_block = changed([&] { launch_.grid = {1, 1, 1}; });
-  EXPECT_EQ(one_block.exit_code, 1);
-  EXPECT_THAT(one_block.out,
-              AllOf(ContainsRegex("bound_ns.h200: regressed: value .*; most of it at copy.cu:12; "
-                                  "limited by loads in flight: kg::copy::copy: 1 blocks of 256"),
-                    ContainsRegex("serial_round_trips: regressed: value 2 -> 128"),
-                    ContainsRegex("\\(info\\) .* waves: .*value 0.5 -> 0.0078125")));
-  // 129 blocks do no more than 64 did, but the last of them alone.
-  EXPECT_THAT(changed([&] {
-                launch_.grid = {129, 1, 1};
-              }).out,
-              ContainsRegex("bound_ns.h200: regressed: .*1.01 waves of 128 \\(8 on each of 16"));
-  EXPECT_THAT(changed([&] { launch_.round_trips *= 2; }).out,
-              ContainsRegex("serial_round_trips: regressed: value 2 -> 4.*32 KiB of loads"));
-  EXPECT_THAT(changed([&] { take(128); }).out, ContainsRegex("resident_blocks: .*value 8 -> 2"));
-  const Outcome unfit = changed([&] { launch_.block = {1024, 1, 1}, take(72); });
-  EXPECT_EQ(unfit.exit_code, 1);
-  EXPECT_THAT(unfit.out, HasSubstr("bound_ns.h200: invalid: kg::copy::copy does not fit a "
-                                   "multiprocessor of nvidia-h200: a block of 1024 threads with "
-                                   "72 registers each"));
-
-  std::filesystem::remove(resources);
-  const Outcome unknown = (*this)({"gate", "--cost"});
-  EXPECT_EQ(unknown.exit_code, 1);
-  EXPECT_THAT(unknown.out, ContainsRegex("bound_ns.h200: invalid: .*sm_90a-cuda13.0.csv has no "
-                                         "kernel copy.copy, whose registers the bound needs"));
-  const Outcome refused = (*this)({"bless", "--cost", "--why", "without"});
-  EXPECT_EQ(refused.exit_code, 1);
-  EXPECT_THAT(refused.out, ContainsRegex("bound_ns.h200 +refused .*has no kernel copy.copy"));
-  judge::write_file(resources, "schema,kernel\n");
-  EXPECT_THAT((*this)({"gate", "--cost"}).out, ContainsRegex("bound_ns.h200: invalid: .*csv:1"));
 }
 
 // nvcc made two accesses of one: twice the requests, at two lines, for as many sectors.

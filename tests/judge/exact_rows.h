@@ -19,7 +19,8 @@ inline ExactRow cost(double value, const std::string& metric = "barriers") {
 // A kernel of 64 registers, 2 KiB of static shared memory, 256 threads, half the warps and a split
 // store; 32 bytes of loads in flight, 120.5 instructions a KiB and two divisions, one in a loop.
 inline ExactRow kernel(const std::string& name = "gemm.tiled") {
-  return {{name}, {64, 0, 0, 2048, 0, 256, 50, 0, 1, 32, 120.5, 0, 2, 1}, "", "first measurement", 2};
+  return {
+      {name}, {64, 0, 0, 2048, 0, 256, 50, 0, 1, 32, 120.5, 0, 2, 1}, "", "first measurement", 2};
 }
 
 // The same kernel with one quantity changed, by its place in resource_table().

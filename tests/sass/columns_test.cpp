@@ -50,11 +50,11 @@ TEST(Columns, BytesInFlightAreThoseOfLoadsThatDoNotWait) {
 }
 
 TEST(Columns, IssueSlotsAreOfWhatAPassMoves) {
-  std::vector<std::string> lines = {"LDG.E.128 R4, desc[UR4][R2.64]",
-                                    "STG.E.128 desc[UR4][R6.64], R4"};
-  EXPECT_EQ(value(of_lines(lines), "issue_slots"), 2) << "a KiB of 32 lanes";
+  std::vector<std::string> lines = {"LDG.E.64 R4, desc[UR4][R2.64]",
+                                    "STG.E.64 desc[UR4][R6.64], R4"};
+  EXPECT_EQ(value(of_lines(lines), "issue_slots"), 4) << "half a KiB of 32 lanes";
   lines.insert(lines.begin() + 1, 30, "FADD R5, R4, R5");
-  EXPECT_EQ(value(of_lines(lines), "issue_slots"), 32);
+  EXPECT_EQ(value(of_lines(lines), "issue_slots"), 64);
   lines = {"HMMA.16816.F32 R4, R8, R12, R4", "HMMA.16816.F32 R4, R8, R12, R4", "IADD3 R1, R2, R3",
            "FADD R5, R4, R5"};
   EXPECT_EQ(value(of_lines(lines), "issue_slots"), 2) << "for each matrix instruction";

@@ -52,6 +52,11 @@ TEST(Nvdisasm, TheVariableNamesIt) {
   EXPECT_EQ(find_nvdisasm(), "/bin/true");
 }
 
+TEST(Nvdisasm, NoneIsAsIfThereWereNone) {
+  const Setting named("KERNELGRADE_NVDISASM", "none");
+  EXPECT_EQ(find_nvdisasm(), "");
+}
+
 TEST(Nvdisasm, AVariableThatNamesNoProgramIsAnError) {
   const Setting named("KERNELGRADE_NVDISASM", "/nowhere/nvdisasm");
   EXPECT_THAT(message(find_nvdisasm),
