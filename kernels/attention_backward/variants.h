@@ -1,0 +1,22 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The variant that has a file of its own, as attention_backward.cu calls it: the problem is valid,
+// has results, and is supported.
+#pragma once
+
+#include "attention_backward/gradient.h"
+#include "runtime/stream.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kg::attention_backward {
+
+template <class T> // f16, bf16
+void run_flash(const Arguments<T>& arguments, Stream& stream);
+
+// Bytes of shared memory that flash needs for heads of this depth.
+std::size_t flash_shared_bytes(std::int64_t depth, std::int64_t value_depth);
+
+} // namespace kg::attention_backward
