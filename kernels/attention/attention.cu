@@ -4,6 +4,7 @@
 // What attention asks of its arguments, and which kernel runs.
 #include "attention/attention.h"
 
+#include "attention/flash_depths.h"
 #include "attention/naive_kernel.h"
 #include "attention/preconditions.h"
 #include "attention/variants.h"
@@ -22,7 +23,6 @@ namespace kg::attention {
 
 namespace {
 
-constexpr std::int64_t kMostDepth = 256; // of flash
 constexpr std::string_view kName = "attention";
 
 template <class T>
@@ -80,9 +80,7 @@ bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth) {
   case Variant::naive: return true;
   case Variant::tiled: return std::is_same_v<T, float>;
   case Variant::flash:
-    if (std::is_same_v<T, float> || depth % 8 != 0 || value_depth % 8 != 0 || depth > kMostDepth ||
-        value_depth > depth)
-      return false;
+    if (std::is_same_v<T, float> || !flash_holds(depth, value_depth)) return false;
     if (no_device) return true;
     return (std::is_same_v<T, f16> || device_properties().compute_major >= 8) &&
            flash_shared_bytes(depth, value_depth) <=

@@ -26,8 +26,8 @@ struct Arguments {
   }
 };
 
-// Of one query.
-struct Row {
+// Of one query; read and copied whole.
+struct alignas(8) Row {
   float reference; // log_sum x log2 e: what its scores' exponents are less by
   float delta;     // the sum of dout out
 

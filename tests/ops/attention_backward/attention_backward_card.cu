@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/buffer.h"
 #include "tests/contract/card.h"
 #include "tests/ops/attention/heads.h"
 #include "tests/ops/attention/problems.h"
@@ -22,6 +23,29 @@ namespace kg::card {
 namespace {
 
 using namespace attention_problems;
+
+// A forward problem's results are read here.
+template <class T>
+attention::Problem<T> forward_of(const Call& call) {
+  attention::Problem<T> f = bound<T>(call);
+  f.out = const_cast<T*>(call.in<T>("out"));
+  f.out_stride = query_strides(f, call, "out");
+  f.log_sum = const_cast<float*>(call.in<float>("log_sum"));
+  f.log_sum_stride = call.leading("log_sum");
+  return f;
+}
+
+// Where it is timed, out and log_sum are what ours makes.
+void run_forward(const Call& call, Stream& stream) {
+  dispatch(call.problem().dtype, [&]<class T>() {
+    constexpr auto kVariant = attention::Variant::automatic;
+    attention::Problem<T> f = forward_of<T>(call);
+    const DeviceBuffer<std::byte> workspace(attention::workspace_bytes(f, kVariant));
+    f.workspace = reinterpret_cast<float*>(workspace.data());
+    attention::run(f, kVariant, stream);
+    stream.synchronize();
+  });
+}
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const Heads h = heads_of(shape);
@@ -37,10 +61,12 @@ Problem problem(Dtype dtype, const Shape& shape) {
   };
   const auto of_keys = [&](std::int64_t length) { return h.extents(Heads::Of::keys, length); };
   // Before what some problems have alone: the same data with every mask.
-  const Tensor of_forward[] = {{"out", dtype, of_queries(h.value_depth), false},
-                               log_sum_tensor(h),
-                               {"dout", dtype, of_queries(h.value_depth), false}};
+  Tensor of_forward[] = {{"out", dtype, of_queries(h.value_depth), false},
+                         log_sum_tensor(h),
+                         {"dout", dtype, of_queries(h.value_depth), false}};
+  of_forward[0].made = of_forward[1].made = true;
   result.inputs.insert(result.inputs.begin() + 3, std::begin(of_forward), std::end(of_forward));
+  result.make = run_forward;
   result.outputs = {{"dq", dtype, of_queries(h.depth), false},
                     {"dk", dtype, of_keys(h.depth), false},
                     {"dv", dtype, of_keys(h.value_depth), false}};
@@ -55,13 +81,8 @@ struct Run {
   template <class T>
   attention_backward::Variant operator()(const Call& call, attention_backward::Variant variant,
                                          Stream& stream) const {
-    attention_backward::Problem<T> p{.forward = bound<T>(call)};
-    attention::Problem<T>& f = p.forward;
-    // A forward problem's results, which are read here.
-    f.out = const_cast<T*>(call.in<T>("out"));
-    f.out_stride = query_strides(f, call, "out");
-    f.log_sum = const_cast<float*>(call.in<float>("log_sum"));
-    f.log_sum_stride = call.leading("log_sum");
+    attention_backward::Problem<T> p{.forward = forward_of<T>(call)};
+    const attention::Problem<T>& f = p.forward;
     p.dout = call.in<T>("dout");
     p.dout_stride = query_strides(f, call, "dout");
     p.dq = call.out<T>("dq");
