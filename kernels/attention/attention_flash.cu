@@ -20,10 +20,12 @@
 //
 // Tiles of queries are handed out from the last to the first: with a causal mask the last ones have
 // most to do, and no block should start late with a long tile.
+#include "attention/flash_depths.h"
 #include "attention/token_tile.h"
 #include "attention/variants.h"
 #include "attention/visible.h"
-#include "ptx/mma.h"
+#include "attention/warp_rows.h"
+#include "ptx/cp_async.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 
@@ -34,18 +36,8 @@ namespace kg::attention {
 
 constexpr int kWarps = 4;
 constexpr int kThreads = kWarps * 32;
-constexpr int kWarpQueries = 16;
 constexpr int kTileKeys = 64;
-static_assert(kWarps * kWarpQueries == kTileQueries);
-
-// Two neighbours as one register of mma's operands, the first in the lower half.
-template <class T>
-__device__ __forceinline__ unsigned pack_pair(float first, float second) {
-  unsigned bits;
-  const Pack<T, 2> pair{{from_float<T>(first), from_float<T>(second)}};
-  memcpy(&bits, &pair, sizeof bits);
-  return bits;
-}
+static_assert(kWarps * kWarpRows == kTileQueries);
 
 // The largest or the sum of a row that four neighbouring lanes share.
 __device__ __forceinline__ float row_max(float value) {
@@ -81,7 +73,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
   const int queries =
       head.queries - first_query < kTileQueries ? head.queries - first_query : kTileQueries;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpQueries;
+  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpRows;
   const auto depth = static_cast<int>(p.depth), value_depth = static_cast<int>(p.value_depth);
 
   T* const tile_q = dynamic_shared<T>();
@@ -125,39 +117,12 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
     KG_UNROLL
     for (int step = 0; step < kSteps; ++step) {
       if constexpr (!kHoldsQ) ptx::ldmatrix(held_q[0], TileQ::at(own_q, lane_q, 0, 2 * step));
-      KG_UNROLL
-      for (int j = 0; j < kScores; j += 2) {
-        unsigned k[4];
-        ptx::ldmatrix(k, TileK::at(tile_k, lane_k, 8 * j, 2 * step));
-        ptx::mma_m16n8k16<T>(score[j], held_q[kHoldsQ ? step : 0], {k[0], k[1]});
-        ptx::mma_m16n8k16<T>(score[j + 1], held_q[kHoldsQ ? step : 0], {k[2], k[3]});
-      }
+      add_step<TileK>(held_q[kHoldsQ ? step : 0], tile_k, lane_k, step, score);
     }
-    if (head.bias != nullptr) {
-      KG_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        const int r = row + i / 2 * 8;
-        const T* const bias = head.bias + (first_query + r) * p.bias_stride.token + key + column;
-        KG_UNROLL
-        for (int j = 0; j < kScores; ++j)
-          if (r < queries && key + column + 8 * j + i % 2 < end_key)
-            score[j][i] = fmaf(score[j][i], p.scale, to_float(bias[8 * j + i % 2]));
-      }
-    }
-    // Only tiles on the edge of what is visible have anything to hide.
-    KG_UNROLL
-    for (int half = 0; half < 2; ++half)
-      if (key < visible[half].first || key + kTileKeys > visible[half].end) {
-        KG_UNROLL
-        for (int j = 0; j < kScores; ++j) {
-          KG_UNROLL
-          for (int i = 0; i < 2; ++i) {
-            const int at = key + column + 8 * j + i;
-            if (at < visible[half].first || at >= visible[half].end)
-              score[j][2 * half + i] = -INFINITY;
-          }
-        }
-      }
+    if (head.bias != nullptr)
+      add_bias(head.bias + (first_query + row) * p.bias_stride.token + key + column,
+               p.bias_stride.token, 1, queries - row, end_key - key - column, p.scale, score);
+    hide(visible, key, column, score);
 
     KG_UNROLL
     for (int half = 0; half < 2; ++half) {
@@ -186,65 +151,28 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
     __syncthreads(); // V has come, and nobody needs this tile of K any more
     if (key + kTileKeys < end_key) fetch_k(key + kTileKeys);
     ptx::cp_async_commit();
-    KG_UNROLL
-    for (int step = 0; step < kTileKeys / 16; ++step) {
-      const float(&left)[4] = score[2 * step];
-      const float(&right)[4] = score[2 * step + 1];
-      const unsigned weights[4] = {pack_pair<T>(left[0], left[1]), pack_pair<T>(left[2], left[3]),
-                                   pack_pair<T>(right[0], right[1]),
-                                   pack_pair<T>(right[2], right[3])};
-      KG_UNROLL
-      for (int j = 0; j < kValues; j += 2) {
-        unsigned v[4];
-        ptx::ldmatrix_trans(v, TileV::at(tile_v, lane_v, 16 * step, j));
-        ptx::mma_m16n8k16<T>(out[j], weights, {v[0], v[1]});
-        ptx::mma_m16n8k16<T>(out[j + 1], weights, {v[2], v[3]});
-      }
-    }
+    add_weighted<TileV>(score, tile_v, lane_v, 0, out);
   }
   ptx::cp_async_wait_all(); // of Q, where no key is seen
 
   // The warp's own rows of Q make room for its results, which leave in whole chunks.
   __syncthreads();
+  float normalizer[2];
   KG_UNROLL
   for (int half = 0; half < 2; ++half) {
     running[half].sum = row_sum(running[half].sum);
-    const float normalizer = running[half].normalizer();
+    normalizer[half] = running[half].normalizer();
     const int r = row + 8 * half;
-    KG_UNROLL
-    for (int j = 0; j < kValues; ++j)
-      *reinterpret_cast<unsigned*>(tile_q + TileQ::place(r, j) + column) =
-          pack_pair<T>(out[j][2 * half] * normalizer, out[j][2 * half + 1] * normalizer);
     if (head.log_sum != nullptr && lane % 4 == 0 && r < queries)
       head.log_sum[first_query + r] = running[half].log_sum(a.score_unit());
   }
+  put_rows<TileQ>(out, normalizer[0], normalizer[1], warp_row, 0, tile_q);
   __syncwarp();
-  T* const to = head.out + first_query * p.out_stride.token;
-  for (int item = lane; item < kWarpQueries * kValues; item += 32) {
-    const int r = warp_row + item / kValues, chunk = item % kValues;
-    if (r >= queries || chunk * kChunk >= value_depth) continue;
-    const auto values = *reinterpret_cast<const Pack<T, kChunk>*>(tile_q + TileQ::place(r, chunk));
-    T* const place = to + r * p.out_stride.token + chunk * kChunk;
-    if (a.vector) {
-      store_wide(reinterpret_cast<Pack<T, kChunk>*>(place), values);
-    } else {
-      KG_UNROLL
-      for (int e = 0; e < kChunk; ++e) place[e] = values.element[e];
-    }
-  }
+  store_rows<TileQ, kValues>(tile_q, warp_row, 0, head.out + first_query * p.out_stride.token,
+                             p.out_stride.token, queries, value_depth, a.vector);
 }
 
 namespace {
-
-// Calls body.template operator()<kDepth, kValueDepth>() for the smallest kernel that holds both.
-template <class Body>
-auto with_depths(std::int64_t depth, std::int64_t value_depth, Body body) {
-  if (depth <= 64) return body.template operator()<64, 64>();
-  if (depth <= 96) return body.template operator()<96, 96>();
-  if (depth <= 128) return body.template operator()<128, 128>();
-  if (depth <= 192 && value_depth <= 128) return body.template operator()<192, 128>();
-  return body.template operator()<256, 256>();
-}
 
 template <int kDepth, int kValueDepth>
 constexpr std::size_t shared_bytes() {
@@ -254,7 +182,7 @@ constexpr std::size_t shared_bytes() {
 } // namespace
 
 std::size_t flash_shared_bytes(std::int64_t depth, std::int64_t value_depth) {
-  return with_depths(depth, value_depth, [&]<int kDepth, int kValueDepth>() {
+  return with_flash_depths(depth, value_depth, [&]<int kDepth, int kValueDepth>() {
     return shared_bytes<kDepth, kValueDepth>();
   });
 }
@@ -262,7 +190,7 @@ std::size_t flash_shared_bytes(std::int64_t depth, std::int64_t value_depth) {
 template <class T>
 void run_flash(const Arguments<T>& a, Stream& stream) {
   const Problem<T>& p = a.problem;
-  with_depths(p.depth, p.value_depth, [&]<int kDepth, int kValueDepth>() {
+  with_flash_depths(p.depth, p.value_depth, [&]<int kDepth, int kValueDepth>() {
     launch(flash<T, kDepth, kValueDepth>,
            {.grid = tile_blocks(a.tiles, p.batch * p.heads),
             .block = kThreads,

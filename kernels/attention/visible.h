@@ -45,45 +45,62 @@ __device__ __forceinline__ Span span_of(const std::int32_t* offsets, int sequenc
 // One head of one sequence, as a block or thread sees it.
 template <class T>
 struct Head {
-  int queries, keys;
-  const T *q, *k, *v, *bias; // bias: null where there is none
+  int sequence, head, key_head;
+  Span query_tokens, key_tokens; // of the sequence, those that are hidden included
+  int queries, keys;             // keys: that are not hidden by a length
+  const T *q, *k, *v, *bias;     // bias: null where there is none
   T* out;
   float* log_sum; // null where it is not wanted
 
-  __device__ __forceinline__ Head(const Problem<T>& p, int number) {
-    const int sequence = number / static_cast<int>(p.heads);
-    const int head = number % static_cast<int>(p.heads);
-    const int of_keys = head / static_cast<int>(p.heads / p.kv_heads);
-    const Span own = span_of(p.query_offsets, sequence, p.queries);
-    const Span seen = span_of(p.key_offsets, sequence, p.keys);
-    queries = own.count;
-    keys = seen.count;
+  __device__ __forceinline__ Head(const Problem<T>& p, int number)
+      : sequence(number / static_cast<int>(p.heads)), head(number % static_cast<int>(p.heads)),
+        key_head(head / static_cast<int>(p.heads / p.kv_heads)),
+        query_tokens(span_of(p.query_offsets, sequence, p.queries)),
+        key_tokens(span_of(p.key_offsets, sequence, p.keys)) {
+    queries = query_tokens.count;
+    keys = key_tokens.count;
     if (p.key_lengths != nullptr && p.key_lengths[sequence] < keys)
       keys = p.key_lengths[sequence]; // a negative one hides all keys, too
-    const auto begin = [&](const Strides& stride, const Span& tokens, int of)
-        __attribute__((always_inline)) {
-      return sequence * stride.sequence + of * stride.head + tokens.first * stride.token;
-    };
-    q = p.q + begin(p.q_stride, own, head);
-    k = p.k + begin(p.k_stride, seen, of_keys);
-    v = p.v + begin(p.v_stride, seen, of_keys);
-    out = p.out + begin(p.out_stride, own, head);
+    q = p.q + of_queries(p.q_stride);
+    k = p.k + of_keys(p.k_stride);
+    v = p.v + of_keys(p.v_stride);
+    out = p.out + of_queries(p.out_stride);
     bias = p.bias == nullptr
                ? nullptr
                : p.bias + sequence * p.bias_stride.sequence + head * p.bias_stride.head;
     // One row per head of each sequence; of ragged sequences, which share their tensors, per head.
     log_sum = p.log_sum == nullptr
                   ? nullptr
-                  : p.log_sum + own.first +
+                  : p.log_sum + query_tokens.first +
                         (p.query_offsets == nullptr ? number : head) * p.log_sum_stride;
   }
 
+  // Where the head begins in a tensor of queries, or of keys, with these strides.
+  __device__ __forceinline__ std::int64_t of_queries(const Strides& stride) const {
+    return sequence * stride.sequence + head * stride.head + query_tokens.first * stride.token;
+  }
+  __device__ __forceinline__ std::int64_t of_keys(const Strides& stride) const {
+    return sequence * stride.sequence + key_head * stride.head + key_tokens.first * stride.token;
+  }
+
+  // The keys that a query sees.
   __device__ __forceinline__ Visible visible(const Problem<T>& p, int query) const {
     if (!p.causal) return {0, keys};
     const int own = query + keys - queries;
     const int end = own + 1 < 0 ? 0 : own + 1 < keys ? own + 1 : keys;
     const auto first = static_cast<int>(own + 1 - p.window);
     return {p.window == 0 || first < 0 ? 0 : first < end ? first : end, end};
+  }
+  // The queries that see a key.
+  __device__ __forceinline__ Visible seen_by(const Problem<T>& p, int key) const {
+    if (key >= keys) return {0, 0};
+    if (!p.causal) return {0, queries};
+    const int own = key - keys + queries; // the first one
+    const int first = own < 0 ? 0 : own;
+    const std::int64_t last = own + p.window;
+    return {first, p.window == 0 || last > queries ? queries
+                   : last < first                  ? first
+                                                   : static_cast<int>(last)};
   }
 };
 

@@ -4,7 +4,7 @@
 
 #include "runtime/error.h"
 #include "vendor/dispatch.h"
-#include "vendor/gemm.h"
+#include "vendor/head_products.h"
 #include "vendor/masked_softmax.h"
 
 #include <string>
@@ -19,15 +19,7 @@ bool supports(const AttentionVariant& variant, Dtype dtype) {
 
 } // namespace
 
-std::vector<std::string_view> attention_variants(Dtype dtype) {
-  return names(attention_table(), [&](const auto& entry) { return supports(entry, dtype); });
-}
-
-void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
-               Stream& stream) {
-  const std::string what = join("attention", kg::name(p.dtype));
-  const auto& entry = find(attention_table(), variant, what,
-                           [&](const auto& each) { return supports(each, p.dtype); });
+void require_valid(const std::string& what, const AttentionProblem& p) {
   require_extents(what, {{"batch", p.batch},
                          {"heads", p.heads},
                          {"kv_heads", p.kv_heads},
@@ -38,6 +30,18 @@ void attention(std::string_view variant, const AttentionProblem& p, const Attent
   require(p.kv_heads > 0 && p.heads % p.kv_heads == 0,
           what + ": kv_heads is " + std::to_string(p.kv_heads) + " for " + std::to_string(p.heads) +
               " heads; it must divide them");
+}
+
+std::vector<std::string_view> attention_variants(Dtype dtype) {
+  return names(attention_table(), [&](const auto& entry) { return supports(entry, dtype); });
+}
+
+void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
+               Stream& stream) {
+  const std::string what = join("attention", kg::name(p.dtype));
+  const auto& entry = find(attention_table(), variant, what,
+                           [&](const auto& each) { return supports(each, p.dtype); });
+  require_valid(what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what, {{"q", tensors.q},
                           {"k", tensors.k},
@@ -45,48 +49,12 @@ void attention(std::string_view variant, const AttentionProblem& p, const Attent
                           {"addend", tensors.addend},
                           {"scores", tensors.scores},
                           {"out", tensors.out}});
-  // Heads that share keys are rows of one product.
   const std::int64_t rows = p.heads / p.kv_heads * p.queries;
-  Gemm scores{.dtype = p.dtype,
-              .transpose_a = false,
-              .transpose_b = true,
-              .m = rows,
-              .n = p.keys,
-              .k = p.depth,
-              .alpha = 1,
-              .a = tensors.q,
-              .lda = p.depth,
-              .b = tensors.k,
-              .ldb = p.depth,
-              .beta = 0,
-              .c = tensors.scores,
-              .ldc = p.keys};
-  scores.batch = p.batch * p.kv_heads;
-  scores.stride_a = rows * p.depth;
-  scores.stride_b = p.keys * p.depth;
-  scores.stride_c = rows * p.keys;
-  gemm(entry.products, scores, Math::pedantic, stream);
+  const HeadProducts products{entry.products, p, stream};
+  products.multiply({rows, p.keys, p.depth}, 1, {tensors.q}, {tensors.k, true}, tensors.scores);
   masked_softmax(entry.softmax, {p.dtype, p.scale, 1, p.batch * p.heads * p.queries, p.keys},
                  tensors.scores, tensors.addend, tensors.scores, stream);
-  Gemm values{.dtype = p.dtype,
-              .transpose_a = false,
-              .transpose_b = false,
-              .m = rows,
-              .n = p.value_depth,
-              .k = p.keys,
-              .alpha = 1,
-              .a = tensors.scores,
-              .lda = p.keys,
-              .b = tensors.v,
-              .ldb = p.value_depth,
-              .beta = 0,
-              .c = tensors.out,
-              .ldc = p.value_depth};
-  values.batch = scores.batch;
-  values.stride_a = rows * p.keys;
-  values.stride_b = p.keys * p.value_depth;
-  values.stride_c = rows * p.value_depth;
-  gemm(entry.products, values, Math::pedantic, stream);
+  products.multiply({rows, p.value_depth, p.keys}, 1, {tensors.scores}, {tensors.v}, tensors.out);
 }
 
 } // namespace kg::vendor

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct AttentionProblem {
   std::int64_t batch = 0, heads = 0, kv_heads = 0, queries = 0, keys = 0, depth = 0,
                value_depth = 0;
 };
+// Throws Error naming `what` and the field on a negative extent or kv_heads that do not divide
+// heads.
+void require_valid(const std::string& what, const AttentionProblem& problem);
+
 struct AttentionTensors {
   const void *q, *k, *v;
   const void* addend; // batch x heads x queries x keys

@@ -3,14 +3,13 @@
 #include "perf/measure/card_operation.h"
 
 #include "perf/measure/random_data.h"
+#include "perf/measure/timed_input.h"
 #include "runtime/backend.h"
 #include "runtime/memory.h"
 #include "tests/oracle/compare.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -21,42 +20,6 @@ using card::Call;
 using card::Card;
 using card::Problem;
 using card::Tensor;
-
-// An input on the device: random, or as its tensor gives it.
-class TimedInput {
- public:
-  TimedInput(const Tensor& tensor, test::Tensor random, Stream& stream) : tensor_(tensor) {
-    if (!tensor.element) {
-      random_.emplace(tensor.dtype, card::strided(tensor, {}).storage_size(), random, stream);
-      return;
-    }
-    const std::size_t width = size_of(tensor.dtype);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size()) * width);
-    for (std::int64_t i = 0; i < tensor.size(); ++i) {
-      const std::uint64_t bits = tensor.element(i);
-      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &bits,
-                  width); // little-endian
-    }
-    given_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
-  }
-
-  void* data() const { return random_ ? random_->data() : given_.data(); }
-
-  // Of element i, row-major.
-  std::uint64_t bits(std::int64_t i) const {
-    return random_ ? test::encode(tensor_.dtype, value(i)) : tensor_.element(i);
-  }
-  double value(std::int64_t i) const {
-    if (!random_) return test::decode(tensor_.dtype, tensor_.element(i));
-    const std::int64_t cols = tensor_.extents.back();
-    return random_->at(tensor_.gap == 0 ? i : i / cols * (cols + tensor_.gap) + i % cols);
-  }
-
- private:
-  Tensor tensor_;
-  std::optional<RandomTensor> random_;
-  DeviceBuffer<std::byte> given_;
-};
 
 // A problem's tensors on the device.
 class Memory {
@@ -71,6 +34,9 @@ class Memory {
         outputs_.emplace(tensor.name,
                          DeviceBuffer<std::byte>(static_cast<std::size_t>(tensor.size()) *
                                                  size_of(tensor.dtype)));
+    if (!problem.make) return;
+    problem.make(call(), stream);
+    for (auto& [name, input] : inputs_) input.read(stream);
   }
 
   Call call() const {

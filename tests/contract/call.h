@@ -20,6 +20,7 @@
 #include "runtime/buffer.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
+#include "runtime/stream.h"
 #include "runtime/view.h"
 #include "runtime/work.h"
 #include "tests/oracle/device_numbers.h"
@@ -39,6 +40,7 @@ struct Tensor {
   bool derived = false;                 // whether its extents follow from those of other tensors
   // The bits of element i of an input that cannot be random: an index, say.
   std::function<std::uint64_t(std::int64_t)> element = {};
+  bool made = false;        // an input that Problem::make computes where it is timed
   std::size_t row_axis = 0; // which of its axes the rows are
   bool optional = false;    // whether it may be null
   // Of an optional output: whether it is neither part of the work nor timed.
@@ -68,6 +70,8 @@ struct Calling {
   bool replaces(std::string_view scalar) const;
 };
 
+class Call;
+
 struct Problem {
   Dtype dtype;
   std::string shape; // as in the case's id
@@ -87,6 +91,8 @@ struct Problem {
   // Adds the inputs that are no standard normals, or made of others, to those that are there
   // already. Not where it is timed.
   std::function<void(const Problem&, Inputs&)> draw = [](const Problem&, Inputs&) {};
+  // Instead, where it is timed: computes on the device the inputs that are made of others.
+  std::function<void(const Call&, Stream&)> make = {};
   std::vector<std::string> left_out = {}; // optional tensors that this problem does without
   std::optional<Calling> calling = {};    // none: by the words and numbers of its shape
 

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds of attention and rotary positions. *cal*: a constant that has not been measured on a GPU
-// yet; it is derived, and to be set to twice the largest of 10^8 results there.
+// Bounds of attention, its gradients and rotary positions. *cal*: a constant that has not been
+// measured on a GPU yet; it is derived, and to be set to twice the largest of 10^8 results there.
 #pragma once
 
 #include <algorithm>
@@ -56,6 +56,41 @@ inline double attention_log_sum_tolerance(Dtype dtype, double expected, double s
   return (std::min(static_cast<double>(depth + 2), 16.0) * u + units) * score_condition +
          u * (8 + 1.05 * std::sqrt(static_cast<double>(chain))) +
          u * (2 * std::fabs(expected) + score_condition);
+}
+
+// One element of a gradient of attention: `terms`, `scores`, `products` and `factors` as
+// AttentionGradient has them, `chain` the longest sequential sum over its pairs.
+//
+// An exponent, scale <q, k> + bias - log_sum in units of ln 2, is off by a product's error, min(n +
+// 2, 16) u as in gemm_f32_tolerance, and at most three roundings more of each part (the constants,
+// the factor, the difference): a relative error of the weight, which comes through to the term. So
+// do 8 u as in softmax, dS's difference and product and the scale. dS is off by the errors of
+// <dout, v> and <dout, out>, products themselves. The sum over the pairs as attention_f32_tolerance
+// has it: 1.5 sqrt(chain).
+struct AttentionGradientElement {
+  double value, terms, scores, products, factors;
+  std::int64_t depth, value_depth, chain;
+};
+inline double attention_gradient_f32_tolerance(const AttentionGradientElement& e) {
+  constexpr double kChain = 1.5;
+  const auto of_product = [](std::int64_t n) { return std::min(static_cast<double>(n + 2), 16.0); };
+  return unit_roundoff(Dtype::f32) *
+             ((of_product(e.depth) + 3) * e.scores + of_product(e.value_depth) * e.products +
+              (11 + kChain * std::sqrt(static_cast<double>(e.chain))) * e.terms) +
+         half_min_subnormal(Dtype::f32);
+}
+
+// f16 or bf16 by matrix units (*cal*, as above): P and dS are rounded to `dtype`, relatively or, of
+// small numbers, absolutely, before they meet their factors.
+inline double attention_gradient_xf16_tolerance(Dtype dtype, const AttentionGradientElement& e) {
+  const auto units = [](std::int64_t n) { return 0.25 * std::sqrt(static_cast<double>(n)); };
+  return stored_tolerance(dtype, e.value,
+                          attention_gradient_f32_tolerance(e) +
+                              unit_roundoff(Dtype::f32) *
+                                  (units(e.depth) * e.scores + units(e.value_depth) * e.products +
+                                   units(e.chain) * e.terms) +
+                              unit_roundoff(dtype) * e.terms +
+                              half_min_subnormal(dtype) * e.factors);
 }
 
 // How a kernel comes by sine and cosine. computed: of position x frequency, rounded to f32: an

@@ -4,7 +4,7 @@
 // Attention by its shapes (heads.h), masks in all combinations.
 #include "attention/attention.h"
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +12,7 @@
 #include "runtime/backend.h"
 #include "tests/contract/card.h"
 #include "tests/ops/attention/heads.h"
+#include "tests/ops/attention/problems.h"
 #include "tests/ops/attention/references.h"
 #include "tests/ops/attention/samples.h"
 #include "vendor/attention.h"
@@ -19,176 +20,32 @@
 namespace kg::card {
 namespace {
 
-void draw(const Problem& problem, Inputs& inputs) {
-  for (const Tensor& input : problem.inputs) {
-    if (!input.element || input.dtype != Dtype::i32 || inputs.contains(input.name)) continue;
-    std::vector<double> numbers;
-    for (std::int64_t i = 0; i < input.size(); ++i)
-      numbers.push_back(static_cast<double>(input.element(i)));
-    inputs[input.name] = values(Dtype::i32, std::move(numbers));
-  }
-}
-
-// Of a problem without memory: extents and masks.
-template <class T>
-attention::Problem<T> described(const Heads& h) {
-  return {.batch = h.batch,
-          .heads = h.heads,
-          .kv_heads = h.kv_heads,
-          .queries = h.queries,
-          .keys = h.keys,
-          .depth = h.depth,
-          .value_depth = h.value_depth,
-          .causal = h.causal,
-          .window = h.window};
-}
-
-// Elements of `tensor` that no query sees, of a bias those whose key is hidden.
-double unseen(const Heads& h) {
-  if (h.batch * h.heads * h.queries == 0)
-    return static_cast<double>(h.batch * h.kv_heads * h.keys * (h.depth + h.value_depth));
-  const std::int64_t seen = h.window > 0 ? std::min(h.keys, h.queries - 1 + h.window) : h.keys;
-  double elements =
-      static_cast<double>(h.batch * h.kv_heads * (h.keys - seen) * (h.depth + h.value_depth));
-  if (!h.bias) return elements;
-  for (std::int64_t i = 0; i < h.queries; ++i)
-    for (std::int64_t j = 0; j < h.keys; ++j) {
-      const std::int64_t behind = i + h.keys - h.queries - j; // 0: the query's own key
-      if (h.causal && (behind < 0 || (h.window > 0 && behind >= h.window)))
-        elements += static_cast<double>(h.heads);
-    }
-  return elements;
-}
+using namespace attention_problems;
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const Heads h = heads_of(shape);
   const Work work = dispatch(dtype, [&]<class T>() {
-    attention::Problem<T> p = described<T>(h);
-    T bias;
+    attention::Problem<T> p = counted<T>(h);
     float log_sum;
-    std::int32_t length;
     p.log_sum = &log_sum;
-    if (h.lengths) p.key_lengths = &length;
-    if (h.bias) p.bias = &bias;
-    p.bias_stride = {0, 1, 1}; // whether there is one for each
     return attention::work(p);
   });
-  std::int64_t pairs = 0;
-  for (std::int64_t i = 0; i < h.queries; ++i)
-    for (std::int64_t j = 0; j < h.keys && h.causal; ++j) {
-      const std::int64_t behind = i + h.keys - h.queries - j;
-      pairs += behind >= 0 && (h.window == 0 || behind < h.window);
-    }
-  if (!h.causal) pairs = h.queries * h.keys;
-  Problem result{dtype,
-                 shape.text(),
-                 {{"q", dtype, h.extents(Heads::Of::queries, h.depth), false},
-                  {"k", dtype, h.extents(Heads::Of::keys, h.depth), false},
-                  {"v", dtype, h.extents(Heads::Of::keys, h.value_depth), false}},
-                 {{"out", dtype, h.extents(Heads::Of::queries, h.value_depth), false}},
-                 work,
-                 static_cast<double>(h.batch * h.heads) * static_cast<double>(pairs) *
-                     static_cast<double>(2 * (h.depth + h.value_depth)),
-                 {{"scale", 1 / std::sqrt(static_cast<float>(h.depth))}}};
-  if (h.lengths)
-    result.inputs.push_back({.name = "key_lengths",
-                             .dtype = Dtype::i32,
-                             .extents = {h.batch},
-                             .by_row = false,
-                             .element = [keys = h.keys](std::int64_t b) {
-                               return static_cast<std::uint64_t>(usual_length(b, keys));
-                             }});
-  if (h.ragged)
-    for (const auto& [name, of] : {std::pair{"query_offsets", Heads::Of::queries},
-                                   std::pair{"key_offsets", Heads::Of::keys}})
-      result.inputs.push_back({.name = name,
-                               .dtype = Dtype::i32,
-                               .extents = {h.batch + 1},
-                               .by_row = false,
-                               .element = [offsets = h.offsets(of)](std::int64_t b) {
-                                 return static_cast<std::uint64_t>(
-                                     offsets[static_cast<std::size_t>(b)]);
-                               }});
-  if (h.bias) result.inputs.push_back({"bias", dtype, {h.heads, h.queries, h.keys}, false});
-  std::vector<std::int64_t> log_sums = {h.batch, h.heads, h.queries};
-  if (h.ragged) log_sums = {h.heads, h.offsets(Heads::Of::queries).back()};
-  result.outputs.push_back({.name = "log_sum",
-                            .dtype = Dtype::f32,
-                            .extents = log_sums,
-                            .by_row = false,
-                            .optional = true});
-  result.gaps = true;
-  result.pitched = true;
-  result.unread = unseen(h) * static_cast<double>(size_of(dtype));
-  result.draw = draw;
-  // What a mask says is part of the function's name; the rest are numbers.
-  std::string words;
-  const std::pair<bool, const char*> flags[] = {{h.ragged, "ragged"},
-                                                {h.tokens_first && !h.ragged, "bshd"},
-                                                {h.causal, "causal"},
-                                                {h.lengths, "lengths"},
-                                                {h.bias, "bias"}};
-  for (const auto& [there, word] : flags)
-    if (there) words += (words.empty() ? "" : "_") + std::string(word);
-  result.calling = {words,
-                    {{"batch", {h.batch}},
-                     {"heads", {h.heads}},
-                     {"kv_heads", {h.kv_heads}},
-                     {"queries", {h.queries}},
-                     {"keys", {h.keys}},
-                     {"depth", {h.depth}},
-                     {"value_depth", {h.value_depth}}}};
-  if (h.causal) result.calling->integers.push_back({"window", {h.window}});
+  Problem result{dtype, shape.text(),
+                 {},    {{"out", dtype, h.extents(Heads::Of::queries, h.value_depth), false}},
+                 work,  pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth))};
+  add_inputs(h, result);
+  result.outputs.push_back(log_sum_tensor(h));
+  result.outputs.back().optional = true;
   return result;
-}
-
-// Of a tensor whose rows `leading` elements lie apart.
-attention::Strides strides(const Heads& h, std::int64_t heads, std::int64_t tokens,
-                           std::int64_t leading) {
-  if (h.ragged) return {0, leading, heads * leading};
-  return h.tokens_first ? attention::Strides{tokens * heads * leading, leading, heads * leading}
-                        : attention::Strides{heads * tokens * leading, tokens * leading, leading};
 }
 
 struct Run {
   template <class T>
   attention::Variant operator()(const Call& call, attention::Variant variant,
                                 Stream& stream) const {
-    const Heads h = heads_of(call.problem());
-    attention::Problem<T> p = described<T>(h);
-    const std::size_t axes = h.ragged ? 3 : 4;
-    const std::size_t heads = h.ragged || !h.tokens_first ? 1 : 2, tokens = 3 - heads;
-    p.heads = call.extent("q", heads);
-    p.kv_heads = call.extent("k", heads);
-    p.depth = call.extent("q", axes - 1);
-    p.value_depth = call.extent("v", axes - 1);
-    if (h.ragged) {
-      p.query_offsets = call.in<std::int32_t>("query_offsets");
-      p.key_offsets = call.in<std::int32_t>("key_offsets");
-    } else {
-      p.batch = call.extent("q", 0);
-      p.queries = call.extent("q", tokens);
-      p.keys = call.extent("k", tokens);
-    }
-    p.q = call.in<T>("q");
-    p.k = call.in<T>("k");
-    p.v = call.in<T>("v");
+    attention::Problem<T> p = bound<T>(call);
     p.out = call.out<T>("out");
-    p.q_stride = strides(h, p.heads, p.queries, call.leading("q"));
-    p.k_stride = strides(h, p.kv_heads, p.keys, call.leading("k"));
-    p.v_stride = strides(h, p.kv_heads, p.keys, call.leading("v"));
-    p.out_stride = strides(h, p.heads, p.queries, call.leading("out"));
-    p.scale = call.scalar("scale");
-    if (h.lengths) {
-      p.key_lengths = call.in<std::int32_t>("key_lengths");
-      require(p.key_lengths || p.batch * p.heads * p.queries == 0,
-              "attention's card: key_lengths is null");
-    }
-    if (h.bias) {
-      p.bias = call.in<T>("bias");
-      require(p.bias || p.batch * p.heads * p.queries == 0, "attention's card: bias is null");
-      p.bias_stride = {0, p.queries * call.leading("bias"), call.leading("bias")};
-    }
+    p.out_stride = query_strides(p, call, "out");
     const std::vector<std::string>& absent = call.problem().left_out;
     if (std::find(absent.begin(), absent.end(), "log_sum") == absent.end()) {
       p.log_sum = call.out<float>("log_sum");
@@ -221,43 +78,6 @@ std::vector<Variant> variants() {
   return result;
 }
 
-// The addend of each score: the bias where the key is seen, else -inf.
-Problem with_addend(const Problem& ours, std::string_view) {
-  const Heads h = heads_of(ours);
-  Problem result = ours.without("log_sum");
-  const auto addend = [h](std::int64_t i, const auto& bias) {
-    const std::int64_t query = i / h.keys % h.queries, key = i % h.keys;
-    const std::int64_t behind = query + h.keys - h.queries - key;
-    if (h.causal && (behind < 0 || (h.window > 0 && behind >= h.window)))
-      return -attention_samples::kInfinity;
-    return h.bias ? bias(i % (h.heads * h.queries * h.keys)) : 0.0;
-  };
-  for (auto* group : {&result.inputs, &result.outputs})
-    for (Tensor& tensor : *group) tensor.derived = true;
-  for (Tensor& input : result.inputs) input.optional = input.name == "bias"; // none reads it
-  result.inputs.push_back({.name = "addend",
-                           .dtype = ours.dtype,
-                           .extents = {h.batch, h.heads, h.queries, h.keys},
-                           .by_row = false,
-                           .element = [=, dtype = ours.dtype](std::int64_t i) {
-                             return test::encode(dtype,
-                                                 addend(i, [](std::int64_t) { return 0.0; }));
-                           }});
-  result.draw = [=](const Problem& p, Inputs& inputs) {
-    draw(p, inputs);
-    if (h.bias && !inputs.contains("bias"))
-      inputs["bias"] = values(p.dtype, attention_samples::normals(
-                                           p.dtype, h.heads * h.queries * h.keys, test::Tensor::b));
-    std::vector<double> made;
-    for (std::int64_t i = 0; i < p.tensor("addend").size(); ++i)
-      made.push_back(addend(i, [&](std::int64_t j) {
-        return inputs.at("bias").values[static_cast<std::size_t>(j)];
-      }));
-    inputs["addend"] = values(p.dtype, std::move(made));
-  };
-  return result;
-}
-
 // Of tensors with heads before tokens whose queries all see a key.
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads h = heads_of(problem);
@@ -284,12 +104,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   if (variant == "naive") return {"attention::naive<"};
   if (variant == "tiled")
     return {"attention::tiled<" + std::string(h.value_depth <= 64 ? "1" : "2") + ", "};
-  const char* const depths = h.depth <= 64                            ? ", 64, 64>"
-                             : h.depth <= 96                          ? ", 96, 96>"
-                             : h.depth <= 128                         ? ", 128, 128>"
-                             : h.depth <= 192 && h.value_depth <= 128 ? ", 192, 128>"
-                                                                      : ", 256, 256>";
-  return {"attention::flash<", depths};
+  return {"attention::flash<", flash_depths(h)};
 }
 
 } // namespace
@@ -306,7 +121,9 @@ Card attention_card() {
   };
   card.run_automatic = automatic_of(attention::Variant::automatic, Run{});
   // A library rounds scores and weights to the type of the tensors.
-  card.vendors = {vendors_of, run_vendor, 4, with_addend};
+  card.vendors = {vendors_of, run_vendor, 4, [](const Problem& ours, std::string_view) {
+                    return with_addend(ours.without("log_sum"));
+                  }};
   card.vendors.on_host = [](const Problem& problem) {
     return vendors_of(problem).empty() ? std::set<std::string_view>()
                                        : std::set<std::string_view>{"openblas"};

@@ -5,10 +5,13 @@
 // elements of timed ones, whose oracle would take minutes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attention/attention.h"
@@ -41,13 +44,16 @@ inline double log_sum_tolerance(std::string_view variant, Dtype dtype, const Hea
                                            chain_of(variant, h.keys));
 }
 
-// One row of scores: the oracle's problem with a single query and the keys that it sees.
 struct Row {
   std::int64_t sequence, head, query;
 };
+// Keys [first, end).
+struct Keys {
+  std::int64_t first, end;
+};
 // get(tensor, index) gives an element.
 template <class Get>
-test::AttentionOracle row_oracle(const Heads& h, double scale, const Row& row, Get get) {
+Keys keys_of(const Heads& h, const Row& row, Get get) {
   const std::int64_t most = h.tokens(Heads::Of::keys, row.sequence);
   const std::int64_t keys =
       h.lengths ? std::clamp(static_cast<std::int64_t>(get("key_lengths", row.sequence)),
@@ -56,26 +62,54 @@ test::AttentionOracle row_oracle(const Heads& h, double scale, const Row& row, G
   const std::int64_t queries = h.tokens(Heads::Of::queries, row.sequence);
   const std::int64_t last = h.causal ? row.query + keys - queries : keys - 1;
   const std::int64_t end = std::clamp<std::int64_t>(last + 1, 0, keys);
-  const std::int64_t first =
-      h.window > 0 ? std::clamp<std::int64_t>(last + 1 - h.window, 0, end) : 0;
-  const auto part = [&](const char* name, std::int64_t begin, std::int64_t count,
-                        std::vector<double>& to) {
-    for (std::int64_t i = 0; i < count; ++i) to.push_back(get(name, begin + i));
-  };
+  return {h.window > 0 ? std::clamp<std::int64_t>(last + 1 - h.window, 0, end) : 0, end};
+}
+
+// One row of scores: the oracle's problem with a single query and some keys that it sees.
+struct RowInputs {
+  test::AttentionProblem problem;
   std::vector<double> q, k, v, bias;
-  part("q", h.at(Heads::Of::queries, h.depth, row.sequence, row.head, row.query), h.depth, q);
-  for (std::int64_t j = first; j < end; ++j) {
+};
+template <class Get>
+void append(std::vector<double>& to, const char* tensor, std::int64_t first, std::int64_t count,
+            Get get) {
+  for (std::int64_t i = 0; i < count; ++i) to.push_back(get(tensor, first + i));
+}
+template <class Get>
+RowInputs row_inputs(const Heads& h, double scale, const Row& row, const Keys& keys, Get get) {
+  RowInputs result{{.queries = 1,
+                    .keys = keys.end - keys.first,
+                    .depth = h.depth,
+                    .value_depth = h.value_depth,
+                    .scale = scale},
+                   {},
+                   {},
+                   {},
+                   {}};
+  append(result.q, "q", h.at(Heads::Of::queries, h.depth, row.sequence, row.head, row.query),
+         h.depth, get);
+  for (std::int64_t j = keys.first; j < keys.end; ++j) {
     const std::int64_t head = h.kv_head(row.head);
-    part("k", h.at(Heads::Of::keys, h.depth, row.sequence, head, j), h.depth, k);
-    part("v", h.at(Heads::Of::keys, h.value_depth, row.sequence, head, j), h.value_depth, v);
+    append(result.k, "k", h.at(Heads::Of::keys, h.depth, row.sequence, head, j), h.depth, get);
+    append(result.v, "v", h.at(Heads::Of::keys, h.value_depth, row.sequence, head, j),
+           h.value_depth, get);
   }
-  if (h.bias) part("bias", (row.head * h.queries + row.query) * h.keys + first, end - first, bias);
-  return test::attention_oracle({.queries = 1,
-                                 .keys = end - first,
-                                 .depth = h.depth,
-                                 .value_depth = h.value_depth,
-                                 .scale = scale},
-                                q, k, v, bias);
+  if (h.bias)
+    append(result.bias, "bias", (row.head * h.queries + row.query) * h.keys + keys.first,
+           keys.end - keys.first, get);
+  return result;
+}
+template <class Get>
+test::AttentionOracle row_oracle(const Heads& h, double scale, const Row& row, Get get) {
+  const RowInputs in = row_inputs(h, scale, row, keys_of(h, row, get), get);
+  return test::attention_oracle(in.problem, in.q, in.k, in.v, in.bias);
+}
+
+// Row n of a tensor, heads and tokens in its order.
+inline Row row_at(std::int64_t heads, std::int64_t tokens, bool tokens_first, std::int64_t n) {
+  const std::int64_t sequence = n / (heads * tokens);
+  return tokens_first ? Row{sequence, n % heads, n / heads % tokens}
+                      : Row{sequence, n / tokens % heads, n % tokens};
 }
 
 struct Results {
@@ -83,32 +117,53 @@ struct Results {
   std::vector<double> log_sum, query_condition;
 };
 
-inline References references(const Problem& problem, const Inputs& inputs) {
-  const Heads h = heads_of(problem);
-  std::map<std::string_view, const std::vector<double>*> tensors;
-  for (const auto& [name, input] : inputs) tensors[name] = &input.values;
-  const auto get = [&](const char* name, std::int64_t i) {
-    return (*tensors.at(name))[static_cast<std::size_t>(i)];
+template <class Get>
+Results results_of(const Heads& h, double scale, Get get) {
+  const auto of_queries = [&](std::int64_t length) {
+    return static_cast<std::size_t>(test::element_count(h.extents(Heads::Of::queries, length)));
   };
-  const auto all = std::make_shared<Results>();
-  for (auto* const each : {&all->value, &all->weighted_abs, &all->condition})
-    each->resize(static_cast<std::size_t>(problem.tensor("out").size()));
-  for (auto* const each : {&all->log_sum, &all->query_condition})
+  Results all;
+  for (auto* const each : {&all.value, &all.weighted_abs, &all.condition})
+    each->resize(of_queries(h.value_depth));
+  for (auto* const each : {&all.log_sum, &all.query_condition})
     each->resize(static_cast<std::size_t>(h.log_sums()));
   for (std::int64_t b = 0; b < h.batch; ++b)
     for (std::int64_t head = 0; head < h.heads; ++head)
       for (std::int64_t i = 0; i < h.tokens(Heads::Of::queries, b); ++i) {
-        const test::AttentionOracle row =
-            row_oracle(h, problem.scalars.at("scale"), {b, head, i}, get);
+        const test::AttentionOracle row = row_oracle(h, scale, {b, head, i}, get);
         const auto to = h.at(Heads::Of::queries, h.value_depth, b, head, i);
-        std::copy(row.value.begin(), row.value.end(), all->value.begin() + to);
-        std::copy(row.weighted_abs.begin(), row.weighted_abs.end(), all->weighted_abs.begin() + to);
+        std::copy(row.value.begin(), row.value.end(), all.value.begin() + to);
+        std::copy(row.weighted_abs.begin(), row.weighted_abs.end(), all.weighted_abs.begin() + to);
         std::copy(row.score_condition.begin(), row.score_condition.end(),
-                  all->condition.begin() + to);
+                  all.condition.begin() + to);
         const auto at = static_cast<std::size_t>(h.log_sum_at(b, head, i));
-        all->log_sum[at] = row.log_sum[0];
-        all->query_condition[at] = row.query_condition[0];
+        all.log_sum[at] = row.log_sum[0];
+        all.query_condition[at] = row.query_condition[0];
       }
+  return all;
+}
+
+// For oracles of single rows: elements of what a test holds.
+inline auto getter(const Inputs& inputs) {
+  std::map<std::string_view, const std::vector<double>*> tensors;
+  for (const auto& [name, input] : inputs) tensors[name] = &input.values;
+  return [tensors = std::move(tensors)](const char* name, std::int64_t i) {
+    return (*tensors.at(name))[static_cast<std::size_t>(i)];
+  };
+}
+// The same of what is timed.
+inline auto getter(const Problem& problem, const Values& values) {
+  std::map<std::string_view, Elements> tensors;
+  for (const Tensor& tensor : problem.inputs) tensors[tensor.name] = values(tensor.name);
+  return [tensors = std::move(tensors)](const char* name, std::int64_t i) {
+    return tensors.at(name)(i);
+  };
+}
+
+inline References references(const Problem& problem, const Inputs& inputs) {
+  const Heads h = heads_of(problem);
+  const auto all =
+      std::make_shared<Results>(results_of(h, problem.scalars.at("scale"), getter(inputs)));
   References result;
   result["out"] = {all->value, [=, dtype = problem.dtype](std::string_view variant) {
                      std::vector<double> bounds;
@@ -130,24 +185,15 @@ inline References references(const Problem& problem, const Inputs& inputs) {
 inline Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                           std::int64_t count, const Values& values) {
   const Heads h = heads_of(problem);
-  std::map<std::string_view, Elements> tensors;
-  for (const Tensor& tensor : problem.inputs) tensors[tensor.name] = values(tensor.name);
-  const auto get = [&](const char* name, std::int64_t i) { return tensors.at(name)(i); };
+  const auto get = getter(problem, values);
   const bool is_out = output == "out";
   const std::int64_t length = is_out ? h.value_depth : 1;
   Results all;
   test::AttentionOracle row;
   for (std::int64_t i = first; i < first + count; ++i) {
-    if (i == first || i % length == 0) {
-      const std::int64_t n = i / length;
-      const bool tokens_first = is_out && h.tokens_first;
-      const std::int64_t inner = tokens_first ? h.heads : h.queries;
-      const std::int64_t outer = n / inner % (tokens_first ? h.queries : h.heads);
+    if (i == first || i % length == 0)
       row = row_oracle(h, problem.scalars.at("scale"),
-                       {n / (h.heads * h.queries), tokens_first ? n % inner : outer,
-                        tokens_first ? outer : n % inner},
-                       get);
-    }
+                       row_at(h.heads, h.queries, is_out && h.tokens_first, i / length), get);
     const auto at = static_cast<std::size_t>(i % length);
     all.value.push_back(is_out ? row.value[at] : row.log_sum[0]);
     all.weighted_abs.push_back(is_out ? row.weighted_abs[at] : 0);

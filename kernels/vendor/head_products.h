@@ -1,0 +1,58 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A product for each head of K and V, of what the chains of attention and its gradient consist.
+// Heads of Q that share keys are rows of one product.
+#pragma once
+
+#include "vendor/attention.h"
+#include "vendor/gemm.h"
+
+#include <array>
+
+namespace kg::vendor {
+
+class HeadProducts {
+ public:
+  HeadProducts(std::string_view library, const AttentionProblem& problem, Stream& stream)
+      : library_(library), dtype_(problem.dtype), batch_(problem.batch * problem.kv_heads),
+        stream_(stream) {}
+
+  // Packed; transposed: it lies by columns.
+  struct Factor {
+    const void* data;
+    bool transposed = false;
+  };
+  // c = alpha a b; extents: rows and columns of c, and the sums' length.
+  void multiply(const std::array<std::int64_t, 3>& extents, float alpha, const Factor& a,
+                const Factor& b, void* c) const {
+    const auto [m, n, k] = extents;
+    Gemm product{.dtype = dtype_,
+                 .transpose_a = a.transposed,
+                 .transpose_b = b.transposed,
+                 .m = m,
+                 .n = n,
+                 .k = k,
+                 .alpha = alpha,
+                 .a = a.data,
+                 .lda = a.transposed ? m : k,
+                 .b = b.data,
+                 .ldb = b.transposed ? k : n,
+                 .beta = 0,
+                 .c = c,
+                 .ldc = n};
+    product.batch = batch_;
+    product.stride_a = m * k;
+    product.stride_b = k * n;
+    product.stride_c = m * n;
+    gemm(library_, product, Math::pedantic, stream_);
+  }
+
+ private:
+  std::string_view library_;
+  Dtype dtype_;
+  std::int64_t batch_;
+  Stream& stream_;
+};
+
+} // namespace kg::vendor

@@ -1,0 +1,17 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/attention_backward.h"
+
+namespace kg::vendor {
+namespace {
+
+constexpr AttentionVariant kTable[] = {
+    {"openblas", "openblas", "onednn"},
+    {"onednn", "onednn", "onednn"},
+};
+
+} // namespace
+
+std::span<const AttentionVariant> attention_backward_table() { return kTable; }
+
+} // namespace kg::vendor

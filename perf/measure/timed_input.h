@@ -1,0 +1,63 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An input of a timed case on the device: random, as its tensor gives it, or made of others by the
+// problem.
+#pragma once
+
+#include "perf/measure/random_data.h"
+#include "runtime/buffer.h"
+#include "tests/contract/call.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace kg::perf {
+
+class TimedInput {
+ public:
+  TimedInput(const card::Tensor& tensor, test::Tensor random, Stream& stream) : tensor_(tensor) {
+    if (!tensor.element && !tensor.made) {
+      random_.emplace(tensor.dtype, card::strided(tensor, {}).storage_size(), random, stream);
+      return;
+    }
+    const std::size_t width = size_of(tensor.dtype);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size()) * width);
+    for (std::int64_t i = 0; i < tensor.size() && tensor.element; ++i) {
+      const std::uint64_t bits = tensor.element(i);
+      std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &bits,
+                  width); // little-endian
+    }
+    given_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
+  }
+
+  void* data() const { return random_ ? random_->data() : given_.data(); }
+
+  // Of what is made: now it is.
+  void read(Stream& stream) {
+    if (tensor_.made) made_ = test::observe_bytes(tensor_.dtype, given_.to_host(stream));
+  }
+
+  // Of element i, row-major.
+  std::uint64_t bits(std::int64_t i) const {
+    if (tensor_.made) return made_.bits[static_cast<std::size_t>(i)];
+    return random_ ? test::encode(tensor_.dtype, value(i)) : tensor_.element(i);
+  }
+  double value(std::int64_t i) const {
+    if (tensor_.made) return made_.values[static_cast<std::size_t>(i)];
+    if (!random_) return test::decode(tensor_.dtype, tensor_.element(i));
+    const std::int64_t cols = tensor_.extents.back();
+    return random_->at(tensor_.gap == 0 ? i : i / cols * (cols + tensor_.gap) + i % cols);
+  }
+
+ private:
+  card::Tensor tensor_;
+  std::optional<RandomTensor> random_;
+  DeviceBuffer<std::byte> given_;
+  test::Observed made_;
+};
+
+} // namespace kg::perf

@@ -1,0 +1,245 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Gradients of attention, by attention's shapes (heads.h) and masks. Tests have the out and log_sum
+// of a forward pass in fp64, rounded once.
+#include "attention_backward/attention_backward.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/buffer.h"
+#include "tests/contract/card.h"
+#include "tests/ops/attention/heads.h"
+#include "tests/ops/attention/problems.h"
+#include "tests/ops/attention_backward/references.h"
+#include "tests/ops/attention_backward/samples.h"
+#include "vendor/attention_backward.h"
+
+namespace kg::card {
+namespace {
+
+using namespace attention_problems;
+
+// A forward problem's results are read here.
+template <class T>
+attention::Problem<T> forward_of(const Call& call) {
+  attention::Problem<T> f = bound<T>(call);
+  f.out = const_cast<T*>(call.in<T>("out"));
+  f.out_stride = query_strides(f, call, "out");
+  f.log_sum = const_cast<float*>(call.in<float>("log_sum"));
+  f.log_sum_stride = call.leading("log_sum");
+  return f;
+}
+
+// Where it is timed, out and log_sum are what ours makes.
+void run_forward(const Call& call, Stream& stream) {
+  dispatch(call.problem().dtype, [&]<class T>() {
+    constexpr auto kVariant = attention::Variant::automatic;
+    attention::Problem<T> f = forward_of<T>(call);
+    const DeviceBuffer<std::byte> workspace(attention::workspace_bytes(f, kVariant));
+    f.workspace = reinterpret_cast<float*>(workspace.data());
+    attention::run(f, kVariant, stream);
+    stream.synchronize();
+  });
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const Heads h = heads_of(shape);
+  const Work work = dispatch(dtype, [&]<class T>() {
+    return attention_backward::work(attention_backward::Problem<T>{.forward = counted<T>(h)});
+  });
+  Problem result{dtype, shape.text(),
+                 {},    {},
+                 work,  pairs(h) * static_cast<double>(2 * (3 * h.depth + 2 * h.value_depth))};
+  add_inputs(h, result);
+  const auto of_queries = [&](std::int64_t length) {
+    return h.extents(Heads::Of::queries, length);
+  };
+  const auto of_keys = [&](std::int64_t length) { return h.extents(Heads::Of::keys, length); };
+  // Before what some problems have alone: the same data with every mask.
+  Tensor of_forward[] = {{"out", dtype, of_queries(h.value_depth), false},
+                         log_sum_tensor(h),
+                         {"dout", dtype, of_queries(h.value_depth), false}};
+  of_forward[0].made = of_forward[1].made = true;
+  result.inputs.insert(result.inputs.begin() + 3, std::begin(of_forward), std::end(of_forward));
+  result.make = run_forward;
+  result.outputs = {{"dq", dtype, of_queries(h.depth), false},
+                    {"dk", dtype, of_keys(h.depth), false},
+                    {"dv", dtype, of_keys(h.value_depth), false}};
+  result.draw = [](const Problem& p, Inputs& inputs) {
+    draw_numbers(p, inputs);
+    attention_backward_samples::draw_forward(p, inputs);
+  };
+  return result;
+}
+
+struct Run {
+  template <class T>
+  attention_backward::Variant operator()(const Call& call, attention_backward::Variant variant,
+                                         Stream& stream) const {
+    attention_backward::Problem<T> p{.forward = forward_of<T>(call)};
+    const attention::Problem<T>& f = p.forward;
+    p.dout = call.in<T>("dout");
+    p.dout_stride = query_strides(f, call, "dout");
+    p.dq = call.out<T>("dq");
+    p.dq_stride = query_strides(f, call, "dq");
+    p.dk = call.out<T>("dk");
+    p.dk_stride = key_strides(f, call, "dk");
+    p.dv = call.out<T>("dv");
+    p.dv_stride = key_strides(f, call, "dv");
+    p.workspace =
+        static_cast<float*>(call.workspace(attention_backward::workspace_bytes(p, variant)));
+    return attention_backward::run(p, variant, stream);
+  }
+};
+
+std::vector<Variant> variants() {
+  std::vector<Variant> result = variants_of(attention_backward::kVariants, Run{});
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const attention_backward::Variant variant = attention_backward::kVariants[i];
+    result[i].supports = [variant](const Problem& problem) {
+      const Heads h = heads_of(problem);
+      return dispatch(problem.dtype, [&]<class T>() {
+        return attention_backward::supports<T>(variant, h.depth, h.value_depth);
+      });
+    };
+    if (variant == attention_backward::Variant::flash) result[i].dtypes = {Dtype::f16, Dtype::bf16};
+    if (variant != attention_backward::Variant::naive) continue;
+    result[i].sequence = [](const Problem& problem) {
+      const Heads h = heads_of(problem);
+      return std::max(h.keys, h.heads / h.kv_heads * h.queries) * (h.depth + h.value_depth);
+    };
+    result[i].accurate = false; // one sum over all keys or queries
+  }
+  return result;
+}
+
+// Of tensors with heads before tokens whose queries all see a key.
+std::vector<std::string_view> vendors_of(const Problem& problem) {
+  const Heads h = heads_of(problem);
+  if (h.tokens_first || !h.all_see()) return {};
+  return vendor::attention_backward_variants(problem.dtype);
+}
+
+// Libraries make out and log_sum once more.
+Problem of_vendor(const Problem& ours, std::string_view) {
+  Problem result = with_addend(ours);
+  for (Tensor& input : result.inputs)
+    input.optional |= input.name == "out" || input.name == "log_sum";
+  return result;
+}
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  const Problem& p = call.problem();
+  const std::int64_t scores = std::max<std::int64_t>(
+      p.tensor("addend").size() * static_cast<std::int64_t>(size_of(p.dtype)), 0);
+  auto* const weights =
+      static_cast<std::byte*>(call.workspace(static_cast<std::size_t>(2 * scores)));
+  vendor::attention_backward(
+      vendor,
+      {p.dtype, call.scalar("scale"), call.extent("addend", 0), call.extent("addend", 1),
+       call.extent("k", 1), call.extent("addend", 2), call.extent("addend", 3), call.extent("q", 3),
+       call.extent("v", 3)},
+      {call.address("q"), call.address("k"), call.address("v"), call.address("dout"),
+       call.address("addend"), weights, weights ? weights + scores : nullptr, call.address("dq"),
+       call.address("dk"), call.address("dv")},
+      stream);
+}
+
+// In the order of their launches, of what is not empty.
+std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
+                                              const Layout&) {
+  const Heads h = heads_of(problem);
+  const bool queries = h.batch * h.queries > 0, keys = h.batch * h.keys > 0;
+  std::vector<std::vector<std::string>> result;
+  if (variant == "naive") {
+    if (queries) result.push_back({"attention_backward::naive_queries<"});
+    if (keys) result.push_back({"attention_backward::naive_keys<"});
+    return result;
+  }
+  if (queries) result.push_back({"attention_backward::row_sums<"});
+  if (keys) result.push_back({"attention_backward::flash_keys<", flash_depths(h)});
+  if (queries) result.push_back({"attention_backward::flash_queries<", flash_depths(h)});
+  return result;
+}
+
+} // namespace
+
+Card attention_backward_card() {
+  Card card;
+  card.problem = problem;
+  card.variants = variants();
+  card.resolved = [](const Problem& problem) {
+    const Heads h = heads_of(problem);
+    return dispatch(problem.dtype, [&]<class T>() {
+      return name(attention_backward::resolved<T>(attention_backward::Variant::automatic, h.depth,
+                                                  h.value_depth));
+    });
+  };
+  card.run_automatic = automatic_of(attention_backward::Variant::automatic, Run{});
+  // A library rounds scores, weights and their gradients to the type of the tensors.
+  card.vendors = {vendors_of, run_vendor, 4, of_vendor};
+  card.vendors.on_host = [](const Problem& problem) {
+    return vendors_of(problem).empty() ? std::set<std::string_view>()
+                                       : std::set<std::string_view>{"openblas"};
+  };
+  card.references = attention_backward_references::references;
+  card.elements = attention_backward_references::elements;
+  card.exact_samples = [](Dtype dtype) {
+    return attention_backward_samples::exact_samples(dtype, problem);
+  };
+  card.random_samples = attention_backward_samples::random_samples;
+  card.special_samples = [](Dtype dtype) {
+    return attention_backward_samples::special_samples(dtype, problem);
+  };
+  card.usual = [](Dtype) {
+    return std::vector<std::string>{"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",
+                                    "b1_h2_q66_k70_d128", "b1_h1_q20_k33_d192_v128",
+                                    "b1_h1_q17_k40_d256"};
+  };
+  card.sizes = [](Dtype) {
+    std::vector<std::string> shapes;
+    for (const char* const tokens :
+         {"q1_k1", "q2_k7", "q15_k63", "q16_k64", "q17_k65", "q64_k16", "q65_k128", "q129_k129"})
+      shapes.push_back(std::string("b1_h2_kv1_") + tokens + "_d64");
+    for (const int depth : {8, 24, 72, 96, 104, 136, 200, 248})
+      shapes.push_back("b2_h1_q18_k20_d" + std::to_string(depth));
+    // Of naive alone.
+    for (const char* const depths : {"d1", "d5_v3", "d67_v130", "d300_v64", "d16_v300"})
+      shapes.push_back(std::string("b1_h2_q9_k70_") + depths);
+    return shapes;
+  };
+  // With a single key every weight is 1, and dS what rounding leaves of 0.
+  card.vacuous_outputs = [](const std::string& shape) {
+    return heads_of(shape).keys == 1 ? std::vector<std::string>{"dq", "dk"}
+                                     : std::vector<std::string>();
+  };
+  card.misaligned = [](Dtype) {
+    return std::vector<std::string>{"b1_h2_q9_k17_d40_v24", "b1_h1_q5_k9_d128_v72"};
+  };
+  card.empty = {"b0_h2_q3_k4_d8", "b0_h2_q0_k0_d8", "b2_h2_q0_k0_d8"};
+  card.far = [](Dtype) {
+    return std::vector<std::string>{"b1_h1_q2_k2_d8", "b1_h2_q1_k2_d64_v40"};
+  };
+  card.refused_scalars = {
+      {"scale", {0, -1, attention_backward_samples::kInfinity, attention_backward_samples::kNan}}};
+  card.kernels = kernels;
+  card.compiled_otherwise = "exp2f, fused products";
+  card.kind_on_host = card.kind_on_gpu = kg::Kind::compute;
+  card.in_turns = true;
+  card.timed_on_host = {{"b1_h2_q64_k128_d64", true}, {"b1_h2_kv1_q64_k128_d128_causal"}};
+  // attention's.
+  card.timed_on_gpu = {{"b8_h12_q1024_k1024_d64_causal"},
+                       {"b1_h32_kv8_q4096_k4096_d128_causal", true},
+                       {"b2_h32_kv8_q2048_k2048_d128"},
+                       {"b4_h14_kv2_q2048_k2048_d64_causal"},
+                       {"b1_h32_kv8_q8192_k8192_d128_causal_window4096"},
+                       {"b1_h16_q2048_k2048_d192_v128_causal"}};
+  return card;
+}
+
+} // namespace kg::card
