@@ -56,11 +56,11 @@ __device__ inline RowSums sums_of_part(const T* row, std::int64_t classes, bool 
                                        float origin, int thread, int threads) {
   constexpr int kCount = kPackElements<T>;
   static_assert(2 * (kCount - 1) <= 32, "one thread per element of the edges");
-  using Stored = Pack<T, kCount>;
+  using Stored = StoredPack<T, kCount>;
   const std::int64_t boundary = elements_to_boundary(row);
   const std::int64_t head = boundary < classes ? boundary : classes;
   const std::int64_t packs = (classes - head) / kCount;
-  const auto* const body = reinterpret_cast<const Stored*>(row + head);
+  const T* const body = row + head;
   RowSums result;
 
   if (thread < classes - packs * kCount) { // head and tail together
@@ -75,20 +75,22 @@ __device__ inline RowSums sums_of_part(const T* row, std::int64_t classes, bool 
     Stored stored[kLoads];
     if (is_there(kLoads - 1)) {
       KG_UNROLL
-      for (int l = 0; l < kLoads; ++l) stored[l] = body[first + l * threads];
+      for (int l = 0; l < kLoads; ++l) stored[l].load(body + (first + l * threads) * kCount);
     } else {
+      Pack<T, kCount> none;
+      KG_UNROLL
+      for (int e = 0; e < kCount; ++e) none.element[e] = from_float<T>(kMinusInfinity);
       KG_UNROLL
       for (int l = 0; l < kLoads; ++l) {
-        KG_UNROLL
-        for (int e = 0; e < kCount; ++e) stored[l].element[e] = from_float<T>(kMinusInfinity);
-        if (is_there(l)) stored[l] = body[first + l * threads];
+        stored[l].set(none);
+        if (is_there(l)) stored[l].load(body + (first + l * threads) * kCount);
       }
     }
     Floats<kCount> x[kLoads];
+    widen(stored, x);
     float largest = kMinusInfinity;
     KG_UNROLL
     for (int l = 0; l < kLoads; ++l) {
-      x[l] = widened(stored[l]);
       KG_UNROLL
       for (int e = 0; e < kCount; ++e) largest = fmaxf(largest, x[l].value[e]);
     }

@@ -87,7 +87,9 @@ struct Slopes {
   template <int Count>
   __device__ __forceinline__ Pack<T, Count> turned(Pack<T, Count> stored,
                                                    std::int64_t first) const {
-    const Floats<Count> values = widened(stored);
+    StoredPack<T, Count> raw;
+    raw.set(stored);
+    const Floats<Count> values = widened(raw);
     const std::int64_t apart = row.target - first;
     const int at = apart >= 0 && apart < Count ? static_cast<int>(apart) : -1;
     KG_UNROLL
