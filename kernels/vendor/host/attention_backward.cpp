@@ -5,13 +5,13 @@
 namespace kg::vendor {
 namespace {
 
-constexpr AttentionVariant kTable[] = {
+constexpr AttentionVariant kAttentionBackwardTable[] = {
     {"openblas", "openblas", "onednn"},
     {"onednn", "onednn", "onednn"},
 };
 
 } // namespace
 
-std::span<const AttentionVariant> attention_backward_table() { return kTable; }
+std::span<const AttentionVariant> attention_backward_table() { return kAttentionBackwardTable; }
 
 } // namespace kg::vendor
