@@ -40,11 +40,18 @@ struct Symbol {
   std::size_t bytes = 0;
 };
 
+struct Managed {
+  Program* program = nullptr;
+  void** pointer = nullptr;
+  std::string name;
+};
+
 struct Registered {
   std::mutex mutex;
   std::vector<std::unique_ptr<Program>> programs;
   std::map<const void*, Kernel> kernels;
   std::map<const void*, Symbol> symbols;
+  std::vector<Managed> managed;
 };
 // Programs register before main() and ask after it.
 Registered& registered() {
@@ -72,6 +79,14 @@ Kernel& find(Registered& all, const void* address) {
       found != all.kernels.end(),
       fmt::format("no kernel is registered at {}; link the program with -cudart shared", address));
   return found->second;
+}
+
+// Where a program's variable lies, made when it is first asked for.
+void* place_of(const Program& program, const std::string& name) {
+  require(program.missing.empty(), program.missing);
+  const ptx_run::Module module = ptx_run::parse(program.ptx, "program.ptx", "none");
+  ptx_run::make_variable(module, name);
+  return ptx_run::variable(module.id.c_str(), name.c_str());
 }
 
 } // namespace
@@ -158,6 +173,19 @@ std::string kernel_name_at(const void* address) {
   return detail::readable_kernel_name(mangled_name_at(address));
 }
 
+void register_managed(Program* program, void** pointer, const char* name) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  all.managed.push_back({program, pointer, name});
+}
+
+void place_managed(const Program* program) {
+  Registered& all = registered();
+  const std::lock_guard lock(all.mutex);
+  for (const Managed& each : all.managed)
+    if (each.program == program) *each.pointer = place_of(*program, each.name);
+}
+
 Variable variable_at(const void* address) {
   Registered& all = registered();
   const std::lock_guard lock(all.mutex);
@@ -165,10 +193,7 @@ Variable variable_at(const void* address) {
   require(found != all.symbols.end(),
           fmt::format("no __device__ or __constant__ variable is registered at {}", address));
   const Symbol& symbol = found->second;
-  require(symbol.program->missing.empty(), symbol.program->missing);
-  const ptx_run::Module module = ptx_run::parse(symbol.program->ptx, "program.ptx", "none");
-  ptx_run::make_variable(module, symbol.name);
-  return {ptx_run::variable(module.id.c_str(), symbol.name.c_str()), symbol.bytes};
+  return {place_of(*symbol.program, symbol.name), symbol.bytes};
 }
 
 } // namespace kg::emulate

@@ -25,6 +25,11 @@ void unregister_program(Program* program);
 void register_kernel(Program* program, const void* address, const char* mangled);
 void register_variable(Program* program, const void* address, const char* name, std::size_t bytes);
 
+// A __managed__ variable: the host knows it by a pointer, which place_managed() writes.
+void register_managed(Program* program, void** pointer, const char* name);
+// Throws Error where the program holds no PTX.
+void place_managed(const Program* program);
+
 // The kernel that a program knows by this address, compiled when it is first asked for. Throws
 // Error where it is not registered, or is not executed.
 const ptx_run::LoadedKernel& kernel_at(const void* address);

@@ -5,6 +5,7 @@
 // registration of fat binaries, and the two halves of <<<>>>.
 #include "emulate/launch.h"
 #include "emulate/modules.h"
+#include "foreign/state.h"
 
 #include <vector>
 
@@ -33,7 +34,12 @@ extern "C" {
 }
 [[gnu::visibility("default")]] void __cudaRegisterFatBinaryEnd(void**) {}
 [[gnu::visibility("default")]] void __cudaUnregisterFatBinary(void**) {}
-[[gnu::visibility("default")]] char __cudaInitModule(void**) { return 1; }
+// Before the host looks at a __managed__ variable.
+[[gnu::visibility("default")]] char __cudaInitModule(void** program) {
+  return static_cast<char>(kg::foreign::call("__cudaInitModule", [&] {
+                             kg::emulate::place_managed(reinterpret_cast<Program*>(program));
+                           }) == cudaSuccess);
+}
 
 [[gnu::visibility("default")]] void __cudaRegisterFunction(void** program, const char* address,
                                                            char*, const char* name, int, void*,
@@ -44,6 +50,12 @@ extern "C" {
                                                       const char* name, int, std::size_t bytes, int,
                                                       int) {
   kg::emulate::register_variable(reinterpret_cast<Program*>(program), address, name, bytes);
+}
+
+[[gnu::visibility("default")]] void __cudaRegisterManagedVar(void** program, void** pointer, char*,
+                                                             const char* name, int, std::size_t,
+                                                             int, int) {
+  kg::emulate::register_managed(reinterpret_cast<Program*>(program), pointer, name);
 }
 
 [[gnu::visibility("default")]] unsigned

@@ -46,6 +46,10 @@ compile race histogram.cu -cudart shared "${ptx[@]}" -DRACE
 expect 1 '[race] kernel histogram' --checked -- ./race
 grep -qE 'histogram\.cu:18.*|histogram\.cu:22' out.txt || { cat out.txt; exit 1; }
 
+compile managed managed.cu -cudart shared "${ptx[@]}"
+expect 0 'right, 46, 9, cudaSuccess' -- ./managed
+expect 0 'right, 46, 9, cudaSuccess' --checked -- ./managed
+
 # Blocks that wait for each other, and where one barrier is missing.
 compile grid grid.cu -cudart shared "${ptx[@]}"
 expect 0 'right, cudaSuccess' -- ./grid

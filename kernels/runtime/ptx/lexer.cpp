@@ -94,6 +94,12 @@ void Lexer::skip_braces() {
   }
 }
 
+void Lexer::skip_brackets() {
+  expect('(');
+  while (take() != ')') {
+  }
+}
+
 void Lexer::skip_statement() {
   while (take() != ';') {
   }

@@ -34,6 +34,7 @@ class Lexer {
   std::int64_t number(); // decimal or hexadecimal, with a sign
   std::string rest_of_line();
   void skip_braces();
+  void skip_brackets(); // (with none inside)
   void skip_statement();
 
  private:

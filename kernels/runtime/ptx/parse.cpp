@@ -107,6 +107,8 @@ class Parser : private Lexer {
         result.alignment = static_cast<std::size_t>(number());
       else if (const std::string type = at.substr(1); size_of(type) != 0)
         result.type = type;
+      else if (at == ".attribute") // .managed: the host reads all memory
+        skip_brackets();
       else
         refuse("a variable with " + at + " is not executed");
     }
