@@ -11,9 +11,9 @@
 
 namespace kg::sass {
 
-// What the variable KERNELGRADE_NVDISASM names, nothing where that is "none"; otherwise the first of PATH, of CUDA_HOME's bin, of
-// /usr/local/cuda/bin, and of the package in `python3`. Empty where there is none. Throws Error
-// where the variable names no file.
+// What the variable KERNELGRADE_NVDISASM names, nothing where that is "none"; otherwise the first
+// of PATH, of CUDA_HOME's bin, of /usr/local/cuda/bin, and of the package in `python3`. Empty where
+// there is none. Throws Error where the variable names no file.
 std::filesystem::path find_nvdisasm();
 
 // What to say where there is none.
