@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // Joins the parts of 32 channels: each of a block's W warps every W-th part, then the first warp
 // theirs.
-inline __global__ void __launch_bounds__(kFinishWarps* kLanes)
+__global__ void __launch_bounds__(kFinishWarps* kLanes)
     finish_moments(float* partials, std::int64_t parts, std::int64_t channels, Statistics s) {
   __shared__ Moments sums[kFinishWarps][kLanes];
   const unsigned lane = threadIdx.x % kLanes;
