@@ -177,7 +177,7 @@ void add_memory(Table& table) {
       table.push_back(load(Form("ld" + space + "." + type)));
       table.push_back(store(Form("st" + space + "." + type)));
     }
-  for (const std::string space : {".global", ".shared"})
+  for (const std::string space : {".global", ".shared", ""})
     for (const std::string elements :
          {"v2.u8", "v4.u8", "v2.u16", "v4.u16", "v2.b16", "v4.b16", "v2.u32", "v4.u32", "v2.b32",
           "v4.b32", "v2.f32", "v4.f32", "v2.u64", "v2.b64", "v2.f64"}) {
