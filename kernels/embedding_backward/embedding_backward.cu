@@ -98,15 +98,15 @@ void require_valid(const Problem<T>& p) {
   require_elements("embedding_backward: order", p.order, p.count);
   require_elements("embedding_backward: offsets", p.offsets, p.rows + 1);
   require_elements("embedding_backward: y", p.y, results);
-  const auto apart = [&](const char* name, const auto* data, std::int64_t elements) {
+  const auto apart = [&](const std::string& what, const auto* data, std::int64_t elements) {
     constexpr auto kEach = static_cast<std::int64_t>(sizeof(*data));
     if (elements > 0)
-      require_apart(std::string("embedding_backward: ") + name, data, elements * kEach, "y", p.y,
+      require_apart(what, data, elements * kEach, "y", p.y,
                     results * static_cast<std::int64_t>(sizeof(T)));
   };
-  apart("x", p.x, p.count * p.inner);
-  apart("order", p.order, p.count);
-  apart("offsets", p.offsets, p.rows + 1);
+  apart("embedding_backward: x", p.x, p.count * p.inner);
+  apart("embedding_backward: order", p.order, p.count);
+  apart("embedding_backward: offsets", p.offsets, p.rows + 1);
 }
 
 } // namespace
