@@ -99,7 +99,7 @@ struct Weights {
   }
 };
 
-// The row whose part `part` each thread has, arrived; sum(value) adds over the row's threads.
+// `part` is the thread's part of the row, and has arrived; sum(value) adds over the threads.
 template <Kind kind, class T, class Part, class Sum>
 __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool is_first,
                           Sum sum) {

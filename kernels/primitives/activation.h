@@ -70,7 +70,7 @@ __device__ inline NormalTail short_normal_tail(float a) {
   return {p * t * exponential, kHeight * exponential};
 }
 
-// x Phi(x) by that. Of -inf the tail is 0, and 0 times a number.
+// x Phi(x) by that. -inf gives -0: the factor of its tail, 0, is finite.
 __device__ inline float short_gelu(float x) {
   constexpr float kVanished = 16.0f; // Phi(-16) is no number of f32
   const float a = fabsf(x);

@@ -10,8 +10,8 @@
 
 namespace kg {
 
-// Pack number `pack` of the row, alone. Who wants several loads them as they are stored
-// (stored_pack.h), or one waits for the other.
+// Pack number `pack` of the row. A thread that wants several loads them as they are stored
+// (stored_pack.h): through this function one load would wait for the other.
 template <class T, int Count>
 __device__ __forceinline__ Floats<Count> load_pack(const T* row, std::int64_t pack,
                                                    std::int64_t cols, float padding) {
