@@ -35,6 +35,8 @@ std::vector<std::set<std::string>> choices(const Problem& problem) {
   return result;
 }
 
+constexpr std::size_t kChoicesOfEachShape = 6; // three inputs: each alone, and each two
+
 // A flush loses all of a number. Of one of 2^-129, as they are here in f32, gradual underflow loses
 // at most 2^-150 by each rounding, 2^-21 of it, which the bounds of normal numbers leave out: 2^-8
 // of the largest result are thousands of those, and a small part of what a flush would change. Of
@@ -57,12 +59,20 @@ References with_underflow(References references) {
 
 } // namespace
 
+// Of which inputs are small, each shape takes all of them, and of the others its share: an
+// operation of many inputs has so many choices that not every shape can take every one.
 void subnormal_numbers(Judge& judge) {
-  for (const std::string& shape : judge.card().usual(judge.dtype())) {
-    const Sample usual = judge.random(shape);
+  const std::vector<std::string> shapes = judge.card().usual(judge.dtype());
+  for (std::size_t turn = 0; turn < shapes.size(); ++turn) {
+    const Sample usual = judge.random(shapes[turn]);
     const Problem problem = problem_of(judge.card(), judge.dtype(), usual);
     const Inputs numbers = completed(problem, usual.inputs);
-    for (const std::set<std::string>& small : choices(problem)) {
+    const std::vector<std::set<std::string>> small_inputs = choices(problem);
+    const std::size_t others = small_inputs.size() - 1;
+    const std::size_t step = others <= kChoicesOfEachShape ? 1 : shapes.size();
+    for (std::size_t choice = 0; choice < small_inputs.size(); ++choice) {
+      if (choice > 0 && (choice - 1) % step != turn % step) continue;
+      const std::set<std::string>& small = small_inputs[choice];
       Sample sample = usual;
       sample.fill = "subnormal";
       for (const std::string& name : small) {

@@ -98,15 +98,20 @@ class Library {
   std::unordered_map<std::string_view, const Text*> where_;
 };
 
-// What launches run, and what they found.
+// A folder's kernels, and what was found of those that were launched.
+struct Opened {
+  std::unique_ptr<Library> library; // once a launch asks for it
+  std::map<const void*, std::optional<LoadedKernel>> known;
+};
+
+// What launches run. A test that goes to and fro between two folders opens each but once.
 struct Chosen {
   std::mutex mutex;
   std::string folder = [] {
     const char* value = std::getenv("KERNELGRADE_PTX");
     return std::string(value ? value : "");
   }();
-  std::unique_ptr<Library> library; // once a launch asks for it
-  std::map<const void*, std::optional<LoadedKernel>> known;
+  std::map<std::string, Opened> opened;
   std::atomic<bool> enabled = !folder.empty();
 };
 Chosen& chosen() {
@@ -158,8 +163,6 @@ detail::ErasedKernel erased(const LoadedKernel& kernel) {
 void use(const std::string& folder) {
   Chosen& now = chosen();
   const std::lock_guard lock(now.mutex);
-  now.known.clear();
-  now.library.reset();
   now.folder = folder;
   now.enabled = !folder.empty();
 }
@@ -169,7 +172,9 @@ bool enabled() { return chosen().enabled; }
 std::optional<LoadedKernel> find(const void* kernel) {
   Chosen& now = chosen();
   const std::lock_guard lock(now.mutex);
-  if (const auto found = now.known.find(kernel); found != now.known.end()) return found->second;
+  Opened& opened = now.opened[now.folder];
+  if (const auto found = opened.known.find(kernel); found != opened.known.end())
+    return found->second;
   Dl_info info;
   require(dladdr(kernel, &info) != 0, "a kernel of no module was launched");
   std::optional<LoadedKernel> loaded;
@@ -179,10 +184,10 @@ std::optional<LoadedKernel> find(const void* kernel) {
     require(!name.empty(),
             "a kernel without a visible name has no PTX: link the program with -rdynamic (CMake: "
             "ENABLE_EXPORTS)");
-    if (!now.library) now.library = std::make_unique<Library>(now.folder);
-    loaded = now.library->load(info.dli_sname);
+    if (!opened.library) opened.library = std::make_unique<Library>(now.folder);
+    loaded = opened.library->load(info.dli_sname);
   }
-  now.known.emplace(kernel, loaded);
+  opened.known.emplace(kernel, loaded);
   return loaded;
 }
 
