@@ -119,6 +119,24 @@ TEST_P(Races, WritersOfOneValue) {
   EXPECT_EQ(out.to_host(stream_)[0], 7);
 }
 
+// Each block a word of its own bits, though as floats all are NaN.
+__global__ void store_bits(unsigned* out, const unsigned* words) {
+  if (threadIdx.x == 0) *out = words[blockIdx.x];
+}
+
+// NaN that a GPU's arithmetic would have given as one: a CPU's own, the compiler's, a GPU's.
+TEST_P(Races, WritersOfNan) {
+  const DeviceBuffer<unsigned> out(1);
+  const auto finding_of = [&](const std::vector<unsigned>& words) {
+    const auto values = DeviceBuffer<unsigned>::from_host(words, stream_);
+    return finding(store_bits, {4, 32}, out.data(), values.data());
+  };
+  EXPECT_THAT(finding_of({0xffc00000, 0x7fc00000, 0x7fffffff, 0x7fc00000}), IsEmpty());
+  EXPECT_THAT(finding_of({0xffffffff, 0xfffffffe, 0xffffffff, 0xfffffffd}), HasSubstr("[race]"))
+      << "-1, -2 and -3";
+  EXPECT_THAT(finding_of({0x7fc00000, 0x7fc00000, 0x3f800000, 0x7fc00000}), HasSubstr("[race]"));
+}
+
 __global__ void read_next_block(int* values, int* out) {
   values[blockIdx.x] = 1;
   out[blockIdx.x] = values[(blockIdx.x + 1) % gridDim.x];

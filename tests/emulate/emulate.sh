@@ -2,7 +2,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API) or thrust.
+# emulate.sh KERNELGRADE NVCC WHAT: programs that nvcc makes here, run by `kernelgrade emulate`. WHAT: runtime (the runtime API) or libraries
+# (Thrust and libcu++).
 set -euo pipefail
 kernelgrade=$1 nvcc=$2 what=$3
 sources=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -30,10 +31,15 @@ expect() {
 }
 
 ptx=(-gencode 'arch=compute_80,code=compute_80')
-if [[ $what == thrust ]]; then
+if [[ $what == libraries ]]; then
   compile reduce reduce.cu -cudart shared "${ptx[@]}"
   expect 0 '0 out of order' -- ./reduce
   expect 0 '0 out of order' --checked -- ./reduce
+  compile barrier barrier.cu -cudart shared "${ptx[@]}"
+  expect 0 'right, cudaSuccess' -- ./barrier
+  expect 0 'right, cudaSuccess' --checked -- ./barrier
+  compile barrier_race barrier.cu -cudart shared "${ptx[@]}" -DRACE
+  expect 1 '[race] kernel sums' --checked -- ./barrier_race
   exit
 fi
 
@@ -56,6 +62,10 @@ expect 0 'right, cudaSuccess' -- ./grid
 expect 0 'right, cudaSuccess' --checked -- ./grid
 compile grid_race grid.cu -cudart shared "${ptx[@]}" -DRACE
 expect 1 '[race] kernel shift' --checked -- ./grid_race
+
+compile calls calls.cu -cudart shared "${ptx[@]}"
+expect 0 'right, cudaSuccess' -- ./calls
+expect 0 'right, cudaSuccess' --checked -- ./calls
 
 compile machine_code histogram.cu -cudart shared -gencode 'arch=compute_80,code=sm_80'
 expect 1 'the program holds no PTX' -- ./machine_code

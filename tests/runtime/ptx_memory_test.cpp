@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // PTX on the executor: what threads do to each other's memory, variables of the module, and calls.
+#include "runtime/error.h"
 #include "tests/runtime/ptx_snippet.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace kg::ptx_run {
@@ -97,6 +99,65 @@ END:
                 "%r3, [retval0+8]; }\nmad.lo.s32 %r4, %r2, 1000, %r3; st.global.u32 [%out], %r4;",
                 {7}, 1, before)[0],
             55007u);
+}
+
+// By a pointer: from a table of the module's, as a virtual function's is found, and from elsewhere.
+TEST(Ptx, CallsThroughPointers) {
+  const std::string before = R"(
+.func (.param .b32 func_retval0) twice(.param .b32 twice_param_0)
+{
+  .reg .b32 %r<3>;
+  ld.param.u32 %r1, [twice_param_0];
+  add.s32 %r2, %r1, %r1;
+  st.param.b32 [func_retval0], %r2;
+  ret;
+}
+.func (.param .b32 func_retval0) next(.param .b32 next_param_0)
+{
+  .reg .b32 %r<3>;
+  ld.param.u32 %r1, [next_param_0];
+  add.s32 %r2, %r1, 1;
+  st.param.b32 [func_retval0], %r2;
+  ret;
+}
+.func (.param .b32 func_retval0) strange(.param .b32 strange_param_0)
+{
+  frobnicate.b32 1;
+  ret;
+}
+.func two(.param .b32 a, .param .b32 b)
+{
+  ret;
+}
+.visible .global .align 8 .u64 table[5] = {0, twice, next, two, strange};
+)";
+  const auto call = [&](const std::string& pointer) {
+    return run(pointer +
+                   "\n{ .param .b32 param0; st.param.b32 [param0], 20; .param .b32 retval0;\n"
+                   "prototype_0 : .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+                   "call (retval0), %d1, (param0), prototype_0; ld.param.b32 %r1, [retval0]; }\n"
+                   "st.global.u32 [%out], %r1;",
+               {0}, 1, before)[0];
+  };
+  const auto of_table = [&](int i) {
+    return call(fmt::format("mov.u64 %d2, table; ld.global.u64 %d1, [%d2+{}];", 8 * i));
+  };
+  EXPECT_EQ(of_table(1), 40u);
+  EXPECT_EQ(of_table(2), 21u);
+  EXPECT_EQ(call("mov.u64 %d1, next;"), 21u);
+  const auto complaint = [&](const auto& run_it) {
+    try {
+      run_it();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing was wrong");
+  };
+  for (const int wrong : {0, 3})
+    EXPECT_THAT(complaint([&] { of_table(wrong); }),
+                testing::HasSubstr("the pointer is of no function of the module with such"));
+  // What is not executed is refused where it is called.
+  EXPECT_THAT(complaint([&] { of_table(4); }), testing::HasSubstr("`frobnicate.b32`"));
 }
 
 TEST(Ptx, Printf) {

@@ -162,7 +162,8 @@ Snippet conversion(const Form& form) {
   });
   // Of NaN a 16-bit float has one, "canonical".
   result.canonical_nan = form.to == "f16" || form.to == "bf16";
-  return result;
+  // A bfloat16 becomes an f32 by a shift.
+  return form.to == "f32" && form.from != "bf16" ? with_one_nan(result) : result;
 }
 
 template <class Half>

@@ -53,13 +53,15 @@ void add_sums(Table& table) {
           const float kept = flushed(value, ftz);
           return sat ? saturated(kept) : kept;
         };
-        table.push_back(snippet("add" + suffix, [=](float a, float b) { return result(a, 1, b); }));
-        table.push_back(
-            snippet("sub" + suffix, [=](float a, float b) { return result(a, 1, -b); }));
-        table.push_back(snippet("mul" + suffix, [=](float a, float b) {
+        const auto add = [&](const std::string& family, auto function) {
+          table.push_back(with_one_nan(snippet(family + suffix, function)));
+        };
+        add("add", [=](float a, float b) { return result(a, 1, b); });
+        add("sub", [=](float a, float b) { return result(a, 1, -b); });
+        add("mul", [=](float a, float b) {
           return result(a, b, std::signbit(a) != std::signbit(b) ? -0.f : 0.f);
-        }));
-        if (*mode != '\0') table.push_back(snippet("fma" + suffix, result));
+        });
+        if (*mode != '\0') add("fma", result);
       }
   for (const std::string mode : {"", ".rn"}) {
     table.push_back(snippet("add" + mode + ".f64", [](double a, double b) { return a + b; }));
@@ -109,14 +111,15 @@ void add_quotients(Table& table) {
   const auto quotient = [](double a, double b) { return static_cast<float>(a / b); };
   for (const bool ftz : {false, true}) {
     const std::string suffix = ftz ? ".rn.ftz.f32" : ".rn.f32";
-    table.push_back(snippet("div" + suffix, [=](float a, float b) {
-      return flushed(quotient(flushed(a, ftz), flushed(b, ftz)), ftz);
-    }));
-    table.push_back(snippet("rcp" + suffix,
-                            [=](float a) { return flushed(quotient(1, flushed(a, ftz)), ftz); }));
-    table.push_back(snippet("sqrt" + suffix, [=](float a) {
+    const auto add = [&](const std::string& family, auto function) {
+      table.push_back(with_one_nan(snippet(family + suffix, function)));
+    };
+    add("div",
+        [=](float a, float b) { return flushed(quotient(flushed(a, ftz), flushed(b, ftz)), ftz); });
+    add("rcp", [=](float a) { return flushed(quotient(1, flushed(a, ftz)), ftz); });
+    add("sqrt", [=](float a) {
       return static_cast<float>(std::sqrt(static_cast<double>(flushed(a, ftz))));
-    }));
+    });
   }
   table.push_back(snippet("div.rn.f64", [](double a, double b) { return a / b; }));
   table.push_back(snippet("rcp.rn.f64", [](double a) { return 1 / a; }));

@@ -138,7 +138,7 @@ void add_product(Table& table, const ElementType& of, std::size_t depth) {
         out[lane * 4 + r] = Type<float>::wanted(
             static_cast<float>(sum[(lane / 4 + 8 * (r / 2)) * 8 + 2 * (lane % 4) + r % 2]));
   };
-  table.push_back(made);
+  table.push_back(with_one_nan(made));
 }
 
 } // namespace

@@ -47,6 +47,18 @@ void add_moves(Table& table) {
            "word; mul.wide.u32 %d1, %lane, 4; add.s64 %d0, %d0, %d1");
   of_space("local", ".local .align 4 .b8 word[4]; ", "word");
   of_space("global", "", "%out");
+
+  // Of which space a generic address is: here of shared, local and global memory.
+  for (const std::string space : {"shared", "local", "global"})
+    table.push_back(snippet(
+        "isspacep." + space,
+        [=](std::uint32_t) {
+          return std::array<bool, 3>{space == "shared", space == "local", space == "global"};
+        },
+        ".shared .align 4 .b8 word[4]; .local .align 4 .b8 own[4]; mov.u64 %d0, word; "
+        "cvta.shared.u64 %d0, %d0; mov.u64 %d1, own; cvta.local.u64 %d1, %d1; isspacep." +
+            space + " %o0, %d0; isspacep." + space + " %o1, %d1; isspacep." + space +
+            " %o2, %out;"));
 }
 
 void add_control(Table& table) {
@@ -83,6 +95,39 @@ void add_control(Table& table) {
   st.param.b32 [kg_result], %r2;
   ret;
 })";
+  // By its address: of one of two functions, from a table or a register.
+  table.push_back(snippet(
+      "call",
+      [](s32 a, s32 b) {
+        const auto x = static_cast<std::uint32_t>(a), y = static_cast<std::uint32_t>(b);
+        return std::pair(static_cast<s32>((a & 1) != 0 ? 3 * x : x ^ 255),
+                         static_cast<s32>((b & 1) != 0 ? 3 * y : y ^ 255));
+      },
+      "{ .param .b32 x; .param .b32 r; and.b32 %r0, %i0, 1; mov.u64 %d0, kg_table; "
+      "mul.wide.u32 %d1, %r0, 8; add.s64 %d0, %d0, %d1; ld.global.u64 %d0, [%d0]; "
+      "st.param.b32 [x], %i0; kg_one: .callprototype (.param .b32 _) _ (.param .b32 _); "
+      "call (r), %d0, (x), kg_one; ld.param.b32 %o0, [r]; and.b32 %r0, %i1, 1; "
+      "setp.ne.s32 %p0, %r0, 0; mov.u64 %d1, kg_thrice; mov.u64 %d2, kg_turned; "
+      "selp.b64 %d0, %d1, %d2, %p0; st.param.b32 [x], %i1; call (r), %d0, (x), kg_one; "
+      "ld.param.b32 %o1, [r]; }"));
+  table.back().functions = R"(
+.func (.param .b32 kg_result) kg_thrice(.param .b32 kg_a)
+{
+  .reg .b32 %r<2>;
+  ld.param.u32 %r0, [kg_a];
+  mul.lo.s32 %r1, %r0, 3;
+  st.param.b32 [kg_result], %r1;
+  ret;
+}
+.func (.param .b32 kg_result) kg_turned(.param .b32 kg_a)
+{
+  .reg .b32 %r<2>;
+  ld.param.u32 %r0, [kg_a];
+  xor.b32 %r1, %r0, 255;
+  st.param.b32 [kg_result], %r1;
+  ret;
+}
+.global .align 8 .u64 kg_table[2] = {kg_turned, kg_thrice};)";
 }
 
 } // namespace kg::test::snippets

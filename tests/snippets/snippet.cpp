@@ -190,6 +190,41 @@ Wanted Type<Within>::wanted(const Within& value) {
       .bits = std::bit_cast<std::uint32_t>(nearest), .error = value.error, .exact = value.exact};
 }
 
+Snippet of_warp(const std::string& form, std::vector<std::string> inputs,
+                std::vector<std::string> outputs, const std::string& body,
+                std::function<Word(const std::function<std::uint32_t(unsigned, std::size_t)>& in,
+                                   unsigned lane, std::size_t output)>
+                    result) {
+  Snippet made;
+  made.form = form;
+  made.inputs = std::move(inputs);
+  made.outputs = std::move(outputs);
+  made.body = body;
+  const std::size_t ins = made.inputs.size(), outs = made.outputs.size();
+  made.oracle = [=](const Word* in, Wanted* out) {
+    const auto operand = [=](unsigned lane, std::size_t i) {
+      return static_cast<std::uint32_t>(in[lane * ins + i]);
+    };
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      for (std::size_t k = 0; k < outs; ++k) out[lane * outs + k].bits = result(operand, lane, k);
+  };
+  return made;
+}
+
+Snippet with_one_nan(Snippet snippet) {
+  snippet.canonical_nan = true;
+  snippet.oracle = [oracle = std::move(snippet.oracle), types = snippet.outputs](const Word* in,
+                                                                                 Wanted* out) {
+    oracle(in, out);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      for (std::size_t k = 0; k < types.size(); ++k) {
+        Wanted& wanted = out[lane * types.size() + k];
+        if (types[k] == "f32" && std::isnan(float_of("f32", wanted.bits))) wanted.bits = 0x7fffffff;
+      }
+  };
+  return snippet;
+}
+
 std::string kernel_name(const Snippet& snippet) {
   std::string name = "kg_";
   for (const char c : snippet.form)

@@ -47,6 +47,17 @@ struct Snippet {
   int target = 80;              // the least architecture that has it
 };
 
+// A snippet of a whole warp: lanes' operands and results as words.
+Snippet of_warp(const std::string& form, std::vector<std::string> inputs,
+                std::vector<std::string> outputs, const std::string& body,
+                std::function<Word(const std::function<std::uint32_t(unsigned, std::size_t)>& in,
+                                   unsigned lane, std::size_t output)>
+                    result);
+
+// Of arithmetic on f32: the one NaN that it gives is 0x7fffffff. The PTX ISA leaves it open; it is
+// CUDA's programming guide that says so (1.1, A.2: "0x7fffffff").
+Snippet with_one_nan(Snippet snippet);
+
 // The text of a module with the kernels of some snippets, each named `kernel_name`.
 std::string module_of(const std::vector<const Snippet*>& snippets);
 std::string kernel_name(const Snippet& snippet);

@@ -14,28 +14,6 @@ namespace {
 
 using u32 = std::uint32_t;
 
-// A snippet of a whole warp: lanes' operands and results as words.
-Snippet of_warp(const std::string& form, std::vector<std::string> inputs,
-                std::vector<std::string> outputs, const std::string& body,
-                std::function<Word(const std::function<u32(unsigned, std::size_t)>& in,
-                                   unsigned lane, std::size_t output)>
-                    result) {
-  Snippet made;
-  made.form = form;
-  made.inputs = std::move(inputs);
-  made.outputs = std::move(outputs);
-  made.body = body;
-  const std::size_t ins = made.inputs.size(), outs = made.outputs.size();
-  made.oracle = [=](const Word* in, Wanted* out) {
-    const auto operand = [=](unsigned lane, std::size_t i) {
-      return static_cast<u32>(in[lane * ins + i]);
-    };
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      for (std::size_t k = 0; k < outs; ++k) out[lane * outs + k].bits = result(operand, lane, k);
-  };
-  return made;
-}
-
 // shfl, by the ISA's pseudocode: the lane that this one reads, and whether it is one of its
 // segment.
 struct Source {

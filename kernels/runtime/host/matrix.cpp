@@ -108,6 +108,11 @@ float sum_of(float sum, float a, float b) { return sum + a * b; }
 int sum_of(int sum, int a, int b) {
   return static_cast<int>(static_cast<unsigned>(sum) + static_cast<unsigned>(a * b));
 }
+// A GPU's arithmetic on f32 gives one NaN (runtime/ptx/prelude.h).
+float with_one_nan(float value) {
+  return value == value ? value : std::bit_cast<float>(0x7fffffffu);
+}
+int with_one_nan(int value) { return value; }
 
 // Fragments as PTX documents them. A register holds 1, 2 or 4 elements, next to each other in k; a
 // step is the part of k that the 4 lanes of a row hold in one register. Lane 4 r + c has: of A, for
@@ -139,7 +144,8 @@ void resolve_product(void* const* payload, unsigned lanes) {
         sum[row][column] = sum_of(sum[row][column], a[row][k], b[k][column]);
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     const auto& mine = *static_cast<Product<Format>*>(payload[lane]);
-    for (unsigned i = 0; i < 4; ++i) mine.sum[i] = sum[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
+    for (unsigned i = 0; i < 4; ++i)
+      mine.sum[i] = with_one_nan(sum[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2]);
   }
 }
 

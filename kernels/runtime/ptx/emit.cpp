@@ -59,13 +59,14 @@ Emitted Emitter::run() {
 
 std::string Emitter::statements() {
   scopes_.emplace_back();
-  std::string local;
+  std::string local = "  u32 looks = 0;\n";
   for (const Variable& variable : entry_.variables) {
     if (variable.space != "local") continue;
     const std::string name = identifier("R_", variable.name);
     local += fmt::format("  alignas({}) u8 {}[{}];\n", variable.alignment, name, variable.bytes);
     names_[variable.name] = name;
   }
+  find_seen();
   for (const Statement& each : entry_.statements) statement(each);
   return local + text_;
 }
@@ -73,8 +74,11 @@ std::string Emitter::statements() {
 std::string Emitter::functions() {
   std::string declarations, definitions;
   std::set<std::string> written;
-  while (written.size() < called_.size()) {
-    for (const std::string& name : std::set<std::string>(called_)) {
+  for (std::size_t before = ~std::size_t{0}; before != written.size();) {
+    before = written.size();
+    std::set<std::string> wanted = called_;
+    wanted.insert(pointed_.begin(), pointed_.end());
+    for (const std::string& name : wanted) {
       if (!written.insert(name).second) continue;
       const auto named = [&](const Entry& one) { return one.name == name; };
       Emitter callee(module_,
@@ -84,11 +88,20 @@ std::string Emitter::functions() {
       for (const auto* list : {&callee.entry_.results, &callee.entry_.parameters})
         for (const Parameter& parameter : *list)
           callee.names_[parameter.name] = "p" + std::to_string(place++);
-      const std::string body = callee.statements();
+      std::string body;
+      try {
+        body = callee.statements();
+      } catch (const Error& error) { // perhaps no pointer leads to it
+        if (called_.contains(name)) throw;
+        body = fmt::format("  lost_call(R\"({})\", Where{{\"{}\", 0}});\n", error.what(),
+                           module_.name);
+      }
       declarations += callee.declaration() + ";\n";
       definitions += callee.declaration() + " {\n  static_cast<void>(shared);\n" + body + "}\n";
       variables_.insert(callee.variables_.begin(), callee.variables_.end());
-      called_.insert(callee.called_.begin(), callee.called_.end());
+      auto& by_name = called_.contains(name) ? called_ : pointed_;
+      by_name.insert(callee.called_.begin(), callee.called_.end());
+      pointed_.insert(callee.pointed_.begin(), callee.pointed_.end());
     }
   }
   return declarations + definitions;
@@ -156,6 +169,7 @@ void Emitter::declare(const Parameter& parameter) {
   const std::string name = fmt::format("P{}", temporaries_++);
   line(fmt::format("alignas(16) u8 {}[{}];", name, std::max<std::size_t>(parameter.bytes, 1)));
   names_[parameter.name] = name;
+  argument_bytes_[parameter.name] = parameter.bytes;
 }
 
 void Emitter::statement(const Statement& statement) {
@@ -205,7 +219,7 @@ void Emitter::dispatch(const Instruction& instruction) {
   if (!guard.empty()) line(guard + "{");
   const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
                      converting() || moving() || memory() || asynchronous() || atomic() ||
-                     control() || call() || warp() || matrices();
+                     control() || mbarrier() || call() || warp() || matrices();
   if (!known)
     refuse(family == "wgmma" || family == "tcgen05" ? "compile the kernel for sm_80 as well"
                                                     : "the executor of PTX does not know it");

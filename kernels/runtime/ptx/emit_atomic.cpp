@@ -25,7 +25,7 @@ void Emitter::order_before() {
   if (has("release") || has("acq_rel")) line(fmt::format("fence({});", has("cta")));
 }
 
-// What a load that waits for others gives. Threads are not preempted: each look lets others run.
+// What a load that may wait for others gives (prelude.h: look).
 std::string Emitter::strong_load(const std::string& type, const std::string& from) {
   if (now_->parts[1] == "volatile")
     return fmt::format("*const_cast<const volatile {0}*>(&memory<{0}>({1}))", type, from);

@@ -174,7 +174,9 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
   if (to == "f64" && type == "f32") value = fmt::format("static_cast<f64>({})", value);
   if (has("ftz") && to == "f32") value = "flush(" + value + ")";
   if (has("sat") && to == "f32") value = "saturate(" + value + ")";
-  result(to, value);
+  // A bfloat16 becomes an f32 by a shift.
+  const bool one_nan = to == "f32" && is_float(from) && seen_.contains(operand(0).text);
+  result(to, one_nan ? "canonical(" + value + ")" : value);
 }
 
 bool Emitter::converting() {
@@ -215,6 +217,18 @@ bool Emitter::moving() {
       result("u64", "(" + in(1, "u64") + " - reinterpret_cast<u64>(shared))");
     else
       result("u64", "(reinterpret_cast<u64>(shared) + " + in(1, "u64") + ")");
+    return true;
+  }
+  if (family == "isspacep") {
+    const std::string space = this->type(), at = in(1, "u64");
+    if (space == "shared" || space == "shared::cta")
+      result("pred", "is_shared(" + at + ")");
+    else if (space == "local")
+      result("pred", "is_local(" + at + ")");
+    else if (space == "global")
+      result("pred", fmt::format("!(is_shared({0}) || is_local({0}))", at));
+    else
+      refuse("of this space it is not executed");
     return true;
   }
   if (family != "mov") return false;

@@ -80,7 +80,7 @@ void Emitter::load() {
   if (!access.strange.empty()) refuse("." + access.strange + " is not executed");
   const std::string type = this->type();
   const std::string from = address(operand(1), access.space);
-  if (is_strong()) line(fmt::format("yield({});", where()));
+  if (is_strong()) line(fmt::format("look(looks, {});", where()));
   const Operand& to = without_braces(operand(0));
   if (to.kind != Operand::Kind::vector) {
     const std::string as = cpp_type(type);
@@ -148,6 +148,11 @@ bool Emitter::asynchronous() {
     line(fmt::format("wait_async({}, {});", in(0, "u32"), where()));
   } else if (what == "wait_all") {
     line(fmt::format("wait_all_async({});", where()));
+  } else if (what == "mbarrier") {
+    only({"async", "mbarrier", "arrive", "noinc", "shared", "shared::cta"});
+    const bool shared = has("shared") || has("shared::cta");
+    line(fmt::format("arrive_async(reinterpret_cast<u64*>({}), {}, {});",
+                     address(operand(0), shared ? "shared" : ""), has("noinc"), where()));
   } else if (what == "ca" || what == "cg") {
     const std::string bytes = in(2, "u32");
     line(fmt::format("copy_async({}, {}, {}, {}, {});", address(operand(0), "shared"),

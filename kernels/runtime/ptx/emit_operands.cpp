@@ -112,6 +112,11 @@ std::string Emitter::variable(const std::string& name) {
     variables_.insert(name);
     return names_[name] = identifier("V_", name);
   }
+  for (const Entry& one : module_.functions) { // its address
+    if (one.name != name) continue;
+    variables_.insert(name);
+    return names_[name] = identifier("V_", name);
+  }
   return "";
 }
 

@@ -77,6 +77,9 @@ class Emitter {
   bool approximate();
   std::string approximated(const std::string& value, const std::string& of) const;
   std::string fused(const std::string& value, bool subtract);
+  static bool takes_any_nan(const Instruction& instruction);
+  void find_seen();
+  std::string with_one_nan(const std::string& value) const;
   bool comparing();
   bool converting();
   bool moving();
@@ -87,6 +90,15 @@ class Emitter {
   bool warp();
   bool matrices();
   bool call(); // emit_call.cpp
+  bool mbarrier();
+
+  struct Arguments {                 // of a call: the memory of its results and parameters
+    std::vector<std::string> places; // results first
+    std::string list;                // ", P0, P1"
+    std::vector<std::size_t> results, parameters; // their bytes
+  };
+  Arguments arguments();
+  void call_by_pointer(const Operand& pointer, const Arguments& arguments);
 
   void load();
   void store();
@@ -109,8 +121,11 @@ class Emitter {
   std::map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
   std::map<std::string, std::string> names_;  // of other variables: their address as C++
   std::size_t shared_bytes_ = 0;
+  std::set<std::string> seen_;      // registers of whose bits more than arithmetic makes something
   std::set<std::string> variables_; // of the module, that are named: V_name
   std::set<std::string> called_;    // functions
+  std::set<std::string> pointed_;   // those that a call through a pointer may reach
+  std::map<std::string, std::size_t> argument_bytes_; // of the parameters of calls, by their names
   // Products without a rounding modifier in straight code, by the register that holds them: a and
   // b, which no later statement has written (liberties.h).
   struct Product {

@@ -205,8 +205,8 @@ class Parser : private Lexer {
     if (peek() == '@') return instruction(entry);
     const int begin = line();
     std::string first = word();
-    if (first.ends_with(':')) {
-      first.pop_back();
+    if (first.ends_with(':') || accept(':')) { // "prototype_0 : .callprototype ..."
+      if (first.ends_with(':')) first.pop_back();
       add(entry, Statement::Kind::label).label = first;
     } else if (first == ".loc") {
       location();

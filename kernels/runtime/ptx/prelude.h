@@ -46,7 +46,13 @@ void warp_barrier(u32 mask, Where where);
 u64 grid_workspace();
 void fence(bool block_scope);
 void yield(Where where);
+// Before a load that may wait for another thread: threads are not preempted, and every eighth look
+// lets others run. Most such loads wait for nobody.
+inline void look(u32& looks, Where where) {
+  if (++looks % 8 == 0) yield(where);
+}
 [[noreturn]] void trap(Where where);
+[[noreturn]] void lost_call(const char* why, Where where); // through a pointer
 [[noreturn]] void assertion_failed(const char* condition, const char* file, u32 line, Where where);
 u32 print(const char* format, const u8* arguments); // print.cpp
 // An approximation as a GPU might give it (liberties.h): within units in the last place, or errors.
@@ -64,9 +70,20 @@ void mma_f16_k16(float* sum, const u32* a, const u32* b, Where where);
 void mma_bf16_k16(float* sum, const u32* a, const u32* b, Where where);
 void mma_tf32_k8(float* sum, const u32* a, const u32* b, Where where);
 void copy_async(void* to, const void* from, u32 bytes, u32 source_bytes, Where where);
+void arrive_async(u64* barrier, bool counted, Where where);
 void commit_async(Where where);
 void wait_async(u32 pending, Where where);
 void wait_all_async(Where where);
+void mbarrier_init(u64* barrier, u32 count, Where where);
+void mbarrier_inval(u64* barrier, Where where);
+u64 mbarrier_arrive(u64* barrier, u32 count, u32 bytes, Where where);
+u64 mbarrier_arrive_drop(u64* barrier, u32 count, Where where);
+void mbarrier_expect(u64* barrier, u32 bytes, Where where);
+void mbarrier_complete(u64* barrier, u32 bytes, Where where);
+bool mbarrier_ended(u64* barrier, u32 parity, Where where);
+u32 mbarrier_parity(u64 state);
+bool is_shared(u64 address); // of a generic address
+bool is_local(u64 address);
 u64 clock_ns();
 
 // --- Arithmetic that is seldom, or that a CPU rounds otherwise
@@ -97,10 +114,17 @@ inline u32 bits_of(f32 value) { return __builtin_bit_cast(u32, value); }
 inline f64 as_f64(u64 bits) { return __builtin_bit_cast(f64, bits); }
 inline u64 bits_of(f64 value) { return __builtin_bit_cast(u64, value); }
 
+// The one NaN that arithmetic on f32 gives on a GPU, 0x7fffffff, whatever NaN its operands are
+// (CUDA Programming Guide 1.1, A.2; the PTX ISA leaves it open). Of f64 it keeps the payload, as a
+// CPU does.
+inline f32 quiet_nan() { return as_f32(0x7fffffffu); }
+inline f32 canonical(f32 value) { return value == value ? value : quiet_nan(); }
+inline f64 canonical(f64 value) { return value; }
+
 // Of f16 in either direction a NaN is the canonical one (runtime/host/half.h).
 inline f32 half_to_f32(u16 bits) {
 #if KG_PTX_FLOAT16
-  if ((bits & 0x7fff) > 0x7c00) return as_f32(0x7fffffffu);
+  if ((bits & 0x7fff) > 0x7c00) return quiet_nan();
   return static_cast<f32>(__builtin_bit_cast(_Float16, bits));
 #else
   return float_of_half(bits);
@@ -150,7 +174,9 @@ typedef v2u64 v2u64u __attribute__((aligned(1)));
 // What an atomic update makes of the old value's bits (PTX ISA, "atom").
 template <class T, class Word>
 inline Word update_add(Word before, T by) {
-  return __builtin_bit_cast(Word, static_cast<T>(__builtin_bit_cast(T, before) + by));
+  const T sum = static_cast<T>(__builtin_bit_cast(T, before) + by);
+  if constexpr (__is_same(T, f32)) return __builtin_bit_cast(Word, canonical(sum));
+  return __builtin_bit_cast(Word, sum);
 }
 template <class T, class Word>
 inline Word update_min(Word before, T by) {
@@ -203,10 +229,9 @@ inline f32 flush(f32 value) {
 }
 // atom.add.f32 on global memory (PTX ISA, "atom").
 inline u32 add_flushed(u32 before, f32 by) {
-  return bits_of(flush(flush(as_f32(before)) + flush(by)));
+  return bits_of(canonical(flush(flush(as_f32(before)) + flush(by))));
 }
 inline f32 saturate(f32 value) { return value > 0 ? (value < 1 ? value : 1.f) : 0.f; } // NaN: 0
-inline f32 quiet_nan() { return as_f32(0x7fffffffu); }
 // The one that is no NaN, and of two the canonical one; -0 is less than +0.
 template <class T>
 inline T least(T a, T b) {

@@ -8,11 +8,13 @@
 #include "runtime/host/float_rounding.h"
 #include "runtime/host/half.h"
 #include "runtime/host/matrix.h"
+#include "runtime/host/mbarrier.h"
 #include "runtime/host/warp.h"
 #include "runtime/ptx/prelude.h"
 
 #include <chrono>
 #include <cmath>
+#include <pthread.h>
 #include <string_view>
 
 namespace kg::ptx_run {
@@ -35,6 +37,25 @@ auto with_mode(Round round, Function f) {
   case Rounding::nearest: break;
   }
   return f(std::integral_constant<Rounding, Rounding::nearest>{});
+}
+
+// Of the OS thread, on which the block's first thread runs.
+struct Stack {
+  u64 begin = 0, bytes = 0;
+};
+const Stack& own_stack() {
+  static thread_local const Stack stack = [] {
+    Stack result;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return result;
+    void* begin = nullptr;
+    std::size_t bytes = 0;
+    if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0)
+      result = {reinterpret_cast<u64>(begin), bytes};
+    pthread_attr_destroy(&attributes);
+    return result;
+  }();
+  return stack;
 }
 
 } // namespace
@@ -73,6 +94,7 @@ u64 grid_workspace() {
 }
 void fence(bool block_scope) { host::fence(block_scope); }
 void yield(Where where) { host::current_block->yield("nanosleep", here(where)); }
+void lost_call(const char* why, Where where) { host::current_block->trap(why, here(where)); }
 void trap(Where where) { host::current_block->trap("__trap() was called", here(where)); }
 
 void assertion_failed(const char* condition, const char* file, u32 line, Where where) {
@@ -129,11 +151,48 @@ void mma_tf32_k8(float* sum, const u32* a, const u32* b, Where where) {
 void copy_async(void* to, const void* from, u32 bytes, u32 source_bytes, Where where) {
   host::async_copy(to, from, bytes, source_bytes, "cp.async", here(where));
 }
+void arrive_async(u64* barrier, bool counted, Where where) {
+  host::async_arrive(barrier, counted, "cp.async.mbarrier.arrive", here(where));
+}
 void commit_async(Where where) { host::async_commit("cp.async.commit_group", here(where)); }
 void wait_async(u32 pending, Where where) {
   host::async_wait_group(pending, "cp.async.wait_group", here(where));
 }
 void wait_all_async(Where where) { host::async_wait_all("cp.async.wait_all", here(where)); }
+
+void mbarrier_init(u64* barrier, u32 count, Where where) {
+  host::mbarrier_init(barrier, count, here(where));
+}
+void mbarrier_inval(u64* barrier, Where where) { host::mbarrier_inval(barrier, here(where)); }
+u64 mbarrier_arrive(u64* barrier, u32 count, u32 bytes, Where where) {
+  return host::mbarrier_arrive(barrier, count, bytes, here(where));
+}
+// Only the last one can end the phase.
+u64 mbarrier_arrive_drop(u64* barrier, u32 count, Where where) {
+  u64 state = 0;
+  for (u32 i = 0; i < count; ++i) state = host::mbarrier_arrive_drop(barrier, here(where));
+  return state;
+}
+void mbarrier_expect(u64* barrier, u32 bytes, Where where) {
+  host::mbarrier_expect_tx(barrier, bytes, here(where));
+}
+void mbarrier_complete(u64* barrier, u32 bytes, Where where) {
+  host::mbarrier_complete_tx(barrier, bytes, here(where));
+}
+bool mbarrier_ended(u64* barrier, u32 parity, Where where) {
+  return host::mbarrier_test(barrier, parity, here(where));
+}
+u32 mbarrier_parity(u64 state) { return host::mbarrier_parity(state); }
+
+bool is_shared(u64 address) {
+  host::Block& block = *host::current_block;
+  return address - reinterpret_cast<u64>(block.shared_memory()) < block.launch().shared_bytes;
+}
+bool is_local(u64 address) {
+  return address - own_stack().begin < own_stack().bytes ||
+         host::current_block->owns_stack(address);
+}
+
 u64 clock_ns() {
   return static_cast<u64>(std::chrono::steady_clock::now().time_since_epoch().count());
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <map>
@@ -29,14 +30,21 @@ class Variables {
 
   u8* make(const Module& module, const std::string& name) {
     if (u8* const made = find(module.id, name)) return made;
-    const auto named = [&](const Variable& one) { return one.name == name; };
+    const auto named = [&](const auto& one) { return one.name == name; };
     const auto found = std::find_if(module.variables.begin(), module.variables.end(), named);
+    if (found == module.variables.end() &&
+        std::any_of(module.functions.begin(), module.functions.end(), named)) {
+      const std::lock_guard lock(mutex_);
+      return made_[{module.id, name}] = &functions_.emplace_back();
+    }
     require(found != module.variables.end(),
             fmt::format("{}: it has no variable {}", module.name, name));
     // On the host a kernel that g++ compiled has the same variable. A program of nvcc's has its
     // shadow by that name, which is none (kernels/emulate).
     const bool emulated = dlsym(RTLD_DEFAULT, "kernelgrade_emulated_device") != nullptr;
-    u8* place = emulated ? nullptr : static_cast<u8*>(dlsym(RTLD_DEFAULT, name.c_str()));
+    // Nor does it hold functions of the module.
+    const bool own = emulated || holds_functions(module, *found);
+    u8* place = own ? nullptr : static_cast<u8*>(dlsym(RTLD_DEFAULT, name.c_str()));
     if (!place) {
       Stream stream;
       const std::vector<u8> bytes = initial(module, *found);
@@ -63,7 +71,13 @@ class Variables {
     return bytes;
   }
 
-  // A number, or the address of another variable: generic(counter).
+  static bool holds_functions(const Module& module, const Variable& variable) {
+    return std::any_of(module.functions.begin(), module.functions.end(), [&](const Entry& one) {
+      return std::count(variable.values.begin(), variable.values.end(), one.name) > 0;
+    });
+  }
+
+  // A number, or the address of another variable or of a function: generic(counter), square.
   u64 element(const Module& module, const Variable& variable, const std::string& text) {
     if (text.starts_with("0f") || text.starts_with("0d") || text.starts_with("0F") ||
         text.starts_with("0D"))
@@ -76,6 +90,8 @@ class Variables {
     if (text.starts_with(kGeneric) && text.ends_with(")"))
       return reinterpret_cast<u64>(
           make(module, text.substr(kGeneric.size(), text.size() - kGeneric.size() - 1)));
+    for (const Entry& function : module.functions)
+      if (function.name == text) return reinterpret_cast<u64>(make(module, text));
     fail(fmt::format("{}: {} begins as {}, which is not understood", module.name, variable.name,
                      text));
   }
@@ -83,6 +99,7 @@ class Variables {
   std::mutex mutex_;
   std::map<std::pair<std::string, std::string>, u8*> made_; // by module and name
   std::vector<DeviceBuffer<u8>> memory_;
+  std::deque<u8> functions_; // their addresses: of no device memory, and never looked into
 };
 
 Variables& variables() {

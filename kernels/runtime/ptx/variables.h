@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The variables of modules (.global and .const) in device memory. Each is made when a kernel that
-// names it is compiled, and lives as long as the process: its kernels share it.
+// names it is compiled, and lives as long as the process: its kernels share it. Functions have an
+// address likewise, by which all kernels of the module know them.
 #pragma once
 
 #include "runtime/ptx/module.h"
@@ -11,9 +12,9 @@
 
 namespace kg::ptx_run {
 
-// Makes the variable with its initial value, zeros where it has none. Of a name that the program
-// has as well, its own is taken. Throws Error where the module has no such variable, or an
-// initialiser that is not understood.
+// Makes the variable, or the function's address: the variable with its initial value, zeros where
+// it has none. Of a name that the program has as well, its own is taken. Throws Error where the
+// module has no such variable, or an initialiser that is not understood.
 void make_variable(const Module& module, const std::string& name);
 
 } // namespace kg::ptx_run

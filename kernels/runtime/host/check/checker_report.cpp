@@ -155,9 +155,32 @@ template void Checker::conflict<Kind::atomic_write>(const Access&, const Passage
 template void Checker::conflict<Kind::volatile_read>(const Access&, const Passage&, bool);
 template void Checker::conflict<Kind::volatile_write>(const Access&, const Passage&, bool);
 
+namespace {
+
+// A GPU's arithmetic on f32 gives one NaN, 0x7fffffff; a CPU's gives 0xffc00000, or its operand,
+// which in most programs is the compiler's 0x7fc00000. Writers of these write one value. Other
+// words that would be NaN as floats may be anything, as -1 is.
+bool is_usual_nan(std::uint32_t word) {
+  return (word & 0x7fffffffu) == 0x7fc00000u || word == 0x7fffffffu;
+}
+
+bool same_value(const unsigned char* a, const unsigned char* b, std::size_t bytes) {
+  if (std::memcmp(a, b, bytes) == 0) return true;
+  if (bytes % sizeof(std::uint32_t) != 0) return false;
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint32_t)) {
+    std::uint32_t x, y;
+    std::memcpy(&x, a + at, sizeof x);
+    std::memcpy(&y, b + at, sizeof y);
+    if (x != y && !(is_usual_nan(x) && is_usual_nan(y))) return false;
+  }
+  return true;
+}
+
+} // namespace
+
 void Checker::resolve_pending() {
-  const bool changed = std::memcmp(pending_.before, reinterpret_cast<const void*>(pending_.address),
-                                   pending_.bytes) != 0;
+  const bool changed = !same_value(
+      pending_.before, reinterpret_cast<const unsigned char*>(pending_.address), pending_.bytes);
   pending_.bytes = 0;
   if (changed && findings_.is_new(Fault::race, pending_.site, pending_.other))
     findings_.add(Fault::race, pending_.site, pending_.other, std::move(pending_.text));
