@@ -39,6 +39,7 @@ enum cudaError {
   cudaErrorInvalidPitchValue = 12,
   cudaErrorInvalidSymbol = 13,
   cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidChannelDescriptor = 20,
   cudaErrorInvalidMemcpyDirection = 21,
   cudaErrorInsufficientDriver = 35,
   cudaErrorDevicesUnavailable = 46,
@@ -102,7 +103,7 @@ inline cudaPos make_cudaPos(std::size_t x, std::size_t y, std::size_t z) { retur
 inline cudaExtent make_cudaExtent(std::size_t width, std::size_t height, std::size_t depth) {
   return {width, height, depth};
 }
-using cudaArray_t = struct cudaArray*; // there are none
+using cudaArray_t = struct cudaArray*; // texture.cpp
 struct cudaMemcpy3DParms {
   cudaArray_t srcArray;
   cudaPos srcPos;

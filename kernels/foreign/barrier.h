@@ -1,8 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// cuda::barrier and cuda::pipeline (libcu++), as far as the executor has what they stand on:
-// barriers of a block, pipelines of a thread, and asynchronous copies that either waits for.
+// cuda::barrier (libcu++) of a block, and the asynchronous copies that it waits for.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -60,37 +59,6 @@ class barrier {
   std::uint64_t word_; // shared memory: no constructor
 };
 
-template <thread_scope Scope>
-class pipeline {
-  static_assert(Scope == thread_scope_thread,
-                "Kernelgrade: a cuda::pipeline runs on the host backend with thread_scope_thread "
-                "only; use make_pipeline() without a group");
-
- public:
-  void producer_acquire() {}
-  void producer_commit(Location where = Location::here()) {
-    kg::host::async_commit("pipeline::producer_commit", where);
-    ++committed_;
-  }
-  // Waits for the oldest stage that has not been released.
-  void consumer_wait(Location where = Location::here()) {
-    kg::host::async_wait_group(committed_ > released_ ? committed_ - released_ - 1 : 0,
-                               "pipeline::consumer_wait", where);
-  }
-  void consumer_release() { ++released_; }
-
- private:
-  std::size_t committed_ = 0, released_ = 0;
-};
-inline pipeline<thread_scope_thread> make_pipeline() { return {}; }
-
-// All stages but the latest `Prior`.
-template <unsigned Prior>
-void pipeline_consumer_wait_prior(pipeline<thread_scope_thread>&,
-                                  Location where = Location::here()) {
-  kg::host::async_wait_group(Prior, "pipeline_consumer_wait_prior", where);
-}
-
 namespace detail {
 
 // The pieces that fall to the thread of this rank.
@@ -118,16 +86,6 @@ void memcpy_async(const Group& group, T* to, const T* from, std::size_t bytes,
                   barrier<thread_scope_block>& on, Location where = Location::here()) {
   detail::copy_pieces(to, from, bytes, group.thread_rank(), group.size(), where);
   kg::host::async_arrive(barrier_native_handle(on), false, "cuda::memcpy_async", where);
-}
-template <class T>
-void memcpy_async(T* to, const T* from, std::size_t bytes, pipeline<thread_scope_thread>&,
-                  Location where = Location::here()) {
-  detail::copy_pieces(to, from, bytes, 0, 1, where);
-}
-template <class Group, class T>
-void memcpy_async(const Group& group, T* to, const T* from, std::size_t bytes,
-                  pipeline<thread_scope_thread>&, Location where = Location::here()) {
-  detail::copy_pieces(to, from, bytes, group.thread_rank(), group.size(), where);
 }
 
 } // namespace cuda

@@ -3,6 +3,7 @@
 #include "foreign/state.h"
 
 #include "runtime/device.h"
+#include "runtime/host/block.h"
 #include "runtime/host/virtual_device.h"
 
 #include <algorithm>
@@ -180,6 +181,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   });
 }
 cudaError_t cudaDeviceSynchronize() {
+  if (kg::host::current_block)
+    kg::host::current_block->trap("cudaDeviceSynchronize in device code, which CUDA 12 took away; "
+                                  "wait for the grid's kernels on the host",
+                                  kg::Location::here());
   return call("cudaDeviceSynchronize", [] { kg::synchronize_device(); });
 }
 cudaError_t cudaDeviceReset() {

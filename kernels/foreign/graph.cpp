@@ -143,7 +143,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     for (kg::host::Queue::Task& task : *tasks) {
       auto node = std::make_unique<CUgraphNode_st>();
       node->type = cudaGraphNodeTypeKernel; // or another: the runtime does not say
-      node->run = std::move(task);
+      node->run = [task = std::move(task)] { run_grid(task); };
       if (!captured->nodes.empty()) node->dependencies.push_back(captured->nodes.back().get());
       captured->nodes.push_back(std::move(node));
     }

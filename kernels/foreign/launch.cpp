@@ -3,9 +3,9 @@
 #include "foreign/launch.h"
 
 #include "foreign/state.h"
+#include "runtime/host/block.h"
+#include "runtime/host/queue.h"
 #include "runtime/host/virtual_device.h"
-
-#include <cstdio>
 
 namespace kg::foreign {
 namespace {
@@ -46,7 +46,69 @@ void check(const LaunchConfig& config) {
              std::to_string(kMaxCooperativeBlocks) + " run at once");
 }
 
+// While it lives, nobody judges what code that is compiled with the kernels does.
+class NotDeviceCode {
+ public:
+  ~NotDeviceCode() { current_block = block_; }
+
+ private:
+  Block* const block_ = std::exchange(current_block, nullptr);
+};
+
+// What kernels launch, recorded as for a graph. A child may begin at any time up to its parent's
+// end, which nobody sees before the child's (CUDA C++ Programming Guide, "CUDA Dynamic
+// Parallelism"): here all begin when the grid has ended, in the order in which they were asked for.
+class Children {
+ public:
+  void add(LaunchConfig config, const detail::ErasedKernel& kernel,
+           const detail::ErasedArguments& arguments) {
+    Stream recorder;
+    Queue& queue = queue_of(recorder);
+    queue.begin_capture();
+    config.stream = &recorder;
+    {
+      const NotDeviceCode copying_arguments;
+      detail::launch_erased(config, kernel, arguments);
+    }
+    const auto recorded = queue.end_capture();
+    std::lock_guard lock(mutex_); // blocks run side by side
+    for (Queue::Task& task : *recorded) waiting_.push_back(std::move(task));
+  }
+  // With those that they launch in turn.
+  void run() {
+    for (Queue::Tasks tasks = take(); !tasks.empty(); tasks = take()) {
+      for (const Queue::Task& task : tasks) task();
+    }
+  }
+  Queue::Tasks take() {
+    std::lock_guard lock(mutex_);
+    return std::exchange(waiting_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  Queue::Tasks waiting_;
+};
+
+Children& children() {
+  static Children instance;
+  return instance;
+}
+
 } // namespace
+
+cudaError_t run_grid(const std::function<void()>& grid) {
+  try {
+    grid();
+    children().run();
+    return cudaSuccess;
+  } catch (const Refusal&) {
+    throw;
+  } catch (const std::exception& error) {
+    children().take();
+    return note_fault(error.what());
+  }
+}
 
 cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
                    const detail::ErasedArguments& arguments) {
@@ -60,12 +122,11 @@ cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::Erase
         std::string(config.where.file) + ":" + std::to_string(config.where.line);
     return note_refusal(refusal.code, (where + ": launch of " + name).c_str(), refusal.what());
   }
-  try {
-    detail::launch_erased(config, kernel, arguments);
+  if (current_block) {
+    children().add(config, kernel, arguments);
     return cudaSuccess;
-  } catch (const std::exception& error) {
-    return note_fault(error.what());
   }
+  return run_grid([&] { detail::launch_erased(config, kernel, arguments); });
 }
 
 } // namespace kg::foreign

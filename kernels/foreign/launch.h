@@ -14,7 +14,8 @@
 
 namespace kg::foreign {
 
-// Runs the kernel, or notes why it did not: launches have no result.
+// Runs the kernel, or notes why it did not: launches have no result. In device code it is put off
+// until the grid that asks for it has ended.
 cudaError_t launch(LaunchConfig config, cudaStream_t stream, const detail::ErasedKernel& kernel,
                    const detail::ErasedArguments& arguments);
 
@@ -53,21 +54,25 @@ class ConfiguredKernel {
     const void* const kernel = reinterpret_cast<const void*>(&invoke<Arguments...>);
     static const bool named = (detail::name_kernel(kernel, name_), true);
     static_cast<void>(named);
-    std::tuple<Arguments...> values(std::move(arguments)...);
+    // The call goes with them, to be copied where the launch is put off, but is no argument.
+    std::tuple<Arguments..., Call> values(std::move(arguments)..., call_);
     std::array<void*, sizeof...(Arguments) + 1> pointers{};
-    pointers.back() = const_cast<Call*>(&call_);
-    launch(config_, stream_, {kernel, &invoke<Arguments...>},
-           arguments_at(pointers.data(), values));
+    detail::ErasedArguments erased = arguments_at(pointers.data(), values);
+    --erased.count;
+    launch(config_, stream_, {kernel, &invoke<Arguments...>}, erased);
   }
 
  private:
-  // `arguments` are followed by the call.
   template <class... Arguments>
   static void invoke(const void*, void** arguments) {
     invoke_at<Arguments...>(arguments, std::index_sequence_for<Arguments...>{});
   }
   template <class... Arguments, std::size_t... I>
-  static void invoke_at(void** arguments, std::index_sequence<I...>) {
+#if defined(__GNUC__) && !defined(__clang__)
+  __attribute__((no_sanitize("thread"))) // as KernelType::invoke
+#endif
+  static void
+  invoke_at(void** arguments, std::index_sequence<I...>) {
     (*static_cast<const Call*>(arguments[sizeof...(I)]))(*static_cast<Arguments*>(arguments[I])...);
   }
 
@@ -118,9 +123,10 @@ struct DynamicShared {
 
 } // namespace kg::foreign
 
-// Macros, because the kernel may be a macro's parameter, and its name belongs into messages.
+// A macro, because the kernel may be a macro's parameter, and its name belongs into messages. A
+// kernel that is a variable is copied: the launch may be put off until it is gone.
 #define KG_KERNEL(...)                                                                             \
-  ::kg::foreign::kernel([&](auto&&... kg_arguments) { __VA_ARGS__(kg_arguments...); }, #__VA_ARGS__)
+  ::kg::foreign::kernel([=](auto&&... kg_arguments) { __VA_ARGS__(kg_arguments...); }, #__VA_ARGS__)
 
 // --- cudaLaunchKernel: the kernel by its address, the arguments by theirs
 

@@ -68,6 +68,11 @@ cudaError_t call(const char* name, Body&& body) {
   }
 }
 
+// --- Launches (launch.cpp)
+
+// Runs what may be a grid, and what that launches; a kernel's fault is noted. Refusals go through.
+cudaError_t run_grid(const std::function<void()>& grid);
+
 // --- Memory (memory.cpp)
 
 void free_all_memory();

@@ -5,7 +5,7 @@
 // says what to do instead (docs/executor.md).
 #pragma once
 
-#include "foreign/api_types.h"
+#include "foreign/texture_types.h"
 
 namespace kg::foreign {
 
@@ -14,36 +14,18 @@ inline constexpr bool supported = false; // dependent: an error only where it is
 
 } // namespace kg::foreign
 
-// Prefixes and calls that the rewriter puts where the text itself is the trouble. The lambdas make
-// expressions of them.
+// What the rewriter puts in the place of inline PTX: an expression, as a lambda.
 #define KG_NO_INLINE_PTX(...)                                                                      \
   [] {                                                                                             \
     static_assert(false, "Kernelgrade: inline PTX does not run on the host backend; put the "      \
                          "instruction into a function of its own, in #ifndef KERNELGRADE_HOST, "   \
                          "and the same in C++ after #else");                                       \
   }()
-#define KG_NO_DEVICE_HEAP                                                                          \
-  [] {                                                                                             \
-    static_assert(false, "Kernelgrade: new, delete, malloc and free in device code do not run on " \
-                         "the host backend; allocate with cudaMalloc and pass the pointer");       \
-    return true;                                                                                   \
-  }()                                                                                              \
-      ? throw 0                                                                                    \
-      :
-#define KG_KERNEL_IN_KERNEL(...)                                                                   \
-  [] {                                                                                             \
-    static_assert(false,                                                                           \
-                  "Kernelgrade: a launch in device code (dynamic parallelism) does not run "       \
-                  "on the host backend; launch the kernel from the host");                         \
-  }();                                                                                             \
-  KG_KERNEL(__VA_ARGS__)
 
 // --- Textures and surfaces
 
-using cudaTextureObject_t = unsigned long long;
 using cudaSurfaceObject_t = unsigned long long;
 
-enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 inline constexpr int cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3;
 
 template <class T, int Dimensions = cudaTextureType1D,
@@ -51,7 +33,7 @@ template <class T, int Dimensions = cudaTextureType1D,
 struct texture {
   static_assert(kg::foreign::supported<T>,
                 "Kernelgrade: texture<> does not run on the host backend (and is gone from CUDA "
-                "12); pass a const pointer and read it through __ldg()");
+                "12); make a texture object");
 };
 
 // Macros, because one function for each name would say the same, and a name alone must not do.
@@ -72,9 +54,6 @@ struct texture {
     return {};                                                                                     \
   }
 
-KG_NO_FETCH(tex1Dfetch)
-KG_NO_FETCH(tex1D)
-KG_NO_FETCH(tex2D)
 KG_NO_FETCH(tex3D)
 KG_NO_FETCH(tex1DLayered)
 KG_NO_FETCH(tex2DLayered)
@@ -90,11 +69,9 @@ KG_NO_FETCH(surf3Dwrite)
 #undef KG_NO_FETCH
 #undef KG_UNSUPPORTED_FETCH
 
-KG_UNSUPPORTED(cudaCreateTextureObject, "textures are not emulated: read global memory")
 KG_UNSUPPORTED(cudaCreateSurfaceObject, "surfaces are not emulated: write global memory")
-KG_UNSUPPORTED(cudaBindTexture, "textures are not emulated: read global memory")
-KG_UNSUPPORTED(cudaMallocArray, "arrays serve textures only: use cudaMalloc")
-KG_UNSUPPORTED(cudaMalloc3DArray, "arrays serve textures only: use cudaMalloc")
+KG_UNSUPPORTED(cudaBindTexture, "make a texture object")
+KG_UNSUPPORTED(cudaMalloc3DArray, "arrays have one or two dimensions: use cudaMalloc")
 
 // --- Graphs
 

@@ -4,6 +4,7 @@
 
 #include "perf/cli/command_options.h"
 #include "perf/cli/nearest.h"
+#include "perf/cli/row_options.h"
 #include "perf/judge/limits.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
@@ -87,23 +88,6 @@ void require_words(const CLI::App& command) {
       if (word.empty() && option->get_expected_min() > 0)
         throw UsageError(fmt::format("{}: its word is empty; give one, or leave the option out",
                                      option->get_name()));
-}
-
-// The same of a list's part, which CLI11 passes over: "a," would choose a alone.
-void require_whole_lists(const CLI::App& command, const std::vector<std::string>& arguments) {
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::size_t equals = std::min(arguments[i].find('='), arguments[i].size());
-    const std::string name = arguments[i].substr(0, equals);
-    const CLI::Option* option =
-        name.starts_with("--") ? command.get_option_no_throw(name) : nullptr;
-    if (!option || option->get_delimiter() != ',') continue;
-    const std::string list = equals < arguments[i].size() ? arguments[i].substr(equals + 1)
-                             : i + 1 < arguments.size()   ? arguments[i + 1]
-                                                          : "";
-    if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != list.npos)
-      throw UsageError(
-          fmt::format("{} {}: a part of the list is empty; give it, or leave it out", name, list));
-  }
 }
 
 // To compare with a folder that is not there would look like a device that nobody has blessed, or a

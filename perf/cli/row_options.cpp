@@ -39,6 +39,24 @@ void add_filter(CLI::App& app, FilterWords& words) {
   app.add_flag("--fast", filter.fast, "the pre-merge subset")->group(kRows);
 }
 
+void require_whole_lists(const CLI::App& command, const std::vector<std::string>& arguments) {
+  const CLI::Option* option = nullptr;
+  std::string name;
+  for (const std::string& argument : arguments) {
+    std::string list = argument;
+    if (argument.starts_with("--")) {
+      const std::size_t equals = std::min(argument.find('='), argument.size());
+      name = argument.substr(0, equals);
+      option = command.get_option_no_throw(name);
+      list = equals < argument.size() ? argument.substr(equals + 1) : "";
+    }
+    if (!option || option->get_delimiter() != ',') continue;
+    if (list.starts_with(',') || list.ends_with(',') || list.find(",,") != list.npos)
+      throw UsageError(
+          fmt::format("{} {}: a part of the list is empty; give it, or leave it out", name, list));
+  }
+}
+
 std::vector<Filter> filters_of(const FilterWords& words) {
   if (words.cases.empty()) return {words.filter};
   std::vector<Filter> filters;
@@ -74,6 +92,7 @@ std::vector<Filter> read_batch(const std::filesystem::path& path) {
     add_filter(app, words);
     try {
       app.parse(line);
+      require_whole_lists(app, CLI::detail::split_up(line));
       for (Filter& filter : filters_of(words)) filters.push_back(std::move(filter));
     } catch (const CLI::ParseError& error) {
       throw UsageError(fmt::format("{}:{}: {}; a line holds options that choose rows, as in --op "

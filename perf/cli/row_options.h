@@ -26,6 +26,9 @@ struct FilterWords {
 
 void add_filter(CLI::App& app, FilterWords& words);
 
+// Refuses a list with an empty part, which CLI11 passes over: `--op a,` would choose a alone.
+void require_whole_lists(const CLI::App& command, const std::vector<std::string>& arguments);
+
 // One filter, or one per case. Throws UsageError.
 std::vector<Filter> filters_of(const FilterWords& words);
 

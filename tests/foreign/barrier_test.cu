@@ -78,6 +78,54 @@ __global__ void copy_by_pipeline(const float4* in, float4* out, int stages) {
   }
 }
 
+// One warp fetches, the others add up what it brings, in more rounds than there are stages.
+__global__ void copy_by_roles(const int* in, int* out, int rounds) {
+  constexpr int kStages = 2, kWarp = 32;
+  __shared__ int tile[kStages][kWarp];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, kStages> state;
+  const auto block = cooperative_groups::this_thread_block();
+  const bool fetches = threadIdx.x < kWarp;
+  auto pipe = cuda::make_pipeline(
+      block, &state, fetches ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer);
+  int sum = 0;
+  for (int round = 0; round < rounds; ++round) {
+    if (fetches) {
+      pipe.producer_acquire();
+      cuda::memcpy_async(&tile[round % kStages][threadIdx.x], &in[round * kWarp + threadIdx.x],
+                         sizeof(int), pipe);
+      pipe.producer_commit();
+    } else {
+      pipe.consumer_wait();
+      for (int i = 0; i < kWarp; ++i) sum += tile[round % kStages][i];
+      pipe.consumer_release();
+    }
+  }
+  out[threadIdx.x] = sum;
+}
+
+// All threads fetch, and all read what their neighbours fetched.
+__global__ void copy_together(const int* in, int* out, int rounds) {
+  constexpr int kStages = 3;
+  __shared__ int tile[kStages][kThreads];
+  __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, kStages> state;
+  const auto block = cooperative_groups::this_thread_block();
+  auto pipe = cuda::make_pipeline(block, &state);
+  const auto fetch = [&](int round) {
+    pipe.producer_acquire();
+    cuda::memcpy_async(block, tile[round % kStages], in + round * kThreads, sizeof tile[0], pipe);
+    pipe.producer_commit();
+  };
+  fetch(0);
+  int sum = 0;
+  for (int round = 0; round < rounds; ++round) {
+    if (round + 1 < rounds) fetch(round + 1);
+    pipe.consumer_wait();
+    sum += tile[round % kStages][(threadIdx.x + 1) % kThreads];
+    pipe.consumer_release();
+  }
+  out[threadIdx.x] = sum;
+}
+
 __global__ void wait_prior(const int* in, int* out) {
   __shared__ int a, b;
   auto pipe = cuda::make_pipeline();
@@ -135,6 +183,21 @@ TEST(Pipeline, StagesOfCopies) {
   EXPECT_EQ(copies[0], 3);
   EXPECT_EQ(copies[1], 4);
   for (void* data : {(void*)in, (void*)out, (void*)numbers, (void*)copies}) cudaFree(data);
+}
+
+TEST(Pipeline, OfABlock) {
+  constexpr int kRoundsOfPipeline = 5;
+  int *in = managed<int>(kRoundsOfPipeline * kThreads), *out = managed<int>(kThreads);
+  for (int i = 0; i < kRoundsOfPipeline * kThreads; ++i) in[i] = i;
+  copy_by_roles<<<1, kThreads>>>(in, out, kRoundsOfPipeline);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int i = 32; i < kThreads; ++i) EXPECT_EQ(out[i], 160 * 159 / 2);
+  copy_together<<<1, kThreads>>>(in, out, kRoundsOfPipeline);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  for (int i = 0; i < kThreads; ++i)
+    EXPECT_EQ(out[i], 10 * kThreads + kRoundsOfPipeline * ((i + 1) % kThreads));
+  cudaFree(in);
+  cudaFree(out);
 }
 
 } // namespace

@@ -134,10 +134,8 @@ TEST(Launch, NotALaunch) {
   expect_unchanged("// continued \\\nk<<<1, 2>>>(x)\n");
 }
 
-TEST(Launch, InDeviceCodeIsAMessage) {
-  EXPECT_EQ(in_kernel("l<<<1, 2>>>(x);"), "KG_KERNEL_IN_KERNEL(l).at(1, 2)(x);");
-  EXPECT_THAT(rewritten("static __device__ void f() { l<<<1, 2>>>(x); }"),
-              HasSubstr("KG_KERNEL_IN_KERNEL(l)"));
+TEST(Launch, InDeviceCode) {
+  EXPECT_EQ(in_kernel("l<<<1, 2>>>(x);"), "KG_KERNEL(l).at(1, 2)(x);");
   EXPECT_THAT(rewritten("__host__ __device__ void f() { l<<<1, 2>>>(x); }"),
               HasSubstr("KG_KERNEL(l)"));
 }
@@ -231,12 +229,16 @@ TEST(Unsupported, InlinePtxInDeviceCode) {
   expect_unchanged("void f() { __asm__(\"nop\"); } __device__ int x; void g() { asm(\"nop\"); }");
 }
 
-TEST(Unsupported, TheHeapInDeviceCode) {
-  EXPECT_EQ(in_kernel("p = new T[3]; delete[] p;"),
-            "p = KG_NO_DEVICE_HEAP new T[3]; KG_NO_DEVICE_HEAP delete[] p;");
+TEST(Heap, InDeviceCode) {
+  EXPECT_EQ(in_kernel("p = new T[3]; delete[] p; delete *q;"),
+            "p = new (::kg::foreign::heap) T[3]; ::kg::foreign::heap_arrays->* p; "
+            "::kg::foreign::heap->* *q;");
   EXPECT_EQ(in_kernel("p = (T*)malloc(3); ::free(p); return std::malloc(1);"),
-            "p = (T*)KG_NO_DEVICE_HEAP malloc(3); KG_NO_DEVICE_HEAP ::free(p); return "
-            "KG_NO_DEVICE_HEAP std::malloc(1);");
+            "p = (T*)::kg::foreign::heap_malloc(3); ::kg::foreign::heap_free(p); return "
+            "::kg::foreign::heap_malloc(1);");
+  EXPECT_EQ(rewritten("struct A { __device__ A(int n) : p(new int[n]) {} A() : p(new int) {} };"),
+            "struct A { __device__ A(int n) : p(new (::kg::foreign::heap) int[n]) {} A() : p(new "
+            "int) {} };");
   expect_unchanged("__global__ void k() { new (p) T; pool.malloc(3); int free = 3; }");
   expect_unchanged("void f() { p = new T; free(malloc(3)); }");
   expect_unchanged("struct A { __device__ A(int) {} A() = delete; };");

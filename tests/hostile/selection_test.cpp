@@ -3,12 +3,14 @@
 //
 // Options and variables that name nothing: folders, devices, operations, rows. Each is a mistake of
 // the caller's, and neither a quiet skip nor a success.
+#include "perf/judge/atomic_file.h"
 #include "perf/measure/child_process.h"
 #include "tests/hostile/output.h"
 #include "tests/measure/cli_world.h"
 
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <string>
 #include <utility>
@@ -123,9 +125,23 @@ TEST_F(Selections, ListsWithAnEmptyPart) {
   for (const Call& call : choosing())
     for (const char* list : {"fill,", ",fill", "fill,,copy"}) {
       expect_refused(plus(call, {"--op", list}));
+      expect_refused(plus(call, {"--op", "copy", list}));
       expect_refused(plus(call, {std::string("--op=") + list}));
     }
-  EXPECT_EQ(refused_, 54);
+  EXPECT_EQ(refused_, 81);
+}
+
+// The same in a file of options, of which the line is named.
+TEST_F(Selections, BatchesWithAnEmptyPart) {
+  const std::string file = (cli_.folder.path() / "rows").string();
+  for (const char* option : {"--op", "--category", "--dtype", "--variant", "--mode", "--shape"})
+    for (const char* list : {"fill,", ",fill", "fill,,copy", ",", "''"}) {
+      judge::write_file(file, fmt::format("--op fill\n{} {}\n", option, list));
+      cli_.made();
+      for (const Call& call : {Call{"list"}, {"run"}, {"gate"}, {"bless"}})
+        expect_refused(plus(call, {"--batch", file}), "rows:2: ");
+    }
+  EXPECT_EQ(refused_, 120);
 }
 
 // Words that exist, and that no row has together.

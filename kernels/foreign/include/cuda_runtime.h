@@ -7,7 +7,10 @@
 
 #include "foreign/api.h"
 #include "foreign/graph.h"
+#include "foreign/heap.h"
 #include "foreign/launch.h"
+#include "foreign/rounding.h"
+#include "foreign/texture.h"
 #include "foreign/unsupported.h"
 
 #include <assert.h>

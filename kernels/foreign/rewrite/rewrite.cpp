@@ -76,7 +76,7 @@ class Rewriter {
     const std::size_t arguments = close + 3;
     if (!at(arguments, "("))
       fail(close, "a launch goes on with its arguments in parentheses after >>>");
-    insert_before(callee, scopes_[open] == Scope::device ? "KG_KERNEL_IN_KERNEL(" : "KG_KERNEL(");
+    insert_before(callee, "KG_KERNEL(");
     replace(open, open, ").at(");
     replace(close, close + 2, ")");
     untyped_arguments(arguments);
@@ -300,6 +300,25 @@ class Rewriter {
     return "[[maybe_unused]] auto* const " + quoted + " = ::kg::dynamic_shared<" + type + ">()";
   }
 
+  // --- The heap in device code (foreign/heap.h)
+
+  void heap(std::size_t i) {
+    if (scopes_[i] != Scope::device || at(i - 1, ".") || at(i - 1, "->") || at(i - 1, "operator"))
+      return;
+    if (at(i, "new")) {
+      if (!at(i + 1, "(")) replace(i, i, "new (::kg::foreign::heap)"); // else it says where
+    } else if (at(i, "delete") && at(i + 1, "[")) {
+      replace(i, i + 2, "::kg::foreign::heap_arrays->*");
+    } else if (at(i, "delete")) {
+      if (!at(i - 1, "=")) replace(i, i, "::kg::foreign::heap->*"); // not a deleted function
+    } else if (at(i + 1, "(") && (!identifier(i - 1) || keyword(i - 1))) {
+      std::size_t first = i;
+      if (at(first - 1, "::")) --first;
+      if (first < i && at(first - 1, "std")) --first;
+      replace(first, i, "::kg::foreign::heap_" + std::string(tokens_[i].text));
+    }
+  }
+
   // --- What the host has no twin of. A macro turns it into a message, so that the preprocessor
   // still decides what is compiled at all.
 
@@ -313,21 +332,6 @@ class Rewriter {
     std::size_t open = i + 1;
     while (at(open, "volatile") || at(open, "__volatile__") || at(open, "__volatile")) ++open;
     if (at(open, "(")) replace(i, open - 1, "KG_NO_INLINE_PTX");
-  }
-
-  void heap(std::size_t i) {
-    if (scopes_[i] != Scope::device || at(i - 1, ".") || at(i - 1, "->") || at(i - 1, "operator"))
-      return;
-    if (at(i, "new")) {
-      if (!at(i + 1, "(")) insert_before(i, "KG_NO_DEVICE_HEAP ");
-    } else if (at(i, "delete")) {
-      if (!at(i - 1, "=")) insert_before(i, "KG_NO_DEVICE_HEAP "); // not a deleted function
-    } else if (at(i + 1, "(") && (!identifier(i - 1) || keyword(i - 1))) {
-      std::size_t first = i;
-      if (at(first - 1, "::")) --first;
-      if (first < i && at(first - 1, "std")) --first;
-      insert_before(first, "KG_NO_DEVICE_HEAP ");
-    }
   }
 
   const std::string& file_;

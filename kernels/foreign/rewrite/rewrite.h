@@ -5,7 +5,8 @@
 //   kernel<<<grid, block, shared, stream>>>(arguments)  ->  KG_KERNEL(kernel).at(...)(arguments)
 //   extern __shared__ T name[];    ->  auto* const name = kg::dynamic_shared<T>();
 //   __CUDA_ARCH__                  ->  what architecture.h says
-//   inline PTX, new, malloc and launches in device code  ->  a message when it is compiled
+//   new, delete, malloc and free in device code  ->  those of heap.h
+//   inline PTX  ->  a message when it is compiled
 // No line moves (the few that are added say by #line where they belong), so that compilers,
 // debuggers and reports speak of the lines that were written.
 #pragma once

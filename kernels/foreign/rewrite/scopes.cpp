@@ -129,7 +129,16 @@ Scopes scopes_of(const Tokens& tokens, const std::vector<Conditional>& condition
       walk.pass(*conditional++);
     }
     scopes.before.push_back(walk.place.scope);
-    if (i < tokens.size()) scopes.of.push_back(walk.pass(i));
+    if (i == tokens.size()) break;
+    const std::size_t statement = walk.place.statement;
+    scopes.of.push_back(walk.pass(i));
+    if (!tokens[i].is("{")) continue;
+    // What stands between a constructor's parameters and its body is code of it.
+    for (std::size_t k = statement + 1; k < i; ++k) {
+      if (!tokens[k].is(":") || !tokens[k - 1].is(")")) continue;
+      std::fill(scopes.of.begin() + static_cast<std::ptrdiff_t>(k), scopes.of.end(), scopes.of[i]);
+      break;
+    }
   }
   scopes.balanced = walk.balanced && walk.place.open.empty();
   return scopes;

@@ -61,7 +61,6 @@ void validate(const LaunchConfig& config, const void* kernel) {
     if (!ok) [[unlikely]]
       refuse(config, kernel, (std::string() + ... + words(what)));
   };
-  check(!current_block, "a kernel cannot launch another: dynamic parallelism is not supported");
   check(g.x != 0 && g.y != 0 && g.z != 0, "every grid extent must be at least 1");
   check(b.x != 0 && b.y != 0 && b.z != 0, "every block extent must be at least 1");
   check(g.x <= unsigned{kMaxGridX}, "grid.x is limited to ", kMaxGridX);
@@ -224,6 +223,9 @@ void run_blocks_of(const LaunchConfig& config, const LaunchContext& launch) {
 
 void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arguments,
               std::span<const std::size_t> argument_sizes) {
+  if (current_block)
+    refuse(config, kernel.address,
+           "a kernel cannot wait for another; put the launch off to its end");
   const LaunchContext launch{kernel.address, kernel.invoke, arguments,
                              config.grid,    config.block,  config.shared_bytes,
                              schedule(),     kernel_name,   argument_sizes};

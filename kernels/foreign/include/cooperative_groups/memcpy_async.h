@@ -4,4 +4,4 @@
 // CUDA's header of this name: the host backend's own.
 #pragma once
 
-#include "runtime/cooperative_groups.h"
+#include "foreign/block_tiles.h"

@@ -81,7 +81,9 @@ extern "C" {
 void __tsan_init() {}
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit(void*) {}
-void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_update(void** p, void*) { // the pointer to virtual functions, in a constructor
+  accessed<Kind::write>(p, sizeof *p, sizeof *p, KG_HERE);
+}
 void __tsan_vptr_read(void**) {}
 void __tsan_atomic_thread_fence(int) {} // __threadfence() reports itself
 void __tsan_atomic_signal_fence(int) {}

@@ -1,0 +1,63 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tiles of more than a warp (CUDA C++ Programming Guide, "Cooperative Groups", "Thread Block
+// Tile"): 64 to 1024 threads of a block, whose warps meet at a named barrier of their own.
+#pragma once
+
+#include "runtime/cooperative_groups.h"
+
+namespace cooperative_groups {
+
+// What a GPU's tiles of that size communicate through; the executor's bring their own.
+template <unsigned Threads = kg::host::kMaxThreads>
+struct block_tile_memory {};
+
+template <unsigned Threads>
+thread_block this_thread_block(block_tile_memory<Threads>&) {
+  return {};
+}
+
+template <unsigned Size, class Parent>
+requires(Size > kg::host::kWarpSize) class thread_block_tile<Size, Parent> {
+  static_assert(Size <= kg::host::kMaxThreads && (Size & (Size - 1)) == 0,
+                "a tile has a power of two of threads, at most 1024");
+
+ public:
+  explicit thread_block_tile(unsigned meta_group_size) : meta_group_size_(meta_group_size) {}
+  static constexpr unsigned num_threads() { return Size; }
+  static constexpr unsigned size() { return Size; }
+  static unsigned thread_rank() { return detail::block().thread_rank() % Size; }
+  unsigned meta_group_size() const { return meta_group_size_; }
+  unsigned meta_group_rank() const {
+    return detail::block().thread_rank() / Size % meta_group_size_;
+  }
+  // One barrier for each tile of a block. Tiles of two sizes that wait at the same time may want
+  // the same, which the executor refuses.
+  void sync(Location where = Location::here()) const {
+    kg::host::Block& block = detail::block(where);
+    block.named_barrier(block.thread_rank() / Size % kg::host::kNamedBarriers, Size, true, where);
+  }
+
+ private:
+  unsigned meta_group_size_;
+};
+
+// The warps' results, combined in rank order by every thread.
+template <class T, unsigned Size, class Parent, class Combine>
+requires(Size > kg::host::kWarpSize) T reduce(const thread_block_tile<Size, Parent>& tile, T value,
+                                              Combine combine, Location where = Location::here()) {
+  __shared__ T of_warps[kg::host::kMaxWarps];
+  constexpr unsigned kWarps = Size / kg::host::kWarpSize;
+  T* const mine = of_warps + thread_block::thread_rank() / Size * kWarps;
+  const auto warp = tiled_partition<kg::host::kWarpSize>(this_thread_block());
+  const T of_warp = reduce(warp, value, combine, where);
+  if (warp.thread_rank() == 0) mine[tile.thread_rank() / kg::host::kWarpSize] = of_warp;
+  tile.sync(where);
+  T result = mine[0];
+  for (unsigned i = 1; i < kWarps; ++i) result = combine(result, mine[i]);
+  tile.sync(where); // the next reduction writes there
+  return result;
+}
+
+} // namespace cooperative_groups
