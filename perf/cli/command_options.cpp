@@ -341,6 +341,11 @@ void add_emulate(CLI::App& app, Words& words) {
   emulate->positionals_at_end();
 }
 
+// Its options are those of the program that runs them (perf/models/command.cpp).
+void add_model(CLI::App& app) {
+  app.add_subcommand("model", "run a whole model, time its layers, compare it with another's");
+}
+
 void add_profile(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* profile = app.add_subcommand("profile", "show where the time goes, kernel by kernel");
@@ -411,6 +416,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_doctor(app, words);
   add_try(app, words);
   add_emulate(app, words);
+  add_model(app);
   add_ceilings(app, words);
   add_resources(app, words);
   add_report(app, words);

@@ -5,6 +5,7 @@
 // executor. Counted kernels are compiled otherwise than timed ones, so another program holds them:
 // kernelgrade-cost, which lies beside kernelgrade and is these commands with counters.
 #include "perf/cli/baselines.h"
+#include "perf/cli/become.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/cost_bound.h"
 #include "perf/cli/cost_compiled.h"
@@ -19,14 +20,11 @@
 #include "perf/judge/exact_gate.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fmt/format.h>
 #include <map>
 #include <ostream>
 #include <set>
 #include <tuple>
-#include <unistd.h>
 
 namespace kg::cli {
 namespace {
@@ -142,18 +140,8 @@ int bless_costs(const Options& options, World& world) {
 }
 
 int run_counting_program(const std::vector<std::string>& arguments, const World& world) {
-  std::string program = (world.executable.parent_path() / "kernelgrade-cost").string();
-  if (!std::filesystem::exists(program))
-    throw Error(fmt::format("--cost: there is no {}; costs are counted by the host backend's build "
-                            "with g++ (cmake --preset host)",
-                            program));
-  std::vector<std::string> words = arguments;
-  std::vector<char*> pointers = {program.data()};
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  world.out.flush();
-  execv(program.c_str(), pointers.data());
-  throw Error(fmt::format("{}: cannot be started: {}", program, std::strerror(errno)));
+  become(world, "kernelgrade-cost", arguments,
+         "costs are counted by the host backend's build with g++ (cmake --preset host)");
 }
 
 } // namespace kg::cli

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // From the command line to a command, and from whatever it throws to an exit code.
+#include "perf/cli/become.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/console.h"
 #include "perf/judge/atomic_file.h"
@@ -27,6 +28,11 @@ int compare_costs(const Options& options, World& world) {
                                           : compare_hardware(options, world);
 }
 
+// Another program's, which dispatch() starts before it parses.
+int misplaced_model(const Options&, World&) {
+  throw UsageError("model: it comes first: kernelgrade model run NAME");
+}
+
 // Before anything is measured that could not be written.
 void require_writable_files(const Options& options) {
   for (const std::filesystem::path& file :
@@ -50,6 +56,7 @@ int run_command(const Options& options, World& world) {
     {"gate", gate},
     {"list", list},
     {"merge", merge},
+    {"model", misplaced_model},
     {"profile", profile},
     {"report", report},
     {"resources", resources},
@@ -98,6 +105,9 @@ int run_with_json_on_output(Options options, World& world) {
 }
 
 int dispatch(const std::vector<std::string>& arguments, World& world) {
+  if (!arguments.empty() && arguments.front() == "model")
+    become(world, "kernelgrade-model", {arguments.begin() + 1, arguments.end()},
+           "build the target kernelgrade-model");
   const Parsed parsed = parse(arguments, world.baselines);
   if (parsed.help) {
     world.out << parsed.help->text;

@@ -1,0 +1,89 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operations of this suite as layers of a model: each puts its call on the tape and says what
+// calls its gradient takes. f32; rows are tokens or samples, columns their features.
+#pragma once
+
+#include "models/tape.h"
+#include "optimizer/optimizer.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kg::models {
+
+// --- Parameters: first values are uniform, about 0 or, of a norm's gamma, about 1.
+
+// A matrix of as many rows as its parts have together, stored by outputs.
+Tensor weight(Tape& tape, std::vector<Part> parts, std::int64_t inputs, double spread);
+Tensor vector(Tape& tape, std::vector<Part> parts, double centre, double spread);
+
+// --- Dense layers
+
+// x W^T + b. Without a bias: x W^T.
+Tensor linear(Tape& tape, Tensor x, Tensor weight, Tensor bias = {});
+// gelu(x + b), by the error function.
+Tensor bias_gelu(Tape& tape, Tensor x, Tensor bias);
+// silu of the first half of the columns times the second.
+Tensor swiglu(Tape& tape, Tensor x);
+
+// --- Norms
+
+struct Normed {
+  Tensor sum;    // x + residual
+  Tensor normed; // rmsnorm of that
+};
+Tensor rmsnorm(Tape& tape, Tensor x, Tensor gamma, float epsilon);
+Normed add_rmsnorm(Tape& tape, Tensor x, Tensor residual, Tensor gamma, float epsilon);
+
+// --- Sequences
+
+struct Tokens {
+  std::int64_t batch = 0;
+  std::int64_t sequence = 0;
+  Tensor ids;     // batch x sequence words
+  Tensor order;   // for the gradient: the tokens sorted by their word,
+  Tensor offsets; // and where each word's begin; vocabulary + 1
+  std::int64_t count() const { return batch * sequence; }
+};
+
+// Of a row [queries | keys | values], the heads of each side by side.
+struct Heads {
+  std::int64_t queries = 0; // heads
+  std::int64_t keys = 0;    // heads of keys and of values
+  std::int64_t depth = 0;   // of each
+  std::int64_t width() const { return (queries + 2 * keys) * depth; }
+};
+
+// Rows of the table.
+Tensor embed(Tape& tape, Tensor table, const Tokens& tokens);
+
+// Cosines and sines of all positions' angles, and which position each token has.
+struct Positions {
+  Tensor cosine, sine, of_token;
+  std::int64_t count = 0;
+};
+Positions positions(Tape& tape, const Tokens& tokens, std::int64_t depth, double base);
+
+// Turns the heads of queries and keys by their positions, in place.
+void rotate(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions);
+// Causal attention within each sequence.
+Tensor attention(Tape& tape, Tensor qkv, const Heads& heads, const Tokens& tokens);
+
+// --- Losses: one number, the mean over rows or elements.
+
+Tensor cross_entropy(Tape& tape, Tensor logits, Tensor target);
+Tensor mean_square_error(Tape& tape, Tensor y, Tensor target);
+
+// --- Training
+
+// One AdamW step of all parameters that have a gradient, as the phase update. Call it last.
+void adamw(Tape& tape, const optimizer::Step& settings);
+
+// What one of several uses of a tensor adds to its gradient. `contribution` is given away: the sum
+// is written over it.
+void add_gradient(Tape& tape, Tensor of, Tensor contribution);
+
+} // namespace kg::models

@@ -1,0 +1,49 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The models that there are. Each writes its layers on a tape, and says what goes in and comes out.
+#pragma once
+
+#include "models/execution.h"
+#include "models/tape.h"
+#include "models/transformer_config.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace kg::models {
+
+enum class Purpose { inference, training }; // training: with loss, gradients and AdamW
+
+struct Model {
+  std::string name;
+  Tape tape = {};
+  Tensor output = {};    // kept
+  Tensor loss = {};      // kept; none for inference
+  std::string item = {}; // what a run is counted in: "samples", "tokens"
+  std::int64_t items = 0;
+  // Random inputs that depend on the seed alone.
+  std::function<void(Execution&, std::uint64_t seed)> fill_inputs = {};
+};
+
+// A stack of linear layers of dim x dim, each with a bias and a gelu behind it; its loss is the
+// mean square distance from a target.
+struct MlpConfig {
+  std::int64_t dim = 256;
+  std::int64_t layers = 4;
+  std::int64_t batch = 256;
+};
+Model mlp(const MlpConfig& config, Purpose purpose);
+
+// A decoder of the Llama and Qwen kind over `batch` sequences of `sequence` tokens; its loss is the
+// mean cross entropy of each next token. Parameters have the names of Hugging Face's files.
+Model transformer(const TransformerConfig& config, std::int64_t batch, std::int64_t sequence,
+                  Purpose purpose);
+
+// Gives a transformer its tokens and, for training, the target of each; what is derived of them,
+// too. Throws Error on a token that is no word.
+void write_tokens(Execution& execution, std::span<const std::int32_t> tokens,
+                  std::span<const std::int32_t> targets);
+
+} // namespace kg::models

@@ -1,0 +1,186 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What knows of tokens and heads.
+#include "models/layers.h"
+
+#include "attention/attention.h"
+#include "attention_backward/attention_backward.h"
+#include "embedding_backward/embedding_backward.h"
+#include "gather/gather.h"
+#include "rope/rope.h"
+#include "runtime/error.h"
+
+#include <cmath>
+
+namespace kg::models {
+namespace {
+
+namespace forward = kg::attention;
+namespace backward = kg::attention_backward;
+
+forward::Problem<float> problem_of(Tensor qkv, const Heads& heads, const Tokens& tokens, Tensor out,
+                                   Tensor log_sum, const Addresses& at) {
+  const std::int64_t row = qkv.cols;
+  const forward::Strides packed{tokens.sequence * row, heads.depth, row};
+  forward::Problem<float> p;
+  p.batch = tokens.batch;
+  p.heads = heads.queries;
+  p.kv_heads = heads.keys;
+  p.queries = p.keys = tokens.sequence;
+  p.depth = p.value_depth = heads.depth;
+  p.q = at.f32(qkv);
+  p.k = p.q + heads.queries * heads.depth;
+  p.v = p.k + heads.keys * heads.depth;
+  p.q_stride = p.k_stride = p.v_stride = packed;
+  p.out = at.f32(out);
+  p.out_stride = {tokens.sequence * out.cols, heads.depth, out.cols};
+  p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(heads.depth)));
+  p.causal = true;
+  p.log_sum = at.f32(log_sum);
+  p.log_sum_stride = tokens.sequence;
+  return p;
+}
+
+// dqkv lies as qkv does.
+backward::Problem<float> gradient_of(const forward::Problem<float>& forward, Tensor dout,
+                                     Tensor dqkv, const Addresses& at) {
+  backward::Problem<float> p{.forward = forward};
+  p.dout = at.f32(dout);
+  p.dout_stride = forward.out_stride;
+  p.dq = at.f32(dqkv);
+  p.dk = p.dq + (forward.k - forward.q);
+  p.dv = p.dq + (forward.v - forward.q);
+  p.dq_stride = p.dk_stride = p.dv_stride = forward.q_stride;
+  return p;
+}
+
+void turn(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions,
+          rope::Direction direction) {
+  const auto problem = [=](const Addresses& at) {
+    rope::Problem<float> p;
+    p.tokens = qkv.rows;
+    p.heads = heads.queries + heads.keys; // those of the keys stand behind those of the queries
+    p.depth = p.rotary = heads.depth;
+    p.direction = direction;
+    p.x = p.y = at.f32(qkv);
+    p.x_stride = p.y_stride = {qkv.cols, heads.depth};
+    p.positions = positions.count;
+    p.cosine = at.f32(positions.cosine);
+    p.sine = at.f32(positions.sine);
+    p.position = at.i32(positions.of_token);
+    return p;
+  };
+  tape.step({.op = "rope",
+             .reads = {qkv, positions.cosine, positions.sine, positions.of_token},
+             .writes = {qkv},
+             .work = rope::work(problem(tape.unplaced())),
+             .run = [=](const Run& run) {
+               rope::run(problem(run.at), rope::Variant::automatic, run.stream);
+             }});
+}
+
+} // namespace
+
+Tensor embed(Tape& tape, Tensor table, const Tokens& tokens) {
+  const Tensor y = tape.temporary("embedding", tokens.count(), table.cols);
+  const gather::Problem picked{1, table.rows, table.cols, tokens.count()};
+  tape.step({.op = "gather",
+             .reads = {table, tokens.ids},
+             .writes = {y},
+             .work = gather::work(Dtype::f32, picked, sizeof(std::int32_t)),
+             .run = [=](const Run& run) {
+               gather::run(run.at.f32(table), run.at.i32(tokens.ids), run.at.f32(y), picked,
+                           sizeof(float), gather::Variant::automatic, run.stream);
+             }});
+  tape.on_backward([=](Tape& tape) {
+    namespace op = embedding_backward;
+    const Tensor dy = tape.gradient(y);
+    const Tensor dtable = tape.temporary("embedding.dtable", table.rows, table.cols);
+    const auto problem = [=](const Addresses& at) {
+      return op::Problem<float>{tokens.count(), table.rows,           table.cols,
+                                at.f32(dy),     at.i32(tokens.order), at.i32(tokens.offsets),
+                                at.f32(dtable)};
+    };
+    tape.step({.op = "embedding_backward",
+               .reads = {dy, tokens.order, tokens.offsets},
+               .writes = {dtable},
+               .work = op::work(problem(tape.unplaced())),
+               .run = [=](const Run& run) {
+                 op::run(problem(run.at), op::Variant::automatic, run.stream);
+               }});
+    add_gradient(tape, table, dtable);
+  });
+  return y;
+}
+
+Positions positions(Tape& tape, const Tokens& tokens, std::int64_t depth, double base) {
+  std::vector<float> cosine, sine;
+  for (std::int64_t position = 0; position < tokens.sequence; ++position)
+    for (std::int64_t pair = 0; pair < depth / 2; ++pair) {
+      const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(depth);
+      const double angle = static_cast<double>(position) * std::pow(base, exponent);
+      cosine.push_back(static_cast<float>(std::cos(angle)));
+      sine.push_back(static_cast<float>(std::sin(angle)));
+    }
+  std::vector<std::int32_t> of_token;
+  for (std::int64_t token = 0; token < tokens.count(); ++token)
+    of_token.push_back(static_cast<std::int32_t>(token % tokens.sequence));
+  return {tape.constant("rope.cosine", tokens.sequence, depth / 2, std::move(cosine)),
+          tape.constant("rope.sine", tokens.sequence, depth / 2, std::move(sine)),
+          tape.constant("rope.position", tokens.count(), 1, std::move(of_token)), tokens.sequence};
+}
+
+void rotate(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions) {
+  turn(tape, qkv, heads, positions, rope::Direction::forward);
+  // The gradient that attention left is of qkv as it was turned; it has no other reader.
+  tape.on_backward([=](Tape& tape) {
+    turn(tape, tape.gradient(qkv), heads, positions, rope::Direction::backward);
+  });
+}
+
+Tensor attention(Tape& tape, Tensor qkv, const Heads& heads, const Tokens& tokens) {
+  require(qkv.cols == heads.width() && qkv.rows == tokens.count(),
+          tape.name(qkv) + ": its shape is not that of the tokens and heads");
+  const Tensor out = tape.temporary("attention", qkv.rows, heads.queries * heads.depth);
+  const Tensor log_sum =
+      tape.temporary("attention.log_sum", tokens.batch * heads.queries, tokens.sequence);
+  const auto problem = [=](const Addresses& at) {
+    return problem_of(qkv, heads, tokens, out, log_sum, at);
+  };
+  const forward::Problem<float> sketch = problem(tape.unplaced());
+  const Tensor workspace =
+      tape.workspace(forward::workspace_bytes(sketch, forward::Variant::automatic));
+  tape.step({.op = "attention",
+             .reads = {qkv},
+             .writes = {out, log_sum, workspace},
+             .work = forward::work(sketch),
+             .run = [=](const Run& run) {
+               forward::Problem<float> p = problem(run.at);
+               p.workspace = run.at.f32(workspace);
+               forward::run(p, forward::Variant::automatic, run.stream);
+             }});
+  tape.on_backward([=](Tape& tape) {
+    const Tensor dout = tape.gradient(out);
+    const Tensor dqkv = tape.temporary("attention.dqkv", qkv.rows, qkv.cols);
+    const auto gradient = [=](const Addresses& at) {
+      return gradient_of(problem(at), dout, dqkv, at);
+    };
+    const backward::Problem<float> sketch = gradient(tape.unplaced());
+    const Tensor workspace =
+        tape.workspace(backward::workspace_bytes(sketch, backward::Variant::automatic));
+    tape.step({.op = "attention_backward",
+               .reads = {qkv, out, log_sum, dout},
+               .writes = {dqkv, workspace},
+               .work = backward::work(sketch),
+               .run = [=](const Run& run) {
+                 backward::Problem<float> p = gradient(run.at);
+                 p.workspace = run.at.f32(workspace);
+                 backward::run(p, backward::Variant::automatic, run.stream);
+               }});
+    add_gradient(tape, qkv, dqkv);
+  });
+  return out;
+}
+
+} // namespace kg::models

@@ -1,0 +1,179 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Losses and the optimiser's step.
+#include "models/layers.h"
+
+#include "cross_entropy/cross_entropy.h"
+#include "cross_entropy_backward/cross_entropy_backward.h"
+#include "pointwise_loss/pointwise_loss.h"
+#include "reduction/reduction.h"
+#include "runtime/error.h"
+
+#include <memory>
+
+namespace kg::models {
+namespace {
+
+// The mean of all elements, in one.
+Tensor mean(Tape& tape, Tensor x) {
+  const reduction::Extents extents{1, x.size(), 1};
+  const auto view = [=](const Addresses& at) {
+    return reduction::packed<float>(at.f32(x), extents);
+  };
+  const Tensor y = tape.temporary("mean", 1, 1);
+  const Tensor workspace = tape.workspace(
+      reduction::workspace_bytes(view(tape.unplaced()), reduction::Variant::automatic));
+  tape.step({.op = "reduction",
+             .reads = {x},
+             .writes = {y, workspace},
+             .work = reduction::work(Dtype::f32, extents),
+             .run = [=](const Run& run) {
+               reduction::run(reduction::Op::mean, view(run.at), run.at.f32(y),
+                              run.at.at(workspace), reduction::Variant::automatic, run.stream);
+             }});
+  return y;
+}
+
+// Of a mean of so many each has this share of the gradient.
+Tensor shares(Tape& tape, Tensor of) {
+  const float share = static_cast<float>(1 / static_cast<double>(of.size()));
+  return tape.constant("share of the mean", of.rows, of.cols,
+                       std::vector<float>(static_cast<std::size_t>(of.size()), share));
+}
+
+} // namespace
+
+Tensor cross_entropy(Tape& tape, Tensor logits, Tensor target) {
+  const Tensor losses = tape.temporary("loss", logits.rows, 1);
+  const Tensor log_sum = tape.temporary("log_sum", logits.rows, 1);
+  const auto problem = [=](const Addresses& at) {
+    kg::cross_entropy::Problem<float> p;
+    p.rows = logits.rows;
+    p.classes = p.logits_stride = logits.cols;
+    p.logits = at.f32(logits);
+    p.objective.target = at.i32(target);
+    p.loss = at.f32(losses);
+    p.log_sum = at.f32(log_sum);
+    return p;
+  };
+  tape.step({.op = "cross_entropy",
+             .reads = {logits, target},
+             .writes = {losses, log_sum},
+             .work = kg::cross_entropy::work(problem(tape.unplaced())),
+             .run = [=](const Run& run) {
+               kg::cross_entropy::run(problem(run.at), kg::cross_entropy::Variant::automatic,
+                                      run.stream);
+             }});
+  const Tensor share = shares(tape, losses);
+  tape.on_backward([=](Tape& tape) {
+    namespace op = cross_entropy_backward;
+    const Tensor dlogits = tape.temporary("dlogits", logits.rows, logits.cols);
+    const auto gradient = [=](const Addresses& at) {
+      const auto forward = problem(at);
+      op::Problem<float> p;
+      p.rows = forward.rows;
+      p.classes = p.logits_stride = p.gradient_stride = forward.classes;
+      p.logits = forward.logits;
+      p.objective = forward.objective;
+      p.log_sum = forward.log_sum;
+      p.loss_gradient = at.f32(share);
+      p.gradient = at.f32(dlogits);
+      return p;
+    };
+    tape.step({.op = "cross_entropy_backward",
+               .reads = {logits, target, log_sum, share},
+               .writes = {dlogits},
+               .work = op::work(gradient(tape.unplaced())),
+               .run = [=](const Run& run) {
+                 op::run(gradient(run.at), op::Variant::automatic, run.stream);
+               }});
+    add_gradient(tape, logits, dlogits);
+  });
+  return mean(tape, losses);
+}
+
+Tensor mean_square_error(Tape& tape, Tensor y, Tensor target) {
+  namespace op = pointwise_loss;
+  const Tensor losses = tape.temporary("loss", y.rows, y.cols);
+  const Tensor share = shares(tape, losses);
+  const auto step = [=](Tape& tape, op::Direction direction, Tensor result) {
+    const auto problem = [=](const Addresses& at) {
+      op::Problem<float> p;
+      p.kind = op::Kind::mse;
+      p.direction = direction;
+      p.n = y.size();
+      p.x = at.f32(y);
+      p.target = at.f32(target);
+      if (direction == op::Direction::backward) p.loss_gradient = at.f32(share);
+      p.result = at.f32(result);
+      return p;
+    };
+    tape.step({.op = "pointwise_loss",
+               .reads = {y, target, share},
+               .writes = {result},
+               .work = op::work(problem(tape.unplaced())),
+               .run = [=](const Run& run) {
+                 op::run(problem(run.at), op::Variant::automatic, run.stream);
+               }});
+  };
+  step(tape, op::Direction::forward, losses);
+  tape.on_backward([=](Tape& tape) {
+    const Tensor dy = tape.temporary("dy", y.rows, y.cols);
+    step(tape, op::Direction::backward, dy);
+    add_gradient(tape, y, dy);
+  });
+  return mean(tape, losses);
+}
+
+void adamw(Tape& tape, const optimizer::Step& settings) {
+  using Row = optimizer::Parameter<float>;
+  struct Trained {
+    Tensor value, gradient, first, second;
+  };
+  tape.begin(Phase::update);
+  std::vector<Trained> trained;
+  Step step{.op = "optimizer"};
+  std::int64_t elements = 0;
+  for (const Parameter& parameter : tape.parameters()) {
+    const Tensor value = parameter.value, gradient = tape.gradient(value);
+    if (!gradient.exists()) continue;
+    const std::string& name = parameter.parts.front().name;
+    trained.push_back({value, gradient, tape.state(name + ".first", value.rows, value.cols),
+                       tape.state(name + ".second", value.rows, value.cols)});
+    step.reads.insert(step.reads.end(), {gradient, value});
+    step.writes.insert(step.writes.end(), {value, trained.back().first, trained.back().second});
+    elements += value.size();
+  }
+  const auto rows = [trained](const Addresses& at) {
+    std::vector<Row> rows;
+    for (const Trained& each : trained)
+      rows.push_back({.size = each.value.size(),
+                      .value = at.f32(each.value),
+                      .gradient = at.f32(each.gradient),
+                      .first = at.f32(each.first),
+                      .second = at.f32(each.second)});
+    return rows;
+  };
+  const std::size_t bytes =
+      optimizer::table_bytes<float>(std::span<const Row>(rows(tape.unplaced())));
+  const Tensor memory = tape.state("optimizer.table", static_cast<std::int64_t>(bytes / 4 + 1), 1);
+  const auto table = std::make_shared<optimizer::Table<float>>();
+  tape.prepare([=](const Run& run) {
+    for (const Trained& each : trained)
+      for (const Tensor& moment : {each.first, each.second})
+        fill_bytes(run.at.at(moment), 0, static_cast<std::size_t>(moment.bytes()), run.stream);
+    *table = optimizer::make_table<float>(
+        optimizer::Kind::adamw, std::span<const Row>(rows(run.at)), run.at.at(memory), run.stream);
+  });
+  step.reads.push_back(memory);
+  step.work = optimizer::work<float>(optimizer::Kind::adamw, elements, settings);
+  step.run = [=](const Run& run) {
+    optimizer::Step now = settings;
+    now.number = run.update;
+    optimizer::run(*table, now, optimizer::Variant::automatic, run.stream);
+  };
+  tape.step(std::move(step));
+}
+
+} // namespace kg::models

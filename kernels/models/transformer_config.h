@@ -1,0 +1,33 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sizes of a transformer, as Hugging Face's config.json gives them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace kg::models {
+
+struct TransformerConfig {
+  std::int64_t vocabulary = 0;   // vocab_size
+  std::int64_t hidden = 0;       // hidden_size
+  std::int64_t intermediate = 0; // intermediate_size
+  std::int64_t layers = 0;       // num_hidden_layers
+  std::int64_t heads = 0;        // num_attention_heads
+  std::int64_t kv_heads = 0;     // num_key_value_heads
+  std::int64_t head_dim = 0;     // head_dim, or hidden_size / num_attention_heads
+  float epsilon = 0;             // rms_norm_eps
+  double theta = 0;              // rope_theta
+  bool qkv_bias = false;         // attention_bias; of qwen2 always
+  bool tied = false;             // tie_word_embeddings
+};
+
+// Throws Error naming the file and the member where one is missing, of the wrong type or out of
+// range, and where one asks for something that this decoder does not do. Members that do not change
+// what is computed are passed over.
+TransformerConfig read_transformer_config(const std::filesystem::path& file);
+TransformerConfig parse_transformer_config(const std::string& text, const std::string& file);
+
+} // namespace kg::models

@@ -1,0 +1,192 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade model run|compare|list.
+#include "perf/models/command.h"
+
+#include "models/initial_values.h"
+#include "models/safetensors.h"
+#include "models/weights.h"
+#include "perf/models/compare.h"
+#include "perf/models/measure.h"
+#include "runtime/atomic_file.h"
+#include "runtime/device.h"
+#include "runtime/environment.h"
+#include "runtime/error.h"
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <fmt/format.h>
+#include <ostream>
+
+namespace kg::perf {
+namespace {
+
+constexpr int kExitPass = 0, kExitFail = 1, kExitUsage = 2, kExitSkipped = 77;
+
+struct Options {
+  std::string name;
+  models::MlpConfig mlp;
+  std::string config = KERNELGRADE_MODEL_CONFIG;
+  std::int64_t batch = 1, sequence = 32;
+  int steps = 0; // training steps; 0: inference
+  int runs = 3;
+  std::uint64_t seed = 20260117;
+  std::string weights, load, outputs, json;
+  std::string first, second; // compare
+  double most = 1e-5;
+};
+
+models::Model made(const Options& options) {
+  const auto purpose = options.steps > 0 ? models::Purpose::training : models::Purpose::inference;
+  if (options.name == "mlp") {
+    models::MlpConfig config = options.mlp;
+    config.batch = options.batch;
+    return models::mlp(config, purpose);
+  }
+  return models::transformer(models::read_transformer_config(options.config), options.batch,
+                             options.sequence, purpose);
+}
+
+std::string about(const Options& options) {
+  if (options.name == "mlp")
+    return fmt::format(" (dim {}, {} layers, batch {})", options.mlp.dim, options.mlp.layers,
+                       options.batch);
+  return fmt::format(" ({}, batch {}, sequence {})",
+                     std::filesystem::path(options.config).filename().string(), options.batch,
+                     options.sequence);
+}
+
+// What another implementation needs to do the same, and what it must arrive at: inputs, the first
+// forward pass's output, and each training step's loss.
+class Outputs {
+ public:
+  void add(const models::Execution& execution, const models::Model& model) {
+    const models::Tape& tape = execution.tape();
+    for (const char* name : {"x", "target"})
+      if (tape.has(name)) add(name, tape.named(name), execution.read(tape.named(name)));
+    for (const char* name : {"tokens", "targets"})
+      if (tape.has(name)) add(name, tape.named(name), execution.read_integers(tape.named(name)));
+    add("output", model.output, execution.read(model.output));
+  }
+  void write(const std::filesystem::path& file, const std::vector<double>& losses) {
+    if (!losses.empty())
+      arrays_.push_back({"losses",
+                         {static_cast<std::int64_t>(losses.size())},
+                         std::vector<float>(losses.begin(), losses.end())});
+    models::write_safetensors(file, arrays_);
+  }
+
+ private:
+  template <class T>
+  void add(const char* name, models::Tensor tensor, std::vector<T> values) {
+    arrays_.push_back({name, {tensor.rows, tensor.cols}, std::move(values)});
+  }
+  std::vector<models::NamedArray> arrays_;
+};
+
+int run(const Options& options, std::ostream& out, std::ostream& err) {
+  const std::string missing = device_unavailable_reason();
+  if (!missing.empty()) {
+    const bool promised = is_set("KERNELGRADE_REQUIRE_GPU") || is_set("KERNELGRADE_STRICT");
+    err << fmt::format("{}: {}\n", promised ? "failed" : "skipped, no GPU", missing);
+    return promised ? kExitFail : kExitSkipped;
+  }
+  Stream stream;
+  models::Model model = made(options);
+  models::Execution execution(std::move(model.tape), stream);
+  if (options.load.empty()) {
+    models::initialise(execution, options.seed);
+  } else {
+    models::load_weights(execution, options.load);
+  }
+  model.fill_inputs(execution, options.seed);
+  if (!options.weights.empty()) models::save_weights(execution, options.weights);
+  Outputs outputs;
+  if (!options.outputs.empty()) {
+    execution.run(models::Phase::forward);
+    outputs.add(execution, model);
+  }
+  ModelTimes times = measure(model, execution, options.runs, options.steps);
+  times.config = about(options);
+  if (!options.outputs.empty()) outputs.write(options.outputs, times.losses);
+  if (!options.json.empty()) write_file(options.json, json(times));
+  out << text(times);
+  return kExitPass;
+}
+
+int compare(const Options& options, std::ostream& out) {
+  const std::vector<ArrayDistance> apart = distances(options.first, options.second);
+  out << text(apart, options.most);
+  return within(apart, options.most) ? kExitPass : kExitFail;
+}
+
+void add_run(CLI::App& app, Options& options) {
+  CLI::App* run = app.add_subcommand("run", "run a model and time its layers and operations");
+  const CLI::Range extent(std::int64_t{1}, std::int64_t{1} << 20);
+  run->add_option("name", options.name, "mlp or transformer")
+      ->required()
+      ->check(CLI::IsMember({"mlp", "transformer"}));
+  run->add_option("--config", options.config,
+                  "transformer: the file with its sizes (config.json of Hugging Face)")
+      ->check(CLI::ExistingFile);
+  run->add_option("--batch", options.batch, "sequences, or samples")->check(extent);
+  run->add_option("--sequence", options.sequence, "transformer: tokens of each sequence")
+      ->check(extent);
+  run->add_option("--dim", options.mlp.dim, "mlp: features of each layer")->check(extent);
+  run->add_option("--layers", options.mlp.layers, "mlp: layers")->check(extent);
+  run->add_option("--steps", options.steps, "training steps; 0: inference alone")
+      ->check(CLI::Range(0, 100000));
+  run->add_option("--runs", options.runs, "timed runs, after one that warms up")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  run->add_option("--seed", options.seed, "of weights and inputs")->capture_default_str();
+  run->add_option("--weights", options.load, "take the weights from this safetensors file")
+      ->check(CLI::ExistingFile);
+  run->add_option("--save-weights", options.weights, "write the first weights to this file");
+  run->add_option("--save-outputs", options.outputs,
+                  "write inputs, output and losses to this file, for `compare`");
+  run->add_option("--json", options.json, "write all times to this file");
+}
+
+void add_compare(CLI::App& app, Options& options) {
+  CLI::App* compare = app.add_subcommand(
+      "compare", "how far the outputs of two implementations are apart; fails where too far");
+  compare->add_option("first", options.first, "a file of --save-outputs")->required();
+  compare->add_option("second", options.second, "one of another implementation")->required();
+  compare->add_option("--most", options.most, "the greatest mean absolute error of an array")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  Options options;
+  CLI::App app("Whole models, composed of this suite's operations.", "kernelgrade model");
+  app.require_subcommand(1);
+  add_run(app, options);
+  add_compare(app, options);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
+  } catch (const CLI::CallForHelp&) {
+    const auto commands = app.get_subcommands();
+    out << (commands.empty() ? app.help() : commands.front()->help("kernelgrade model"));
+    return kExitPass;
+  } catch (const CLI::ParseError& error) {
+    err << fmt::format("kernelgrade model: {}; see --help\n", error.what());
+    return kExitUsage;
+  }
+  return app.got_subcommand("run") ? run(options, out, err) : compare(options, out);
+}
+
+} // namespace
+
+int model_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  try {
+    return dispatch(arguments, out, err);
+  } catch (const std::exception& error) {
+    err << "kernelgrade model: " << error.what() << "\n";
+    return kExitFail;
+  }
+}
+
+} // namespace kg::perf

@@ -1,0 +1,46 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model's steps, timed: what each layer and operation takes, forward and backward apart.
+#pragma once
+
+#include "models/model.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kg::perf {
+
+struct StepTime {
+  models::Phase phase = models::Phase::forward;
+  std::string layer, op;
+  double median_ns = 0;
+  double flops = 0;
+  double bytes = 0;
+};
+
+struct ModelTimes {
+  std::string name;
+  std::string config = {}, device = {};
+  bool executor = false; // times are the executor's own
+  std::int64_t parameters = 0;
+  std::string item = {};
+  std::int64_t items = 0; // in a run
+  int runs = 0;           // timed, behind one that is not
+  std::vector<StepTime> steps = {};
+  std::vector<double> losses = {}; // of each training step
+  models::MemoryUse memory = {};
+};
+
+// The steps of each phase `runs` times, after one run that warms up. Where it trains, a run is a
+// training step, and as many more as `training_steps` asks for are made. Throws Error unless memory
+// was as planned.
+ModelTimes measure(const models::Model& about, models::Execution& execution, int runs,
+                   int training_steps);
+
+// A table for people, and JSON for programs.
+std::string text(const ModelTimes& times);
+std::string json(const ModelTimes& times);
+
+} // namespace kg::perf

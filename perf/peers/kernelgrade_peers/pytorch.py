@@ -1,0 +1,76 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The models as a user of PyTorch would write them: nothing of kernels/models is translated.
+
+The transformer is not ours at all but Hugging Face's, made from the same config.json, so that names
+of weights, layout of heads and rotary positions are judged, too.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+import transformers
+from torch import nn
+
+
+class Mlp(nn.Module):
+    """Linear layers, each with a gelu behind it."""
+
+    def __init__(self, weights):
+        super().__init__()
+        count = sum(name.endswith(".weight") for name in weights)
+        dim = weights["layers.0.weight"].shape[0]
+        self.layers = nn.ModuleList(nn.Linear(dim, dim) for _ in range(count))
+        self.load_state_dict(weights)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = nn.functional.gelu(layer(x))
+        return x
+
+
+class Transformer(nn.Module):
+    """Hugging Face's decoder of that configuration."""
+
+    def __init__(self, weights, config_file: Path):
+        super().__init__()
+        values = json.loads(config_file.read_text())
+        config = transformers.AutoConfig.for_model(**values)
+        self.model = transformers.AutoModelForCausalLM.from_config(config)
+        missing = self.model.load_state_dict(weights, strict=False).missing_keys
+        tied = ["lm_head.weight"] if values["tie_word_embeddings"] else []
+        if sorted(missing) != tied:
+            raise ValueError(f"the weights lack {missing}")
+
+    def forward(self, tokens):
+        return self.model(tokens).logits.flatten(0, 1)
+
+
+def make(name, weights, config_file):
+    """The model, and its loss as a function of its output."""
+    if name == "mlp":
+        return Mlp(weights), lambda output, inputs: nn.functional.mse_loss(output, inputs["target"])
+    return Transformer(weights, config_file), lambda output, inputs: nn.functional.cross_entropy(
+        output, inputs["targets"].flatten()
+    )
+
+
+def run(name, weights, inputs, config_file, steps, dtype=torch.float32):
+    """The first forward pass's output, and the loss of each AdamW step."""
+    torch.use_deterministic_algorithms(True)
+    model, loss_of = make(name, weights, config_file)
+    model = model.to(dtype).train()
+    given = {key: value.to(dtype) if value.is_floating_point() else value.long() for key, value in inputs.items()}
+    x = given["x"] if name == "mlp" else given["tokens"]
+    with torch.no_grad():
+        output = model(x)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = loss_of(model(x), given)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return output, losses

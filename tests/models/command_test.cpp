@@ -1,0 +1,97 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/models/command.h"
+
+#include "models/safetensors.h"
+#include "runtime/atomic_file.h"
+#include "runtime/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace kg::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ModelCommand : public testing::Test {
+ protected:
+  int command(std::vector<std::string> arguments) {
+    out_.str("");
+    err_.str("");
+    return perf::model_command(arguments, out_, err_);
+  }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string out() const { return out_.str(); }
+  std::string err() const { return err_.str(); }
+
+ private:
+  TemporaryFolder folder_;
+  std::ostringstream out_, err_;
+};
+
+TEST_F(ModelCommand, RunTimesEachPhase) {
+  ASSERT_EQ(command({"run", "transformer", "--batch", "1", "--sequence", "4", "--steps", "2",
+                     "--runs", "1", "--json", file("times.json")}),
+            0)
+      << err();
+  for (const char* word : {"forward", "backward", "update", "layers.1.self_attn", "attention",
+                           "tokens/s", "MiB predicted", "loss of each training step"})
+    EXPECT_THAT(out(), HasSubstr(word));
+  const auto times = nlohmann::json::parse(*read_file(file("times.json")));
+  EXPECT_EQ(times["losses"].size(), 2U);
+  EXPECT_EQ(times["memory_bytes"]["predicted"], times["memory_bytes"]["measured"]);
+  EXPECT_LT(times["losses"][1], times["losses"][0]);
+}
+
+TEST_F(ModelCommand, StoredWeightsGiveTheSameOutputs) {
+  ASSERT_EQ(command({"run", "mlp", "--batch", "4", "--dim", "8", "--layers", "2", "--runs", "1",
+                     "--save-weights", file("w"), "--save-outputs", file("a")}),
+            0);
+  ASSERT_EQ(command({"run", "mlp", "--batch", "4", "--dim", "8", "--layers", "2", "--runs", "1",
+                     "--weights", file("w"), "--save-outputs", file("b")}),
+            0);
+  EXPECT_EQ(command({"compare", file("a"), file("b"), "--most", "0"}), 0) << out();
+  EXPECT_EQ(command({"run", "mlp", "--dim", "9", "--layers", "2", "--weights", file("w")}), 1);
+  EXPECT_THAT(err(), HasSubstr("the model's is 9 x 9"));
+}
+
+TEST_F(ModelCommand, CompareFindsWhatIsTooFar) {
+  using models::NamedArray;
+  const auto write = [&](const char* name, std::vector<NamedArray> arrays) {
+    models::write_safetensors(file(name), arrays);
+  };
+  const NamedArray tokens{"tokens", {2}, std::vector<std::int32_t>{1, 2}};
+  write("a", {tokens, {"output", {2}, std::vector<float>{1, 2}}});
+  write("near", {tokens, {"output", {2}, std::vector<float>{1, 2.00001F}}});
+  write("far", {tokens, {"output", {2}, std::vector<float>{1, 2.001F}}});
+  write("nan",
+        {tokens, {"output", {2}, std::vector<float>{1, std::numeric_limits<float>::quiet_NaN()}}});
+  write("other", {{"tokens", {2}, std::vector<std::int32_t>{1, 3}},
+                  {"output", {2}, std::vector<float>{1, 2}}});
+  write("less", {tokens});
+  write("shape", {tokens, {"output", {2, 1}, std::vector<float>{1, 2}}});
+  EXPECT_EQ(command({"compare", file("a"), file("near")}), 0) << out() << err();
+  EXPECT_EQ(command({"compare", file("a"), file("far")}), 1);
+  EXPECT_THAT(out(), HasSubstr("too far"));
+  EXPECT_EQ(command({"compare", file("a"), file("nan")}), 1);
+  EXPECT_EQ(command({"compare", file("a"), file("other")}), 1);
+  EXPECT_THAT(err(), HasSubstr("different inputs"));
+  EXPECT_EQ(command({"compare", file("a"), file("less")}), 1);
+  EXPECT_EQ(command({"compare", file("less"), file("a")}), 1);
+  EXPECT_EQ(command({"compare", file("a"), file("shape")}), 1);
+}
+
+TEST_F(ModelCommand, WrongCallsAreTwo) {
+  EXPECT_EQ(command({}), 2);
+  EXPECT_EQ(command({"run", "perceptron"}), 2);
+  EXPECT_EQ(command({"run", "mlp", "--batch", "0"}), 2);
+  EXPECT_EQ(command({"compare", file("a")}), 2);
+  EXPECT_EQ(command({"--help"}), 0);
+}
+
+} // namespace
+} // namespace kg::test

@@ -1,0 +1,226 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/models/trained.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace kg::test {
+namespace {
+
+using models::Execution;
+using models::Phase;
+
+constexpr double kUnit = 0x1p-24; // f32's
+
+double sum_of_sizes(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double each : values) sum += std::abs(each);
+  return sum;
+}
+
+} // namespace
+
+LossAndGradient differentiate(const ReferenceLoss& loss, const Weights<double>& weights) {
+  scalar_nodes().clear();
+  Weights<Scalar> scalars;
+  for (const auto& [name, values] : weights)
+    for (const double value : values) scalars[name].push_back(Scalar::variable(value));
+  const Scalar result = loss.of_scalars(scalars);
+  const std::vector<double> by = adjoints(result);
+  LossAndGradient both{result.value(), condition(by), {}};
+  for (const auto& [name, values] : scalars)
+    for (const Scalar& each : values)
+      both.gradient[name].push_back(by[static_cast<std::size_t>(each.node())]);
+  return both;
+}
+
+Weights<double> by_part(const Execution& execution, const TensorOf& tensor) {
+  Weights<double> parts;
+  for (const models::Parameter& parameter : execution.tape().parameters()) {
+    const std::vector<float> all = execution.read(tensor(parameter));
+    auto at = all.begin();
+    for (const models::Part& part : parameter.parts) {
+      const auto end = at + part.rows * parameter.value.cols;
+      parts[part.name].assign(at, end);
+      at = end;
+    }
+  }
+  return parts;
+}
+
+Weights<double> weights_of(const Execution& execution) {
+  return by_part(execution, [](const models::Parameter& parameter) { return parameter.value; });
+}
+
+Weights<double> gradients_of(const Execution& execution) {
+  return by_part(execution, [&](const models::Parameter& parameter) {
+    return execution.tape().gradient(parameter.value);
+  });
+}
+
+void keep_gradients(models::Tape& tape) {
+  for (const models::Parameter& parameter : tape.parameters())
+    tape.keep(tape.gradient(parameter.value));
+}
+
+double mean_distance(const Weights<double>& a, const Weights<double>& b) {
+  double sum = 0, count = 0;
+  for (const auto& [name, values] : a) {
+    EXPECT_EQ(values.size(), b.at(name).size()) << name;
+    for (std::size_t i = 0; i < values.size(); ++i) sum += std::abs(values[i] - b.at(name)[i]);
+    count += static_cast<double>(values.size());
+  }
+  return sum / count;
+}
+
+void ReferenceAdamw::step(Weights<double>& weights, const Weights<double>& gradient) {
+  constexpr double kRate = 1e-3, kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8, kDecay = 0.01;
+  ++number_;
+  for (auto& [name, values] : weights) {
+    std::vector<double>&first = first_[name], &second = second_[name];
+    first.resize(values.size());
+    second.resize(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double g = gradient.at(name)[i];
+      first[i] = kBeta1 * first[i] + (1 - kBeta1) * g;
+      second[i] = kBeta2 * second[i] + (1 - kBeta2) * g * g;
+      const double mean = first[i] / (1 - std::pow(kBeta1, number_));
+      const double square = second[i] / (1 - std::pow(kBeta2, number_));
+      values[i] -= kRate * (kDecay * values[i] + mean / (std::sqrt(square) + kEpsilon));
+    }
+  }
+}
+
+void expect_near(std::span<const float> ours, const Rows<double>& reference) {
+  double distance = 0, size = 0;
+  std::size_t at = 0;
+  for (const std::vector<double>& row : reference)
+    for (const double each : row) {
+      distance += std::abs(each - static_cast<double>(ours[at++]));
+      size += std::abs(each);
+    }
+  ASSERT_EQ(at, ours.size());
+  distance /= static_cast<double>(at);
+  size /= static_cast<double>(at);
+  std::printf("mean absolute error %.2e of outputs whose mean size is %.2e\n", distance, size);
+  EXPECT_LE(distance, 1e-5 * std::min(size, 1.0));
+}
+
+void expect_gradients(Execution& execution, const ReferenceLoss& loss) {
+  execution.run(Phase::forward);
+  execution.run(Phase::backward);
+  const Weights<double> weights = weights_of(execution), ours = gradients_of(execution);
+  const LossAndGradient reference = differentiate(loss, weights);
+  EXPECT_LE(mean_distance(ours, reference.gradient), 1e-5);
+  double worst = 0;
+  for (const auto& each : reference.gradient) {
+    const std::string& name = each.first;
+    const std::vector<double>& gradient = each.second;
+    double greatest = 0, farthest = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      greatest = std::max(greatest, std::abs(gradient[i]));
+      farthest = std::max(farthest, std::abs(gradient[i] - ours.at(name)[i]));
+    }
+    EXPECT_GT(greatest, 1e-5) << name << ": its gradient tells nothing";
+    // Each is a sum of products of what itself is the end of a few hundred operations, most of
+    // whose errors cancel: sqrt(300) units, with a margin of 4 for cancellation in the sum.
+    EXPECT_LE(farthest, 4 * std::sqrt(300) * kUnit * greatest) << name;
+
+    // Central differences: an error of h^2 / 6 times the third derivative, and of 2^-53 / h.
+    constexpr double kStep = 1e-5;
+    const auto moved = [&](double step) {
+      Weights<double> there = weights;
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        there[name][i] += step * std::copysign(1, gradient[i]);
+      return loss.of_doubles(there);
+    };
+    const double slope = (moved(kStep) - moved(-kStep)) / (2 * kStep);
+    double along = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i)
+      along += ours.at(name)[i] * std::copysign(1, gradient[i]);
+    EXPECT_NEAR(along, slope, 1e-5 * sum_of_sizes(gradient)) << name;
+    worst = std::max(worst, farthest / greatest);
+  }
+  std::printf("gradients: farthest %.1e of a parameter's greatest\n", worst);
+}
+
+void expect_same_training(Execution& execution, models::Tensor loss,
+                          const ReferenceLoss& reference) {
+  Weights<double> weights = weights_of(execution);
+  ReferenceAdamw adamw;
+  double first = 0, last = 0;
+  for (int step = 0; step < 10; ++step) {
+    const Weights<double> ours = weights_of(execution);
+    execution.run(Phase::forward);
+    execution.run(Phase::backward);
+    execution.run(Phase::update);
+    const LossAndGradient there = differentiate(reference, weights);
+    // To first order: an operation errs by a unit, an exponential by four; and a weight that is off
+    // moves the loss by its derivative times that, twice which leaves room for its curvature.
+    double bound = 4 * kUnit * there.condition;
+    for (const auto& [name, gradient] : there.gradient)
+      for (std::size_t i = 0; i < gradient.size(); ++i)
+        bound += 2 * std::abs(gradient[i] * (weights.at(name)[i] - ours.at(name)[i]));
+    last = execution.read(loss).front();
+    if (step == 0) first = last;
+    EXPECT_NEAR(last, there.loss, bound) << "step " << step;
+    EXPECT_LE(bound, 1e-3 * there.loss) << "step " << step << ": the bound tells nothing";
+    // The weights themselves: a step is `rate` times a quotient near 1, whatever the gradient's
+    // size, so that they part where a gradient is as small as its rounding, and there alone.
+    EXPECT_LE(mean_distance(ours, weights), 1e-5) << "step " << step;
+    std::printf("step %d: loss %.7f, reference %.7f, bound %.1e\n", step, last, there.loss, bound);
+    adamw.step(weights, there.gradient);
+  }
+  EXPECT_LT(last, 0.99 * first) << "ten steps have taught it nothing";
+}
+
+void expect_planned_memory(const std::function<models::Model()>& make) {
+  constexpr std::uint64_t kSeed = 7;
+  const auto result = [&](const std::function<void(Execution&)>& run) {
+    Stream stream;
+    models::Model model = make();
+    const models::Tensor output = model.output, loss = model.loss;
+    keep_gradients(model.tape);
+    Execution execution(std::move(model.tape), stream);
+    models::initialise(execution, kSeed);
+    model.fill_inputs(execution, kSeed);
+    run(execution);
+    execution.check_memory();
+    const models::MemoryUse use = execution.memory();
+    EXPECT_EQ(use.measured, use.predicted);
+    EXPECT_GE(use.predicted, use.most_live);
+    EXPECT_LT(use.predicted, use.unshared);
+    std::vector<std::vector<float>> all = {execution.read(output), execution.read(loss)};
+    for (const models::Parameter& parameter : execution.tape().parameters())
+      for (const models::Tensor each :
+           {parameter.value, execution.tape().gradient(parameter.value)})
+        all.push_back(execution.read(each));
+    return all;
+  };
+  const auto plain = result([](Execution& execution) {
+    for (const Phase phase : {Phase::forward, Phase::backward, Phase::update}) execution.run(phase);
+  });
+  for (const std::vector<float>& tensor : plain)
+    for (const float value : tensor) ASSERT_TRUE(std::isfinite(value));
+  EXPECT_EQ(plain, result([](Execution& execution) {
+              execution.poison_unused(true);
+              for (const Phase phase : {Phase::forward, Phase::backward, Phase::update})
+                execution.run(phase);
+            }))
+      << "a tensor was read when it was dead";
+  EXPECT_EQ(plain, result([](Execution& execution) {
+              Graph graph = Graph::capture(execution.stream(), [&](Stream&) {
+                execution.run(Phase::forward);
+                execution.run(Phase::backward);
+              });
+              graph.launch(execution.stream());
+              graph.launch(execution.stream());
+              execution.run(Phase::update);
+            }))
+      << "a graph gave other bits";
+}
+
+} // namespace kg::test
