@@ -70,7 +70,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   const double p = static_cast<float>(problem.scalars.at("p"));
   const double scale = test::round_to(Dtype::f32, 1 / (1 - p));
   Reference result;
-  std::int64_t i = 0;
+  std::int64_t i = problem.first_row;
   for (const double x : inputs.at("x").values) {
     const bool kept = is_kept(stream, i++, p);
     // Two significands of 24 bits have an exact product.
