@@ -278,9 +278,9 @@ __global__ void __launch_bounds__(kThreads) merge(Arguments<T> a) {
   for (std::int64_t column = threadIdx.x; column < p.value_depth; column += kThreads) {
     Part<1> total;
     for (int part = 0; part < a.splits; ++part) {
-      const float* const statistics = a.statistics(row, part);
+      const auto statistics = *reinterpret_cast<const Pack<float, 2>*>(a.statistics(row, part));
       Part<1> next;
-      next.row = {statistics[0], statistics[1]};
+      next.row = {statistics.element[0], statistics.element[1]};
       next.sum[0] = a.sums(row, part)[column];
       total.add(next, by);
     }
