@@ -85,7 +85,8 @@ struct Problem {
   std::vector<Tensor> kept = {}; // what a library keeps of a forward pass (Vendors::prepare)
   // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
   bool patterns = false;
-  double unread = 0; // bytes of the inputs that need not be read
+  double unread = 0;    // bytes of the inputs that need not be read
+  double unwritten = 0; // of the outputs that are updated in place and stay as they are
   // Where these are rows of a larger problem: which of its rows the first is.
   std::int64_t first_row = 0;
   // Adds the inputs that are no standard normals, or made of others, to those that are there

@@ -300,8 +300,9 @@ void work_is_its_traffic(Judge&, const Problem& problem) {
         sum += static_cast<double>(tensor.size()) * static_cast<double>(size_of(tensor.dtype));
     return sum;
   };
-  EXPECT_EQ(problem.work.bytes, bytes(problem.inputs) - problem.unread + bytes(problem.outputs));
-  EXPECT_EQ(problem.work.written, bytes(problem.outputs));
+  const double written = bytes(problem.outputs) - problem.unwritten;
+  EXPECT_EQ(problem.work.bytes, bytes(problem.inputs) - problem.unread + written);
+  EXPECT_EQ(problem.work.written, written);
   EXPECT_EQ(problem.work.flops, problem.flops);
 }
 

@@ -115,8 +115,9 @@ Outcome Judge::run(const Variant& variant, const Problem& problem, const Inputs&
   if (card_.launches) check_kernels(outcome, problem, layout);
   const bool nothing =
       problem.outputs[0].size() == 0 ||
-      std::all_of(problem.inputs.begin(), problem.inputs.end(),
-                  [](const Tensor& input) { return input.size() == 0; }); // sums of nothing
+      (!problem.inputs.empty() &&
+       std::all_of(problem.inputs.begin(), problem.inputs.end(),
+                   [](const Tensor& input) { return input.size() == 0; })); // sums of nothing
   record(id(variant.name, problem.shape), nothing ? Evidence::empty : Evidence::hygiene);
   return outcome;
 }

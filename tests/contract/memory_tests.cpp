@@ -84,10 +84,10 @@ std::vector<std::map<std::string, std::string>> ways_in_place(const Problem& pro
 
 // An operation of one output whose inputs may all be it: one array for everything.
 void all_in_one_place(Judge& judge, const Problem& problem) {
-  const Tensor& first = problem.inputs[0];
   if (problem.outputs.size() > 1 || problem.inputs.size() < 2 ||
       problem.outputs[0].may_be.size() < problem.inputs.size())
     return;
+  const Tensor& first = problem.inputs[0];
   Inputs same = completed(problem, {});
   for (const Tensor& input : problem.inputs) same[input.name] = same.at(first.name);
   for (const Variant& variant : judge.card().variants) {

@@ -1,0 +1,64 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11):
+// four random words as a function of a counter and a key, so that any thread can make any part of
+// a stream, and a backward pass make again what a forward pass drew.
+//
+// Streams are cuRAND's: after curand_init(seed, subsequence, offset, &state) of a
+// curandStatePhilox4_32_10_t, call number i of curand(&state), from 0 on, gives word i.
+#pragma once
+
+#include "runtime/device_code.h"
+
+#include <cstdint>
+
+namespace kg {
+
+struct RandomStream {
+  std::uint64_t seed = 0;
+  std::uint64_t subsequence = 0;
+  std::uint64_t offset = 0; // words that are passed over
+};
+
+inline constexpr int kPhiloxWords = 4; // of a block
+
+__host__ __device__ __forceinline__ uint4 philox(uint4 counter, uint2 key) {
+  constexpr int kRounds = 10;
+  KG_UNROLL
+  for (int round = 0; round < kRounds; ++round) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter.x;
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter.z;
+    counter = {static_cast<unsigned>(b >> 32) ^ counter.y ^ key.x, static_cast<unsigned>(b),
+               static_cast<unsigned>(a >> 32) ^ counter.w ^ key.y, static_cast<unsigned>(a)};
+    key.x += 0x9E3779B9U; // 2^32 divided by the golden ratio
+    key.y += 0xBB67AE85U; // 2^32 (sqrt(3) - 1)
+  }
+  return counter;
+}
+
+// Words 4 block to 4 block + 3 behind the last multiple of 4 that is not beyond the offset. A
+// subsequence has 2^64 blocks, and no offset reaches its end.
+__host__ __device__ __forceinline__ uint4 random_block(const RandomStream& stream,
+                                                       std::uint64_t block) {
+  const std::uint64_t at = stream.offset / kPhiloxWords + block;
+  return philox({static_cast<unsigned>(at), static_cast<unsigned>(at >> 32),
+                 static_cast<unsigned>(stream.subsequence),
+                 static_cast<unsigned>(stream.subsequence >> 32)},
+                {static_cast<unsigned>(stream.seed), static_cast<unsigned>(stream.seed >> 32)});
+}
+
+// Word `index` of the stream: a whole block for one word.
+__host__ __device__ __forceinline__ unsigned random_word(const RandomStream& stream,
+                                                         std::int64_t index) {
+  const std::uint64_t place = stream.offset % kPhiloxWords + static_cast<std::uint64_t>(index);
+  const uint4 words = random_block(stream, place / kPhiloxWords);
+  switch (place % kPhiloxWords) {
+  case 0: return words.x;
+  case 1: return words.y;
+  case 2: return words.z;
+  default: return words.w;
+  }
+}
+
+} // namespace kg

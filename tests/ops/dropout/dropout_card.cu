@@ -1,0 +1,162 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dropout; its gradient is the same call. Which elements are dropped follows from the stream and
+// the rounding is declared, so each result has one right value. Libraries have streams of their
+// own: none can be compared with. A shape is n100, n100_sub_o5 or n100_late (random_streams.h).
+#include "dropout/dropout.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/ops/random_streams.h"
+#include "tests/oracle/fills.h"
+
+namespace kg::card {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+constexpr double kDropped = 0.3; // where a sample does not say
+
+bool is_kept(const RandomStream& stream, std::int64_t i, double p) {
+  return word_of(stream, i) >= std::round(p * 0x1p32);
+}
+bool drops_all(const std::string& text, double p) {
+  const Shape shape = Shape::parse(text);
+  const RandomStream stream = stream_of(shape);
+  const std::int64_t n = shape.number("n");
+  for (std::int64_t i = 0; i < n; ++i)
+    if (is_kept(stream, i, p)) return false;
+  return true;
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const std::int64_t n = shape.number("n");
+  const RandomStream stream = stream_of(shape);
+  Problem result{
+      dtype,
+      shape.text(),
+      {{"x", dtype, {n}}},
+      {{"y", dtype, {n}, true, {"x"}}},
+      dispatch(dtype, [&]<class T>() { return dropout::work(dropout::Problem<T>{.n = n}); }),
+      static_cast<double>(n),
+      {{"p", kDropped}}};
+  result.calling = {"", integers_of(n, stream)};
+  return result;
+}
+
+struct Run {
+  template <class T>
+  dropout::Variant operator()(const Call& call, dropout::Variant variant, Stream& stream) const {
+    return dropout::run(
+        dropout::Problem<T>{.n = call.extent("x", 0),
+                            .x = call.in<T>("x"),
+                            .y = call.out<T>("y"),
+                            .p = call.scalar("p"),
+                            .stream = stream_of(Shape::parse(call.problem().shape))},
+        variant, stream);
+  }
+};
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const RandomStream stream = stream_of(Shape::parse(problem.shape));
+  const double p = static_cast<float>(problem.scalars.at("p"));
+  const double scale = test::round_to(Dtype::f32, 1 / (1 - p));
+  Reference result;
+  std::int64_t i = problem.first_row;
+  for (const double x : inputs.at("x").values) {
+    const bool kept = is_kept(stream, i++, p);
+    // Two significands of 24 bits have an exact product.
+    result.value.push_back(
+        kept ? test::round_to(problem.dtype, test::round_to(Dtype::f32, x * scale)) : 0);
+  }
+  result.holds_zeros = true;
+  return {{"y", std::move(result)}};
+}
+
+Sample integers(Dtype dtype, const std::string& shape, double p) {
+  const std::int64_t n = Shape::parse(shape).number("n");
+  return {.fill = "integers",
+          .shape = shape,
+          .inputs = {{"x", values(dtype, test::integers(dtype, n, 100, test::Tensor::a).values)}},
+          .scalars = {{"p", p}},
+          .degenerate = drops_all(shape, p) ? test::Degenerate::zero : test::Degenerate::no};
+}
+
+} // namespace
+
+Card dropout_card() {
+  Card card;
+  card.problem = problem;
+  card.variants = variants_of(dropout::kVariants, Run{});
+  card.resolved = [](const Problem&) { return "vectorized"; };
+  card.run_automatic = automatic_of(dropout::Variant::automatic, Run{});
+  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
+  card.references = references;
+  card.exact = true;
+  // Factors of 1, 2 and 4, and the largest one.
+  card.exact_samples = [](Dtype dtype) {
+    std::vector<Sample> samples;
+    for (const double p : {0.0, 0.5, 0.75, 1 - 0x1p-24})
+      samples.push_back(integers(dtype, "n" + std::to_string(kOdd), p));
+    samples.push_back(integers(dtype, "n1001_sub_o3", 0.5));
+    return samples;
+  };
+  card.random_samples = [](Dtype) {
+    std::vector<Sample> samples;
+    for (const double p : {1e-3, 0.1, 0.9})
+      samples.push_back({"normal", "n" + std::to_string(kOdd), {}, {{"p", p}}});
+    return samples;
+  };
+  // Each of them more than once, kept and dropped.
+  card.special_samples = [](Dtype dtype) {
+    std::vector<std::uint64_t> patterns;
+    for (int i = 0; i < 8; ++i)
+      for (const test::SpecialValue& special : test::special_values(dtype))
+        patterns.push_back(special.bits);
+    const std::string shape = "n" + std::to_string(patterns.size());
+    return std::vector<Sample>{{"special", shape, {{"x", bits(dtype, patterns)}}}};
+  };
+  card.usual = [](Dtype) {
+    return std::vector<std::string>{"n" + std::to_string(kOdd), "n5003_sub_o8", "n3001_o5",
+                                    "n1003_late"};
+  };
+  card.sizes = [](Dtype dtype) {
+    const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 512 * pack;
+    std::vector<std::string> shapes;
+    for (const std::int64_t n :
+         {std::int64_t{1}, std::int64_t{3}, pack - 1, pack, pack + 1, std::int64_t{255},
+          std::int64_t{256}, std::int64_t{257}, 256 * pack - 1, 256 * pack, 256 * pack + 1,
+          tile - 1, tile, tile + 1, 2 * tile, 3 * tile + pack + 1})
+      for (const char* const offset : {"", "_o2"})
+        shapes.push_back("n" + std::to_string(n) + offset);
+    return shapes;
+  };
+  card.misaligned = [](Dtype dtype) { return short_lengths(dtype, 512); };
+  card.empty = {"n0"};
+  card.degenerate = [](Dtype, const std::string& shape) {
+    return drops_all(shape, kDropped) ? test::Degenerate::zero : test::Degenerate::no;
+  };
+  card.refused_scalars = {{"p", {-0.1, 1, 2, kInfinity, kNan}}};
+  card.kernel_name = [](std::string_view variant, const Problem& problem, const Layout& layout) {
+    const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
+    const bool packs = variant == "vectorized" && place_of(layout, "x").offset % pack == 0 &&
+                       place_of(layout, "y").offset % pack == 0 &&
+                       stream_of(Shape::parse(problem.shape)).offset % 4 == 0;
+    return std::vector<std::string>{packs ? "dropout::vectorized" : "dropout::naive"};
+  };
+  card.timed_on_host = {{"n65536", true}, {"n262144"}};
+  // Activations of GPT-2 (8 x 1024 tokens of 768) and, 512 MiB and more in f32, what fills no
+  // cache.
+  card.timed_on_gpu = {{"n65536"}, {"n6291456"}, {"n67108864", true}};
+  return card;
+}
+
+} // namespace kg::card

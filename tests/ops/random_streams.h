@@ -1,0 +1,50 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The streams that cards of random numbers draw from: a seed whose halves both matter, and by the
+// shape a subsequence of which that is true ("sub"; else 0), and an offset ("o5", or "late" for the
+// last ones there are; else 0).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "primitives/philox.h"
+#include "tests/contract/call.h"
+#include "tests/contract/shape.h"
+#include "tests/oracle/random.h"
+
+namespace kg::card {
+
+inline RandomStream stream_of(const Shape& shape) {
+  std::uint64_t offset = 0;
+  if (shape.has("late"))
+    offset = ~std::uint64_t{0} - 5;
+  else if (shape.text().find("_o") != std::string::npos)
+    offset = static_cast<std::uint64_t>(shape.number("o"));
+  return {.seed = 0x9D2C5680A3F1E647,
+          .subsequence = shape.has("sub") ? std::uint64_t{0x0000000700000003} : 0,
+          .offset = offset};
+}
+
+// Word `index` behind the offset, by the tests' own Philox.
+inline std::uint32_t word_of(const RandomStream& stream, std::int64_t index) {
+  const std::uint64_t part = stream.offset % 4 + static_cast<std::uint64_t>(index);
+  const std::uint64_t block = stream.offset / 4 + part / 4; // below 2^63
+  const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
+  const test::PhiloxBlock words = test::philox(
+      {low(block), low(block >> 32), low(stream.subsequence), low(stream.subsequence >> 32)},
+      {low(stream.seed), low(stream.seed >> 32)});
+  return words[part % 4];
+}
+
+// How a kernel from elsewhere gets it.
+inline std::vector<Integers> integers_of(std::int64_t n, const RandomStream& stream) {
+  return {{"n", {n}},
+          {"seed", {static_cast<std::int64_t>(stream.seed)}},
+          {"subsequence", {static_cast<std::int64_t>(stream.subsequence)}},
+          {"offset", {static_cast<std::int64_t>(stream.offset)}}};
+}
+
+} // namespace kg::card
