@@ -55,6 +55,15 @@ __device__ __forceinline__ void store_rows(T* to, std::int64_t left, bool packs,
   }
 }
 
+// A bit for each element of a pack that is not 0.
+template <class T, int Count>
+__device__ __forceinline__ unsigned bits_of(const Pack<T, Count>& pack) {
+  unsigned bits = 0;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) bits |= (pack.element[e] != 0 ? 1u : 0u) << e;
+  return bits;
+}
+
 // Whether packs of Count elements may begin there.
 template <int Count, class T>
 bool lies_in_packs(const T* pointer) {

@@ -51,7 +51,7 @@ struct Whole : F {
   static constexpr bool kSegmented = false;
   using Number = typename F::Value;
   template <class T>
-  __device__ __forceinline__ static Number from(T element, std::int8_t) {
+  __device__ __forceinline__ static Number from(T element, bool) {
     return widened<Number>(element);
   }
   __device__ static Number number(Number value) { return value; }
@@ -72,8 +72,8 @@ struct Segmented {
     return {b.has_head != 0 ? b.number : F::combine(a.number, b.number), a.has_head | b.has_head};
   }
   template <class T>
-  __device__ __forceinline__ static Value from(T element, std::int8_t head) {
-    return {F::combine(F::identity(), widened<Number>(element)), head != 0 ? 1u : 0u};
+  __device__ __forceinline__ static Value from(T element, bool head) {
+    return {F::combine(F::identity(), widened<Number>(element)), head ? 1u : 0u};
   }
   __device__ __forceinline__ static Number number(const Value& value) { return value.number; }
 };

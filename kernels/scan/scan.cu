@@ -47,10 +47,10 @@ __global__ void __launch_bounds__(kThreads)
   Value before = F::identity();
   for (std::int64_t first = 0; first < n; first += kThreads) {
     const std::int64_t i = first + thread;
-    std::int8_t head = 0;
+    bool head = false;
     Value own = F::identity();
     if (i < n) {
-      if constexpr (F::kSegmented) head = heads[i];
+      if constexpr (F::kSegmented) head = heads[i] != 0;
       own = F::from(x[i], head);
     }
     int from = 0;
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
       if (thread > 0) through = buffer[from][thread - 1];
     }
     Value result = F::combine(before, through);
-    if (exclusive && head != 0) result = F::identity();
+    if (exclusive && head) result = F::identity();
     if (i < n) {
       const T stored = narrowed<T>(F::number(result));
       y[i] = stored;
@@ -88,8 +88,9 @@ struct Aligned {
   bool x, heads, y;
 };
 
+// Four blocks fill 64 registers of a thread, and have 64 KiB of loads under way.
 template <class F, class T>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     look_back(const T* x, const std::int8_t* heads, T* y, std::int64_t n, bool exclusive,
               Aligned aligned, LookBack state) {
   using Value = typename F::Value;
@@ -103,12 +104,16 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t left = n - first;
 
   Pack<T, kCount> element[kRows];
-  Pack<std::int8_t, kCount> head[kRows] = {};
   load_rows(x + first, left, aligned.x, narrowed<T>(F::number(F::identity())), element);
-  if constexpr (F::kSegmented) load_rows(heads + first, left, aligned.heads, std::int8_t{0}, head);
-  const auto item = [&](int r, int e) {
-    return F::from(element[r].element[e], head[r].element[e]);
-  };
+  unsigned begins[kRows] = {}; // a bit for each of a pack's elements
+  if constexpr (F::kSegmented) {
+    Pack<std::int8_t, kCount> head[kRows];
+    load_rows(heads + first, left, aligned.heads, std::int8_t{0}, head);
+    KG_UNROLL
+    for (int r = 0; r < kRows; ++r) begins[r] = bits_of(head[r]);
+  }
+  const auto is_head = [&](int r, int e) { return (begins[r] >> e & 1u) != 0; };
+  const auto item = [&](int r, int e) { return F::from(element[r].element[e], is_head(r, e)); };
 
   Value before[kRows]; // of the warp's elements, those before each pack
   Value of_warp = F::identity();
@@ -129,7 +134,7 @@ __global__ void __launch_bounds__(kThreads)
     Value sum = F::combine(start, before[r]);
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) {
-      const Value without = head[r].element[e] != 0 ? F::identity() : sum;
+      const Value without = is_head(r, e) ? F::identity() : sum;
       sum = F::combine(sum, item(r, e));
       element[r].element[e] = narrowed<T>(F::number(exclusive ? without : sum));
     }

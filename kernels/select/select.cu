@@ -97,10 +97,7 @@ __global__ void __launch_bounds__(kThreads)
     Pack<std::int8_t, kCount> flag[kRows];
     load_rows(flags + first, left, aligned.flags, std::int8_t{0}, flag);
     KG_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      KG_UNROLL
-      for (int e = 0; e < kCount; ++e) wanted[r] |= (flag[r].element[e] != 0 ? 1u : 0u) << e;
-    }
+    for (int r = 0; r < kRows; ++r) wanted[r] = bits_of(flag[r]);
   } else {
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) {
