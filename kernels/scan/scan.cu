@@ -5,11 +5,11 @@
 // Expected on an H200: 92 % of the memory's rate from 10^8 bytes on, that of a copy less what the
 // first tiles wait.
 //
-// A tile is 256 threads x 4 packs. A warp has 4 rows of 512 bytes, so that all accesses are
-// coalesced as they are; where each thread had its elements in a row, they would have to be turned
-// in shared memory. The price is a scan of the warp for each row instead of one: 20 shuffles for 16
-// elements of f32, some 3 of the 32 lanes that a multiprocessor shuffles in a cycle at the memory's
-// rate.
+// A tile is 256 threads x 16 elements. A warp has rows of 512 bytes, 4 of f32 and 2 of 16 bits, so
+// that all accesses are coalesced as they are; where each thread had its elements in a row, they
+// would have to be turned in shared memory. The price is a scan of the warp for each row instead of
+// one: 20 shuffles for 16 elements of f32, some 3 of the 32 lanes that a multiprocessor shuffles in
+// a cycle at the memory's rate.
 //
 // Why look-back for floats, too: its tree is fixed (look_back.h). Reducing first and scanning
 // afterwards reads everything twice: 3 passes for 2.
@@ -33,9 +33,8 @@ namespace kg::scan {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kRows = 4; // of a warp
-template <class T>
-constexpr std::int64_t kTile = std::int64_t{kThreads} * kRows* kPackElements<T>;
+constexpr int kItems = 16; // of a thread
+constexpr std::int64_t kTile = kThreads * kItems;
 
 // Hillis and Steele's scan of 256 elements in two buffers, and what was before them.
 template <class F, class T>
@@ -88,19 +87,19 @@ struct Aligned {
   bool x, heads, y;
 };
 
-// Four blocks fill 64 registers of a thread, and have 64 KiB of loads under way.
+// Four blocks leave 64 registers to a thread; heads beside elements of 32 bits take more of them.
 template <class F, class T>
-__global__ void __launch_bounds__(kThreads, 4)
+__global__ void __launch_bounds__(kThreads, F::kSegmented && sizeof(T) == 4 ? 3 : 4)
     look_back(const T* x, const std::int8_t* heads, T* y, std::int64_t n, bool exclusive,
               Aligned aligned, LookBack state) {
   using Value = typename F::Value;
   constexpr int kCount = kPackElements<T>;
+  constexpr int kRows = kItems / kCount; // of a warp
   __shared__ LookBackScratch<F> scratch;
   const std::int64_t tile = take_tile(state, scratch);
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
-  constexpr int kOfWarp = kRows * kRowStep<kCount>;
-  const std::int64_t first = tile * kTile<T> + warp * kOfWarp + lane * kCount;
+  const std::int64_t first = tile * kTile + warp * (kLanes * kItems) + lane * kCount;
   const std::int64_t left = n - first;
 
   Pack<T, kCount> element[kRows];
@@ -144,12 +143,9 @@ __global__ void __launch_bounds__(kThreads, 4)
 
 namespace {
 
-template <class T>
-constexpr std::int64_t tiles_of(std::int64_t n) {
-  return div_up(n, kTile<T>);
-}
+constexpr std::int64_t tiles_of(std::int64_t n) { return div_up(n, kTile); }
 
-constexpr std::int64_t kMost = std::int64_t{1} << 40; // at most 2^28 tiles, which a grid can have
+constexpr std::int64_t kMost = std::int64_t{1} << 40; // 2^28 tiles, which a grid can have
 
 template <class F, class T>
 void launch_variant(const Problem& problem, const T* x, const std::int8_t* heads, T* y,
@@ -158,7 +154,7 @@ void launch_variant(const Problem& problem, const T* x, const std::int8_t* heads
   if (variant == Variant::naive)
     return launch(naive<F, T>, {.grid = 1, .block = kThreads, .stream = &stream}, x, heads, y,
                   problem.n, exclusive);
-  const std::int64_t tiles = tiles_of<T>(problem.n);
+  const std::int64_t tiles = tiles_of(problem.n);
   const LookBack state = begin_look_back(workspace, tiles, stream);
   launch(look_back<F, T>,
          {.grid = static_cast<unsigned>(tiles), .block = kThreads, .stream = &stream}, x, heads, y,
@@ -191,7 +187,7 @@ std::string_view name(Variant variant) {
 
 template <class T>
 std::size_t workspace_bytes(std::int64_t n, Variant variant) {
-  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of<T>(n));
+  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(n));
 }
 
 template <class T>
@@ -225,8 +221,8 @@ template <class T>
 std::int64_t chain(std::int64_t n, Variant variant) {
   if (resolved(variant) == Variant::naive) return div_up(n, kThreads) + 8 + 1; // rounds, steps
   // A pack's elements, a warp's lanes and rows, its warps, other tiles; and elements of the result.
-  return kPackElements<T> + kButterflySteps + kRows + kWarps + look_back_chain(tiles_of<T>(n)) + 2 +
-         kPackElements<T>;
+  return kPackElements<T> + kButterflySteps + kItems / kPackElements<T> + kWarps +
+         look_back_chain(tiles_of(n)) + 2 + kPackElements<T>;
 }
 
 Work work(Dtype dtype, std::int64_t n, bool segmented) {

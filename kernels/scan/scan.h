@@ -36,9 +36,9 @@ struct Problem {
   bool segmented = false;
 };
 
-// naive: one block, an element per thread and round. look_back: tiles of 16 KiB, each read and
-// written once, by 16-byte accesses where the arrays are aligned to that; x, heads and y each for
-// itself.
+// naive: one block, an element per thread and round. look_back: tiles of 4096 elements, each read
+// and written once, by 16-byte accesses where the arrays are aligned to that; x, heads and y each
+// for itself.
 enum class Variant { automatic, naive, look_back };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::look_back};
 

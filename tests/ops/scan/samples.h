@@ -36,9 +36,9 @@ inline std::vector<std::string> each_form(const std::vector<std::int64_t>& lengt
   return shapes;
 }
 
-// Segments of some fifty elements, and one of a few tiles among each 40,000.
+// Segments of some fifty elements, and one of a few tiles among each 20,000.
 inline bool begins_segment(std::int64_t i) {
-  return i / 20000 % 2 == 0 && test::random_of(test::seed(), test::Tensor::c)
+  return i / 10000 % 2 == 0 && test::random_of(test::seed(), test::Tensor::c)
                                        .integer(static_cast<std::uint64_t>(i), 0, 49) == 0;
 }
 
@@ -60,7 +60,7 @@ inline std::vector<double> every(std::int64_t n, std::int64_t period) {
   return heads;
 }
 
-inline constexpr std::int64_t kSome = 20011; // more than two tiles of every type
+inline constexpr std::int64_t kSome = 10007; // more than two tiles
 
 // Sums that every order gives: of i32 always; else of integers whose sum of magnitudes fits. Heads
 // at each place of a pack and a warp's row, nowhere, and everywhere.

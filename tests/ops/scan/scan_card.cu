@@ -134,14 +134,14 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   const std::string op = problem_of(problem, n).op == scan::Op::sum ? "Sum" : "Max";
   const std::vector<std::string> scan = {"scan::" + std::string(variant) + "<",
                                          is_segmented(problem) ? "Segmented<" : "Whole<", op};
-  const bool one = n <= 16384 / static_cast<std::int64_t>(size_of(problem.dtype));
+  const bool one = n <= 4096;
   if (variant == "naive" || one) return {scan};
   return {{"clear_words"}, scan};
 }
 
 // Around packs, a warp's rows and tiles.
 std::vector<std::string> sizes(Dtype dtype) {
-  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 1024 * pack;
+  const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 4096;
   std::vector<std::string> shapes;
   for (const std::int64_t n : {std::int64_t{1}, std::int64_t{2}, pack - 1, pack + 1, 32 * pack - 1,
                                32 * pack, 128 * pack + 1, tile - 1, tile, tile + 1, 2 * tile - 1})

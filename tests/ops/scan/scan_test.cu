@@ -17,8 +17,9 @@ using scan::Op;
 
 static_assert(scan::deterministic(scan::Variant::automatic));
 
-// Of f32 alone, whose tiles are as long as those of i32: 0 and 1, so that all sums are exact.
 constexpr std::int64_t kTile = 4096;
+
+// 0 and 1, so that all sums are exact.
 
 void expect_sums(Judge& judge, scan::Kind kind, std::int64_t n,
                  const std::vector<std::int64_t>& where) {
@@ -59,8 +60,7 @@ KG_OWN_TEST(SegmentsOverGroups) {
 
 // Beyond one group of 32 tiles, in each type, sums of normals beside the oracle.
 KG_OWN_TEST(BeyondOneGroup) {
-  const std::int64_t tile = 16384 / static_cast<std::int64_t>(size_of(judge.dtype()));
-  judge.check(judge.random(scan_samples::shape_of(Op::sum, Kind::inclusive, true, 67 * tile - 3)),
+  judge.check(judge.random(scan_samples::shape_of(Op::sum, Kind::inclusive, true, 67 * kTile - 3)),
               {}, {"look_back"});
 }
 
