@@ -1,0 +1,73 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A warp's rows of packs: in each row the packs of its 32 lanes lie side by side, so that accesses
+// are coalesced as they are, and rows follow each other. Pointers are to the lane's first element,
+// of which and behind which there are `left` in the array; packs says whether it lies as packs ask.
+#pragma once
+
+#include "primitives/pack.h"
+#include "primitives/warp.h"
+
+#include <cstdint>
+
+namespace kg {
+
+template <int Count>
+inline constexpr int kRowStep = kLanes* Count; // from a lane's pack to its next one
+
+// All are loaded before the first is used. Behind the end there is `rest`.
+template <int Rows, int Count, class T>
+__device__ __forceinline__ void load_rows(const T* from, std::int64_t left, bool packs, T rest,
+                                          Pack<T, Count> (&to)[Rows]) {
+  constexpr int kStep = kRowStep<Count>;
+  if (packs && left >= Rows * kStep) {
+    KG_UNROLL
+    for (int r = 0; r < Rows; ++r)
+      to[r] = *reinterpret_cast<const Pack<T, Count>*>(from + r * kStep);
+    return;
+  }
+  KG_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e)
+      to[r].element[e] = r * kStep + e < left ? from[r * kStep + e] : rest;
+  }
+}
+
+template <int Rows, int Count, class T>
+__device__ __forceinline__ void store_rows(T* to, std::int64_t left, bool packs,
+                                           const Pack<T, Count> (&from)[Rows]) {
+  constexpr int kStep = kRowStep<Count>;
+  if (packs && left >= Rows * kStep) {
+    KG_UNROLL
+    for (int r = 0; r < Rows; ++r)
+      store_wide(reinterpret_cast<Pack<T, Count>*>(to + r * kStep), from[r]);
+    return;
+  }
+  KG_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) {
+      const T stored = from[r].element[e];
+      if (r * kStep + e < left) to[r * kStep + e] = stored;
+    }
+  }
+}
+
+// A bit for each element of a pack that is not 0.
+template <class T, int Count>
+__device__ __forceinline__ unsigned bits_of(const Pack<T, Count>& pack) {
+  unsigned bits = 0;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) bits |= (pack.element[e] != 0 ? 1u : 0u) << e;
+  return bits;
+}
+
+// Whether packs of Count elements may begin there.
+template <int Count, class T>
+bool lies_in_packs(const T* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % (Count * sizeof(T)) == 0;
+}
+
+} // namespace kg

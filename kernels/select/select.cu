@@ -1,0 +1,216 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes: size_of(T) and a flag per element, size_of(T) per element that is kept; no flops. Expected
+// on an H200: 90 % of the memory's rate from 10^8 bytes on; what a tile keeps begins anywhere, so
+// that its first and last sectors are written in two parts.
+//
+// A tile is 256 threads x 4 packs, read as scan reads it; what it keeps is first put side by side
+// in shared memory, so that a warp writes 32 neighbours. Written from where they are read, each of
+// a pack's elements would be a request of its own that goes over all of a row's sectors: of f32,
+// four times as many.
+//
+// Why one pass by look-back: counting first, and selecting afterwards, reads the flags twice, and
+// of unique the elements.
+#include "select/select.h"
+
+#include "primitives/look_back.h"
+#include "primitives/pack_rows.h"
+#include "primitives/words.h"
+#include "runtime/error.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace kg::select {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / kLanes;
+constexpr int kRows = 4; // of a warp
+constexpr int kTileBytes = kThreads * kRows * kPackBytes;
+
+// Whether element i begins a run.
+template <class Word>
+__device__ __forceinline__ bool begins_run(const Word* x, std::int64_t i) {
+  if (i == 0) return true;
+  const Word before = x[i - 1];
+  const Word own = x[i];
+  return before != own;
+}
+
+// 256 elements after the other.
+template <class Word>
+__global__ void __launch_bounds__(kThreads)
+    naive(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count, std::int64_t n) {
+  __shared__ unsigned of_warps[kWarps];
+  const auto thread = static_cast<int>(threadIdx.x);
+  unsigned before = 0;
+  for (std::int64_t first = 0; first < n; first += kThreads) {
+    const std::int64_t i = first + thread;
+    bool keep = false;
+    if (i < n) keep = flags != nullptr ? flags[i] != 0 : begins_run(x, i);
+    const unsigned kept = __ballot_sync(kAllLanes, keep);
+    if (thread % kLanes == 0) of_warps[thread / kLanes] = __popc(kept);
+    __syncthreads();
+    unsigned place = before + __popc(kept & ((1u << thread % kLanes) - 1));
+    for (int w = 0; w < kWarps; ++w) {
+      const unsigned other = of_warps[w];
+      if (w < thread / kLanes) place += other;
+      before += other;
+    }
+    if (keep) {
+      const Word word = x[i];
+      y[place] = word;
+    }
+    __syncthreads();
+  }
+  if (thread == 0) *count = static_cast<std::int32_t>(before);
+}
+
+// Which arrays lie as their packs ask.
+struct Aligned {
+  bool x, flags;
+};
+
+template <class Word, bool Flagged>
+__global__ void __launch_bounds__(kThreads)
+    look_back(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count, std::int64_t n,
+              Aligned aligned, LookBack state) {
+  using Counted = Sum<unsigned>;
+  constexpr int kCount = kPackElements<Word>;
+  constexpr int kOfWarp = kRows * kRowStep<kCount>;
+  __shared__ LookBackScratch<Counted> scratch;
+  __shared__ Word kept[kTileBytes / sizeof(Word)];
+  const std::int64_t tile = take_tile(state, scratch);
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const int warp = static_cast<int>(threadIdx.x) / kLanes;
+  const std::int64_t first = tile * (kWarps * kOfWarp) + warp * kOfWarp + lane * kCount;
+  const std::int64_t left = n - first;
+
+  Pack<Word, kCount> element[kRows];
+  load_rows(x + first, left, aligned.x, Word{0}, element);
+  unsigned wanted[kRows] = {}; // a bit for each of a pack's elements
+  if constexpr (Flagged) {
+    Pack<std::int8_t, kCount> flag[kRows];
+    load_rows(flags + first, left, aligned.flags, std::int8_t{0}, flag);
+    KG_UNROLL
+    for (int r = 0; r < kRows; ++r) wanted[r] = bits_of(flag[r]);
+  } else {
+    KG_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const std::int64_t at = first + r * kRowStep<kCount>;
+      if (at < n && begins_run(x, at)) wanted[r] = 1;
+      KG_UNROLL
+      for (int e = 1; e < kCount; ++e)
+        if (at + e < n && element[r].element[e] != element[r].element[e - 1]) wanted[r] |= 1u << e;
+    }
+  }
+
+  unsigned before[kRows]; // how many of the warp are kept before each pack
+  unsigned of_warp = 0;
+  KG_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    const WarpScan<unsigned> row = warp_scan_below<Counted>(__popc(wanted[r]));
+    before[r] = of_warp + row.below;
+    of_warp += row.all;
+  }
+  const TilePlace<unsigned> place = place_of_warp<Counted, kWarps>(state, tile, of_warp, scratch);
+  KG_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    unsigned at = place.before_warp + before[r];
+    KG_UNROLL
+    for (int e = 0; e < kCount; ++e)
+      if ((wanted[r] >> e & 1u) != 0) {
+        const Word word = element[r].element[e];
+        kept[at++] = word;
+      }
+  }
+  __syncthreads();
+  Word* const to = y + place.before_tile;
+  for (unsigned i = threadIdx.x; i < place.of_tile; i += kThreads) {
+    const Word word = kept[i];
+    to[i] = word;
+  }
+  if (tile + 1 == state.tiles && threadIdx.x == 0)
+    *count = static_cast<std::int32_t>(place.before_tile + place.of_tile);
+}
+
+namespace {
+
+// One at the least, which writes the count.
+std::int64_t tiles_of(std::int64_t n, std::size_t element_bytes) {
+  const std::int64_t bytes = n * static_cast<std::int64_t>(element_bytes);
+  return bytes > kTileBytes ? div_up(bytes, kTileBytes) : 1;
+}
+
+template <class Word>
+void launch_variant(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count,
+                    std::int64_t n, void* workspace, Variant variant, Stream& stream) {
+  if (variant == Variant::naive)
+    return launch(naive<Word>, {.grid = 1, .block = kThreads, .stream = &stream}, x, flags, y,
+                  count, n);
+  const std::int64_t tiles = tiles_of(n, sizeof(Word));
+  const LookBack state = begin_look_back(workspace, tiles, stream);
+  launch(flags != nullptr ? look_back<Word, true> : look_back<Word, false>,
+         {.grid = static_cast<unsigned>(tiles), .block = kThreads, .stream = &stream}, x, flags, y,
+         count, n, Aligned{is_aligned(x), lies_in_packs<kPackElements<Word>>(flags)}, state);
+}
+
+} // namespace
+
+std::string_view name(Variant variant) {
+  switch (variant) {
+  case Variant::automatic: return "automatic";
+  case Variant::naive: return "naive";
+  case Variant::look_back: return "look_back";
+  }
+  return "";
+}
+
+std::size_t workspace_bytes(std::int64_t n, std::size_t element_bytes, Variant variant) {
+  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(n, element_bytes));
+}
+
+Variant run(const void* x, const std::int8_t* flags, void* y, std::int32_t* count, std::int64_t n,
+            std::size_t element_bytes, void* workspace, Variant variant, Stream& stream) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  variant = resolved(variant);
+  require_extent("select: n", n);
+  require(n <= kMost, "select: n is " + std::to_string(n) + "; it must be at most 2^31 - 1");
+  require_elements("select: x", x, n);
+  require_elements("select: y", y, n);
+  require_elements("select: count", count, 1);
+  const std::int64_t bytes = n * static_cast<std::int64_t>(element_bytes);
+  if (n > 0) {
+    require_apart("select: x", x, bytes, "y", y, bytes);
+    require_apart("select: x", x, bytes, "count", count, sizeof *count);
+    require_apart("select: y", y, bytes, "count", count, sizeof *count);
+    if (flags != nullptr) {
+      require_apart("select: flags", flags, n, "y", y, bytes);
+      require_apart("select: flags", flags, n, "count", count, sizeof *count);
+    }
+  }
+  const std::size_t needed = workspace_bytes(n, element_bytes, variant);
+  require(needed == 0 || workspace != nullptr,
+          "select: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
+              " bytes of device memory");
+  with_word("select", element_bytes, [&](auto word) {
+    using Word = decltype(word);
+    launch_variant(static_cast<const Word*>(x), flags, static_cast<Word*>(y), count, n, workspace,
+                   variant, stream);
+  });
+  return variant;
+}
+
+Work work(Dtype dtype, std::int64_t n, bool flagged, std::int64_t kept) {
+  const auto element = static_cast<double>(size_of(dtype));
+  const double written = element * static_cast<double>(kept) + sizeof(std::int32_t);
+  return {.bytes = (element + (flagged ? 1 : 0)) * static_cast<double>(n) + written,
+          .written = written,
+          .flops = 0};
+}
+
+} // namespace kg::select

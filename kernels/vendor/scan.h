@@ -1,0 +1,38 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/dtype.h"
+#include "runtime/stream.h"
+#include "scan/op.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kg::vendor {
+
+// As in scan/scan.h. The order of additions is the library's, and so is what becomes of NaN.
+struct ScanProblem {
+  scan::Op op = scan::Op::sum;
+  scan::Kind kind = scan::Kind::inclusive;
+  Dtype dtype = Dtype::f32;
+  std::int64_t n = 0;
+  bool segmented = false;
+};
+
+std::vector<std::string_view> scan_variants(const ScanProblem& problem);
+void scan(std::string_view variant, const ScanProblem& problem, const void* x,
+          const std::int8_t* heads, void* y, Stream& stream);
+
+// What a backend brings (host/, cuda/): see vendor/dispatch.h.
+struct ScanVariant {
+  std::string_view name;
+  bool (*supports)(const ScanProblem& problem);
+  void (*run)(const ScanProblem& problem, const void* x, const std::int8_t* heads, void* y,
+              Stream& stream);
+};
+std::span<const ScanVariant> scan_table();
+
+} // namespace kg::vendor

@@ -1,0 +1,93 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running sums and maxima, and how far from them a correct kernel may be.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "runtime/dtype.h"
+#include "scan/op.h"
+#include "tests/oracle/tolerance.h"
+
+namespace kg::test {
+
+// Per result, and of the elements that are in it, their Euclidean norm, the sum of their magnitudes
+// and their number.
+struct ScanOracle {
+  std::vector<double> value, norm2, sum_abs;
+  std::vector<std::int64_t> terms;
+};
+
+// Results [first, first + count), which takes all elements before. x(i) is an element of `dtype`,
+// head(i) whether it begins a segment. Sums of i32 are modulo 2^32.
+template <class X, class Head>
+ScanOracle scan_oracle(scan::Op op, scan::Kind kind, Dtype dtype, std::int64_t first,
+                       std::int64_t count, X x, Head head) {
+  const bool integer = dtype == Dtype::i32;
+  const bool sums = op == scan::Op::sum;
+  const double least =
+      integer ? std::numeric_limits<std::int32_t>::min() : -std::numeric_limits<double>::infinity();
+  ScanOracle oracle;
+  double running = 0, squares = 0, magnitudes = 0;
+  std::int64_t terms = 0;
+  const auto restart = [&] {
+    running = sums ? 0 : least;
+    squares = magnitudes = 0;
+    terms = 0;
+  };
+  const auto note = [&] {
+    oracle.value.push_back(running);
+    oracle.norm2.push_back(std::sqrt(squares));
+    oracle.sum_abs.push_back(magnitudes);
+    oracle.terms.push_back(terms);
+  };
+  restart();
+  for (std::int64_t i = 0; i < first + count; ++i) {
+    if (head(i)) restart();
+    if (kind == scan::Kind::exclusive && i >= first) note();
+    const double element = x(i);
+    if (!sums)
+      running = running > element || std::isnan(running) ? running : element;
+    else if (integer)
+      running = static_cast<std::int32_t>(
+          static_cast<std::uint32_t>(static_cast<std::int64_t>(running + element)));
+    else
+      running += element;
+    squares += element * element;
+    magnitudes += std::fabs(element);
+    ++terms;
+    if (kind == scan::Kind::inclusive && i >= first) note();
+  }
+  return oracle;
+}
+
+// Sums in f32, stored in `dtype`. A result of t terms is the root of a tree of t - 1 additions in
+// some order, in which a term meets at most `chain` of them, and never more than t - 1.
+//
+// An addition errs by half an ulp of what it gives at the most, u / sqrt(3) of it as deviation.
+// What it gives is a sum of neighbouring terms: of zero-mean data about |x|, their Euclidean norm,
+// at the most, or, once the larger part of the result is in it, about the result S. Of each term's
+// additions `chain` partial sums that hold it are rounded, so the deviation is at most u sqrt(chain
+// / 3) times the larger of both; 6 is ten of these. The cap is twice what no order can exceed.
+inline std::vector<double> scan_sum_tolerances(Dtype dtype, const ScanOracle& oracle,
+                                               std::int64_t chain) {
+  const double u = unit_roundoff(Dtype::f32);
+  std::vector<double> result(oracle.value.size(), 0.0);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (!std::isfinite(oracle.value[i]) || oracle.terms[i] == 0) continue; // right or wrong
+    const auto additions =
+        static_cast<double>(std::min(chain, std::max<std::int64_t>(oracle.terms[i] - 1, 0)));
+    const double size = std::max(oracle.norm2[i], std::fabs(oracle.value[i]));
+    const double computed =
+        std::min(6 * u * std::sqrt(additions) * size, 2 * additions * u * oracle.sum_abs[i]);
+    result[i] = stored_tolerance(dtype, oracle.value[i], computed);
+  }
+  return result;
+}
+
+} // namespace kg::test
