@@ -17,20 +17,17 @@
 #include "runtime/host/device_code.h"
 #endif
 
-// KG_UNROLL unrolls the following loop completely (its trip count is a compile-time constant).
-// KG_ROLLED leaves it as it is: copies of its body would take registers, and to unroll a loop of
-// unknown length nvcc divides the length by the step. g++ ignores nvcc's spelling.
-// Nor are they unrolled where every access calls the checkers: g++ takes ten times as long over it.
+// KG_UNROLL unrolls the following loop completely (its trip count is a compile-time constant): what
+// it indexes can then lie in registers. KG_ROLLED leaves it as it is: copies of its body would take
+// registers, and to unroll a loop of unknown length nvcc divides the length by the step. g++ has no
+// such reasons: its code for the CPU is as fast with loops, and is compiled in half the time, with
+// calls of the checkers in it in a tenth. Nor does it know nvcc's spelling.
 #if defined(__CUDACC__) || defined(__clang__)
 #define KG_UNROLL _Pragma("unroll")
 #define KG_ROLLED _Pragma("unroll 1")
 #else
-#define KG_ROLLED _Pragma("GCC unroll 1")
-#if KG_CHECKED
 #define KG_UNROLL KG_ROLLED
-#else
-#define KG_UNROLL _Pragma("GCC unroll 64")
-#endif
+#define KG_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 namespace kg {
