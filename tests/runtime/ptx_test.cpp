@@ -119,6 +119,30 @@ TEST(Ptx, LeastAndGreatest) {
   EXPECT_EQ(of_floats("max.f32 %f3, %f1, %f2", kMinusZero, 0), 0u);
 }
 
+// What arithmetic gives is one NaN, whichever way it takes; what is moved keeps its bits.
+TEST(Ptx, OneNan) {
+  constexpr std::uint32_t kOne = 0x7fffffff, kOther = 0xffc01234;
+  const std::uint32_t one = bits(1);
+  EXPECT_EQ(of_floats("mov.f32 %f3, %f1", kOther), kOther);
+  EXPECT_EQ(of_floats("add.f32 %f5, %f1, %f2; mov.f32 %f3, %f5", kOther, one), kOne);
+  EXPECT_EQ(of_floats("mul.f32 %f5, %f1, %f2; neg.f32 %f3, %f5", kOther, one), kOne);
+  EXPECT_EQ(
+      of("sub.f32 %f5, %f1, %f2; mov.b32 %r5, %f5; shr.u32 %r3, %r5, 16", kInfinity, kInfinity),
+      kOne >> 16)
+      << "as a word";
+  EXPECT_EQ(of("add.f32 %f5, %f1, %f2; mov.b64 %d1, {%f5, %f1}; cvt.u32.u64 %r3, %d1", kOther, one),
+            kOne)
+      << "in a pair";
+  const std::string either = "setp.eq.u32 %p1, %r4, 0; mov.f32 %f5, %f1; @%p1 bra OVER; "
+                             "add.f32 %f5, %f1, %f2; OVER: mov.f32 %f3, %f5";
+  EXPECT_EQ(of_floats(either, kOther, one, 0), kOther) << "beside a sum that is not taken";
+  EXPECT_EQ(of_floats(either, kOther, one, 1), kOne);
+  const std::string loop = "mov.f32 %f5, %f1; mov.u32 %r5, 0; AGAIN: mul.f32 %f6, %f5, %f2; "
+                           "mov.f32 %f5, %f6; add.s32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; "
+                           "@%p1 bra AGAIN; selp.f32 %f3, %f5, %f1, %p1; mov.f32 %f3, %f5";
+  EXPECT_EQ(of_floats(loop, kOther, one), kOne);
+}
+
 TEST(Ptx, DirectedRounding) {
   const std::uint32_t one = bits(1), tiny = bits(0x1p-30f), minus_tiny = bits(-0x1p-30f);
   EXPECT_EQ(of_floats("add.rp.f32 %f3, %f1, %f2", one, tiny), one + 1);

@@ -66,7 +66,7 @@ std::string Emitter::statements() {
     local += fmt::format("  alignas({}) u8 {}[{}];\n", variable.alignment, name, variable.bytes);
     names_[variable.name] = name;
   }
-  find_seen();
+  follow_nans();
   for (const Statement& each : entry_.statements) statement(each);
   return local + text_;
 }

@@ -174,9 +174,7 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
   if (to == "f64" && type == "f32") value = fmt::format("static_cast<f64>({})", value);
   if (has("ftz") && to == "f32") value = "flush(" + value + ")";
   if (has("sat") && to == "f32") value = "saturate(" + value + ")";
-  // A bfloat16 becomes an f32 by a shift.
-  const bool one_nan = to == "f32" && is_float(from) && seen_.contains(operand(0).text);
-  result(to, one_nan ? "canonical(" + value + ")" : value);
+  result(to, to == "f32" && is_float(from) ? with_one_nan(value) : value);
 }
 
 bool Emitter::converting() {

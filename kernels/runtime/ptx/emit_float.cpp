@@ -11,37 +11,6 @@
 
 namespace kg::ptx_run {
 
-// Whether all that an instruction makes of its floats is the same for every NaN.
-bool Emitter::takes_any_nan(const Instruction& instruction) {
-  if (instruction.parts.back() != "f32") return false;
-  for (const char* const family :
-       {"add",  "sub",   "mul", "fma", "mad", "neg", "abs",  "min",  "max", "div", "rcp",
-        "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "setp", "set", "cvt", "mma"})
-    if (instruction.parts[0] == family) return true;
-  return false;
-}
-
-// The registers of which some instruction sees the bits: it stores, moves or selects them. The
-// others may hold whatever NaN the CPU makes, which is most of what arithmetic gives.
-void Emitter::find_seen() {
-  const auto see = [&](const auto& self, const Operand& operand) -> void {
-    seen_.insert(operand.text);
-    for (const Operand& part : operand.parts) self(self, part);
-  };
-  for (const Statement& each : entry_.statements) {
-    if (each.kind != Statement::Kind::instruction || takes_any_nan(each.instruction)) continue;
-    // The first is what the instruction writes, or an address.
-    for (std::size_t i = 1; i < each.instruction.operands.size(); ++i)
-      see(see, each.instruction.operands[i]);
-  }
-}
-
-// A result of f32 as the GPU has it, where somebody looks.
-std::string Emitter::with_one_nan(const std::string& value) const {
-  const bool looked_at = type() == "f32" && seen_.contains(operand(0).text);
-  return looked_at ? "canonical(" + value + ")" : value;
-}
-
 bool Emitter::floating() {
   const std::string& family = now_->parts[0];
   const std::string type = this->type();
@@ -55,7 +24,7 @@ bool Emitter::floating() {
   const auto give = [&](std::string value) {
     if (ftz) value = "flush(" + value + ")";
     if (has("sat")) value = "saturate(" + value + ")";
-    result(type, has("sat") ? value : with_one_nan(value));
+    result(type, type == "f32" && !has("sat") ? with_one_nan(value) : value);
   };
   // Where the CPU cannot round so, a function does.
   const auto directed = [&](const std::string& function, const std::string& arguments) {
@@ -163,7 +132,8 @@ bool Emitter::approximate() {
   };
   const auto give = [&](std::string value) {
     if (has("approx") || has("full")) value = approximated(value, input(1));
-    result(type, with_one_nan(ftz ? "flush(" + value + ")" : value));
+    if (ftz) value = "flush(" + value + ")";
+    result(type, type == "f32" ? with_one_nan(value) : value);
   };
   const auto elementary = [&](const std::string& name) {
     only({"approx", "ftz"});

@@ -87,6 +87,11 @@ std::string Emitter::read_name(const Operand& operand, std::string_view type) {
   if (const Register* const found = find(name)) {
     const std::string& variable = found->variable;
     if (type == "pred") return operand.negated ? "!" + variable : variable;
+    if (sees_nan(name)) {
+      const std::string one = fmt::format(
+          "canonical({})", is_float(found->type) ? variable : "as_f32(" + variable + ")");
+      return is_float(type) ? one : fmt::format("static_cast<{}>(bits_of({}))", to, one);
+    }
     if (found->type == type || cpp_type(found->type) == to) return variable;
     if (is_float(type) && is_float(found->type)) refuse("a register of another type stands here");
     if (is_float(type)) return fmt::format("as_{}({})", to, variable);

@@ -77,9 +77,6 @@ class Emitter {
   bool approximate();
   std::string approximated(const std::string& value, const std::string& of) const;
   std::string fused(const std::string& value, bool subtract);
-  static bool takes_any_nan(const Instruction& instruction);
-  void find_seen();
-  std::string with_one_nan(const std::string& value) const;
   bool comparing();
   bool converting();
   bool moving();
@@ -89,7 +86,10 @@ class Emitter {
   bool control();
   bool warp();
   bool matrices();
-  bool call(); // emit_call.cpp
+  bool call();        // emit_call.cpp
+  void follow_nans(); // emit_nan.cpp
+  bool sees_nan(const std::string& name) const;
+  std::string with_one_nan(const std::string& value) const;
   bool mbarrier();
 
   struct Arguments {                 // of a call: the memory of its results and parameters
@@ -121,7 +121,8 @@ class Emitter {
   std::map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
   std::map<std::string, std::string> names_;  // of other variables: their address as C++
   std::size_t shared_bytes_ = 0;
-  std::set<std::string> seen_;      // registers of whose bits more than arithmetic makes something
+  // Registers that hold what arithmetic on f32 gave, and those that hold other bits: some both.
+  std::set<std::string> computed_, raw_;
   std::set<std::string> variables_; // of the module, that are named: V_name
   std::set<std::string> called_;    // functions
   std::set<std::string> pointed_;   // those that a call through a pointer may reach

@@ -1,0 +1,113 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arithmetic on f32 gives one NaN on a GPU (prelude.h: canonical), and whatever a CPU likes here.
+// It is made the one where an instruction looks at its bits: stores, moves or compares them as
+// words. What goes from sum to sum stays as it is, so that loops pay nothing.
+#include "runtime/ptx/emitter.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace kg::ptx_run {
+namespace {
+
+bool is_one_of(const std::string& family, std::initializer_list<const char*> families) {
+  return std::find(families.begin(), families.end(), family) != families.end();
+}
+
+// Whether its result is an f32 that it has computed. A bfloat16 becomes one by a shift.
+bool computes(const Instruction& instruction) {
+  const std::string& family = instruction.parts[0];
+  const std::string& from = instruction.parts.back();
+  if (family == "cvt")
+    return instruction.parts[instruction.parts.size() - 2] == "f32" && from != "bf16";
+  return from == "f32" &&
+         is_one_of(family, {"add", "sub", "mul", "fma", "mad", "neg", "abs", "min", "max", "div",
+                            "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "mma"});
+}
+
+// Whether what it makes of its operands is the same for every NaN.
+bool takes_any_nan(const Instruction& instruction) {
+  return instruction.parts.back() == "f32" &&
+         (computes(instruction) || is_one_of(instruction.parts[0], {"cvt", "setp", "set"}));
+}
+
+// mov.b32 %r1, %f1 and selp.f32 %f1, %f2, %f3, %p1: the result is one of the sources, which
+// are so many from the second operand on.
+std::size_t sources_of_copy(const Instruction& instruction) {
+  const std::string& family = instruction.parts[0];
+  if (size_of(instruction.parts.back()) != 4) return 0;
+  const std::size_t count = family == "mov" ? 1 : family == "selp" ? 2 : 0;
+  for (std::size_t i = 0; i <= count && count != 0; ++i) {
+    const Operand::Kind kind = instruction.operands.at(i).kind;
+    if (kind != Operand::Kind::name && kind != Operand::Kind::immediate) return 0;
+  }
+  return count;
+}
+
+bool is_nan(const std::string& immediate) {
+  const bool hex = immediate.starts_with("0f") || immediate.starts_with("0F");
+  const auto bits =
+      hex ? std::strtoull(immediate.c_str() + 2, nullptr, 16)
+          : static_cast<unsigned long long>(std::strtoll(immediate.c_str(), nullptr, 0));
+  return (bits & 0x7fffffffu) > 0x7f800000u;
+}
+
+template <class Function>
+void for_names(const Operand& operand, const Function& f) {
+  f(operand.text);
+  for (const Operand& part : operand.parts) for_names(part, f);
+}
+
+} // namespace
+
+void Emitter::follow_nans() {
+  struct Copy {
+    std::string to, from;
+  };
+  std::vector<Copy> copies;
+  for (const Statement& each : entry_.statements) {
+    const Instruction& instruction = each.instruction;
+    if (each.kind != Statement::Kind::instruction || instruction.operands.empty()) continue;
+    const Operand& to = instruction.operands[0];
+    if (computes(instruction)) {
+      for_names(to, [&](const std::string& name) { computed_.insert(name); });
+    } else if (const std::size_t count = sources_of_copy(instruction); count != 0) {
+      for (std::size_t i = 1; i <= count; ++i) {
+        const Operand& from = instruction.operands[i];
+        if (from.kind == Operand::Kind::name)
+          copies.push_back({to.text, from.text});
+        else if (is_nan(from.text))
+          raw_.insert(to.text);
+      }
+    } else {
+      for_names(to, [&](const std::string& name) { raw_.insert(name); });
+    }
+  }
+  // What is never written, a special register say, holds its own bits.
+  std::set<std::string> written = computed_;
+  written.insert(raw_.begin(), raw_.end());
+  for (const Copy& copy : copies) written.insert(copy.to);
+  for (const Copy& copy : copies)
+    if (!written.contains(copy.from)) raw_.insert(copy.from);
+  for (bool more = true; more;) {
+    more = false;
+    for (const Copy& copy : copies)
+      for (std::set<std::string>* const held : {&computed_, &raw_})
+        if (held->contains(copy.from)) more |= held->insert(copy.to).second;
+  }
+}
+
+// Whether the instruction at hand must see the one NaN where it reads this register.
+bool Emitter::sees_nan(const std::string& name) const {
+  if (!computed_.contains(name) || raw_.contains(name) || takes_any_nan(*now_)) return false;
+  return sources_of_copy(*now_) == 0 || raw_.contains(operand(0).text);
+}
+
+// A computed f32. Beside bits that are kept as they are, it is the one NaN from the beginning.
+std::string Emitter::with_one_nan(const std::string& value) const {
+  return raw_.contains(operand(0).text) ? "canonical(" + value + ")" : value;
+}
+
+} // namespace kg::ptx_run
