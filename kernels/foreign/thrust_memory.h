@@ -7,6 +7,7 @@
 
 #include "foreign/api.h"
 
+#include <cstddef>
 #include <new>
 #include <thrust/mr/new.h>
 
@@ -33,3 +34,19 @@ THRUST_NAMESPACE_END
 #define new_delete_resource kg_device_memory
 #include <thrust/system/cpp/memory_resource.h>
 #undef new_delete_resource
+
+#include <thrust/detail/raw_pointer_cast.h>
+#include <thrust/system/cpp/detail/execution_policy.h>
+
+// What thrust::device_malloc and device_free find, too, by the type of the system.
+THRUST_NAMESPACE_BEGIN
+namespace system::cpp::detail {
+inline void* malloc(tag&, std::size_t bytes) {
+  return ::kg::foreign::ThrustMemory().do_allocate(bytes, alignof(std::max_align_t));
+}
+template <class Pointer>
+void free(tag&, Pointer data) {
+  cudaFree(thrust::raw_pointer_cast(data));
+}
+} // namespace system::cpp::detail
+THRUST_NAMESPACE_END

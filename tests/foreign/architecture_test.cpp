@@ -77,6 +77,7 @@ TEST(Architecture, FunctionsForTheDeviceAloneAreInItsPass) {
   expect_device("struct A {\n#ifdef __CUDA_ARCH__\n__device__ int f() const {}\n#endif\n};");
   expect_device(
       "#if __CUDA_ARCH__ >= 700\n__global__ void k() {}\n#else\n__global__ void k();\n#endif");
+  expect_device("#if __CUDA_ARCH__ >= 700\n#include <cooperative_groups/reduce.h>\n#endif\n");
   expect_asked("#if __CUDA_ARCH__ < 600\n__device__ void f() {}\nvoid g() {}\n#endif\n");
   expect_asked("#if __CUDA_ARCH__ < 600\n__host__ __device__ void f() {}\n#endif\n");
   expect_asked("void f() {\n#if __CUDA_ARCH__\n auto g = [] __device__ (int) {};\n#endif\n}");

@@ -3,6 +3,8 @@
 //
 // Thrust by its host back end, on memory that kernels and the runtime API share.
 #include <gtest/gtest.h>
+#include <thrust/device_free.h>
+#include <thrust/device_malloc.h>
 #include <thrust/device_ptr.h>
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
@@ -47,6 +49,17 @@ TEST(Thrust, PointersOfCudaMalloc) {
   thrust::inclusive_scan(thrust::device, data, data + 100, data);
   EXPECT_EQ(first[99], 99 * 100);
   EXPECT_EQ(cudaFree(data), cudaSuccess);
+}
+
+TEST(Thrust, ItsOwnAllocations) {
+  const thrust::device_ptr<int> data = thrust::device_malloc<int>(100);
+  EXPECT_EQ(cudaMemset(data.get(), 0, 100 * sizeof(int)), cudaSuccess) << "the device's memory";
+  add_one<<<4, 32>>>(data.get(), 100);
+  EXPECT_EQ(thrust::reduce(data, data + 100), 100);
+  thrust::device_free(data);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  EXPECT_NE(cudaFree(data.get()), cudaSuccess) << "it has been freed";
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
 } // namespace

@@ -86,6 +86,14 @@ bool only_device_functions(const Tokens& tokens, std::size_t i, std::size_t end)
   return true;
 }
 
+// Whether a header declares the same to either pass.
+bool of_cuda(std::string_view name) {
+  for (const std::string_view header : {"<cuda/", "<cuda_", "<cooperative_groups", "<mma.h>"}) {
+    if (name.substr(0, header.size()) == header) return true;
+  }
+  return false;
+}
+
 class Architecture {
  public:
   Architecture(std::string_view text, const Source& source, const Scopes& scopes,
@@ -178,13 +186,14 @@ class Architecture {
     }
     return inside;
   }
-  // Nothing but functions for the device, and macros.
+  // Nothing but functions for the device, macros, and headers of CUDA's.
   bool for_device_alone(const Chain& chain) const {
     const std::size_t begin = chain.front()->end, end = chain.back()->begin;
     return scopes_.balanced &&
            std::none_of(source_.includes.begin(), source_.includes.end(),
                         [&](const Include& include) {
-                          return include.begin > begin && include.begin < end;
+                          return include.begin > begin && include.begin < end &&
+                                 !of_cuda(include.name);
                         }) &&
            only_device_functions(source_.code, token_at(source_.code, begin),
                                  token_at(source_.code, end));
