@@ -80,17 +80,17 @@ Tensor like(Tape& tape, const char* name, Tensor tensor) {
 Tensor weight(Tape& tape, std::vector<Part> parts, std::int64_t inputs, double spread) {
   std::int64_t rows = 0;
   for (const Part& part : parts) rows += part.rows;
-  return tape.parameter({.value = {-1, rows, inputs}, .parts = std::move(parts), .spread = spread});
+  return tape.parameter({.value = {-1, rows, inputs},
+                         .parts = std::move(parts),
+                         .inner = {inputs},
+                         .spread = spread});
 }
 
 Tensor vector(Tape& tape, std::vector<Part> parts, double centre, double spread) {
   std::int64_t rows = 0;
   for (const Part& part : parts) rows += part.rows;
-  return tape.parameter({.value = {-1, rows, 1},
-                         .parts = std::move(parts),
-                         .is_vector = true,
-                         .centre = centre,
-                         .spread = spread});
+  return tape.parameter(
+      {.value = {-1, rows, 1}, .parts = std::move(parts), .centre = centre, .spread = spread});
 }
 
 void add_gradient(Tape& tape, Tensor of, Tensor contribution) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/initial_values.h"
 
+#include "models/parts.h"
+
 namespace kg::models {
 namespace {
 
@@ -36,15 +38,11 @@ std::vector<float> uniform(std::uint64_t seed, std::string_view name, std::int64
 }
 
 void initialise(Execution& execution, std::uint64_t seed) {
-  for (const Parameter& parameter : execution.tape().parameters()) {
-    std::int64_t row = 0;
-    for (const Part& part : parameter.parts) {
-      const std::int64_t count = part.rows * parameter.value.cols;
-      execution.write_rows(parameter.value, row,
-                           uniform(seed, part.name, count, parameter.centre, parameter.spread));
-      row += part.rows;
-    }
-  }
+  each_part(execution.tape(), [&](const Parameter& parameter, const Part& part, std::int64_t row) {
+    const std::int64_t count = part.rows * parameter.value.cols;
+    write_part(execution, parameter, row,
+               uniform(seed, part.name, count, parameter.centre, parameter.spread));
+  });
 }
 
 } // namespace kg::models

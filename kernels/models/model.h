@@ -7,6 +7,7 @@
 #include "models/execution.h"
 #include "models/tape.h"
 #include "models/transformer_config.h"
+#include "primitives/layout.h"
 
 #include <cstdint>
 #include <functional>
@@ -40,6 +41,17 @@ Model mlp(const MlpConfig& config, Purpose purpose);
 // mean cross entropy of each next token. Parameters have the names of Hugging Face's files.
 Model transformer(const TransformerConfig& config, std::int64_t batch, std::int64_t sequence,
                   Purpose purpose);
+
+// A network for images, in inference. Its batchnorms are folded into its convolutions.
+struct ImageConfig {
+  std::int64_t batch = 1;
+  std::int64_t size = 224; // of each side
+  std::int64_t classes = 1000;
+  std::int64_t narrower = 1; // divides all numbers of channels: 1 is the network of the paper
+  Layout layout = Layout::nhwc;
+};
+Model resnet(int depth, const ImageConfig& config); // 18, 50 or 101
+Model alexnet(const ImageConfig& config);
 
 // Gives a transformer its tokens and, for training, the target of each; what is derived of them,
 // too. Throws Error on a token that is no word.

@@ -78,8 +78,10 @@ struct Part {
 struct Parameter {
   Tensor value;
   std::vector<Part> parts;
-  bool is_vector = false; // files give it one dimension
-  double centre = 0;      // first values are uniform within centre +- spread
+  std::vector<std::int64_t> inner = {}; // its dimensions behind the rows, in files
+  std::int64_t channels_last = 0; // not 0: files have a row channel by channel, so many; memory has
+                                  // the channels last
+  double centre = 0;              // first values are uniform within centre +- spread
   double spread = 0;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/weights.h"
 
+#include "models/parts.h"
 #include "models/safetensors.h"
 #include "runtime/error.h"
 
@@ -11,11 +12,6 @@
 namespace kg::models {
 namespace {
 
-std::vector<std::int64_t> shape_of(const Parameter& parameter, const Part& part) {
-  if (parameter.is_vector) return {part.rows};
-  return {part.rows, parameter.value.cols};
-}
-
 std::string text(const std::vector<std::int64_t>& shape) {
   std::string text;
   for (const std::int64_t extent : shape)
@@ -23,24 +19,12 @@ std::string text(const std::vector<std::int64_t>& shape) {
   return text;
 }
 
-// Calls `visit(parameter, part, first row)` for every part of every parameter.
-template <class Visit>
-void each_part(const Tape& tape, const Visit& visit) {
-  for (const Parameter& parameter : tape.parameters()) {
-    std::int64_t row = 0;
-    for (const Part& part : parameter.parts) {
-      visit(parameter, part, row);
-      row += part.rows;
-    }
-  }
-}
-
 } // namespace
 
 void save_weights(const Execution& execution, const std::filesystem::path& file) {
   std::vector<NamedArray> arrays;
   each_part(execution.tape(), [&](const Parameter& parameter, const Part& part, std::int64_t row) {
-    const std::vector<float> all = execution.read(parameter.value);
+    const std::vector<float> all = read_parts(execution, parameter);
     const auto begin = all.begin() + row * parameter.value.cols;
     arrays.push_back({part.name, shape_of(parameter, part),
                       std::vector<float>(begin, begin + part.rows * parameter.value.cols)});
@@ -63,7 +47,7 @@ void load_weights(Execution& execution, const std::filesystem::path& file) {
     if (!known.contains(name))
       throw Error(file.string() + ": array \"" + name + "\" is no part of this model");
   each_part(execution.tape(), [&](const Parameter& parameter, const Part& part, std::int64_t row) {
-    execution.write_rows(parameter.value, row, reader.floats(part.name));
+    write_part(execution, parameter, row, reader.floats(part.name));
   });
 }
 

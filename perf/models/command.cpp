@@ -28,7 +28,8 @@ struct Options {
   std::string name;
   models::MlpConfig mlp;
   std::string config = KERNELGRADE_MODEL_CONFIG;
-  std::int64_t batch = 1, sequence = 32;
+  std::int64_t batch = 1, sequence = 32, size = 224;
+  std::string layout = "nhwc";
   int steps = 0; // training steps; 0: inference
   int runs = 3;
   std::uint64_t seed = 20260117;
@@ -37,8 +38,26 @@ struct Options {
   double most = 1e-5;
 };
 
+// The depth of a resnet's name; of others 0.
+int depth_of(const std::string& name) {
+  return name.starts_with("resnet") ? std::stoi(name.substr(6)) : 0;
+}
+
+bool takes_images(const Options& options) {
+  return options.name == "alexnet" || depth_of(options.name) > 0;
+}
+
+models::Model made_for_images(const Options& options) {
+  require(options.steps == 0, options.name + ": there is inference alone; leave out --steps");
+  models::ImageConfig config{.batch = options.batch, .size = options.size};
+  if (options.layout == "nchw") config.layout = Layout::nchw;
+  const int depth = depth_of(options.name);
+  return depth == 0 ? models::alexnet(config) : models::resnet(depth, config);
+}
+
 models::Model made(const Options& options) {
   const auto purpose = options.steps > 0 ? models::Purpose::training : models::Purpose::inference;
+  if (takes_images(options)) return made_for_images(options);
   if (options.name == "mlp") {
     models::MlpConfig config = options.mlp;
     config.batch = options.batch;
@@ -52,6 +71,9 @@ std::string about(const Options& options) {
   if (options.name == "mlp")
     return fmt::format(" (dim {}, {} layers, batch {})", options.mlp.dim, options.mlp.layers,
                        options.batch);
+  if (takes_images(options))
+    return fmt::format(" (batch {}, {} x {}, {})", options.batch, options.size, options.size,
+                       options.layout);
   return fmt::format(" ({}, batch {}, sequence {})",
                      std::filesystem::path(options.config).filename().string(), options.batch,
                      options.sequence);
@@ -124,17 +146,21 @@ int compare(const Options& options, std::ostream& out) {
 void add_run(CLI::App& app, Options& options) {
   CLI::App* run = app.add_subcommand("run", "run a model and time its layers and operations");
   const CLI::Range extent(std::int64_t{1}, std::int64_t{1} << 20);
-  run->add_option("name", options.name, "mlp or transformer")
+  run->add_option("name", options.name, "the model")
       ->required()
-      ->check(CLI::IsMember({"mlp", "transformer"}));
+      ->check(
+          CLI::IsMember({"mlp", "transformer", "resnet18", "resnet50", "resnet101", "alexnet"}));
   run->add_option("--config", options.config,
                   "transformer: the file with its sizes (config.json of Hugging Face)")
       ->check(CLI::ExistingFile);
-  run->add_option("--batch", options.batch, "sequences, or samples")->check(extent);
+  run->add_option("--batch", options.batch, "sequences, samples or images")->check(extent);
   run->add_option("--sequence", options.sequence, "transformer: tokens of each sequence")
       ->check(extent);
   run->add_option("--dim", options.mlp.dim, "mlp: features of each layer")->check(extent);
   run->add_option("--layers", options.mlp.layers, "mlp: layers")->check(extent);
+  run->add_option("--size", options.size, "of images: pixels of each side")->check(extent);
+  run->add_option("--layout", options.layout, "of images: nhwc or nchw")
+      ->check(CLI::IsMember({"nhwc", "nchw"}));
   run->add_option("--steps", options.steps, "training steps; 0: inference alone")
       ->check(CLI::Range(0, 100000));
   run->add_option("--runs", options.runs, "timed runs, after one that warms up")

@@ -47,6 +47,15 @@ TEST_F(ModelCommand, RunTimesEachPhase) {
   EXPECT_LT(times["losses"][1], times["losses"][0]);
 }
 
+TEST_F(ModelCommand, RunTimesImages) {
+  ASSERT_EQ(command({"run", "resnet18", "--size", "32", "--runs", "1", "--layout", "nchw"}), 0)
+      << err();
+  for (const char* word : {"layer4.1", "conv2d", "images/s", "nchw"})
+    EXPECT_THAT(out(), HasSubstr(word));
+  EXPECT_EQ(command({"run", "alexnet", "--steps", "2"}), 1);
+  EXPECT_THAT(err(), HasSubstr("inference alone"));
+}
+
 TEST_F(ModelCommand, StoredWeightsGiveTheSameOutputs) {
   ASSERT_EQ(command({"run", "mlp", "--batch", "4", "--dim", "8", "--layers", "2", "--runs", "1",
                      "--save-weights", file("w"), "--save-outputs", file("a")}),

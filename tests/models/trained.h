@@ -29,15 +29,11 @@ struct LossAndGradient {
 };
 LossAndGradient differentiate(const ReferenceLoss& loss, const Weights<double>& weights);
 
-// What a tensor that lies as the parameters do holds, part by part: their values, or gradients.
-using TensorOf = std::function<models::Tensor(const models::Parameter&)>;
-Weights<double> by_part(const models::Execution& execution, const TensorOf& tensor);
+// Part by part, as files hold them.
 Weights<double> weights_of(const models::Execution& execution);
 Weights<double> gradients_of(const models::Execution& execution);
 // Gradients are there to be read after a run.
 void keep_gradients(models::Tape& tape);
-
-double mean_distance(const Weights<double>& a, const Weights<double>& b);
 
 // AdamW in double (Loshchilov and Hutter, arXiv 1711.05101), with the settings of the models.
 class ReferenceAdamw {
