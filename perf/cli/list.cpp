@@ -5,6 +5,7 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/selection.h"
 #include "perf/judge/table.h"
+#include "perf/layers/layers.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -26,11 +27,28 @@ void add_once(std::vector<T>& list, const T& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
+int list_models(std::ostream& out) {
+  judge::TextTable table({"model", "layers", "hidden", "heads", "kv heads", "depth", "intermediate",
+                          "experts", "vocab", "type", "source"});
+  for (const layers::Model& m : layers::models()) {
+    std::vector<std::string> cells = {m.name};
+    for (const std::int64_t number :
+         {m.layers, m.hidden, m.heads, m.kv_heads, m.depth, m.intermediate, m.experts, m.vocab})
+      cells.push_back(fmt::format("{}", number));
+    cells.insert(cells.end(), {m.dtype, m.source});
+    table.add(cells);
+  }
+  out << table.plain();
+  return judge::kExitPass;
+}
+
 } // namespace
 
 int list(const Options& options, World& world) {
+  if (options.list_models) return list_models(world.out);
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
+  say_untimed(world, selection);
   std::vector<Entry> entries; // rows of one case follow one another
   for (const Row& row : selection.rows) {
     const judge::Registered& about = row.registered;

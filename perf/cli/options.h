@@ -164,7 +164,8 @@ struct Options {
   std::filesystem::path compiled;
   std::string arch = "sm_90a"; // try: that registers and spills are shown for; profile --sass, too
 
-  bool write = false; // ceilings: into device.json
+  bool write = false;       // ceilings: into device.json
+  bool list_models = false; // list: language models in place of cases
 
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;

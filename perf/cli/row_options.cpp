@@ -3,10 +3,12 @@
 #include "perf/cli/row_options.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/layers/layers.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <sstream>
 
@@ -17,6 +19,32 @@ void require_in_filter(const std::vector<std::string>& words, const std::string&
                        const char* option, const std::string& id) {
   if (!words.empty() && std::find(words.begin(), words.end(), word) == words.end())
     throw UsageError(fmt::format("--case {} contradicts {}", id, option));
+}
+
+bool admits(const std::vector<std::string>& words, const std::string& word) {
+  return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// The problems of a layer; --op chooses among them, --dtype takes the place of the model's type.
+std::vector<Filter> filters_of_models(const FilterWords& words) {
+  std::vector<std::string> dtypes = words.filter.dtypes;
+  if (dtypes.empty()) dtypes = {""};
+  std::vector<Filter> filters;
+  for (const std::string& name : words.models)
+    for (const std::string& dtype : dtypes)
+      for (const layers::Problem& problem :
+           layers::layer_of(layers::model_named(name), layers::usual_load(), dtype)) {
+        if (!admits(words.filter.ops, problem.op)) continue;
+        Filter filter = words.filter;
+        filter.ops = {problem.op};
+        filter.dtypes = {problem.dtype};
+        filter.shapes = {problem.shape};
+        filters.push_back(filter);
+      }
+  if (filters.empty())
+    throw UsageError(fmt::format("--model {}: a layer of it has no {}",
+                                 fmt::join(words.models, ","), fmt::join(words.filter.ops, ",")));
+  return filters;
 }
 
 } // namespace
@@ -31,6 +59,10 @@ void add_filter(CLI::App& app, FilterWords& words) {
   list("--dtype", filter.dtypes, "types: f32,f16");
   list("--shape", filter.shapes, "parameters as in the case's id; `run` takes unlisted ones, too");
   list("--case", words.cases, "whole ids: softmax.f32.r64_c1024");
+  list("--model", words.models,
+       "all that one layer of a language model needs: qwen2.5-0.5b; unlisted shapes, for `run`");
+  for (const char* const other : {"--category", "--shape", "--case"})
+    app.get_option("--model")->excludes(app.get_option(other));
   list("--variant", filter.variants, "variants: naive,cublas");
   list("--mode", filter.modes,
        "cold: device time, the L2 emptied before each; all it reads comes from memory, of what it "
@@ -58,6 +90,15 @@ void require_whole_lists(const CLI::App& command, const std::vector<std::string>
 }
 
 std::vector<Filter> filters_of(const FilterWords& words) {
+  if (!words.models.empty()) {
+    try {
+      return filters_of_models(words);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const Error& error) {
+      throw UsageError(fmt::format("--model: {}", error.what()));
+    }
+  }
   if (words.cases.empty()) return {words.filter};
   std::vector<Filter> filters;
   for (const std::string& id : words.cases) {

@@ -18,10 +18,12 @@ namespace kg::cli {
 
 inline constexpr const char* kRows = "Which rows"; // the group of these options
 
-// A filter as it stands on a command line; a case stands for its op, dtype and shape.
+// A filter as it stands on a command line; a case stands for its op, dtype and shape, a model for
+// the cases of one of its layers.
 struct FilterWords {
   Filter filter;
   std::vector<std::string> cases;
+  std::vector<std::string> models;
 };
 
 void add_filter(CLI::App& app, FilterWords& words);
@@ -29,7 +31,7 @@ void add_filter(CLI::App& app, FilterWords& words);
 // Refuses a list with an empty part, which CLI11 passes over: `--op a,` would choose a alone.
 void require_whole_lists(const CLI::App& command, const std::vector<std::string>& arguments);
 
-// One filter, or one per case. Throws UsageError.
+// One filter, or one per case, or per case of a model. Throws UsageError.
 std::vector<Filter> filters_of(const FilterWords& words);
 
 // Those of a file: one filter per line; empty lines and lines that begin with '#' are skipped.

@@ -19,6 +19,7 @@ namespace kg::cli {
 int run(const Options& options, World& world) {
   Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
+  say_untimed(world, selection);
   const std::optional<judge::Shard> shard = divide(options, selection, "times");
   if (const auto exit = exit_without_device(options, world)) return *exit;
   judge::Results measured = measure_rows(options, world, selection);

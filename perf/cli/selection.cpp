@@ -81,7 +81,8 @@ std::string listed_shapes(const Operation& operation) {
 }
 
 // Shapes that no operation of the filter lists: for one operation they may be tried all the same.
-void add_unlisted_rows(const World& world, const Filter& filter, std::vector<Row>& rows) {
+void add_unlisted_rows(const World& world, const Filter& filter, std::vector<Row>& rows,
+                       std::vector<std::string>& untimed) {
   std::vector<const Operation*> chosen;
   for (const Operation& operation : world.operations)
     if (admits(filter, operation)) chosen.push_back(&operation);
@@ -101,7 +102,9 @@ void add_unlisted_rows(const World& world, const Filter& filter, std::vector<Row
       });
       if (there || !admits(filter.dtypes, name(dtype))) continue;
       try {
+        const std::size_t before = rows.size();
         add_rows(world, operation, dtype, {shape, true}, false, rows);
+        if (rows.size() == before) untimed.push_back(id);
       } catch (const Error& error) {
         throw UsageError(fmt::format("--shape {}: {}; listed are: {}", shape, error.what(),
                                      listed_shapes(operation)));
@@ -144,7 +147,7 @@ Selection select(const World& world, const std::vector<Filter>& filters) {
   Selection selection;
   for (const Filter& filter : filters) {
     require_known_words(world, rows, filter);
-    add_unlisted_rows(world, filter, rows);
+    add_unlisted_rows(world, filter, rows, selection.untimed);
     selection.partial = selection.partial || filter.fast || !filter.shapes.empty() ||
                         !filter.variants.empty() || !filter.modes.empty();
     for (const Operation& operation : world.operations)
@@ -179,6 +182,12 @@ std::string nothing_selected(const World& world) {
                         fmt::join(dtypes, " "), operation.shapes.size());
   }
   return text + "\nSee `kernelgrade list --op <op>`.";
+}
+
+void say_untimed(const World& world, const Selection& selection) {
+  if (!selection.untimed.empty())
+    world.err << fmt::format("not timed here, since no variant is short enough: {}\n",
+                             fmt::join(selection.untimed, ", "));
 }
 
 std::vector<judge::Registered> registered(const Selection& selection) {

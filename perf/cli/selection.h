@@ -35,6 +35,7 @@ struct Selection {
   std::set<std::string> ops; // those operations
   bool partial = false;      // some filter chooses within an op and dtype
   std::size_t selected = 0;
+  std::vector<std::string> untimed;  // unlisted cases whose variants all take too long here
   std::optional<judge::Shard> shard; // none: all of it
 };
 
@@ -47,6 +48,9 @@ Filter filter_of(const judge::Measured& row);
 
 // Why nothing is selected, though every word of the filters names something, and what there is.
 std::string nothing_selected(const World& world);
+
+// Names what is left out because no variant of it is timed on this backend.
+void say_untimed(const World& world, const Selection& selection);
 
 // The registered parts, as the judge wants them.
 std::vector<judge::Registered> registered(const Selection& selection);
