@@ -141,22 +141,24 @@ __global__ void __launch_bounds__(kThreads)
 namespace {
 
 // One at the least, which writes the count.
-std::int64_t tiles_of(std::int64_t n, std::size_t element_bytes) {
-  const std::int64_t bytes = n * static_cast<std::int64_t>(element_bytes);
+std::int64_t tiles_of(const Problem& problem) {
+  const std::int64_t bytes = problem.n * static_cast<std::int64_t>(problem.element_bytes);
   return bytes > kTileBytes ? div_up(bytes, kTileBytes) : 1;
 }
 
 template <class Word>
-void launch_variant(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count,
-                    std::int64_t n, void* workspace, Variant variant, Stream& stream) {
+void launch_variant(const Problem& problem, const Word* x, const std::int8_t* flags, Word* y,
+                    std::int32_t* count, void* workspace, Variant variant, Stream& stream) {
+  const bool flagged = problem.wanted == Wanted::flagged;
   if (variant == Variant::naive)
-    return launch(naive<Word>, {.grid = 1, .block = kThreads, .stream = &stream}, x, flags, y,
-                  count, n);
-  const std::int64_t tiles = tiles_of(n, sizeof(Word));
+    return launch(naive<Word>, {.grid = 1, .block = kThreads, .stream = &stream}, x,
+                  flagged ? flags : nullptr, y, count, problem.n);
+  const std::int64_t tiles = tiles_of(problem);
   const LookBack state = begin_look_back(workspace, tiles, stream);
-  launch(flags != nullptr ? look_back<Word, true> : look_back<Word, false>,
+  launch(flagged ? look_back<Word, true> : look_back<Word, false>,
          {.grid = static_cast<unsigned>(tiles), .block = kThreads, .stream = &stream}, x, flags, y,
-         count, n, Aligned{is_aligned(x), lies_in_packs<kPackElements<Word>>(flags)}, state);
+         count, problem.n, Aligned{is_aligned(x), lies_in_packs<kPackElements<Word>>(flags)},
+         state);
 }
 
 } // namespace
@@ -170,47 +172,49 @@ std::string_view name(Variant variant) {
   return "";
 }
 
-std::size_t workspace_bytes(std::int64_t n, std::size_t element_bytes, Variant variant) {
-  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(n, element_bytes));
+std::size_t workspace_bytes(const Problem& problem, Variant variant) {
+  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(problem));
 }
 
-Variant run(const void* x, const std::int8_t* flags, void* y, std::int32_t* count, std::int64_t n,
-            std::size_t element_bytes, void* workspace, Variant variant, Stream& stream) {
+Variant run(const Problem& problem, const void* x, const std::int8_t* flags, void* y,
+            std::int32_t* count, void* workspace, Variant variant, Stream& stream) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   variant = resolved(variant);
+  const std::int64_t n = problem.n;
+  const bool flagged = problem.wanted == Wanted::flagged;
   require_extent("select: n", n);
   require(n <= kMost, "select: n is " + std::to_string(n) + "; it must be at most 2^31 - 1");
   require_elements("select: x", x, n);
   require_elements("select: y", y, n);
   require_elements("select: count", count, 1);
-  const std::int64_t bytes = n * static_cast<std::int64_t>(element_bytes);
+  const std::int64_t bytes = n * static_cast<std::int64_t>(problem.element_bytes);
+  if (flagged) require_elements("select: flags", flags, n);
   if (n > 0) {
     require_apart("select: x", x, bytes, "y", y, bytes);
     require_apart("select: x", x, bytes, "count", count, sizeof *count);
     require_apart("select: y", y, bytes, "count", count, sizeof *count);
-    if (flags != nullptr) {
+    if (flagged) {
       require_apart("select: flags", flags, n, "y", y, bytes);
       require_apart("select: flags", flags, n, "count", count, sizeof *count);
     }
   }
-  const std::size_t needed = workspace_bytes(n, element_bytes, variant);
+  const std::size_t needed = workspace_bytes(problem, variant);
   require(needed == 0 || workspace != nullptr,
           "select: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
               " bytes of device memory");
-  with_word("select", element_bytes, [&](auto word) {
+  with_word("select", problem.element_bytes, [&](auto word) {
     using Word = decltype(word);
-    launch_variant(static_cast<const Word*>(x), flags, static_cast<Word*>(y), count, n, workspace,
-                   variant, stream);
+    launch_variant(problem, static_cast<const Word*>(x), flags, static_cast<Word*>(y), count,
+                   workspace, variant, stream);
   });
   return variant;
 }
 
-Work work(Dtype dtype, std::int64_t n, bool flagged, std::int64_t kept) {
-  const auto element = static_cast<double>(size_of(dtype));
+Work work(const Problem& problem, std::int64_t kept) {
+  const auto element = static_cast<double>(problem.element_bytes);
+  const double read = element + (problem.wanted == Wanted::flagged ? 1 : 0);
   const double written = element * static_cast<double>(kept) + sizeof(std::int32_t);
-  return {.bytes = (element + (flagged ? 1 : 0)) * static_cast<double>(n) + written,
-          .written = written,
-          .flops = 0};
+  return {.bytes = read * static_cast<double>(problem.n) + written, .written = written, .flops = 0};
 }
 
 } // namespace kg::select
