@@ -5,10 +5,10 @@
 // on an H200: 90 % of the memory's rate from 10^8 bytes on; what a tile keeps begins anywhere, so
 // that its first and last sectors are written in two parts.
 //
-// A tile is 256 threads x 4 packs, read as scan reads it; what it keeps is first put side by side
-// in shared memory, so that a warp writes 32 neighbours. Written from where they are read, each of
-// a pack's elements would be a request of its own that goes over all of a row's sectors: of f32,
-// four times as many.
+// A tile is 256 threads x 16 elements, of 8 bytes 8, read as scan reads it; what it keeps is first
+// put side by side in shared memory, so that a warp writes 32 neighbours. Written from where they
+// are read, each of a pack's elements would be a request of its own that goes over all of a row's
+// sectors: of f32, four times as many.
 //
 // Why one pass by look-back: counting first, and selecting afterwards, reads the flags twice, and
 // of unique the elements.
@@ -29,8 +29,9 @@ namespace kg::select {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kRows = 4; // of a warp
-constexpr int kTileBytes = kThreads * kRows * kPackBytes;
+constexpr int items_of(std::size_t element_bytes) { return element_bytes == 8 ? 8 : 16; }
+template <class Word>
+constexpr int kItems = items_of(sizeof(Word)); // of a thread
 
 // Whether element i begins a run.
 template <class Word>
@@ -76,14 +77,15 @@ struct Aligned {
 };
 
 template <class Word, bool Flagged>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     look_back(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count, std::int64_t n,
               Aligned aligned, LookBack state) {
   using Counted = Sum<unsigned>;
   constexpr int kCount = kPackElements<Word>;
-  constexpr int kOfWarp = kRows * kRowStep<kCount>;
+  constexpr int kRows = kItems<Word> / kCount; // of a warp
+  constexpr int kOfWarp = kLanes * kItems<Word>;
   __shared__ LookBackScratch<Counted> scratch;
-  __shared__ Word kept[kTileBytes / sizeof(Word)];
+  __shared__ Word kept[kWarps * kOfWarp];
   const std::int64_t tile = take_tile(state, scratch);
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
@@ -99,13 +101,21 @@ __global__ void __launch_bounds__(kThreads)
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) wanted[r] = bits_of(flag[r]);
   } else {
+    Word previous[kRows]; // what stands before each pack
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const std::int64_t at = first + r * kRowStep<kCount>;
-      if (at < n && begins_run(x, at)) wanted[r] = 1;
+      previous[r] = at > 0 && at < n ? x[at - 1] : Word{0};
+    }
+    KG_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const std::int64_t at = first + r * kRowStep<kCount>;
       KG_UNROLL
-      for (int e = 1; e < kCount; ++e)
-        if (at + e < n && element[r].element[e] != element[r].element[e - 1]) wanted[r] |= 1u << e;
+      for (int e = 0; e < kCount; ++e) {
+        const Word before = e == 0 ? previous[r] : element[r].element[e - 1];
+        const bool begins = at + e == 0 || element[r].element[e] != before;
+        if (at + e < n && begins) wanted[r] |= 1u << e;
+      }
     }
   }
 
@@ -142,8 +152,8 @@ namespace {
 
 // One at the least, which writes the count.
 std::int64_t tiles_of(const Problem& problem) {
-  const std::int64_t bytes = problem.n * static_cast<std::int64_t>(problem.element_bytes);
-  return bytes > kTileBytes ? div_up(bytes, kTileBytes) : 1;
+  const int tile = kThreads * items_of(problem.element_bytes);
+  return problem.n > tile ? div_up(problem.n, tile) : 1;
 }
 
 template <class Word>

@@ -84,32 +84,29 @@ References references(const Problem& problem, const Inputs& inputs) {
   return {{"count", {{count}, {}}}, {"y", std::move(y)}};
 }
 
-// Where it is timed, the data are those of the problem; what stands behind the last one that is
-// kept nobody has to write.
+// Where it is timed, the data are those of the problem.
 Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                    std::int64_t count, const Values& values) {
-  const std::int64_t kept = select_samples::kept_of(problem.inputs[0].extents[0]);
-  if (output == "count") return {{static_cast<double>(kept)}, {}};
+  if (output == "count")
+    return {{static_cast<double>(select_samples::kept_of(problem.inputs[0].extents[0]))}, {}};
   const Elements x = values("x");
   Reference result;
   for (std::int64_t i = first; i < first + count; ++i)
-    result.value.push_back(i < kept ? x(select_samples::place_of_kept(i)) : values("y")(i));
+    result.value.push_back(x(select_samples::place_of_kept(i)));
   return result;
 }
+
+std::int64_t tile_of(Dtype dtype) { return size_of(dtype) == 8 ? 2048 : 4096; }
 
 // A single tile needs no look-back, and no words for it.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout&) {
-  const std::int64_t bytes =
-      problem.inputs[0].size() * static_cast<std::int64_t>(size_of(problem.dtype));
   std::vector<std::string> select = {"select::" + std::string(variant) + "<"};
   if (variant == "naive") return {select};
   select.push_back(is_flagged(problem) ? "true>" : "false>");
-  if (bytes <= 16384) return {select};
+  if (problem.inputs[0].size() <= tile_of(problem.dtype)) return {select};
   return {{"clear_words"}, select};
 }
-
-std::int64_t tile_of(Dtype dtype) { return 16384 / static_cast<std::int64_t>(size_of(dtype)); }
 
 std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths) {
   std::vector<std::string> each;
