@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which elements of the problems are kept: four of each eight, in a pattern of some, so that how
-// many there are, and where each comes from, is known without a count.
+// many there are, and where each comes from, is known without a count; two of each four, so that
+// every sector of 32 bytes has some of any size.
 #pragma once
 
 #include <array>
@@ -12,7 +13,7 @@
 namespace kg::card::select_samples {
 
 constexpr unsigned pattern_of(std::int64_t eight) {
-  constexpr std::array<unsigned, 8> kPatterns = {0x0F, 0xF0, 0x55, 0xAA, 0x3C, 0xC3, 0x96, 0x69};
+  constexpr std::array<unsigned, 8> kPatterns = {0x33, 0xCC, 0x55, 0xAA, 0x3C, 0xC3, 0x96, 0x69};
   return kPatterns[static_cast<std::uint64_t>(eight) * 0x9E3779B97F4A7C15u >> 61];
 }
 
