@@ -5,10 +5,10 @@
 // on an H200: 90 % of the memory's rate from 10^8 bytes on; what a tile keeps begins anywhere, so
 // that its first and last sectors are written in two parts.
 //
-// A tile is 256 threads x 4 packs, read as scan reads it; what it keeps is first put side by side
-// in shared memory, so that a warp writes 32 neighbours. Written from where they are read, each of
-// a pack's elements would be a request of its own that goes over all of a row's sectors: of f32,
-// four times as many.
+// A tile is 256 threads x 16 elements, of 8 bytes 8, read as scan reads it; what it keeps is first
+// put side by side in shared memory, so that a warp writes 32 neighbours. Written from where they
+// are read, each of a pack's elements would be a request of its own that goes over all of a row's
+// sectors: of f32, four times as many.
 //
 // Why one pass by look-back: counting first, and selecting afterwards, reads the flags twice, and
 // of unique the elements.
@@ -29,8 +29,9 @@ namespace kg::select {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kRows = 4; // of a warp
-constexpr int kTileBytes = kThreads * kRows * kPackBytes;
+constexpr int items_of(std::size_t element_bytes) { return element_bytes == 8 ? 8 : 16; }
+template <class Word>
+constexpr int kItems = items_of(sizeof(Word)); // of a thread
 
 // Whether element i begins a run.
 template <class Word>
@@ -76,14 +77,15 @@ struct Aligned {
 };
 
 template <class Word, bool Flagged>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     look_back(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count, std::int64_t n,
               Aligned aligned, LookBack state) {
   using Counted = Sum<unsigned>;
   constexpr int kCount = kPackElements<Word>;
-  constexpr int kOfWarp = kRows * kRowStep<kCount>;
+  constexpr int kRows = kItems<Word> / kCount; // of a warp
+  constexpr int kOfWarp = kLanes * kItems<Word>;
   __shared__ LookBackScratch<Counted> scratch;
-  __shared__ Word kept[kTileBytes / sizeof(Word)];
+  __shared__ Word kept[kWarps * kOfWarp];
   const std::int64_t tile = take_tile(state, scratch);
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
@@ -99,13 +101,21 @@ __global__ void __launch_bounds__(kThreads)
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) wanted[r] = bits_of(flag[r]);
   } else {
+    Word previous[kRows]; // what stands before each pack
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const std::int64_t at = first + r * kRowStep<kCount>;
-      if (at < n && begins_run(x, at)) wanted[r] = 1;
+      previous[r] = at > 0 && at < n ? x[at - 1] : Word{0};
+    }
+    KG_UNROLL
+    for (int r = 0; r < kRows; ++r) {
+      const std::int64_t at = first + r * kRowStep<kCount>;
       KG_UNROLL
-      for (int e = 1; e < kCount; ++e)
-        if (at + e < n && element[r].element[e] != element[r].element[e - 1]) wanted[r] |= 1u << e;
+      for (int e = 0; e < kCount; ++e) {
+        const Word before = e == 0 ? previous[r] : element[r].element[e - 1];
+        const bool begins = at + e == 0 || element[r].element[e] != before;
+        if (at + e < n && begins) wanted[r] |= 1u << e;
+      }
     }
   }
 
@@ -141,22 +151,24 @@ __global__ void __launch_bounds__(kThreads)
 namespace {
 
 // One at the least, which writes the count.
-std::int64_t tiles_of(std::int64_t n, std::size_t element_bytes) {
-  const std::int64_t bytes = n * static_cast<std::int64_t>(element_bytes);
-  return bytes > kTileBytes ? div_up(bytes, kTileBytes) : 1;
+std::int64_t tiles_of(const Problem& problem) {
+  const int tile = kThreads * items_of(problem.element_bytes);
+  return problem.n > tile ? div_up(problem.n, tile) : 1;
 }
 
 template <class Word>
-void launch_variant(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count,
-                    std::int64_t n, void* workspace, Variant variant, Stream& stream) {
+void launch_variant(const Problem& problem, const Word* x, const std::int8_t* flags, Word* y,
+                    std::int32_t* count, void* workspace, Variant variant, Stream& stream) {
+  const bool flagged = problem.wanted == Wanted::flagged;
   if (variant == Variant::naive)
-    return launch(naive<Word>, {.grid = 1, .block = kThreads, .stream = &stream}, x, flags, y,
-                  count, n);
-  const std::int64_t tiles = tiles_of(n, sizeof(Word));
+    return launch(naive<Word>, {.grid = 1, .block = kThreads, .stream = &stream}, x,
+                  flagged ? flags : nullptr, y, count, problem.n);
+  const std::int64_t tiles = tiles_of(problem);
   const LookBack state = begin_look_back(workspace, tiles, stream);
-  launch(flags != nullptr ? look_back<Word, true> : look_back<Word, false>,
+  launch(flagged ? look_back<Word, true> : look_back<Word, false>,
          {.grid = static_cast<unsigned>(tiles), .block = kThreads, .stream = &stream}, x, flags, y,
-         count, n, Aligned{is_aligned(x), lies_in_packs<kPackElements<Word>>(flags)}, state);
+         count, problem.n, Aligned{is_aligned(x), lies_in_packs<kPackElements<Word>>(flags)},
+         state);
 }
 
 } // namespace
@@ -170,47 +182,49 @@ std::string_view name(Variant variant) {
   return "";
 }
 
-std::size_t workspace_bytes(std::int64_t n, std::size_t element_bytes, Variant variant) {
-  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(n, element_bytes));
+std::size_t workspace_bytes(const Problem& problem, Variant variant) {
+  return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(problem));
 }
 
-Variant run(const void* x, const std::int8_t* flags, void* y, std::int32_t* count, std::int64_t n,
-            std::size_t element_bytes, void* workspace, Variant variant, Stream& stream) {
+Variant run(const Problem& problem, const void* x, const std::int8_t* flags, void* y,
+            std::int32_t* count, void* workspace, Variant variant, Stream& stream) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   variant = resolved(variant);
+  const std::int64_t n = problem.n;
+  const bool flagged = problem.wanted == Wanted::flagged;
   require_extent("select: n", n);
   require(n <= kMost, "select: n is " + std::to_string(n) + "; it must be at most 2^31 - 1");
   require_elements("select: x", x, n);
   require_elements("select: y", y, n);
   require_elements("select: count", count, 1);
-  const std::int64_t bytes = n * static_cast<std::int64_t>(element_bytes);
+  const std::int64_t bytes = n * static_cast<std::int64_t>(problem.element_bytes);
+  if (flagged) require_elements("select: flags", flags, n);
   if (n > 0) {
     require_apart("select: x", x, bytes, "y", y, bytes);
     require_apart("select: x", x, bytes, "count", count, sizeof *count);
     require_apart("select: y", y, bytes, "count", count, sizeof *count);
-    if (flags != nullptr) {
+    if (flagged) {
       require_apart("select: flags", flags, n, "y", y, bytes);
       require_apart("select: flags", flags, n, "count", count, sizeof *count);
     }
   }
-  const std::size_t needed = workspace_bytes(n, element_bytes, variant);
+  const std::size_t needed = workspace_bytes(problem, variant);
   require(needed == 0 || workspace != nullptr,
           "select: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
               " bytes of device memory");
-  with_word("select", element_bytes, [&](auto word) {
+  with_word("select", problem.element_bytes, [&](auto word) {
     using Word = decltype(word);
-    launch_variant(static_cast<const Word*>(x), flags, static_cast<Word*>(y), count, n, workspace,
-                   variant, stream);
+    launch_variant(problem, static_cast<const Word*>(x), flags, static_cast<Word*>(y), count,
+                   workspace, variant, stream);
   });
   return variant;
 }
 
-Work work(Dtype dtype, std::int64_t n, bool flagged, std::int64_t kept) {
-  const auto element = static_cast<double>(size_of(dtype));
+Work work(const Problem& problem, std::int64_t kept) {
+  const auto element = static_cast<double>(problem.element_bytes);
+  const double read = element + (problem.wanted == Wanted::flagged ? 1 : 0);
   const double written = element * static_cast<double>(kept) + sizeof(std::int32_t);
-  return {.bytes = (element + (flagged ? 1 : 0)) * static_cast<double>(n) + written,
-          .written = written,
-          .flops = 0};
+  return {.bytes = read * static_cast<double>(problem.n) + written, .written = written, .flops = 0};
 }
 
 } // namespace kg::select

@@ -48,6 +48,9 @@ struct Tensor {
   // The axis of the columns, the last one, where outputs that need all rows need only these columns
   // of it; -1: none.
   int col_axis = -1;
+  // Of an output: the output of one element that says how many of its elements, from the first on,
+  // are written; the others stay as they were.
+  std::string counted_by = {};
   std::string_view c_type = {}; // in a signature, where the dtype is but the size of its elements
 
   std::int64_t size() const { return test::element_count(extents); }
@@ -86,7 +89,7 @@ struct Problem {
   // Whether inputs that a sample leaves open are bit patterns of all kinds instead of numbers.
   bool patterns = false;
   double unread = 0;    // bytes of the inputs that need not be read
-  double unwritten = 0; // of the outputs that are updated in place and stay as they are
+  double unwritten = 0; // of the outputs that need not be written, or stay as they are
   // Where these are rows of a larger problem: which of its rows the first is.
   std::int64_t first_row = 0;
   // Adds the inputs that are no standard normals, or made of others, to those that are there

@@ -131,6 +131,30 @@ std::vector<std::string> DeviceTensor::faults(Stream& stream, bool may_be_overwr
   return found;
 }
 
+std::vector<std::string> cut_to_counts(const Problem& problem, Inputs& outputs) {
+  std::vector<std::string> faults;
+  for (const Tensor& output : problem.outputs) {
+    if (output.counted_by.empty()) continue;
+    test::Observed& seen = outputs.find(output.name)->second;
+    const double count = outputs.find(output.counted_by)->second.values.at(0);
+    if (!(count >= 0 && count <= static_cast<double>(output.size()))) {
+      faults.push_back(fmt::format("{} is {}, and {} has {} elements", output.counted_by, count,
+                                   output.name, output.size()));
+      continue;
+    }
+    const auto written = static_cast<std::size_t>(count);
+    for (std::size_t i = written; i < seen.bits.size(); ++i)
+      if (seen.bits[i] != test::poison_bits(output.dtype)) {
+        faults.push_back(fmt::format("the kernel wrote element {} of {}, and counts {}", i,
+                                     output.name, written));
+        break;
+      }
+    seen.values.resize(written);
+    seen.bits.resize(written);
+  }
+  return faults;
+}
+
 Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run,
                 const Problem& problem, const Inputs& inputs, Stream& stream, const Layout& layout,
                 const std::map<std::string, std::string>& in_place) {
@@ -178,6 +202,8 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
     outcome.outputs[output.name] =
         tensors.at(input != in_place.end() ? input->second : output.name).read(stream);
   }
+  for (std::string& fault : cut_to_counts(problem, outcome.outputs))
+    outcome.faults.push_back(std::move(fault));
   return outcome;
 }
 

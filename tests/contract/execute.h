@@ -63,6 +63,10 @@ struct Outcome {
   std::vector<std::string> faults; // of the memory around: "the kernel changed its input x"
 };
 
+// Leaves of outputs that are counted (Tensor::counted_by) what is written. What is wrong with a
+// count, or behind it; empty if nothing.
+std::vector<std::string> cut_to_counts(const Problem& problem, Inputs& outputs);
+
 // `run` is a variant's or a vendor's. An output that `in_place` names takes the memory of the input
 // named beside it, one that the problem updates that of the input of its name.
 Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run,

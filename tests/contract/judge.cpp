@@ -36,6 +36,12 @@ struct Bounded {
   Expectation expectation{};
 };
 
+// Of one that is counted, as long as it should be.
+Tensor with_its_length(Tensor output, const Reference& reference) {
+  if (!output.counted_by.empty()) output.extents = {std::ssize(reference.value)};
+  return output;
+}
+
 test::Degenerate degenerate(const Sample& sample, const Tensor& output,
                             const Reference& reference) {
   const test::Degenerate by_size = test::degenerate_of(output.size());
@@ -177,8 +183,9 @@ void Judge::check_against(const Sample& sample, const References& references, co
   each_variant(sample, [&](const Variant& variant) {
     if (!only.empty() && std::find(only.begin(), only.end(), variant.name) == only.end()) return;
     const Outcome outcome = run(variant, problem, inputs, layout);
-    for (const Tensor& output : problem.outputs) {
-      const Reference& reference = references.at(output.name);
+    for (const Tensor& whole : problem.outputs) {
+      const Reference& reference = references.at(whole.name);
+      const Tensor output = with_its_length(whole, reference);
       const Bounded bounded(output, reference, variant.name, sample.zero);
       const auto& vacuous = sample.vacuous_outputs;
       if (!sample.may_be_vacuous &&
@@ -237,9 +244,10 @@ void Judge::check_vendors(const Sample& sample, const Layout& layout) {
           }))
         continue;
       any_runs = true;
-      for (const Tensor& output : of_vendor.outputs) {
-        if (output.dtype != problem.tensor(output.name).dtype) continue;
-        const Reference& reference = references.at(output.name);
+      for (const Tensor& whole : of_vendor.outputs) {
+        if (whole.dtype != problem.tensor(whole.name).dtype) continue;
+        const Reference& reference = references.at(whole.name);
+        const Tensor output = with_its_length(whole, reference);
         Bounded bound(output, reference, variant.name, card_.vendors.zero);
         if (!variant.accurate || approximations_are_off()) bound.expectation.unit = {};
         const Bounded bound_of_vendor(output, reference, "");

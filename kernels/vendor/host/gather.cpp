@@ -12,7 +12,7 @@ namespace thrust_host {
 namespace {
 
 // Where element i of y comes from.
-struct Source {
+struct Picked {
   const void* index;
   bool wide;
   GatherShape shape;
@@ -30,7 +30,7 @@ bool gather_supported(Dtype) { return true; }
 void gather(Dtype dtype, const void* table, const void* index, std::size_t index_bytes, void* y,
             const GatherShape& shape, Stream&) {
   const auto map =
-      thrust::make_transform_iterator(Index(0), Source{index, index_bytes == 8, shape});
+      thrust::make_transform_iterator(Index(0), Picked{index, index_bytes == 8, shape});
   const std::int64_t size = shape.outer * shape.count * shape.inner;
   with_word("kg::vendor::gather", size_of(dtype), [&](auto word) {
     thrust::gather(thrust::device, map, map + size, static_cast<const decltype(word)*>(table),

@@ -34,7 +34,7 @@ namespace thrust_host {
 namespace {
 
 // Where element i of y comes from.
-struct Source {
+struct Permuted {
   std::array<PermutedAxis, 5> axes;
   std::size_t rank;
   std::int64_t operator()(std::int64_t i) const {
@@ -48,7 +48,7 @@ struct Source {
 bool permute_supported(Dtype) { return true; }
 
 void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y, Stream&) {
-  Source source{{}, axes.size()};
+  Permuted source{{}, axes.size()};
   std::copy(axes.begin(), axes.end(), source.axes.begin());
   std::int64_t size = 1;
   for (const PermutedAxis& axis : axes) size *= axis.extent;

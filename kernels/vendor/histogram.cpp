@@ -1,0 +1,30 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/histogram.h"
+
+#include "runtime/memory.h"
+#include "vendor/dispatch.h"
+
+#include <string>
+
+namespace kg::vendor {
+
+std::vector<std::string_view> histogram_variants(const HistogramProblem& problem) {
+  return names(histogram_table(), [&](const auto& entry) { return entry.supports(problem); });
+}
+
+void histogram(std::string_view variant, const HistogramProblem& problem, const void* x,
+               std::int32_t* counts, Stream& stream) {
+  const std::string what = join("histogram", std::string(kg::name(problem.dtype)));
+  require_extents(what, {{"n", problem.n}, {"bins", problem.bins}});
+  const auto& entry = find(histogram_table(), variant, what,
+                           [&](const auto& each) { return each.supports(problem); });
+  if (problem.bins == 0) return;
+  require_pointers(what, {{"counts", counts}});
+  if (problem.n == 0)
+    return fill_bytes(counts, 0, static_cast<std::size_t>(problem.bins) * sizeof *counts, stream);
+  require_pointers(what, {{"x", x}});
+  entry.run(problem, x, counts, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,40 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What only histogram promises; what every operation does is in its card.
+#include "histogram/histogram.h"
+
+#include <limits>
+
+#include "runtime/launch.h"
+#include "tests/contract/own_test.h"
+
+namespace kg::card {
+namespace {
+
+static_assert(histogram::deterministic(histogram::Variant::automatic));
+
+// What the contract's problems cannot have.
+KG_OWN_TEST(RefusesBounds) {
+  const DeviceBuffer<std::int32_t> counts(8);
+  const DeviceBuffer<std::int32_t> x(8);
+  LaunchRecorder recorder;
+  const auto run = [&](auto element, const histogram::Problem& problem,
+                       histogram::Variant variant = histogram::Variant::automatic) {
+    histogram::run(problem, reinterpret_cast<const decltype(element)*>(x.data()), counts.data(),
+                   variant, judge.stream());
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(run(1.0F, {4, 4, 0, kInfinity}), Error);
+  EXPECT_THROW(run(1.0F, {4, 4, 0, 0.1}), Error); // no number of f32
+  EXPECT_THROW(run(1.0F, {4, 4, 1, 1}), Error);
+  EXPECT_THROW(run(std::int32_t{1}, {4, 4, 0, 10}), Error);
+  EXPECT_THROW(run(std::int32_t{1}, {4, 4, 0.5, 8.5}), Error);
+  EXPECT_THROW(run(std::int8_t{1}, {4, 4, 0, 132}), Error);
+  EXPECT_THROW(run(1.0F, {4, 5000, 0, 1}, histogram::Variant::privatized), Error);
+  EXPECT_THROW(run(1.0F, {std::int64_t{1} << 31, 4, 0, 1}), Error);
+  EXPECT_TRUE(recorder.launches().empty());
+}
+
+} // namespace
+} // namespace kg::card

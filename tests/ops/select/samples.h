@@ -1,0 +1,35 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which elements of the problems are kept: four of each eight, in a pattern of some, so that how
+// many there are, and where each comes from, is known without a count; two of each four, so that
+// every sector of 32 bytes has some of any size.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace kg::card::select_samples {
+
+constexpr unsigned pattern_of(std::int64_t eight) {
+  constexpr std::array<unsigned, 8> kPatterns = {0x33, 0xCC, 0x55, 0xAA, 0x3C, 0xC3, 0x96, 0x69};
+  return kPatterns[static_cast<std::uint64_t>(eight) * 0x9E3779B97F4A7C15u >> 61];
+}
+
+constexpr bool is_kept(std::int64_t i) { return (pattern_of(i / 8) >> i % 8 & 1u) != 0; }
+static_assert(is_kept(0)); // as the first of a run must be
+
+// How many of the first n.
+constexpr std::int64_t kept_of(std::int64_t n) {
+  return n / 8 * 4 + std::popcount(pattern_of(n / 8) & ((1u << n % 8) - 1));
+}
+
+// Where the kept element of this number stands.
+constexpr std::int64_t place_of_kept(std::int64_t number) {
+  unsigned rest = pattern_of(number / 4);
+  for (std::int64_t i = 0; i < number % 4; ++i) rest &= rest - 1;
+  return number / 4 * 8 + std::countr_zero(rest);
+}
+
+} // namespace kg::card::select_samples
