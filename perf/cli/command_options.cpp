@@ -334,8 +334,13 @@ void add_history(CLI::App& app, Words& words) {
 void add_emulate(CLI::App& app, Words& words) {
   CLI::App* emulate = app.add_subcommand(
       "emulate", "run a program that nvcc made, without a GPU: its PTX on the executor");
-  emulate->add_flag("--checked", words.options.emulated.checked,
-                    "under the checkers: races, bounds, initialisation, leaks");
+  CLI::Option* checked =
+      emulate->add_flag("--checked", words.options.emulated.checked,
+                        "under the checkers: races, bounds, initialisation, leaks");
+  emulate
+      ->add_option("--counts", words.options.emulated.counts,
+                   "write what each launch costs to this file, for profile --counts")
+      ->excludes(checked);
   emulate->add_option("program", words.options.emulated.program,
                       "the program and its arguments, behind --");
   emulate->positionals_at_end();
@@ -354,8 +359,19 @@ void add_profile(CLI::App& app, Words& words) {
           ->excludes(cost);
   profile->add_option("--arch", options.arch, "--sass: of this architecture (default: sm_90a)")
       ->needs(sass);
-  profile->add_option("--gpu", options.profile.gpu, "the GPU whose time is modelled from the costs")
-      ->needs(cost);
+  profile->add_option("--gpu", options.profile.gpu,
+                      "the GPU whose time is modelled, or whose clocks instructions take");
+  CLI::Option* counts =
+      profile
+          ->add_option("--counts", options.profile.counts,
+                       "bounds of a program's launches, from the file of emulate --counts")
+          ->excludes(cost)
+          ->excludes(sass);
+  profile
+      ->add_option("--cubin", options.profile.cubin,
+                   "--counts: the program's kernels compiled for the GPU, with lines "
+                   "(nvcc -cubin -lineinfo)")
+      ->needs(counts);
   profile
       ->add_flag("--minimum", options.profile.minimum,
                  "one table: what each row costs beside the least that it could")
@@ -391,6 +407,10 @@ void add_compare(CLI::App& app, Words& words) {
       ->add_option("--hardware", options.compare.hardware,
                    "compare counts with files that ncu wrote of run --once --json, whose file lies "
                    "beside each")
+      ->excludes(files);
+  compare
+      ->add_option("--ladders", options.compare.ladders,
+                   "compare bounds with the published times of a file as perf/ladders/ladders.csv")
       ->excludes(files);
   compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")->check(percent());
   compare->add_option("--json", options.json, "write the comparison to this file");
