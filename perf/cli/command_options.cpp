@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/cli/command_options.h"
 
+#include "perf/cli/common_options.h"
 #include "perf/cli/number_options.h"
 #include "perf/cli/study_options.h"
 #include "perf/cli/try_options.h"
@@ -10,72 +11,6 @@
 
 namespace kg::cli {
 namespace {
-
-void add_rows(CLI::App& command, Words& words) {
-  add_filter(command, words.filter);
-  const std::vector<CLI::Option*> filters =
-      command.get_options([](const CLI::Option* option) { return option->get_group() == kRows; });
-  CLI::Option* batch =
-      command
-          .add_option("--batch", words.batch, "a file of such options, one set of rows per line")
-          ->group(kRows);
-  for (CLI::Option* filter : filters) batch->excludes(filter);
-}
-
-void add_row_timeout(CLI::App& command, Words& words) {
-  command
-      .add_option("--row-timeout", words.options.row_timeout_s,
-                  "seconds after which a row that is not done is killed")
-      ->check(seconds());
-}
-
-void add_device(CLI::App& command, Words& words) {
-  Options& options = words.options;
-  command.add_option("--device", options.device,
-                     "a GPU's number, or the name the device must have (nvidia-h200, host)");
-  command.add_option("--json", options.json, "write all samples to this file");
-  command.add_option("--source-id", options.source_id, "name of the source where there is no git");
-  command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
-  add_row_timeout(command, words);
-  command.add_flag("--in-process", options.in_process,
-                   "measure in this process, for debuggers and profilers: a crash ends it");
-  command.add_option("--journal", options.journal)->group(""); // between this program's processes
-  command.add_flag("--quiet", options.quiet, "no progress and no table");
-}
-
-void add_measuring(CLI::App& command, Words& words) {
-  add_device(command, words);
-  command
-      .add_option("--processes,--rounds", words.processes,
-                  "fresh processes, each of which measures every row once")
-      ->check(CLI::Range(1, 100));
-}
-
-constexpr const char* kShard = "measure this part of N; `merge` and `report` join them";
-
-void add_shard(CLI::App& command, Words& words, const char* text) {
-  command.add_option("--shard", words.shard, text)->type_name("I/N");
-}
-
-void add_tolerance(CLI::App& command, Words& words) {
-  command.add_option("--tol-pct", words.options.tol_pct, "tolerated slow-down in percent")
-      ->check(percent());
-}
-
-void add_baselines(CLI::App& command, Words& words) {
-  command.add_option("--baselines", words.options.baselines,
-                     "folder of the baselines (default: the source tree's)");
-}
-
-CLI::Option* add_cost(CLI::App& command, Words& words) {
-  return command.add_flag("--cost", words.options.cost,
-                          "costs counted without a GPU, not times (host backend, g++)");
-}
-
-void add_strict(CLI::App& command, Words& words) {
-  command.add_flag("--strict", words.options.strict,
-                   "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
-}
 
 void add_selftest(CLI::App& app, Words& words) {
   Options& options = words.options;
@@ -336,8 +271,13 @@ void add_history(CLI::App& app, Words& words) {
 void add_emulate(CLI::App& app, Words& words) {
   CLI::App* emulate = app.add_subcommand(
       "emulate", "run a program that nvcc made, without a GPU: its PTX on the executor");
-  emulate->add_flag("--checked", words.options.emulated.checked,
-                    "under the checkers: races, bounds, initialisation, leaks");
+  CLI::Option* checked =
+      emulate->add_flag("--checked", words.options.emulated.checked,
+                        "under the checkers: races, bounds, initialisation, leaks");
+  emulate
+      ->add_option("--counts", words.options.emulated.counts,
+                   "write what each launch costs to this file, for profile --counts")
+      ->excludes(checked);
   emulate->add_option("program", words.options.emulated.program,
                       "the program and its arguments, behind --");
   emulate->positionals_at_end();
@@ -361,8 +301,19 @@ void add_profile(CLI::App& app, Words& words) {
           ->excludes(cost);
   profile->add_option("--arch", options.arch, "--sass: of this architecture (default: sm_90a)")
       ->needs(sass);
-  profile->add_option("--gpu", options.profile.gpu, "the GPU whose time is modelled from the costs")
-      ->needs(cost);
+  profile->add_option("--gpu", options.profile.gpu,
+                      "the GPU whose time is modelled, or whose clocks instructions take");
+  CLI::Option* counts =
+      profile
+          ->add_option("--counts", options.profile.counts,
+                       "bounds of a program's launches, from the file of emulate --counts")
+          ->excludes(cost)
+          ->excludes(sass);
+  profile
+      ->add_option("--cubin", options.profile.cubin,
+                   "--counts: the program's kernels compiled for the GPU, with lines "
+                   "(nvcc -cubin -lineinfo)")
+      ->needs(counts);
   profile
       ->add_flag("--minimum", options.profile.minimum,
                  "one table: what each row costs beside the least that it could")
@@ -398,6 +349,10 @@ void add_compare(CLI::App& app, Words& words) {
       ->add_option("--hardware", options.compare.hardware,
                    "compare counts with files that ncu wrote of run --once --json, whose file lies "
                    "beside each")
+      ->excludes(files);
+  compare
+      ->add_option("--ladders", options.compare.ladders,
+                   "compare bounds with the published times of a file as perf/ladders/ladders.csv")
       ->excludes(files);
   compare->add_option("--tol", options.tol_pct, "tolerated slow-down in percent")->check(percent());
   compare->add_option("--json", options.json, "write the comparison to this file");

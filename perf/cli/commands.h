@@ -36,6 +36,10 @@ int history(const Options& options, World& world);
 
 // profile --sass.
 int profile_sass(const Options& options, World& world);
+// profile --counts.
+int profile_counts(const Options& options, World& world);
+// compare --ladders.
+int compare_ladders(const Options& options, World& world);
 
 // With --cost.
 int profile_costs(const Options& options, World& world);

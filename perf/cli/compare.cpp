@@ -16,6 +16,7 @@
 namespace kg::cli {
 
 int compare(const Options& options, World& world) {
+  if (!options.compare.ladders.empty()) return compare_ladders(options, world);
   const judge::Results a = load_runs({options.files.at(0)}), b = load_runs({options.files.at(1)});
   judge::CompareRule rule;
   rule.device = report::device_of(a);

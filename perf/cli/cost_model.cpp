@@ -59,7 +59,7 @@ cost::TakenByKernel CostModel::taken(const Row& row,
   cost::TakenByKernel found;
   for (const resources::Compiled& compiled : resources::compiled_in(compiled_)) {
     // sm_90a has what sm_90 has, and more.
-    if (!compiled.arch().starts_with(cost::arch_of(gpu_)) || !exists(compiled.folder / op))
+    if (!compiled.arch().starts_with(model::arch_of(gpu_)) || !exists(compiled.folder / op))
       continue;
     const std::vector<judge::ExactMeasured> rows =
         resources::compiled_resources(compiled.folder / op, compiled.arch(), op, {}, {});

@@ -3,7 +3,7 @@
 //
 // kernelgrade emulate -- PROGRAM ARGUMENTS: a program that nvcc made, with this build's libcudart
 // in the place of CUDA's (kernels/emulate): its kernels run on the executor, with --checked under
-// the checkers.
+// the checkers, with --counts counted.
 #include "perf/cli/commands.h"
 #include "perf/judge/atomic_file.h"
 
@@ -51,6 +51,10 @@ int emulate(const Options& options, World& world) {
                             program.string()));
   fs::path folder = world.executable.parent_path().parent_path() / "lib" / "emulate";
   if (options.emulated.checked) folder /= "checked";
+  if (!options.emulated.counts.empty()) {
+    folder /= "counted";
+    setenv("KERNELGRADE_COUNTS", fs::absolute(options.emulated.counts).c_str(), 1);
+  }
   if (!fs::exists(folder / "libcudart.so.13"))
     throw Error(fmt::format("there is no {}; build the target emulate, with nvcc on the PATH",
                             (folder / "libcudart.so.13").string()));

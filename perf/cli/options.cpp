@@ -148,8 +148,9 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   require_whole_lists(*app.get_subcommands().front(), arguments);
   require_folders(*app.get_subcommands().front(), options);
   if (options.command == "compare" && options.files.empty() && options.compare.model.empty() &&
-      options.compare.hardware.empty())
-    throw UsageError("compare: name two files, A and B, or --model or --hardware FILE; see --help");
+      options.compare.hardware.empty() && options.compare.ladders.empty())
+    throw UsageError("compare: name two files, A and B, or --model, --hardware or --ladders FILE; "
+                     "see --help");
   if (!options.compare.model.empty() || !options.compare.hardware.empty())
     options.cost = true; // what is counted is compared
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);

@@ -80,14 +80,16 @@ struct ReportOptions {
 
 struct CompareOptions {
   std::vector<std::filesystem::path> hardware; // what ncu read of run --once
-  std::filesystem::path model; // measured rows to hold the model to; empty: compare files
+  std::filesystem::path ladders; // published times to hold bounds to; empty: compare files
+  std::filesystem::path model;   // measured rows to hold the model to; empty: compare files
   bool across_devices = false;
   bool markdown = false;
 };
 
 struct ProfileOptions {
-  std::string gpu;      // that the model is asked about; empty: kModelledGpu
-  bool sass = false;    // what ptxas made, not times
+  std::string gpu;                     // that the model is asked about; empty: kModelledGpu
+  bool sass = false;                   // what ptxas made, not times
+  std::filesystem::path counts, cubin; // of a program's launches and kernels; empty: rows of ours
   bool minimum = false; // --cost: a line per row, beside the least that it could cost
   int runs = 0;         // timed executions of each row
   int top = 0;          // kernels listed across rows
@@ -130,6 +132,7 @@ struct TryOptions {
 struct EmulateOptions {
   std::vector<std::string> program; // with its arguments
   bool checked = false;
+  std::filesystem::path counts; // to write; empty: count nothing
 };
 
 struct Options {

@@ -44,6 +44,9 @@ std::string problem(const perf::Workload& workload, Stream& stream) {
 
 int profile(const Options& options, World& world) {
   if (options.profile.sass) return profile_sass(options, world);
+  if (!options.profile.counts.empty()) return profile_counts(options, world);
+  if (!options.profile.gpu.empty())
+    throw UsageError("profile --gpu: what of it is modelled? Add --cost, --sass or --counts FILE");
   if (!options.compiled.empty())
     throw UsageError("profile --compiled: say what to make of the folder, --cost or --sass");
   const Selection selection = select(world, options.filters);

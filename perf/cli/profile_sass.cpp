@@ -16,6 +16,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 namespace kg::cli {
@@ -47,19 +48,27 @@ bool has_unknown(const std::vector<sass::Judged>& kernels) {
 }
 
 std::string closing(const std::vector<sass::Judged>& kernels, const std::string& arch,
-                    const sass::Memory* memory) {
+                    const model::Gpu* gpu) {
   std::map<std::string, int> unknown;
   for (const sass::Judged& one : kernels)
     for (const auto& [opcode, count] : one.kernel.analysis.unknown) unknown[opcode] += count;
   std::string text = fmt::format(
       "\n{} kernels of {}; bounds, not measured: {}\n", kernels.size(), arch,
-      memory != nullptr
-          ? fmt::format("{}, copy {:.1f} TB/s", memory->gpu, memory->copy_bytes_per_s / 1e12)
-          : "its memory's figures are not known here, so there is no share of a copy");
+      gpu != nullptr
+          ? fmt::format("{}, copy {:.2f} TB/s", gpu->name, gpu->copy_bytes_per_s / 1e12)
+          : "no GPU of it is known here, so there is no share of a copy; --gpu names one");
   for (const auto& [opcode, count] : unknown)
     text +=
         fmt::format("unknown opcode {}: {} times; add it to perf/sass/pipes.cpp\n", opcode, count);
   return text;
+}
+
+// The one that --gpu names, else the first of the architecture ("sm_90a": of 9.0).
+std::optional<model::Gpu> gpu_of(const Options& options, const World& world) {
+  if (!options.profile.gpu.empty()) return modelled_gpu(world, options.profile.gpu);
+  for (model::Gpu& gpu : model::load_gpus(world.source / "perf" / "model" / "gpus.json"))
+    if (options.arch.starts_with(model::arch_of(gpu))) return std::move(gpu);
+  return std::nullopt;
 }
 
 } // namespace
@@ -85,6 +94,9 @@ int profile_sass(const Options& options, World& world) {
                             "-DKERNELGRADE_RESOURCE_ARCHS={}, and build the target fatbins",
                             options.arch, folder.string(), options.arch));
 
+  const std::optional<model::Gpu> known_gpu = gpu_of(options, world);
+  const model::Gpu* const gpu = known_gpu ? &*known_gpu : nullptr;
+  const sass::Rates rates = gpu ? sass::rates_of(*gpu) : sass::Rates();
   const bool partial = selection.partial;
   const auto launches =
       launches_of(selection, [&](const Row& row) { return !partial || row.registered.selected; });
@@ -96,14 +108,13 @@ int profile_sass(const Options& options, World& world) {
                               of_op.string(), op, options.arch));
     const auto at = launches.find(op);
     const auto known = at == launches.end() ? kg::resources::Launches() : at->second;
-    auto found = chosen(sass::kernels_in(of_op, options.arch, op, known, nvdisasm), known, partial);
+    auto found =
+        chosen(sass::kernels_in(of_op, options.arch, op, known, nvdisasm, rates), known, partial);
     std::move(found.begin(), found.end(), std::back_inserter(kernels));
   }
-  const sass::Memory* const memory = sass::memory_of(options.arch);
-  const std::vector<sass::Judged> judged = sass::judged(std::move(kernels), memory);
+  const std::vector<sass::Judged> judged = sass::judged(std::move(kernels), gpu);
   if (judged.empty()) throw Error("profile --sass: the selected rows launch no kernel of ours");
-  if (!options.quiet)
-    world.out << sass::plain_text(judged) << closing(judged, compiled->name, memory);
+  if (!options.quiet) world.out << sass::plain_text(judged) << closing(judged, compiled->name, gpu);
   if (!options.json.empty()) judge::write_file(options.json, sass::json(judged).dump(1) + "\n");
   // What no pipe has is missing from every bound.
   return has_unknown(judged) ? judge::kExitFail : judge::kExitPass;

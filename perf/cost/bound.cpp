@@ -43,7 +43,8 @@ const char* advice(model::Bound bound) {
   case model::Bound::l2: return "fewer sectors, or more blocks to share them";
   case model::Bound::loads: return "more blocks, or more loads before the first is used";
   case model::Bound::shared: return "fewer passes, or more blocks to share them";
-  case model::Bound::issue:
+  case model::Bound::issue: return "fewer instructions for the same bytes";
+  case model::Bound::arithmetic:
   case model::Bound::matrix: return "blocks that the multiprocessors share evenly";
   }
   return "";
@@ -56,7 +57,7 @@ std::string site_of(const Launch& launch, model::Bound bound) {
   for (const Site& site : launch.sites) {
     std::uint64_t has = 0;
     if (bound == model::Bound::shared)
-      has = site.wavefronts;
+      has = site.wavefronts + site.l1_passes;
     else if (bound != model::Bound::loads || site.access == count::Access::load)
       has = site.sectors;
     if (has <= most) continue;

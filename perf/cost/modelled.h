@@ -10,6 +10,7 @@
 #include "runtime/host/count/counts.h"
 #include "runtime/work.h"
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ namespace kg::cost {
 struct Taken {
   int registers = 0;     // per thread
   int static_shared = 0; // bytes per block
+  // Instructions for each KiB, or each matrix instruction (perf/sass/columns.h); NaN: not known.
+  double issue_slots = std::numeric_limits<double>::quiet_NaN();
 };
 using TakenByKernel = std::map<std::string, Taken>; // by count::Launch::kernel
 
@@ -35,6 +38,11 @@ struct ModelledLaunch {
   model::Modelled modelled;
 };
 
+// Of a launch, so many of whose blocks are resident on a multiprocessor of the GPU, and whose
+// kernel takes so many issue slots (Taken).
+model::Costs costs_of(const count::Launch& launch, double resident_blocks, double issue_slots,
+                      const model::Gpu& gpu);
+
 // Of each launch. `work` counts only where there is one launch: how several share its operations is
 // not known. Its operations are taken for f32 arithmetic.
 std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches, const Work& work,
@@ -43,8 +51,5 @@ std::vector<ModelledLaunch> modelled(const std::vector<count::Launch>& launches,
 // A table under a heading that says what it is, and what was not known.
 std::string modelled_text(const std::vector<count::Launch>& launches, const Work& work,
                           const model::Gpu& gpu, const TakenByKernel& taken);
-
-// "sm_90", from a compute capability of "9.0".
-std::string arch_of(const model::Gpu& gpu);
 
 } // namespace kg::cost

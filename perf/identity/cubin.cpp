@@ -82,6 +82,7 @@ std::vector<CubinKernel> read_cubin(std::string_view cubin, const std::string& f
         hash.field(constants->contents);
     const ElfSection* shared = elf.find(".nv.shared." + kernel.symbol);
     hash.number(static_cast<std::uint64_t>(kernel.registers)).number(shared ? shared->size : 0);
+    kernel.static_shared = shared ? static_cast<int>(shared->size) : 0;
     kernel.hash = hash.hex();
     kernels.push_back(std::move(kernel));
   }

@@ -12,10 +12,11 @@
 namespace kg::identity {
 
 struct CubinKernel {
-  std::string symbol;  // mangled
-  std::string name;    // as LaunchRecord::kernel_name has it
-  int registers = 0;   // per thread
-  int max_threads = 0; // per block, from __launch_bounds__; 0 where there is none
+  std::string symbol;    // mangled
+  std::string name;      // as LaunchRecord::kernel_name has it
+  int registers = 0;     // per thread
+  int max_threads = 0;   // per block, from __launch_bounds__; 0 where there is none
+  int static_shared = 0; // bytes per block
   // Of the instructions, the constants, the registers and the static shared memory.
   std::string hash;
 };

@@ -15,7 +15,7 @@
 namespace kg::model {
 namespace {
 
-constexpr int kSchema = 2;
+constexpr int kSchema = 3;
 
 Gpu gpu_of(judge::JsonObject json) {
   Gpu gpu;
@@ -28,6 +28,7 @@ Gpu gpu_of(judge::JsonObject json) {
   gpu.port_bytes_per_s = gpu.clock_hz * json.positive("port_bytes_per_clock");
   gpu.latency_s = json.positive("latency_clocks") / gpu.clock_hz;
   gpu.l2_latency_s = json.positive("l2_latency_clocks") / gpu.clock_hz;
+  gpu.l1_latency_s = json.positive("l1_latency_clocks") / gpu.clock_hz;
   for (const auto& [bytes, rate] : json.positive_map("loads_gb_per_s")) {
     char* end = nullptr;
     const double under_way = std::strtod(bytes.c_str(), &end);
@@ -36,7 +37,10 @@ Gpu gpu_of(judge::JsonObject json) {
     gpu.loads[under_way] = 1e9 * rate;
   }
   gpu.launch_s = 1e-9 * json.positive("launch_ns");
+  gpu.lsu_lanes = json.positive("lsu_lanes_per_clock_per_sm");
   gpu.f32_flops_per_s = gpu.clock_hz * json.positive("f32_flops_per_clock_per_sm");
+  gpu.f16_flops_per_s = gpu.clock_hz * json.positive("f16_flops_per_clock_per_sm");
+  gpu.f64_flops_per_s = gpu.clock_hz * json.positive("f64_flops_per_clock_per_sm");
   for (const auto& [type, flops] : json.positive_map("matrix_flops_per_clock_per_sm"))
     gpu.matrix_flops_per_s[type] = gpu.clock_hz * flops;
   gpu.mma_share = json.positive("mma_share");
@@ -59,6 +63,20 @@ double Gpu::loads_at(double bytes_under_way) const {
                                (at->first - before.first);
   }
   return std::min(rate, copy_bytes_per_s);
+}
+
+double Gpu::bytes_for_a_copy() const {
+  if (loads.empty()) return copy_bytes_per_s * latency_s / sms;
+  const auto last = loads.rbegin();
+  const auto before = std::next(last);
+  const auto [x0, y0] = before == loads.rend() ? std::pair<const double, double>(0, 0) : *before;
+  return x0 + (copy_bytes_per_s - y0) * (last->first - x0) / (last->second - y0);
+}
+
+std::string arch_of(const Gpu& gpu) {
+  std::string digits = gpu.compute_capability;
+  std::erase(digits, '.');
+  return "sm_" + digits;
 }
 
 std::vector<Gpu> load_gpus(const std::filesystem::path& path) {

@@ -38,8 +38,10 @@ double wave_of_loads(double blocks, const Costs& costs, const Gpu& gpu) {
   const double busy = std::min(blocks, gpu.sms);
   const double rate = gpu.loads_at(bytes * blocks / busy) * busy / gpu.sms;
   const double from_memory = std::min(1.0, costs.read_bytes / costs.load_bytes);
-  return costs.round_trips * (from_memory * std::max(gpu.latency_s, bytes * blocks / rate) +
-                              (1 - from_memory) * gpu.l2_latency_s);
+  const double beyond_l1 = std::clamp(costs.block_read_bytes / costs.load_bytes, from_memory, 1.0);
+  return costs.round_trips *
+         (from_memory * std::max(gpu.latency_s, bytes * blocks / rate) +
+          (beyond_l1 - from_memory) * gpu.l2_latency_s + (1 - beyond_l1) * gpu.l1_latency_s);
 }
 
 double loads(const Costs& costs, const Gpu& gpu) {
@@ -47,7 +49,8 @@ double loads(const Costs& costs, const Gpu& gpu) {
   const double at_once = costs.resident_blocks * gpu.sms;
   const double full = std::floor(costs.blocks / at_once);
   return full * wave_of_loads(at_once, costs, gpu) +
-         wave_of_loads(costs.blocks - full * at_once, costs, gpu);
+         wave_of_loads(costs.blocks - full * at_once, costs, gpu) +
+         costs.written_bytes / gpu.copy_bytes_per_s;
 }
 
 std::vector<double> ranks(const std::vector<double>& values) {
@@ -74,8 +77,9 @@ std::string_view name(Bound bound) {
   case Bound::memory: return "memory";
   case Bound::l2: return "L2";
   case Bound::loads: return "loads in flight";
-  case Bound::shared: return "shared memory";
-  case Bound::issue: return "arithmetic";
+  case Bound::shared: return "L1 and shared memory";
+  case Bound::arithmetic: return "arithmetic";
+  case Bound::issue: return "issue";
   case Bound::matrix: return "matrix units";
   }
   return "";
@@ -102,7 +106,8 @@ Modelled modelled(const Costs& costs, const Gpu& gpu) {
                            on_busiest(through_l2, gpu.port_bytes_per_s, costs, gpu))},
       {Bound::loads, loads(costs, gpu)},
       {Bound::shared, on_busiest(costs.wavefronts, gpu.clock_hz, costs, gpu)},
-      {Bound::issue, on_busiest(costs.f32_flops, gpu.f32_flops_per_s, costs, gpu)},
+      {Bound::arithmetic, on_busiest(costs.f32_flops, gpu.f32_flops_per_s, costs, gpu)},
+      {Bound::issue, on_busiest(costs.issue_clocks, kSchedulers * gpu.clock_hz, costs, gpu)},
       {Bound::matrix, matrix},
   };
   double longest = 0;

@@ -10,15 +10,22 @@
 //
 //   memory         each sector of global memory once, at the rate of a copy. What L2 holds from one
 //                  launch to the next is not counted as saved: rows are timed cold.
-//   L2             every sector of every request, at L2's rate, and what the multiprocessor with
-//                  most of them takes through its port
+//   L2             what blocks load, each sector once a block, and every sector of every other
+//                  request, at L2's rate, and what the multiprocessor with most of them takes
+//                  through its port
 //   loads in flight
 //                  a block's round trips one behind the other. Where each sector is read once, each
 //                  is as long as others have measured for loads with so many bytes under way
-//                  (Little's law), and never shorter than the latency; sectors that are read again
-//                  come from L2.
-//   shared memory  passes, one per clock and multiprocessor
+//                  (Little's law), and never shorter than the latency; what a block reads again
+//                  comes from L1, what others have read from L2. What is written takes its time
+//                  besides: gpu-benches (gpu-stream, h200.txt) measured with 2 to 16 KiB of loads
+//                  under way that a scaled copy takes as long as its loads and its stores take
+//                  alone, one after the other, within 7 %.
+//   L1 and shared memory
+//                  passes, one per clock and multiprocessor
 //   arithmetic     in f32 on the multiprocessor's lanes
+//   issue          a scheduler's clocks for the instructions that its warps execute, or for those
+//                  of the pipe that is busy longest; a multiprocessor has four
 //   matrix units   mma.sync
 //
 // Blocks come in waves, as many at once as fit the GPU. Behind the last full wave there may be a
@@ -36,22 +43,27 @@
 namespace kg::model {
 
 inline constexpr double kSectorBytes = 32;
+inline constexpr double kLanes = 32;     // of a warp
+inline constexpr double kSchedulers = 4; // of a multiprocessor, since Volta
 
 // One launch.
 struct Costs {
   double blocks = 0;
-  double resident_blocks = 0; // per multiprocessor, from registers, shared memory and threads
-  double round_trips = 0;     // of a block on the average, one behind the other
-  double load_bytes = 0;      // of global memory, that these bring
-  double read_bytes = 0;      // different ones: the others come from L2
-  double sectors = 0;         // of global memory that requests touch
-  double unique_sectors = 0;  // different ones, read plus written
-  double wavefronts = 0;      // passes through shared memory
-  double f32_flops = 0;       // not those of matrix instructions
+  double resident_blocks = 0;  // per multiprocessor, from registers, shared memory and threads
+  double round_trips = 0;      // of a block on the average, one behind the other
+  double load_bytes = 0;       // of global memory, that these bring
+  double block_read_bytes = 0; // each once a block: the others come from L1
+  double read_bytes = 0;       // each once: the others come from L2
+  double sectors = 0;          // of global memory that L2 is asked for
+  double unique_sectors = 0;   // different ones, read plus written
+  double written_bytes = 0;    // different ones
+  double wavefronts = 0;       // passes through L1 and shared memory
+  double issue_clocks = 0;     // of schedulers, for the launch's instructions
+  double f32_flops = 0;        // not those of matrix instructions
   std::map<std::string, double> matrix_flops; // by input type
 };
 
-enum class Bound { launch, memory, l2, loads, shared, issue, matrix };
+enum class Bound { launch, memory, l2, loads, shared, arithmetic, issue, matrix };
 std::string_view name(Bound bound);
 
 struct Modelled {

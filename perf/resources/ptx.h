@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the compiler made of a kernel's accesses to global and shared memory, read from its PTX,
-// whose accesses ptxas does not merge.
+// whose accesses to global memory ptxas does not merge.
 #pragma once
 
 #include <map>

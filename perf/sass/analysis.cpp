@@ -37,11 +37,11 @@ void add(Accesses& accesses, const Instruction& one) {
   }
 }
 
-void add(Part& part, const Instruction& one) {
+void add(Part& part, const Instruction& one, const Rates& rates) {
   const auto pipe = static_cast<std::size_t>(pipe_of(one));
   part.instructions += 1 + static_cast<int>(one.called);
   ++part.by_pipe[pipe];
-  part.clocks[pipe] += clocks_of(one);
+  part.clocks[pipe] += clocks_of(one, rates);
   part.predicated += !one.guard.empty();
   part.matrix += pipe_of(one) == Pipe::tensor;
   if (begins_integer_division(one)) {
@@ -127,10 +127,10 @@ std::size_t main_of(const std::vector<Part>& parts) {
   return static_cast<std::size_t>(main - parts.begin());
 }
 
-Part part_of(const Function& function, const Flow& flow, const Region& region) {
+Part part_of(const Function& function, const Flow& flow, const Region& region, const Rates& rates) {
   Part part;
   const std::vector<std::size_t> path = main_path(function, flow, region);
-  for (const std::size_t at : path) add(part, function.code[at]);
+  for (const std::size_t at : path) add(part, function.code[at], rates);
   if (!path.empty()) part.line = function.code[path.front()].kernel_line;
   part.depth = region.depth;
   part.innermost = region.innermost;
@@ -151,7 +151,7 @@ bool Part::is_issue_bound() const {
   return *std::max_element(clocks.begin(), clocks.end()) <= instructions;
 }
 
-std::vector<Analysis> analyse(const std::vector<Function>& functions) {
+std::vector<Analysis> analyse(const std::vector<Function>& functions, const Rates& rates) {
   std::vector<Analysis> analyses;
   for (const Function& function : functions) {
     if (function.symbol == function.kernel) {
@@ -159,7 +159,7 @@ std::vector<Analysis> analyse(const std::vector<Function>& functions) {
       if (function.code.empty()) continue;
       const Flow flow = flow_of(function);
       for (const Region& region : flow.regions)
-        made.parts.push_back(part_of(function, flow, region));
+        made.parts.push_back(part_of(function, flow, region, rates));
       made.main = main_of(made.parts);
       analyses.push_back(std::move(made));
     }

@@ -66,6 +66,6 @@ struct Analysis {
 };
 
 // One for each kernel of the listing. Subroutines count as calls where they are called.
-std::vector<Analysis> analyse(const std::vector<Function>& functions);
+std::vector<Analysis> analyse(const std::vector<Function>& functions, const Rates& rates = {});
 
 } // namespace kg::sass

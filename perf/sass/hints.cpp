@@ -62,10 +62,9 @@ void add_serial_loads(std::vector<Hint>& hints, const Part& part) {
 }
 
 void add_few_loads(std::vector<Hint>& hints, const Kernel& kernel, const Standing& standing,
-                   const Memory* memory) {
+                   const model::Gpu* gpu) {
   const Part& part = kernel.analysis.main_part();
-  if (memory == nullptr || standing.limiter != "loads in flight" || part.flight.waits.empty())
-    return;
+  if (gpu == nullptr || standing.limiter != "loads in flight" || part.flight.waits.empty()) return;
   const auto first = std::find_if(part.flight.waits.begin(), part.flight.waits.end(),
                                   [](const Wait& wait) { return wait.round_trip; });
   if (first == part.flight.waits.end()) return;
@@ -75,7 +74,7 @@ void add_few_loads(std::vector<Hint>& hints, const Kernel& kernel, const Standin
                    "multiprocessor; a copy's rate takes {:.0f}: load more before the first use, or "
                    "let more warps be resident ({} registers, {} bytes of shared memory a block)",
                    place(first->line, first->kernel_line), part.flight.bytes_in_flight(),
-                   standing.bytes_in_flight / 1024, kernel.warps, memory->enough() / 1024,
+                   standing.bytes_in_flight / 1024, kernel.warps, gpu->bytes_for_a_copy() / 1024,
                    kernel.registers, kernel.shared_bytes)});
 }
 
@@ -168,11 +167,11 @@ void add_local(std::vector<Hint>& hints, const Part& part) {
 
 } // namespace
 
-std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const Memory* memory) {
+std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const model::Gpu* gpu) {
   const Part& part = kernel.analysis.main_part();
   std::vector<Hint> hints;
   add_serial_loads(hints, part);
-  add_few_loads(hints, kernel, standing, memory);
+  add_few_loads(hints, kernel, standing, gpu);
   add_instructions(hints, part, standing);
   add_calls(hints, kernel.analysis);
   add_integer_divisions(hints, part);

@@ -22,6 +22,6 @@ struct Hint {
 };
 
 // The gravest first. Of the main part, and divisions and calls of other loops.
-std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const Memory* memory);
+std::vector<Hint> hints_of(const Kernel& kernel, const Standing& standing, const model::Gpu* gpu);
 
 } // namespace kg::sass

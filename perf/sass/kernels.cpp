@@ -41,7 +41,7 @@ Kernel kernel_of(std::string key, std::string name, Analysis analysis, const jud
 
 std::vector<Kernel> kernels_in(const std::filesystem::path& folder, std::string_view arch,
                                const std::string& op, const resources::Launches& launches,
-                               const std::filesystem::path& nvdisasm) {
+                               const std::filesystem::path& nvdisasm, const Rates& rates) {
   std::map<std::string, judge::ExactRow> rows; // by key
   for (const judge::ExactMeasured& one :
        resources::compiled_resources(folder, arch, op, launches, {}))
@@ -59,7 +59,7 @@ std::vector<Kernel> kernels_in(const std::filesystem::path& folder, std::string_
         names.emplace(kernel.symbol, kernel.name);
       if (names.empty()) continue; // host code alone
       for (Analysis& analysis :
-           analyse(read_listing(disassemble(nvdisasm, one.cubin(), file), file))) {
+           analyse(read_listing(disassemble(nvdisasm, one.cubin(), file), file), rates)) {
         const auto name = names.find(analysis.symbol);
         if (name == names.end()) continue; // no kernel
         const std::string key = resources::kernel_key(op, name->second);

@@ -25,10 +25,10 @@ struct Kernel {
   int warps = 0;        // resident on a multiprocessor
 };
 
-// Sorted by key. `launches` as for compiled_resources. Throws Error naming the file that is missing
-// or broken.
+// Sorted by key, with the clocks of a GPU. `launches` as for compiled_resources. Throws Error
+// naming the file that is missing or broken.
 std::vector<Kernel> kernels_in(const std::filesystem::path& folder, std::string_view arch,
                                const std::string& op, const resources::Launches& launches,
-                               const std::filesystem::path& nvdisasm);
+                               const std::filesystem::path& nvdisasm, const Rates& rates = {});
 
 } // namespace kg::sass

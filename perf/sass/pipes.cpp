@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/sass/pipes.h"
 
+#include "perf/model/model.h"
 #include "perf/sass/registers.h"
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 
 namespace kg::sass {
@@ -21,7 +23,7 @@ struct Group {
 // Pipes: Nsight Compute, Kernel Profiling Guide, section Pipelines; what it gives to ADU, CBU and
 // the branch unit is `control` here. Clocks: CUDA C++ Programming Guide 13, table Throughput of
 // Native Arithmetic Instructions, column 9.0: 32 lanes over a quarter of the results per clock.
-// What it does not list takes a clock: its issue.
+// What it does not list takes a clock: its issue. Where GPUs differ, Rates has the clocks.
 constexpr Group kGroups[] = {
     {Pipe::fma, 1, "FADD FFMA FMUL FADD32I FFMA32I FMUL32I FSWZADD"},
     {Pipe::fma, 2, "IMAD IMUL IDP IDP4A IMUL32I"},
@@ -72,18 +74,17 @@ bool is_one_of(std::string_view opcode, std::initializer_list<std::string_view> 
   return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
 }
 
-// HMMA on Hopper: m16n8k16 is 4,096 operations, of which a scheduler's tensor core does 1,024 a
-// clock (H100 whitepaper); mma.sync reaches 62.9 % of that (arXiv 2402.13499, section on tensor
-// cores). TF32 has half the rate. wgmma is of four warps, and not modelled: 0.
-double matrix_clocks(const Instruction& instruction) {
-  constexpr double kOperations = 1024 * 0.629;
+// HMMA: m16n8k16 is 4,096 operations, of which a scheduler's tensor core does 1,024 a clock on
+// Hopper (H100 whitepaper); mma.sync reaches 62.9 % of that (arXiv 2402.13499, section on tensor
+// cores). wgmma is of four warps, and not modelled: 0.
+double matrix_clocks(const Instruction& instruction, const Rates& rates) {
   if (instruction.opcode != "HMMA") return 0;
   const bool tf32 = instruction.has("TF32");
   const double operations = instruction.has("16816")          ? 4096
                             : instruction.has("1688")         ? 2048
                             : instruction.has("1684") && tf32 ? 1024
                                                               : 0;
-  return operations / (tf32 ? kOperations / 2 : kOperations);
+  return operations / (tf32 ? rates.matrix_tf32 : rates.matrix_16bit);
 }
 
 } // namespace
@@ -101,13 +102,37 @@ Pipe pipe_of(const Instruction& instruction) {
   return group->pipe == Pipe::half && instruction.has("MMA") ? Pipe::fma : group->pipe;
 }
 
-double clocks_of(const Instruction& instruction) {
+Rates rates_of(const model::Gpu& gpu) {
+  // A multiply-add of 32 lanes, by a quarter of the multiprocessor; of halves two by two.
+  const double flops = 2 * model::kLanes * model::kSchedulers;
+  const auto matrix = [&](const char* type) {
+    const auto found = gpu.matrix_flops_per_s.find(type);
+    return found == gpu.matrix_flops_per_s.end()
+               ? std::numeric_limits<double>::infinity()
+               : gpu.mma_share * found->second / gpu.clock_hz / model::kSchedulers;
+  };
+  return {flops * gpu.clock_hz / gpu.f32_flops_per_s,
+          2 * flops * gpu.clock_hz / gpu.f16_flops_per_s,
+          flops * gpu.clock_hz / gpu.f64_flops_per_s,
+          model::kLanes * model::kSchedulers / gpu.lsu_lanes,
+          matrix("f16"),
+          matrix("tf32")};
+}
+
+double clocks_of(const Instruction& instruction, const Rates& rates) {
   const Group* const group = group_of(instruction.opcode);
   if (group == nullptr) return 0;
-  if (group->pipe == Pipe::tensor) return matrix_clocks(instruction);
-  if (space_of(instruction) != Space::none && group->pipe == Pipe::lsu)
-    return std::max<double>(group->clocks, bytes_moved(instruction));
-  return group->clocks;
+  switch (group->pipe) {
+  case Pipe::tensor: return matrix_clocks(instruction, rates);
+  case Pipe::lsu:
+    return space_of(instruction) == Space::none
+               ? rates.lsu
+               : std::max<double>(rates.lsu, bytes_moved(instruction));
+  case Pipe::fma: return group->clocks == 1 ? rates.fma : group->clocks;
+  case Pipe::half: return rates.half;
+  case Pipe::f64: return rates.f64;
+  default: return group->clocks;
+  }
 }
 
 Space space_of(const Instruction& instruction) {

@@ -5,6 +5,7 @@
 // that pipe.
 #pragma once
 
+#include "perf/model/gpu.h"
 #include "perf/sass/listing.h"
 
 #include <string_view>
@@ -19,10 +20,17 @@ std::string_view name(Pipe pipe);
 // By the opcode; `unknown` for one that the table lacks.
 Pipe pipe_of(const Instruction& instruction);
 
-// Clocks in which one of a multiprocessor's four schedulers cannot give the pipe another warp's
-// instruction of the kind; on compute capability 9.0, and 0 where nobody says. Of accesses: those
-// without bank conflicts.
-double clocks_of(const Instruction& instruction);
+// What differs between GPUs: clocks of one of a multiprocessor's four schedulers for an instruction
+// of a warp, and operations of matrix instructions a clock.
+struct Rates {
+  double fma = 1, half = 1, f64 = 2, lsu = 4;
+  double matrix_16bit = 1024 * 0.629, matrix_tf32 = 512 * 0.629; // a Hopper's, by mma.sync
+};
+Rates rates_of(const model::Gpu& gpu);
+
+// Clocks in which the scheduler cannot give the pipe another warp's instruction of the kind; 0
+// where nobody says. Of accesses: those without bank conflicts.
+double clocks_of(const Instruction& instruction, const Rates& rates = {});
 
 enum class Space { none, global, shared, local, constant, generic };
 

@@ -103,12 +103,12 @@ Json part_json(const Part& part) {
 
 } // namespace
 
-std::vector<Judged> judged(std::vector<Kernel> kernels, const Memory* memory) {
+std::vector<Judged> judged(std::vector<Kernel> kernels, const model::Gpu* gpu) {
   std::vector<Judged> found;
   for (Kernel& kernel : kernels) {
     Judged one{std::move(kernel), {}, {}};
-    one.standing = standing_of(one.kernel, memory);
-    one.hints = hints_of(one.kernel, one.standing, memory);
+    one.standing = standing_of(one.kernel, gpu);
+    one.hints = hints_of(one.kernel, one.standing, gpu);
     found.push_back(std::move(one));
   }
   std::stable_sort(found.begin(), found.end(), [](const Judged& a, const Judged& b) {

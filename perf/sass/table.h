@@ -18,9 +18,9 @@ struct Judged {
   std::vector<Hint> hints;
 };
 
-// With where it stands on the GPU of `memory`; null where that is not known. The worst first: by
+// With where it stands on the GPU; null where none is known. The worst first: by
 // the share, those without one behind the others.
-std::vector<Judged> judged(std::vector<Kernel> kernels, const Memory* memory);
+std::vector<Judged> judged(std::vector<Kernel> kernels, const model::Gpu* gpu);
 
 // A table with a line per kernel, and below it the hints of each.
 std::string plain_text(const std::vector<Judged>& kernels);

@@ -22,9 +22,9 @@ TEST_P(Counters, StridedLoads) {
   const auto y = buffer<float>(64);
   const struct {
     int stride;
-    unsigned sectors, least; // of both requests
-  } kCases[] = {{0, 2, 2}, {1, 8, 8}, {2, 16, 8}, {8, 64, 8}};
-  for (const auto& [stride, sectors, least] : kCases) {
+    unsigned sectors, least, passes; // of both requests
+  } kCases[] = {{0, 2, 2, 2}, {1, 8, 8, 2}, {2, 16, 8, 4}, {8, 64, 8, 16}};
+  for (const auto& [stride, sectors, least, passes] : kCases) {
     const Launch launch =
         counted(copy_strided, {.grid = 1, .block = 64}, x.data(), y.data(), stride);
     const Site load = total(launch, Memory::global, Access::load);
@@ -35,11 +35,24 @@ TEST_P(Counters, StridedLoads) {
     const Site store = total(launch, Memory::global, Access::store);
     EXPECT_EQ(store.requests, 2u);
     EXPECT_EQ(store.sectors, 8u);
+    EXPECT_EQ(load.l1_passes, passes) << "through L1's banks, at stride " << stride;
+    EXPECT_EQ(store.l1_passes, 2u);
     EXPECT_EQ(launch.unique_read, stride == 0 ? 1 : sectors);
+    EXPECT_EQ(launch.block_read, launch.unique_read) << "one block";
     EXPECT_EQ(launch.unique_written, 8u);
     EXPECT_THAT(load.line, HasSubstr("kernels.cu:"));
     EXPECT_THAT(launch.kernel, HasSubstr("copy_strided"));
   }
+}
+
+// Two blocks that load the same ask L2 for it twice, however often each does.
+TEST_P(Counters, BlocksLoadForThemselves) {
+  const auto x = buffer<float>(64);
+  const auto y = buffer<float>(128);
+  const Launch launch = counted(copy_strided, {.grid = 2, .block = 64}, x.data(), y.data(), 0);
+  EXPECT_EQ(total(launch, Memory::global, Access::load).sectors, 4u);
+  EXPECT_EQ(launch.unique_read, 1u);
+  EXPECT_EQ(launch.block_read, 2u);
 }
 
 // Bytes 4 to 131 lie in 5 sectors, though 4 could hold them; the next request shares one of them.

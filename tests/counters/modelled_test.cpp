@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 
 namespace kg::cost {
 namespace {
@@ -32,10 +33,12 @@ Launch launch() {
   count::Site global, shared;
   global.requests = 1000;
   global.sectors = 4000;
+  global.width = 16;
   shared.memory = Memory::shared;
   shared.wavefronts = 132'000'000;
   launch.sites = {global, shared};
   launch.unique_read = launch.unique_written = 32768;
+  launch.block_read = 3000;
   return launch;
 }
 
@@ -45,9 +48,39 @@ TEST(Modelled, PartsAreThoseOfTheCounts) {
   ASSERT_EQ(all.size(), 1u);
   const auto& parts = all[0].modelled.parts;
   EXPECT_DOUBLE_EQ(parts.at(model::Bound::memory), 65536 * 32 / gpu.copy_bytes_per_s);
-  EXPECT_DOUBLE_EQ(parts.at(model::Bound::l2), 4000 * 32 / gpu.l2_bytes_per_s);
-  EXPECT_DOUBLE_EQ(parts.at(model::Bound::shared), 1e6 / gpu.clock_hz); // of one multiprocessor
-  EXPECT_DOUBLE_EQ(parts.at(model::Bound::issue), 1e9 / gpu.f32_flops_per_s);
+  EXPECT_DOUBLE_EQ(parts.at(model::Bound::l2), 3000 * 32 / gpu.l2_bytes_per_s);
+  EXPECT_DOUBLE_EQ(parts.at(model::Bound::shared),
+                   (1e6 + 1000. / 132) / gpu.clock_hz); // of one multiprocessor, and the requests
+  EXPECT_DOUBLE_EQ(parts.at(model::Bound::arithmetic), 1e9 / gpu.f32_flops_per_s);
+}
+
+// 1,000 requests of 32 lanes and 16 bytes are 500 KiB, and ten instructions each.
+TEST(Modelled, InstructionsAreThoseOfTheBlessedMachineCode) {
+  const model::Gpu gpu = h200();
+  const auto issue = [&](const Launch& one, double slots) {
+    return modelled({one}, {}, gpu, {{"k", {.registers = 32, .issue_slots = slots}}})[0]
+        .costs.issue_clocks;
+  };
+  EXPECT_DOUBLE_EQ(issue(launch(), 10), 5000);
+  Launch multiplies = launch();
+  multiplies.collectives = {{"mma_m16n8k16<bf16>", 700}};
+  EXPECT_DOUBLE_EQ(issue(multiplies, 10), 7000) << "for each matrix instruction";
+  Launch shared = launch();
+  shared.sites.erase(shared.sites.begin());
+  EXPECT_DOUBLE_EQ(issue(shared, 10), 132 * 8 * 10) << "for each warp";
+  EXPECT_EQ(issue(launch(), std::numeric_limits<double>::quiet_NaN()), 0);
+}
+
+TEST(Modelled, ARequestTakesTheUnitsThatTakeItsAddresses) {
+  model::Gpu gpu = h200();
+  Launch loads = launch();
+  loads.sites.resize(1);
+  loads.sites[0].l1_passes = 1000;
+  EXPECT_DOUBLE_EQ(costs_of(loads, 1, 0, gpu).wavefronts, 1000);
+  gpu.lsu_lanes = 16;
+  EXPECT_DOUBLE_EQ(costs_of(loads, 1, 0, gpu).wavefronts, 2000);
+  loads.sites[0].l1_passes = 32000;
+  EXPECT_DOUBLE_EQ(costs_of(loads, 1, 0, gpu).wavefronts, 32000);
 }
 
 TEST(Modelled, MatrixInstructionsAreNotF32Arithmetic) {
@@ -55,7 +88,7 @@ TEST(Modelled, MatrixInstructionsAreNotF32Arithmetic) {
   multiplies.collectives = {{"mma_m16n8k16<bf16>", 132'000'000}, {"ldmatrix", 1}};
   const model::Gpu gpu = h200();
   const auto parts = modelled({multiplies}, {.bytes = 0, .flops = 1e9}, gpu, {})[0].modelled.parts;
-  EXPECT_EQ(parts.at(model::Bound::issue), 0);
+  EXPECT_EQ(parts.at(model::Bound::arithmetic), 0);
   EXPECT_DOUBLE_EQ(parts.at(model::Bound::matrix),
                    4096e6 / (gpu.mma_share * gpu.matrix_flops_per_s.at("bf16"))); // of one
 }
@@ -63,7 +96,7 @@ TEST(Modelled, MatrixInstructionsAreNotF32Arithmetic) {
 TEST(Modelled, ArithmeticOfSeveralLaunchesIsLeftOut) {
   const Work work{.bytes = 0, .flops = 1e9};
   for (const ModelledLaunch& one : modelled({launch(), launch()}, work, h200(), {}))
-    EXPECT_EQ(one.modelled.parts.at(model::Bound::issue), 0);
+    EXPECT_EQ(one.modelled.parts.at(model::Bound::arithmetic), 0);
   EXPECT_THAT(modelled_text({launch(), launch()}, work, h200(), {}),
               HasSubstr("arithmetic is left out"));
   EXPECT_THAT(modelled_text({launch()}, work, h200(), {}), Not(HasSubstr("left out")));
@@ -73,15 +106,17 @@ TEST(Modelled, ArithmeticOfSeveralLaunchesIsLeftOut) {
 TEST(Modelled, RegistersLimitOccupancy) {
   Launch many = launch();
   many.grid = {132'000, 1, 1};
+  many.unique_written = 0;
   many.round_trips = 132'000;
-  many.sites[0].sectors = many.unique_read = 132'000;
+  many.sites[0].sectors = many.block_read = many.unique_read = 132'000;
   const auto waiting = [&](const TakenByKernel& taken) {
     return modelled({many}, {}, h200(), taken)[0].modelled.parts.at(model::Bound::loads);
   };
-  EXPECT_DOUBLE_EQ(waiting({{"k", {255, 0}}}), 8 * waiting({}));
-  EXPECT_DOUBLE_EQ(waiting({{"k", {32, 200 * 1024}}}), 8 * waiting({})); // shared memory does, too
+  EXPECT_DOUBLE_EQ(waiting({{"k", {.registers = 255}}}), 8 * waiting({}));
+  EXPECT_DOUBLE_EQ(waiting({{"k", {.registers = 32, .static_shared = 200 * 1024}}}),
+                   8 * waiting({})); // shared memory does, too
   EXPECT_THAT(modelled_text({many}, {}, h200(), {}), HasSubstr("dynamic shared memory alone"));
-  EXPECT_THAT(modelled_text({many}, {}, h200(), {{"k", {32, 0}}}),
+  EXPECT_THAT(modelled_text({many}, {}, h200(), {{"k", {.registers = 32}}}),
               AllOf(HasSubstr("registers, threads and shared memory"),
                     HasSubstr("model, not measured: nvidia-h200")));
 }

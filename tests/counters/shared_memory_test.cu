@@ -3,6 +3,7 @@
 //
 // Passes through the banks of shared memory, on kernels whose costs are known on paper; the
 // comments are the paper.
+#include "runtime/host/count/sectors.h"
 #include "tests/counters/counting.h"
 
 #include <gmock/gmock.h>
@@ -31,6 +32,35 @@ TEST_P(Counters, TilesWithAndWithoutPadding) {
   EXPECT_EQ(total(unpadded, Memory::shared, Access::store).wavefronts, 32u);
   EXPECT_EQ(total(padded, Memory::shared, Access::load).wavefronts, 32u);
   EXPECT_EQ(total(padded, Memory::shared, Access::store).wavefronts, 32u);
+}
+
+count::Request request(std::uintptr_t (*address)(std::uintptr_t lane)) {
+  count::Request made{~0u, {}};
+  for (std::uintptr_t lane = 0; lane < count::kLanes; ++lane) made.address[lane] = address(lane);
+  return made;
+}
+
+// At a stride of 33 words each lane has a bank of its own, and a line; at one of 32 all share a
+// bank.
+TEST(Passes, OfL1AreThoseOfFourLines) {
+  std::uintptr_t sorted[count::kLanes];
+  const count::Request apart = request([](std::uintptr_t lane) { return 132 * lane; });
+  EXPECT_EQ(count::l1_passes(apart, count::sorted_addresses(apart, sorted), 4), 8u);
+  const count::Request column = request([](std::uintptr_t lane) { return 128 * lane; });
+  EXPECT_EQ(count::l1_passes(column, count::sorted_addresses(column, sorted), 4), 32u);
+}
+
+TEST(Passes, OfWideAccessesAreHalfWherePairsOfLanesWantTheSame) {
+  const auto passes = [](std::uintptr_t (*address)(std::uintptr_t), unsigned width) {
+    return count::merged_wavefronts(request(address), width);
+  };
+  EXPECT_EQ(passes([](std::uintptr_t lane) { return 16 * lane; }, 16), 4u);
+  EXPECT_EQ(passes([](std::uintptr_t) { return std::uintptr_t{16}; }, 16), 2u);
+  EXPECT_EQ(passes([](std::uintptr_t lane) { return 16 * (lane / 2); }, 16), 2u);
+  EXPECT_EQ(passes([](std::uintptr_t lane) { return 16 * ((lane & 1) + lane / 4 * 2); }, 16), 2u);
+  EXPECT_EQ(passes([](std::uintptr_t lane) { return 16 * (lane & ~4u); }, 16), 4u);
+  EXPECT_EQ(passes([](std::uintptr_t) { return std::uintptr_t{8}; }, 8), 1u);
+  EXPECT_EQ(passes([](std::uintptr_t) { return std::uintptr_t{4}; }, 4), 1u);
 }
 
 // 8 bytes: half-warps of 16 x 2 words fill the banks once. Every other one: words 4 i and 4 i + 1,

@@ -48,6 +48,13 @@ expect 0 'right, 7 blocks, cudaSuccess' -- ./right
 expect 0 'right, 14 blocks, cudaSuccess' -- ./right graph
 expect 0 'right, 7 blocks, cudaSuccess' --checked -- ./right
 
+# What its launches cost, and the bound of a GPU from that and from the machine code; skipped (77) where there is no nvdisasm.
+expect 0 'right, 7 blocks, cudaSuccess' --counts counts.json -- ./right
+"$nvcc" -std=c++17 -lineinfo -cubin -arch=sm_86 "$sources/histogram.cu" -o right.cubin
+code=0
+"$kernelgrade" profile --counts counts.json --cubin right.cubin --gpu nvidia-rtx-3090 >out.txt || code=$?
+[[ $code == 77 ]] || { [[ $code == 0 ]] && grep -qE '^histogram +7 ' out.txt; } || { cat out.txt; exit 1; }
+
 compile race histogram.cu -cudart shared "${ptx[@]}" -DRACE
 expect 1 '[race] kernel histogram' --checked -- ./race
 grep -qE 'histogram\.cu:18.*|histogram\.cu:22' out.txt || { cat out.txt; exit 1; }

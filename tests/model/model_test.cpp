@@ -25,6 +25,7 @@ Gpu gpu() {
   gpu.port_bytes_per_s = 128e9;
   gpu.latency_s = 1e-6;
   gpu.l2_latency_s = 0.25e-6;
+  gpu.l1_latency_s = 0.0625e-6;
   gpu.launch_s = 2e-6;
   gpu.f32_flops_per_s = 256e9;
   gpu.matrix_flops_per_s = {{"f16", 4096e9}};
@@ -38,7 +39,7 @@ Costs copy() {
   costs.blocks = 10000;
   costs.resident_blocks = 8;
   costs.round_trips = 2;
-  costs.load_bytes = costs.read_bytes = 16e6;
+  costs.load_bytes = costs.block_read_bytes = costs.read_bytes = 16e6;
   costs.sectors = 1e6;
   costs.unique_sectors = 1e6;
   return costs;
@@ -50,7 +51,7 @@ Costs few_loads(double blocks) {
   costs.blocks = blocks;
   costs.resident_blocks = 1;
   costs.round_trips = 1;
-  costs.load_bytes = costs.read_bytes = 16384;
+  costs.load_bytes = costs.block_read_bytes = costs.read_bytes = 16384;
   costs.sectors = costs.unique_sectors = 512;
   return costs;
 }
@@ -94,10 +95,18 @@ TEST(Model, HalfOfTheLoadsInFlightTakeTwiceTheRoundTrips) {
   EXPECT_EQ(of_loads(costs), 0) << "it loads nothing, or by asynchronous copies";
 }
 
-TEST(Model, WhatIsReadAgainComesFromL2) {
+TEST(Model, WhatIsReadAgainComesFromL2OrL1) {
   Costs costs = copy();
   costs.read_bytes = 4e6; // each sector four times
   EXPECT_DOUBLE_EQ(of_loads(costs), 250 * (0.25e-6 + 0.75 * 0.25e-6));
+  costs.block_read_bytes = 8e6; // twice by a block, and by two
+  EXPECT_DOUBLE_EQ(of_loads(costs), 250 * (0.25e-6 + 0.25 * 0.25e-6 + 0.5 * 0.0625e-6));
+}
+
+TEST(Model, WhatIsWrittenTakesItsTimeBesideTheLoads) {
+  Costs costs = copy();
+  costs.written_bytes = 16e6; // 160 us of a copy's rate
+  EXPECT_DOUBLE_EQ(of_loads(costs), 250e-6 + 160e-6);
 }
 
 // Multiprocessors that have 4 KiB under way get 4 GB/s each here, and 16 KiB 12.
@@ -107,6 +116,8 @@ TEST(Model, LoadsTakeAsLongAsOthersHaveMeasured) {
   EXPECT_DOUBLE_EQ(measured.loads_at(2048), 20e9);
   EXPECT_DOUBLE_EQ(measured.loads_at(8192), 40e9 + 80e9 / 3);
   EXPECT_DOUBLE_EQ(measured.loads_at(1e6), 100e9) << "what a copy reaches";
+  EXPECT_NEAR(measured.loads_at(measured.bytes_for_a_copy()), 100e9, 1);
+  EXPECT_NEAR(gpu().loads_at(gpu().bytes_for_a_copy()), 100e9, 1);
   EXPECT_DOUBLE_EQ(gpu().loads_at(5000), 50e9) << "where nobody has: bytes over the latency";
   const auto time = [&](const Costs& costs) {
     return modelled(costs, measured).parts.at(Bound::loads);
@@ -143,10 +154,17 @@ TEST(Model, OneBlockTooManyTakesAnotherRound) {
   costs.blocks = 10;
   costs.resident_blocks = 1;
   costs.f32_flops = 2560e6; // 1 ms on ten multiprocessors
-  EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::issue), 1e-3);
+  EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::arithmetic), 1e-3);
   costs.blocks = 11; // the same work, but one multiprocessor has two of eleven parts
-  EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::issue), 2e-3 * 10 / 11);
-  EXPECT_EQ(modelled(costs, gpu()).bound, Bound::issue);
+  EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::arithmetic), 2e-3 * 10 / 11);
+  EXPECT_EQ(modelled(costs, gpu()).bound, Bound::arithmetic);
+}
+
+TEST(Model, InstructionsAreSharedByFourSchedulers) {
+  Costs costs = copy();
+  costs.issue_clocks = 40e6; // 4 M a multiprocessor, 1 M a scheduler
+  EXPECT_DOUBLE_EQ(modelled(costs, gpu()).parts.at(Bound::issue), 1e-3);
+  EXPECT_EQ(modelled(costs, gpu()).limiter, Bound::issue);
 }
 
 TEST(Model, MatrixInstructionsOfATypeThatThereIs) {
@@ -193,8 +211,8 @@ TEST(Model, APartOfAGpuHasItsShareOfWhatAllShare) {
   EXPECT_EQ(part.f32_flops_per_s, measured.f32_flops_per_s) << "of one";
   // A fifth of the work takes a fifth of the GPU as long.
   Costs fifth = copy();
-  for (double* each :
-       {&fifth.blocks, &fifth.load_bytes, &fifth.read_bytes, &fifth.sectors, &fifth.unique_sectors})
+  for (double* each : {&fifth.blocks, &fifth.load_bytes, &fifth.block_read_bytes, &fifth.read_bytes,
+                       &fifth.sectors, &fifth.unique_sectors})
     *each /= 5;
   EXPECT_DOUBLE_EQ(modelled(fifth, part).seconds, modelled(copy(), measured).seconds);
 }
@@ -225,9 +243,9 @@ TEST(RankCorrelation, TiesShareTheirMeanRank) {
 TEST(Gpus, RatesAreThoseOfTheDatasheets) {
   std::map<std::string, Gpu> gpus;
   for (const Gpu& gpu : load_gpus(KERNELGRADE_GPUS)) gpus[gpu.name] = gpu;
-  const std::set<std::string> wanted = {"nvidia-h200",     "nvidia-h100", "nvidia-a100",
-                                        "nvidia-rtx-4090", "nvidia-t4",   "nvidia-l40s",
-                                        "nvidia-b200"};
+  const std::set<std::string> wanted = {
+      "nvidia-h200", "nvidia-h100", "nvidia-a100",      "nvidia-rtx-4090", "nvidia-t4",
+      "nvidia-l40s", "nvidia-b200", "nvidia-rtx-a6000", "nvidia-rtx-3090", "nvidia-a100-pcie-40gb"};
   for (const std::string& name : wanted) ASSERT_TRUE(gpus.contains(name)) << name;
   const auto tflops = [&](const char* name) {
     return gpus[name].sms * gpus[name].f32_flops_per_s / 1e12;
@@ -237,6 +255,8 @@ TEST(Gpus, RatesAreThoseOfTheDatasheets) {
   EXPECT_NEAR(tflops("nvidia-rtx-4090"), 82.6, 0.05);
   EXPECT_NEAR(tflops("nvidia-t4"), 8.1, 0.05);
   EXPECT_NEAR(tflops("nvidia-l40s"), 91.6, 0.05);
+  EXPECT_NEAR(tflops("nvidia-rtx-a6000"), 38.7, 0.05);
+  EXPECT_NEAR(tflops("nvidia-rtx-3090"), 35.6, 0.05);
   const auto matrix = [&](const char* name, const char* type) {
     return gpus[name].sms * gpus[name].matrix_flops_per_s.at(type) / 1e12;
   };
@@ -246,8 +266,13 @@ TEST(Gpus, RatesAreThoseOfTheDatasheets) {
   EXPECT_NEAR(matrix("nvidia-t4", "f16"), 65, 0.2);
   EXPECT_NEAR(matrix("nvidia-l40s", "f16"), 362, 5);
   EXPECT_NEAR(matrix("nvidia-b200", "f16"), 2250, 140) << "at the boost clock";
+  const auto f64 = [&](const char* name) {
+    return gpus[name].sms * gpus[name].f64_flops_per_s / 1e12;
+  };
+  EXPECT_NEAR(f64("nvidia-h200"), 34, 0.6);
+  EXPECT_NEAR(f64("nvidia-a100"), 9.7, 0.1);
   // A copy reaches a part of the data sheet's rate.
-  EXPECT_DOUBLE_EQ(gpus["nvidia-h200"].copy_bytes_per_s, 4.3e12);
+  EXPECT_DOUBLE_EQ(gpus["nvidia-h200"].copy_bytes_per_s, 4.255e12);
 }
 
 TEST(Gpus, AMissingFileIsNamed) { EXPECT_THROW(load_gpus("/nonexistent/gpus.json"), Error); }

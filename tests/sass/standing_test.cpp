@@ -33,24 +33,55 @@ std::vector<std::string> kinds(const std::vector<Hint>& hints) {
   return found;
 }
 
-std::vector<Hint> hints(const Kernel& one) {
-  const Memory* const memory = memory_of("sm_90a");
-  return hints_of(one, standing_of(one, memory), memory);
+// A Hopper with round figures of memory.
+const model::Gpu& hopper() {
+  static const model::Gpu gpu = [] {
+    model::Gpu made;
+    made.sms = 132;
+    made.clock_hz = 1.98e9;
+    made.copy_bytes_per_s = 4.3e12;
+    made.loads = {{4096, 0.94e12}, {8192, 1.7e12}, {16384, 2.76e12}};
+    made.f32_flops_per_s = 256 * made.clock_hz;
+    made.f16_flops_per_s = 512 * made.clock_hz;
+    made.f64_flops_per_s = 128 * made.clock_hz;
+    made.matrix_flops_per_s = {{"f16", 4096 * made.clock_hz}, {"tf32", 2048 * made.clock_hz}};
+    made.mma_share = 0.629;
+    return made;
+  }();
+  return gpu;
 }
 
-const Memory& h200() { return *memory_of("sm_90a"); }
+std::vector<Hint> hints(const Kernel& one) {
+  return hints_of(one, standing_of(one, &hopper()), &hopper());
+}
 
-TEST(Memory, GivesWhatWasMeasuredAndLinesBetween) {
-  EXPECT_DOUBLE_EQ(h200().loads_at(8192), 1.7e12);
-  EXPECT_DOUBLE_EQ(h200().loads_at(2048), 0.47e12);
-  EXPECT_DOUBLE_EQ(h200().loads_at(1e6), h200().copy_bytes_per_s);
-  EXPECT_NEAR(h200().loads_at(h200().enough()), h200().copy_bytes_per_s, 1e6);
-  EXPECT_EQ(memory_of("sm_75"), nullptr);
+TEST(Rates, AreThoseOfTheTableOnHopper) {
+  const Rates rates = rates_of(hopper()), table;
+  EXPECT_DOUBLE_EQ(rates.fma, table.fma);
+  EXPECT_DOUBLE_EQ(rates.half, table.half);
+  EXPECT_DOUBLE_EQ(rates.f64, table.f64);
+  EXPECT_DOUBLE_EQ(rates.lsu, table.lsu);
+  EXPECT_DOUBLE_EQ(rates.matrix_16bit, table.matrix_16bit);
+  EXPECT_DOUBLE_EQ(rates.matrix_tf32, table.matrix_tf32);
+}
+
+TEST(Rates, OfOtherGpusAreOther) {
+  model::Gpu ampere = hopper();
+  ampere.f32_flops_per_s /= 2;
+  ampere.lsu_lanes = 16;
+  const std::vector<std::string> lines = {"FFMA R4, R4, R5, R6", "LDS R4, [R2]", "LDS.128 R4, [R2]",
+                                          "IMAD R4, R4, R5, R6"};
+  const std::vector<Function> functions = test::functions(lines);
+  const Rates rates = rates_of(ampere);
+  std::vector<double> clocks;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    clocks.push_back(clocks_of(functions.at(0).code.at(i), rates));
+  EXPECT_THAT(clocks, ElementsAre(2, 8, 16, 2));
 }
 
 TEST(Standing, BytesUnderWayAreThoseOfAllResidentWarps) {
   // 64 bytes of 32 lanes of 16 warps.
-  const Standing found = standing_of(kernel("together", 16), &h200());
+  const Standing found = standing_of(kernel("together", 16), &hopper());
   EXPECT_EQ(found.bytes_in_flight, 32768);
   EXPECT_EQ(found.of, "copy");
   EXPECT_EQ(found.limiter, "-");
@@ -59,7 +90,7 @@ TEST(Standing, BytesUnderWayAreThoseOfAllResidentWarps) {
 
 TEST(Standing, TooFewBytesUnderWayLimitWhatLoadsGet) {
   // 8 KiB: loads get 1.7 TB/s where a copy of as many bytes again would take twice their time.
-  const Standing found = standing_of(kernel("together", 4), &h200());
+  const Standing found = standing_of(kernel("together", 4), &hopper());
   EXPECT_EQ(found.bytes_in_flight, 8192);
   EXPECT_EQ(found.limiter, "loads in flight");
   EXPECT_NEAR(found.share_pct, 100 * 2 * 1.7 / 4.3, 0.1);
@@ -69,9 +100,9 @@ TEST(Standing, InstructionsLimitWhereACopyTakesLess) {
   // Budget of 256 bytes: 4 schedulers x 256 / 16.45 bytes per clock.
   std::vector<std::string> lines = {"LDG.E R4, desc[UR4][R2.64]", "STG.E desc[UR4][R6.64], R4"};
   const double budget = 256 * 4 * 132 * 1.98e9 / 4.3e12;
-  EXPECT_NEAR(standing_of(made_of(lines), &h200()).budget, budget, 1e-9);
+  EXPECT_NEAR(standing_of(made_of(lines), &hopper()).budget, budget, 1e-9);
   lines.insert(lines.begin() + 1, 122, "FADD R5, R4, R5");
-  const Standing found = standing_of(made_of(lines, 64), &h200());
+  const Standing found = standing_of(made_of(lines, 64), &hopper());
   EXPECT_EQ(found.limiter, "issue");
   EXPECT_NEAR(found.share_pct, 100 * budget / 124, 0.01);
   const std::vector<Hint> said = hints(made_of(lines, 64));
@@ -88,11 +119,11 @@ TEST(Standing, OfAnUnknownGpuThereIsNoShareOfACopy) {
 
 TEST(Standing, MatrixInstructionsAreMeasuredByThemselves) {
   std::vector<std::string> lines(4, "HMMA.16816.F32 R4, R8, R12, R4");
-  const Standing alone = standing_of(made_of(lines), &h200());
+  const Standing alone = standing_of(made_of(lines), &hopper());
   EXPECT_EQ(alone.of, "mma");
   EXPECT_EQ(alone.share_pct, 100);
   lines.insert(lines.end(), 100, "FADD R5, R4, R5");
-  const Standing bound = standing_of(made_of(lines), &h200());
+  const Standing bound = standing_of(made_of(lines), &hopper());
   EXPECT_EQ(bound.limiter, "issue");
   EXPECT_LT(bound.share_pct, 30);
 }
@@ -151,7 +182,7 @@ TEST(Hints, OneDivisionPerThreadIsNone) {
 TEST(Table, HasTheWorstFirstAndAHintOnceForAllItsKernels) {
   Kernel serial = kernel("one_by_one", 4), again = serial;
   again.key = "again";
-  const std::string text = plain_text(judged({kernel("together", 16), serial, again}, &h200()));
+  const std::string text = plain_text(judged({kernel("together", 16), serial, again}, &hopper()));
   EXPECT_LT(text.find("one_by_one"), text.find("together"));
   const std::size_t first = text.find("serial loads: kernels.cu:29");
   ASSERT_NE(first, std::string::npos);
@@ -160,7 +191,7 @@ TEST(Table, HasTheWorstFirstAndAHintOnceForAllItsKernels) {
 }
 
 TEST(Table, JsonHoldsEveryLoop) {
-  const nlohmann::json found = json(judged({kernel("divided", 64)}, &h200()));
+  const nlohmann::json found = json(judged({kernel("divided", 64)}, &hopper()));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0]["parts"].size(), 3u);
   EXPECT_EQ(found[0]["parts"][2]["calls"][0]["callee"], "__cuda_sm3x_div_rn_noftz_f32_slowpath");

@@ -25,6 +25,13 @@ std::uint32_t lanes_of(const host::Block& block, unsigned warp) {
 
 std::array<unsigned, 3> extents(dim3 d) { return {d.x, d.y, d.z}; }
 
+// To the aligned bytes around each lane's.
+Request widened(Request request, std::uintptr_t bytes) {
+  for (std::uint32_t rest = request.lanes; rest != 0; rest &= rest - 1)
+    request.address[std::countr_zero(rest)] &= ~(bytes - 1);
+  return request;
+}
+
 // Made before main, so that no allocation is missed, and by the first call from a constructor that
 // runs even earlier.
 Counter& instance() {
@@ -110,6 +117,8 @@ void Counter::block_ended(host::Block& block) {
     most = std::max(most, trips.ended);
   }
   counted_.round_trips += most;
+  counted_.block_read += block_read_.size();
+  block_read_.clear();
   state.round_trips.fill({});
   block.observed = nullptr;
 }
@@ -264,6 +273,10 @@ void Counter::count(Instruction& instruction, const Request& request) {
     const Wavefronts passes = wavefronts(request, site.width);
     site.wavefronts += passes.count;
     site.least_wavefronts += passes.least;
+    if (merged_) {
+      site.wavefronts_8 += merged_wavefronts(widened(request, 8), std::max(8u, site.width));
+      site.wavefronts_16 += merged_wavefronts(widened(request, 16), 16);
+    }
     if (site.access != Access::atomic) return;
   }
   std::uintptr_t buffer[kLanes];
@@ -285,10 +298,13 @@ void Counter::count(Instruction& instruction, const Request& request) {
       last = sector;
       ++site.sectors;
       if (site.access != Access::store) read_.insert(sector);
+      if (site.access == Access::load) block_read_.insert(sector);
       if (site.access != Access::load) written_.insert(sector);
     }
   }
   site.least_sectors += least_sectors(addresses, site.width);
+  site.l1_passes += site.access == Access::load ? l1_passes(request, addresses, site.width)
+                                                : wavefronts(request, site.width).least;
 }
 
 Launch Counter::result(const host::LaunchContext& launch) {
@@ -314,6 +330,9 @@ Launch Counter::result(const host::LaunchContext& launch) {
     site.least_sectors += counts.least_sectors;
     site.wavefronts += counts.wavefronts;
     site.least_wavefronts += counts.least_wavefronts;
+    site.wavefronts_8 += counts.wavefronts_8;
+    site.wavefronts_16 += counts.wavefronts_16;
+    site.l1_passes += counts.l1_passes;
     site.addresses += counts.addresses;
     site.most_lanes = std::max(site.most_lanes, counts.most_lanes);
   }

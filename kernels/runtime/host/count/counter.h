@@ -47,6 +47,9 @@ class Counter final : public host::Observer {
 
   std::vector<Launch> take_launches();
 
+  // ptxas merges accesses to shared memory that stand apart in PTX.
+  void count_merged() { merged_ = true; }
+
   void allocated(void* block, std::size_t block_bytes, std::size_t bytes) override;
   bool freed(void* block) override;
   void launch_began(const host::LaunchContext& launch) override;
@@ -124,10 +127,12 @@ class Counter final : public host::Observer {
   Launch result(const host::LaunchContext& launch);
 
   AddressSpace addresses_;
+  bool merged_ = false;
   std::vector<std::uintptr_t> of_launch_; // shared memory among the addresses, of this launch only
   Launch counted_;
   SectorSet read_;
   SectorSet written_;
+  SectorSet block_read_;                 // of the block that runs
   std::deque<Instruction> instructions_; // which stay where they are
   std::unordered_map<std::uint64_t, Instruction*> by_key_;
   std::unordered_map<const Location*, std::uint64_t> barriers_;

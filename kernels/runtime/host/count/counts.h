@@ -33,6 +33,13 @@ struct Site {
   // allows.
   std::uint64_t wavefronts = 0;
   std::uint64_t least_wavefronts = 0;
+  // Had a compiler merged a lane's neighbouring accesses to 8 and to 16 bytes: passes of each
+  // access, so that of two or four of them one is made. Counted where it is asked for
+  // (Counter::count_merged).
+  std::uint64_t wavefronts_8 = 0, wavefronts_16 = 0;
+  // Global memory: passes through L1, which has shared memory's banks and looks up four lines of
+  // 128 bytes a pass (sectors.h).
+  std::uint64_t l1_passes = 0;
   // Atomics: different addresses per request, summed, and the most lanes on one of them.
   std::uint64_t addresses = 0;
   std::uint64_t most_lanes = 0;
@@ -49,6 +56,9 @@ struct Launch {
   // go to memory once, whatever the caches keep.
   std::uint64_t unique_read = 0;
   std::uint64_t unique_written = 0;
+  // Different sectors that each block loads, summed over the blocks: what L1 asks L2 for, if it
+  // keeps all that its block has read and nothing of other blocks.
+  std::uint64_t block_read = 0;
   std::uint64_t barriers = 0;                       // of whole blocks
   std::map<std::string, std::uint64_t> barriers_at; // by line
   std::uint64_t barrier_phases = 0;                 // of named barriers and mbarriers

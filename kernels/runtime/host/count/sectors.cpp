@@ -26,10 +26,13 @@ std::uint64_t least_sectors(std::span<const std::uintptr_t> addresses, unsigned 
   return (bytes + 31) >> kSectorBits;
 }
 
-Wavefronts wavefronts(const Request& request, unsigned width) {
+namespace {
+
+unsigned lanes_together(unsigned width) { return width == 16 ? 8 : width == 8 ? 16 : 32; }
+
+Wavefronts wavefronts(const Request& request, unsigned width, unsigned together) {
   constexpr unsigned kBanks = 32;
-  const unsigned together = width == 16 ? 8 : width == 8 ? 16 : 32; // lanes
-  const unsigned words = std::max(width / 4, 1u);                   // per lane
+  const unsigned words = std::max(width / 4, 1u); // per lane
   Wavefronts result;
   for (unsigned first = 0; first < kLanes; first += together) {
     const std::uint32_t all = together == 32 ? ~0u : (1u << together) - 1;
@@ -52,6 +55,43 @@ Wavefronts wavefronts(const Request& request, unsigned width) {
     ++result.least;
   }
   return result;
+}
+
+// All lanes that take part want what their partners want, if these do.
+bool alike(const Request& request, unsigned partner) {
+  for (std::uint32_t rest = request.lanes; rest != 0; rest &= rest - 1) {
+    const unsigned lane = static_cast<unsigned>(std::countr_zero(rest)), other = lane ^ partner;
+    if ((request.lanes >> other & 1) != 0 && request.address[lane] != request.address[other])
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+Wavefronts wavefronts(const Request& request, unsigned width) {
+  return wavefronts(request, width, lanes_together(width));
+}
+
+std::uint64_t merged_wavefronts(const Request& request, unsigned width) {
+  const unsigned together = lanes_together(width);
+  const bool halved = together < kLanes && (alike(request, 1) || alike(request, 2));
+  return wavefronts(request, width, halved ? 2 * together : together).count;
+}
+
+std::uint64_t l1_passes(const Request& request, std::span<const std::uintptr_t> sorted,
+                        unsigned width) {
+  constexpr unsigned kLineBits = 7, kLinesAPass = 4;
+  std::uint64_t lines = 0;
+  std::uintptr_t next = 0; // that has not been looked up
+  for (const std::uintptr_t address : sorted) {
+    const std::uintptr_t last = (address + width - 1) >> kLineBits;
+    const std::uintptr_t first = std::max(address >> kLineBits, next);
+    if (first > last) continue;
+    lines += last - first + 1;
+    next = last + 1;
+  }
+  return std::max(wavefronts(request, width).count, (lines + kLinesAPass - 1) / kLinesAPass);
 }
 
 std::uint64_t SectorSet::size() const {

@@ -37,6 +37,20 @@ struct Wavefronts {
 };
 Wavefronts wavefronts(const Request& request, unsigned width);
 
+// The same of an access as a GPU may serve it: where all lanes n and n ^ 1, or all n and n ^ 2,
+// want the same, accesses of 8 and 16 bytes take half of the passes (NVIDIA, of compute
+// capability 7.x: forums.developer.nvidia.com, topic 77228). The counts that are blessed keep to
+// the other rule.
+std::uint64_t merged_wavefronts(const Request& request, unsigned width);
+
+// Passes of a load through L1, where it hits: those of its banks, which are shared memory's, and
+// no fewer than a pass for four lines, whose tags are looked up together. So gpu-benches measured
+// (github.com/te42kyfo/gpu-benches, commit 1c36d50, gpu-strides: a load of 32 floats takes 1, 2, 4,
+// 8, 16 and 32 clocks at strides of 1, 2, 4, 8, 16 and 32, and 9 at one of 33), and NVIDIA says of
+// the tags (forums.developer.nvidia.com, topic 312884).
+std::uint64_t l1_passes(const Request& request, std::span<const std::uintptr_t> sorted,
+                        unsigned width);
+
 // A set of sectors.
 class SectorSet {
  public:

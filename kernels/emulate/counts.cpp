@@ -1,0 +1,62 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the launches of a program cost, written when it ends to the file that KERNELGRADE_COUNTS
+// names. Part of the libcudart that counts.
+#include "runtime/atomic_file.h"
+#include "runtime/host/count/counter.h"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using Json = nlohmann::json;
+using namespace kg::count;
+
+Json json(const Site& site) {
+  constexpr const char* kAccesses[] = {"load", "store", "atomic"};
+  return {{"line", site.line},
+          {"memory", site.memory == Memory::global ? "global" : "shared"},
+          {"access", kAccesses[static_cast<int>(site.access)]},
+          {"width", site.width},
+          {"requests", site.requests},
+          {"sectors", site.sectors},
+          {"wavefronts", site.wavefronts},
+          {"wavefronts_8", site.wavefronts_8},
+          {"wavefronts_16", site.wavefronts_16},
+          {"l1_passes", site.l1_passes}};
+}
+
+Json json(const Launch& launch) {
+  Json sites = Json::array();
+  for (const Site& site : launch.sites) sites.push_back(json(site));
+  return {{"kernel", launch.kernel},
+          {"grid", launch.grid},
+          {"block", launch.block},
+          {"shared_bytes", launch.shared_bytes},
+          {"unique_read", launch.unique_read},
+          {"unique_written", launch.unique_written},
+          {"block_read", launch.block_read},
+          {"round_trips", launch.round_trips},
+          {"barriers", launch.barriers_at},
+          {"collectives", launch.collectives},
+          {"sites", sites}};
+}
+
+// Made behind the counter, which its constructor asks, and so destroyed before it.
+const struct Writer {
+  Writer() {
+    take_launches();
+    the_counter->count_merged();
+  }
+  ~Writer() {
+    const char* const file = std::getenv("KERNELGRADE_COUNTS");
+    if (file == nullptr) return;
+    Json launches = Json::array();
+    for (const Launch& launch : take_launches()) launches.push_back(json(launch));
+    kg::write_file(file, Json({{"schema", 1}, {"launches", launches}}).dump(1) + "\n");
+  }
+} writer;
+
+} // namespace

@@ -1,0 +1,75 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/common_options.h"
+
+#include "perf/cli/number_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace kg::cli {
+
+void add_rows(CLI::App& command, Words& words) {
+  add_filter(command, words.filter);
+  const std::vector<CLI::Option*> filters =
+      command.get_options([](const CLI::Option* option) { return option->get_group() == kRows; });
+  CLI::Option* batch =
+      command
+          .add_option("--batch", words.batch, "a file of such options, one set of rows per line")
+          ->group(kRows);
+  for (CLI::Option* filter : filters) batch->excludes(filter);
+}
+
+void add_row_timeout(CLI::App& command, Words& words) {
+  command
+      .add_option("--row-timeout", words.options.row_timeout_s,
+                  "seconds after which a row that is not done is killed")
+      ->check(seconds());
+}
+
+void add_device(CLI::App& command, Words& words) {
+  Options& options = words.options;
+  command.add_option("--device", options.device,
+                     "a GPU's number, or the name the device must have (nvidia-h200, host)");
+  command.add_option("--json", options.json, "write all samples to this file");
+  command.add_option("--source-id", options.source_id, "name of the source where there is no git");
+  command.add_option("--shuffle", options.shuffle, "measure in a random order with this seed");
+  add_row_timeout(command, words);
+  command.add_flag("--in-process", options.in_process,
+                   "measure in this process, for debuggers and profilers: a crash ends it");
+  command.add_option("--journal", options.journal)->group(""); // between this program's processes
+  command.add_flag("--quiet", options.quiet, "no progress and no table");
+}
+
+void add_measuring(CLI::App& command, Words& words) {
+  add_device(command, words);
+  command
+      .add_option("--processes,--rounds", words.processes,
+                  "fresh processes, each of which measures every row once")
+      ->check(CLI::Range(1, 100));
+}
+
+void add_shard(CLI::App& command, Words& words, const char* text) {
+  command.add_option("--shard", words.shard, text)->type_name("I/N");
+}
+
+void add_tolerance(CLI::App& command, Words& words) {
+  command.add_option("--tol-pct", words.options.tol_pct, "tolerated slow-down in percent")
+      ->check(percent());
+}
+
+void add_baselines(CLI::App& command, Words& words) {
+  command.add_option("--baselines", words.options.baselines,
+                     "folder of the baselines (default: the source tree's)");
+}
+
+CLI::Option* add_cost(CLI::App& command, Words& words) {
+  return command.add_flag("--cost", words.options.cost,
+                          "costs counted without a GPU, not times (host backend, g++)");
+}
+
+void add_strict(CLI::App& command, Words& words) {
+  command.add_flag("--strict", words.options.strict,
+                   "fail where a row would be skipped (KERNELGRADE_STRICT=1)");
+}
+
+} // namespace kg::cli
