@@ -40,8 +40,8 @@ std::string finding_of(const std::string& barrier, const std::string& before_sto
   xor.b32 %r5, %r3, 252;
   add.s32 %r6, %r2, %r5;
   ld.shared.u32 %r7, [%r6];
-  .loc 2 90 7, function_name $L__info_string0, inlined_at 1 13 5
-  .loc 2 402 1, function_name $L__info_string1, inlined_at 2 90 7
+  .loc 3 90 7, function_name $L__info_string0, inlined_at 1 13 5
+  .loc 2 402 1, function_name $L__info_string1, inlined_at 3 90 7
   mul.wide.u32 %d2, %r1, 4;
   add.s64 %d3, %d1, %d2;
   st.global.u32 [%d3+{}], %r7;
@@ -49,6 +49,7 @@ std::string finding_of(const std::string& barrier, const std::string& before_sto
 }}
   .file 1 "/home/me/turn.cu"
   .file 2 "/usr/local/cuda/bin/../targets/x86_64-linux/include/intrinsics.hpp"
+  .file 3 "/usr/local/cuda-13.0/include/cccl/cuda/barrier"
 )",
                                        before_store, barrier, out_offset);
   const ptx_run::LoadedKernel kernel = ptx_run::compile(text, "turn.ptx", "turn");

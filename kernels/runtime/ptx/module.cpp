@@ -5,6 +5,21 @@
 #include <algorithm>
 
 namespace kg::ptx_run {
+namespace {
+
+// .../cuda-13.0/include/... or .../targets/x86_64-linux/include/...
+bool is_of_toolkit(std::string_view path) {
+  const std::size_t include = path.find("/include/");
+  if (include == std::string_view::npos) return false;
+  const std::string_view folder = path.substr(0, include);
+  if (folder.find("/targets/") != std::string_view::npos) return true;
+  constexpr std::string_view kName = "cuda-";
+  const std::string_view name = folder.substr(folder.rfind('/') + 1);
+  return name.starts_with(kName) &&
+         name.find_first_not_of("0123456789.", kName.size()) == std::string_view::npos;
+}
+
+} // namespace
 
 std::size_t size_of(std::string_view type) {
   if (type == "pred") return 1;
@@ -24,8 +39,7 @@ std::size_t size_of(std::string_view type) {
 Place Module::named(const Place& place) const {
   const auto of_toolkit = [&](const Place& at) {
     const auto found = files.find(at.file);
-    return found != files.end() && found->second.find("/targets/") != std::string::npos &&
-           found->second.find("/include/") != std::string::npos;
+    return found != files.end() && is_of_toolkit(found->second);
   };
   Place at = place;
   while (of_toolkit(at) && at.caller != 0) at = callers[static_cast<std::size_t>(at.caller) - 1];
