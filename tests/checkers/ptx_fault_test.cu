@@ -11,7 +11,8 @@ namespace kg::test {
 namespace {
 
 // Of 64 threads each stores its number in shared memory (line 10), and after the barrier writes its
-// neighbour's to out (line 13, which a header of the toolkit does for it).
+// neighbour's to out (line 13, which two functions of the toolkit do for it, one inside of the
+// other).
 std::string finding_of(const std::string& barrier, const std::string& before_store = "",
                        int out_offset = 0) {
   const std::string text = fmt::format(R"(
@@ -39,7 +40,8 @@ std::string finding_of(const std::string& barrier, const std::string& before_sto
   xor.b32 %r5, %r3, 252;
   add.s32 %r6, %r2, %r5;
   ld.shared.u32 %r7, [%r6];
-  .loc 2 402 1, function_name $L__info_string0, inlined_at 1 13 5
+  .loc 3 90 7, function_name $L__info_string0, inlined_at 1 13 5
+  .loc 2 402 1, function_name $L__info_string1, inlined_at 3 90 7
   mul.wide.u32 %d2, %r1, 4;
   add.s64 %d3, %d1, %d2;
   st.global.u32 [%d3+{}], %r7;
@@ -47,6 +49,7 @@ std::string finding_of(const std::string& barrier, const std::string& before_sto
 }}
   .file 1 "/home/me/turn.cu"
   .file 2 "/usr/local/cuda/bin/../targets/x86_64-linux/include/intrinsics.hpp"
+  .file 3 "/usr/local/cuda-13.0/include/cccl/cuda/barrier"
 )",
                                        before_store, barrier, out_offset);
   const ptx_run::LoadedKernel kernel = ptx_run::compile(text, "turn.ptx", "turn");

@@ -18,8 +18,7 @@ namespace kg::ptx_run {
 struct Place {
   int file = 0; // of Module::files; 0: the module was compiled without -lineinfo
   int line = 0;
-  int caller_file = 0; // where that was inlined; 0: it was not
-  int caller_line = 0;
+  int caller = 0; // where that was inlined, in Module::callers from 1 on; 0: it was not
 };
 
 struct Operand {
@@ -94,12 +93,13 @@ struct Module {
   std::string id;   // of its text (runtime/hash.h)
   std::string target;
   std::map<int, std::string> files; // by the number that `.loc` names
+  std::vector<Place> callers;
   std::vector<Variable> variables;
   std::vector<Entry> entries;
   std::vector<Entry> functions; // that have a body
 
-  // The place that messages name: of a header of the CUDA toolkit its caller's, which is what the
-  // author of a kernel knows. The file is 0 where the module says no line.
+  // The place that messages name: of a header of the CUDA toolkit the nearest caller's that is
+  // none, which is what the author of a kernel knows. The file is 0 where the module says no line.
   Place named(const Place& place) const;
 };
 

@@ -5,9 +5,10 @@
 #include "runtime/ptx/lexer.h"
 #include "runtime/ptx/module.h"
 
+#include <array>
 #include <cctype>
 #include <fmt/format.h>
-#include <optional>
+#include <map>
 #include <utility>
 
 namespace kg::ptx_run {
@@ -188,6 +189,7 @@ class Parser : private Lexer {
   void body(Entry& entry) {
     expect('{');
     place_ = {};
+    located_.clear();
     for (int depth = 1; depth > 0;) {
       skip_space();
       if (accept('{')) {
@@ -233,13 +235,20 @@ class Parser : private Lexer {
     Place place;
     place.file = static_cast<int>(number());
     place.line = static_cast<int>(number());
+    const int column = static_cast<int>(number());
     const std::string rest = rest_of_line();
     constexpr std::string_view kMark = "inlined_at ";
     if (const std::size_t at = rest.find(kMark); at != std::string::npos) {
       Lexer caller(std::string_view(rest).substr(at + kMark.size()), module_.name);
-      place.caller_file = static_cast<int>(caller.number());
-      place.caller_line = static_cast<int>(caller.number());
+      Place outer;
+      outer.file = static_cast<int>(caller.number());
+      outer.line = static_cast<int>(caller.number());
+      // Where it was inlined itself, a .loc of its own has said so before.
+      const auto known = located_.find({outer.file, outer.line, static_cast<int>(caller.number())});
+      module_.callers.push_back(known == located_.end() ? outer : known->second);
+      place.caller = static_cast<int>(module_.callers.size());
     }
+    located_[{place.file, place.line, column}] = place;
     if (place.line != 0) place_ = place;
   }
 
@@ -352,49 +361,14 @@ class Parser : private Lexer {
 
   std::string_view only_;
   Place place_;
+  std::map<std::array<int, 3>, Place> located_; // by file, line and column
   Module module_;
 };
 
 } // namespace
 
-std::size_t size_of(std::string_view type) {
-  if (type == "pred") return 1;
-  if (type == "f16x2" || type == "bf16x2" || type == "tf32") return 4;
-  const std::string_view digits =
-      type.substr(std::min(type.find_first_of("0123456789"), type.size()));
-  const std::string_view letters = type.substr(0, type.size() - digits.size());
-  if (letters != "b" && letters != "u" && letters != "s" && letters != "f" && letters != "bf")
-    return 0;
-  if (digits == "8") return 1;
-  if (digits == "16") return 2;
-  if (digits == "32") return 4;
-  if (digits == "64") return 8;
-  return digits == "128" ? 16 : 0;
-}
-
-Place Module::named(const Place& place) const {
-  const auto of_toolkit = [&](int file) {
-    const auto found = files.find(file);
-    return found != files.end() && found->second.find("/targets/") != std::string::npos &&
-           found->second.find("/include/") != std::string::npos;
-  };
-  if (place.caller_file != 0 && of_toolkit(place.file) && !of_toolkit(place.caller_file))
-    return {place.caller_file, place.caller_line};
-  return place;
-}
-
 Module parse(std::string_view text, const std::string& name, std::string_view entry) {
   return Parser(text, name, entry).run();
-}
-
-std::vector<std::string> entry_names(std::string_view text) {
-  std::vector<std::string> names;
-  constexpr std::string_view kMark = ".entry ";
-  for (std::size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at)) {
-    at += kMark.size();
-    names.emplace_back(text.substr(at, text.find_first_of("( \t\r\n", at) - at));
-  }
-  return names;
 }
 
 } // namespace kg::ptx_run

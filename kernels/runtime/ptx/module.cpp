@@ -1,0 +1,59 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/ptx/module.h"
+
+#include <algorithm>
+
+namespace kg::ptx_run {
+namespace {
+
+// .../cuda-13.0/include/... or .../targets/x86_64-linux/include/...
+bool is_of_toolkit(std::string_view path) {
+  const std::size_t include = path.find("/include/");
+  if (include == std::string_view::npos) return false;
+  const std::string_view folder = path.substr(0, include);
+  if (folder.find("/targets/") != std::string_view::npos) return true;
+  constexpr std::string_view kName = "cuda-";
+  const std::string_view name = folder.substr(folder.rfind('/') + 1);
+  return name.starts_with(kName) &&
+         name.find_first_not_of("0123456789.", kName.size()) == std::string_view::npos;
+}
+
+} // namespace
+
+std::size_t size_of(std::string_view type) {
+  if (type == "pred") return 1;
+  if (type == "f16x2" || type == "bf16x2" || type == "tf32") return 4;
+  const std::string_view digits =
+      type.substr(std::min(type.find_first_of("0123456789"), type.size()));
+  const std::string_view letters = type.substr(0, type.size() - digits.size());
+  if (letters != "b" && letters != "u" && letters != "s" && letters != "f" && letters != "bf")
+    return 0;
+  if (digits == "8") return 1;
+  if (digits == "16") return 2;
+  if (digits == "32") return 4;
+  if (digits == "64") return 8;
+  return digits == "128" ? 16 : 0;
+}
+
+Place Module::named(const Place& place) const {
+  const auto of_toolkit = [&](const Place& at) {
+    const auto found = files.find(at.file);
+    return found != files.end() && is_of_toolkit(found->second);
+  };
+  Place at = place;
+  while (of_toolkit(at) && at.caller != 0) at = callers[static_cast<std::size_t>(at.caller) - 1];
+  return of_toolkit(at) ? place : at;
+}
+
+std::vector<std::string> entry_names(std::string_view text) {
+  std::vector<std::string> names;
+  constexpr std::string_view kMark = ".entry ";
+  for (std::size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at)) {
+    at += kMark.size();
+    names.emplace_back(text.substr(at, text.find_first_of("( \t\r\n", at) - at));
+  }
+  return names;
+}
+
+} // namespace kg::ptx_run
