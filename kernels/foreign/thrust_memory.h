@@ -37,6 +37,7 @@ THRUST_NAMESPACE_END
 
 #include <thrust/detail/raw_pointer_cast.h>
 #include <thrust/system/cpp/detail/execution_policy.h>
+#include <thrust/system_error.h> // as every header of Thrust's CUDA back end brings it
 
 // What thrust::device_malloc and device_free find, too, by the type of the system.
 THRUST_NAMESPACE_BEGIN

@@ -3,14 +3,17 @@
 //
 // nvcuda::wmma (CUDA C++ Programming Guide, "Warp Matrix Functions"): matrices of 16x16, 32x8 and
 // 8x32 elements by the executor's mma of 16x8, whose fragments these are, one tile after the other.
-// 8x32 is computed as its transpose: D' = B' A' + C'. Which lane holds what CUDA leaves open.
+// 8x32 is computed as its transpose: D' = B' A' + C'. Doubles, 8x8, lanes hand to each other. Which
+// lane holds what CUDA leaves open.
 #pragma once
 
 #include "ptx/tf32.h"
 #include "runtime/device_code.h"
 #include "runtime/host/matrix.h"
+#include "runtime/host/warp.h"
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -110,8 +113,28 @@ struct Layout<accumulator, M, N, T> {
   }
 };
 
+// Of doubles, 8x8 by fours.
+struct LayoutOfDoubles {
+  using Stored = double;
+  static constexpr int kElements = 1;
+};
+template <>
+struct Layout<matrix_a, 8, 8, double> : LayoutOfDoubles {
+  static constexpr Place place(int lane, int) { return {lane / 4, lane % 4}; }
+};
+template <>
+struct Layout<matrix_b, 8, 8, double> : LayoutOfDoubles {
+  static constexpr Place place(int lane, int) { return {lane % 4, lane / 4}; }
+};
+template <>
+struct Layout<accumulator, 8, 8, double> : LayoutOfDoubles {
+  static constexpr int kElements = 2;
+  static constexpr Place place(int lane, int i) { return {lane / 4, lane % 4 * 2 + i}; }
+};
+
 template <class Use, int M, int N, int K, class T>
 constexpr bool has_fragment() {
+  if (std::is_same_v<T, double>) return M == 8 && N == 8 && K == 4;
   const bool shape = (M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32);
   if constexpr (std::is_same_v<Use, accumulator>)
     return shape &&
@@ -129,8 +152,8 @@ inline constexpr bool by_rows = std::is_same_v<T, row_major>;
 template <class Use, int M, int N, int K, class T, class MemoryLayout = void>
 class fragment {
   static_assert(detail::has_fragment<Use, M, N, K, T>(),
-                "Kernelgrade: of nvcuda::wmma the host backend runs fragments of f16, bf16, tf32 "
-                "and 8-bit integers, with sums in float, f16 and int; not this one");
+                "Kernelgrade: of nvcuda::wmma the host backend runs fragments of f16, bf16, tf32, "
+                "double and 8-bit integers, with sums in float, f16, double and int; not this one");
 
  public:
   using Layout = detail::Layout<Use, M, N, T>;
@@ -230,6 +253,27 @@ void mma_sync(fragment<accumulator, M, N, K, To>& d,
           "wmma::mma_sync", where);
       for (int i = 0; i < 4; ++i) d.x[at + i] = static_cast<To>(sum[i]);
     }
+}
+
+template <class LayoutOfA, class LayoutOfB>
+void mma_sync(fragment<accumulator, 8, 8, 4, double>& d,
+              const fragment<matrix_a, 8, 8, 4, double, LayoutOfA>& a,
+              const fragment<matrix_b, 8, 8, 4, double, LayoutOfB>& b,
+              const fragment<accumulator, 8, 8, 4, double>& c, Location where = Location::here()) {
+  const unsigned lane =
+      kg::host::running_block("wmma::mma_sync", where).lane(); // its row of a, its columns of b
+  const unsigned row = lane / 4, column = lane % 4 * 2;
+  const auto of = [where](double mine, unsigned source) {
+    return kg::host::exchange(~0u, mine, source, "wmma::mma_sync", where);
+  };
+  double sum[2] = {c.x[0], c.x[1]};
+  for (unsigned k = 0; k < 4; ++k) {
+    const double factor = of(a.x[0], 4 * row + k);
+    for (unsigned i = 0; i < 2; ++i)
+      sum[i] = std::fma(factor, of(b.x[0], 4 * (column + i) + k), sum[i]);
+  }
+  d.x[0] = sum[0];
+  d.x[1] = sum[1];
 }
 
 __device__ inline float __float_to_tf32(float value) {

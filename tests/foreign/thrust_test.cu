@@ -51,6 +51,11 @@ TEST(Thrust, PointersOfCudaMalloc) {
   EXPECT_EQ(cudaFree(data), cudaSuccess);
 }
 
+// Which header brings the error is Thrust's.
+TEST(Thrust, ItsErrors) {
+  EXPECT_THROW(throw thrust::system_error(thrust::error_code(), "a call"), thrust::system_error);
+}
+
 TEST(Thrust, ItsOwnAllocations) {
   const thrust::device_ptr<int> data = thrust::device_malloc<int>(100);
   EXPECT_EQ(cudaMemset(data.get(), 0, 100 * sizeof(int)), cudaSuccess) << "the device's memory";

@@ -127,6 +127,7 @@ TEST(Wmma, Integers) {
   check_shapes<signed char, int>();
   check_shapes<unsigned char, int>();
 }
+TEST(Wmma, Doubles) { check_layouts<double, 8, 8, 4, double>(); }
 TEST(Wmma, Tf32) { check_layouts<wmma::precision::tf32, 16, 16, 8, float>(); }
 
 // Of a float 10 bits of fraction count: 1 + 2^-11 is rounded to 1 + 2^-10 by the conversion.

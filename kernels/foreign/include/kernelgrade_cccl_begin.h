@@ -24,5 +24,4 @@
 
 #if __has_include(<thrust/mr/new.h>)
 #include "foreign/thrust_memory.h"
-#include <thrust/system_error.h> // as every header of Thrust's CUDA back end brings it
 #endif
