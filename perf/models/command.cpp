@@ -5,6 +5,7 @@
 #include "perf/models/command.h"
 
 #include "models/initial_values.h"
+#include "models/parts.h"
 #include "models/safetensors.h"
 #include "models/weights.h"
 #include "perf/models/compare.h"
@@ -83,10 +84,16 @@ std::string about(const Options& options) {
 // forward pass's output, and each training step's loss.
 class Outputs {
  public:
-  void add(const models::Execution& execution, const models::Model& model) {
+  // Images have their channels first, whatever the layout.
+  void add(const models::Execution& execution, const models::Model& model, bool channels_last) {
     const models::Tape& tape = execution.tape();
     for (const char* name : {"x", "target"})
-      if (tape.has(name)) add(name, tape.named(name), execution.read(tape.named(name)));
+      if (tape.has(name)) {
+        std::vector<float> values = execution.read(tape.named(name));
+        if (channels_last)
+          values = models::with_channels_first(values, 3, tape.named(name).cols / 3);
+        add(name, tape.named(name), std::move(values));
+      }
     for (const char* name : {"tokens", "targets"})
       if (tape.has(name)) add(name, tape.named(name), execution.read_integers(tape.named(name)));
     add("output", model.output, execution.read(model.output));
@@ -127,7 +134,7 @@ int run(const Options& options, std::ostream& out, std::ostream& err) {
   Outputs outputs;
   if (!options.outputs.empty()) {
     execution.run(models::Phase::forward);
-    outputs.add(execution, model);
+    outputs.add(execution, model, takes_images(options) && options.layout == "nhwc");
   }
   ModelTimes times = measure(model, execution, options.runs, options.steps);
   times.config = about(options);
