@@ -64,6 +64,18 @@ TEST(Scaling, GrowthOfAnotherKindFails) {
   EXPECT_EQ(perf::exit_code(perf::scale({}, 5, overhead)), 1);
 }
 
+// What no machine's noise reaches: the operations that the steps of a training need.
+TEST(Scaling, TheModelsOwnWorkGrowsAsTheory) {
+  const auto flops = [](const ScalingBase& base) {
+    const models::Model model = models::mlp(base.mlp, models::Purpose::training);
+    double sum = 0;
+    for (const models::Step& step : model.tape.steps()) sum += step.work.flops;
+    return sum * static_cast<double>(base.steps);
+  };
+  const auto all = perf::scale({}, 5, flops);
+  EXPECT_EQ(perf::exit_code(all), 0) << perf::text(all);
+}
+
 TEST(Scaling, ATrainingTakesTime) {
   EXPECT_GT(perf::time_of_training({.mlp = {.dim = 8, .layers = 1, .batch = 4}, .steps = 1}, 1), 0);
 }
