@@ -107,11 +107,14 @@ Model alexnet(const ImageConfig& config) {
   require(config.size == 224, "alexnet: its images are of 224 x 224");
   return made("alexnet", config, [&](Tape& tape, Images x) {
     const auto convolved = [&](int number, std::int64_t channels, Window window) {
-      return relu(tape, convolution(tape, "features." + std::to_string(number), x,
-                                    channels / config.narrower, window));
+      const std::string name = "features." + std::to_string(number);
+      const Layer here(tape, name);
+      return relu(tape, convolution(tape, name, x, channels / config.narrower, window));
     };
     const auto dense = [&](int number, std::int64_t features) {
-      return classify(tape, "classifier." + std::to_string(number), x, features);
+      const std::string name = "classifier." + std::to_string(number);
+      const Layer here(tape, name);
+      return classify(tape, name, x, features);
     };
     x = convolved(0, 64, {.kernel = 11, .stride = 4, .padding = 2});
     x = max_pool(tape, x, {.kernel = 3, .stride = 2});

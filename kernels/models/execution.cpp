@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/execution.h"
 
+#include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/preconditions.h"
 
@@ -10,9 +11,23 @@
 
 namespace kg::models {
 
+namespace {
+
+// Memory that is not there is lent by a disk or by the host, on some systems without a word, and
+// every time that is measured then is that of the lender.
+void require_room(std::int64_t bytes) {
+  const std::size_t room = device_free_bytes();
+  require(static_cast<std::size_t>(bytes) <= room,
+          "the model needs " + std::to_string(bytes) + " bytes of device memory, and " +
+              std::to_string(room) + " are free; make its batch, sequence or images smaller");
+}
+
+} // namespace
+
 Execution::Execution(Tape tape, Stream& stream)
     : tape_(std::move(tape)), stream_(stream), lifetimes_(tape_.lifetimes()),
       placement_(place(lifetimes_)), held_before_(allocated_bytes()) {
+  require_room(placement_.bytes);
   reset_peak_allocated_bytes();
   arena_ = Allocation(static_cast<std::size_t>(placement_.bytes));
   for (const auto& prepare : tape_.preparations()) prepare(now());

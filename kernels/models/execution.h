@@ -22,7 +22,7 @@ struct MemoryUse {
 class Execution {
  public:
   // Plans and allocates the arena, and prepares constants and state. Parameters and inputs are
-  // poisoned until they are written.
+  // poisoned until they are written. Throws Error where the device has not so much memory free.
   Execution(Tape tape, Stream& stream);
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;

@@ -117,7 +117,7 @@ float from_f16(std::uint16_t bits) {
 template <class T>
 std::vector<T> elements_of(const std::string& bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
   return values;
 }
 

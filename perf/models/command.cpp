@@ -1,14 +1,16 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade model run|compare|list.
+// kernelgrade model run|compare|scaling.
 #include "perf/models/command.h"
 
 #include "models/initial_values.h"
+#include "models/parts.h"
 #include "models/safetensors.h"
 #include "models/weights.h"
 #include "perf/models/compare.h"
 #include "perf/models/measure.h"
+#include "perf/models/scaling.h"
 #include "runtime/atomic_file.h"
 #include "runtime/device.h"
 #include "runtime/environment.h"
@@ -17,6 +19,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <fmt/format.h>
+#include <optional>
 #include <ostream>
 
 namespace kg::perf {
@@ -36,6 +39,7 @@ struct Options {
   std::string weights, load, outputs, json;
   std::string first, second; // compare
   double most = 1e-5;
+  int scaled_to = 5; // scaling
 };
 
 // The depth of a resnet's name; of others 0.
@@ -83,10 +87,16 @@ std::string about(const Options& options) {
 // forward pass's output, and each training step's loss.
 class Outputs {
  public:
-  void add(const models::Execution& execution, const models::Model& model) {
+  // Images have their channels first, whatever the layout.
+  void add(const models::Execution& execution, const models::Model& model, bool channels_last) {
     const models::Tape& tape = execution.tape();
     for (const char* name : {"x", "target"})
-      if (tape.has(name)) add(name, tape.named(name), execution.read(tape.named(name)));
+      if (tape.has(name)) {
+        std::vector<float> values = execution.read(tape.named(name));
+        if (channels_last)
+          values = models::with_channels_first(values, 3, tape.named(name).cols / 3);
+        add(name, tape.named(name), std::move(values));
+      }
     for (const char* name : {"tokens", "targets"})
       if (tape.has(name)) add(name, tape.named(name), execution.read_integers(tape.named(name)));
     add("output", model.output, execution.read(model.output));
@@ -107,13 +117,16 @@ class Outputs {
   std::vector<models::NamedArray> arrays_;
 };
 
-int run(const Options& options, std::ostream& out, std::ostream& err) {
+std::optional<int> exit_without_device(std::ostream& err) {
   const std::string missing = device_unavailable_reason();
-  if (!missing.empty()) {
-    const bool promised = is_set("KERNELGRADE_REQUIRE_GPU") || is_set("KERNELGRADE_STRICT");
-    err << fmt::format("{}: {}\n", promised ? "failed" : "skipped, no GPU", missing);
-    return promised ? kExitFail : kExitSkipped;
-  }
+  if (missing.empty()) return std::nullopt;
+  const bool promised = is_set("KERNELGRADE_REQUIRE_GPU") || is_set("KERNELGRADE_STRICT");
+  err << fmt::format("{}: {}\n", promised ? "failed" : "skipped, no GPU", missing);
+  return promised ? kExitFail : kExitSkipped;
+}
+
+int run(const Options& options, std::ostream& out, std::ostream& err) {
+  if (const auto exit = exit_without_device(err)) return *exit;
   Stream stream;
   models::Model model = made(options);
   models::Execution execution(std::move(model.tape), stream);
@@ -127,7 +140,7 @@ int run(const Options& options, std::ostream& out, std::ostream& err) {
   Outputs outputs;
   if (!options.outputs.empty()) {
     execution.run(models::Phase::forward);
-    outputs.add(execution, model);
+    outputs.add(execution, model, takes_images(options) && options.layout == "nhwc");
   }
   ModelTimes times = measure(model, execution, options.runs, options.steps);
   times.config = about(options);
@@ -141,6 +154,17 @@ int compare(const Options& options, std::ostream& out) {
   const std::vector<ArrayDistance> apart = distances(options.first, options.second);
   out << text(apart, options.most);
   return within(apart, options.most) ? kExitPass : kExitFail;
+}
+
+int scaling(const Options& options, std::ostream& out, std::ostream& err) {
+  if (const auto exit = exit_without_device(err)) return *exit;
+  const ScalingBase base{options.mlp, options.steps};
+  const auto time = [&](const ScalingBase& what) { return time_of_training(what, options.runs); };
+  const std::vector<Scaled> all = scale(base, options.scaled_to, time);
+  out << fmt::format("mlp: dim {}, {} layers, batch {}, {} steps; each scaled by 1 to {}\n{}",
+                     base.mlp.dim, base.mlp.layers, base.mlp.batch, base.steps, options.scaled_to,
+                     text(all));
+  return exit_code(all);
 }
 
 void add_run(CLI::App& app, Options& options) {
@@ -185,12 +209,31 @@ void add_compare(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
+void add_scaling(CLI::App& app, Options& options) {
+  CLI::App* scaling = app.add_subcommand(
+      "scaling", "how an mlp's training time grows with steps, layers, batch and dim; fails where "
+                 "not linearly, of dim quadratically");
+  const CLI::Range extent(std::int64_t{1}, std::int64_t{1} << 16);
+  scaling->add_option("--dim", options.mlp.dim, "of the smallest")->check(extent);
+  scaling->add_option("--layers", options.mlp.layers, "of the smallest")->check(extent);
+  scaling->add_option("--batch", options.mlp.batch, "of the smallest")->check(extent);
+  scaling->add_option("--steps", options.steps, "of the smallest; 2 unless said otherwise")
+      ->check(CLI::Range(1, 1000));
+  scaling->add_option("--to", options.scaled_to, "the greatest factor")
+      ->check(CLI::Range(3, 100))
+      ->capture_default_str();
+  scaling->add_option("--runs", options.runs, "trainings of each, of which the fastest counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+}
+
 int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Options options;
   CLI::App app("Whole models, composed of this suite's operations.", "kernelgrade model");
   app.require_subcommand(1);
   add_run(app, options);
   add_compare(app, options);
+  add_scaling(app, options);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
   } catch (const CLI::CallForHelp&) {
@@ -200,6 +243,10 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
   } catch (const CLI::ParseError& error) {
     err << fmt::format("kernelgrade model: {}; see --help\n", error.what());
     return kExitUsage;
+  }
+  if (app.got_subcommand("scaling")) {
+    if (options.steps == 0) options.steps = 2;
+    return scaling(options, out, err);
   }
   return app.got_subcommand("run") ? run(options, out, err) : compare(options, out);
 }

@@ -2,8 +2,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# peers.sh MODEL SOURCE: the models in PyTorch and Hugging Face's transformers, from the same weights and inputs: outputs, and the losses of
-# ten training steps. MODEL is kernelgrade-model. KERNELGRADE_PYTHON: the Python that has the packages of perf/peers (default: python3).
+# peers.sh MODEL SOURCE: the models in PyTorch, Hugging Face's transformers and torchvision, from the same weights and inputs: outputs, and
+# where they are trained the losses of ten steps. MODEL is kernelgrade-model. KERNELGRADE_PYTHON: the Python that has the packages of perf/peers (default: python3).
 # Where it lacks them the test is skipped (77); under KERNELGRADE_STRICT=1 it fails.
 set -euo pipefail
 model=$1
@@ -11,7 +11,7 @@ source=$2
 python=${KERNELGRADE_PYTHON:-python3}
 export PYTHONPATH=$source/perf/peers PYTHONDONTWRITEBYTECODE=1
 
-if ! reason=$("$python" -c 'import numpy, safetensors, torch, transformers' 2>&1); then
+if ! reason=$("$python" -c 'import numpy, safetensors, torch, torchvision, transformers' 2>&1); then
   echo "skipped: $python has not what perf/peers needs (pip install perf/peers): ${reason##*$'\n'}"
   [[ ${KERNELGRADE_STRICT:-0} != 1 ]] || exit 1
   exit 77
@@ -25,12 +25,14 @@ judge() {
   shift
   while [[ $1 != -- ]]; do ours+=("$1"); shift; done
   shift
-  "$model" run "$name" "${ours[@]}" --steps 10 --runs 1 --save-weights "$at.weights" --save-outputs "$at.ours" | tail -n 1
+  "$model" run "$name" "${ours[@]}" --runs 1 --save-weights "$at.weights" --save-outputs "$at.ours" | tail -n 1
   "$python" -m kernelgrade_peers "$name" --weights "$at.weights" --outputs "$at.ours" --write "$at.peer" "$@"
   "$model" compare "$at.ours" "$at.peer"
 }
-judge mlp --dim 128 --layers 4 --batch 64 --
-judge transformer --batch 2 --sequence 32 -- --config "$source/kernels/models/configs/reduced.json"
+judge mlp --steps 10 --dim 128 --layers 4 --batch 64 --
+judge resnet50 --batch 2 --size 224 --
+judge alexnet --batch 2 --
+judge transformer --steps 10 --batch 2 --sequence 32 -- --config "$source/kernels/models/configs/reduced.json"
 
 # What is compared can differ: with other weights the outputs are far apart.
 "$model" run mlp --dim 128 --layers 4 --batch 64 --runs 1 --seed 1 --save-weights "$folder/other" >/dev/null

@@ -65,6 +65,14 @@ TEST(Tape, ATensorLivesFromItsFirstWriterToItsLastReader) {
   execution.check_memory();
 }
 
+TEST(Tape, MemoryThatIsNotThereIsRefused) {
+  Tape tape;
+  tape.input("x", std::int64_t{1} << 30, std::int64_t{1} << 14); // 64 TiB
+  Stream stream;
+  EXPECT_THAT([&] { Execution execution(std::move(tape), stream); },
+              ThrowsMessage<Error>(HasSubstr("are free")));
+}
+
 TEST(Tape, AnOperationThatAllocatesIsFound) {
   Tape tape;
   const Tensor x = tape.input("x", 1, 1);

@@ -16,7 +16,7 @@ from kernelgrade_peers import pytorch
 
 def main():
     parser = argparse.ArgumentParser(prog="kernelgrade-peers", description=__doc__)
-    parser.add_argument("model", choices=["mlp", "transformer"])
+    parser.add_argument("model", choices=["mlp", "transformer", *pytorch.NETWORKS])
     parser.add_argument("--weights", type=Path, required=True, help="safetensors of --save-weights")
     parser.add_argument("--outputs", type=Path, required=True, help="safetensors of --save-outputs")
     parser.add_argument("--config", type=Path, help="transformer: its config.json")

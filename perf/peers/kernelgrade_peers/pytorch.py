@@ -3,15 +3,20 @@
 """The models as a user of PyTorch would write them: nothing of kernels/models is translated.
 
 The transformer is not ours at all but Hugging Face's, made from the same config.json, so that names
-of weights, layout of heads and rotary positions are judged, too.
+of weights, layout of heads and rotary positions are judged, too. So are networks for images, which
+are torchvision's.
 """
 
 import json
 from pathlib import Path
 
 import torch
+import torchvision
 import transformers
 from torch import nn
+
+
+NETWORKS = ("resnet18", "resnet50", "resnet101", "alexnet")
 
 
 class Mlp(nn.Module):
@@ -47,8 +52,31 @@ class Transformer(nn.Module):
         return self.model(tokens).logits.flatten(0, 1)
 
 
+class Network(nn.Module):
+    """torchvision's network for images, its batchnorms such that they add a bias and nothing else."""
+
+    def __init__(self, name, weights):
+        super().__init__()
+        self.model = torchvision.models.get_model(name)
+        state = dict(weights)
+        for module, layer in self.model.named_modules():
+            if isinstance(layer, nn.BatchNorm2d):
+                convolution = module.replace("bn", "conv").replace("downsample.1", "downsample.0")
+                state[f"{module}.bias"] = state.pop(f"{convolution}.bias")
+                state[f"{module}.weight"] = torch.full((layer.num_features,), (1 + layer.eps) ** 0.5)
+                state[f"{module}.running_mean"] = torch.zeros(layer.num_features)
+                state[f"{module}.running_var"] = torch.ones(layer.num_features)
+                state[f"{module}.num_batches_tracked"] = torch.tensor(0)
+        self.model.load_state_dict(state)
+
+    def forward(self, x):
+        return self.model(x)
+
+
 def make(name, weights, config_file):
     """The model, and its loss as a function of its output."""
+    if name in NETWORKS:
+        return Network(name, weights), None
     if name == "mlp":
         return Mlp(weights), lambda output, inputs: nn.functional.mse_loss(output, inputs["target"])
     return Transformer(weights, config_file), lambda output, inputs: nn.functional.cross_entropy(
@@ -60,11 +88,16 @@ def run(name, weights, inputs, config_file, steps, dtype=torch.float32):
     """The first forward pass's output, and the loss of each AdamW step."""
     torch.use_deterministic_algorithms(True)
     model, loss_of = make(name, weights, config_file)
-    model = model.to(dtype).train()
+    model = model.to(dtype).train(steps > 0)
     given = {key: value.to(dtype) if value.is_floating_point() else value.long() for key, value in inputs.items()}
-    x = given["x"] if name == "mlp" else given["tokens"]
+    x = given["tokens"] if name == "transformer" else given["x"]
+    if name in NETWORKS:
+        size = int((x.shape[1] / 3) ** 0.5)
+        x = x.reshape(-1, 3, size, size)
     with torch.no_grad():
         output = model(x)
+    if steps == 0:
+        return output, []
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
     losses = []
     for _ in range(steps):
