@@ -1,0 +1,291 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products with weights of a few bits. A shape is w4_m1_n100_k256_g128 or w8_..., with the group of
+// a scale, or w8a8_m1_n100_k256. Libraries on hosts have no such product of these scales.
+#include "quantised_matmul/quantised_matmul.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/tolerance.h"
+
+namespace kg::card {
+namespace {
+
+using quantised_matmul::Kind;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+struct Form {
+  Kind kind;
+  std::int64_t m, n, k, group;
+
+  std::int64_t groups() const { return k / group; }
+  std::int64_t row_bytes() const { return kind == Kind::w4 ? k / 2 : k; }
+};
+Form form_of(const Shape& shape) {
+  const Kind kind = quantised_matmul::kKinds[shape.word({"w4", "w8", "w8a8"})];
+  const std::int64_t k = shape.number("k");
+  return {kind, shape.number("m"), shape.number("n"), k,
+          kind == Kind::w8a8 ? k : shape.number("g")};
+}
+Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape)); }
+
+template <class T>
+quantised_matmul::Problem<T> described(const Form& f) {
+  return {.kind = f.kind, .m = f.m, .n = f.n, .k = f.k, .group = f.group};
+}
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const Form f = form_of(shape);
+  const auto factors = [&](const char* name, Dtype type, std::vector<std::int64_t> extents) {
+    return Tensor{
+        .name = name, .dtype = type, .extents = extents, .by_row = false, .derived = true};
+  };
+  Problem result{
+      dtype,
+      shape.text(),
+      {},
+      {{"y", dtype, {f.m, f.n}, false}},
+      dispatch(dtype, [&]<class T>() { return quantised_matmul::work(described<T>(f)); }),
+      2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k)};
+  if (f.kind == Kind::w8a8)
+    result.inputs = {{"x8", Dtype::i8, {f.m, f.k}, false},
+                     factors("x_scale", Dtype::f32, {f.m}),
+                     factors("w_scale", Dtype::f32, {f.n})};
+  else
+    result.inputs = {{"x", dtype, {f.m, f.k}, false}, factors("scale", dtype, {f.n, f.groups()})};
+  result.inputs.push_back(factors("w", Dtype::i8, {f.n, f.row_bytes()}));
+  result.calling = {std::string(name(f.kind)),
+                    {{"m", {f.m}}, {"n", {f.n}}, {"k", {f.k}}, {"group", {f.group}}}};
+  return result;
+}
+
+struct Run {
+  template <class T>
+  quantised_matmul::Variant operator()(const Call& call, quantised_matmul::Variant variant,
+                                       Stream& stream) const {
+    const Form f = form_of(call.problem());
+    quantised_matmul::Problem<T> p = described<T>(f);
+    const bool integers = f.kind == Kind::w8a8;
+    p.m = call.extent("y", 0);
+    p.n = call.extent("y", 1);
+    p.k = call.extent(integers ? "x8" : "x", 1);
+    p.w = call.address("w");
+    p.y = call.out<T>("y");
+    if (integers) {
+      p.x8 = static_cast<const std::int8_t*>(call.address("x8"));
+      p.x_scale = call.in<float>("x_scale");
+      p.w_scale = call.in<float>("w_scale");
+    } else {
+      p.x = call.in<T>("x");
+      p.scale = call.in<T>("scale");
+    }
+    return quantised_matmul::run(p, variant, stream);
+  }
+};
+
+// get(tensor, index) gives an element; bytes of w are signed.
+template <class Get>
+double weight(const Form& f, std::int64_t row, std::int64_t column, Get get) {
+  if (f.kind != Kind::w4) return get("w", row * f.k + column);
+  const auto both =
+      static_cast<std::uint8_t>(static_cast<std::int8_t>(get("w", (row * f.k + column) / 2)));
+  return static_cast<double>(column % 2 == 0 ? both & 15 : both >> 4) - 8;
+}
+
+// A product as gemm's, whose terms pass through two factors more; of w8a8 three roundings of an
+// exact sum.
+template <class Get>
+Reference product(const Problem& problem, std::int64_t first, std::int64_t count, Get get) {
+  const Form f = form_of(problem);
+  const double u = unit_roundoff(Dtype::f32);
+  Reference result;
+  std::vector<double> bounds;
+  for (std::int64_t i = first; i < first + count; ++i) {
+    const std::int64_t row = i / f.n, column = i % f.n;
+    double sum = 0, condition = 0, of_group = 0;
+    for (std::int64_t c = 0; c < f.k; ++c) {
+      const double term =
+          get(f.kind == Kind::w8a8 ? "x8" : "x", row * f.k + c) * weight(f, column, c, get);
+      of_group += term;
+      const double factor =
+          f.kind == Kind::w8a8 ? 1 : get("scale", column * f.groups() + c / f.group);
+      condition += std::fabs(term * factor);
+      if ((c + 1) % f.group != 0) continue;
+      sum += of_group * factor;
+      of_group = 0;
+    }
+    if (f.kind == Kind::w8a8) sum *= get("x_scale", row) * get("w_scale", column);
+    result.value.push_back(sum);
+    const double computed =
+        f.kind == Kind::w8a8 ? 3.01 * u * std::fabs(sum) + 2 * test::half_min_subnormal(Dtype::f32)
+                             : test::gemm_f32_tolerance(f.k, condition) + 2 * u * condition;
+    const double stored = test::round_to(problem.dtype, sum);
+    if (!std::isfinite(stored)) result.value.back() = stored;
+    bounds.push_back(std::isfinite(stored) ? test::stored_tolerance(problem.dtype, sum, computed)
+                                           : 0);
+  }
+  result.tolerance = [bounds](std::string_view) { return bounds; };
+  return result;
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  std::map<std::string_view, const std::vector<double>*> tensors;
+  for (const auto& [name, input] : inputs) tensors[name] = &input.values;
+  return {
+      {"y", product(problem, 0, problem.outputs[0].size(), [&](const char* name, std::int64_t i) {
+         return (*tensors.at(name))[static_cast<std::size_t>(i)];
+       })}};
+}
+
+Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
+                   const Values& values) {
+  std::map<std::string_view, Elements> tensors;
+  for (const Tensor& tensor : problem.inputs) tensors[tensor.name] = values(tensor.name);
+  return product(problem, first, count,
+                 [&](const char* name, std::int64_t i) { return tensors.at(name)(i); });
+}
+
+std::vector<double> powers(std::int64_t count, int first) {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < count; ++i)
+    result.push_back(std::ldexp(1.0, first + static_cast<int>(i * 7 % 3)));
+  return result;
+}
+
+// Integers and powers of two whose products and sums f32 holds, rounded once.
+std::vector<Sample> exact_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const char* const shape :
+       {"w4_m5_n19_k256_g64", "w4_m1_n9_k320_g32", "w8_m3_n20_k128_g32", "w8a8_m5_n17_k192",
+        "w4_m2_n5_k36_g6", "w4_m3_n7_k96_g48", "w8a8_m2_n5_k37", "w8a8_m1_n9_k64"}) {
+    const Problem p = problem(dtype, Shape::parse(shape));
+    const Form f = form_of(p);
+    Sample sample{.fill = "integers", .shape = shape};
+    if (f.kind == Kind::w8a8) {
+      sample.inputs["x_scale"] = values(Dtype::f32, powers(f.m, -4));
+      sample.inputs["w_scale"] = values(Dtype::f32, powers(f.n, -5));
+    } else {
+      sample.inputs["x"] =
+          values(dtype, test::integers(dtype, f.m * f.k, 3, test::Tensor::a).values);
+      sample.inputs["scale"] = values(dtype, powers(f.n * f.groups(), -2));
+    }
+    sample.inputs["w"] = values(
+        Dtype::i8, test::random_numbers(Dtype::i8, f.n * f.row_bytes(), test::Tensor::b).values);
+    if (f.kind == Kind::w8a8)
+      sample.inputs["x8"] =
+          values(Dtype::i8, test::random_numbers(Dtype::i8, f.m * f.k, test::Tensor::a).values);
+    const References right = references(p, sample.inputs);
+    for (const double value : right.at("y").value)
+      sample.expected["y"].push_back(test::round_to(dtype, value));
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+// NaN and infinities in a row of X, or in a factor, reach the results that they belong to.
+std::vector<Sample> special_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  const auto with = [&](Dtype type, std::int64_t count, std::int64_t at, double special) {
+    std::vector<double> data = test::normal(type, count, test::Tensor::c).values;
+    data[static_cast<std::size_t>(at)] = special;
+    return values(type, std::move(data));
+  };
+  for (const double special : {kNan, kInfinity, -kInfinity}) {
+    samples.push_back({"special x", "w4_m3_n10_k64_g32", {{"x", with(dtype, 192, 70, special)}}});
+    samples.push_back({"special x", "w8_m3_n10_k64_g64", {{"x", with(dtype, 192, 70, special)}}});
+    samples.push_back(
+        {"special scale", "w4_m3_n10_k64_g32", {{"scale", with(dtype, 20, 13, special)}}});
+    samples.push_back(
+        {"special factor of x", "w8a8_m3_n10_k64", {{"x_scale", with(Dtype::f32, 3, 1, special)}}});
+    samples.push_back({"special factor of w",
+                       "w8a8_m3_n10_k64",
+                       {{"w_scale", with(Dtype::f32, 10, 4, special)}}});
+  }
+  for (Sample& sample : samples) sample.may_be_vacuous = true;
+  return samples;
+}
+
+std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
+                                     const Layout& layout) {
+  const Form f = form_of(problem);
+  const auto bytes = static_cast<std::int64_t>(size_of(problem.dtype));
+  const std::int64_t chunk = f.kind == Kind::w4 ? 32 : 16;
+  const auto at = [&](const char* name, std::int64_t each) {
+    return place_of(layout, name).offset * each;
+  };
+  bool chunks = variant == "skinny" && f.k % chunk == 0 && at("w", 1) % 16 == 0;
+  if (f.kind == Kind::w8a8)
+    chunks = chunks && at("x8", 1) % 16 == 0;
+  else
+    chunks = chunks && f.group % chunk == 0 && at("x", bytes) % (8 * bytes) == 0;
+  if (!chunks) return {"quantised_matmul::naive<"};
+  return {"quantised_matmul::skinny<", f.m == 1 ? ", 1>" : ", 4>"};
+}
+
+} // namespace
+
+Card quantised_matmul_card() {
+  Card card;
+  card.problem = problem;
+  card.forms = {"w4", "w8", "w8a8"};
+  card.variants = variants_of(quantised_matmul::kVariants, Run{});
+  card.variants[0].sequence = [](const Problem& problem) { return form_of(problem).k; };
+  card.resolved = [](const Problem&) { return "skinny"; };
+  card.run_automatic = automatic_of(quantised_matmul::Variant::automatic, Run{});
+  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
+  card.references = references;
+  card.elements = elements;
+  card.exact_samples = exact_samples;
+  card.special_samples = special_samples;
+  card.random_samples = [](Dtype) {
+    std::vector<Sample> samples;
+    for (const char* const shape :
+         {"w4_m1_n20_k4096_g128", "w8_m1_n20_k2048_g64", "w8a8_m1_n20_k2048", "w8_m9_n33_k96_g16"})
+      samples.push_back({.fill = "normal", .shape = shape});
+    return samples;
+  };
+  card.usual = [](Dtype) {
+    return std::vector<std::string>{"w4_m3_n21_k192_g64", "w8_m6_n17_k160_g32", "w8a8_m5_n19_k208",
+                                    "w4_m2_n9_k70_g10"};
+  };
+  card.sizes = [](Dtype) {
+    std::vector<std::string> shapes;
+    for (const int k : {2, 30, 32, 34, 64, 1024, 1056, 2048, 2080})
+      shapes.push_back("w4_m2_n3_k" + std::to_string(k) + "_g" + std::to_string(k % 32 ? k : 32));
+    for (const int k : {1, 15, 16, 17, 512, 528, 1024, 1040}) {
+      shapes.push_back("w8_m2_n3_k" + std::to_string(k) + "_g" + std::to_string(k % 16 ? k : 16));
+      shapes.push_back("w8a8_m2_n3_k" + std::to_string(k));
+    }
+    for (const char* const rows : {"m1_n1", "m3_n7", "m4_n8", "m5_n9", "m8_n16", "m17_n15"})
+      shapes.push_back("w8a8_" + std::string(rows) + "_k64");
+    return shapes;
+  };
+  card.misaligned = [](Dtype) {
+    return std::vector<std::string>{"w4_m2_n3_k64_g32", "w8_m2_n3_k32_g16", "w8a8_m2_n3_k32"};
+  };
+  card.empty = {"w4_m0_n3_k32_g32", "w8_m2_n0_k16_g16", "w8a8_m0_n0_k16"};
+  card.kernel_name = kernel_name;
+  card.compiled_otherwise = "fused products";
+  card.timed_on_host = {{"w4_m1_n256_k1024_g128", true},
+                        {"w8_m2_n256_k512_g64"},
+                        {"w8a8_m4_n256_k512"},
+                        {"w4_m4_n64_k512_g64"}};
+  // The products of a step of Llama-3-8B: gates and values, and what brings them back.
+  card.timed_on_gpu = {{"w4_m1_n28672_k4096_g128", true}, {"w4_m4_n4096_k14336_g128"},
+                       {"w8_m1_n28672_k4096_g128"},       {"w8_m4_n4096_k14336_g64"},
+                       {"w8a8_m1_n28672_k4096"},          {"w8a8_m4_n4096_k14336"}};
+  return card;
+}
+
+} // namespace kg::card
