@@ -12,7 +12,7 @@
 // Counts are integers, so it may take whichever of a tile's two words it finds. Counting before
 // each pass would read the keys twice in each: 3 passes for 2.
 //
-// A tile is 256 threads x 16 keys. A warp's keys are taken 32 after the other, in order, so that
+// A tile is 256 threads x 12 keys. A warp's keys are taken 32 after the other, in order, so that
 // the sort is stable; lanes with the same digit find each other by a match of the warp. The tile is
 // then put in order in shared memory, so that neighbours go to neighbours; written from where they
 // are ranked, nearly every key would be a sector of its own.
@@ -33,7 +33,7 @@ namespace kg::sort {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kItems = 16; // of a thread
+constexpr int kItems = 12; // of a thread: 16 and their places do not fit into its registers
 constexpr int kTile = kThreads * kItems;
 constexpr int kBlocksPerSm = 4; // that count digits
 static_assert(kThreads == kDigits);

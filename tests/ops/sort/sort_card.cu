@@ -209,12 +209,12 @@ Card sort_card() {
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) {
     std::vector<Sample> samples;
-    for (const std::string& shape : shapes({4096 * 3 + 41})) samples.push_back({"normal", shape});
+    for (const std::string& shape : shapes({3072 * 3 + 41})) samples.push_back({"normal", shape});
     return samples;
   };
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return shapes({1500}); };
-  card.sizes = [](Dtype) { return shapes({1, 2, 31, 33, 511, 513, 4095, 4096, 4097}); };
+  card.sizes = [](Dtype) { return shapes({1, 2, 31, 33, 511, 513, 3071, 3072, 3073}); };
   card.misaligned = [](Dtype) { return shapes({700}); };
   card.empty = shapes({0});
   card.vacuous_outputs = [](const std::string& shape) { // the only value is 0
