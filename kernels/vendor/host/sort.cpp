@@ -13,7 +13,7 @@ namespace {
 
 // Not thrust::less, for which Thrust sorts by digits: it then puts negative integers behind the
 // others.
-struct Before {
+struct KeyBefore {
   template <class T>
   bool operator()(T a, T b) const {
     return a < b;
@@ -28,9 +28,9 @@ void sort_copies(const SortProblem& problem, const void* keys, void* sorted_keys
   auto* to = static_cast<T*>(sorted_keys);
   const std::int64_t n = problem.n;
   thrust::copy(thrust::device, from, from + n, to);
-  if (!problem.pairs) return thrust::stable_sort(thrust::device, to, to + n, Before{});
+  if (!problem.pairs) return thrust::stable_sort(thrust::device, to, to + n, KeyBefore{});
   thrust::copy(thrust::device, values, values + n, sorted_values);
-  thrust::stable_sort_by_key(thrust::device, to, to + n, sorted_values, Before{});
+  thrust::stable_sort_by_key(thrust::device, to, to + n, sorted_values, KeyBefore{});
 }
 
 bool sort_supported(const SortProblem& problem) {
