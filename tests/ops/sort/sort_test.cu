@@ -4,6 +4,7 @@
 // What only sort promises; what every operation does is in its card.
 #include "sort/sort.h"
 
+#include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
 
@@ -11,6 +12,13 @@ namespace kg::card {
 namespace {
 
 static_assert(sort::deterministic(sort::Variant::automatic));
+
+// More tiles than blocks count digits at once.
+KG_OWN_TEST(BeyondOneGrid) {
+  if (judge.dtype() != Dtype::f32) return;
+  const std::int64_t n = std::int64_t{device_properties().sm_count} * 4 * 3072 + 3077;
+  judge.check({"normal", "keys_n" + std::to_string(n)}, {}, {"onesweep"});
+}
 
 // What the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
