@@ -32,7 +32,7 @@ namespace kg::histogram {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksPerSm = 4;
-constexpr int kRows = 4; // of a warp
+constexpr int kItems = 16; // of a thread and round
 
 // Which bin an element falls into; -1: none.
 template <class T>
@@ -45,6 +45,17 @@ struct Bins {
     const auto value = static_cast<std::int64_t>(element);
     if (value < lower || value >= upper) return -1;
     return static_cast<int>(width.quotient(value - lower));
+  }
+};
+// Of bytes: with m = floor(2^16 / width) + 1, floor(d m / 2^16) is d / width for all d below 2^8
+// and widths of at most that, which the tests try.
+template <>
+struct Bins<std::int8_t> {
+  int count = 0, lower = 0, upper = 0, multiplier = 0;
+
+  __device__ int of(std::int8_t element) const {
+    if (element < lower || element >= upper) return -1;
+    return (element - lower) * multiplier >> 16;
   }
 };
 template <>
@@ -72,7 +83,8 @@ template <class T>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     privatized(const T* x, std::int32_t* counts, std::int64_t n, bool aligned, Bins<T> bins) {
   constexpr int kCount = kPackElements<T>;
-  constexpr int kOfWarp = kRows * kRowStep<kCount>;
+  constexpr int kRows = kItems / kCount; // of a warp
+  constexpr int kOfWarp = kItems * kLanes;
   __shared__ std::int32_t own[kSharedBins];
   for (int bin = static_cast<int>(threadIdx.x); bin < bins.count; bin += kThreads) own[bin] = 0;
   __syncthreads();
@@ -132,9 +144,12 @@ Bins<T> bins_of(const Problem& problem) {
             "histogram: " + std::to_string(problem.bins) + " bins from " +
                 std::to_string(problem.lower) + " to " + std::to_string(problem.upper) +
                 "; they must have a whole number of integers each");
-    bins.lower = static_cast<std::int64_t>(problem.lower);
-    bins.upper = static_cast<std::int64_t>(problem.upper);
-    bins.width = Divisor(static_cast<std::int64_t>(width));
+    bins.lower = static_cast<decltype(bins.lower)>(problem.lower);
+    bins.upper = static_cast<decltype(bins.upper)>(problem.upper);
+    if constexpr (sizeof(T) == 1)
+      bins.multiplier = (1 << 16) / static_cast<int>(width) + 1;
+    else
+      bins.width = Divisor(static_cast<std::int64_t>(width));
   }
   return bins;
 }
@@ -184,7 +199,7 @@ Variant run(const Problem& problem, const T* x, std::int32_t* counts, Variant va
         x, counts, n, each);
     return variant;
   }
-  const std::int64_t tiles = div_up(n, std::int64_t{kThreads} * kRows * kPackElements<T>);
+  const std::int64_t tiles = div_up(n, kThreads * kItems);
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kBlocksPerSm;
   launch(privatized<T>,
          {.grid = static_cast<unsigned>(std::min(tiles, resident)),

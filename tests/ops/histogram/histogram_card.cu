@@ -191,24 +191,21 @@ Card histogram_card() {
   card.special_samples = special_samples;
   card.usual = [](Dtype dtype) {
     std::vector<std::string> shapes;
-    for (const std::int64_t bins : bins_of(dtype)) shapes.push_back(shape_of(20011, bins));
+    for (const std::int64_t bins : bins_of(dtype)) shapes.push_back(shape_of(9011, bins));
     return shapes;
   };
   card.sizes = [](Dtype dtype) {
-    const std::int64_t tile = 16384 / static_cast<std::int64_t>(size_of(dtype));
+    constexpr std::int64_t kTile = 4096;
     std::vector<std::string> shapes;
-    for (const std::int64_t n : {std::int64_t{40}, std::int64_t{513}, tile - 1, tile, tile + 1,
-                                 std::int64_t{device_properties().sm_count} * 4 * tile + 77})
+    for (const std::int64_t n : {std::int64_t{40}, std::int64_t{513}, kTile - 1, kTile, kTile + 1,
+                                 std::int64_t{device_properties().sm_count} * 4 * kTile + 77})
       shapes.push_back(shape_of(n, 16));
     for (const std::int64_t bins : {2, 3, 127, 240}) shapes.push_back(shape_of(3000, bins));
     if (dtype != Dtype::i8)
-      for (const std::int64_t bins : {4095, 4096, 4097}) shapes.push_back(shape_of(30000, bins));
+      for (const std::int64_t bins : {4095, 4096, 4097}) shapes.push_back(shape_of(12000, bins));
     return shapes;
   };
-  card.misaligned = [](Dtype dtype) {
-    return std::vector<std::string>{
-        shape_of(16384 / static_cast<std::int64_t>(size_of(dtype)) + 13, 16)};
-  };
+  card.misaligned = [](Dtype) { return std::vector<std::string>{shape_of(4109, 16)}; };
   card.refused_scalars = {{"upper", {-1e7, std::numeric_limits<double>::quiet_NaN()}}};
   card.empty = {"n0_bins0", "n0_bins5"};
   card.vacuous_outputs = [](const std::string& shape) { // no elements, no counts

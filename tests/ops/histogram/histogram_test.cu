@@ -14,6 +14,22 @@ namespace {
 
 static_assert(histogram::deterministic(histogram::Variant::automatic));
 
+// Every byte in bins of every width.
+KG_OWN_TEST(EachByteInEachWidth) {
+  if (judge.dtype() != Dtype::i8) return;
+  std::vector<std::int8_t> x;
+  for (int value = -128; value < 128; ++value) x.push_back(static_cast<std::int8_t>(value));
+  const auto from = DeviceBuffer<std::int8_t>::from_host(x, judge.stream());
+  for (int width = 1; width <= 256; ++width) {
+    const int bins = 256 / width;
+    const DeviceBuffer<std::int32_t> counts(static_cast<std::size_t>(bins));
+    histogram::run({256, bins, -128, -128.0 + bins * width}, from.data(), counts.data(),
+                   histogram::Variant::naive, judge.stream());
+    EXPECT_EQ(counts.to_host(judge.stream()),
+              std::vector<std::int32_t>(static_cast<std::size_t>(bins), width));
+  }
+}
+
 // What the contract's problems cannot have.
 KG_OWN_TEST(RefusesBounds) {
   const DeviceBuffer<std::int32_t> counts(8);

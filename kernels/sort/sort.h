@@ -1,0 +1,65 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// sort: an array in ascending order, alone (keys) or with a value of 32 bits beside each (pairs).
+// Stable: equal keys, and their values, keep their order.
+//
+// Problem: n keys and as many values; what is sorted goes to arrays of their own, the inputs stay.
+// Layout: packed, any alignment of the element; outputs and workspace overlap nothing else.
+//
+// Order, as CUB's: integers by value; of floats zeros of both signs are equal, NaN with the sign
+// bit stand below -inf and those without above +inf, by payload. Only bits move, NaN payloads with
+// them. Repeated runs are bit-identical.
+#pragma once
+
+#include "runtime/device_code.h"
+#include "runtime/stream.h"
+#include "runtime/work.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace kg::sort {
+
+// Arrays of n elements; values are null where keys are sorted alone, both of them.
+template <class T>
+struct Arrays {
+  const T* keys = nullptr;
+  T* sorted_keys = nullptr;
+  const std::int32_t* values = nullptr;
+  std::int32_t* sorted_values = nullptr;
+};
+
+// naive: one thread per key, which counts the keys before its own among all. onesweep: one pass
+// over the keys for each of their bytes, lowest first.
+enum class Variant { automatic, naive, onesweep };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::onesweep};
+
+// What runs where `variant` is asked for.
+constexpr Variant resolved(Variant variant) {
+  return variant == Variant::automatic ? Variant::onesweep : variant;
+}
+
+// Whether repeated runs give the same bits.
+constexpr bool deterministic(Variant) { return true; }
+
+std::string_view name(Variant variant);
+
+// Bytes of device workspace that `run` needs, aligned to 16; may be 0.
+template <class T>
+std::size_t workspace_bytes(std::int64_t n, bool pairs, Variant variant);
+
+// Enqueues the sort and returns the variant that runs. T: float, f16, bf16, std::int32_t. Throws
+// Error on an n that is negative or not below 2^30, a null pointer where one is needed, values on
+// one side alone, or an output that overlaps another array.
+template <class T>
+Variant run(const Arrays<T>& arrays, std::int64_t n, void* workspace, Variant variant,
+            Stream& stream);
+
+// One read and one write of each key and value, which is less than a radix sort can do; no
+// arithmetic.
+template <class T>
+Work work(std::int64_t n, bool pairs);
+
+} // namespace kg::sort

@@ -1,0 +1,60 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/sort.h"
+
+#include "vendor/host/thrust.h"
+
+#include <thrust/copy.h>
+#include <thrust/sort.h>
+
+namespace kg::vendor {
+namespace thrust_host {
+namespace {
+
+// Not thrust::less, for which Thrust sorts by digits: it then puts negative integers behind the
+// others.
+struct KeyBefore {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return a < b;
+  }
+};
+
+// Thrust sorts in place, so that what goes there is copied first.
+template <class T>
+void sort_copies(const SortProblem& problem, const void* keys, void* sorted_keys,
+                 const std::int32_t* values, std::int32_t* sorted_values) {
+  const auto* from = static_cast<const T*>(keys);
+  auto* to = static_cast<T*>(sorted_keys);
+  const std::int64_t n = problem.n;
+  thrust::copy(thrust::device, from, from + n, to);
+  if (!problem.pairs) return thrust::stable_sort(thrust::device, to, to + n, KeyBefore{});
+  thrust::copy(thrust::device, values, values + n, sorted_values);
+  thrust::stable_sort_by_key(thrust::device, to, to + n, sorted_values, KeyBefore{});
+}
+
+bool sort_supported(const SortProblem& problem) {
+  return problem.dtype == Dtype::f32 || problem.dtype == Dtype::i32;
+}
+
+void sort(const SortProblem& problem, const void* keys, void* sorted_keys,
+          const std::int32_t* values, std::int32_t* sorted_values, Stream&) {
+  if (problem.dtype == Dtype::i32)
+    return sort_copies<std::int32_t>(problem, keys, sorted_keys, values, sorted_values);
+  sort_copies<float>(problem, keys, sorted_keys, values, sorted_values);
+}
+
+} // namespace
+} // namespace thrust_host
+
+namespace {
+
+constexpr SortVariant kSortTable[] = {
+    {"thrust", thrust_host::sort_supported, thrust_host::sort},
+};
+
+} // namespace
+
+std::span<const SortVariant> sort_table() { return kSortTable; }
+
+} // namespace kg::vendor

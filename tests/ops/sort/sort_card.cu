@@ -1,0 +1,231 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys in order, and the values beside them. Sorts are stable, so that each result has one right
+// place.
+#include "sort/sort.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/oracle/fills.h"
+#include "tests/oracle/numbers.h"
+#include "vendor/sort.h"
+
+namespace kg::card {
+namespace {
+
+template <class Function>
+auto dispatch_sorted(Dtype dtype, Function function) {
+  if (dtype == Dtype::i32) return function.template operator()<std::int32_t>();
+  return dispatch(dtype, function);
+}
+
+bool has_pairs(const Problem& problem) { return problem.inputs.size() > 1; }
+
+Problem problem(Dtype dtype, const Shape& shape) {
+  const std::int64_t n = shape.number("n");
+  const bool pairs = shape.word({"keys", "pairs"}) == 1;
+  const Work work = dispatch_sorted(dtype, [&]<class T>() { return sort::work<T>(n, pairs); });
+  Problem result{dtype, shape.text(), {}, {}, work, 0};
+  result.inputs = {{"keys", dtype, {n}}};
+  result.outputs = {{"sorted_keys", dtype, {n}}};
+  if (pairs) {
+    result.inputs.push_back({"values", Dtype::i32, {n}});
+    result.inputs[1].element = [](std::int64_t i) { return static_cast<std::uint64_t>(i); };
+    result.outputs.push_back({"sorted_values", Dtype::i32, {n}});
+  }
+  return result;
+}
+
+struct Run {
+  sort::Variant operator()(const Call& call, sort::Variant variant, Stream& stream) const {
+    return dispatch_sorted(call.problem().dtype, [&]<class T>() {
+      const bool pairs = has_pairs(call.problem());
+      const std::int64_t n = call.extent("keys", 0);
+      const std::size_t bytes = n < 0 ? 0 : sort::workspace_bytes<T>(n, pairs, variant);
+      sort::Arrays<T> arrays{call.in<T>("keys"), call.out<T>("sorted_keys")};
+      if (pairs) {
+        arrays.values = call.in<std::int32_t>("values");
+        arrays.sorted_values = call.out<std::int32_t>("sorted_values");
+      }
+      return sort::run(arrays, n, bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
+    });
+  }
+};
+
+vendor::SortProblem vendor_problem(const Problem& problem) {
+  return {problem.dtype, problem.inputs[0].extents[0], has_pairs(problem)};
+}
+
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  const vendor::SortProblem p = vendor_problem(call.problem());
+  const auto of = [&](const char* name) {
+    return p.pairs ? static_cast<std::int32_t*>(call.address(name)) : nullptr;
+  };
+  vendor::sort(vendor, p, call.address("keys"), call.address("sorted_keys"), of("values"),
+               of("sorted_values"), stream);
+}
+
+// Where a key stands: NaN outside of the numbers, by sign and payload.
+std::pair<double, std::int64_t> rank_of(Dtype dtype, std::uint64_t bits) {
+  const double value = test::decode(dtype, bits);
+  if (!std::isnan(value)) return {value, 0};
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(dtype) - 1);
+  const auto payload = static_cast<std::int64_t>(bits & (sign - 1));
+  const double infinity = std::numeric_limits<double>::infinity();
+  return (bits & sign) != 0 ? std::pair{-infinity, -payload} : std::pair{infinity, payload};
+}
+
+// The places of the keys, in order.
+std::vector<std::int64_t> order_of(Dtype dtype, const std::vector<std::uint64_t>& keys) {
+  std::vector<std::pair<double, std::int64_t>> ranks;
+  for (const std::uint64_t key : keys) ranks.push_back(rank_of(dtype, key));
+  std::vector<std::int64_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return ranks[static_cast<std::size_t>(a)] < ranks[static_cast<std::size_t>(b)];
+  });
+  return order;
+}
+
+std::vector<std::uint64_t> bits_of(const test::Observed& x) {
+  if (!x.bits.empty()) return x.bits;
+  std::vector<std::uint64_t> bits;
+  for (const double value : x.values) bits.push_back(test::encode(x.dtype, value));
+  return bits;
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const std::vector<std::uint64_t> keys = bits_of(inputs.at("keys"));
+  References result;
+  for (const std::int64_t i : order_of(problem.dtype, keys)) {
+    const auto at = static_cast<std::size_t>(i);
+    Reference& sorted = result["sorted_keys"];
+    sorted.bits.push_back(keys[at]);
+    sorted.value.push_back(test::decode(problem.dtype, keys[at]));
+    if (has_pairs(problem)) result["sorted_values"].value.push_back(inputs.at("values").values[at]);
+  }
+  for (const Tensor& output : problem.outputs) result.try_emplace(output.name); // of no keys
+  return result;
+}
+
+// Where it is timed, the whole is sorted once for all windows of a problem, and of its variants.
+Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
+                   std::int64_t count, const Values& values) {
+  static std::string sorted;
+  static std::vector<std::int64_t> order;
+  const Elements keys = values("keys");
+  const std::string id = std::string(name(problem.dtype)) + problem.shape;
+  if (sorted != id) {
+    std::vector<std::uint64_t> all;
+    for (std::int64_t i = 0; i < problem.inputs[0].size(); ++i)
+      all.push_back(test::encode(problem.dtype, keys(i)));
+    order = order_of(problem.dtype, all);
+    sorted = id;
+  }
+  const Elements from = values(output == "sorted_keys" ? "keys" : "values");
+  Reference result;
+  for (std::int64_t i = first; i < first + count; ++i)
+    result.value.push_back(from(order[static_cast<std::size_t>(i)]));
+  return result;
+}
+
+std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
+                                              const Layout&) {
+  if (problem.output_size() == 0) return {};
+  if (variant == "naive") return {{"sort::naive<"}};
+  std::vector<std::vector<std::string>> names = {{"clear_words"}, {"sort::count_digits<"}};
+  for (std::size_t pass = 0; pass < size_of(problem.dtype); ++pass)
+    names.insert(names.end(), {{"clear_words"}, {"sort::onesweep<"}});
+  return names;
+}
+
+std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths) {
+  std::vector<std::string> each;
+  for (const std::int64_t n : lengths) each.push_back("n" + std::to_string(n));
+  return in_each_form({"keys", "pairs"}, each);
+}
+
+// In order, in reverse, all alike, few different: what is alike keeps its order.
+std::vector<Sample> exact_samples(Dtype dtype) {
+  constexpr std::int64_t kCount = 2777;
+  std::vector<double> rising(kCount), alike(kCount, 3), few(kCount);
+  for (std::int64_t i = 0; i < kCount; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    rising[at] = static_cast<double>(i / 12 - 100);
+    few[at] = static_cast<double>(i * 7919 % 5 - 2);
+  }
+  const std::vector<double> falling(rising.rbegin(), rising.rend());
+  std::vector<Sample> samples;
+  for (const std::vector<double>& keys : {rising, falling, alike, few})
+    for (const std::string& shape : shapes({kCount})) {
+      samples.push_back({"keys", shape, {{"keys", values(dtype, keys)}}});
+      samples.back().may_be_vacuous = true;
+    }
+  return samples;
+}
+
+// Each special number three times, in turns.
+std::vector<Sample> special_samples(Dtype dtype) {
+  if (is_integer(dtype)) return {};
+  std::vector<std::uint64_t> keys;
+  for (int turn = 0; turn < 3; ++turn)
+    for (const test::SpecialValue& special : test::special_values(dtype))
+      keys.push_back(special.bits);
+  std::vector<Sample> samples;
+  for (const std::string& shape : shapes({std::ssize(keys)})) {
+    samples.push_back({"special", shape, {{"keys", bits(dtype, keys)}}});
+    samples.back().may_be_vacuous = true;
+  }
+  return samples;
+}
+
+bool is_small(const Problem& problem) { return problem.inputs[0].size() <= 4096; }
+
+} // namespace
+
+Card sort_card() {
+  Card card;
+  card.problem = problem;
+  card.forms = {"keys", "pairs"};
+  card.variants = variants_of(sort::kVariants, Run{});
+  for (Variant& each : card.variants)
+    if (each.name == "naive") { // takes the square of n
+      each.tried = each.listed = is_small;
+      each.sequence = [](const Problem& p) { return p.inputs[0].size(); };
+    }
+  card.resolved = [](const Problem&) { return name(sort::resolved(sort::Variant::automatic)); };
+  card.run_automatic = automatic_of(sort::Variant::automatic, Run{});
+  card.vendors = {[](const Problem& p) { return vendor::sort_variants(vendor_problem(p)); },
+                  run_vendor};
+  card.vendors.on_host = always({"thrust"});
+  card.references = references;
+  card.elements = elements;
+  card.exact = true;
+  card.exact_samples = exact_samples;
+  card.random_samples = [](Dtype) {
+    std::vector<Sample> samples;
+    for (const std::string& shape : shapes({3072 * 3 + 41})) samples.push_back({"normal", shape});
+    return samples;
+  };
+  card.special_samples = special_samples;
+  card.usual = [](Dtype) { return shapes({1500}); };
+  card.sizes = [](Dtype) { return shapes({1, 2, 31, 33, 511, 513, 3071, 3072, 3073}); };
+  card.misaligned = [](Dtype) { return shapes({700}); };
+  card.empty = shapes({0});
+  card.vacuous_outputs = [](const std::string& shape) { // the only value is 0
+    return shape.ends_with("_n1") ? std::vector<std::string>{"sorted_values"}
+                                  : std::vector<std::string>();
+  };
+  card.kernels = kernels;
+  card.kind_on_host = kg::Kind::sync; // on the executor a warp's matches cost more than its loads
+  card.timed_on_host = {{"keys_n1024", true}, {"pairs_n1024"}, {"pairs_n12288"}};
+  card.timed_on_gpu = {{"keys_n65536"}, {"keys_n67108864", true}, {"pairs_n67108864"}};
+  return card;
+}
+
+} // namespace kg::card
