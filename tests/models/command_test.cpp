@@ -87,6 +87,7 @@ TEST_F(ModelCommand, CompareFindsWhatIsTooFar) {
   EXPECT_EQ(command({"compare", file("a"), file("far")}), 1);
   EXPECT_THAT(out(), HasSubstr("too far"));
   EXPECT_EQ(command({"compare", file("a"), file("nan")}), 1);
+  EXPECT_THAT(out(), HasSubstr("inf"));
   EXPECT_EQ(command({"compare", file("a"), file("other")}), 1);
   EXPECT_THAT(err(), HasSubstr("different inputs"));
   EXPECT_EQ(command({"compare", file("a"), file("less")}), 1);
