@@ -108,13 +108,13 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
     ptx::cp_async_commit();
     if constexpr (kHoldsQ)
       if (key == first_key) {
-        KG_UNROLL
+        KG_UNROLL_UNIFORM
         for (int step = 0; step < kSteps; ++step)
           ptx::ldmatrix(held_q[step], TileQ::at(own_q, lane_q, 0, 2 * step));
       }
 
     float score[kScores][4] = {};
-    KG_UNROLL
+    KG_UNROLL_UNIFORM
     for (int step = 0; step < kSteps; ++step) {
       if constexpr (!kHoldsQ) ptx::ldmatrix(held_q[0], TileQ::at(own_q, lane_q, 0, 2 * step));
       add_step<TileK>(held_q[kHoldsQ ? step : 0], tile_k, lane_k, step, score);
@@ -124,23 +124,23 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
                p.bias_stride.token, 1, queries - row, end_key - key - column, p.scale, score);
     hide(visible, key, column, score);
 
-    KG_UNROLL
+    KG_UNROLL_UNIFORM
     for (int half = 0; half < 2; ++half) {
       float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
-      KG_UNROLL
+      KG_UNROLL_UNIFORM
       for (int j = 0; j < kScores; ++j)
         largest = fmaxf(largest, fmaxf(score[j][2 * half], score[j][2 * half + 1]));
       const float factor = running[half].raise(row_max(largest), by);
       const float reference = running[half].reference(by);
-      KG_UNROLL
+      KG_UNROLL_UNIFORM
       for (int j = 0; j < kScores; ++j) {
-        KG_UNROLL
+        KG_UNROLL_UNIFORM
         for (int i = 2 * half; i < 2 * half + 2; ++i) {
           score[j][i] = exp2f(fmaf(score[j][i], by, -reference));
           running[half].sum += score[j][i]; // of the lane's columns; the others' come at the end
         }
       }
-      KG_UNROLL
+      KG_UNROLL_UNIFORM
       for (int j = 0; j < kValues; ++j) {
         out[j][2 * half] *= factor;
         out[j][2 * half + 1] *= factor;
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
   // The warp's own rows of Q make room for its results, which leave in whole chunks.
   __syncthreads();
   float normalizer[2];
-  KG_UNROLL
+  KG_UNROLL_UNIFORM
   for (int half = 0; half < 2; ++half) {
     running[half].sum = row_sum(running[half].sum);
     normalizer[half] = running[half].normalizer();

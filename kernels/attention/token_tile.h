@@ -51,11 +51,11 @@ struct TokenTile {
         copy_elements(from, stride, rows, depth, item % kRows, item / kRows * kGroup + own, tile);
       return;
     }
-    KG_UNROLL
+    KG_UNROLL_UNIFORM
     for (int row = first; row < first + kRows; row += kStep) {
       const T* const source = from + row * stride + own * kChunk;
       const int length = row < rows ? depth - own * kChunk : 0;
-      KG_UNROLL
+      KG_UNROLL_UNIFORM
       for (int chunk = 0; chunk < kChunks; chunk += kGroup) {
         const bool exists = chunk * kChunk < length;
         ptx::cp_async_cg(tile + place(row, chunk + own), exists ? source + chunk * kChunk : from,
@@ -67,7 +67,7 @@ struct TokenTile {
                                                        int depth, int row, int chunk, T* tile) {
     const bool exists = row < rows && chunk * kChunk < depth;
     Pack<T, kChunk> elements;
-    KG_UNROLL
+    KG_UNROLL_UNIFORM
     for (int e = 0; e < kChunk; ++e)
       elements.element[e] = exists ? from[row * stride + chunk * kChunk + e] : from_float<T>(0);
     ptx::store_shared(reinterpret_cast<Pack<T, kChunk>*>(tile + place(row, chunk)), elements);

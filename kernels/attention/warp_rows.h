@@ -36,7 +36,7 @@ __device__ __forceinline__ unsigned pack_pair(float first, float second) {
 template <class Tile, class T, int kSums>
 __device__ __forceinline__ void add_step(const unsigned (&a)[4], const T* tile, int lane, int step,
                                          float (&sum)[kSums][4]) {
-  KG_UNROLL
+  KG_UNROLL_UNIFORM
   for (int j = 0; j < kSums; j += 2) {
     unsigned b[4];
     ptx::ldmatrix(b, Tile::at(tile, lane, 8 * j, 2 * step));
@@ -50,7 +50,7 @@ __device__ __forceinline__ void add_step(const unsigned (&a)[4], const T* tile, 
 template <class Own, class Tile, class T, int kSums>
 __device__ __forceinline__ void add_rows(const T* own, int own_lane, const T* tile, int lane,
                                          float (&sum)[kSums][4]) {
-  KG_UNROLL
+  KG_UNROLL_UNIFORM
   for (int step = 0; step < Own::kChunks / 2; ++step) {
     unsigned a[4];
     ptx::ldmatrix(a, Own::at(own, own_lane, 0, 2 * step));
@@ -63,13 +63,13 @@ __device__ __forceinline__ void add_rows(const T* own, int own_lane, const T* ti
 template <class Tile, class T, int kWeights, int kSums>
 __device__ __forceinline__ void add_weighted(const float (&weight)[kWeights][4], const T* tile,
                                              int lane, int chunk, float (&sum)[kSums][4]) {
-  KG_UNROLL
+  KG_UNROLL_UNIFORM
   for (int step = 0; step < kWeights / 2; ++step) {
     const float(&left)[4] = weight[2 * step];
     const float(&right)[4] = weight[2 * step + 1];
     const unsigned a[4] = {pack_pair<T>(left[0], left[1]), pack_pair<T>(left[2], left[3]),
                            pack_pair<T>(right[0], right[1]), pack_pair<T>(right[2], right[3])};
-    KG_UNROLL
+    KG_UNROLL_UNIFORM
     for (int j = 0; j < kSums; j += 2) {
       unsigned b[4];
       ptx::ldmatrix_trans(b, Tile::at(tile, lane, 16 * step, chunk + j));
@@ -85,10 +85,10 @@ template <class T, int kScores>
 __device__ __forceinline__ void add_bias(const T* bias, std::int64_t row_stride,
                                          std::int64_t column_stride, int rows, int columns,
                                          float scale, float (&score)[kScores][4]) {
-  KG_UNROLL
+  KG_UNROLL_UNIFORM
   for (int i = 0; i < 4; ++i) {
     const T* const row = bias + i / 2 * 8 * row_stride;
-    KG_UNROLL
+    KG_UNROLL_UNIFORM
     for (int j = 0; j < kScores; ++j)
       if (i / 2 * 8 < rows && 8 * j + i % 2 < columns)
         score[j][i] = fmaf(score[j][i], scale, to_float(row[(8 * j + i % 2) * column_stride]));
@@ -100,12 +100,12 @@ __device__ __forceinline__ void add_bias(const T* bias, std::int64_t row_stride,
 template <int kScores>
 __device__ __forceinline__ void hide(const Visible (&visible)[2], int first, int column,
                                      float (&score)[kScores][4]) {
-  KG_UNROLL
+  KG_UNROLL_UNIFORM
   for (int half = 0; half < 2; ++half)
     if (first < visible[half].first || first + 8 * kScores > visible[half].end) {
-      KG_UNROLL
+      KG_UNROLL_UNIFORM
       for (int j = 0; j < kScores; ++j) {
-        KG_UNROLL
+        KG_UNROLL_UNIFORM
         for (int i = 0; i < 2; ++i) {
           const int at = first + column + 8 * j + i;
           if (at < visible[half].first || at >= visible[half].end)
@@ -121,11 +121,11 @@ template <class Tile, class T, int kSums>
 __device__ __forceinline__ void put_rows(const float (&sum)[kSums][4], float upper, float lower,
                                          int warp_row, int chunk, T* tile) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  KG_UNROLL
+  KG_UNROLL_UNIFORM
   for (int half = 0; half < 2; ++half) {
     const float factor = half == 0 ? upper : lower;
     T* const row = tile + lane % 4 * 2;
-    KG_UNROLL
+    KG_UNROLL_UNIFORM
     for (int j = 0; j < kSums; ++j)
       *reinterpret_cast<unsigned*>(row + Tile::place(warp_row + lane / 4 + 8 * half, chunk + j)) =
           pack_pair<T>(sum[j][2 * half] * factor, sum[j][2 * half + 1] * factor);
@@ -145,7 +145,7 @@ __device__ __forceinline__ void store_rows(const T* tile, int warp_row, int chun
     if (vector) {
       store_wide(reinterpret_cast<Pack<T, kChunk>*>(place), values);
     } else {
-      KG_UNROLL
+      KG_UNROLL_UNIFORM
       for (int e = 0; e < kChunk; ++e) place[e] = values.element[e];
     }
   }

@@ -90,10 +90,10 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
             f.bias_stride.token, head.keys - key, end_query - query - column, f.scale, score);
       const Visible seen[2] = {head.seen_by(f, key), head.seen_by(f, key + 8)};
       attention::hide(seen, query, column, score);
-      KG_UNROLL
+      KG_UNROLL_UNIFORM
       for (int j = 0; j < F::kScores; ++j) {
         const auto both = *reinterpret_cast<const Pack<Row, 2>*>(sums + column + 8 * j);
-        KG_UNROLL
+        KG_UNROLL_UNIFORM
         for (int i = 0; i < 4; ++i) {
           const Row& row = both.element[i % 2];
           score[j][i] = row.weight(score[j][i], by);

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
                               head.visible(f, first_query + own + 8)};
   const float by = a.score_unit() * kLog2E;
   Row row[2];
-  KG_UNROLL
+  KG_UNROLL_UNIFORM
   for (int half = 0; half < 2; ++half) {
     const std::int64_t at = number * f.queries + first_query + own + 8 * half;
     row[half] =
@@ -80,9 +80,9 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
                           f.bias_stride.token, 1, rows - own, end_key - key - column, f.scale,
                           score);
     attention::hide(visible, key, column, score);
-    KG_UNROLL
+    KG_UNROLL_UNIFORM
     for (int j = 0; j < F::kScores; ++j) {
-      KG_UNROLL
+      KG_UNROLL_UNIFORM
       for (int i = 0; i < 4; ++i) {
         const float weight = row[i / 2].weight(score[j][i], by);
         gradient[j][i] = row[i / 2].gradient(weight, gradient[j][i]);

@@ -18,16 +18,26 @@
 #endif
 
 // KG_UNROLL unrolls the following loop completely (its trip count is a compile-time constant): what
-// it indexes can then lie in registers. KG_ROLLED leaves it as it is: copies of its body would take
-// registers, and to unroll a loop of unknown length nvcc divides the length by the step. g++ has no
-// such reasons: its code for the CPU is as fast with loops, and is compiled in half the time, with
-// calls of the checkers in it in a tenth. Nor does it know nvcc's spelling.
+// it indexes can then lie in registers. KG_UNROLL_UNIFORM does so where the lanes of a warp take
+// every round together. KG_ROLLED leaves a loop as it is: copies of its body would take registers,
+// and to unroll a loop of unknown length nvcc divides the length by the step.
+//
+// g++ has no such reasons: its code for the CPU is as fast with loops, and is compiled in half the
+// time, with calls of the checkers in it in a tenth. Only the counters, which take what lanes do at
+// one instruction for one access, need the copies where some lanes leave rounds out. Nor does g++
+// know nvcc's spelling.
 #if defined(__CUDACC__) || defined(__clang__)
 #define KG_UNROLL _Pragma("unroll")
+#define KG_UNROLL_UNIFORM KG_UNROLL
 #define KG_ROLLED _Pragma("unroll 1")
 #else
-#define KG_UNROLL KG_ROLLED
 #define KG_ROLLED _Pragma("GCC unroll 1")
+#define KG_UNROLL_UNIFORM KG_ROLLED
+#if KG_CHECKED
+#define KG_UNROLL _Pragma("GCC unroll 64")
+#else
+#define KG_UNROLL KG_ROLLED
+#endif
 #endif
 
 namespace kg {
