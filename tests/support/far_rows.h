@@ -7,10 +7,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <sys/mman.h>
 #include <utility>
 #include <vector>
 
@@ -21,6 +24,24 @@
 #include "tests/support/huge.h"
 
 namespace kg::test {
+
+// So many bytes of addresses that nobody else is given while it lives. They take no memory.
+class Hole {
+ public:
+  explicit Hole(std::size_t bytes)
+      : bytes_(bytes), addresses_(mmap(nullptr, bytes, PROT_NONE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+    require(addresses_ != MAP_FAILED, "Hole: no " + std::to_string(bytes) +
+                                          " bytes of addresses (" + std::strerror(errno) + ")");
+  }
+  Hole(const Hole&) = delete;
+  Hole& operator=(const Hole&) = delete;
+  ~Hole() { munmap(addresses_, bytes_); }
+
+ private:
+  std::size_t bytes_;
+  void* addresses_;
+};
 
 template <typename T>
 class FarRows {
@@ -34,9 +55,11 @@ class FarRows {
     }
     // malloc takes small blocks from the heap and those above 32 MiB from mmap, which gives
     // addresses at the other end of the address space, once the heap has no such block left: what
-    // it still has is set aside.
+    // it still has is set aside. Where the heap cannot grow, small blocks are mapped, too: what is
+    // mapped after the hole then comes to lie beyond it, once the gaps above are taken.
     constexpr std::size_t kMapped = (std::size_t{33} << 20) / sizeof(T);
     near_ = DeviceBuffer<T>(static_cast<std::size_t>(cols));
+    const Hole hole(static_cast<std::size_t>(kLeastStride) * sizeof(T));
     std::vector<DeviceBuffer<T>> set_aside;
     for (int i = 0; i < 16 && stride_ < kLeastStride; ++i) {
       set_aside.push_back(std::move(far_));

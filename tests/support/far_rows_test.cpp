@@ -23,5 +23,12 @@ TEST(FarRows, no_32_bits_hold_the_distance_and_both_rows_come_back) {
   far.check_guards();
 }
 
+// As small blocks are where the heap cannot grow.
+TEST(FarRows, rows_that_malloc_maps_lie_apart_too) {
+  if (const auto reason = FarRows<std::uint8_t>::reason_to_skip(1); !reason.empty())
+    GTEST_SKIP() << reason;
+  EXPECT_GT(FarRows<std::uint8_t>(std::int64_t{34} << 20).stride(), std::int64_t{1} << 31);
+}
+
 } // namespace
 } // namespace kg::test
