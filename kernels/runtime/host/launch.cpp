@@ -225,7 +225,8 @@ void run_grid(const LaunchConfig& config, const ErasedKernel& kernel, void** arg
               std::span<const std::size_t> argument_sizes) {
   if (current_block)
     refuse(config, kernel.address,
-           "a kernel cannot wait for another; put the launch off to its end");
+           "a kernel cannot wait for another: of dynamic parallelism there are launches that are "
+           "put off to its end");
   const LaunchContext launch{kernel.address, kernel.invoke, arguments,
                              config.grid,    config.block,  config.shared_bytes,
                              schedule(),     kernel_name,   argument_sizes};
