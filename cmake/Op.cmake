@@ -12,7 +12,7 @@
 #   kernelgrade_<op>_checked   the same sources for the checkers (host backend and g++ only)
 #   <op>_test                  one CTest test correctness.<op>.<dtype> per type, label correctness
 #   <op>_checked_test          the same tests under the checkers: checked.<op>.<dtype>, and .reverse and .random, which run the
-#                              threads in another order; label checked (the other orders of all types but the first, and f16: nightly)
+#                              threads in another order; label checked (random of all types but the first, reverse, and f16: nightly)
 #   ptx.<op>.<dtype>           CTest tests: the same tests on the PTX that nvcc made of the kernels (host backend, nvcc), label ptx (of all
 #                              types but the first: nightly)
 #   ptx_checked.<op>.<dtype>   the same under the checkers (likewise)
@@ -197,12 +197,12 @@ function(kernelgrade_add_op op)
       endif()
     endif()
     if(TARGET ${op}_checked_test)
-      # The kernels of all types synchronise alike, so the other orders of the second type and the next wait for the night. So does f16
-      # where there is bf16, whose kernels are the same but for the arithmetic.
+      # The kernels of all types synchronise alike, so the random order of the second type and the next waits for the night. So do f16 where
+      # there is bf16, whose kernels are the same but for the arithmetic, and the reverse order, which finds what the others do.
       list(FIND arg_DTYPES ${dtype} index)
       foreach(order IN ITEMS "" .reverse .random)
         set(label checked)
-        if((order AND index GREATER 0) OR (dtype STREQUAL f16 AND bf16 IN_LIST arg_DTYPES))
+        if(order STREQUAL ".reverse" OR (order AND index GREATER 0) OR (dtype STREQUAL f16 AND bf16 IN_LIST arg_DTYPES))
           set(label nightly)
         endif()
         add_test(NAME checked.${op}.${dtype}${order} COMMAND ${op}_checked_test --dtype ${dtype})
