@@ -142,8 +142,8 @@ void require_valid(std::string_view op, const Problem<T>& p) {
               " is null; pass both offsets or none");
   require(p.query_offsets == nullptr || p.bias == nullptr,
           start + "ragged sequences have no bias; leave out bias or the offsets");
-  for (const Strides& stride : {p.q_stride, p.k_stride, p.v_stride, p.out_stride})
-    require_no_sequences(op, p, stride);
+  const Strides strides[] = {p.q_stride, p.k_stride, p.v_stride, p.out_stride};
+  for (const Strides& stride : strides) require_no_sequences(op, p, stride);
   require(p.log_sum == nullptr || p.log_sum_stride >= p.queries || p.batch * p.heads <= 1,
           start + "log_sum_stride is " + std::to_string(p.log_sum_stride) + " for rows of " +
               std::to_string(p.queries) + "; rows must not overlap");

@@ -142,7 +142,8 @@ void require_memory(const Problem<T>& p) {
   constexpr std::int64_t kWidth = sizeof(std::int32_t);
   inputs.push_back({"key_lengths", p.key_lengths, p.batch * kWidth});
   inputs.push_back({"table", p.table.pages, p.batch * p.table.stride * kWidth});
-  attention::require_apart(kName, inputs, {attention::memory_of<T>(tensors.out)});
+  const std::vector<attention::Memory> results = {attention::memory_of<T>(tensors.out)};
+  attention::require_apart(kName, inputs, results);
 }
 
 // Whether rows begin and end at multiples of a lane's elements.

@@ -25,7 +25,6 @@ inline constexpr int kPhiloxWords = 4; // of a block
 
 __host__ __device__ __forceinline__ uint4 philox(uint4 counter, uint2 key) {
   constexpr int kRounds = 10;
-  KG_UNROLL
   for (int round = 0; round < kRounds; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter.x;
     const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter.z;
