@@ -197,8 +197,8 @@ function(kernelgrade_add_op op)
       endif()
     endif()
     if(TARGET ${op}_checked_test)
-      # The kernels of all types synchronise alike, so the random order of the second type and the next waits for the night. So do f16 where
-      # there is bf16, whose kernels are the same but for the arithmetic, and the reverse order, which finds what the others do.
+      # By day there is time for the first type in two orders and, of the others, for all but f16 where there is bf16: kernels of all types
+      # synchronise alike, and those of f16 and bf16 differ in the arithmetic alone. The rest waits for the night.
       list(FIND arg_DTYPES ${dtype} index)
       foreach(order IN ITEMS "" .reverse .random)
         set(label checked)
