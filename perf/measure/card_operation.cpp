@@ -156,17 +156,19 @@ std::string verify_moved(const Card& card, const Memory& memory, Stream& stream)
   const card::Bits bits = [&](std::string_view input, std::int64_t i) {
     return memory.bits(input, i);
   };
-  for (const Tensor& output : problem.outputs)
+  for (const Tensor& output : problem.outputs) {
+    const card::SourceOfElement source = card.source(problem, output.name, bits);
     for (const Window window : windows(output.size(), 1 << 17)) {
       std::vector<std::uint64_t> expected;
       for (std::int64_t i = window.first; i < window.first + window.count; ++i) {
-        const card::Source from = card.source(problem, output.name, i, bits);
+        const card::Source from = source(i);
         expected.push_back(bits(from.input, from.index));
       }
       const auto comparison =
           test::compare_bits(memory.observe(output, {window}, stream), {window.count}, expected);
       if (!comparison.passed()) return comparison.text();
     }
+  }
   return "";
 }
 

@@ -80,15 +80,17 @@ struct Variant {
   std::function<double(const Problem&)> compile = {};
 };
 
-// Where an element of an output comes from, of an operation that only moves data.
+// Where an element of an output comes from, of an operation that only moves data. Asked once for an
+// output, then for each of its elements; the problem and the bits must live as long.
 struct Source {
   std::string_view input;
   std::int64_t index;
 };
 // The bits of an element of an input.
 using Bits = std::function<std::uint64_t(std::string_view input, std::int64_t index)>;
+using SourceOfElement = std::function<Source(std::int64_t index)>;
 using Sources =
-    std::function<Source(const Problem&, std::string_view output, std::int64_t index, const Bits&)>;
+    std::function<SourceOfElement(const Problem&, std::string_view output, const Bits&)>;
 
 // The elements of a tensor; of each of a problem's, an output's as it was stored.
 using Elements = std::function<double(std::int64_t index)>;

@@ -82,8 +82,9 @@ void only_moves(Card& card, Sources sources) {
     References references;
     for (const Tensor& output : problem.outputs) {
       Reference& reference = references[output.name];
+      const SourceOfElement source = sources(problem, output.name, bits);
       for (std::int64_t i = 0; i < output.size(); ++i) {
-        const Source from = sources(problem, output.name, i, bits);
+        const Source from = source(i);
         reference.bits.push_back(bits(from.input, from.index));
         reference.value.push_back(test::decode(output.dtype, reference.bits.back()));
       }

@@ -33,6 +33,23 @@ constexpr int exponent_of(double value) {
   return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kFractionBits & 0x7FF) - kBias;
 }
 
+// IEEE 754-2019, 3.6; bfloat16: the exponents of binary32. Integers have no precision.
+constexpr FloatFormat format_of(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32: return {24, -126, 127};
+  case Dtype::f16: return {11, -14, 15};
+  case Dtype::bf16: return {8, -126, 127};
+  case Dtype::f64: return {53, -1022, 1023};
+  case Dtype::i32:
+  case Dtype::i8: break;
+  }
+  return {0, 0, 0};
+}
+
+constexpr double max_of(const FloatFormat& format) {
+  return (2 - power_of_two(1 - format.precision)) * power_of_two(format.max_exponent);
+}
+
 // Of |value| <= 2^51, ties to even: a sum near 2^52 has no bits for a fraction.
 double nearest_integer(double value) {
   constexpr double kNoFraction = 0x1.8p52;
@@ -85,15 +102,10 @@ bool fits(Dtype dtype, double value) {
 } // namespace
 
 FloatFormat float_format(Dtype dtype) {
-  switch (dtype) {
-  case Dtype::f32: return {24, -126, 127};
-  case Dtype::f16: return {11, -14, 15};
-  case Dtype::bf16: return {8, -126, 127};
-  case Dtype::f64: return {53, -1022, 1023};
-  case Dtype::i32:
-  case Dtype::i8: break;
-  }
-  fail(fmt::format("{} is not a floating-point format: give f32, f16, bf16 or f64", name(dtype)));
+  const FloatFormat format = format_of(dtype);
+  if (format.precision == 0)
+    fail(fmt::format("{} is not a floating-point format: give f32, f16, bf16 or f64", name(dtype)));
+  return format;
 }
 
 double round_to(Dtype dtype, double value) {
@@ -106,13 +118,14 @@ double round_to(Dtype dtype, double value) {
     return nearest;
   }
   if (value == 0 || !std::isfinite(value)) return value;
-  const FloatFormat format = float_format(dtype);
+  if (dtype == Dtype::f32) return static_cast<float>(value); // IEEE 754-2019, 5.4.2
+  const FloatFormat format = format_of(dtype);
   // One quantum is an ulp of the binade of `value`. Scaling by a power of two is exact here (the
   // quantum is never below 2^-149), so nearbyint makes the only rounding; a carry into the next
   // binade gives its first number, as it must.
   const int exponent = std::max(exponent_of(value), format.min_exponent) - (format.precision - 1);
   const double rounded = nearest_integer(value * power_of_two(-exponent)) * power_of_two(exponent);
-  return std::fabs(rounded) > max_finite(dtype) ? std::copysign(kInfinity, value) : rounded;
+  return std::fabs(rounded) > max_of(format) ? std::copysign(kInfinity, value) : rounded;
 }
 
 std::vector<double> tf32_rounded(std::span<const double> values) {
@@ -141,15 +154,12 @@ double min_subnormal(Dtype dtype) {
   return std::ldexp(1.0, format.min_exponent - (format.precision - 1));
 }
 
-double max_finite(Dtype dtype) {
-  const FloatFormat format = float_format(dtype);
-  return (2 - power_of_two(1 - format.precision)) * power_of_two(format.max_exponent);
-}
+double max_finite(Dtype dtype) { return max_of(float_format(dtype)); }
 
 double ulp(Dtype dtype, double value) {
   if (!std::isfinite(value)) fail(fmt::format("ulp of {}: the value must be finite", value));
   if (is_integer(dtype)) return 1;
-  const FloatFormat format = float_format(dtype);
+  const FloatFormat format = format_of(dtype);
   const int exponent = std::clamp(exponent_of(value), format.min_exponent, format.max_exponent);
   // In two steps, since the least subnormal of f64 is no normal number of it.
   return power_of_two(exponent) * power_of_two(1 - format.precision);

@@ -51,12 +51,10 @@ struct Row {
 struct Keys {
   std::int64_t first, end;
 };
-// get(tensor, index) gives an element.
-template <class Get>
-Keys keys_of(const Heads& h, const Row& row, Get get) {
+inline Keys keys_of(const Heads& h, const Row& row, const Values& values) {
   const std::int64_t most = h.tokens(Heads::Of::keys, row.sequence);
   const std::int64_t keys =
-      h.lengths ? std::clamp(static_cast<std::int64_t>(get("key_lengths", row.sequence)),
+      h.lengths ? std::clamp(static_cast<std::int64_t>(values("key_lengths")(row.sequence)),
                              std::int64_t{0}, most)
                 : most;
   const std::int64_t queries = h.tokens(Heads::Of::queries, row.sequence);
@@ -70,13 +68,12 @@ struct RowInputs {
   test::AttentionProblem problem;
   std::vector<double> q, k, v, bias;
 };
-template <class Get>
-void append(std::vector<double>& to, const char* tensor, std::int64_t first, std::int64_t count,
-            Get get) {
-  for (std::int64_t i = 0; i < count; ++i) to.push_back(get(tensor, first + i));
+inline void append(std::vector<double>& to, const Elements& elements, std::int64_t first,
+                   std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) to.push_back(elements(first + i));
 }
-template <class Get>
-RowInputs row_inputs(const Heads& h, double scale, const Row& row, const Keys& keys, Get get) {
+inline RowInputs row_inputs(const Heads& h, double scale, const Row& row, const Keys& keys,
+                            const Values& values) {
   RowInputs result{{.queries = 1,
                     .keys = keys.end - keys.first,
                     .depth = h.depth,
@@ -86,22 +83,22 @@ RowInputs row_inputs(const Heads& h, double scale, const Row& row, const Keys& k
                    {},
                    {},
                    {}};
-  append(result.q, "q", h.at(Heads::Of::queries, h.depth, row.sequence, row.head, row.query),
-         h.depth, get);
+  const Elements k = values("k"), v = values("v");
+  append(result.q, values("q"),
+         h.at(Heads::Of::queries, h.depth, row.sequence, row.head, row.query), h.depth);
   for (std::int64_t j = keys.first; j < keys.end; ++j) {
     const std::int64_t head = h.kv_head(row.head);
-    append(result.k, "k", h.at(Heads::Of::keys, h.depth, row.sequence, head, j), h.depth, get);
-    append(result.v, "v", h.at(Heads::Of::keys, h.value_depth, row.sequence, head, j),
-           h.value_depth, get);
+    append(result.k, k, h.at(Heads::Of::keys, h.depth, row.sequence, head, j), h.depth);
+    append(result.v, v, h.at(Heads::Of::keys, h.value_depth, row.sequence, head, j), h.value_depth);
   }
   if (h.bias)
-    append(result.bias, "bias", (row.head * h.queries + row.query) * h.keys + keys.first,
-           keys.end - keys.first, get);
+    append(result.bias, values("bias"), (row.head * h.queries + row.query) * h.keys + keys.first,
+           keys.end - keys.first);
   return result;
 }
-template <class Get>
-test::AttentionOracle row_oracle(const Heads& h, double scale, const Row& row, Get get) {
-  const RowInputs in = row_inputs(h, scale, row, keys_of(h, row, get), get);
+inline test::AttentionOracle row_oracle(const Heads& h, double scale, const Row& row,
+                                        const Values& values) {
+  const RowInputs in = row_inputs(h, scale, row, keys_of(h, row, values), values);
   return test::attention_oracle(in.problem, in.q, in.k, in.v, in.bias);
 }
 
@@ -117,8 +114,7 @@ struct Results {
   std::vector<double> log_sum, query_condition;
 };
 
-template <class Get>
-Results results_of(const Heads& h, double scale, Get get) {
+inline Results results_of(const Heads& h, double scale, const Values& values) {
   const auto of_queries = [&](std::int64_t length) {
     return static_cast<std::size_t>(test::element_count(h.extents(Heads::Of::queries, length)));
   };
@@ -130,7 +126,7 @@ Results results_of(const Heads& h, double scale, Get get) {
   for (std::int64_t b = 0; b < h.batch; ++b)
     for (std::int64_t head = 0; head < h.heads; ++head)
       for (std::int64_t i = 0; i < h.tokens(Heads::Of::queries, b); ++i) {
-        const test::AttentionOracle row = row_oracle(h, scale, {b, head, i}, get);
+        const test::AttentionOracle row = row_oracle(h, scale, {b, head, i}, values);
         const auto to = h.at(Heads::Of::queries, h.value_depth, b, head, i);
         std::copy(row.value.begin(), row.value.end(), all.value.begin() + to);
         std::copy(row.weighted_abs.begin(), row.weighted_abs.end(), all.weighted_abs.begin() + to);
@@ -143,27 +139,19 @@ Results results_of(const Heads& h, double scale, Get get) {
   return all;
 }
 
-// For oracles of single rows: elements of what a test holds.
-inline auto getter(const Inputs& inputs) {
-  std::map<std::string_view, const std::vector<double>*> tensors;
-  for (const auto& [name, input] : inputs) tensors[name] = &input.values;
-  return [tensors = std::move(tensors)](const char* name, std::int64_t i) {
-    return (*tensors.at(name))[static_cast<std::size_t>(i)];
-  };
-}
-// The same of what is timed.
-inline auto getter(const Problem& problem, const Values& values) {
-  std::map<std::string_view, Elements> tensors;
-  for (const Tensor& tensor : problem.inputs) tensors[tensor.name] = values(tensor.name);
-  return [tensors = std::move(tensors)](const char* name, std::int64_t i) {
-    return tensors.at(name)(i);
+// What a test holds.
+inline Values values_of(const Inputs& inputs) {
+  return [&inputs](std::string_view tensor) -> Elements {
+    return [&all = inputs.at(std::string(tensor)).values](std::int64_t i) {
+      return all[static_cast<std::size_t>(i)];
+    };
   };
 }
 
 inline References references(const Problem& problem, const Inputs& inputs) {
   const Heads h = heads_of(problem);
   const auto all =
-      std::make_shared<Results>(results_of(h, problem.scalars.at("scale"), getter(inputs)));
+      std::make_shared<Results>(results_of(h, problem.scalars.at("scale"), values_of(inputs)));
   References result;
   result["out"] = {all->value, [=, dtype = problem.dtype](std::string_view variant) {
                      std::vector<double> bounds;
@@ -185,7 +173,6 @@ inline References references(const Problem& problem, const Inputs& inputs) {
 inline Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                           std::int64_t count, const Values& values) {
   const Heads h = heads_of(problem);
-  const auto get = getter(problem, values);
   const bool is_out = output == "out";
   const std::int64_t length = is_out ? h.value_depth : 1;
   Results all;
@@ -193,7 +180,7 @@ inline Reference elements(const Problem& problem, std::string_view output, std::
   for (std::int64_t i = first; i < first + count; ++i) {
     if (i == first || i % length == 0)
       row = row_oracle(h, problem.scalars.at("scale"),
-                       row_at(h.heads, h.queries, is_out && h.tokens_first, i / length), get);
+                       row_at(h.heads, h.queries, is_out && h.tokens_first, i / length), values);
     const auto at = static_cast<std::size_t>(i % length);
     all.value.push_back(is_out ? row.value[at] : row.log_sum[0]);
     all.weighted_abs.push_back(is_out ? row.weighted_abs[at] : 0);

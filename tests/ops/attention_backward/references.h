@@ -54,18 +54,17 @@ inline std::vector<double> bounds(std::string_view variant, Dtype dtype, const H
 }
 
 // The gradients of a query and some keys that it sees.
-template <class Get>
-test::AttentionBackwardOracle row_oracle(const Heads& h, double scale, const Row& row,
-                                         const Keys& keys, Get get) {
+inline test::AttentionBackwardOracle row_oracle(const Heads& h, double scale, const Row& row,
+                                                const Keys& keys, const Values& values) {
   const attention_references::RowInputs in =
-      attention_references::row_inputs(h, scale, row, keys, get);
+      attention_references::row_inputs(h, scale, row, keys, values);
   const std::int64_t at =
       h.at(Heads::Of::queries, h.value_depth, row.sequence, row.head, row.query);
   std::vector<double> out, dout;
-  attention_references::append(out, "out", at, h.value_depth, get);
-  attention_references::append(dout, "dout", at, h.value_depth, get);
+  attention_references::append(out, values("out"), at, h.value_depth);
+  attention_references::append(dout, values("dout"), at, h.value_depth);
   const std::vector<double> log_sum = {
-      get("log_sum", h.log_sum_at(row.sequence, row.head, row.query))};
+      values("log_sum")(h.log_sum_at(row.sequence, row.head, row.query))};
   return test::attention_backward_oracle(in.problem,
                                          {in.q, in.k, in.v, out, log_sum, dout, in.bias});
 }
@@ -73,7 +72,7 @@ test::AttentionBackwardOracle row_oracle(const Heads& h, double scale, const Row
 inline References references(const Problem& problem, const Inputs& inputs) {
   const Heads h = heads_of(problem);
   const double scale = problem.scalars.at("scale");
-  const auto get = attention_references::getter(inputs);
+  const Values values = attention_references::values_of(inputs);
   const auto all = std::make_shared<std::map<std::string, AttentionGradient, std::less<>>>();
   for (const Tensor& output : problem.outputs)
     all->emplace(output.name, AttentionGradient(output.size()));
@@ -81,8 +80,8 @@ inline References references(const Problem& problem, const Inputs& inputs) {
     for (std::int64_t head = 0; head < h.heads; ++head)
       for (std::int64_t i = 0; i < h.tokens(Heads::Of::queries, b); ++i) {
         const Row row{b, head, i};
-        const Keys keys = attention_references::keys_of(h, row, get);
-        const test::AttentionBackwardOracle gradients = row_oracle(h, scale, row, keys, get);
+        const Keys keys = attention_references::keys_of(h, row, values);
+        const test::AttentionBackwardOracle gradients = row_oracle(h, scale, row, keys, values);
         all->at("dq").add(h.at(Heads::Of::queries, h.depth, b, head, i), gradients.dq);
         for (std::int64_t j = keys.first; j < keys.end; ++j)
           for (const auto& [to, from, length] : {std::tuple{"dk", &gradients.dk, h.depth},
@@ -105,13 +104,12 @@ inline References references(const Problem& problem, const Inputs& inputs) {
 
 // A row of an output: of dq by all keys that the query sees, of dk and dv by all queries of the
 // group's heads that see the key.
-template <class Get>
-AttentionGradient row_of(const Heads& h, double scale, std::string_view output, std::int64_t n,
-                         Get get) {
+inline AttentionGradient row_of(const Heads& h, double scale, std::string_view output,
+                                std::int64_t n, const Values& values) {
   using attention_references::row_at;
   if (output == "dq") {
     const Row row = row_at(h.heads, h.queries, h.tokens_first, n);
-    return row_oracle(h, scale, row, attention_references::keys_of(h, row, get), get).dq;
+    return row_oracle(h, scale, row, attention_references::keys_of(h, row, values), values).dq;
   }
   const Row key = row_at(h.kv_heads, h.keys, h.tokens_first, n);
   const std::int64_t group = h.heads / h.kv_heads;
@@ -119,10 +117,10 @@ AttentionGradient row_of(const Heads& h, double scale, std::string_view output, 
   for (std::int64_t head = key.head * group; head < (key.head + 1) * group; ++head)
     for (std::int64_t i = 0; i < h.queries; ++i) {
       const Row row{key.sequence, head, i};
-      const Keys seen = attention_references::keys_of(h, row, get);
+      const Keys seen = attention_references::keys_of(h, row, values);
       if (key.query < seen.first || key.query >= seen.end) continue;
       const test::AttentionBackwardOracle pair =
-          row_oracle(h, scale, row, {key.query, key.query + 1}, get);
+          row_oracle(h, scale, row, {key.query, key.query + 1}, values);
       sum.add(0, output == "dk" ? pair.dk : pair.dv);
     }
   return sum;
@@ -131,12 +129,11 @@ AttentionGradient row_of(const Heads& h, double scale, std::string_view output, 
 inline Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
                           std::int64_t count, const Values& values) {
   const Heads h = heads_of(problem);
-  const auto get = attention_references::getter(problem, values);
   const std::int64_t length = output == "dv" ? h.value_depth : h.depth;
   AttentionGradient row, all;
   for (std::int64_t i = first; i < first + count; ++i) {
     if (i == first || i % length == 0)
-      row = row_of(h, problem.scalars.at("scale"), output, i / length, get);
+      row = row_of(h, problem.scalars.at("scale"), output, i / length, values);
     all.append(row.part(i % length, 1));
   }
   return {all.value,

@@ -36,7 +36,7 @@ inline void draw_forward(const Problem& problem, Inputs& inputs) {
   }
   const Heads h = heads_of(problem);
   attention_references::Results forward = attention_references::results_of(
-      h, problem.scalars.at("scale"), attention_references::getter(inputs));
+      h, problem.scalars.at("scale"), attention_references::values_of(inputs));
   const auto store = [&](const char* tensor, Dtype dtype, std::vector<double>& of_oracle) {
     for (double& value : of_oracle) value = test::round_to(dtype, value);
     inputs.try_emplace(tensor, values(dtype, std::move(of_oracle)));

@@ -174,17 +174,17 @@ struct Run {
   }
 };
 
-// Elements [first, first + count) of out; get(tensor, index) gives an input's.
-template <class Get>
-Reference attended(const Problem& problem, std::int64_t first, std::int64_t count, Get get) {
+// Elements [first, first + count) of out.
+Reference attended(const Problem& problem, std::int64_t first, std::int64_t count,
+                   const Values& values) {
   const Cache cache = cache_of(problem);
   const Heads& h = cache.heads;
-  const auto entry = [&](std::int64_t i) { return static_cast<std::int64_t>(get("table", i)); };
-  const auto contiguous = [&](const char* tensor, std::int64_t i) {
-    const std::string_view name = tensor;
-    if (name == "k") return get(tensor, cache.place(i, h.depth, entry));
-    if (name == "v") return get(tensor, cache.place(i, h.value_depth, entry));
-    return get(tensor, i);
+  const Elements table = cache.page > 0 ? values("table") : nullptr;
+  const auto entry = [&](std::int64_t i) { return static_cast<std::int64_t>(table(i)); };
+  const Values contiguous = [&](std::string_view tensor) -> Elements {
+    if (tensor != "k" && tensor != "v") return values(tensor);
+    return [&, of_pages = values(tensor), length = tensor == "k" ? h.depth : h.value_depth](
+               std::int64_t i) { return of_pages(cache.place(i, length, entry)); };
   };
   struct Terms {
     double weighted_abs, condition;
@@ -220,13 +220,13 @@ Reference attended(const Problem& problem, std::int64_t first, std::int64_t coun
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
-  return {{"out",
-           attended(problem, 0, problem.outputs[0].size(), attention_references::getter(inputs))}};
+  return {{"out", attended(problem, 0, problem.outputs[0].size(),
+                           attention_references::values_of(inputs))}};
 }
 
 Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
                    const Values& values) {
-  return attended(problem, first, count, attention_references::getter(problem, values));
+  return attended(problem, first, count, values);
 }
 
 // A sample of attention's whose keys and values are put into pages, of which nothing else is known.

@@ -91,20 +91,23 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
     vendor::split(vendor, dtype, a.whole, a.parts, shape, stream);
 }
 
-Source source(const Problem& problem, std::string_view output, std::int64_t i, const Bits&) {
+SourceOfElement sources(const Problem& problem, std::string_view output, const Bits&) {
   const std::int64_t cols = problem.tensor(output).extents[1];
-  const std::int64_t row = i / cols;
-  std::int64_t col = i % cols;
-  if (op_of(problem) == concat::Op::concat) {
-    const Tensor* part = problem.inputs.data();
-    for (; col >= part->extents[1]; ++part) col -= part->extents[1];
-    return {part->name, row * part->extents[1] + col};
-  }
+  if (op_of(problem) == concat::Op::concat)
+    return [&problem, cols](std::int64_t i) -> Source {
+      std::int64_t col = i % cols;
+      const Tensor* part = problem.inputs.data();
+      for (; col >= part->extents[1]; ++part) col -= part->extents[1];
+      return {part->name, i / cols * part->extents[1] + col};
+    };
+  std::int64_t first = 0;
   for (const Tensor& part : problem.outputs) {
     if (part.name == output) break;
-    col += part.extents[1];
+    first += part.extents[1];
   }
-  return {"whole", row * problem.inputs[0].extents[1] + col};
+  return [first, cols, whole = problem.inputs[0].extents[1]](std::int64_t i) -> Source {
+    return {"whole", i / cols * whole + first + i % cols};
+  };
 }
 
 std::size_t launches(std::string_view, const Problem& problem) {
@@ -151,7 +154,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 
 Card concat_card() {
   Card card;
-  only_moves(card, source);
+  only_moves(card, sources);
   card.problem = problem;
   card.forms = {"concat", "split"};
   card.variants = variants_of(concat::kVariants, Run{});

@@ -71,8 +71,8 @@ std::vector<std::string> sizes(Dtype dtype) {
 
 Card copy_card() {
   Card card;
-  only_moves(card, [](const Problem&, std::string_view, std::int64_t i, const Bits&) {
-    return Source{"x", i};
+  only_moves(card, [](const Problem&, std::string_view, const Bits&) -> SourceOfElement {
+    return [](std::int64_t i) { return Source{"x", i}; };
   });
   card.problem = problem;
   card.variants = variants_of(copy::kVariants, Run{});

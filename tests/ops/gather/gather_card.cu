@@ -86,12 +86,14 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                  {p.outer, p.extent, p.inner, p.count}, stream);
 }
 
-Source source(const Problem& problem, std::string_view, std::int64_t i, const Bits& bits) {
+SourceOfElement sources(const Problem& problem, std::string_view, const Bits& bits) {
   const std::int64_t rows = problem.inputs[0].extents[1];
   const std::int64_t inner = problem.outputs[0].extents[2], count = problem.outputs[0].extents[1];
-  const std::int64_t row = i / inner;
-  const auto from = static_cast<std::int64_t>(bits("index", row % count)); // none is negative
-  return {"table", (row / count * rows + from) * inner + i % inner};
+  return [=, &bits](std::int64_t i) -> Source {
+    const std::int64_t row = i / inner;
+    const auto from = static_cast<std::int64_t>(bits("index", row % count)); // none is negative
+    return {"table", (row / count * rows + from) * inner + i % inner};
+  };
 }
 
 // The kernel that must run, and its word.
@@ -147,7 +149,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 
 Card gather_card() {
   Card card;
-  only_moves(card, source);
+  only_moves(card, sources);
   card.problem = problem;
   card.forms = {"i32", "i64"};
   card.variants = variants_of(gather::kVariants, Run{});

@@ -157,20 +157,22 @@ Place place_in_cache(const Extents& e, std::int64_t row, const Bits& bits) {
   return {-1, 0, 0};
 }
 
-Source source(const Problem& problem, std::string_view output, std::int64_t i, const Bits& bits) {
+SourceOfElement sources(const Problem& problem, std::string_view output, const Bits& bits) {
   const Extents e = extents_of(problem);
   const bool keys = output == "k_cache";
   const std::int64_t length = keys ? e.depth : e.value_depth;
-  const Place place = place_in_cache(e, i / length, bits);
-  if (place.sequence >= 0 && place.token < e.keys) {
-    const auto before =
-        static_cast<std::int32_t>(static_cast<std::uint32_t>(bits("lengths", place.sequence)));
-    const std::int64_t token = place.token - before;
-    if (token >= 0 && token < e.tokens)
-      return {keys ? "k" : "v",
-              ((place.sequence * e.tokens + token) * e.heads + place.head) * length + i % length};
-  }
-  return {output, i};
+  return [=, &bits](std::int64_t i) -> Source {
+    const Place place = place_in_cache(e, i / length, bits);
+    if (place.sequence >= 0 && place.token < e.keys) {
+      const auto before =
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(bits("lengths", place.sequence)));
+      const std::int64_t token = place.token - before;
+      if (token >= 0 && token < e.tokens)
+        return {keys ? "k" : "v",
+                ((place.sequence * e.tokens + token) * e.heads + place.head) * length + i % length};
+    }
+    return {output, i};
+  };
 }
 
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
@@ -198,7 +200,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 
 Card kv_append_card() {
   Card card;
-  only_moves(card, source);
+  only_moves(card, sources);
   card.problem = problem;
   card.variants = variants_of(kv_append::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };

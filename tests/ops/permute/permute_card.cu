@@ -69,8 +69,7 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                   call.address("x"), call.address("y"), stream);
 }
 
-Source source(const Problem& problem, std::string_view, std::int64_t i, const Bits&) {
-  const permute::Permutation p = permutation_of(problem);
+Source source(const permute::Permutation& p, std::int64_t i) {
   std::array<std::int64_t, permute::kMaxRank> coordinate{};
   const auto at = [](int axis) { return static_cast<std::size_t>(axis); };
   for (int d = p.rank - 1; d >= 0; --d) {
@@ -81,6 +80,9 @@ Source source(const Problem& problem, std::string_view, std::int64_t i, const Bi
   std::int64_t place = 0;
   for (int d = 0; d < p.rank; ++d) place = place * p.shape[at(d)] + coordinate[at(d)];
   return {"x", place};
+}
+SourceOfElement sources(const Problem& problem, std::string_view, const Bits&) {
+  return [p = permutation_of(problem)](std::int64_t i) { return source(p, i); };
 }
 
 std::vector<std::string> sizes(Dtype) {
@@ -94,7 +96,7 @@ std::vector<std::string> sizes(Dtype) {
 
 Card permute_card() {
   Card card;
-  only_moves(card, source);
+  only_moves(card, sources);
   card.problem = problem;
   card.variants = variants_of(permute::kVariants, Run{});
   card.resolved = [](const Problem&) {

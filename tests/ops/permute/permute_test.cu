@@ -136,12 +136,13 @@ KG_OWN_TEST(MoreThan2To31Elements) {
     fill_bytes(x.data(), 0x3C, x.bytes(), judge.stream());
     for (const std::string order : {"021", "102"}) {
       const Problem problem = problem_of(judge.card(), judge.dtype(), patterns(order, extents));
+      const card::SourceOfElement source = judge.card().source(problem, "y", {});
       test::Marks<T> before, after;
       std::uint64_t bits = 1;
       for (const std::int64_t i :
            {std::int64_t{0}, std::int64_t{1} << 30, std::int64_t{1} << 31, count - 1}) {
         after[i] = test::from_raw_bits<T>(bits);
-        before[judge.card().source(problem, "y", i, {}).index] = test::from_raw_bits<T>(bits++);
+        before[source(i).index] = test::from_raw_bits<T>(bits++);
       }
       test::put(before, x, judge.stream());
       for (const Variant& variant : judge.card().variants) {

@@ -54,9 +54,10 @@ std::vector<std::string> sizes(Dtype) {
 
 Card transpose_card() {
   Card card;
-  only_moves(card, [](const Problem& problem, std::string_view, std::int64_t i, const Bits&) {
-    const std::vector<std::int64_t>& x = problem.inputs[0].extents;
-    return Source{"x", i % x[0] * x[1] + i / x[0]};
+  only_moves(card, [](const Problem& problem, std::string_view, const Bits&) -> SourceOfElement {
+    return [&x = problem.inputs[0].extents](std::int64_t i) {
+      return Source{"x", i % x[0] * x[1] + i / x[0]};
+    };
   });
   card.problem = problem;
   card.variants = variants_of(transpose::kVariants, Run{});
