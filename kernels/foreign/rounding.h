@@ -8,6 +8,9 @@
 #include <cfenv>
 #include <cmath>
 #include <functional>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace kg::foreign {
 
@@ -19,12 +22,26 @@ Float held(Float value) {
   return stored;
 }
 
+// The CPU rounds so while it lives. float and double are SSE's on x86-64; fesetround waits for the
+// old unit of floating point, too, and takes ten times as long.
+class Rounding {
+ public:
+#if defined(__x86_64__)
+  explicit Rounding(int mode) { _mm_setcsr((before_ & ~_MM_ROUND_MASK) | unsigned(mode) << 3); }
+  ~Rounding() { _mm_setcsr(before_); }
+
+ private:
+  const unsigned before_ = _mm_getcsr();
+#else
+  explicit Rounding(int mode) { std::fesetround(mode); }
+  ~Rounding() { std::fesetround(FE_TONEAREST); }
+#endif
+};
+
 template <int mode, class Operation, class... Floats>
 auto rounded(Operation operation, Floats... operands) {
-  std::fesetround(mode);
-  const auto result = held(operation(held(operands)...));
-  std::fesetround(FE_TONEAREST);
-  return result;
+  const Rounding rounding(mode);
+  return held(operation(held(operands)...));
 }
 
 struct SquareRoot {

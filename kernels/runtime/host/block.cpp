@@ -6,6 +6,7 @@
 #include "runtime/host/virtual_device.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <thread>
@@ -27,8 +28,11 @@ struct Aborted {};
 
 // Behind the dynamic shared memory that a launch asked for lie these bytes; a kernel that changes
 // them has run over its end.
-constexpr std::size_t kSharedGuardBytes = 256;
-constexpr unsigned char kSharedGuard = 0xC3;
+constexpr auto kSharedGuard = [] {
+  std::array<unsigned char, 256> bytes{};
+  bytes.fill(0xC3);
+  return bytes;
+}();
 
 std::uint64_t next_random(std::uint64_t& state) { // xorshift64*, Vigna 2016
   state ^= state >> 12;
@@ -52,7 +56,7 @@ unsigned choose_bit(unsigned mask, ThreadOrder order, std::uint64_t& random) {
 } // namespace
 
 Block::Block() {
-  constexpr std::size_t kBytes = kSharedBytesOptIn + kSharedGuardBytes;
+  constexpr std::size_t kBytes = kSharedBytesOptIn + kSharedGuard.size();
   constexpr std::size_t kPages = (kBytes + kSharedAlignment - 1) / kSharedAlignment;
   shared_.reset(
       static_cast<unsigned char*>(std::aligned_alloc(kSharedAlignment, kPages * kSharedAlignment)));
@@ -67,19 +71,18 @@ std::uint64_t Block::random_bits() { return next_random(random_); }
 
 void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) {
   prepare(launch, index, groups);
-  std::memset(shared_memory() + launch.shared_bytes, kSharedGuard, kSharedGuardBytes);
+  std::ranges::copy(kSharedGuard, shared_memory() + launch.shared_bytes);
   current_block = this;
   if (observer) observer->block_began(*this);
   loop(nullptr);
   if (observer) observer->block_ended(*this);
   current_block = nullptr;
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
-  const unsigned char* guard = shared_memory() + launch.shared_bytes;
-  for (std::size_t i = 0; i < kSharedGuardBytes; ++i) {
-    if (guard[i] != kSharedGuard) {
-      shared_overrun(i);
-    }
-  }
+  const unsigned char* const guard = shared_memory() + launch.shared_bytes;
+  // Byte by byte, the look would cost a block of one warp as much as ten of its threads.
+  if (std::memcmp(guard, kSharedGuard.data(), kSharedGuard.size()) != 0) [[unlikely]]
+    shared_overrun(static_cast<std::size_t>(
+        std::mismatch(kSharedGuard.begin(), kSharedGuard.end(), guard).second - guard));
 }
 
 void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& groups) {
