@@ -5,11 +5,23 @@
 
 # kernelgrade_device_sources(<target> <file>...): adds .cu files to a target, compiled by nvcc on cuda and as C++ on host.
 function(kernelgrade_device_sources target)
-  target_sources(${target} PRIVATE ${ARGN})
   if(KERNELGRADE_BACKEND STREQUAL "host")
-    # The compiler goes by the ending of a name; -x says what the file is. CUDA code reads floats as int4 and the like.
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-x;c++;-fno-strict-aliasing")
+    kernelgrade_host_sources(${target} ${ARGN})
+  else()
+    target_sources(${target} PRIVATE ${ARGN})
   endif()
+endfunction()
+
+# kernelgrade_host_sources(<target> <file>...): adds .cu files that hold no kernel, compiled as C++ on both: nvcc, which parses a file once
+# for the host and once for each architecture, takes several times as long.
+function(kernelgrade_host_sources target)
+  target_sources(${target} PRIVATE ${ARGN})
+  # The compiler goes by the ending of a name; -x says what the file is. CUDA code reads floats as int4 and the like.
+  set(options -x c++ -fno-strict-aliasing)
+  if(KERNELGRADE_BACKEND STREQUAL "cuda")
+    list(APPEND options -include runtime/cuda/device_names.h) # as nvcc includes its own names before a source
+  endif()
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "${options}")
 endfunction()
 
 # A compiler newer than those of CI may warn of more, which must not keep a user from building. CI sets the variable CI.

@@ -1,7 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_add_op(<op> CATEGORY <category> DTYPES <dtype>... [SOURCES <file>...] [TEXTS <file>...] [USES <op>...])
+# kernelgrade_add_op(<op> CATEGORY <category> DTYPES <dtype>... [SOURCES <file>...] [TEXTS <file>...] [USES <op>...]
+#   [KERNELS_IN_TESTS])
 #
 # Adds an operation whole. From these files, each of which must exist:
 #   kernels/<op>/<op>.h, kernels/<op>/<SOURCES> (default <op>.cu)   the kernels
@@ -24,7 +25,7 @@
 #   cost.<op>.<dtype>          CTest tests that gate the costs counted on the executor (host backend, g++), label perf
 # and hands the op to `kernelgrade`, the command. kernelgrade_finish() comes after the last op. USES: ops whose `run` it calls, added
 # before it. TEXTS: of kernels that are compiled at run time, kernels/<op>/<name>.cuh; each becomes the string kg::<op>::<name>, which
-# kernels/<op>/<name>.h declares.
+# kernels/<op>/<name>.h declares. KERNELS_IN_TESTS: <op>_test.cu has kernels of its own.
 
 include(Embed)
 
@@ -61,7 +62,7 @@ if(count GREATER 0)
 endif()
 
 function(kernelgrade_add_op op)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CATEGORY" "DTYPES;SOURCES;TEXTS;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "KERNELS_IN_TESTS" "CATEGORY" "DTYPES;SOURCES;TEXTS;USES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "kernelgrade_add_op(${op}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -123,7 +124,11 @@ function(kernelgrade_add_op op)
   endif()
 
   add_library(kernelgrade_${op}_tests OBJECT)
-  kernelgrade_device_sources(kernelgrade_${op}_tests ${test})
+  if(arg_KERNELS_IN_TESTS)
+    kernelgrade_device_sources(kernelgrade_${op}_tests ${test})
+  else()
+    kernelgrade_host_sources(kernelgrade_${op}_tests ${test})
+  endif()
   target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade::vendor kernelgrade_test_main)
   kernelgrade_add_card(${op} ${card} CATEGORY ${arg_CATEGORY} DTYPES ${arg_DTYPES})
   target_link_libraries(kernelgrade_${op}_tests PUBLIC kernelgrade_${op}_card kernelgrade_contract)
@@ -252,7 +257,7 @@ function(kernelgrade_add_card op file)
     set_source_files_properties(${PROJECT_BINARY_DIR}/cards/${op}_${part}.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
   add_library(kernelgrade_${op}_card STATIC ${PROJECT_BINARY_DIR}/cards/${op}_card.cpp)
-  kernelgrade_device_sources(kernelgrade_${op}_card ${file})
+  kernelgrade_host_sources(kernelgrade_${op}_card ${file})
   target_link_libraries(kernelgrade_${op}_card PUBLIC kernelgrade_${op} kernelgrade::vendor kernelgrade_card)
   target_compile_options(kernelgrade_${op}_card PRIVATE ${KERNELGRADE_BRIEF_COMPILATION})
   kernelgrade_warnings(kernelgrade_${op}_card)

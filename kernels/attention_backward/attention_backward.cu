@@ -36,8 +36,8 @@ void require_valid(const Problem<T>& p) {
   const attention::Problem<T>& f = p.forward;
   attention::require_valid(kName, f);
   require(f.heads > 0, "attention_backward: heads is 0; it must be 1 or more");
-  for (const Strides& stride : {p.dout_stride, p.dq_stride, p.dk_stride, p.dv_stride})
-    attention::require_no_sequences(kName, f, stride);
+  const Strides strides[] = {p.dout_stride, p.dq_stride, p.dk_stride, p.dv_stride};
+  for (const Strides& stride : strides) attention::require_no_sequences(kName, f, stride);
 }
 
 // The tensors beside the forward pass's.

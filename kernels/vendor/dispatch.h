@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What every operation's dispatch does: check arguments, find the variant. An operation's backends
-// (host/<op>.cpp, cuda/<op>.cu) each define its table of variants; they see only problems that
+// (host/<op>.cpp, cuda/<op>) each define its table of variants; they see only problems that
 // passed the checks. The functions in a table may be asked for support without a device.
 #pragma once
 
