@@ -114,9 +114,10 @@ Tensor embed(Tape& tape, Tensor table, const Tokens& tokens) {
   return y;
 }
 
-Positions positions(Tape& tape, const Tokens& tokens, std::int64_t depth, double base) {
+Positions positions(Tape& tape, const Tokens& tokens, std::int64_t count, std::int64_t depth,
+                    double base) {
   std::vector<float> cosine, sine;
-  for (std::int64_t position = 0; position < tokens.sequence; ++position)
+  for (std::int64_t position = 0; position < count; ++position)
     for (std::int64_t pair = 0; pair < depth / 2; ++pair) {
       const double exponent = -2.0 * static_cast<double>(pair) / static_cast<double>(depth);
       const double angle = static_cast<double>(position) * std::pow(base, exponent);
@@ -126,9 +127,9 @@ Positions positions(Tape& tape, const Tokens& tokens, std::int64_t depth, double
   std::vector<std::int32_t> of_token;
   for (std::int64_t token = 0; token < tokens.count(); ++token)
     of_token.push_back(static_cast<std::int32_t>(token % tokens.sequence));
-  return {tape.constant("rope.cosine", tokens.sequence, depth / 2, std::move(cosine)),
-          tape.constant("rope.sine", tokens.sequence, depth / 2, std::move(sine)),
-          tape.constant("rope.position", tokens.count(), 1, std::move(of_token)), tokens.sequence};
+  return {tape.constant("rope.cosine", count, depth / 2, std::move(cosine)),
+          tape.constant("rope.sine", count, depth / 2, std::move(sine)),
+          tape.constant("rope.position", tokens.count(), 1, std::move(of_token)), count};
 }
 
 void rotate(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions) {

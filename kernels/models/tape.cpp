@@ -26,6 +26,7 @@ const char* name(Phase phase) {
   case Phase::forward: return "forward";
   case Phase::backward: return "backward";
   case Phase::update: return "update";
+  case Phase::decode: return "decode";
   }
   return "";
 }
@@ -46,6 +47,12 @@ Tensor Tape::parameter(Parameter description) {
   const std::string first = description.parts.empty() ? "?" : description.parts.front().name;
   require(in_parts == rows, first + ": its parts have " + std::to_string(in_parts) +
                                 " rows and it has " + std::to_string(rows));
+  for (const Parameter& known : parameters_)
+    if (known.parts.front().name == first) {
+      require(known.value.rows == rows && known.value.cols == cols,
+              first + ": it is described twice, with other extents");
+      return known.value;
+    }
   description.value = add(first, rows, cols, Kind::parameter);
   parameters_.push_back(std::move(description));
   return parameters_.back().value;

@@ -48,7 +48,8 @@ class Addresses {
   std::span<const std::int64_t> offsets_;
 };
 
-enum class Phase { forward, backward, update };
+// decode: one more token for each sequence, as often as wanted, once forward has taken the prompts.
+enum class Phase { forward, backward, update, decode };
 const char* name(Phase phase);
 
 // What a step gets when it runs.
@@ -88,7 +89,8 @@ struct Parameter {
 class Tape {
  public:
   // What is there before the first step and after the last.
-  Tensor parameter(Parameter description); // its value's extents alone are looked at
+  // Of the value its extents alone are looked at. One that is described again is the same one.
+  Tensor parameter(Parameter description);
   Tensor input(const std::string& name, std::int64_t rows, std::int64_t cols);
   Tensor constant(const std::string& name, std::int64_t rows, std::int64_t cols,
                   std::vector<float> values);

@@ -16,14 +16,25 @@
 namespace kg::models {
 namespace {
 
+// Where keys and values are kept: a cache per layer, and how far the sequences are.
+struct Memory {
+  std::vector<Cache> layers;
+  Progress progress;
+};
+
 // What all blocks share.
 struct Stage {
   Tape& tape;
   const TransformerConfig& config;
   const Tokens& tokens;
   const Positions& positions;
-  Heads heads() const { return {config.heads, config.kv_heads, config.head_dim}; }
+  const Memory* memory = nullptr; // of a model that generates
+  bool decodes = false;           // the newest token of each sequence alone
 };
+
+Heads heads_of(const TransformerConfig& config) {
+  return {config.heads, config.kv_heads, config.head_dim};
+}
 
 // Uniform with a standard deviation of 0.02, the initializer_range of these models; biases and
 // norms, which begin with 0 and 1 there, vary here, so that a test can see what they do.
@@ -33,7 +44,17 @@ Tensor norm(Tape& tape, const TransformerConfig& config, const std::string& name
   return vector(tape, {{name + ".weight", config.hidden}}, 1, kSpread);
 }
 
-Tensor self_attention(const Stage& at, const std::string& name, Tensor x) {
+// Each token looks at those before it and at itself.
+Tensor look_back(const Stage& at, std::int64_t layer, Tensor qkv) {
+  const Heads heads = heads_of(at.config);
+  if (at.memory == nullptr) return attention(at.tape, qkv, heads, at.tokens);
+  const Cache& cache = at.memory->layers[static_cast<std::size_t>(layer)];
+  append(at.tape, qkv, heads, at.memory->progress, cache);
+  return at.decodes ? cached_attention(at.tape, qkv, heads, at.memory->progress, cache)
+                    : attention(at.tape, qkv, heads, at.tokens);
+}
+
+Tensor self_attention(const Stage& at, std::int64_t layer, const std::string& name, Tensor x) {
   Tape& tape = at.tape;
   const TransformerConfig& config = at.config;
   const Layer here(tape, "self_attn");
@@ -48,8 +69,8 @@ Tensor self_attention(const Stage& at, const std::string& name, Tensor x) {
   const Tensor out = weight(tape, {{name + ".o_proj.weight", config.hidden}}, q, kSpread);
 
   const Tensor qkv = linear(tape, x, in, bias);
-  rotate(tape, qkv, at.heads(), at.positions);
-  return linear(tape, attention(tape, qkv, at.heads(), at.tokens), out);
+  rotate(tape, qkv, heads_of(config), at.positions);
+  return linear(tape, look_back(at, layer, qkv), out);
 }
 
 Tensor feed_forward(const Stage& at, const std::string& name, Tensor x) {
@@ -65,7 +86,8 @@ Tensor feed_forward(const Stage& at, const std::string& name, Tensor x) {
   return linear(tape, swiglu(tape, linear(tape, x, gate_up)), down);
 }
 
-// The decoder's stack: from words to one logit per word of the vocabulary.
+// The decoder's stack: from words to one logit per word of the vocabulary, for each token, or where
+// the model generates, for each sequence's last.
 Tensor decode(const Stage& at) {
   Tape& tape = at.tape;
   const TransformerConfig& config = at.config;
@@ -89,11 +111,12 @@ Tensor decode(const Stage& at) {
     const std::string name = "model.layers." + std::to_string(i);
     const Layer here(tape, "layers." + std::to_string(i));
     normed = add_and_norm(name + ".input_layernorm");
-    last = self_attention(at, name + ".self_attn", normed);
+    last = self_attention(at, i, name + ".self_attn", normed);
     normed = add_and_norm(name + ".post_attention_layernorm");
     last = feed_forward(at, name + ".mlp", normed);
   }
   normed = add_and_norm("model.norm");
+  if (at.memory != nullptr && !at.decodes) normed = last_rows(tape, normed, at.tokens);
   const Layer here(tape, "lm_head");
   return linear(tape, normed, head);
 }
@@ -142,7 +165,7 @@ Model transformer(const TransformerConfig& config, std::int64_t batch, std::int6
     tokens.order = tape.input("tokens.order", batch, sequence);
     tokens.offsets = tape.input("tokens.offsets", config.vocabulary + 1, 1);
   }
-  const Positions angles = positions(tape, tokens, config.head_dim, config.theta);
+  const Positions angles = positions(tape, tokens, sequence, config.head_dim, config.theta);
   model.output = decode({tape, config, tokens, angles});
   tape.keep(model.output);
   if (trained) {
@@ -159,6 +182,55 @@ Model transformer(const TransformerConfig& config, std::int64_t batch, std::int6
     write_tokens(execution, random_words(seed, "tokens", count, words), targets);
   };
   return model;
+}
+
+Generator generator(const TransformerConfig& config, const Prompts& prompts) {
+  const auto [batch, length, generated] = prompts;
+  require(batch > 0 && length > 0, "generator: batch and length of the prompts must be above 0");
+  require(generated >= 2, "generator: at least two tokens; the prompts themselves give the first");
+  Generator made{.model = {.name = "transformer"}};
+  Model& model = made.model;
+  model.item = "tokens";
+  model.items = batch * length;
+  model.decoded = batch;
+  model.decodes = generated - 1;
+  Tape& tape = model.tape;
+
+  const Tokens prompt{batch, length, tape.input("tokens", batch, length), {}, {}};
+  made.words = tape.state("words", batch, length + generated);
+  const Tensor newest = tape.state("newest", batch, 1);
+  // The last token that is generated is nobody's input.
+  const std::int64_t capacity = length + generated - 1;
+  Memory memory;
+  for (std::int64_t layer = 0; layer < config.layers; ++layer)
+    memory.layers.push_back(
+        cache(tape, "cache." + std::to_string(layer), heads_of(config), batch, capacity));
+  for (const Cache& layer : memory.layers)
+    model.cache_bytes += layer.keys.bytes() + layer.values.bytes();
+  const auto choose = [&](Tensor logits) {
+    const Layer here(tape, "greedy");
+    tape.keep(logits);
+    greedy(tape, logits, newest);
+    append_words(tape, newest, memory.progress.after, made.words);
+    return logits;
+  };
+
+  memory.progress = begin(tape, batch, length);
+  append_words(tape, prompt.ids, memory.progress.before, made.words);
+  Positions places = positions(tape, prompt, capacity, config.head_dim, config.theta);
+  model.output = choose(decode({tape, config, prompt, places, &memory}));
+
+  tape.begin(Phase::decode);
+  memory.progress = advance(tape, memory.progress, capacity);
+  places.of_token = memory.progress.before;
+  const Tokens next{batch, 1, newest, {}, {}};
+  made.logits = choose(decode({tape, config, next, places, &memory, true}));
+
+  model.fill_inputs = [=, vocabulary = config.vocabulary](Execution& execution,
+                                                          std::uint64_t seed) {
+    write_tokens(execution, random_words(seed, "tokens", batch * length, vocabulary), {});
+  };
+  return made;
 }
 
 void write_tokens(Execution& execution, std::span<const std::int32_t> tokens,

@@ -33,7 +33,8 @@ struct Options {
   std::string config = KERNELGRADE_MODEL_CONFIG;
   std::int64_t batch = 1, sequence = 32, size = 224;
   std::string layout = "nhwc";
-  int steps = 0; // training steps; 0: inference
+  int steps = 0;             // training steps; 0: inference
+  std::int64_t generate = 0; // tokens behind each prompt
   int runs = 3;
   std::uint64_t seed = 20260117;
   std::string weights, load, outputs, json;
@@ -59,7 +60,18 @@ models::Model made_for_images(const Options& options) {
   return depth == 0 ? models::alexnet(config) : models::resnet(depth, config);
 }
 
+bool generates(const Options& options) { return options.generate > 0; }
+
+models::Model made_to_generate(const Options& options) {
+  require(options.name == "transformer", options.name + ": it generates nothing");
+  require(options.steps == 0, "--steps trains and --generate does not; leave one of them out");
+  return models::generator(models::read_transformer_config(options.config),
+                           {options.batch, options.sequence, options.generate})
+      .model;
+}
+
 models::Model made(const Options& options) {
+  if (generates(options)) return made_to_generate(options);
   const auto purpose = options.steps > 0 ? models::Purpose::training : models::Purpose::inference;
   if (takes_images(options)) return made_for_images(options);
   if (options.name == "mlp") {
@@ -78,13 +90,15 @@ std::string about(const Options& options) {
   if (takes_images(options))
     return fmt::format(" (batch {}, {} x {}, {})", options.batch, options.size, options.size,
                        options.layout);
-  return fmt::format(" ({}, batch {}, sequence {})",
-                     std::filesystem::path(options.config).filename().string(), options.batch,
-                     options.sequence);
+  const std::string file = std::filesystem::path(options.config).filename().string();
+  if (generates(options))
+    return fmt::format(" ({}, {} prompts of {}, {} tokens generated behind each)", file,
+                       options.batch, options.sequence, options.generate);
+  return fmt::format(" ({}, batch {}, sequence {})", file, options.batch, options.sequence);
 }
 
 // What another implementation needs to do the same, and what it must arrive at: inputs, the first
-// forward pass's output, and each training step's loss.
+// forward pass's output, what was generated behind it, and each training step's loss.
 class Outputs {
  public:
   // Images have their channels first, whatever the layout.
@@ -97,7 +111,7 @@ class Outputs {
           values = models::with_channels_first(values, 3, tape.named(name).cols / 3);
         add(name, tape.named(name), std::move(values));
       }
-    for (const char* name : {"tokens", "targets"})
+    for (const char* name : {"tokens", "targets", "words"})
       if (tape.has(name)) add(name, tape.named(name), execution.read_integers(tape.named(name)));
     add("output", model.output, execution.read(model.output));
   }
@@ -140,6 +154,7 @@ int run(const Options& options, std::ostream& out, std::ostream& err) {
   Outputs outputs;
   if (!options.outputs.empty()) {
     execution.run(models::Phase::forward);
+    for (std::int64_t i = 0; i < model.decodes; ++i) execution.run(models::Phase::decode);
     outputs.add(execution, model, takes_images(options) && options.layout == "nhwc");
   }
   ModelTimes times = measure(model, execution, options.runs, options.steps);
@@ -187,6 +202,9 @@ void add_run(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"nhwc", "nchw"}));
   run->add_option("--steps", options.steps, "training steps; 0: inference alone")
       ->check(CLI::Range(0, 100000));
+  run->add_option("--generate", options.generate,
+                  "transformer: so many tokens behind each prompt of --sequence tokens")
+      ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 20));
   run->add_option("--runs", options.runs, "timed runs, after one that warms up")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();

@@ -6,6 +6,7 @@
 #include "runtime/device.h"
 
 #include <algorithm>
+#include <map>
 
 namespace kg::perf {
 namespace {
@@ -27,6 +28,8 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, int
   times.executor = backend == Backend::host || device_properties().emulated;
   times.item = about.item;
   times.items = about.items;
+  times.decoded = about.decoded;
+  times.cache_bytes = about.cache_bytes;
   times.runs = runs;
   for (const models::Parameter& each : execution.tape().parameters())
     times.parameters += each.value.size();
@@ -34,22 +37,23 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, int
   const bool trains = about.loss.exists();
   std::vector<Phase> phases = {Phase::forward};
   if (trains) phases.insert(phases.end(), {Phase::backward, Phase::update});
-  std::vector<std::vector<double>> samples; // of each step
+  phases.insert(phases.end(), static_cast<std::size_t>(about.decodes), Phase::decode);
+  std::map<Phase, std::vector<std::vector<double>>> samples; // of each step
   for (int run = -1; run < std::max(runs, training_steps - 1); ++run) {
-    std::size_t at = 0;
-    for (const Phase phase : phases)
-      for (const double ns : execution.run_timed(phase)) {
-        if (at == samples.size()) samples.emplace_back();
-        if (run >= 0 && run < runs) samples[at].push_back(ns);
-        ++at;
-      }
+    for (const Phase phase : phases) {
+      const std::vector<double> ns = execution.run_timed(phase);
+      samples[phase].resize(ns.size());
+      if (run < 0 || run >= runs) continue;
+      for (std::size_t step = 0; step < ns.size(); ++step) samples[phase][step].push_back(ns[step]);
+    }
     if (trains && run + 1 < training_steps) times.losses.push_back(execution.read(about.loss)[0]);
   }
-  for (const Phase phase : phases)
-    for (const models::Step& step : execution.steps(phase)) {
-      const double ns = median(samples[times.steps.size()]);
-      times.steps.push_back({phase, step.layer, step.op, ns, step.work.flops, step.work.bytes});
-    }
+  for (const auto& [phase, of_steps] : samples) {
+    const std::vector<models::Step> steps = execution.steps(phase);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      times.steps.push_back({phase, steps[i].layer, steps[i].op, median(of_steps[i]),
+                             steps[i].work.flops, steps[i].work.bytes});
+  }
   execution.check_memory();
   times.memory = execution.memory();
   return times;

@@ -47,6 +47,26 @@ TEST_F(ModelCommand, RunTimesEachPhase) {
   EXPECT_LT(times["losses"][1], times["losses"][0]);
 }
 
+TEST_F(ModelCommand, RunTimesPrefillAndDecode) {
+  const std::vector<std::string> call = {
+      "run",    "transformer", "--sequence", "5",           "--generate",     "3",
+      "--runs", "1",           "--json",     file("times"), "--save-outputs", file("outputs")};
+  ASSERT_EQ(command(call), 0) << err();
+  for (const char* word : {"forward ms", "decode ms", "attention_decode", "kv_append", "argmax",
+                           "3 tokens generated behind each", "keys and values in caches"})
+    EXPECT_THAT(out(), HasSubstr(word));
+  const auto times = nlohmann::json::parse(*read_file(file("times")));
+  // 2 layers, keys and values, 2 heads of 16 numbers, of 5 + 3 - 1 tokens.
+  EXPECT_EQ(times["memory_bytes"]["cache"], 2 * 2 * 2 * 16 * 7 * 4);
+  EXPECT_GT(times["items_per_s"], 0);
+  EXPECT_GT(times["decoded_per_s"], 0);
+  models::SafetensorsReader outputs(file("outputs"));
+  EXPECT_EQ(outputs.integers("words").size(), 8U);
+  EXPECT_EQ(command({"run", "mlp", "--generate", "3"}), 1);
+  EXPECT_THAT(err(), HasSubstr("it generates nothing"));
+  EXPECT_EQ(command({"run", "transformer", "--generate", "3", "--steps", "1"}), 1);
+}
+
 TEST_F(ModelCommand, RunTimesImages) {
   ASSERT_EQ(command({"run", "resnet18", "--size", "32", "--runs", "1", "--layout", "nchw"}), 0)
       << err();
