@@ -5,12 +5,15 @@
 #include "models/execution.h"
 #include "models/initial_values.h"
 #include "perf/judge/row.h"
+#include "perf/judge/statistics.h"
+#include "perf/measure/canary.h"
 #include "runtime/memory.h"
 #include "runtime/preconditions.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string_view>
 
@@ -95,27 +98,44 @@ bool all_finite(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [](float each) { return std::isfinite(each); });
 }
 
-double nanoseconds(models::Execution& execution, Phase phase, std::int64_t runs) {
+double nanoseconds(Stream& stream, std::int64_t runs, const std::function<void()>& run) {
   const auto begin = std::chrono::steady_clock::now();
-  for (std::int64_t run = 0; run < runs; ++run) execution.run(phase);
-  execution.stream().synchronize();
+  for (std::int64_t i = 0; i < runs; ++i) run();
+  stream.synchronize();
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The samples of each phase, and of all together.
-std::map<std::string, std::vector<double>> samples(const models::Model& model,
-                                                   models::Execution& execution, int runs) {
-  std::map<std::string, std::vector<double>> samples;
+// The samples of each phase, and of all together; and of a canary behind them.
+struct Samples {
+  std::map<std::string, std::vector<double>> ns;
+  std::vector<double> canary_ns;
+};
+Samples samples(const models::Model& model, models::Execution& execution, int runs) {
+  Samples samples;
+  Stream& stream = execution.stream();
   for (int run = -1; run < runs; ++run) {
     double whole = 0;
     for (const auto& [phase, times] : phases_of(model)) {
-      const double ns = nanoseconds(execution, phase, times);
+      const double ns = nanoseconds(stream, times, [&, now = phase] { execution.run(now); });
       whole += ns;
-      if (run >= 0) samples[models::name(phase)].push_back(ns / static_cast<double>(times));
+      if (run >= 0) samples.ns[models::name(phase)].push_back(ns / static_cast<double>(times));
     }
-    if (run >= 0) samples[kWhole].push_back(whole);
+    if (run >= 0) samples.ns[kWhole].push_back(whole);
   }
+  execution.check_memory(); // before the canary has some
+  Canary canary(Kind::memory, stream);
+  for (int run = -1; run < runs; ++run) {
+    const double ns = nanoseconds(stream, 1, [&] { canary.run(stream); });
+    if (run >= 0) samples.canary_ns.push_back(ns / canary.launches());
+  }
+  canary.check(stream);
   return samples;
+}
+
+judge::MeasuredCanary canary_of(const std::vector<double>& ns) {
+  const double median = judge::median(ns);
+  const judge::Interval interval = judge::median_interval(ns, judge::kConfidence).interval;
+  return {judge::CanaryKind::memory, median, judge::half_width(interval, median)};
 }
 
 } // namespace
@@ -136,8 +156,7 @@ ModelFigures figures(const Spec& spec, int runs) {
   models::Execution execution(std::move(model.tape), stream);
   models::initialise(execution, kSeed);
   model.fill_inputs(execution, kSeed);
-  const auto times = samples(model, execution, runs);
-  execution.check_memory();
+  const Samples taken = samples(model, execution, runs);
   const bool right = all_finite(execution.read(model.output)) &&
                      (!model.loss.exists() || all_finite(execution.read(model.loss)));
   for (const judge::ExactMeasured& planned : figures.memory) {
@@ -150,7 +169,8 @@ ModelFigures figures(const Spec& spec, int runs) {
     measured.flops = planned.row.values[3];
     measured.peak_bytes = planned.row.values[0];
     if (!right) measured.verified = "an output or the loss is no number";
-    judge::take_samples(measured, times.at(planned.row.key[1]));
+    judge::take_samples(measured, taken.ns.at(planned.row.key[1]));
+    measured.canary = canary_of(taken.canary_ns);
     figures.times.push_back(std::move(measured));
   }
   return figures;

@@ -150,7 +150,7 @@ int gate(const GateCall& call, std::ostream& out) {
   how.strict = strict;
   how.again = "kernelgrade model gate";
   how.bless = "kernelgrade model gate --bless";
-  how.unknown_compiler = !times_inform() && !std::filesystem::exists(folder);
+  how.unknown_compiler = backend == Backend::cuda && !std::filesystem::exists(folder);
   const judge::ExactResult result = judge::judge_exact(
       memory_table(), measured.memory, judge::load_exact(memory_table(), folder / "memory.csv"),
       covers(call), how);

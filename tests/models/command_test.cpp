@@ -120,6 +120,8 @@ TEST_F(ModelCommand, WrongCallsAreTwo) {
   EXPECT_EQ(command({"run", "perceptron"}), 2);
   EXPECT_EQ(command({"run", "mlp", "--batch", "0"}), 2);
   EXPECT_EQ(command({"compare", file("a")}), 2);
+  EXPECT_EQ(command({"gate", "--case", "no such model"}), 1);
+  EXPECT_EQ(command({"gate", "--runs", "0"}), 2);
   EXPECT_EQ(command({"--help"}), 0);
 }
 
