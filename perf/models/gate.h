@@ -17,7 +17,7 @@ namespace kg::perf {
 
 struct GateCall {
   std::string part; // of the cases' ids
-  int runs = 10; // eight samples have a 99 % interval
+  int runs = 10;    // eight samples have a 99 % interval
   bool full = false;
   std::filesystem::path baselines; // the folder of all baselines
   std::filesystem::path json;

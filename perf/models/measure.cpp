@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/models/measure.h"
 
+#include "perf/model/gpu.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
 
@@ -17,6 +18,22 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+// Of this GPU; on a CPU of an H200.
+Roof roof(const ModelTimes& times) {
+  const std::string wanted = times.executor ? "nvidia-h200" : device_slug(times.device);
+  for (const model::Gpu& gpu : model::load_gpus(KERNELGRADE_SOURCE_DIR "/perf/model/gpus.json")) {
+    if (gpu.name != wanted) continue;
+    Roof roof{gpu.name, gpu.copy_bytes_per_s, gpu.sms * gpu.f32_flops_per_s};
+    for (const StepTime& step : times.steps) {
+      const double memory = 1e9 * step.bytes / roof.bytes_per_s;
+      const double arithmetic = 1e9 * step.flops / roof.flops_per_s;
+      (memory > arithmetic ? roof.memory_ns : roof.arithmetic_ns) += std::max(memory, arithmetic);
+    }
+    return roof;
+  }
+  return {};
 }
 
 } // namespace
@@ -54,6 +71,7 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, int
       times.steps.push_back({phase, steps[i].layer, steps[i].op, median(of_steps[i]),
                              steps[i].work.flops, steps[i].work.bytes});
   }
+  times.roof = roof(times);
   execution.check_memory();
   times.memory = execution.memory();
   return times;

@@ -20,6 +20,15 @@ struct StepTime {
   double bytes = 0;
 };
 
+// What the steps would take at the least on a GPU: of each the longer of its bytes at the rate of a
+// copy and its floating-point operations at the lanes' peak (Williams et al., "Roofline", 2009).
+struct Roof {
+  std::string gpu = {};
+  double bytes_per_s = 0, flops_per_s = 0;
+  double memory_ns = 0;     // of steps that memory binds
+  double arithmetic_ns = 0; // of those that arithmetic binds
+};
+
 struct ModelTimes {
   std::string name;
   std::string config = {}, device = {};
@@ -33,6 +42,7 @@ struct ModelTimes {
   std::vector<StepTime> steps = {};
   std::vector<double> losses = {}; // of each training step
   models::MemoryUse memory = {};
+  Roof roof = {}; // of one run of each phase; without a name where the GPU's figures are not known
 };
 
 // The steps of each phase `runs` times, after one run that warms up. Where it trains, a run is a

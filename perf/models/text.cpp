@@ -96,6 +96,30 @@ std::string phases(const ModelTimes& times) {
   return text;
 }
 
+double flops(const ModelTimes& times) {
+  return std::accumulate(times.steps.begin(), times.steps.end(), 0.0,
+                         [](double sum, const StepTime& step) { return sum + step.flops; });
+}
+
+double utilisation(const ModelTimes& times) {
+  return 1e9 * flops(times) / total(times).all_ns() / times.roof.flops_per_s;
+}
+
+std::string roofline(const ModelTimes& times) {
+  const Roof& roof = times.roof;
+  if (roof.gpu.empty()) return "roofline: nothing is known of this GPU (perf/model/gpus.json)\n";
+  const double least = roof.memory_ns + roof.arithmetic_ns;
+  std::string text = fmt::format(
+      "roofline of {} ({:.0f} GB/s, {:.1f} Tflop/s): {:.4f} ms at the least, of which memory binds "
+      "{:.0f} % and arithmetic {:.0f} %\n",
+      roof.gpu, roof.bytes_per_s / 1e9, roof.flops_per_s / 1e12, least / 1e6,
+      100 * roof.memory_ns / least, 100 * roof.arithmetic_ns / least);
+  if (!times.executor)
+    text += fmt::format("model flops utilisation {:.1f} %, {:.1f} % of the roofline\n",
+                        100 * utilisation(times), 100 * least / total(times).all_ns());
+  return text;
+}
+
 } // namespace
 
 std::string text(const ModelTimes& times) {
@@ -105,7 +129,7 @@ std::string text(const ModelTimes& times) {
                   times.config, times.parameters, times.items, times.item, times.device);
   if (times.executor)
     text += "times are those of the executor on this CPU, and say nothing of a GPU\n";
-  text += fmt::format("median of {} runs\n", times.runs) + phases(times);
+  text += fmt::format("median of {} runs\n", times.runs) + phases(times) + roofline(times);
   text += memory(times.memory);
   if (times.cache_bytes > 0)
     text += fmt::format("        {:.2f} MiB of it are keys and values in caches\n",
@@ -150,6 +174,12 @@ std::string json(const ModelTimes& times) {
         {"cache", times.cache_bytes}}},
       {"losses", times.losses},
       {"steps", steps}};
+  if (!times.roof.gpu.empty()) {
+    object["roofline"] = {{"gpu", times.roof.gpu},
+                          {"memory_bound_ns", times.roof.memory_ns},
+                          {"compute_bound_ns", times.roof.arithmetic_ns}};
+    if (!times.executor) object["model_flops_utilisation"] = utilisation(times);
+  }
   if (times.decoded > 0) object["decoded_per_s"] = per_second(times.decoded, decode_ns);
   return object.dump(1) + "\n";
 }
