@@ -10,6 +10,7 @@
 #include "copy/copy.h"
 #include "gather/gather.h"
 #include "kv_append/kv_append.h"
+#include "models/element.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -19,16 +20,16 @@
 namespace kg::models {
 namespace {
 
-// Rows of `table` picked by `index`; elements of four bytes.
+// Rows of `table` picked by `index`.
 void pick(Tape& tape, Tensor table, Tensor index, Tensor y) {
   const gather::Problem problem{1, table.rows, table.cols, index.size()};
   tape.step({.op = "gather",
              .reads = {table, index},
              .writes = {y},
-             .work = gather::work(Dtype::f32, problem, sizeof(std::int32_t)),
+             .work = gather::work(table.dtype, problem, sizeof(std::int32_t)),
              .run = [=](const Run& run) {
                gather::run(run.at.at(table), run.at.i32(index), run.at.at(y), problem,
-                           sizeof(std::int32_t), gather::Variant::automatic, run.stream);
+                           size_of(table.dtype), gather::Variant::automatic, run.stream);
              }});
 }
 
@@ -49,6 +50,64 @@ PageStrides strides(const Cache& cache, const Heads& heads) {
   return {heads.keys * cache.capacity * heads.depth, cache.capacity * heads.depth, heads.depth};
 }
 
+template <class T>
+Tensor cached_attention_of(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress,
+                           const Cache& cache) {
+  namespace op = attention_decode;
+  require(qkv.cols == heads.width() && qkv.rows == cache.batch,
+          tape.name(qkv) + ": its shape is not that of a token of each sequence");
+  const Tensor out = tape.temporary("attention", qkv.rows, heads.queries * heads.depth, qkv.dtype);
+  const auto problem = [=](const Addresses& at) {
+    op::Problem<T> p;
+    p.batch = cache.batch;
+    p.heads = heads.queries;
+    p.kv_heads = heads.keys;
+    p.queries = 1;
+    p.keys = cache.capacity;
+    p.depth = p.value_depth = heads.depth;
+    p.q = at.as<T>(qkv);
+    p.q_stride = {qkv.cols, heads.depth, qkv.cols};
+    p.k = at.as<T>(cache.keys);
+    p.v = at.as<T>(cache.values);
+    p.k_stride = p.v_stride = strides(cache, heads);
+    p.out = at.as<T>(out);
+    p.out_stride = {out.cols, heads.depth, out.cols};
+    p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(heads.depth)));
+    p.key_lengths = at.i32(progress.after);
+    return p;
+  };
+  const op::Problem<T> sketch = problem(tape.unplaced());
+  const Tensor workspace = tape.workspace(op::workspace_bytes(sketch, op::Variant::automatic));
+  tape.step({.op = "attention_decode",
+             .reads = {qkv, progress.after, cache.keys, cache.values},
+             .writes = {out, workspace},
+             .work = op::work(sketch),
+             .run = [=](const Run& run) {
+               op::Problem<T> p = problem(run.at);
+               p.workspace = run.at.f32(workspace);
+               op::run(p, op::Variant::automatic, run.stream);
+             }});
+  return out;
+}
+
+template <class T>
+void greedy_of(Tape& tape, Tensor logits, Tensor words) {
+  const reduction::Extents extents{logits.rows, logits.cols, 1};
+  const auto view = [=](const Addresses& at) {
+    return reduction::packed<T>(at.as<T>(logits), extents);
+  };
+  const Tensor workspace =
+      tape.workspace(argmax::workspace_bytes(view(tape.unplaced()), argmax::Variant::automatic));
+  tape.step({.op = "argmax",
+             .reads = {logits},
+             .writes = {words, workspace},
+             .work = argmax::work(dtype_of<T>, extents),
+             .run = [=](const Run& run) {
+               argmax::run(view(run.at), run.at.i32(words), run.at.at(workspace),
+                           argmax::Variant::automatic, run.stream);
+             }});
+}
+
 } // namespace
 
 Progress begin(Tape& tape, std::int64_t batch, std::int64_t tokens) {
@@ -58,7 +117,7 @@ Progress begin(Tape& tape, std::int64_t batch, std::int64_t tokens) {
   };
   const Tensor none = tape.constant("progress.none", batch, 1, all(0));
   const Tensor prompt = tape.constant("progress.prompt", batch, 1, all(tokens));
-  const Tensor after = tape.state("progress", batch, 1);
+  const Tensor after = tape.state("progress", batch, 1, Dtype::i32);
   assign(tape, prompt, after);
   return {none, after};
 }
@@ -68,22 +127,23 @@ Progress advance(Tape& tape, const Progress& progress, std::int64_t most) {
   for (std::int64_t count = 0; count <= most; ++count)
     next.push_back(static_cast<std::int32_t>(std::min(count + 1, most)));
   const Tensor successor = tape.constant("progress.next", most + 1, 1, std::move(next));
-  const Tensor before = tape.temporary("progress.before", progress.after.rows, 1);
+  const Tensor before = tape.temporary("progress.before", progress.after.rows, 1, Dtype::i32);
   assign(tape, progress.after, before);
   pick(tape, successor, before, progress.after);
   return {before, progress.after};
 }
 
 Cache cache(Tape& tape, const std::string& name, const Heads& heads, std::int64_t batch,
-            std::int64_t capacity) {
+            std::int64_t capacity, Dtype dtype) {
   const std::int64_t rows = batch * heads.keys * capacity;
-  return {tape.state(name + ".keys", rows, heads.depth),
-          tape.state(name + ".values", rows, heads.depth), batch, capacity};
+  return {tape.state(name + ".keys", rows, heads.depth, dtype),
+          tape.state(name + ".values", rows, heads.depth, dtype), batch, capacity};
 }
 
 void append(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress,
             const Cache& cache) {
   const std::int64_t tokens = qkv.rows / cache.batch;
+  const auto each = static_cast<std::int64_t>(size_of(qkv.dtype));
   const auto problem = [=](const Addresses& at) {
     kv_append::Problem p;
     p.batch = cache.batch;
@@ -91,12 +151,12 @@ void append(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress
     p.heads = heads.keys;
     p.keys = cache.capacity;
     p.depth = p.value_depth = heads.depth;
-    const float* const k = at.f32(qkv) + heads.queries * heads.depth;
-    p.k = k;
-    p.v = k + heads.keys * heads.depth;
+    const std::byte* const row = at.as<std::byte>(qkv);
+    p.k = row + heads.queries * heads.depth * each;
+    p.v = row + (heads.queries + heads.keys) * heads.depth * each;
     p.k_stride = p.v_stride = {tokens * qkv.cols, heads.depth, qkv.cols};
-    p.k_cache = at.f32(cache.keys);
-    p.v_cache = at.f32(cache.values);
+    p.k_cache = at.at(cache.keys);
+    p.v_cache = at.at(cache.values);
     p.k_cache_stride = p.v_cache_stride = strides(cache, heads);
     p.lengths = at.i32(progress.before);
     return p;
@@ -104,76 +164,20 @@ void append(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress
   tape.step({.op = "kv_append",
              .reads = {qkv, progress.before},
              .writes = {cache.keys, cache.values},
-             .work = kv_append::work(problem(tape.unplaced()), sizeof(float)),
+             .work = kv_append::work(problem(tape.unplaced()), size_of(qkv.dtype)),
              .run = [=](const Run& run) {
-               kv_append::run(problem(run.at), sizeof(float), kv_append::Variant::automatic,
+               kv_append::run(problem(run.at), size_of(qkv.dtype), kv_append::Variant::automatic,
                               run.stream);
              }});
-}
-
-Tensor cached_attention(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress,
-                        const Cache& cache) {
-  namespace op = attention_decode;
-  require(qkv.cols == heads.width() && qkv.rows == cache.batch,
-          tape.name(qkv) + ": its shape is not that of a token of each sequence");
-  const Tensor out = tape.temporary("attention", qkv.rows, heads.queries * heads.depth);
-  const auto problem = [=](const Addresses& at) {
-    op::Problem<float> p;
-    p.batch = cache.batch;
-    p.heads = heads.queries;
-    p.kv_heads = heads.keys;
-    p.queries = 1;
-    p.keys = cache.capacity;
-    p.depth = p.value_depth = heads.depth;
-    p.q = at.f32(qkv);
-    p.q_stride = {qkv.cols, heads.depth, qkv.cols};
-    p.k = at.f32(cache.keys);
-    p.v = at.f32(cache.values);
-    p.k_stride = p.v_stride = strides(cache, heads);
-    p.out = at.f32(out);
-    p.out_stride = {out.cols, heads.depth, out.cols};
-    p.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(heads.depth)));
-    p.key_lengths = at.i32(progress.after);
-    return p;
-  };
-  const op::Problem<float> sketch = problem(tape.unplaced());
-  const Tensor workspace = tape.workspace(op::workspace_bytes(sketch, op::Variant::automatic));
-  tape.step({.op = "attention_decode",
-             .reads = {qkv, progress.after, cache.keys, cache.values},
-             .writes = {out, workspace},
-             .work = op::work(sketch),
-             .run = [=](const Run& run) {
-               op::Problem<float> p = problem(run.at);
-               p.workspace = run.at.f32(workspace);
-               op::run(p, op::Variant::automatic, run.stream);
-             }});
-  return out;
 }
 
 Tensor last_rows(Tape& tape, Tensor x, const Tokens& tokens) {
   std::vector<std::int32_t> last;
   for (std::int64_t sequence = 1; sequence <= tokens.batch; ++sequence)
     last.push_back(static_cast<std::int32_t>(sequence * tokens.sequence - 1));
-  const Tensor y = tape.temporary("last", tokens.batch, x.cols);
+  const Tensor y = tape.temporary("last", tokens.batch, x.cols, x.dtype);
   pick(tape, x, tape.constant("last tokens", tokens.batch, 1, std::move(last)), y);
   return y;
-}
-
-void greedy(Tape& tape, Tensor logits, Tensor words) {
-  const reduction::Extents extents{logits.rows, logits.cols, 1};
-  const auto view = [=](const Addresses& at) {
-    return reduction::packed<float>(at.f32(logits), extents);
-  };
-  const Tensor workspace =
-      tape.workspace(argmax::workspace_bytes(view(tape.unplaced()), argmax::Variant::automatic));
-  tape.step({.op = "argmax",
-             .reads = {logits},
-             .writes = {words, workspace},
-             .work = argmax::work(Dtype::f32, extents),
-             .run = [=](const Run& run) {
-               argmax::run(view(run.at), run.at.i32(words), run.at.at(workspace),
-                           argmax::Variant::automatic, run.stream);
-             }});
 }
 
 // A row of a cache whose tokens are words: one head of one element, and no values.
@@ -199,6 +203,19 @@ void append_words(Tape& tape, Tensor words, Tensor where, Tensor all) {
                kv_append::run(problem(run.at), sizeof(std::int32_t), kv_append::Variant::automatic,
                               run.stream);
              }});
+}
+
+Tensor cached_attention(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress,
+                        const Cache& cache) {
+  return with_element(qkv.dtype, [&](auto element) {
+    return cached_attention_of<decltype(element)>(tape, qkv, heads, progress, cache);
+  });
+}
+
+void greedy(Tape& tape, Tensor logits, Tensor words) {
+  return with_element(logits.dtype, [&](auto element) {
+    return greedy_of<decltype(element)>(tape, logits, words);
+  });
 }
 
 } // namespace kg::models

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operations of this suite as layers of a model: each puts its call on the tape and says what
-// calls its gradient takes. f32; rows are tokens or samples, columns their features.
+// calls its gradient takes. Elements are those of the input, f32, f16 or bf16, sums f32; rows are
+// tokens or samples, columns their features.
 #pragma once
 
 #include "models/tape.h"
@@ -17,8 +18,10 @@ namespace kg::models {
 // --- Parameters: first values are uniform, about 0 or, of a norm's gamma, about 1.
 
 // A matrix of as many rows as its parts have together, stored by outputs.
-Tensor weight(Tape& tape, std::vector<Part> parts, std::int64_t inputs, double spread);
-Tensor vector(Tape& tape, std::vector<Part> parts, double centre, double spread);
+Tensor weight(Tape& tape, std::vector<Part> parts, std::int64_t inputs, double spread,
+              Dtype dtype = Dtype::f32);
+Tensor vector(Tape& tape, std::vector<Part> parts, double centre, double spread,
+              Dtype dtype = Dtype::f32);
 
 // --- Dense layers
 
@@ -92,7 +95,7 @@ struct Cache {
   std::int64_t batch = 0, capacity = 0;
 };
 Cache cache(Tape& tape, const std::string& name, const Heads& heads, std::int64_t batch,
-            std::int64_t capacity);
+            std::int64_t capacity, Dtype dtype);
 void append(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress,
             const Cache& cache);
 // Attention of each sequence's newest token to all that the cache has.

@@ -37,6 +37,7 @@ struct MlpConfig {
   std::int64_t dim = 256;
   std::int64_t layers = 4;
   std::int64_t batch = 256;
+  Dtype dtype = Dtype::f32;
 };
 Model mlp(const MlpConfig& config, Purpose purpose);
 

@@ -41,7 +41,7 @@ Heads heads_of(const TransformerConfig& config) {
 constexpr double kSpread = 0.0346;
 
 Tensor norm(Tape& tape, const TransformerConfig& config, const std::string& name) {
-  return vector(tape, {{name + ".weight", config.hidden}}, 1, kSpread);
+  return vector(tape, {{name + ".weight", config.hidden}}, 1, kSpread, config.dtype);
 }
 
 // Each token looks at those before it and at itself.
@@ -64,9 +64,11 @@ Tensor self_attention(const Stage& at, std::int64_t layer, const std::string& na
             {name + ".k_proj" + ending, kv},
             {name + ".v_proj" + ending, kv}};
   };
-  const Tensor in = weight(tape, parts(".weight"), config.hidden, kSpread);
-  const Tensor bias = config.qkv_bias ? vector(tape, parts(".bias"), 0, kSpread) : Tensor{};
-  const Tensor out = weight(tape, {{name + ".o_proj.weight", config.hidden}}, q, kSpread);
+  const Tensor in = weight(tape, parts(".weight"), config.hidden, kSpread, config.dtype);
+  const Tensor bias =
+      config.qkv_bias ? vector(tape, parts(".bias"), 0, kSpread, config.dtype) : Tensor{};
+  const Tensor out =
+      weight(tape, {{name + ".o_proj.weight", config.hidden}}, q, kSpread, config.dtype);
 
   const Tensor qkv = linear(tape, x, in, bias);
   rotate(tape, qkv, heads_of(config), at.positions);
@@ -80,9 +82,9 @@ Tensor feed_forward(const Stage& at, const std::string& name, Tensor x) {
   const Tensor gate_up = weight(tape,
                                 {{name + ".gate_proj.weight", config.intermediate},
                                  {name + ".up_proj.weight", config.intermediate}},
-                                config.hidden, kSpread);
-  const Tensor down =
-      weight(tape, {{name + ".down_proj.weight", config.hidden}}, config.intermediate, kSpread);
+                                config.hidden, kSpread, config.dtype);
+  const Tensor down = weight(tape, {{name + ".down_proj.weight", config.hidden}},
+                             config.intermediate, kSpread, config.dtype);
   return linear(tape, swiglu(tape, linear(tape, x, gate_up)), down);
 }
 
@@ -91,11 +93,11 @@ Tensor feed_forward(const Stage& at, const std::string& name, Tensor x) {
 Tensor decode(const Stage& at) {
   Tape& tape = at.tape;
   const TransformerConfig& config = at.config;
-  const Tensor words =
-      weight(tape, {{"model.embed_tokens.weight", config.vocabulary}}, config.hidden, kSpread);
-  const Tensor head =
-      config.tied ? words
-                  : weight(tape, {{"lm_head.weight", config.vocabulary}}, config.hidden, kSpread);
+  const Tensor words = weight(tape, {{"model.embed_tokens.weight", config.vocabulary}},
+                              config.hidden, kSpread, config.dtype);
+  const Tensor head = config.tied ? words
+                                  : weight(tape, {{"lm_head.weight", config.vocabulary}},
+                                           config.hidden, kSpread, config.dtype);
   // x: the residual stream. last: what the block before adds to it, together with the next norm.
   Tensor x = embed(tape, words, at.tokens), last, normed;
   const auto add_and_norm = [&](const std::string& name) {
@@ -160,17 +162,18 @@ Model transformer(const TransformerConfig& config, std::int64_t batch, std::int6
   model.items = batch * sequence;
   Tape& tape = model.tape;
 
-  Tokens tokens{batch, sequence, tape.input("tokens", batch, sequence), {}, {}};
+  Tokens tokens{batch, sequence, tape.input("tokens", batch, sequence, Dtype::i32), {}, {}};
   if (trained) {
-    tokens.order = tape.input("tokens.order", batch, sequence);
-    tokens.offsets = tape.input("tokens.offsets", config.vocabulary + 1, 1);
+    tokens.order = tape.input("tokens.order", batch, sequence, Dtype::i32);
+    tokens.offsets = tape.input("tokens.offsets", config.vocabulary + 1, 1, Dtype::i32);
   }
   const Positions angles = positions(tape, tokens, sequence, config.head_dim, config.theta);
   model.output = decode({tape, config, tokens, angles});
   tape.keep(model.output);
   if (trained) {
     const Layer here(tape, "loss");
-    model.loss = cross_entropy(tape, model.output, tape.input("targets", batch, sequence));
+    model.loss =
+        cross_entropy(tape, model.output, tape.input("targets", batch, sequence, Dtype::i32));
     tape.keep(model.loss);
     tape.backward();
     adamw(tape, {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01});
@@ -196,15 +199,15 @@ Generator generator(const TransformerConfig& config, const Prompts& prompts) {
   model.decodes = generated - 1;
   Tape& tape = model.tape;
 
-  const Tokens prompt{batch, length, tape.input("tokens", batch, length), {}, {}};
-  made.words = tape.state("words", batch, length + generated);
-  const Tensor newest = tape.state("newest", batch, 1);
+  const Tokens prompt{batch, length, tape.input("tokens", batch, length, Dtype::i32), {}, {}};
+  made.words = tape.state("words", batch, length + generated, Dtype::i32);
+  const Tensor newest = tape.state("newest", batch, 1, Dtype::i32);
   // The last token that is generated is nobody's input.
   const std::int64_t capacity = length + generated - 1;
   Memory memory;
   for (std::int64_t layer = 0; layer < config.layers; ++layer)
-    memory.layers.push_back(
-        cache(tape, "cache." + std::to_string(layer), heads_of(config), batch, capacity));
+    memory.layers.push_back(cache(tape, "cache." + std::to_string(layer), heads_of(config), batch,
+                                  capacity, config.dtype));
   for (const Cache& layer : memory.layers)
     model.cache_bytes += layer.keys.bytes() + layer.values.bytes();
   const auto choose = [&](Tensor logits) {
