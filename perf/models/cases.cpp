@@ -162,7 +162,7 @@ ModelFigures figures(const Spec& spec, int runs) {
   for (const judge::ExactMeasured& planned : figures.memory) {
     judge::Measured measured;
     measured.op = "model";
-    measured.dtype = "f32";
+    measured.dtype = std::string(name(spec.dtype));
     measured.key = {id, planned.row.key[1], judge::Mode::real};
     measured.category = "model";
     measured.bytes = planned.row.values[2];
@@ -207,6 +207,15 @@ std::vector<ModelCase> model_cases(const std::filesystem::path& configs) {
         {{.name = "mlp", .mlp = {.dim = 256, .layers = 4}, .batch = 256, .training = training},
          true});
   }
+  for (const bool training : {false, true})
+    for (const bool large : {false, true})
+      cases.push_back({{.name = "transformer",
+                        .config = configs / (large ? "qwen2.5-0.5b.json" : "reduced.json"),
+                        .batch = 1,
+                        .sequence = large ? 512 : 32,
+                        .dtype = Dtype::bf16,
+                        .training = training},
+                       large});
   cases.push_back({{.name = "resnet18", .batch = 1, .size = 32}, false});
   for (const char* name : {"resnet50", "alexnet"}) // the protocol of J1
     cases.push_back({{.name = name, .batch = 8}, true});

@@ -105,6 +105,7 @@ int run(Options options, std::ostream& out, std::ostream& err) {
   }
   ModelTimes times = measure(model, execution, options.runs, options.steps);
   times.config = about(options.model);
+  times.dtype = std::string(name(options.model.dtype));
   if (!options.outputs.empty()) outputs.write(options.outputs, times.losses);
   if (!options.json.empty()) write_file(options.json, json(times));
   out << text(times);
@@ -147,6 +148,10 @@ void add_run(CLI::App& app, Options& options) {
   run->add_option("--layout", options.model.layout, "of images: nhwc or nchw")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Layout>{{"nhwc", Layout::nhwc}, {"nchw", Layout::nchw}}));
+  run->add_option("--dtype", options.model.dtype,
+                  "of parameters and activations: f32, bf16, or for inference f16")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Dtype>{
+          {"f32", Dtype::f32}, {"bf16", Dtype::bf16}, {"f16", Dtype::f16}}));
   run->add_option("--steps", options.steps, "training steps; 0: inference alone")
       ->check(CLI::Range(0, 100000));
   run->add_option("--generate", options.model.generate,

@@ -124,7 +124,7 @@ int gate_times(const TimesCall& call, const std::vector<judge::Measured>& times,
     for (const judge::ExactMeasured& row : figures(each.spec, 0).memory) {
       judge::Registered one;
       one.op = one.category = "model";
-      one.dtype = "f32";
+      one.dtype = std::string(name(each.spec.dtype));
       one.key = {row.row.key[0], row.row.key[1], judge::Mode::real};
       registered.push_back(std::move(one));
     }

@@ -31,7 +31,7 @@ struct Roof {
 
 struct ModelTimes {
   std::string name;
-  std::string config = {}, device = {};
+  std::string config = {}, dtype = "f32", device = {};
   bool executor = false; // times are the executor's own
   std::int64_t parameters = 0;
   std::string item = {};

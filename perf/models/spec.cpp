@@ -16,6 +16,7 @@ int depth_of(const std::string& name) {
 }
 
 models::Model made_for_images(const Spec& spec) {
+  require(spec.dtype == Dtype::f32, spec.name + ": there is f32 alone; leave out --dtype");
   require(!spec.training, spec.name + ": there is inference alone; leave out --steps");
   const models::ImageConfig config{.batch = spec.batch, .size = spec.size, .layout = spec.layout};
   const int depth = depth_of(spec.name);
@@ -35,10 +36,12 @@ models::Model made(const Spec& spec) {
   if (spec.name == "mlp") {
     models::MlpConfig config = spec.mlp;
     config.batch = spec.batch;
+    config.dtype = spec.dtype;
     return models::mlp(config, purpose);
   }
   require(spec.name == "transformer", spec.name + ": there is no such model");
-  const models::TransformerConfig config = models::read_transformer_config(spec.config);
+  models::TransformerConfig config = models::read_transformer_config(spec.config);
+  config.dtype = spec.dtype;
   if (spec.generate > 0)
     return models::generator(config, {spec.batch, spec.sequence, spec.generate}).model;
   return models::transformer(config, spec.batch, spec.sequence, purpose);
@@ -59,7 +62,7 @@ std::string about(const Spec& spec) {
 
 std::string case_id(const Spec& spec) {
   const char* const purpose = spec.training ? "training" : "inference";
-  std::string id = "model.f32." + spec.name;
+  std::string id = fmt::format("model.{}.{}", kg::name(spec.dtype), spec.name);
   if (spec.name == "mlp") {
     id += fmt::format("_dim{}_layers{}_batch{}_{}", spec.mlp.dim, spec.mlp.layers, spec.batch,
                       purpose);

@@ -124,9 +124,9 @@ std::string roofline(const ModelTimes& times) {
 
 std::string text(const ModelTimes& times) {
   const Sum all = total(times);
-  std::string text =
-      fmt::format("model {}{}: {} parameters, {} {} a run, f32\ndevice {}\n", times.name,
-                  times.config, times.parameters, times.items, times.item, times.device);
+  std::string text = fmt::format("model {}{}: {} parameters, {} {} a run, {}\ndevice {}\n",
+                                 times.name, times.config, times.parameters, times.items,
+                                 times.item, times.dtype, times.device);
   if (times.executor)
     text += "times are those of the executor on this CPU, and say nothing of a GPU\n";
   text += fmt::format("median of {} runs\n", times.runs) + phases(times) + roofline(times);
@@ -159,6 +159,7 @@ std::string json(const ModelTimes& times) {
       {"schema", 1},
       {"model", times.name},
       {"config", times.config},
+      {"dtype", times.dtype},
       {"device", times.device},
       {"times_of", times.executor ? "executor" : "gpu"},
       {"parameters", times.parameters},

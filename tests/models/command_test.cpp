@@ -68,6 +68,19 @@ TEST_F(ModelCommand, RunTimesPrefillAndDecode) {
   EXPECT_EQ(command({"run", "transformer", "--generate", "3", "--steps", "1"}), 1);
 }
 
+TEST_F(ModelCommand, RunsInSixteenBits) {
+  ASSERT_EQ(command({"run", "mlp", "--dim", "16", "--layers", "2", "--batch", "8", "--dtype",
+                     "bf16", "--steps", "2", "--runs", "1"}),
+            0)
+      << err();
+  EXPECT_THAT(out(), HasSubstr("8 samples a run, bf16"));
+  EXPECT_EQ(command({"run", "mlp", "--dtype", "f16", "--runs", "1", "--batch", "2"}), 0) << err();
+  EXPECT_EQ(command({"run", "mlp", "--dtype", "f16", "--steps", "1"}), 1);
+  EXPECT_THAT(err(), HasSubstr("for inference"));
+  EXPECT_EQ(command({"run", "resnet18", "--dtype", "bf16"}), 1);
+  EXPECT_EQ(command({"run", "mlp", "--dtype", "f64"}), 2);
+}
+
 TEST_F(ModelCommand, RunTimesImages) {
   ASSERT_EQ(command({"run", "resnet18", "--size", "32", "--runs", "1", "--layout", "nchw"}), 0)
       << err();
