@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/execution.h"
 
+#include "models/element.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
 #include "runtime/preconditions.h"
 
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -88,42 +90,49 @@ void Execution::poison_dead(std::int64_t step) const {
   }
 }
 
-template <class T>
-void Execution::copy_in(Tensor tensor, std::int64_t first, std::span<const T> values) {
+void Execution::copy_in(Tensor tensor, std::int64_t first, std::span<const std::byte> bytes) {
   require(tape_.kept(tensor), tape_.name(tensor) + ": its memory is not its own; write inputs");
-  const std::int64_t begin = first * tensor.cols;
-  require(begin >= 0 && begin + std::ssize(values) <= tensor.size(),
-          tape_.name(tensor) + ": " + std::to_string(values.size()) + " values from row " +
-              std::to_string(first) + " on for " + std::to_string(tensor.rows) + " rows of " +
-              std::to_string(tensor.cols));
-  copy_to_device(static_cast<T*>(now().at.at(tensor)) + begin, values.data(),
-                 values.size() * sizeof(T), stream_);
+  const auto each = static_cast<std::int64_t>(size_of(tensor.dtype));
+  const std::int64_t begin = first * tensor.cols * each;
+  require(begin >= 0 && begin + std::ssize(bytes) <= tensor.bytes(),
+          tape_.name(tensor) + ": " + std::to_string(std::ssize(bytes) / each) +
+              " values from row " + std::to_string(first) + " on for " +
+              std::to_string(tensor.rows) + " rows of " + std::to_string(tensor.cols));
+  copy_to_device(now().at.as<std::byte>(tensor) + begin, bytes.data(), bytes.size(), stream_);
 }
 
-template <class T>
-std::vector<T> Execution::copy_out(Tensor tensor) const {
+std::vector<std::byte> Execution::copy_out(Tensor tensor) const {
   require(tape_.kept(tensor), tape_.name(tensor) +
                                   ": others have its memory when all has run; ask for it by "
                                   "Tape::keep");
-  std::vector<T> values(static_cast<std::size_t>(tensor.size()));
-  copy_to_host(values.data(), now().at.at(tensor), values.size() * sizeof(T), stream_);
-  return values;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.bytes()));
+  copy_to_host(bytes.data(), now().at.at(tensor), bytes.size(), stream_);
+  return bytes;
 }
 
 void Execution::write(Tensor tensor, std::span<const float> values) {
   require(std::ssize(values) == tensor.size(), tape_.name(tensor) + ": as many values as elements");
-  copy_in(tensor, 0, values);
+  write_rows(tensor, 0, values);
 }
 void Execution::write(Tensor tensor, std::span<const std::int32_t> values) {
-  require(std::ssize(values) == tensor.size(), tape_.name(tensor) + ": as many values as elements");
-  copy_in(tensor, 0, values);
+  require(std::ssize(values) == tensor.size() && tensor.dtype == Dtype::i32,
+          tape_.name(tensor) + ": as many values as elements, which are integers");
+  copy_in(tensor, 0, std::as_bytes(values));
 }
 void Execution::write_rows(Tensor tensor, std::int64_t first, std::span<const float> values) {
-  copy_in(tensor, first, values);
+  copy_in(tensor, first, encoded(values, tensor.dtype));
+  const Tensor master = tape_.master_of(tensor);
+  if (master.exists()) copy_in(master, first, std::as_bytes(values));
 }
-std::vector<float> Execution::read(Tensor tensor) const { return copy_out<float>(tensor); }
+std::vector<float> Execution::read(Tensor tensor) const {
+  return decoded(copy_out(tensor), tensor.dtype);
+}
 std::vector<std::int32_t> Execution::read_integers(Tensor tensor) const {
-  return copy_out<std::int32_t>(tensor);
+  require(tensor.dtype == Dtype::i32, tape_.name(tensor) + ": its elements are no integers");
+  const std::vector<std::byte> bytes = copy_out(tensor);
+  std::vector<std::int32_t> values(static_cast<std::size_t>(tensor.size()));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
 }
 
 MemoryUse Execution::memory() const {

@@ -38,6 +38,7 @@ class Execution {
   // last, so that a wrong lifetime cannot go unnoticed.
   void poison_unused(bool on) { poison_ = on; }
 
+  // Numbers are rounded to the tensor's elements.
   void write(Tensor tensor, std::span<const float> values);
   void write(Tensor tensor, std::span<const std::int32_t> values);
   // Rows [first, first + values.size() / cols) alone.
@@ -58,10 +59,8 @@ class Execution {
   Run now() const;
   void poison_born(std::int64_t step) const;
   void poison_dead(std::int64_t step) const;
-  template <class T>
-  void copy_in(Tensor tensor, std::int64_t first, std::span<const T> values);
-  template <class T>
-  std::vector<T> copy_out(Tensor tensor) const;
+  void copy_in(Tensor tensor, std::int64_t first, std::span<const std::byte> bytes);
+  std::vector<std::byte> copy_out(Tensor tensor) const;
 
   Tape tape_;
   Stream& stream_;

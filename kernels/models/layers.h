@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operations of this suite as layers of a model: each puts its call on the tape and says what
-// calls its gradient takes. f32; rows are tokens or samples, columns their features.
+// calls its gradient takes. Elements are those of the input, f32, f16 or bf16, sums f32; rows are
+// tokens or samples, columns their features.
 #pragma once
 
 #include "models/tape.h"
@@ -17,8 +18,10 @@ namespace kg::models {
 // --- Parameters: first values are uniform, about 0 or, of a norm's gamma, about 1.
 
 // A matrix of as many rows as its parts have together, stored by outputs.
-Tensor weight(Tape& tape, std::vector<Part> parts, std::int64_t inputs, double spread);
-Tensor vector(Tape& tape, std::vector<Part> parts, double centre, double spread);
+Tensor weight(Tape& tape, std::vector<Part> parts, std::int64_t inputs, double spread,
+              Dtype dtype = Dtype::f32);
+Tensor vector(Tape& tape, std::vector<Part> parts, double centre, double spread,
+              Dtype dtype = Dtype::f32);
 
 // --- Dense layers
 
@@ -60,17 +63,50 @@ struct Heads {
 // Rows of the table.
 Tensor embed(Tape& tape, Tensor table, const Tokens& tokens);
 
-// Cosines and sines of all positions' angles, and which position each token has.
+// Cosines and sines of the angles of `count` positions, and which position each token has.
 struct Positions {
   Tensor cosine, sine, of_token;
   std::int64_t count = 0;
 };
-Positions positions(Tape& tape, const Tokens& tokens, std::int64_t depth, double base);
+Positions positions(Tape& tape, const Tokens& tokens, std::int64_t count, std::int64_t depth,
+                    double base);
 
 // Turns the heads of queries and keys by their positions, in place.
 void rotate(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions);
 // Causal attention within each sequence.
 Tensor attention(Tape& tape, Tensor qkv, const Heads& heads, const Tokens& tokens);
+
+// --- Generation: keys and values are kept, and each further token is computed alone.
+
+// How many tokens each sequence has, on the device: what a phase begins with, and all that it knows
+// of how far the sequences are, so that one graph of it can be launched again and again.
+struct Progress {
+  Tensor before; // this phase
+  Tensor after;
+};
+// `after` becomes `tokens` of each of `batch` sequences; before that there was none.
+Progress begin(Tape& tape, std::int64_t batch, std::int64_t tokens);
+// One token more than `progress` had, up to `most`.
+Progress advance(Tape& tape, const Progress& progress, std::int64_t most);
+
+// Keys and values of a layer, head by head, with room for `capacity` tokens of each sequence.
+struct Cache {
+  Tensor keys, values;
+  std::int64_t batch = 0, capacity = 0;
+};
+Cache cache(Tape& tape, const std::string& name, const Heads& heads, std::int64_t batch,
+            std::int64_t capacity, Dtype dtype);
+void append(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress,
+            const Cache& cache);
+// Attention of each sequence's newest token to all that the cache has.
+Tensor cached_attention(Tape& tape, Tensor qkv, const Heads& heads, const Progress& progress,
+                        const Cache& cache);
+
+Tensor last_rows(Tape& tape, Tensor x, const Tokens& tokens); // those of each sequence's last token
+// The words of the greatest logits, the first of equal ones.
+void greedy(Tape& tape, Tensor logits, Tensor words);
+// A row of `all` is a sequence; `words` are put behind the tokens that it had at `where`.
+void append_words(Tape& tape, Tensor words, Tensor where, Tensor all);
 
 // --- Losses: one number, the mean over rows or elements.
 

@@ -16,8 +16,8 @@ Tensor layer(Tape& tape, Tensor x, std::int64_t dim, std::int64_t number) {
   const Layer here(tape, name);
   // 1 / sqrt(dim): what PyTorch's nn.Linear begins with.
   const double spread = 1 / std::sqrt(static_cast<double>(dim));
-  const Tensor w = weight(tape, {{name + ".weight", dim}}, dim, spread);
-  const Tensor b = vector(tape, {{name + ".bias", dim}}, 0, spread);
+  const Tensor w = weight(tape, {{name + ".weight", dim}}, dim, spread, x.dtype);
+  const Tensor b = vector(tape, {{name + ".bias", dim}}, 0, spread, x.dtype);
   return bias_gelu(tape, linear(tape, x, w), b);
 }
 
@@ -31,7 +31,7 @@ Model mlp(const MlpConfig& config, Purpose purpose) {
   model.items = config.batch;
   Tape& tape = model.tape;
 
-  const Tensor input = tape.input("x", config.batch, config.dim);
+  const Tensor input = tape.input("x", config.batch, config.dim, config.dtype);
   Tensor x = input;
   for (std::int64_t i = 0; i < config.layers; ++i) x = layer(tape, x, config.dim, i);
   tape.keep(model.output = x);
@@ -39,7 +39,7 @@ Model mlp(const MlpConfig& config, Purpose purpose) {
   Tensor target;
   if (purpose == Purpose::training) {
     const Layer here(tape, "loss");
-    target = tape.input("target", config.batch, config.dim);
+    target = tape.input("target", config.batch, config.dim, config.dtype);
     tape.keep(model.loss = mean_square_error(tape, x, target));
     tape.backward();
     adamw(tape, {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01});

@@ -24,6 +24,9 @@ struct Model {
   Tensor loss = {};      // kept; none for inference
   std::string item = {}; // what a run is counted in: "samples", "tokens"
   std::int64_t items = 0;
+  std::int64_t decoded = 0; // items of a run of phase decode; 0: it has none
+  std::int64_t decodes = 0; // so many of these runs make sense
+  std::int64_t cache_bytes = 0;
   // Random inputs that depend on the seed alone.
   std::function<void(Execution&, std::uint64_t seed)> fill_inputs = {};
 };
@@ -34,6 +37,7 @@ struct MlpConfig {
   std::int64_t dim = 256;
   std::int64_t layers = 4;
   std::int64_t batch = 256;
+  Dtype dtype = Dtype::f32;
 };
 Model mlp(const MlpConfig& config, Purpose purpose);
 
@@ -41,6 +45,21 @@ Model mlp(const MlpConfig& config, Purpose purpose);
 // mean cross entropy of each next token. Parameters have the names of Hugging Face's files.
 Model transformer(const TransformerConfig& config, std::int64_t batch, std::int64_t sequence,
                   Purpose purpose);
+
+// The same decoder as it writes: phase forward takes the prompts and chooses the first token behind
+// each, phase decode one more for each, with the keys and values of all before it in caches. It
+// chooses the likeliest word. Parameters and prompts ("tokens") are those of `transformer`.
+struct Prompts {
+  std::int64_t batch = 1;
+  std::int64_t length = 1;    // tokens of each
+  std::int64_t generated = 2; // behind each
+};
+struct Generator {
+  Model model;        // its output: the logits of the first tokens
+  Tensor logits = {}; // those of phase decode; kept
+  Tensor words = {};  // a row per sequence: the prompt, and what has been generated so far
+};
+Generator generator(const TransformerConfig& config, const Prompts& prompts);
 
 // A network for images, in inference. Its batchnorms are folded into its convolutions.
 struct ImageConfig {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/tape.h"
 
+#include "models/element.h"
 #include "runtime/error.h"
 #include "runtime/memory.h"
 #include "runtime/preconditions.h"
@@ -26,14 +27,15 @@ const char* name(Phase phase) {
   case Phase::forward: return "forward";
   case Phase::backward: return "backward";
   case Phase::update: return "update";
+  case Phase::decode: return "decode";
   }
   return "";
 }
 
-Tensor Tape::add(std::string name, std::int64_t rows, std::int64_t cols, Kind kind) {
+Tensor Tape::add(std::string name, std::int64_t rows, std::int64_t cols, Dtype dtype, Kind kind) {
   require_extent(name + ": rows", rows);
   require_extent(name + ": cols", cols);
-  const Tensor tensor{static_cast<std::int32_t>(tensors_.size()), rows, cols};
+  const Tensor tensor{static_cast<std::int32_t>(tensors_.size()), rows, cols, dtype};
   tensors_.push_back({.name = std::move(name), .tensor = tensor, .kind = kind});
   apart_.push_back(apart_.back() + div_up(tensor.bytes(), kAlignment) * kAlignment);
   return tensor;
@@ -46,37 +48,49 @@ Tensor Tape::parameter(Parameter description) {
   const std::string first = description.parts.empty() ? "?" : description.parts.front().name;
   require(in_parts == rows, first + ": its parts have " + std::to_string(in_parts) +
                                 " rows and it has " + std::to_string(rows));
-  description.value = add(first, rows, cols, Kind::parameter);
+  for (const Parameter& known : parameters_)
+    if (known.parts.front().name == first) {
+      require(known.value.rows == rows && known.value.cols == cols &&
+                  known.value.dtype == description.value.dtype,
+              first + ": it is described twice, with other extents or elements");
+      return known.value;
+    }
+  description.value = add(first, rows, cols, description.value.dtype, Kind::parameter);
   parameters_.push_back(std::move(description));
   return parameters_.back().value;
 }
 
-Tensor Tape::input(const std::string& name, std::int64_t rows, std::int64_t cols) {
-  return add(name, rows, cols, Kind::input);
+Tensor Tape::input(const std::string& name, std::int64_t rows, std::int64_t cols, Dtype dtype) {
+  return add(name, rows, cols, dtype, Kind::input);
 }
 
 Tensor Tape::constant(const std::string& name, std::int64_t rows, std::int64_t cols,
-                      std::vector<float> values) {
-  const Tensor tensor = add(name, rows, cols, Kind::constant);
+                      std::vector<float> values, Dtype dtype) {
+  const Tensor tensor = add(name, rows, cols, dtype, Kind::constant);
   require(std::ssize(values) == tensor.size(), name + ": as many values as elements are needed");
-  prepare(filling(tensor, std::move(values)));
+  prepare(filling(tensor, encoded(values, dtype)));
   return tensor;
 }
 
 Tensor Tape::constant(const std::string& name, std::int64_t rows, std::int64_t cols,
                       std::vector<std::int32_t> values) {
-  const Tensor tensor = add(name, rows, cols, Kind::constant);
+  const Tensor tensor = add(name, rows, cols, Dtype::i32, Kind::constant);
   require(std::ssize(values) == tensor.size(), name + ": as many values as elements are needed");
   prepare(filling(tensor, std::move(values)));
   return tensor;
 }
 
-Tensor Tape::state(const std::string& name, std::int64_t rows, std::int64_t cols) {
-  return add(name, rows, cols, Kind::state);
+Tensor Tape::state(const std::string& name, std::int64_t rows, std::int64_t cols, Dtype dtype) {
+  return add(name, rows, cols, dtype, Kind::state);
 }
 
-Tensor Tape::temporary(const std::string& name, std::int64_t rows, std::int64_t cols) {
-  return add(layer_.empty() ? name : layer_ + "." + name, rows, cols, Kind::temporary);
+Tensor Tape::master(Tensor parameter) {
+  const Tensor master = state(name(parameter) + ".master", parameter.rows, parameter.cols);
+  return record(parameter).master = master;
+}
+
+Tensor Tape::temporary(const std::string& name, std::int64_t rows, std::int64_t cols, Dtype dtype) {
+  return add(layer_.empty() ? name : layer_ + "." + name, rows, cols, dtype, Kind::temporary);
 }
 
 Tensor Tape::workspace(std::size_t bytes) {
@@ -134,11 +148,13 @@ bool Tape::differentiable(Tensor tensor) const {
   return kind == Kind::parameter || kind == Kind::temporary;
 }
 
+Tensor Tape::master_of(Tensor tensor) const { return record(tensor).master; }
+
 Tensor Tape::gradient(Tensor tensor) const { return record(tensor).gradient; }
 
 void Tape::set_gradient(Tensor of, Tensor gradient) {
-  require(of.rows == gradient.rows && of.cols == gradient.cols,
-          name(of) + ": its gradient has another shape");
+  require(of.rows == gradient.rows && of.cols == gradient.cols && of.dtype == gradient.dtype,
+          name(of) + ": its gradient has another shape, or other elements");
   record(of).gradient = gradient;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "models/placement.h"
+#include "runtime/dtype.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -20,15 +21,16 @@
 
 namespace kg::models {
 
-// A packed row-major matrix of f32 or i32, both of which take 4 bytes. Default: none.
+// A packed row-major matrix of f32, f16, bf16 or i32. Default: none.
 struct Tensor {
   std::int32_t id = -1;
   std::int64_t rows = 0;
   std::int64_t cols = 0;
+  Dtype dtype = Dtype::f32;
 
   bool exists() const { return id >= 0; }
   std::int64_t size() const { return rows * cols; }
-  std::int64_t bytes() const { return size() * 4; }
+  std::int64_t bytes() const { return size() * static_cast<std::int64_t>(size_of(dtype)); }
 };
 
 // Where the tensors of a tape lie.
@@ -37,8 +39,12 @@ class Addresses {
   Addresses(std::byte* base, std::span<const std::int64_t> offsets)
       : base_(base), offsets_(offsets) {}
 
-  float* f32(Tensor tensor) const { return static_cast<float*>(at(tensor)); }
-  std::int32_t* i32(Tensor tensor) const { return static_cast<std::int32_t*>(at(tensor)); }
+  template <class T>
+  T* as(Tensor tensor) const {
+    return static_cast<T*>(at(tensor));
+  }
+  float* f32(Tensor tensor) const { return as<float>(tensor); }
+  std::int32_t* i32(Tensor tensor) const { return as<std::int32_t>(tensor); }
   void* at(Tensor tensor) const {
     return tensor.exists() ? base_ + offsets_[static_cast<std::size_t>(tensor.id)] : nullptr;
   }
@@ -48,7 +54,8 @@ class Addresses {
   std::span<const std::int64_t> offsets_;
 };
 
-enum class Phase { forward, backward, update };
+// decode: one more token for each sequence, as often as wanted, once forward has taken the prompts.
+enum class Phase { forward, backward, update, decode };
 const char* name(Phase phase);
 
 // What a step gets when it runs.
@@ -88,16 +95,23 @@ struct Parameter {
 class Tape {
  public:
   // What is there before the first step and after the last.
-  Tensor parameter(Parameter description); // its value's extents alone are looked at
-  Tensor input(const std::string& name, std::int64_t rows, std::int64_t cols);
+  // Of the value its extents and elements alone are looked at. One that is described again is the
+  // same one.
+  Tensor parameter(Parameter description);
+  Tensor input(const std::string& name, std::int64_t rows, std::int64_t cols,
+               Dtype dtype = Dtype::f32);
   Tensor constant(const std::string& name, std::int64_t rows, std::int64_t cols,
-                  std::vector<float> values);
+                  std::vector<float> values, Dtype dtype = Dtype::f32);
   Tensor constant(const std::string& name, std::int64_t rows, std::int64_t cols,
                   std::vector<std::int32_t> values);
-  Tensor state(const std::string& name, std::int64_t rows, std::int64_t cols);
+  Tensor state(const std::string& name, std::int64_t rows, std::int64_t cols,
+               Dtype dtype = Dtype::f32);
+  // An f32 copy of a parameter, which is not rounded: whoever writes the parameter writes it, too.
+  Tensor master(Tensor parameter);
 
   // What lives from the step that writes it to the last that reads it. Without bytes: none.
-  Tensor temporary(const std::string& name, std::int64_t rows, std::int64_t cols);
+  Tensor temporary(const std::string& name, std::int64_t rows, std::int64_t cols,
+                   Dtype dtype = Dtype::f32);
   Tensor workspace(std::size_t bytes);
   // Lives on to the end: it may be read when all has run.
   void keep(Tensor tensor);
@@ -122,7 +136,8 @@ class Tape {
   const std::vector<Parameter>& parameters() const { return parameters_; }
   const std::vector<std::function<void(const Run&)>>& preparations() const { return prepare_; }
   std::vector<Lifetime> lifetimes() const;
-  bool kept(Tensor tensor) const; // it is there when all has run
+  Tensor master_of(Tensor tensor) const; // none where it has none
+  bool kept(Tensor tensor) const;        // it is there when all has run
   bool planned(Tensor tensor) const;
   const std::string& name(Tensor tensor) const;
   bool has(const std::string& name) const;
@@ -139,14 +154,14 @@ class Tape {
     Kind kind;
     bool kept = false;
     std::int64_t first = -1, last = -1;
-    Tensor gradient = {};
+    Tensor gradient = {}, master = {};
   };
   struct Differentiation {
     std::string layer;
     std::function<void(Tape&)> steps;
   };
 
-  Tensor add(std::string name, std::int64_t rows, std::int64_t cols, Kind kind);
+  Tensor add(std::string name, std::int64_t rows, std::int64_t cols, Dtype dtype, Kind kind);
   Record& record(Tensor tensor);
   const Record& record(Tensor tensor) const;
 

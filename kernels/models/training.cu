@@ -6,6 +6,7 @@
 
 #include "cross_entropy/cross_entropy.h"
 #include "cross_entropy_backward/cross_entropy_backward.h"
+#include "models/element.h"
 #include "pointwise_loss/pointwise_loss.h"
 #include "reduction/reduction.h"
 #include "runtime/error.h"
@@ -16,20 +17,19 @@ namespace kg::models {
 namespace {
 
 // The mean of all elements, in one.
+template <class T>
 Tensor mean(Tape& tape, Tensor x) {
   const reduction::Extents extents{1, x.size(), 1};
-  const auto view = [=](const Addresses& at) {
-    return reduction::packed<float>(at.f32(x), extents);
-  };
-  const Tensor y = tape.temporary("mean", 1, 1);
+  const auto view = [=](const Addresses& at) { return reduction::packed<T>(at.as<T>(x), extents); };
+  const Tensor y = tape.temporary("mean", 1, 1, x.dtype);
   const Tensor workspace = tape.workspace(
       reduction::workspace_bytes(view(tape.unplaced()), reduction::Variant::automatic));
   tape.step({.op = "reduction",
              .reads = {x},
              .writes = {y, workspace},
-             .work = reduction::work(Dtype::f32, extents),
+             .work = reduction::work(dtype_of<T>, extents),
              .run = [=](const Run& run) {
-               reduction::run(reduction::Op::mean, view(run.at), run.at.f32(y),
+               reduction::run(reduction::Op::mean, view(run.at), run.at.as<T>(y),
                               run.at.at(workspace), reduction::Variant::automatic, run.stream);
              }});
   return y;
@@ -39,19 +39,18 @@ Tensor mean(Tape& tape, Tensor x) {
 Tensor shares(Tape& tape, Tensor of) {
   const float share = static_cast<float>(1 / static_cast<double>(of.size()));
   return tape.constant("share of the mean", of.rows, of.cols,
-                       std::vector<float>(static_cast<std::size_t>(of.size()), share));
+                       std::vector<float>(static_cast<std::size_t>(of.size()), share), of.dtype);
 }
 
-} // namespace
-
-Tensor cross_entropy(Tape& tape, Tensor logits, Tensor target) {
+template <class T>
+Tensor cross_entropy_of(Tape& tape, Tensor logits, Tensor target) {
   const Tensor losses = tape.temporary("loss", logits.rows, 1);
   const Tensor log_sum = tape.temporary("log_sum", logits.rows, 1);
   const auto problem = [=](const Addresses& at) {
-    kg::cross_entropy::Problem<float> p;
+    kg::cross_entropy::Problem<T> p;
     p.rows = logits.rows;
     p.classes = p.logits_stride = logits.cols;
-    p.logits = at.f32(logits);
+    p.logits = at.as<T>(logits);
     p.objective.target = at.i32(target);
     p.loss = at.f32(losses);
     p.log_sum = at.f32(log_sum);
@@ -68,17 +67,17 @@ Tensor cross_entropy(Tape& tape, Tensor logits, Tensor target) {
   const Tensor share = shares(tape, losses);
   tape.on_backward([=](Tape& tape) {
     namespace op = cross_entropy_backward;
-    const Tensor dlogits = tape.temporary("dlogits", logits.rows, logits.cols);
+    const Tensor dlogits = tape.temporary("dlogits", logits.rows, logits.cols, logits.dtype);
     const auto gradient = [=](const Addresses& at) {
       const auto forward = problem(at);
-      op::Problem<float> p;
+      op::Problem<T> p;
       p.rows = forward.rows;
       p.classes = p.logits_stride = p.gradient_stride = forward.classes;
       p.logits = forward.logits;
       p.objective = forward.objective;
       p.log_sum = forward.log_sum;
       p.loss_gradient = at.f32(share);
-      p.gradient = at.f32(dlogits);
+      p.gradient = at.as<T>(dlogits);
       return p;
     };
     tape.step({.op = "cross_entropy_backward",
@@ -90,23 +89,24 @@ Tensor cross_entropy(Tape& tape, Tensor logits, Tensor target) {
                }});
     add_gradient(tape, logits, dlogits);
   });
-  return mean(tape, losses);
+  return mean<float>(tape, losses);
 }
 
-Tensor mean_square_error(Tape& tape, Tensor y, Tensor target) {
+template <class T>
+Tensor mean_square_error_of(Tape& tape, Tensor y, Tensor target) {
   namespace op = pointwise_loss;
-  const Tensor losses = tape.temporary("loss", y.rows, y.cols);
+  const Tensor losses = tape.temporary("loss", y.rows, y.cols, y.dtype);
   const Tensor share = shares(tape, losses);
   const auto step = [=](Tape& tape, op::Direction direction, Tensor result) {
     const auto problem = [=](const Addresses& at) {
-      op::Problem<float> p;
+      op::Problem<T> p;
       p.kind = op::Kind::mse;
       p.direction = direction;
       p.n = y.size();
-      p.x = at.f32(y);
-      p.target = at.f32(target);
-      if (direction == op::Direction::backward) p.loss_gradient = at.f32(share);
-      p.result = at.f32(result);
+      p.x = at.as<T>(y);
+      p.target = at.as<T>(target);
+      if (direction == op::Direction::backward) p.loss_gradient = at.as<T>(share);
+      p.result = at.as<T>(result);
       return p;
     };
     tape.step({.op = "pointwise_loss",
@@ -119,17 +119,18 @@ Tensor mean_square_error(Tape& tape, Tensor y, Tensor target) {
   };
   step(tape, op::Direction::forward, losses);
   tape.on_backward([=](Tape& tape) {
-    const Tensor dy = tape.temporary("dy", y.rows, y.cols);
+    const Tensor dy = tape.temporary("dy", y.rows, y.cols, y.dtype);
     step(tape, op::Direction::backward, dy);
     add_gradient(tape, y, dy);
   });
-  return mean(tape, losses);
+  return mean<T>(tape, losses);
 }
 
-void adamw(Tape& tape, const optimizer::Step& settings) {
-  using Row = optimizer::Parameter<float>;
+template <class T>
+void adamw_of(Tape& tape, const optimizer::Step& settings) {
+  using Row = optimizer::Parameter<T>;
   struct Trained {
-    Tensor value, gradient, first, second;
+    Tensor value, gradient, master, first, second;
   };
   tape.begin(Phase::update);
   std::vector<Trained> trained;
@@ -139,41 +140,68 @@ void adamw(Tape& tape, const optimizer::Step& settings) {
     const Tensor value = parameter.value, gradient = tape.gradient(value);
     if (!gradient.exists()) continue;
     const std::string& name = parameter.parts.front().name;
-    trained.push_back({value, gradient, tape.state(name + ".first", value.rows, value.cols),
+    const bool rounded = value.dtype != Dtype::f32;
+    trained.push_back({value, gradient, rounded ? tape.master(value) : Tensor{},
+                       tape.state(name + ".first", value.rows, value.cols),
                        tape.state(name + ".second", value.rows, value.cols)});
-    step.reads.insert(step.reads.end(), {gradient, value});
-    step.writes.insert(step.writes.end(), {value, trained.back().first, trained.back().second});
+    step.reads.insert(step.reads.end(), {gradient, value, trained.back().master});
+    step.writes.insert(step.writes.end(),
+                       {value, trained.back().master, trained.back().first, trained.back().second});
     elements += value.size();
   }
   const auto rows = [trained](const Addresses& at) {
     std::vector<Row> rows;
     for (const Trained& each : trained)
       rows.push_back({.size = each.value.size(),
-                      .value = at.f32(each.value),
-                      .gradient = at.f32(each.gradient),
+                      .value = at.as<T>(each.value),
+                      .gradient = at.as<T>(each.gradient),
+                      .master = at.f32(each.master),
                       .first = at.f32(each.first),
                       .second = at.f32(each.second)});
     return rows;
   };
-  const std::size_t bytes =
-      optimizer::table_bytes<float>(std::span<const Row>(rows(tape.unplaced())));
+  const std::size_t bytes = optimizer::table_bytes<T>(std::span<const Row>(rows(tape.unplaced())));
   const Tensor memory = tape.state("optimizer.table", static_cast<std::int64_t>(bytes / 4 + 1), 1);
-  const auto table = std::make_shared<optimizer::Table<float>>();
+  const auto table = std::make_shared<optimizer::Table<T>>();
   tape.prepare([=](const Run& run) {
     for (const Trained& each : trained)
       for (const Tensor& moment : {each.first, each.second})
         fill_bytes(run.at.at(moment), 0, static_cast<std::size_t>(moment.bytes()), run.stream);
-    *table = optimizer::make_table<float>(
-        optimizer::Kind::adamw, std::span<const Row>(rows(run.at)), run.at.at(memory), run.stream);
+    *table = optimizer::make_table<T>(optimizer::Kind::adamw, std::span<const Row>(rows(run.at)),
+                                      run.at.at(memory), run.stream);
   });
   step.reads.push_back(memory);
-  step.work = optimizer::work<float>(optimizer::Kind::adamw, elements, settings);
+  step.work = optimizer::work<T>(optimizer::Kind::adamw, elements, settings);
   step.run = [=](const Run& run) {
     optimizer::Step now = settings;
     now.number = run.update;
     optimizer::run(*table, now, optimizer::Variant::automatic, run.stream);
   };
   tape.step(std::move(step));
+}
+
+} // namespace
+
+Tensor cross_entropy(Tape& tape, Tensor logits, Tensor target) {
+  return with_element(logits.dtype, [&](auto element) {
+    return cross_entropy_of<decltype(element)>(tape, logits, target);
+  });
+}
+
+Tensor mean_square_error(Tape& tape, Tensor y, Tensor target) {
+  return with_element(y.dtype, [&](auto element) {
+    return mean_square_error_of<decltype(element)>(tape, y, target);
+  });
+}
+
+void adamw(Tape& tape, const optimizer::Step& settings) {
+  require(!tape.parameters().empty(), "adamw: there are no parameters");
+  const Dtype dtype = tape.parameters().front().value.dtype;
+  for (const Parameter& each : tape.parameters())
+    require(each.value.dtype == dtype, "adamw: parameters of several types of elements");
+  // Gradients below f16's 6e-8 would be lost without a scale of the loss.
+  require(dtype != Dtype::f16, "models of f16 are for inference; bf16 and f32 can be trained");
+  with_element(dtype, [&](auto element) { adamw_of<decltype(element)>(tape, settings); });
 }
 
 } // namespace kg::models

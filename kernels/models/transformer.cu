@@ -16,24 +16,45 @@
 namespace kg::models {
 namespace {
 
+// Where keys and values are kept: a cache per layer, and how far the sequences are.
+struct Memory {
+  std::vector<Cache> layers;
+  Progress progress;
+};
+
 // What all blocks share.
 struct Stage {
   Tape& tape;
   const TransformerConfig& config;
   const Tokens& tokens;
   const Positions& positions;
-  Heads heads() const { return {config.heads, config.kv_heads, config.head_dim}; }
+  const Memory* memory = nullptr; // of a model that generates
+  bool decodes = false;           // the newest token of each sequence alone
 };
+
+Heads heads_of(const TransformerConfig& config) {
+  return {config.heads, config.kv_heads, config.head_dim};
+}
 
 // Uniform with a standard deviation of 0.02, the initializer_range of these models; biases and
 // norms, which begin with 0 and 1 there, vary here, so that a test can see what they do.
 constexpr double kSpread = 0.0346;
 
 Tensor norm(Tape& tape, const TransformerConfig& config, const std::string& name) {
-  return vector(tape, {{name + ".weight", config.hidden}}, 1, kSpread);
+  return vector(tape, {{name + ".weight", config.hidden}}, 1, kSpread, config.dtype);
 }
 
-Tensor self_attention(const Stage& at, const std::string& name, Tensor x) {
+// Each token looks at those before it and at itself.
+Tensor look_back(const Stage& at, std::int64_t layer, Tensor qkv) {
+  const Heads heads = heads_of(at.config);
+  if (at.memory == nullptr) return attention(at.tape, qkv, heads, at.tokens);
+  const Cache& cache = at.memory->layers[static_cast<std::size_t>(layer)];
+  append(at.tape, qkv, heads, at.memory->progress, cache);
+  return at.decodes ? cached_attention(at.tape, qkv, heads, at.memory->progress, cache)
+                    : attention(at.tape, qkv, heads, at.tokens);
+}
+
+Tensor self_attention(const Stage& at, std::int64_t layer, const std::string& name, Tensor x) {
   Tape& tape = at.tape;
   const TransformerConfig& config = at.config;
   const Layer here(tape, "self_attn");
@@ -43,13 +64,15 @@ Tensor self_attention(const Stage& at, const std::string& name, Tensor x) {
             {name + ".k_proj" + ending, kv},
             {name + ".v_proj" + ending, kv}};
   };
-  const Tensor in = weight(tape, parts(".weight"), config.hidden, kSpread);
-  const Tensor bias = config.qkv_bias ? vector(tape, parts(".bias"), 0, kSpread) : Tensor{};
-  const Tensor out = weight(tape, {{name + ".o_proj.weight", config.hidden}}, q, kSpread);
+  const Tensor in = weight(tape, parts(".weight"), config.hidden, kSpread, config.dtype);
+  const Tensor bias =
+      config.qkv_bias ? vector(tape, parts(".bias"), 0, kSpread, config.dtype) : Tensor{};
+  const Tensor out =
+      weight(tape, {{name + ".o_proj.weight", config.hidden}}, q, kSpread, config.dtype);
 
   const Tensor qkv = linear(tape, x, in, bias);
-  rotate(tape, qkv, at.heads(), at.positions);
-  return linear(tape, attention(tape, qkv, at.heads(), at.tokens), out);
+  rotate(tape, qkv, heads_of(config), at.positions);
+  return linear(tape, look_back(at, layer, qkv), out);
 }
 
 Tensor feed_forward(const Stage& at, const std::string& name, Tensor x) {
@@ -59,21 +82,22 @@ Tensor feed_forward(const Stage& at, const std::string& name, Tensor x) {
   const Tensor gate_up = weight(tape,
                                 {{name + ".gate_proj.weight", config.intermediate},
                                  {name + ".up_proj.weight", config.intermediate}},
-                                config.hidden, kSpread);
-  const Tensor down =
-      weight(tape, {{name + ".down_proj.weight", config.hidden}}, config.intermediate, kSpread);
+                                config.hidden, kSpread, config.dtype);
+  const Tensor down = weight(tape, {{name + ".down_proj.weight", config.hidden}},
+                             config.intermediate, kSpread, config.dtype);
   return linear(tape, swiglu(tape, linear(tape, x, gate_up)), down);
 }
 
-// The decoder's stack: from words to one logit per word of the vocabulary.
+// The decoder's stack: from words to one logit per word of the vocabulary, for each token, or where
+// the model generates, for each sequence's last.
 Tensor decode(const Stage& at) {
   Tape& tape = at.tape;
   const TransformerConfig& config = at.config;
-  const Tensor words =
-      weight(tape, {{"model.embed_tokens.weight", config.vocabulary}}, config.hidden, kSpread);
-  const Tensor head =
-      config.tied ? words
-                  : weight(tape, {{"lm_head.weight", config.vocabulary}}, config.hidden, kSpread);
+  const Tensor words = weight(tape, {{"model.embed_tokens.weight", config.vocabulary}},
+                              config.hidden, kSpread, config.dtype);
+  const Tensor head = config.tied ? words
+                                  : weight(tape, {{"lm_head.weight", config.vocabulary}},
+                                           config.hidden, kSpread, config.dtype);
   // x: the residual stream. last: what the block before adds to it, together with the next norm.
   Tensor x = embed(tape, words, at.tokens), last, normed;
   const auto add_and_norm = [&](const std::string& name) {
@@ -89,11 +113,12 @@ Tensor decode(const Stage& at) {
     const std::string name = "model.layers." + std::to_string(i);
     const Layer here(tape, "layers." + std::to_string(i));
     normed = add_and_norm(name + ".input_layernorm");
-    last = self_attention(at, name + ".self_attn", normed);
+    last = self_attention(at, i, name + ".self_attn", normed);
     normed = add_and_norm(name + ".post_attention_layernorm");
     last = feed_forward(at, name + ".mlp", normed);
   }
   normed = add_and_norm("model.norm");
+  if (at.memory != nullptr && !at.decodes) normed = last_rows(tape, normed, at.tokens);
   const Layer here(tape, "lm_head");
   return linear(tape, normed, head);
 }
@@ -137,17 +162,18 @@ Model transformer(const TransformerConfig& config, std::int64_t batch, std::int6
   model.items = batch * sequence;
   Tape& tape = model.tape;
 
-  Tokens tokens{batch, sequence, tape.input("tokens", batch, sequence), {}, {}};
+  Tokens tokens{batch, sequence, tape.input("tokens", batch, sequence, Dtype::i32), {}, {}};
   if (trained) {
-    tokens.order = tape.input("tokens.order", batch, sequence);
-    tokens.offsets = tape.input("tokens.offsets", config.vocabulary + 1, 1);
+    tokens.order = tape.input("tokens.order", batch, sequence, Dtype::i32);
+    tokens.offsets = tape.input("tokens.offsets", config.vocabulary + 1, 1, Dtype::i32);
   }
-  const Positions angles = positions(tape, tokens, config.head_dim, config.theta);
+  const Positions angles = positions(tape, tokens, sequence, config.head_dim, config.theta);
   model.output = decode({tape, config, tokens, angles});
   tape.keep(model.output);
   if (trained) {
     const Layer here(tape, "loss");
-    model.loss = cross_entropy(tape, model.output, tape.input("targets", batch, sequence));
+    model.loss =
+        cross_entropy(tape, model.output, tape.input("targets", batch, sequence, Dtype::i32));
     tape.keep(model.loss);
     tape.backward();
     adamw(tape, {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01});
@@ -159,6 +185,55 @@ Model transformer(const TransformerConfig& config, std::int64_t batch, std::int6
     write_tokens(execution, random_words(seed, "tokens", count, words), targets);
   };
   return model;
+}
+
+Generator generator(const TransformerConfig& config, const Prompts& prompts) {
+  const auto [batch, length, generated] = prompts;
+  require(batch > 0 && length > 0, "generator: batch and length of the prompts must be above 0");
+  require(generated >= 2, "generator: at least two tokens; the prompts themselves give the first");
+  Generator made{.model = {.name = "transformer"}};
+  Model& model = made.model;
+  model.item = "tokens";
+  model.items = batch * length;
+  model.decoded = batch;
+  model.decodes = generated - 1;
+  Tape& tape = model.tape;
+
+  const Tokens prompt{batch, length, tape.input("tokens", batch, length, Dtype::i32), {}, {}};
+  made.words = tape.state("words", batch, length + generated, Dtype::i32);
+  const Tensor newest = tape.state("newest", batch, 1, Dtype::i32);
+  // The last token that is generated is nobody's input.
+  const std::int64_t capacity = length + generated - 1;
+  Memory memory;
+  for (std::int64_t layer = 0; layer < config.layers; ++layer)
+    memory.layers.push_back(cache(tape, "cache." + std::to_string(layer), heads_of(config), batch,
+                                  capacity, config.dtype));
+  for (const Cache& layer : memory.layers)
+    model.cache_bytes += layer.keys.bytes() + layer.values.bytes();
+  const auto choose = [&](Tensor logits) {
+    const Layer here(tape, "greedy");
+    tape.keep(logits);
+    greedy(tape, logits, newest);
+    append_words(tape, newest, memory.progress.after, made.words);
+    return logits;
+  };
+
+  memory.progress = begin(tape, batch, length);
+  append_words(tape, prompt.ids, memory.progress.before, made.words);
+  Positions places = positions(tape, prompt, capacity, config.head_dim, config.theta);
+  model.output = choose(decode({tape, config, prompt, places, &memory}));
+
+  tape.begin(Phase::decode);
+  memory.progress = advance(tape, memory.progress, capacity);
+  places.of_token = memory.progress.before;
+  const Tokens next{batch, 1, newest, {}, {}};
+  made.logits = choose(decode({tape, config, next, places, &memory, true}));
+
+  model.fill_inputs = [=, vocabulary = config.vocabulary](Execution& execution,
+                                                          std::uint64_t seed) {
+    write_tokens(execution, random_words(seed, "tokens", batch * length, vocabulary), {});
+  };
+  return made;
 }
 
 void write_tokens(Execution& execution, std::span<const std::int32_t> tokens,

@@ -4,6 +4,8 @@
 // The sizes of a transformer, as Hugging Face's config.json gives them.
 #pragma once
 
+#include "runtime/dtype.h"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -22,6 +24,7 @@ struct TransformerConfig {
   double theta = 0;              // rope_theta
   bool qkv_bias = false;         // attention_bias; of qwen2 always
   bool tied = false;             // tie_word_embeddings
+  Dtype dtype = Dtype::f32;      // of parameters and activations; no file says it
 };
 
 // Throws Error naming the file and the member where one is missing, of the wrong type or out of

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade model run|compare|scaling.
+// kernelgrade model run|compare|scaling|gate.
 #include "perf/models/command.h"
 
 #include "models/initial_values.h"
@@ -9,8 +9,10 @@
 #include "models/safetensors.h"
 #include "models/weights.h"
 #include "perf/models/compare.h"
+#include "perf/models/gate.h"
 #include "perf/models/measure.h"
 #include "perf/models/scaling.h"
+#include "perf/models/spec.h"
 #include "runtime/atomic_file.h"
 #include "runtime/device.h"
 #include "runtime/environment.h"
@@ -28,11 +30,7 @@ namespace {
 constexpr int kExitPass = 0, kExitFail = 1, kExitUsage = 2, kExitSkipped = 77;
 
 struct Options {
-  std::string name;
-  models::MlpConfig mlp;
-  std::string config = KERNELGRADE_MODEL_CONFIG;
-  std::int64_t batch = 1, sequence = 32, size = 224;
-  std::string layout = "nhwc";
+  Spec model;
   int steps = 0; // training steps; 0: inference
   int runs = 3;
   std::uint64_t seed = 20260117;
@@ -40,51 +38,11 @@ struct Options {
   std::string first, second; // compare
   double most = 1e-5;
   int scaled_to = 5; // scaling
+  GateCall gate;
 };
 
-// The depth of a resnet's name; of others 0.
-int depth_of(const std::string& name) {
-  return name.starts_with("resnet") ? std::stoi(name.substr(6)) : 0;
-}
-
-bool takes_images(const Options& options) {
-  return options.name == "alexnet" || depth_of(options.name) > 0;
-}
-
-models::Model made_for_images(const Options& options) {
-  require(options.steps == 0, options.name + ": there is inference alone; leave out --steps");
-  models::ImageConfig config{.batch = options.batch, .size = options.size};
-  if (options.layout == "nchw") config.layout = Layout::nchw;
-  const int depth = depth_of(options.name);
-  return depth == 0 ? models::alexnet(config) : models::resnet(depth, config);
-}
-
-models::Model made(const Options& options) {
-  const auto purpose = options.steps > 0 ? models::Purpose::training : models::Purpose::inference;
-  if (takes_images(options)) return made_for_images(options);
-  if (options.name == "mlp") {
-    models::MlpConfig config = options.mlp;
-    config.batch = options.batch;
-    return models::mlp(config, purpose);
-  }
-  return models::transformer(models::read_transformer_config(options.config), options.batch,
-                             options.sequence, purpose);
-}
-
-std::string about(const Options& options) {
-  if (options.name == "mlp")
-    return fmt::format(" (dim {}, {} layers, batch {})", options.mlp.dim, options.mlp.layers,
-                       options.batch);
-  if (takes_images(options))
-    return fmt::format(" (batch {}, {} x {}, {})", options.batch, options.size, options.size,
-                       options.layout);
-  return fmt::format(" ({}, batch {}, sequence {})",
-                     std::filesystem::path(options.config).filename().string(), options.batch,
-                     options.sequence);
-}
-
 // What another implementation needs to do the same, and what it must arrive at: inputs, the first
-// forward pass's output, and each training step's loss.
+// forward pass's output, what was generated behind it, and each training step's loss.
 class Outputs {
  public:
   // Images have their channels first, whatever the layout.
@@ -97,7 +55,7 @@ class Outputs {
           values = models::with_channels_first(values, 3, tape.named(name).cols / 3);
         add(name, tape.named(name), std::move(values));
       }
-    for (const char* name : {"tokens", "targets"})
+    for (const char* name : {"tokens", "targets", "words"})
       if (tape.has(name)) add(name, tape.named(name), execution.read_integers(tape.named(name)));
     add("output", model.output, execution.read(model.output));
   }
@@ -125,10 +83,11 @@ std::optional<int> exit_without_device(std::ostream& err) {
   return promised ? kExitFail : kExitSkipped;
 }
 
-int run(const Options& options, std::ostream& out, std::ostream& err) {
+int run(Options options, std::ostream& out, std::ostream& err) {
+  options.model.training = options.steps > 0;
   if (const auto exit = exit_without_device(err)) return *exit;
   Stream stream;
-  models::Model model = made(options);
+  models::Model model = made(options.model);
   models::Execution execution(std::move(model.tape), stream);
   if (options.load.empty()) {
     models::initialise(execution, options.seed);
@@ -140,10 +99,13 @@ int run(const Options& options, std::ostream& out, std::ostream& err) {
   Outputs outputs;
   if (!options.outputs.empty()) {
     execution.run(models::Phase::forward);
-    outputs.add(execution, model, takes_images(options) && options.layout == "nhwc");
+    for (std::int64_t i = 0; i < model.decodes; ++i) execution.run(models::Phase::decode);
+    outputs.add(execution, model,
+                takes_images(options.model) && options.model.layout == Layout::nhwc);
   }
   ModelTimes times = measure(model, execution, options.runs, options.steps);
-  times.config = about(options);
+  times.config = about(options.model);
+  times.dtype = std::string(name(options.model.dtype));
   if (!options.outputs.empty()) outputs.write(options.outputs, times.losses);
   if (!options.json.empty()) write_file(options.json, json(times));
   out << text(times);
@@ -158,7 +120,7 @@ int compare(const Options& options, std::ostream& out) {
 
 int scaling(const Options& options, std::ostream& out, std::ostream& err) {
   if (const auto exit = exit_without_device(err)) return *exit;
-  const ScalingBase base{options.mlp, options.steps};
+  const ScalingBase base{options.model.mlp, options.steps};
   const auto time = [&](const ScalingBase& what) { return time_of_training(what, options.runs); };
   const std::vector<Scaled> all = scale(base, options.scaled_to, time);
   out << fmt::format("mlp: dim {}, {} layers, batch {}, {} steps; each scaled by 1 to {}\n{}",
@@ -170,23 +132,31 @@ int scaling(const Options& options, std::ostream& out, std::ostream& err) {
 void add_run(CLI::App& app, Options& options) {
   CLI::App* run = app.add_subcommand("run", "run a model and time its layers and operations");
   const CLI::Range extent(std::int64_t{1}, std::int64_t{1} << 20);
-  run->add_option("name", options.name, "the model")
+  run->add_option("name", options.model.name, "the model")
       ->required()
       ->check(
           CLI::IsMember({"mlp", "transformer", "resnet18", "resnet50", "resnet101", "alexnet"}));
-  run->add_option("--config", options.config,
+  run->add_option("--config", options.model.config,
                   "transformer: the file with its sizes (config.json of Hugging Face)")
       ->check(CLI::ExistingFile);
-  run->add_option("--batch", options.batch, "sequences, samples or images")->check(extent);
-  run->add_option("--sequence", options.sequence, "transformer: tokens of each sequence")
+  run->add_option("--batch", options.model.batch, "sequences, samples or images")->check(extent);
+  run->add_option("--sequence", options.model.sequence, "transformer: tokens of each sequence")
       ->check(extent);
-  run->add_option("--dim", options.mlp.dim, "mlp: features of each layer")->check(extent);
-  run->add_option("--layers", options.mlp.layers, "mlp: layers")->check(extent);
-  run->add_option("--size", options.size, "of images: pixels of each side")->check(extent);
-  run->add_option("--layout", options.layout, "of images: nhwc or nchw")
-      ->check(CLI::IsMember({"nhwc", "nchw"}));
+  run->add_option("--dim", options.model.mlp.dim, "mlp: features of each layer")->check(extent);
+  run->add_option("--layers", options.model.mlp.layers, "mlp: layers")->check(extent);
+  run->add_option("--size", options.model.size, "of images: pixels of each side")->check(extent);
+  run->add_option("--layout", options.model.layout, "of images: nhwc or nchw")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Layout>{{"nhwc", Layout::nhwc}, {"nchw", Layout::nchw}}));
+  run->add_option("--dtype", options.model.dtype,
+                  "of parameters and activations: f32, bf16, or for inference f16")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, Dtype>{
+          {"f32", Dtype::f32}, {"bf16", Dtype::bf16}, {"f16", Dtype::f16}}));
   run->add_option("--steps", options.steps, "training steps; 0: inference alone")
       ->check(CLI::Range(0, 100000));
+  run->add_option("--generate", options.model.generate,
+                  "transformer: so many tokens behind each prompt of --sequence tokens")
+      ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 20));
   run->add_option("--runs", options.runs, "timed runs, after one that warms up")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
@@ -214,9 +184,9 @@ void add_scaling(CLI::App& app, Options& options) {
       "scaling", "how an mlp's training time grows with steps, layers, batch and dim; fails where "
                  "not linearly, of dim quadratically");
   const CLI::Range extent(std::int64_t{1}, std::int64_t{1} << 16);
-  scaling->add_option("--dim", options.mlp.dim, "of the smallest")->check(extent);
-  scaling->add_option("--layers", options.mlp.layers, "of the smallest")->check(extent);
-  scaling->add_option("--batch", options.mlp.batch, "of the smallest")->check(extent);
+  scaling->add_option("--dim", options.model.mlp.dim, "of the smallest")->check(extent);
+  scaling->add_option("--layers", options.model.mlp.layers, "of the smallest")->check(extent);
+  scaling->add_option("--batch", options.model.mlp.batch, "of the smallest")->check(extent);
   scaling->add_option("--steps", options.steps, "of the smallest; 2 unless said otherwise")
       ->check(CLI::Range(1, 1000));
   scaling->add_option("--to", options.scaled_to, "the greatest factor")
@@ -227,13 +197,40 @@ void add_scaling(CLI::App& app, Options& options) {
       ->capture_default_str();
 }
 
+void add_gate(CLI::App& app, Options& options) {
+  CLI::App* gate = app.add_subcommand(
+      "gate", "memory and work of listed models against baselines, on a GPU their times, too");
+  GateCall& call = options.gate;
+  gate->add_option("--case", call.part, "only cases whose id has this part");
+  gate->add_option("--runs", call.runs, "timed runs of each")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  gate->add_flag("--full", call.full, "run models at full size on the executor, too: hours");
+  gate->add_option("--baselines", call.baselines, "the folder")->capture_default_str();
+  gate->add_option("--json", call.json, "write the times to this file");
+  gate->add_option("--from", call.from, "take the times from files of --json, of fresh processes")
+      ->check(CLI::ExistingFile);
+  gate->add_flag("--bless", call.bless, "write the baselines");
+  gate->add_flag("--remove-orphans", call.remove_orphans, "with --bless: rows of no case");
+  gate->add_option("--why", call.why, "with --bless: what changed, for who reads the files");
+  gate->add_option("--source-id", call.source, "with --bless: the commit, where there is no git");
+}
+
+int gate_models(const Options& options, std::ostream& out, std::ostream& err) {
+  if (const auto exit = exit_without_device(err)) return *exit;
+  return gate(options.gate, out);
+}
+
 int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Options options;
+  options.model.config = KERNELGRADE_MODEL_CONFIG;
+  options.gate.baselines = KERNELGRADE_BASELINES;
   CLI::App app("Whole models, composed of this suite's operations.", "kernelgrade model");
   app.require_subcommand(1);
   add_run(app, options);
   add_compare(app, options);
   add_scaling(app, options);
+  add_gate(app, options);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
   } catch (const CLI::CallForHelp&) {
@@ -248,6 +245,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
     if (options.steps == 0) options.steps = 2;
     return scaling(options, out, err);
   }
+  if (app.got_subcommand("gate")) return gate_models(options, out, err);
   return app.got_subcommand("run") ? run(options, out, err) : compare(options, out);
 }
 

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/models/measure.h"
 
+#include "perf/model/gpu.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
 
 #include <algorithm>
+#include <map>
 
 namespace kg::perf {
 namespace {
@@ -18,6 +20,22 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
+// Of this GPU; on a CPU of an H200.
+Roof roof(const ModelTimes& times) {
+  const std::string wanted = times.executor ? "nvidia-h200" : device_slug(times.device);
+  for (const model::Gpu& gpu : model::load_gpus(KERNELGRADE_SOURCE_DIR "/perf/model/gpus.json")) {
+    if (gpu.name != wanted) continue;
+    Roof roof{gpu.name, gpu.copy_bytes_per_s, gpu.sms * gpu.f32_flops_per_s};
+    for (const StepTime& step : times.steps) {
+      const double memory = 1e9 * step.bytes / roof.bytes_per_s;
+      const double arithmetic = 1e9 * step.flops / roof.flops_per_s;
+      (memory > arithmetic ? roof.memory_ns : roof.arithmetic_ns) += std::max(memory, arithmetic);
+    }
+    return roof;
+  }
+  return {};
+}
+
 } // namespace
 
 ModelTimes measure(const models::Model& about, models::Execution& execution, int runs,
@@ -27,6 +45,8 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, int
   times.executor = backend == Backend::host || device_properties().emulated;
   times.item = about.item;
   times.items = about.items;
+  times.decoded = about.decoded;
+  times.cache_bytes = about.cache_bytes;
   times.runs = runs;
   for (const models::Parameter& each : execution.tape().parameters())
     times.parameters += each.value.size();
@@ -34,22 +54,24 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, int
   const bool trains = about.loss.exists();
   std::vector<Phase> phases = {Phase::forward};
   if (trains) phases.insert(phases.end(), {Phase::backward, Phase::update});
-  std::vector<std::vector<double>> samples; // of each step
+  phases.insert(phases.end(), static_cast<std::size_t>(about.decodes), Phase::decode);
+  std::map<Phase, std::vector<std::vector<double>>> samples; // of each step
   for (int run = -1; run < std::max(runs, training_steps - 1); ++run) {
-    std::size_t at = 0;
-    for (const Phase phase : phases)
-      for (const double ns : execution.run_timed(phase)) {
-        if (at == samples.size()) samples.emplace_back();
-        if (run >= 0 && run < runs) samples[at].push_back(ns);
-        ++at;
-      }
+    for (const Phase phase : phases) {
+      const std::vector<double> ns = execution.run_timed(phase);
+      samples[phase].resize(ns.size());
+      if (run < 0 || run >= runs) continue;
+      for (std::size_t step = 0; step < ns.size(); ++step) samples[phase][step].push_back(ns[step]);
+    }
     if (trains && run + 1 < training_steps) times.losses.push_back(execution.read(about.loss)[0]);
   }
-  for (const Phase phase : phases)
-    for (const models::Step& step : execution.steps(phase)) {
-      const double ns = median(samples[times.steps.size()]);
-      times.steps.push_back({phase, step.layer, step.op, ns, step.work.flops, step.work.bytes});
-    }
+  for (const auto& [phase, of_steps] : samples) {
+    const std::vector<models::Step> steps = execution.steps(phase);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      times.steps.push_back({phase, steps[i].layer, steps[i].op, median(of_steps[i]),
+                             steps[i].work.flops, steps[i].work.bytes});
+  }
+  times.roof = roof(times);
   execution.check_memory();
   times.memory = execution.memory();
   return times;

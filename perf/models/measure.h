@@ -20,21 +20,34 @@ struct StepTime {
   double bytes = 0;
 };
 
+// What the steps would take at the least on a GPU: of each the longer of its bytes at the rate of a
+// copy and its floating-point operations at the lanes' peak (Williams et al., "Roofline", 2009).
+struct Roof {
+  std::string gpu = {};
+  double bytes_per_s = 0, flops_per_s = 0;
+  double memory_ns = 0;     // of steps that memory binds
+  double arithmetic_ns = 0; // of those that arithmetic binds
+};
+
 struct ModelTimes {
   std::string name;
-  std::string config = {}, device = {};
+  std::string config = {}, dtype = "f32", device = {};
   bool executor = false; // times are the executor's own
   std::int64_t parameters = 0;
   std::string item = {};
-  std::int64_t items = 0; // in a run
-  int runs = 0;           // timed, behind one that is not
+  std::int64_t items = 0;   // in a run
+  std::int64_t decoded = 0; // in a run of phase decode; 0: there is none
+  std::int64_t cache_bytes = 0;
+  int runs = 0; // timed, behind one that is not
   std::vector<StepTime> steps = {};
   std::vector<double> losses = {}; // of each training step
   models::MemoryUse memory = {};
+  Roof roof = {}; // of one run of each phase; without a name where the GPU's figures are not known
 };
 
 // The steps of each phase `runs` times, after one run that warms up. Where it trains, a run is a
-// training step, and as many more as `training_steps` asks for are made. Throws Error unless memory
+// training step, and as many more as `training_steps` asks for are made; where it generates, phase
+// decode runs for each token, and its times are medians of all of them. Throws Error unless memory
 // was as planned.
 ModelTimes measure(const models::Model& about, models::Execution& execution, int runs,
                    int training_steps);

@@ -38,13 +38,47 @@ TEST_F(ModelCommand, RunTimesEachPhase) {
                      "--runs", "1", "--json", file("times.json")}),
             0)
       << err();
-  for (const char* word : {"forward", "backward", "update", "layers.1.self_attn", "attention",
-                           "tokens/s", "MiB predicted", "loss of each training step"})
+  for (const char* word :
+       {"forward", "backward", "update", "layers.1.self_attn", "attention", "tokens/s",
+        "roofline of nvidia-h200", "MiB predicted", "loss of each training step"})
     EXPECT_THAT(out(), HasSubstr(word));
   const auto times = nlohmann::json::parse(*read_file(file("times.json")));
   EXPECT_EQ(times["losses"].size(), 2U);
   EXPECT_EQ(times["memory_bytes"]["predicted"], times["memory_bytes"]["measured"]);
   EXPECT_LT(times["losses"][1], times["losses"][0]);
+}
+
+TEST_F(ModelCommand, RunTimesPrefillAndDecode) {
+  const std::vector<std::string> call = {
+      "run",    "transformer", "--sequence", "5",           "--generate",     "3",
+      "--runs", "1",           "--json",     file("times"), "--save-outputs", file("outputs")};
+  ASSERT_EQ(command(call), 0) << err();
+  for (const char* word : {"forward ms", "decode ms", "attention_decode", "kv_append", "argmax",
+                           "3 tokens generated behind each", "keys and values in caches"})
+    EXPECT_THAT(out(), HasSubstr(word));
+  const auto times = nlohmann::json::parse(*read_file(file("times")));
+  // 2 layers, keys and values, 2 heads of 16 numbers, of 5 + 3 - 1 tokens.
+  EXPECT_EQ(times["memory_bytes"]["cache"], 2 * 2 * 2 * 16 * 7 * 4);
+  EXPECT_GT(times["items_per_s"], 0);
+  EXPECT_GT(times["decoded_per_s"], 0);
+  models::SafetensorsReader outputs(file("outputs"));
+  EXPECT_EQ(outputs.integers("words").size(), 8U);
+  EXPECT_EQ(command({"run", "mlp", "--generate", "3"}), 1);
+  EXPECT_THAT(err(), HasSubstr("it generates nothing"));
+  EXPECT_EQ(command({"run", "transformer", "--generate", "3", "--steps", "1"}), 1);
+}
+
+TEST_F(ModelCommand, RunsInSixteenBits) {
+  ASSERT_EQ(command({"run", "mlp", "--dim", "16", "--layers", "2", "--batch", "8", "--dtype",
+                     "bf16", "--steps", "2", "--runs", "1"}),
+            0)
+      << err();
+  EXPECT_THAT(out(), HasSubstr("8 samples a run, bf16"));
+  EXPECT_EQ(command({"run", "mlp", "--dtype", "f16", "--runs", "1", "--batch", "2"}), 0) << err();
+  EXPECT_EQ(command({"run", "mlp", "--dtype", "f16", "--steps", "1"}), 1);
+  EXPECT_THAT(err(), HasSubstr("for inference"));
+  EXPECT_EQ(command({"run", "resnet18", "--dtype", "bf16"}), 1);
+  EXPECT_EQ(command({"run", "mlp", "--dtype", "f64"}), 2);
 }
 
 TEST_F(ModelCommand, RunTimesImages) {
@@ -100,6 +134,8 @@ TEST_F(ModelCommand, WrongCallsAreTwo) {
   EXPECT_EQ(command({"run", "perceptron"}), 2);
   EXPECT_EQ(command({"run", "mlp", "--batch", "0"}), 2);
   EXPECT_EQ(command({"compare", file("a")}), 2);
+  EXPECT_EQ(command({"gate", "--case", "no such model"}), 1);
+  EXPECT_EQ(command({"gate", "--runs", "0"}), 2);
   EXPECT_EQ(command({"--help"}), 0);
 }
 

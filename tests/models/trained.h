@@ -46,8 +46,8 @@ class ReferenceAdamw {
 };
 
 // The tests that every model passes; each fails through GoogleTest.
-// Outputs: a mean absolute error of at most 1e-5 of the reference's mean size, and of 1e-5.
-void expect_near(std::span<const float> ours, const Rows<double>& reference);
+// Outputs: a mean absolute error of at most `share` of the reference's mean size, and of that.
+void expect_near(std::span<const float> ours, const Rows<double>& reference, double share = 1e-5);
 // Gradients: those of the reference, element by element, and fp64 central differences of its loss
 // along the sign of each parameter's gradient.
 void expect_gradients(models::Execution& execution, const ReferenceLoss& loss);
