@@ -6,11 +6,29 @@
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/samples.h"
 
 namespace kg::card {
 namespace {
 
 static_assert(reduce_by_key::deterministic(reduce_by_key::Variant::automatic));
+
+// A sum begins with +0; of equal zeros the last one is the minimum and the maximum.
+KG_OWN_TEST(SignsOfZeros) {
+  if (is_integer(judge.dtype())) return;
+  std::vector<double> x(30, -0.0), keys(30);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    keys[i] = static_cast<double>(i / 3);
+    if (i % 5 == 0) x[i] = 0.0;
+  }
+  for (const char* op : {"sum", "min", "max", "first"}) {
+    Sample sample{"zeros",
+                  std::string(op) + "_k32_n30",
+                  {{"keys", values(Dtype::i32, keys)}, {"values", values(judge.dtype(), x)}}};
+    sample.may_be_vacuous = true;
+    judge.check_exactly(sample);
+  }
+}
 
 // What the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
