@@ -16,6 +16,7 @@
 
 #include "primitives/look_back.h"
 #include "primitives/pack_rows.h"
+#include "primitives/runs.h"
 #include "primitives/words.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -32,15 +33,6 @@ constexpr int kWarps = kThreads / kLanes;
 constexpr int items_of(std::size_t element_bytes) { return element_bytes == 8 ? 8 : 16; }
 template <class Word>
 constexpr int kItems = items_of(sizeof(Word)); // of a thread
-
-// Whether element i begins a run.
-template <class Word>
-__device__ __forceinline__ bool begins_run(const Word* x, std::int64_t i) {
-  if (i == 0) return true;
-  const Word before = x[i - 1];
-  const Word own = x[i];
-  return before != own;
-}
 
 // 256 elements after the other.
 template <class Word>
@@ -101,22 +93,7 @@ __global__ void __launch_bounds__(kThreads, 4)
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) wanted[r] = bits_of(flag[r]);
   } else {
-    Word previous[kRows]; // what stands before each pack
-    KG_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const std::int64_t at = first + r * kRowStep<kCount>;
-      previous[r] = at > 0 && at < n ? x[at - 1] : Word{0};
-    }
-    KG_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const std::int64_t at = first + r * kRowStep<kCount>;
-      KG_UNROLL
-      for (int e = 0; e < kCount; ++e) {
-        const Word before = e == 0 ? previous[r] : element[r].element[e - 1];
-        const bool begins = at + e == 0 || element[r].element[e] != before;
-        if (at + e < n && begins) wanted[r] |= 1u << e;
-      }
-    }
+    find_runs(x, first, n, element, wanted);
   }
 
   unsigned before[kRows]; // how many of the warp are kept before each pack

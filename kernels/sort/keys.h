@@ -9,6 +9,7 @@
 #include "runtime/device_code.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace kg::sort {
 
@@ -34,5 +35,14 @@ struct Key {
     return static_cast<int>(place(bits) >> (pass * kDigitBits)) & (kDigits - 1);
   }
 };
+
+template <class K>
+using Word = typename K::Word;
+
+template <class T>
+using KeyOf =
+    std::conditional_t<sizeof(T) == 2, Key<std::uint16_t, true>,
+                       std::conditional_t<std::is_same_v<T, std::int32_t>,
+                                          Key<std::uint32_t, false>, Key<std::uint32_t, true>>>;
 
 } // namespace kg::sort

@@ -23,6 +23,7 @@
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
+#include "sort/arrays.h"
 #include "sort/keys.h"
 
 #include <algorithm>
@@ -38,11 +39,8 @@ constexpr int kTile = kThreads * kItems;
 constexpr int kBlocksPerSm = 4; // that count digits
 static_assert(kThreads == kDigits);
 
-// What a tile publishes of a digit: a count below 2^30, of the tile alone or of all up to it.
-constexpr unsigned kOwn = 1u << 30, kAll = 2u << 30, kCount = kOwn - 1;
-
-template <class K>
-using Word = typename K::Word;
+// What a tile publishes of a digit: a count below kBeyond, of the tile alone or of all up to it.
+constexpr unsigned kOwn = kBeyond, kAll = 2u << 30, kCount = kOwn - 1;
 
 // One thread per key.
 template <class K>
@@ -222,12 +220,6 @@ __global__ void __launch_bounds__(kThreads, 3)
 
 namespace {
 
-template <class T>
-using KeyOf =
-    std::conditional_t<sizeof(T) == 2, Key<std::uint16_t, true>,
-                       std::conditional_t<std::is_same_v<T, std::int32_t>,
-                                          Key<std::uint32_t, false>, Key<std::uint32_t, true>>>;
-
 // Counts of the digits of all passes, then a pass's words, then what passes hand to each other.
 struct Layout {
   std::int64_t counts, words, keys, values; // in bytes, multiples of 16
@@ -305,28 +297,9 @@ Variant run(const Arrays<T>& arrays, std::int64_t n, void* workspace, Variant va
             Stream& stream) {
   using K = KeyOf<T>;
   variant = resolved(variant);
-  require_extent("sort: n", n);
-  require(n < kOwn, "sort: n is " + std::to_string(n) + "; it must be below 2^30");
-  require_elements("sort: keys", arrays.keys, n);
-  require_elements("sort: sorted_keys", arrays.sorted_keys, n);
-  const bool pairs = arrays.values != nullptr || arrays.sorted_values != nullptr;
-  if (pairs) {
-    require_elements("sort: values", arrays.values, n);
-    require_elements("sort: sorted_values", arrays.sorted_values, n);
-  }
+  require_arrays(arrays, n);
   if (n == 0) return variant;
-  const std::int64_t key_bytes = n * static_cast<std::int64_t>(sizeof(T)), value_bytes = 4 * n;
-  require_apart("sort: keys", arrays.keys, key_bytes, "sorted_keys", arrays.sorted_keys, key_bytes);
-  if (pairs) {
-    require_apart("sort: values", arrays.values, value_bytes, "sorted_values", arrays.sorted_values,
-                  value_bytes);
-    require_apart("sort: keys", arrays.keys, key_bytes, "sorted_values", arrays.sorted_values,
-                  value_bytes);
-    require_apart("sort: values", arrays.values, value_bytes, "sorted_keys", arrays.sorted_keys,
-                  key_bytes);
-    require_apart("sort: sorted_keys", arrays.sorted_keys, key_bytes, "sorted_values",
-                  arrays.sorted_values, value_bytes);
-  }
+  const bool pairs = arrays.values != nullptr;
   const std::size_t needed = workspace_bytes<T>(n, pairs, variant);
   require(needed == 0 || workspace != nullptr,
           "sort: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
@@ -344,9 +317,10 @@ Variant run(const Arrays<T>& arrays, std::int64_t n, void* workspace, Variant va
 }
 
 template <class T>
-Work work(std::int64_t n, bool pairs) {
+Work work(std::int64_t n, bool pairs, std::int64_t segments) {
   const double bytes = static_cast<double>(n) * (sizeof(T) + (pairs ? sizeof(std::int32_t) : 0));
-  return {.bytes = 2 * bytes, .written = bytes, .flops = 0};
+  const double offsets = segments > 0 ? 4.0 * static_cast<double>(segments + 1) : 0;
+  return {.bytes = 2 * bytes + offsets, .written = bytes, .flops = 0};
 }
 
 template std::size_t workspace_bytes<float>(std::int64_t, bool, Variant);
@@ -357,9 +331,9 @@ template Variant run(const Arrays<float>&, std::int64_t, void*, Variant, Stream&
 template Variant run(const Arrays<f16>&, std::int64_t, void*, Variant, Stream&);
 template Variant run(const Arrays<bf16>&, std::int64_t, void*, Variant, Stream&);
 template Variant run(const Arrays<std::int32_t>&, std::int64_t, void*, Variant, Stream&);
-template Work work<float>(std::int64_t, bool);
-template Work work<f16>(std::int64_t, bool);
-template Work work<bf16>(std::int64_t, bool);
-template Work work<std::int32_t>(std::int64_t, bool);
+template Work work<float>(std::int64_t, bool, std::int64_t);
+template Work work<f16>(std::int64_t, bool, std::int64_t);
+template Work work<bf16>(std::int64_t, bool, std::int64_t);
+template Work work<std::int32_t>(std::int64_t, bool, std::int64_t);
 
 } // namespace kg::sort

@@ -1,8 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// sort: an array in ascending order, alone (keys) or with a value of 32 bits beside each (pairs).
-// Stable: equal keys, and their values, keep their order.
+// sort: an array in ascending order, alone (keys) or with a value of 32 bits beside each (pairs),
+// as a whole or each of its segments by itself. Stable: equal keys, and their values, keep their
+// order.
 //
 // Problem: n keys and as many values; what is sorted goes to arrays of their own, the inputs stay.
 // Layout: packed, any alignment of the element; outputs and workspace overlap nothing else.
@@ -31,6 +32,13 @@ struct Arrays {
   std::int32_t* sorted_values = nullptr;
 };
 
+// Segment s is [offsets[s], offsets[s + 1]) and may be empty: count + 1 offsets, on the device,
+// which rise from 0 to n.
+struct Segments {
+  const std::int32_t* offsets = nullptr;
+  std::int64_t count = 0;
+};
+
 // naive: one thread per key, which counts the keys before its own among all. onesweep: one pass
 // over the keys for each of their bytes, lowest first.
 enum class Variant { automatic, naive, onesweep };
@@ -57,9 +65,17 @@ template <class T>
 Variant run(const Arrays<T>& arrays, std::int64_t n, void* workspace, Variant variant,
             Stream& stream);
 
-// One read and one write of each key and value, which is less than a radix sort can do; no
-// arithmetic.
+// The same for segments of any number and lengths (segments.cu). Throws Error where there are keys
+// and no segment, too.
 template <class T>
-Work work(std::int64_t n, bool pairs);
+std::size_t segments_workspace_bytes(std::int64_t n, Variant variant);
+template <class T>
+Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& segments,
+                     void* workspace, Variant variant, Stream& stream);
+
+// One read and one write of each key and value, which is less than a radix sort can do, and one
+// read of the offsets of so many segments, if any; no arithmetic.
+template <class T>
+Work work(std::int64_t n, bool pairs, std::int64_t segments = 0);
 
 } // namespace kg::sort

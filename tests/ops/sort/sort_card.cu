@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys in order, and the values beside them. Sorts are stable, so that each result has one right
-// place.
+// Keys in order, and the values beside them, of the whole or of each segment: keys_n5,
+// pairs_n50_segments7. Sorts are stable, so that each result has one right place.
 #include "sort/sort.h"
 
 #include <algorithm>
@@ -24,12 +24,29 @@ auto dispatch_sorted(Dtype dtype, Function function) {
   return dispatch(dtype, function);
 }
 
-bool has_pairs(const Problem& problem) { return problem.inputs.size() > 1; }
+bool has(const Problem& problem, std::string_view input) {
+  return std::any_of(problem.inputs.begin(), problem.inputs.end(),
+                     [&](const Tensor& tensor) { return tensor.name == input; });
+}
+bool has_pairs(const Problem& problem) { return has(problem, "values"); }
+bool is_segmented(const Problem& problem) { return has(problem, "offsets"); }
+
+// Where segment `number` of `count` begins: later ones are longer, and the second of each three is
+// empty, and so is the first of all where there are more than one.
+std::int64_t offset_of(std::int64_t n, std::int64_t count, std::int64_t number) {
+  if (number == count) return n;
+  const double share =
+      static_cast<double>(number - (number % 3 == 1 ? 1 : 0)) / static_cast<double>(count);
+  return static_cast<std::int64_t>(share * share * static_cast<double>(n));
+}
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t n = shape.number("n");
   const bool pairs = shape.word({"keys", "pairs"}) == 1;
-  const Work work = dispatch_sorted(dtype, [&]<class T>() { return sort::work<T>(n, pairs); });
+  const bool segmented = shape.text().find("segments") != std::string::npos;
+  const std::int64_t count = segmented ? shape.number("segments") : 0;
+  const Work work =
+      dispatch_sorted(dtype, [&]<class T>() { return sort::work<T>(n, pairs, count); });
   Problem result{dtype, shape.text(), {}, {}, work, 0};
   result.inputs = {{"keys", dtype, {n}}};
   result.outputs = {{"sorted_keys", dtype, {n}}};
@@ -37,6 +54,13 @@ Problem problem(Dtype dtype, const Shape& shape) {
     result.inputs.push_back({"values", Dtype::i32, {n}});
     result.inputs[1].element = [](std::int64_t i) { return static_cast<std::uint64_t>(i); };
     result.outputs.push_back({"sorted_values", Dtype::i32, {n}});
+  }
+  if (count > 0) {
+    Tensor offsets{"offsets", Dtype::i32, {count + 1}, false};
+    offsets.element = [n, count](std::int64_t i) {
+      return static_cast<std::uint64_t>(offset_of(n, count, i));
+    };
+    result.inputs.push_back(std::move(offsets));
   }
   return result;
 }
@@ -46,13 +70,21 @@ struct Run {
     return dispatch_sorted(call.problem().dtype, [&]<class T>() {
       const bool pairs = has_pairs(call.problem());
       const std::int64_t n = call.extent("keys", 0);
-      const std::size_t bytes = n < 0 ? 0 : sort::workspace_bytes<T>(n, pairs, variant);
       sort::Arrays<T> arrays{call.in<T>("keys"), call.out<T>("sorted_keys")};
       if (pairs) {
         arrays.values = call.in<std::int32_t>("values");
         arrays.sorted_values = call.out<std::int32_t>("sorted_values");
       }
-      return sort::run(arrays, n, bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
+      const auto workspace = [&](std::size_t bytes) {
+        return bytes > 0 ? call.workspace(bytes) : nullptr;
+      };
+      const std::int64_t sized = std::max<std::int64_t>(n, 0);
+      if (is_segmented(call.problem()))
+        return sort::run_segments(
+            arrays, n, {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
+            workspace(sort::segments_workspace_bytes<T>(sized, variant)), variant, stream);
+      return sort::run(arrays, n, workspace(sort::workspace_bytes<T>(sized, pairs, variant)),
+                       variant, stream);
     });
   }
 };
@@ -80,16 +112,30 @@ std::pair<double, std::int64_t> rank_of(Dtype dtype, std::uint64_t bits) {
   return (bits & sign) != 0 ? std::pair{-infinity, -payload} : std::pair{infinity, payload};
 }
 
-// The places of the keys, in order.
-std::vector<std::int64_t> order_of(Dtype dtype, const std::vector<std::uint64_t>& keys) {
+// The places of the keys, in order. offset(s) is where segment s of `count` begins.
+template <class Offset>
+std::vector<std::int64_t> order_of(Dtype dtype, const std::vector<std::uint64_t>& keys,
+                                   std::int64_t count, Offset offset) {
   std::vector<std::pair<double, std::int64_t>> ranks;
   for (const std::uint64_t key : keys) ranks.push_back(rank_of(dtype, key));
   std::vector<std::int64_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return ranks[static_cast<std::size_t>(a)] < ranks[static_cast<std::size_t>(b)];
-  });
+  for (std::int64_t segment = 0; segment < count; ++segment)
+    std::stable_sort(order.begin() + offset(segment), order.begin() + offset(segment + 1),
+                     [&](std::int64_t a, std::int64_t b) {
+                       return ranks[static_cast<std::size_t>(a)] <
+                              ranks[static_cast<std::size_t>(b)];
+                     });
   return order;
+}
+
+// Of a problem whose offsets these are; of one without segments of the whole.
+std::vector<std::int64_t> order_of(const Problem& problem, const std::vector<std::uint64_t>& keys,
+                                   const Elements& offsets) {
+  if (!is_segmented(problem))
+    return order_of(problem.dtype, keys, 1, [&](std::int64_t s) { return s * std::ssize(keys); });
+  return order_of(problem.dtype, keys, problem.tensor("offsets").size() - 1,
+                  [&](std::int64_t s) { return static_cast<std::int64_t>(offsets(s)); });
 }
 
 std::vector<std::uint64_t> bits_of(const test::Observed& x) {
@@ -102,7 +148,10 @@ std::vector<std::uint64_t> bits_of(const test::Observed& x) {
 References references(const Problem& problem, const Inputs& inputs) {
   const std::vector<std::uint64_t> keys = bits_of(inputs.at("keys"));
   References result;
-  for (const std::int64_t i : order_of(problem.dtype, keys)) {
+  const auto offsets = [&](std::int64_t i) {
+    return inputs.at("offsets").values[static_cast<std::size_t>(i)];
+  };
+  for (const std::int64_t i : order_of(problem, keys, offsets)) {
     const auto at = static_cast<std::size_t>(i);
     Reference& sorted = result["sorted_keys"];
     sorted.bits.push_back(keys[at]);
@@ -124,7 +173,7 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
     std::vector<std::uint64_t> all;
     for (std::int64_t i = 0; i < problem.inputs[0].size(); ++i)
       all.push_back(test::encode(problem.dtype, keys(i)));
-    order = order_of(problem.dtype, all);
+    order = order_of(problem, all, is_segmented(problem) ? values("offsets") : Elements());
     sorted = id;
   }
   const Elements from = values(output == "sorted_keys" ? "keys" : "values");
@@ -137,16 +186,29 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
                                               const Layout&) {
   if (problem.output_size() == 0) return {};
-  if (variant == "naive") return {{"sort::naive<"}};
-  std::vector<std::vector<std::string>> names = {{"clear_words"}, {"sort::count_digits<"}};
-  for (std::size_t pass = 0; pass < size_of(problem.dtype); ++pass)
-    names.insert(names.end(), {{"clear_words"}, {"sort::onesweep<"}});
+  const bool segmented = is_segmented(problem);
+  if (variant == "naive") return {{segmented ? "sort::naive_segments<" : "sort::naive<"}};
+  std::vector<std::vector<std::string>> names;
+  const auto add_sort = [&](std::size_t passes) {
+    names.insert(names.end(), {{"clear_words"}, {"sort::count_digits<"}});
+    for (std::size_t pass = 0; pass < passes; ++pass)
+      names.insert(names.end(), {{"clear_words"}, {"sort::onesweep<"}});
+  };
+  if (segmented) names.push_back({"sort::count_up"});
+  add_sort(size_of(problem.dtype));
+  if (!segmented) return names;
+  names.push_back({"sort::find_segments"});
+  add_sort(4);
+  names.push_back({"sort::fetch<"});
   return names;
 }
 
-std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths) {
+std::vector<std::string> shapes(const std::vector<std::int64_t>& lengths,
+                                std::int64_t segments = 0) {
   std::vector<std::string> each;
-  for (const std::int64_t n : lengths) each.push_back("n" + std::to_string(n));
+  for (const std::int64_t n : lengths)
+    each.push_back("n" + std::to_string(n) +
+                   (segments > 0 ? "_segments" + std::to_string(segments) : ""));
   return in_each_form({"keys", "pairs"}, each);
 }
 
@@ -200,9 +262,14 @@ Card sort_card() {
     }
   card.resolved = [](const Problem&) { return name(sort::resolved(sort::Variant::automatic)); };
   card.run_automatic = automatic_of(sort::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::sort_variants(vendor_problem(p)); },
+  card.vendors = {[](const Problem& p) {
+                    return is_segmented(p) ? std::vector<std::string_view>()
+                                           : vendor::sort_variants(vendor_problem(p));
+                  },
                   run_vendor};
-  card.vendors.on_host = always({"thrust"});
+  card.vendors.on_host = [](const Problem& p) {
+    return is_segmented(p) ? std::set<std::string_view>() : std::set<std::string_view>{"thrust"};
+  };
   card.references = references;
   card.elements = elements;
   card.exact = true;
@@ -213,18 +280,33 @@ Card sort_card() {
     return samples;
   };
   card.special_samples = special_samples;
-  card.usual = [](Dtype) { return shapes({1500}); };
-  card.sizes = [](Dtype) { return shapes({1, 2, 31, 33, 511, 513, 3071, 3072, 3073}); };
+  card.usual = [](Dtype) {
+    std::vector<std::string> result = shapes({1500});
+    result.push_back("pairs_n1500_segments7");
+    return result;
+  };
+  card.sizes = [](Dtype) {
+    std::vector<std::string> result = shapes({1, 2, 31, 33, 511, 513, 3071, 3072, 3073});
+    result.insert(result.end(),
+                  {"keys_n1_segments2", "keys_n300_segments1", "keys_n300_segments301",
+                   "pairs_n40_segments1000", "pairs_n3100_segments30"});
+    return result;
+  };
   card.misaligned = [](Dtype) { return shapes({700}); };
   card.empty = shapes({0});
+  card.empty.push_back("keys_n0_segments3");
   card.vacuous_outputs = [](const std::string& shape) { // the only value is 0
     return shape.ends_with("_n1") ? std::vector<std::string>{"sorted_values"}
                                   : std::vector<std::string>();
   };
   card.kernels = kernels;
   card.kind_on_host = kg::Kind::sync; // on the executor a warp's matches cost more than its loads
-  card.timed_on_host = {{"keys_n1024", true}, {"pairs_n1024"}, {"pairs_n12288"}};
-  card.timed_on_gpu = {{"keys_n65536"}, {"keys_n67108864", true}, {"pairs_n67108864"}};
+  card.timed_on_host = {
+      {"keys_n1024", true}, {"pairs_n1024"}, {"pairs_n12288"}, {"keys_n2048_segments50"}};
+  card.timed_on_gpu = {{"keys_n65536"},
+                       {"keys_n67108864", true},
+                       {"pairs_n67108864"},
+                       {"keys_n67108864_segments100000"}};
   return card;
 }
 
