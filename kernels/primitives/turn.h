@@ -215,7 +215,7 @@ TurnGrid turn_shape(std::int64_t a, std::int64_t b, std::int64_t matrices, Turns
   constexpr int kLogUnits = std::bit_width(unsigned{Packs::kUnits}) - 1;
   constexpr int kLogThreads = std::bit_width(unsigned{Packs::kThreads}) - 1;
   constexpr int kLogTile = kLogThreads + kLogUnits;
-  constexpr int kLogLeast = 6 + kLogUnits; // two warps
+  constexpr int kLogLeast = 5 + kLogUnits; // a warp
   turns.a_units = a / Packs::kSide;
   turns.b_units = b / Packs::kSide;
   const auto log = [](std::int64_t units) {
