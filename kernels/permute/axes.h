@@ -6,16 +6,16 @@
 
 #include "permute/permute.h"
 
+#include "primitives/divisor.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 namespace kg::permute {
 
-// In the order of y, which is packed; strides are those in x. For kernels by value.
+// In the order of y, which is packed; strides are those in x.
 struct Axes {
   int rank = 0;
-  bool narrow = false; // all places fit 32 bits, whose divisions are several times faster
   std::int64_t extent[kMaxRank] = {};
   std::int64_t stride[kMaxRank] = {};
   std::int64_t size = 1;
@@ -31,7 +31,6 @@ inline Axes merged_axes(const Permutation& permutation) {
   }
   Axes axes;
   axes.size = size;
-  axes.narrow = size <= std::numeric_limits<std::int32_t>::max();
   for (int d = 0; d < permutation.rank; ++d) {
     const std::int64_t extent = permutation.shape[permutation.order[d]];
     const std::int64_t step = stride[permutation.order[d]];
@@ -54,26 +53,35 @@ inline Axes merged_axes(const Permutation& permutation) {
   return axes;
 }
 
+// The same for kernels that take a place apart.
+struct DividedAxes {
+  int rank = 0;
+  std::int64_t size = 0;
+  Divisor extent[kMaxRank];
+  std::int64_t stride[kMaxRank] = {};
+};
+
+inline DividedAxes divided(const Axes& axes) {
+  DividedAxes result;
+  result.rank = axes.rank;
+  result.size = axes.size;
+  for (int d = 0; d < axes.rank; ++d) {
+    result.extent[d] = Divisor(axes.extent[d]);
+    result.stride[d] = axes.stride[d];
+  }
+  return result;
+}
+
 // Element `place` of the first `rank` axes, counted in their order, lies here in x. Indices of axes
 // are constants throughout: with others the compiler would copy the axes to local memory.
-__device__ inline std::int64_t source_of(std::int64_t place, const Axes& axes, int rank) {
+__device__ inline std::int64_t source_of(std::int64_t place, const DividedAxes& axes, int rank) {
   std::int64_t source = 0;
-  if (axes.narrow) {
-    auto left = static_cast<std::uint32_t>(place);
-    KG_UNROLL
-    for (int d = kMaxRank - 1; d > 0; --d) {
-      if (d >= rank) continue;
-      const auto extent = static_cast<std::uint32_t>(axes.extent[d]);
-      source += left % extent * axes.stride[d];
-      left /= extent;
-    }
-    return source + left * axes.stride[0];
-  }
   KG_UNROLL
   for (int d = kMaxRank - 1; d > 0; --d) {
     if (d >= rank) continue;
-    source += place % axes.extent[d] * axes.stride[d];
-    place /= axes.extent[d];
+    const std::int64_t before = axes.extent[d].quotient(place);
+    source += (place - before * axes.extent[d].value) * axes.stride[d];
+    place = before;
   }
   return source + place * axes.stride[0];
 }

@@ -5,7 +5,7 @@
 // coordinates: a multiplication, an addition and a shift where a GPU takes about a hundred
 // instructions to divide 64-bit integers. After Granlund and Montgomery, "Division by Invariant
 // Integers using Multiplication", PLDI 1994, for dividends below 2^63, whose addition cannot
-// overflow.
+// overflow; NarrowDivisor is the same for 32 bits, in three instructions.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -44,6 +44,31 @@ struct Divisor {
   __device__ std::int64_t quotient(std::int64_t dividend) const {
     const auto n = static_cast<std::uint64_t>(dividend);
     return static_cast<std::int64_t>((__umul64hi(n, multiplier) + n) >> shift);
+  }
+};
+
+// Of dividends below 2^31, as the number of a block is.
+struct NarrowDivisor {
+  std::uint32_t value = 1;
+  std::uint32_t multiplier = 1; // floor(2^32 (2^shift - value) / value) + 1
+  int shift = 0;                // log2(value), rounded up
+
+  NarrowDivisor() = default;
+
+  // 1 <= value < 2^31
+  explicit NarrowDivisor(std::int64_t divisor)
+      : value(static_cast<std::uint32_t>(divisor)), shift(std::bit_width(value - 1)) {
+    const std::uint64_t excess = (std::uint64_t{1} << shift) - value;
+    multiplier = static_cast<std::uint32_t>((excess << 32) / value + 1);
+  }
+
+  // Counts `place` along a last axis of this extent: returns the index there and leaves in `place`
+  // what the axes before it share.
+  __device__ std::uint32_t take_last(std::uint32_t& place) const {
+    const std::uint32_t before = (__umulhi(place, multiplier) + place) >> shift;
+    const std::uint32_t index = place - before * value;
+    place = before;
+    return index;
   }
 };
 

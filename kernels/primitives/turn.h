@@ -1,70 +1,75 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turning a tile through shared memory, both sides coalesced: b runs along rows of the result, a
-// along rows of the source. A tile is 1024 words. Elements of 1 and 2 bytes move K to a word of 4
-// bytes: a thread turns K x K of them in its registers, so that what lies in shared memory are
-// words of the result, and a request carries as many bytes as one of f32.
+// Turning matrices through shared memory, both sides coalesced: b runs along rows of the result, a
+// along rows of the source. A pack is what one access moves: 16 bytes where rows begin at multiples
+// of 16 bytes and are that long, else a word of several small elements, else an element. A thread
+// loads units of P packs, the P elements of a pack from each of P rows, and turns them in its
+// registers, so that what lies in shared memory are packs of the result: it is written and read by
+// whole packs, too.
 //
-// Banks: a tile lies in shared memory as rows of its longer side. Rows are padded such that the
-// lanes of a warp that write a column of it (or short pieces of several) meet different banks.
+// Sides: a tile has 256 bytes along both where packs have 16 and the matrix is that wide. Rows of
+// 256 bytes suit memory better than rows of 128 (2.92 ms against 3.10, perf/ladders: yencal's
+// Vec4_T64 and Vec4 on an H100). What it takes of a multiprocessor (nvcc 13.0, 9.0a): a warp issues
+// 36 to 53 instructions for each KiB that it moves by 16 bytes and 120 to 140 by 4, where a copy's
+// rate leaves it time for 249; and 48 to 128 KiB are under way, of the 29 that this rate takes.
+//
+// Banks: packs of the turned tile lie in the order of the result, but for the lowest bits of their
+// number, which are mixed (exclusive or) with bits of a. So the lanes that the banks serve at once
+// (8 of 16 bytes, 32 of 4) meet different banks where they store a column, of whatever width, and
+// where they load a row: neighbours there differ in the lowest bits alone.
 #pragma once
 
+#include "primitives/divisor.h"
+#include "primitives/pack.h"
+#include "ptx/store_shared.h"
+#include "runtime/device.h"
 #include "runtime/device_code.h"
+#include "runtime/preconditions.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <string>
+#include <type_traits>
 
 namespace kg {
 
-inline constexpr int kTurnThreads = 256;
-inline constexpr int kTurnWords = 1024;
-inline constexpr int kTurnSide = 32; // of a square tile of K = 1
-inline constexpr int kTurnPadded = kTurnWords + 128;
+inline constexpr int kTurnBatchRank = 3;
 
-// A tile of 2^log_a by 2^log_b units, each K x K elements. Word (row, unit of b) of the turned tile
-// lies at row * row_pitch + unit * unit_pitch.
-struct TurnShape {
-  int log_a = 0;
-  int log_b = 0;
-  int row_pitch = 0;
-  int unit_pitch = 0;
+// Elements of `Bits`, `Bytes` of them to an access.
+template <class Bits, int Bytes>
+struct TurnPacks {
+  static constexpr bool kIsWords = sizeof(Bits) < 4 && Bytes >= 4;
+  using Word = std::conditional_t<kIsWords, std::uint32_t, Bits>;
+  static constexpr int kInWord = static_cast<int>(sizeof(Word) / sizeof(Bits));
+  static constexpr int kWords = Bytes / static_cast<int>(sizeof(Word));
+  using Whole = Pack<Word, kWords>;
+
+  static constexpr int kSide = kInWord * kWords; // P: elements of a pack, packs of a unit
+  static constexpr int kLogSide = std::bit_width(static_cast<unsigned>(kSide)) - 1;
+  // A thread has 64 bytes under way, or 8 packs where they are narrower; a tile fits 32 KiB.
+  static constexpr int kUnits = std::max((Bytes == kPackBytes ? 4 : 8) / kSide, 1);
+  static constexpr int kThreads = kSide == 16 ? 128 : 256;
+  static constexpr int kPacks = kThreads * kUnits * kSide;
 };
 
-// The extent of a side of `units`, of which a tile must not take more than twice.
-constexpr int log_of_side(std::int64_t units) {
-  int log = 0;
-  while ((1 << log) < kTurnSide && (1 << log) < units) ++log;
-  return log;
-}
+// A batch of matrices. Strides are in elements, from row to row: along b in x, along a in y.
+struct Turns {
+  std::int64_t x_stride = 0, y_stride = 0;
+  int batch_rank = 0;
+  NarrowDivisor extent[kTurnBatchRank];
+  std::int64_t x_step[kTurnBatchRank] = {};
+  std::int64_t y_step[kTurnBatchRank] = {};
 
-// Whether a matrix of a by b elements can move K to a word: sides of whole words, as long as a tile
-// of K > 1. x and y must be aligned to words, too.
-template <int K>
-constexpr bool turns_in_words(std::int64_t a, std::int64_t b) {
-  return a % K == 0 && b % K == 0 && a / K >= 8 && b / K >= kTurnSide;
-}
+  // Set by turn_shape. Tiles are 2^log_a by 2^log_b units.
+  std::int64_t a_units = 0, b_units = 0;
+  NarrowDivisor tiles_a, tiles_b;
+  int log_a = 0, log_b = 0;
+  int mixed_to = 0; // the bit of a pack's number that the lowest one of its a is mixed with
+};
 
-// For a source of so many units; with K > 1 those of turns_in_words.
-template <class Word, int K>
-constexpr TurnShape turn_shape(std::int64_t a_units, std::int64_t b_units) {
-  constexpr int kLogUnits = K == 1 ? 10 : K == 2 ? 9 : 8;
-  constexpr int kLanes = sizeof(Word) == 8 ? 16 : 32; // that the banks serve at once
-  constexpr int kBankWords = sizeof(Word) < 4 ? 4 / static_cast<int>(sizeof(Word)) : 1;
-  const int log_a = log_of_side(a_units);
-  const int log_b = log_of_side(b_units);
-  const auto padded = [](int log_long, int log_short) {
-    return (1 << log_long) + kBankWords * std::max(kLanes >> log_short, 1);
-  };
-  if (log_b == 5) { // rows of b, as long as they must be to fill the tile
-    const int short_a = std::min(log_a, kLogUnits - log_b);
-    const int long_b = kLogUnits - short_a;
-    return {short_a, long_b, padded(long_b, short_a), 1};
-  }
-  return {kLogUnits - log_b, log_b, 1, padded(kLogUnits - log_b, log_b)};
-}
-
-// Words of rows a ... of K rows b ... become words of rows b ... of K rows a ....
+// Word j of each of kInWord rows becomes their words j.
 template <int K, class Word>
 __device__ inline void turn_words(Word (&word)[K]) {
   if constexpr (K == 2) {
@@ -83,51 +88,181 @@ __device__ inline void turn_words(Word (&word)[K]) {
   }
 }
 
-// One tile by a block of kTurnThreads: y[a][b] = x[b][a]. x and y are the tile's first words;
-// a_units and b_units what is left of the matrix from there; strides in words.
-template <int K, class Word>
-__device__ inline void turn_tile(const Word* __restrict__ x, std::int64_t x_stride,
-                                 Word* __restrict__ y, std::int64_t y_stride, std::int64_t a_units,
-                                 std::int64_t b_units, const TurnShape& shape) {
-  constexpr int kPasses = kTurnWords / kTurnThreads;
-  constexpr int kUnits = kPasses / K; // of a thread
-  __shared__ Word tile[kTurnPadded];
+// Packs of P rows become packs of P columns. Words that only change places cost nothing.
+template <class Packs>
+__device__ __forceinline__ void turn_unit(const typename Packs::Whole (&row)[Packs::kSide],
+                                          typename Packs::Whole (&column)[Packs::kSide]) {
+  constexpr int K = Packs::kInWord;
+  KG_UNROLL
+  for (int j = 0; j < Packs::kWords; ++j) {
+    KG_UNROLL
+    for (int m = 0; m < Packs::kWords; ++m) {
+      typename Packs::Word word[K];
+      KG_UNROLL
+      for (int k = 0; k < K; ++k) word[k] = row[m * K + k].element[j];
+      turn_words(word);
+      KG_UNROLL
+      for (int k = 0; k < K; ++k) column[j * K + k].element[m] = word[k];
+    }
+  }
+}
+
+// The tile of this block: y[a][b] = x[b][a] in every matrix of the batch. A thread loads units of
+// one a, and stores packs of one b: from one to the next it only adds.
+template <class Bits, int Bytes>
+__device__ inline void turn_tile(const Bits* __restrict__ x, Bits* __restrict__ y,
+                                 const Turns& turns) {
+  using Packs = TurnPacks<Bits, Bytes>;
+  using Whole = typename Packs::Whole;
+  constexpr int P = Packs::kSide;
+  constexpr int kUnits = Packs::kUnits;
+  constexpr int kBankMask = 128 / Bytes - 1; // of the packs that lie in different banks
+  __shared__ Whole tile[Packs::kPacks];
+  const auto mixed = [&turns](int a) { return (a << turns.mixed_to) & kBankMask; };
+
+  std::uint32_t left = blockIdx.x;
+  const std::int64_t first_a = static_cast<std::int64_t>(turns.tiles_a.take_last(left))
+                               << turns.log_a;
+  const std::int64_t first_b = static_cast<std::int64_t>(turns.tiles_b.take_last(left))
+                               << turns.log_b;
+  KG_UNROLL
+  for (int d = kTurnBatchRank - 1; d >= 0; --d) {
+    if (d >= turns.batch_rank) continue;
+    const std::int64_t index = turns.extent[d].take_last(left);
+    x += index * turns.x_step[d];
+    y += index * turns.y_step[d];
+  }
+  const auto units_left = [](std::int64_t left, int log) {
+    return left >> log > 0 ? 1 << log : static_cast<int>(left);
+  };
+  const int a_units = units_left(turns.a_units - first_a, turns.log_a);
+  const int b_units = units_left(turns.b_units - first_b, turns.log_b);
+  x += first_b * P * turns.x_stride + first_a * P;
+  y += first_a * P * turns.y_stride + first_b * P;
   const int thread = static_cast<int>(threadIdx.x);
-  Word word[kUnits][K] = {};
-  KG_UNROLL
-  for (int u = 0; u < kUnits; ++u) {
-    const int unit = thread + u * kTurnThreads;
-    const int a = unit & ((1 << shape.log_a) - 1);
-    const int b = unit >> shape.log_a;
-    if (a < a_units && b < b_units) {
-      KG_UNROLL
-      for (int k = 0; k < K; ++k) word[u][k] = x[(b * K + k) * x_stride + a];
+  const int threads = static_cast<int>(blockDim.x);
+
+  const auto turn = [&](auto is_edge) {
+    const int a = thread & ((1 << turns.log_a) - 1);
+    const int first_b_unit = thread >> turns.log_a;
+    const int units_step = threads >> turns.log_a;
+    const Bits* from = x + (first_b_unit * P * turns.x_stride + a * P);
+    Whole unit[kUnits][P] = {};
+    const auto is_inside = [&](int u) {
+      return !is_edge || (a < a_units && first_b_unit + u * units_step < b_units);
+    };
+    KG_UNROLL
+    for (int u = 0; u < kUnits; ++u) {
+      const Bits* row = from;
+      if (is_inside(u)) {
+        KG_UNROLL
+        for (int k = 0; k < P; ++k) {
+          unit[u][k] = *reinterpret_cast<const Whole*>(row);
+          row += turns.x_stride;
+        }
+      }
+      from += units_step * P * turns.x_stride;
     }
-  }
-  KG_UNROLL
-  for (int u = 0; u < kUnits; ++u) {
-    const int unit = thread + u * kTurnThreads;
-    const int a = unit & ((1 << shape.log_a) - 1);
-    const int b = unit >> shape.log_a;
-    if (a < a_units && b < b_units) {
-      turn_words(word[u]);
-      // Neighbours of a lie in neighbouring rows, word k of each 2^log_a rows further on.
+    KG_UNROLL
+    for (int u = 0; u < kUnits; ++u) {
+      if (!is_inside(u)) continue;
+      Whole column[P];
+      turn_unit<Packs>(unit[u], column);
       KG_UNROLL
-      for (int k = 0; k < K; ++k)
-        tile[((k << shape.log_a) + a) * shape.row_pitch + b * shape.unit_pitch] = word[u][k];
+      for (int k = 0; k < P; ++k) {
+        const int pack = ((a * P + k) << turns.log_b) + first_b_unit + u * units_step;
+        if constexpr (Bytes >= 8)
+          ptx::store_shared(tile + (pack ^ mixed(a)), column[k]);
+        else
+          tile[pack ^ mixed(a)] = column[k];
+      }
     }
-  }
-  __syncthreads();
-  KG_UNROLL
-  for (int p = 0; p < kPasses; ++p) {
-    const int place = thread + p * kTurnThreads;
-    const int b = place & ((1 << shape.log_b) - 1);
-    const int row = place >> shape.log_b;
-    const int a = row & ((1 << shape.log_a) - 1);
-    if (a < a_units && b < b_units)
-      y[(a * K + (row >> shape.log_a)) * y_stride + b] =
-          tile[row * shape.row_pitch + b * shape.unit_pitch];
-  }
+    __syncthreads();
+    const int b = thread & ((1 << turns.log_b) - 1);
+    const int first_row = thread >> turns.log_b;
+    const int rows_step = threads >> turns.log_b;
+    Bits* to = y + (first_row * turns.y_stride + b * P);
+    KG_UNROLL
+    for (int p = 0; p < kUnits * P; ++p) {
+      const int row = first_row + p * rows_step;
+      if (!is_edge || (row < a_units * P && b < b_units)) {
+        const Whole turned = tile[(thread + p * threads) ^ mixed(row >> Packs::kLogSide)];
+        store_wide(reinterpret_cast<Whole*>(to), turned);
+      }
+      to += rows_step * turns.y_stride;
+    }
+  };
+  // A whole tile needs no predicates, of which there are too few for all loads to be under way.
+  if (a_units >> turns.log_a != 0 && b_units >> turns.log_b != 0 &&
+      threads * kUnits == 1 << (turns.log_a + turns.log_b))
+    turn(std::false_type{});
+  else
+    turn(std::true_type{});
+}
+
+// What a kernel of turn_tile is launched with.
+struct TurnGrid {
+  unsigned grid = 0, block = 0;
+};
+
+// Shares matrices of a by b elements, both multiples of P, out to blocks: tiles as wide as they may
+// be, or narrower where some multiprocessors would have none. `what` and `fix` are for the Error if
+// there are more than a grid has blocks.
+template <class Bits, int Bytes>
+TurnGrid turn_shape(std::int64_t a, std::int64_t b, std::int64_t matrices, Turns& turns,
+                    const std::string& what, const std::string& fix) {
+  using Packs = TurnPacks<Bits, Bytes>;
+  constexpr int kLogUnits = std::bit_width(unsigned{Packs::kUnits}) - 1;
+  constexpr int kLogThreads = std::bit_width(unsigned{Packs::kThreads}) - 1;
+  constexpr int kLogTile = kLogThreads + kLogUnits;
+  constexpr int kLogLeast = 5 + kLogUnits; // a warp
+  turns.a_units = a / Packs::kSide;
+  turns.b_units = b / Packs::kSide;
+  const auto log = [](std::int64_t units) {
+    return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(units - 1)));
+  };
+  const int log_most_a = std::min(log(turns.a_units), kLogThreads);
+  turns.log_a = std::min(log_most_a, (kLogTile + 1) / 2);
+  turns.log_b = std::min({log(turns.b_units), kLogThreads, kLogTile - turns.log_a});
+  turns.log_a = std::min(log_most_a, kLogTile - turns.log_b);
+  const auto tiles_a = [&] { return div_up(turns.a_units, std::int64_t{1} << turns.log_a); };
+  const auto tiles_b = [&] { return div_up(turns.b_units, std::int64_t{1} << turns.log_b); };
+  while (turns.log_a + turns.log_b > kLogLeast &&
+         matrices * tiles_a() * tiles_b() < device_properties().sm_count)
+    --(turns.log_a > turns.log_b ? turns.log_a : turns.log_b);
+
+  constexpr int kLogBanks = std::bit_width(unsigned{128 / std::max(Bytes, 4)}) - 1;
+  constexpr int kLogInBank = std::bit_width(unsigned{std::max(4 / Bytes, 1)}) - 1;
+  turns.mixed_to = std::max(kLogBanks - turns.log_a, 0) + kLogInBank;
+  // In tiles that are too small bits of a would meet one another.
+  if (turns.mixed_to >= turns.log_b + Packs::kLogSide) turns.mixed_to = 7; // behind kBankMask
+
+  const unsigned grid = grid_x(matrices * tiles_a() * tiles_b(), what, fix);
+  turns.tiles_a = NarrowDivisor(tiles_a());
+  turns.tiles_b = NarrowDivisor(tiles_b());
+  return {grid,
+          1u << std::max({turns.log_a + turns.log_b - kLogUnits, turns.log_a, turns.log_b, 5})};
+}
+
+// Calls body(std::integral_constant<int, Bytes>) with the widest packs that matrices of a by b
+// elements can move by: all rows begin and end between two, and either side has 32 bytes, for
+// sectors to be whole. x and y are the first of the batch, whose steps are multiples of their rows.
+template <class Bits, class Body>
+void with_turn_bytes(const Bits* x, const Bits* y, std::int64_t a, std::int64_t b,
+                     const Turns& turns, Body body) {
+  constexpr int kElement = sizeof(Bits);
+  const auto fits = [&](int bytes) {
+    const int side = bytes / kElement;
+    const auto whole = [&](const Bits* first, std::int64_t extent, std::int64_t stride) {
+      return reinterpret_cast<std::uintptr_t>(first) % static_cast<unsigned>(bytes) == 0 &&
+             extent % side == 0 && extent * kElement >= 32 && stride % side == 0;
+    };
+    return whole(x, a, turns.x_stride) && whole(y, b, turns.y_stride);
+  };
+  if (fits(kPackBytes)) return body(std::integral_constant<int, kPackBytes>{});
+  if constexpr (kElement < 4)
+    if (fits(4)) return body(std::integral_constant<int, 4>{});
+  body(std::integral_constant<int, kElement>{});
 }
 
 } // namespace kg

@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected of `tiled` on
-// an H200: about 3.2 of the 4.3 TB/s that a copy reaches (published for this tile shape on
-// Hopper: 3.16 to 3.21 TB/s); `naive` moves a 32-byte sector for each 4-byte element that it
-// writes, and is several times slower. Why not 64x64 tiles with 16-byte accesses on both sides, the
-// fastest form known: it asks for aligned rows, and is a variant of its own. Why 32 more words than
-// a tile needs: with rows of 33 words, the 32 elements of a tile's column lie in 32 different
-// banks.
-//
-// Elements of 1 and 2 bytes in such tiles would fill a quarter or half of each request: they are
-// turned several to a word (primitives/turn.h), where the sides and strides are whole words.
+// an H200: 0.92 to 0.95 of the 4.3 TB/s that a copy reaches (published for tiles of 64x64 moved by
+// 16 bytes: 0.95 to 1.00 on a GB200) where rows are aligned to 16 bytes, and about 3.2 TB/s where
+// they are not (published for tiles of 32x32 on Hopper: 3.16 to 3.21); `naive` moves a 32-byte
+// sector for each 4-byte element that it writes, and is several times slower. Why not loads and
+// stores of 16 bytes without shared memory: the registers could turn 4x4 elements, but a warp then
+// stores rows of 64 bytes, which memory takes more slowly than rows of 256.
 #include "transpose/transpose.h"
 
 #include "primitives/turn.h"
@@ -27,13 +24,12 @@
 
 namespace kg::transpose {
 
-constexpr int kTile = 32;
-constexpr int kRowsPerPass = 8; // of a tile, by a block of kTile x kRowsPerPass threads
-constexpr int kPasses = kTile / kRowsPerPass;
+constexpr int kNaiveColumns = 32; // of a block, by so many rows
+constexpr int kNaiveRows = 8;
 
 // Thread x takes column x of x's row y. Rows are grid.y's blocks, and those beyond them.
 template <class Bits>
-__global__ void __launch_bounds__(kTile* kRowsPerPass)
+__global__ void __launch_bounds__(kNaiveColumns* kNaiveRows)
     naive(const Bits* __restrict__ x, std::int64_t x_stride, Bits* __restrict__ y,
           std::int64_t y_stride, std::int64_t rows, std::int64_t cols) {
   const std::int64_t col = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -44,103 +40,41 @@ __global__ void __launch_bounds__(kTile* kRowsPerPass)
     y[col * y_stride + row] = x[row * x_stride + col];
 }
 
-// A block turns tile (blockIdx.y, blockIdx.x), and where x has more rows of tiles than a grid has,
-// those gridDim.y further down. All loads of a tile are issued before its first is stored.
-template <class Bits>
-__global__ void __launch_bounds__(kTile* kRowsPerPass)
-    tiled(const Bits* __restrict__ x, std::int64_t x_stride, Bits* __restrict__ y,
-          std::int64_t y_stride, std::int64_t rows, std::int64_t cols) {
-  __shared__ Bits tile[kTile][kTile + 1];
-  const int tx = static_cast<int>(threadIdx.x);
-  const int ty = static_cast<int>(threadIdx.y);
-  const std::int64_t first_col = static_cast<std::int64_t>(blockIdx.x) * kTile;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.y) * kTile;
-  for (std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * kTile;; first_row += step) {
-    KG_UNROLL
-    for (int p = 0; p < kPasses; ++p) {
-      const int r = ty + p * kRowsPerPass;
-      if (first_row + r < rows && first_col + tx < cols)
-        tile[r][tx] = x[(first_row + r) * x_stride + first_col + tx];
-    }
-    __syncthreads();
-    KG_UNROLL
-    for (int p = 0; p < kPasses; ++p) {
-      const int c = ty + p * kRowsPerPass;
-      if (first_row + tx < rows && first_col + c < cols)
-        y[(first_col + c) * y_stride + first_row + tx] = tile[tx][c];
-    }
-    if (first_row + step >= rows) break;
-    __syncthreads(); // before the next tile is loaded
-  }
-}
-
-// The same for elements of 1 and 2 bytes, K to a word: units and strides as in turn.h.
-template <int K, class Word>
-__global__ void __launch_bounds__(kTurnThreads)
-    tiled_words(const Word* __restrict__ x, std::int64_t x_stride, Word* __restrict__ y,
-                std::int64_t y_stride, std::int64_t row_units, std::int64_t col_units,
-                std::int64_t tiles_across, TurnShape shape) {
-  const std::int64_t a = blockIdx.x % tiles_across << shape.log_a;
-  const std::int64_t b = blockIdx.x / tiles_across << shape.log_b;
-  turn_tile<K>(x + b * K * x_stride + a, x_stride, y + a * K * y_stride + b, y_stride,
-               col_units - a, row_units - b, shape);
+template <int Bytes, class Bits>
+__global__ void __launch_bounds__(TurnPacks<Bits, Bytes>::kThreads)
+    tiled(const Bits* __restrict__ x, Bits* __restrict__ y, Turns turns) {
+  turn_tile<Bits, Bytes>(x, y, turns);
 }
 
 namespace {
 
-template <int K, class Word>
-void launch_words(MatrixView<const Word> x, MatrixView<Word> y, Stream& stream) {
-  const std::int64_t row_units = x.shape[0] / K;
-  const std::int64_t col_units = x.shape[1] / K;
-  const TurnShape shape = turn_shape<Word, K>(col_units, row_units);
-  const std::int64_t across = div_up(col_units, std::int64_t{1} << shape.log_a);
-  const std::int64_t tiles = across * div_up(row_units, std::int64_t{1} << shape.log_b);
-  const unsigned grid =
-      grid_x(tiles, "transpose: the tiles of " + text(x.shape) + " elements", "split x");
-  launch(tiled_words<K, Word>, {.grid = grid, .block = kTurnThreads, .stream = &stream}, x.data,
-         x.stride[0] / K, y.data, y.stride[0] / K, row_units, col_units, across, shape);
-}
-
-// Elements of 1 and 2 bytes.
 template <class Bits>
-void launch_small(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) {
-  using Word = std::uint32_t;
-  constexpr int kInWord = sizeof(Word) / sizeof(Bits);
-  const auto whole = [](const auto& m) {
-    return reinterpret_cast<std::uintptr_t>(m.data) % sizeof(Word) == 0 &&
-           m.stride[0] % kInWord == 0;
-  };
-  if (turns_in_words<kInWord>(x.shape[1], x.shape[0]) && whole(x) && whole(y))
-    launch_words<kInWord>(
-        MatrixView<const Word>{reinterpret_cast<const Word*>(x.data), x.shape, x.stride},
-        MatrixView<Word>{reinterpret_cast<Word*>(y.data), y.shape, y.stride}, stream);
-  else
-    launch_words<1>(x, y, stream);
-}
-
-template <class Bits>
-void launch_variant(MatrixView<const Bits> x, MatrixView<Bits> y, Variant variant, Stream& stream) {
-  auto* kernel = naive<Bits>;
-  if constexpr (sizeof(Bits) < sizeof(std::uint32_t)) {
-    if (variant == Variant::tiled) return launch_small(x, y, stream);
-  } else {
-    if (variant == Variant::tiled) kernel = tiled<Bits>;
-  }
+void launch_naive(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) {
   const auto [rows, cols] = x.shape;
-  const DeviceProperties& device = device_properties();
-  const std::int64_t across = div_up(cols, kTile);
-  require(across <= device.max_grid_x, "transpose: x has " + std::to_string(cols) +
-                                           " columns, more than " +
-                                           std::to_string(device.max_grid_x) + " tiles of " +
-                                           std::to_string(kTile) + "; split it by columns");
-  const std::int64_t rows_per_block = variant == Variant::tiled ? kTile : kRowsPerPass;
+  const unsigned across =
+      grid_x(div_up(cols, kNaiveColumns),
+             "transpose: the columns of " + text(x.shape) + " elements", "split x by columns");
   const std::int64_t down =
-      std::min<std::int64_t>(div_up(rows, rows_per_block), device.max_grid_yz);
-  launch(kernel,
-         {.grid = {static_cast<unsigned>(across), static_cast<unsigned>(down)},
-          .block = {kTile, kRowsPerPass},
+      std::min<std::int64_t>(div_up(rows, kNaiveRows), device_properties().max_grid_yz);
+  launch(naive<Bits>,
+         {.grid = {across, static_cast<unsigned>(down)},
+          .block = {kNaiveColumns, kNaiveRows},
           .stream = &stream},
          x.data, x.stride[0], y.data, y.stride[0], rows, cols);
+}
+
+template <class Bits>
+void launch_tiled(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) {
+  const auto [rows, cols] = x.shape;
+  Turns turns;
+  turns.x_stride = x.stride[0];
+  turns.y_stride = y.stride[0];
+  with_turn_bytes(x.data, y.data, cols, rows, turns, [&](auto bytes) {
+    const TurnGrid grid = turn_shape<Bits, bytes>(
+        cols, rows, 1, turns, "transpose: the tiles of " + text(x.shape) + " elements", "split x");
+    launch(tiled<bytes, Bits>, {.grid = grid.grid, .block = grid.block, .stream = &stream}, x.data,
+           y.data, turns);
+  });
 }
 
 } // namespace
@@ -166,9 +100,9 @@ Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_by
   with_word("transpose", element_bytes, [&](auto word) {
     using Bits = decltype(word);
     if (x.size() == 0) return;
-    launch_variant(MatrixView<const Bits>{static_cast<const Bits*>(x.data), x.shape, x.stride},
-                   MatrixView<Bits>{static_cast<Bits*>(y.data), y.shape, y.stride}, variant,
-                   stream);
+    const MatrixView<const Bits> from{static_cast<const Bits*>(x.data), x.shape, x.stride};
+    const MatrixView<Bits> to{static_cast<Bits*>(y.data), y.shape, y.stride};
+    variant == Variant::naive ? launch_naive(from, to, stream) : launch_tiled(from, to, stream);
   });
   return variant;
 }

@@ -19,8 +19,9 @@
 
 namespace kg::transpose {
 
-// naive: reads along rows, writes along columns (uncoalesced). tiled: tiles turned in padded shared
-// memory, both sides coalesced: 32x32 elements of 4 and 8 bytes, words of smaller ones.
+// naive: reads along rows, writes along columns (uncoalesced). tiled: tiles turned in shared
+// memory, both sides coalesced: by 16 bytes where all rows are aligned to them, else by words of
+// small elements, else by elements.
 enum class Variant { automatic, naive, tiled };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled};
 

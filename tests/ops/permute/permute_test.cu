@@ -61,35 +61,38 @@ KG_OWN_TEST(ChannelsFirstAndLast) {
   }
 }
 
-// Around a tile of 32 by 32 words, of K elements each along either side.
+// Narrow, wide and ragged ones.
 KG_OWN_TEST(Tiles) {
   for (const std::int64_t a : {2, 15, 16, 31, 32, 33, 65})
     for (const std::int64_t b : {17, 32, 63, 129}) {
-      check(judge, "10", {b, a}, "tiled<1");
+      check(judge, "10", {b, a}, "tiled<");
       check(judge, "201", {3, b, a}, "tiled<");
     }
-  check(judge, "10", {300, 3}, "tiled<1");
-  check(judge, "10", {3, 1100}, "tiled<1");
+  check(judge, "10", {300, 3}, "tiled<");
+  check(judge, "10", {3, 1100}, "tiled<");
   check(judge, "10", {8, 9}, "naive<");
 }
 
-// Elements of 1 and 2 bytes that move several to a word, and what forbids it.
-KG_OWN_TEST(TilesOfWords) {
+// How many bytes move at once, and what forbids more. Four matrices of 17 packs are enough for
+// tiles of full size, whole ones and ragged ones.
+KG_OWN_TEST(TilesOfPacks) {
   const auto bytes = static_cast<std::int64_t>(size_of(judge.dtype()));
-  const std::int64_t k = bytes < 4 ? 4 / bytes : 1;
-  const std::string words = "tiled<" + std::to_string(k);
-  for (const std::int64_t a : {8 * k, 9 * k, 33 * k})
-    for (const std::int64_t b : {32 * k, 33 * k}) {
-      check(judge, "10", {b, a}, words);
-      check(judge, "3021", {2, b, 3, a}, words);
-    }
-  if (k == 1) return;
-  check(judge, "10", {32 * k + 1, 8 * k}, "tiled<1");
-  check(judge, "10", {32 * k, 8 * k + 1}, "tiled<1");
-  check(judge, "10", {32 * k, 8 * k}, "tiled<1", {1, 0});
-  check(judge, "10", {32 * k, 8 * k}, "tiled<1", {0, 1});
-  check(judge, "10", {31 * k, 8 * k}, "tiled<1");
-  check(judge, "10", {32 * k, 7 * k}, "tiled<1");
+  const std::int64_t p = pack(judge.dtype());
+  const std::int64_t k = bytes < 4 ? 4 / bytes : 1; // elements of a word
+  const std::string elements = "tiled<" + std::to_string(bytes);
+  const std::string words = bytes < 4 ? "tiled<4" : elements;
+  check(judge, "10", {8 * p, 2 * p}, "tiled<16");
+  check(judge, "10", {2 * p, 17 * p}, "tiled<16");
+  check(judge, "3021", {2, 17 * p, 2, 17 * p}, "tiled<16");
+  check(judge, "3021", {2, 9 * p + k, 2, 9 * p + k}, words);
+  check(judge, "10", {2 * p + k, 17 * p}, words);
+  check(judge, "10", {17 * p, 2 * p + k}, words);
+  check(judge, "10", {8 * p, 4 * p}, words, {k, 0});
+  check(judge, "10", {8 * p, 4 * p}, words, {0, k});
+  check(judge, "10", {20 * p, p}, elements); // 16 bytes: half a sector
+  check(judge, "10", {8 * p, 4 * p}, elements, {1, 0});
+  check(judge, "10", {8 * p, 4 * p}, elements, {0, 1});
+  check(judge, "3021", {2, 5 * p + 1, 2, 9 * p + 1}, elements);
 }
 
 // The last axis stays: packs where rows are long enough, elements that grow where they are short.

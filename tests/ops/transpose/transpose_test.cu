@@ -20,19 +20,32 @@ Sample patterns(std::int64_t rows, std::int64_t cols) {
   return {"unique_bits", "rows" + std::to_string(rows) + "_cols" + std::to_string(cols)};
 }
 
-// Elements of 1 and 2 bytes that move several to a word, and what forbids it.
-KG_OWN_TEST(TilesOfWords) {
+// Rows that move by 16 bytes, by words and by elements, in tiles of all sizes.
+KG_OWN_TEST(TilesOfPacks) {
   const auto bytes = static_cast<std::int64_t>(size_of(judge.dtype()));
-  const std::int64_t k = bytes < 4 ? 4 / bytes : 1;
-  for (const std::int64_t rows : {32 * k, 33 * k, 70 * k})
-    for (const std::int64_t cols : {8 * k, 9 * k, 40 * k})
-      judge.check(patterns(rows, cols), {{"x", {0, k}}, {"y", {0, 3 * k}}});
-  for (const Layout& layout : {Layout{{"x", {0, 1}}}, Layout{{"y", {0, 1}}}, Layout{{"x", {1, 0}}},
-                               Layout{{"y", {1, 0}}}, Layout{{"x", {2, 2}}, {"y", {2, 2}}}})
-    judge.check(patterns(32 * k, 8 * k), layout);
-  judge.check(patterns(32 * k - 1, 8 * k));
-  judge.check(patterns(32 * k, 8 * k + 1));
-  judge.check(patterns(31 * k, 8 * k));
+  const std::int64_t p = 16 / bytes;
+  const std::int64_t k = bytes < 4 ? 4 / bytes : 1; // elements of a word
+  const auto check = [&](std::int64_t rows, std::int64_t cols, const Layout& layout,
+                         std::int64_t by) {
+    judge.check(patterns(rows, cols), layout);
+    const Problem problem = problem_of(judge.card(), judge.dtype(), patterns(rows, cols));
+    const Outcome outcome =
+        judge.run(judge.card().variant("tiled"), problem, completed(problem, {}), layout);
+    EXPECT_NE(outcome.kernels.at(0).find("tiled<" + std::to_string(by)), std::string::npos)
+        << outcome.kernels[0] << " ran on " << patterns(rows, cols).shape;
+  };
+  const std::int64_t word = std::max<std::int64_t>(bytes, 4);
+  check(2 * p, 17 * p, {{"x", {0, p}}, {"y", {0, 3 * p}}}, 16);
+  check(17 * p, 9 * p, {{"x", {p, p}}, {"y", {2 * p, 0}}}, 16);
+  check(16 * p, 8 * p, {{"x", {0, k}}}, word);
+  check(16 * p, 8 * p, {{"y", {0, k}}}, word);
+  check(16 * p, 8 * p, {{"x", {k, 0}}}, word);
+  check(17 * p + k, 8 * p, {}, word);
+  check(17 * p, 8 * p + k, {}, word);
+  check(16 * p, p, {}, bytes); // 16 bytes: half a sector
+  check(16 * p, 8 * p, {{"x", {0, 1}}}, bytes);
+  check(16 * p, 8 * p, {{"y", {1, 0}}}, bytes);
+  check(17 * p + 1, 8 * p, {}, bytes);
 }
 
 // Gaps of other sizes on either side, and beside libraries.
@@ -48,9 +61,9 @@ KG_OWN_TEST(RowsWithGaps) {
     judge.check_vendors(sample, {{"x", {0, 3}}, {"y", {0, 7}}});
 }
 
-// More rows of tiles than a grid's y extent can count.
+// More rows of blocks than a grid's y extent can count.
 KG_OWN_TEST(BeyondOneGrid) {
-  judge.check(patterns(std::int64_t{device_properties().max_grid_yz} * 32 + 45, 1));
+  judge.check(patterns(std::int64_t{device_properties().max_grid_yz} * 8 + 45, 1));
 }
 
 KG_OWN_TEST(TwiceIsTheOriginal) {
