@@ -138,6 +138,12 @@ void add_fields(Table& table) {
       return bits<T>([&](u32 i) { return bit(a, kWidth<T> - 1 - i); });
     }));
   });
+  // Ones from bit `place` on; .wrap takes five bits of both.
+  const auto ones = [](u32 place, u64 length) {
+    return bits<u32>([&](u32 i) { return i >= place && i < place + length; });
+  };
+  table.push_back(snippet("bmsk.clamp.b32", [=](u32 a, u32 b) { return ones(a, b); }));
+  table.push_back(snippet("bmsk.wrap.b32", [=](u32 a, u32 b) { return ones(a % 32, b % 32); }));
   // Each nibble of the selector names one of the eight bytes of b:a, or with its top bit its sign.
   table.push_back(snippet("prmt.b32", [](u32 a, u32 b, u32 selector) {
     return bits<u32>([&](u32 i) {

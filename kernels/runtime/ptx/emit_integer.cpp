@@ -129,6 +129,15 @@ bool Emitter::bits() {
     only({});
     result(type, fmt::format("insert_bits<{}>({}, {}, {}, {})", to, in(1, type), in(2, type),
                              in(3, "u32"), in(4, "u32")));
+  } else if (family == "bmsk") { // a field of ones; insert_bits takes eight bits of its ends
+    only({"clamp", "wrap"});
+    const auto end = [&](int i) {
+      const std::string value = in(i, "u32");
+      return has("wrap") ? fmt::format("({} & 31)", value)
+                         : fmt::format("({0} > 32 ? 32 : {0})", value);
+    };
+    result(type,
+           fmt::format("insert_bits<{0}>(~{0}{{0}}, {0}{{0}}, {1}, {2})", to, end(1), end(2)));
   } else if (family == "bfind") {
     only({"shiftamt"});
     result("u32", fmt::format("highest_bit<{}>({}, {})", to, in(1, type), has("shiftamt")));

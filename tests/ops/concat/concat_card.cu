@@ -42,7 +42,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   (op == concat::Op::concat ? result.inputs : result.outputs) = std::move(parts);
   Tensor whole{"whole", dtype, {outer, sum * inner}};
   whole.derived = true;
-  (op == concat::Op::concat ? result.outputs : result.inputs) = {std::move(whole)};
+  (op == concat::Op::concat ? result.outputs : result.inputs).push_back(std::move(whole));
   result.scalars = {{"inner", static_cast<double>(inner)}};
   result.calling = {std::string(name(op)) + std::to_string(extents.size()),
                     {{"outer", {outer}}, {"inner", {inner}}, {"extents", extents, true}}};
