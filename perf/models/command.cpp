@@ -105,7 +105,6 @@ int run(Options options, std::ostream& out, std::ostream& err) {
   }
   ModelTimes times = measure(model, execution, {options.warm_up, options.runs, options.steps});
   times.config = about(options.model);
-  times.dtype = std::string(name(options.model.dtype));
   if (!options.outputs.empty()) outputs.write(options.outputs, times.losses);
   if (!options.json.empty()) write_file(options.json, json(times));
   out << text(times);

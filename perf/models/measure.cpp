@@ -25,7 +25,11 @@ Roof roof(const ModelTimes& times) {
   const std::string wanted = times.executor ? "nvidia-h200" : device_slug(times.device);
   for (const model::Gpu& gpu : model::load_gpus(KERNELGRADE_SOURCE_DIR "/perf/model/gpus.json")) {
     if (gpu.name != wanted) continue;
-    Roof roof{gpu.name, gpu.copy_bytes_per_s, gpu.sms * gpu.f32_flops_per_s};
+    // Products of 16 bits go through the matrix units, which is the peak of a utilisation.
+    const auto matrix = gpu.matrix_flops_per_s.find(times.dtype);
+    const bool has_units = matrix != gpu.matrix_flops_per_s.end();
+    Roof roof{gpu.name, gpu.copy_bytes_per_s,
+              gpu.sms * (has_units ? matrix->second : gpu.f32_flops_per_s)};
     for (const StepTime& step : times.steps) {
       const double memory = 1e9 * step.bytes / roof.bytes_per_s;
       const double arithmetic = 1e9 * step.flops / roof.flops_per_s;
@@ -42,6 +46,7 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, Rep
   ModelTimes times{.name = about.name};
   times.device = device_properties().name;
   times.executor = backend == Backend::host || device_properties().emulated;
+  times.dtype = std::string(name(execution.tape().parameters().front().value.dtype));
   times.item = about.item;
   times.items = about.items;
   times.decoded = about.decoded;

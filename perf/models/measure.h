@@ -21,7 +21,8 @@ struct StepTime {
 };
 
 // What the steps would take at the least on a GPU: of each the longer of its bytes at the rate of a
-// copy and its floating-point operations at the lanes' peak (Williams et al., "Roofline", 2009).
+// copy and its floating-point operations at the peak of the lanes, of 16 bits of the matrix units
+// (Williams et al., "Roofline", 2009).
 struct Roof {
   std::string gpu = {};
   double bytes_per_s = 0, flops_per_s = 0;
