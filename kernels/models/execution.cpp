@@ -21,7 +21,8 @@ void require_room(std::int64_t bytes) {
   const std::size_t room = device_free_bytes();
   require(static_cast<std::size_t>(bytes) <= room,
           "the model needs " + std::to_string(bytes) + " bytes of device memory, and " +
-              std::to_string(room) + " are free; make its batch, sequence or images smaller");
+              std::to_string(room) +
+              " are free: it would oversubscribe it; make its batch, sequence or images smaller");
 }
 
 } // namespace

@@ -32,7 +32,7 @@ constexpr int kExitPass = 0, kExitFail = 1, kExitUsage = 2, kExitSkipped = 77;
 struct Options {
   Spec model;
   int steps = 0; // training steps; 0: inference
-  int runs = 3;
+  int warm_up = 1, runs = 3;
   std::uint64_t seed = 20260117;
   std::string weights, load, outputs, json;
   std::string first, second; // compare
@@ -103,9 +103,8 @@ int run(Options options, std::ostream& out, std::ostream& err) {
     outputs.add(execution, model,
                 takes_images(options.model) && options.model.layout == Layout::nhwc);
   }
-  ModelTimes times = measure(model, execution, options.runs, options.steps);
+  ModelTimes times = measure(model, execution, {options.warm_up, options.runs, options.steps});
   times.config = about(options.model);
-  times.dtype = std::string(name(options.model.dtype));
   if (!options.outputs.empty()) outputs.write(options.outputs, times.losses);
   if (!options.json.empty()) write_file(options.json, json(times));
   out << text(times);
@@ -157,7 +156,10 @@ void add_run(CLI::App& app, Options& options) {
   run->add_option("--generate", options.model.generate,
                   "transformer: so many tokens behind each prompt of --sequence tokens")
       ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 20));
-  run->add_option("--runs", options.runs, "timed runs, after one that warms up")
+  run->add_option("--warm-up", options.warm_up, "runs before these, which are not timed")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  run->add_option("--runs", options.runs, "timed runs")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
   run->add_option("--seed", options.seed, "of weights and inputs")->capture_default_str();

@@ -25,7 +25,11 @@ Roof roof(const ModelTimes& times) {
   const std::string wanted = times.executor ? "nvidia-h200" : device_slug(times.device);
   for (const model::Gpu& gpu : model::load_gpus(KERNELGRADE_SOURCE_DIR "/perf/model/gpus.json")) {
     if (gpu.name != wanted) continue;
-    Roof roof{gpu.name, gpu.copy_bytes_per_s, gpu.sms * gpu.f32_flops_per_s};
+    // Products of 16 bits go through the matrix units, which is the peak of a utilisation.
+    const auto matrix = gpu.matrix_flops_per_s.find(times.dtype);
+    const bool has_units = matrix != gpu.matrix_flops_per_s.end();
+    Roof roof{gpu.name, gpu.copy_bytes_per_s,
+              gpu.sms * (has_units ? matrix->second : gpu.f32_flops_per_s)};
     for (const StepTime& step : times.steps) {
       const double memory = 1e9 * step.bytes / roof.bytes_per_s;
       const double arithmetic = 1e9 * step.flops / roof.flops_per_s;
@@ -38,16 +42,18 @@ Roof roof(const ModelTimes& times) {
 
 } // namespace
 
-ModelTimes measure(const models::Model& about, models::Execution& execution, int runs,
-                   int training_steps) {
+ModelTimes measure(const models::Model& about, models::Execution& execution, Repeats repeats) {
   ModelTimes times{.name = about.name};
   times.device = device_properties().name;
   times.executor = backend == Backend::host || device_properties().emulated;
+  times.dtype = std::string(name(execution.tape().parameters().front().value.dtype));
   times.item = about.item;
   times.items = about.items;
   times.decoded = about.decoded;
   times.cache_bytes = about.cache_bytes;
-  times.runs = runs;
+  times.warm_up = repeats.warm_up;
+  times.runs = repeats.runs;
+  times.free_bytes = static_cast<std::int64_t>(device_free_bytes());
   for (const models::Parameter& each : execution.tape().parameters())
     times.parameters += each.value.size();
 
@@ -56,14 +62,16 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, int
   if (trains) phases.insert(phases.end(), {Phase::backward, Phase::update});
   phases.insert(phases.end(), static_cast<std::size_t>(about.decodes), Phase::decode);
   std::map<Phase, std::vector<std::vector<double>>> samples; // of each step
-  for (int run = -1; run < std::max(runs, training_steps - 1); ++run) {
+  const int timed_end = repeats.warm_up + repeats.runs;
+  for (int run = 0; run < std::max(timed_end, repeats.training_steps); ++run) {
     for (const Phase phase : phases) {
       const std::vector<double> ns = execution.run_timed(phase);
       samples[phase].resize(ns.size());
-      if (run < 0 || run >= runs) continue;
+      if (run < repeats.warm_up || run >= timed_end) continue;
       for (std::size_t step = 0; step < ns.size(); ++step) samples[phase][step].push_back(ns[step]);
     }
-    if (trains && run + 1 < training_steps) times.losses.push_back(execution.read(about.loss)[0]);
+    if (trains && run < repeats.training_steps)
+      times.losses.push_back(execution.read(about.loss)[0]);
   }
   for (const auto& [phase, of_steps] : samples) {
     const std::vector<models::Step> steps = execution.steps(phase);

@@ -129,8 +129,12 @@ std::string text(const ModelTimes& times) {
                                  times.item, times.dtype, times.device);
   if (times.executor)
     text += "times are those of the executor on this CPU, and say nothing of a GPU\n";
-  text += fmt::format("median of {} runs\n", times.runs) + phases(times) + roofline(times);
+  text += fmt::format("median of {} runs after {}\n", times.runs, times.warm_up) + phases(times) +
+          roofline(times);
   text += memory(times.memory);
+  text +=
+      fmt::format("        {:.0f} MiB more were free: the device's memory is not oversubscribed\n",
+                  mib(times.free_bytes));
   if (times.cache_bytes > 0)
     text += fmt::format("        {:.2f} MiB of it are keys and values in caches\n",
                         mib(times.cache_bytes));
@@ -165,7 +169,9 @@ std::string json(const ModelTimes& times) {
       {"parameters", times.parameters},
       {"item", times.item},
       {"items", times.items},
+      {"warm_up", times.warm_up},
       {"runs", times.runs},
+      {"free_bytes", times.free_bytes},
       {"items_per_s", per_second(times.items, all.all_ns() - decode_ns)},
       {"memory_bytes",
        {{"predicted", times.memory.predicted},

@@ -38,9 +38,9 @@ TEST_F(ModelCommand, RunTimesEachPhase) {
                      "--runs", "1", "--json", file("times.json")}),
             0)
       << err();
-  for (const char* word :
-       {"forward", "backward", "update", "layers.1.self_attn", "attention", "tokens/s",
-        "roofline of nvidia-h200", "MiB predicted", "loss of each training step"})
+  for (const char* word : {"forward", "backward", "update", "layers.1.self_attn", "attention",
+                           "tokens/s", "roofline of nvidia-h200", "median of 1 runs after 1",
+                           "not oversubscribed", "MiB predicted", "loss of each training step"})
     EXPECT_THAT(out(), HasSubstr(word));
   const auto times = nlohmann::json::parse(*read_file(file("times.json")));
   EXPECT_EQ(times["losses"].size(), 2U);
@@ -73,7 +73,8 @@ TEST_F(ModelCommand, RunsInSixteenBits) {
                      "bf16", "--steps", "2", "--runs", "1"}),
             0)
       << err();
-  EXPECT_THAT(out(), HasSubstr("8 samples a run, bf16"));
+  for (const char* word : {"8 samples a run, bf16", "1070.5 Tflop/s"})
+    EXPECT_THAT(out(), HasSubstr(word));
   EXPECT_EQ(command({"run", "mlp", "--dtype", "f16", "--runs", "1", "--batch", "2"}), 0) << err();
   EXPECT_EQ(command({"run", "mlp", "--dtype", "f16", "--steps", "1"}), 1);
   EXPECT_THAT(err(), HasSubstr("for inference"));

@@ -113,5 +113,16 @@ TEST(Transformer, TheConfigurationOfQwenHasItsParameters) {
   EXPECT_EQ(parameters, 494'032'768);
 }
 
+// The published 8,030,261,248 of the model are 32 layers, two tables of words and a norm.
+TEST(Transformer, TheConfigurationOfALlamaLayerHasItsParameters) {
+  const models::Model model =
+      made(models::read_transformer_config(KERNELGRADE_LLAMA), {1, 16}, Purpose::inference);
+  std::int64_t layer = 0, rest = 0;
+  for (const models::Parameter& each : model.tape.parameters())
+    (each.parts.front().name.find(".layers.") == std::string::npos ? rest : layer) +=
+        each.value.size();
+  EXPECT_EQ(32 * layer + rest, 8'030'261'248);
+}
+
 } // namespace
 } // namespace kg::test
