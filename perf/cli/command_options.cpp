@@ -4,6 +4,7 @@
 
 #include "perf/cli/common_options.h"
 #include "perf/cli/number_options.h"
+#include "perf/cli/peers_options.h"
 #include "perf/cli/study_options.h"
 #include "perf/cli/try_options.h"
 
@@ -381,6 +382,7 @@ void add_commands(CLI::App& app, Words& words) {
   add_study_command(app, words);
   add_choose(app, words);
   add_merge(app, words);
+  add_peers(app, words);
 #if KERNELGRADE_HISTORY
   add_history(app, words);
 #endif

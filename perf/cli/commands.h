@@ -25,6 +25,7 @@ int selftest(const Options& options, World& world);
 int profile(const Options& options, World& world);
 int compare(const Options& options, World& world);
 int resources(const Options& options, World& world);
+int peers(const Options& options, World& world);
 int merge(const Options& options, World& world);
 int study(const Options& options, World& world);
 int try_candidate(const Options& options, World& world);

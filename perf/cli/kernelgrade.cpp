@@ -57,6 +57,7 @@ int run_command(const Options& options, World& world) {
     {"list", list},
     {"merge", merge},
     {"model", misplaced_model},
+    {"peers", peers},
     {"profile", profile},
     {"report", report},
     {"resources", resources},

@@ -70,8 +70,8 @@ judge::Measured failed(judge::Measured row, const perf::Finished& how, double ti
 
 class Processes {
  public:
-  Processes(const Options& options, World& world, const std::string& source, GrowingRun& run)
-      : options_(options), world_(world), source_(source), run_(run) {}
+  Processes(const Options& options, World& world, RowProgram program, GrowingRun& run)
+      : options_(options), world_(world), program_(std::move(program)), run_(run) {}
 
   // Until that many processes have measured every row that has not failed: one, and another behind
   // each that a row has ended.
@@ -101,17 +101,7 @@ class Processes {
 
   perf::Finished run_process(const Rows& rows, unsigned shuffle) {
     judge::write_file(path("rows"), batch(rows));
-    std::vector<std::string> command = {world_.executable.string(),
-                                        "run",
-                                        "--batch",
-                                        path("rows").string(),
-                                        "--journal",
-                                        run_.journal().string(),
-                                        "--source-id",
-                                        source_,
-                                        "--shuffle",
-                                        std::to_string(shuffle)};
-    if (options_.quiet) command.push_back("--quiet");
+    const std::vector<std::string> command = program_(path("rows"), run_.journal(), shuffle);
     // Taken here and not there: a process that waits for its turn does not stand still.
     const std::optional<perf::DeviceLock> lock = lock_to_measure(world_);
     return perf::run_watched(command,
@@ -127,10 +117,22 @@ class Processes {
 
   const Options& options_;
   World& world_;
-  const std::string& source_;
+  const RowProgram program_;
   GrowingRun& run_;
   const judge::TemporaryFolder folder_;
 };
+
+// This one.
+RowProgram own_program(const Options& options, const World& world, const std::string& source) {
+  return [&options, executable = world.executable.string(),
+          source](const auto& batch, const auto& journal, unsigned shuffle) {
+    std::vector<std::string> command = {
+        executable,       "run",         "--batch", batch.string(), "--journal",
+        journal.string(), "--source-id", source,    "--shuffle",    std::to_string(shuffle)};
+    if (options.quiet) command.push_back("--quiet");
+    return command;
+  };
+}
 
 // What a kill must not cost: the files of `run` and `bless`. A gate's file is written when it has
 // judged.
@@ -142,7 +144,8 @@ std::filesystem::path growing_file(const Options& options) {
 } // namespace
 
 judge::Results measure_in_processes(const Options& options, World& world,
-                                    const Selection& selection, const std::string& source) {
+                                    const Selection& selection, const std::string& source,
+                                    const RowProgram& program) {
   const judge::TemporaryFolder folder;
   GrowingRun run(growing_file(options), folder.path(), [&](std::vector<judge::Results> rows) {
     return as_listed(join_runs(std::move(rows)), selection);
@@ -157,7 +160,7 @@ judge::Results measure_in_processes(const Options& options, World& world,
     std::filesystem::remove(run.journal());
   }
   perf::release_device();
-  Processes processes(options, world, source, run);
+  Processes processes(options, world, program ? program : own_program(options, world, source), run);
   Rows rows;
   for (const Row& row : selection.rows)
     if (row.registered.selected) rows.push_back(&row);

@@ -154,9 +154,9 @@ Parsed parse(const std::vector<std::string>& arguments, const std::filesystem::p
   if (!options.compare.model.empty() || !options.compare.hardware.empty())
     options.cost = true; // what is counted is compared
   options.filters = words.batch.empty() ? filters_of(words.filter) : read_batch(words.batch);
-  const int usual = options.command == "gate"    ? kGateProcesses
-                    : options.command == "bless" ? kBlessProcesses
-                                                 : 1;
+  const int usual = options.command == "gate" || options.command == "peers" ? kGateProcesses
+                    : options.command == "bless"                            ? kBlessProcesses
+                                                                            : 1;
   options.processes = words.processes ? words.processes : options.in_process ? 1 : usual;
   if (!words.shard.empty()) options.shard = shard_of(words);
   if (!words.status.empty()) options.bless.status = judge::status_named(words.status);

@@ -129,6 +129,13 @@ struct TryOptions {
   std::filesystem::path html;     // empty: not written
 };
 
+struct PeersOptions {
+  std::vector<std::string> names; // the frameworks
+  std::string python;             // empty: KERNELGRADE_PYTHON, else python3
+  std::filesystem::path folder;   // for inputs and results; empty: one that is removed
+  bool alone = false;             // without this build's own rows and libraries
+};
+
 struct EmulateOptions {
   std::vector<std::string> program; // with its arguments
   bool checked = false;
@@ -185,6 +192,7 @@ struct Options {
   ChooseOptions choose;
   TryOptions attempt; // try
   EmulateOptions emulated;
+  PeersOptions peers;
 };
 
 // Where the command line asks for help: its text.

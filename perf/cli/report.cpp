@@ -9,6 +9,7 @@
 #include "perf/cli/counted.h"
 #include "perf/cli/row_history.h"
 #include "perf/cli/stored_runs.h"
+#include "perf/judge/peers.h"
 #include "perf/judge/stored_confirmation.h"
 #include "perf/judge/summary.h"
 #include "perf/report/aggregates.h"
@@ -109,7 +110,9 @@ Timings judge_timings(const Options& options, Selection selection, const judge::
   const std::string untimed =
       kJudged == judge::Device::host ? leave_out_untimed(selection, run, baselines) : "";
   const judge::GateOptions how = gate_options(options, selection, run, "");
-  judge::GateResult screened = judge::judge(run.rows, baselines, registered(selection), how);
+  std::vector<judge::Registered> rows = registered(selection);
+  judge::register_peers(run.rows, rows);
+  judge::GateResult screened = judge::judge(run.rows, baselines, rows, how);
   if (!untimed.empty()) screened.notes.push_back(untimed);
   judge::Confirmations confirmations =
       judge::unconfirmed(screened, "the files hold no measurement side by side");

@@ -5,7 +5,9 @@
 // (status), which canary stands beside it, and the key that joins a measured row with its baseline.
 #pragma once
 
+#include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -105,6 +107,11 @@ constexpr std::string_view op_of(std::string_view case_id) {
 constexpr std::string_view dtype_of(std::string_view case_id) {
   const auto dot = case_id.find('.');
   return dot == case_id.npos ? std::string_view() : op_of(case_id.substr(dot + 1));
+}
+// And the third.
+constexpr std::string_view shape_of(std::string_view case_id) {
+  const std::size_t before = op_of(case_id).size() + dtype_of(case_id).size() + 2;
+  return case_id.substr(std::min(before, case_id.size()));
 }
 
 } // namespace kg::judge

@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/measure/card_operation.h"
 
-#include "perf/measure/random_data.h"
-#include "perf/measure/timed_input.h"
+#include "perf/measure/timed_memory.h"
 #include "runtime/backend.h"
-#include "runtime/memory.h"
 #include "tests/oracle/compare.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <memory>
-#include <span>
 #include <utility>
 
 namespace kg::perf {
@@ -21,137 +19,9 @@ using card::Card;
 using card::Problem;
 using card::Tensor;
 
-// A problem's tensors on the device.
-class Memory {
- public:
-  explicit Memory(const Problem& problem) : problem_(problem) {
-    Stream stream;
-    std::uint64_t number = 0;
-    for (const Tensor& input : problem.inputs)
-      inputs_.emplace(input.name, TimedInput(input, test::Tensor{++number}, stream));
-    for (const auto* tensors : {&problem.outputs, &problem.kept})
-      for (const Tensor& tensor : *tensors)
-        outputs_.emplace(tensor.name,
-                         DeviceBuffer<std::byte>(static_cast<std::size_t>(tensor.size()) *
-                                                 size_of(tensor.dtype)));
-    if (!problem.make) return;
-    problem.make(call(), stream);
-    for (auto& [name, input] : inputs_) input.read(stream);
-  }
-
-  Call call() const {
-    Call result(problem_);
-    for (const auto& [name, input] : inputs_) result.bind(name, input.data());
-    for (const auto& [name, output] : outputs_) result.bind(name, output.data());
-    return result;
-  }
-
-  // What is updated begins as its input.
-  void poison(Stream& stream) {
-    for (const Tensor& output : problem_.outputs) {
-      DeviceBuffer<std::byte>& memory = outputs_.at(output.name);
-      if (problem_.updates(output.name))
-        copy_on_device(memory.data(), inputs_.at(output.name).data(), memory.bytes(), stream);
-      else
-        memory.poison(stream);
-    }
-  }
-
-  // The greatest error of what was verified, as a share of what is tolerated.
-  void note(double error) { worst_error_ = std::max(worst_error_, error); }
-  double worst_error() const { return worst_error_; }
-
-  const Problem& problem() const { return problem_; }
-
-  // Rows [first, first + count) of the problem.
-  Problem rows(std::int64_t first, std::int64_t count, card::Inputs& values) const {
-    Problem part = problem_;
-    part.first_row = first;
-    for (auto* group : {&part.inputs, &part.outputs})
-      for (Tensor& tensor : *group)
-        if (tensor.by_row) tensor.extents[tensor.row_axis] = count;
-    for (const Tensor& tensor : problem_.inputs) {
-      test::Observed& part_of_it = values[tensor.name];
-      part_of_it.dtype = tensor.dtype;
-      for (const Window run : runs(tensor, {first, count}))
-        for (std::int64_t i = run.first; i < run.first + run.count; ++i)
-          part_of_it.values.push_back(inputs_.at(tensor.name).value(i));
-    }
-    return part;
-  }
-
-  bool is_input(std::string_view tensor) const { return inputs_.contains(tensor); }
-  card::Elements input(std::string_view name) const {
-    const TimedInput& its = inputs_.find(name)->second;
-    return [&its](std::int64_t i) { return its.value(i); };
-  }
-  // The bits of element i of an input.
-  std::uint64_t bits(std::string_view name, std::int64_t i) const {
-    return inputs_.find(name)->second.bits(i);
-  }
-
-  // Those columns of the problem, of all rows.
-  Problem columns(const std::vector<std::int64_t>& some, card::Inputs& values) const {
-    Problem part = problem_;
-    for (auto* group : {&part.inputs, &part.outputs})
-      for (Tensor& tensor : *group)
-        if (tensor.col_axis >= 0) tensor.extents.back() = std::ssize(some);
-    for (const Tensor& tensor : problem_.inputs) {
-      test::Observed& part_of_it = values[tensor.name];
-      part_of_it.dtype = tensor.dtype;
-      const TimedInput& input = inputs_.at(tensor.name);
-      const std::int64_t cols = tensor.col_axis >= 0 ? tensor.extents.back() : 1;
-      for (std::int64_t i = 0; i < tensor.size(); i += cols) {
-        if (tensor.col_axis < 0) part_of_it.values.push_back(input.value(i));
-        for (const std::int64_t column : some)
-          if (tensor.col_axis >= 0) part_of_it.values.push_back(input.value(i + column));
-      }
-    }
-    return part;
-  }
-
-  // These rows of an output.
-  test::Observed observe_rows(const Tensor& output, Window rows, Stream& stream) const {
-    return observe(output, runs(output, rows), stream);
-  }
-
-  // These elements of an output.
-  test::Observed observe(const Tensor& output, const std::vector<Window>& windows,
-                         Stream& stream) const {
-    const std::size_t width = size_of(output.dtype);
-    std::vector<std::byte> bytes;
-    for (const Window window : windows) {
-      const std::size_t done = bytes.size();
-      const std::size_t more = static_cast<std::size_t>(window.count) * width;
-      bytes.resize(done + more);
-      copy_to_host(bytes.data() + done,
-                   outputs_.at(output.name).data() + static_cast<std::size_t>(window.first) * width,
-                   more, stream);
-    }
-    return test::observe_bytes(output.dtype, bytes);
-  }
-
- private:
-  // Where those rows of a tensor lie; all of it where it has no rows.
-  static std::vector<Window> runs(const Tensor& tensor, Window rows) {
-    if (!tensor.by_row) return {{0, tensor.size()}};
-    const std::span<const std::int64_t> extents = tensor.extents;
-    const std::int64_t within = test::element_count(extents.subspan(tensor.row_axis + 1));
-    std::vector<Window> result;
-    for (std::int64_t i = 0; i < test::element_count(extents.first(tensor.row_axis)); ++i)
-      result.push_back({(i * extents[tensor.row_axis] + rows.first) * within, rows.count * within});
-    return result;
-  }
-
-  Problem problem_;
-  std::map<std::string, TimedInput, std::less<>> inputs_;
-  std::map<std::string, DeviceBuffer<std::byte>> outputs_;
-  double worst_error_ = 0;
-};
-
 // Of what only moves data: each element has the bits of the one that it comes from; large results
 // through windows.
-std::string verify_moved(const Card& card, const Memory& memory, Stream& stream) {
+std::string verify_moved(const Card& card, const TimedMemory& memory, Stream& stream) {
   const Problem& problem = memory.problem();
   const card::Bits bits = [&](std::string_view input, std::int64_t i) {
     return memory.bits(input, i);
@@ -194,7 +64,7 @@ std::string compared(const Tensor& output, const test::Observed& seen,
 }
 
 // Some elements of each output: fewer where one takes long.
-std::string verify_elements(const Card& card, Memory& memory, const Author& author,
+std::string verify_elements(const Card& card, TimedMemory& memory, const Author& author,
                             Stream& stream) {
   const Problem& problem = memory.problem();
   std::map<std::string, test::Observed, std::less<>> stored;
@@ -229,7 +99,7 @@ std::string verify_elements(const Card& card, Memory& memory, const Author& auth
 }
 
 // Sixteen columns of outputs that need all rows, the first and the last among them.
-std::string verify_columns(const Card& card, const Memory& memory, const Author& author,
+std::string verify_columns(const Card& card, const TimedMemory& memory, const Author& author,
                            Stream& stream) {
   const auto is_of_columns = [](const Tensor& output) {
     return !output.by_row && output.col_axis >= 0;
@@ -260,7 +130,7 @@ std::string verify_columns(const Card& card, const Memory& memory, const Author&
 
 // Of large results some rows; an output that needs all inputs is looked at where these are few, or
 // some of its columns.
-std::string verify(const Card& card, Memory& memory, const Author& author, Stream& stream) {
+std::string verify(const Card& card, TimedMemory& memory, const Author& author, Stream& stream) {
   if (card.source) return verify_moved(card, memory, stream);
   if (card.elements) return verify_elements(card, memory, author, stream);
   const Problem& problem = memory.problem();
@@ -291,7 +161,7 @@ std::string verify(const Card& card, Memory& memory, const Author& author, Strea
 Workload workload(const Card& card, const Problem& problem, const std::string& variant,
                   const Author& author, std::function<void(const Call&, Stream&)> run,
                   std::function<void(const Call&, Stream&)> prepare = {}) {
-  auto memory = std::make_shared<Memory>(problem);
+  auto memory = std::make_shared<TimedMemory>(problem);
   auto call = std::make_shared<Call>(memory->call());
   if (prepare) {
     Stream stream;
@@ -301,6 +171,45 @@ Workload workload(const Card& card, const Problem& problem, const std::string& v
   Workload result{[=](Stream& s) { run(*call, s); }, [=](Stream& s) { memory->poison(s); },
                   [=, &card](Stream& s) { return verify(card, *memory, author, s); }, variant};
   if (card.elements) result.worst_error = [=] { return memory->worst_error(); };
+  return result;
+}
+
+// Empty, or what is wrong with what another program gave.
+std::string verify_results(const Card& card, Problem problem, const ResultBytes& results) {
+  for (const Tensor& output : std::vector<Tensor>(problem.outputs)) {
+    const auto given = results.find(output.name);
+    if (given != results.end()) {
+      const std::size_t size = static_cast<std::size_t>(output.size()) * size_of(output.dtype);
+      if (given->second.size() != size)
+        return fmt::format("{}: it has {} bytes in place of {}", output.name, given->second.size(),
+                           size);
+    } else if (output.optional) {
+      problem = problem.without(output.name);
+    } else {
+      return output.name + ": it is missing";
+    }
+  }
+  Stream stream;
+  TimedMemory memory(problem);
+  for (const Tensor& output : problem.outputs)
+    memory.store(output.name, results.find(output.name)->second, stream);
+  return verify(card, memory, {"", card.vendors.slack_when_timed}, stream);
+}
+
+Exchange exchange(const Card& card, const Problem& problem) {
+  Exchange result;
+  const auto add = [](std::vector<ExchangedTensor>& to, const std::vector<Tensor>& from) {
+    for (const Tensor& each : from)
+      to.push_back({each.name, each.dtype, each.extents, each.optional});
+  };
+  add(result.inputs, problem.inputs);
+  add(result.outputs, problem.outputs);
+  result.scalars = problem.scalars;
+  const auto memory = std::make_shared<TimedMemory>(problem);
+  result.bytes_of = [=](std::string_view input) { return memory->bytes(input); };
+  result.verify = [=, &card](const ResultBytes& given) {
+    return verify_results(card, problem, given);
+  };
   return result;
 }
 
@@ -323,6 +232,7 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
   Case result{card.kind ? card.kind(problem) : usual, problem.work, {}};
   result.automatic = card.resolved(problem);
   result.in_turns = card.in_turns && kProductsInTurns;
+  result.exchange = [=, &card] { return exchange(card, problem); };
   for (const card::Variant& variant : card.variants) {
     if (!variant.supports(problem) || !variant.listed(problem)) continue;
     result.variants.push_back(

@@ -6,6 +6,7 @@
 // start-up and nothing to forget.
 #pragma once
 
+#include "perf/measure/exchange.h"
 #include "runtime/backend.h"
 #include "runtime/dtype.h"
 #include "runtime/stream.h"
@@ -58,6 +59,7 @@ struct Case {
   std::vector<Variant> variants;
   std::string automatic = {}; // the variant of ours that `automatic` takes; empty: not said
   bool in_turns = false;      // its variants are timed in turns (measure.h)
+  std::function<Exchange()> exchange = {}; // for other programs; empty: there is none
 };
 
 struct ListedShape {

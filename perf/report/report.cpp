@@ -16,6 +16,7 @@
 #include "perf/report/headline.h"
 #include "perf/report/html.h"
 #include "perf/report/kept_runs.h"
+#include "perf/report/peers.h"
 #include "perf/report/rows.h"
 #include "perf/report/summary.h"
 #include "perf/report/trust.h"
@@ -182,6 +183,7 @@ std::string markdown(const judge::Results& run, const judge::GateResult& result,
                       judged_table(result, run.rows, device_of(run)).markdown(),
                       confirmations_text(run));
   text += markdown(sweeps(run));
+  if (const auto peers = peer_sections(run); !peers.empty()) text += markdown(peers, 2) + "\n";
   if (!counted.empty()) text += "## Costs and resources that are not as blessed, worst first\n\n";
   for (const CountedSection& section : counted) text += markdown(section, section.measured.size());
   const std::string others = markdown(supplements, kAll);
@@ -258,6 +260,8 @@ std::filesystem::path write(const std::filesystem::path& folder, const judge::Re
     judge::write_file(into / "annotations.txt", annotations(result, counted, supplements));
     judge::write_file(into / "badge.json", badge_json(result, counted, supplements));
     judge::save_results(into / "samples.json", run);
+    if (const std::string page = peers_page(run); !page.empty())
+      judge::write_file(into / "peers.html", page);
   };
   const std::filesystem::path kept = keep_run(folder / "runs", perf::utc_now(), fill);
   for (const auto& file : std::filesystem::directory_iterator(kept))

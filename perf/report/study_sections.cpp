@@ -4,6 +4,7 @@
 
 #include "perf/judge/gate.h"
 #include "perf/judge/sinks.h"
+#include "perf/report/study_standing.h"
 #include "perf/report/study_tables.h"
 #include "perf/study/analysis.h"
 
@@ -13,6 +14,7 @@ std::vector<Section> study_sections(const study::Study& study, const study::Reco
   std::vector<Section> sections = {machine_section(study, record)};
   if (record.done.empty()) return sections;
   sections.push_back(experiment_section(study, record));
+  if (!study.scaling) sections.push_back(standing_section(record));
   sections.push_back(relative_section(study, record));
   sections.push_back(choice_section(study, record));
   if (study.scaling) {

@@ -175,10 +175,97 @@ Study conv() {
           }};
 }
 
+Point point(const Settings& settings, const std::string& op, const std::string& shape,
+            const std::string& label, const std::string& group, std::int64_t size) {
+  return {fmt::format("{}.{}.{}", op, settings.at("dtype"), shape), label, group,
+          static_cast<double>(size)};
+}
+
+// The kernels of a report on Triton, each with a row of its own, whatever becomes of it.
+Study triton() {
+  return {
+      "triton",
+      "vector add, matmul, relu, softmax-sum, separable convolution and pooling beside libraries",
+      "problem",
+      {{"matmul", kHost ? "128,256" : "512,1024,2048", "n of square products"}, kDtype},
+      {},
+      [](const Settings& settings) {
+        std::vector<Point> points;
+        for (const std::int64_t n : {1024, 10240, 102400})
+          points.push_back(point(settings, "elementwise", fmt::format("add_n{}", n),
+                                 fmt::format("vector add {}", n), "vector add", n));
+        for (const std::int64_t n : numbers(settings, "matmul"))
+          points.push_back(point(settings, "gemm", fmt::format("m{0}_n{0}_k{0}_nn", n),
+                                 fmt::format("matmul {}", n), "matmul", n));
+        for (const std::int64_t n : {1048576, 4194304})
+          points.push_back(point(settings, "activation", fmt::format("relu_n{}", n),
+                                 fmt::format("relu {}", n), "relu", n));
+        points.push_back(point(settings, "softmax_sum", "k8_n65536", "softmax-sum 8 x 65536",
+                               "softmax-sum", 65536));
+        points.push_back(point(settings, "conv2d", "separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1",
+                               "separable convolution 28 x 28", "separable convolution", 28));
+        points.push_back(point(settings, "pooling", "max_nhwc_n1_c32_h32_w32_k3_s2_p1",
+                               "max pooling 32 x 32", "pooling", 32));
+        return points;
+      }};
+}
+
+// The categories of a report that grades them. Each row has its own grade: a mean may hide that
+// most are poor.
+Study grades() {
+  return {
+      "grades",
+      "grades elementwise, activation, reduction, matrix and memory operations by the libraries",
+      "problem",
+      {{"category", "elementwise,activation,reduction,matrix,memory", "which of these"},
+       {"n", kHost ? "256" : "4096", "rows and columns"},
+       kDtype},
+      {},
+      [](const Settings& settings) {
+        const std::int64_t n = number(settings, "n");
+        struct Problem {
+          const char *category, *op, *shape;
+        };
+        constexpr Problem kProblems[] = {{"elementwise", "elementwise", "add_n{1}"},
+                                         {"elementwise", "elementwise", "mul_n{1}"},
+                                         {"elementwise", "elementwise", "div_n{1}"},
+                                         {"activation", "activation", "relu_n{1}"},
+                                         {"activation", "activation", "gelu_n{1}"},
+                                         {"activation", "activation", "silu_n{1}"},
+                                         {"reduction", "reduction", "rows_r{0}_c{0}"},
+                                         {"reduction", "reduction", "columns_r{0}_c{0}"},
+                                         {"reduction", "reduction", "max_rows_r{0}_c{0}"},
+                                         {"matrix", "gemm", "m{0}_n{0}_k{0}_nn"},
+                                         {"matrix", "gemm", "m{0}_n{0}_k{0}_nt"},
+                                         {"memory", "transpose", "rows{0}_cols{0}"}};
+        std::string_view rest = settings.at("category");
+        std::vector<Point> points;
+        for (bool more = true; more;) {
+          const std::size_t comma = rest.find(',');
+          const std::string wanted(rest.substr(0, comma));
+          const std::size_t before = points.size();
+          for (const Problem& each : kProblems) {
+            if (each.category != wanted) continue;
+            const std::string shape = fmt::format(fmt::runtime(each.shape), n, n * n);
+            points.push_back(
+                point(settings, each.op, shape, fmt::format("{}: {}", wanted, shape), wanted, n));
+          }
+          if (points.size() == before)
+            throw Error(fmt::format("--category {}: there is no category '{}'; there are: "
+                                    "elementwise, activation, reduction, matrix, memory",
+                                    settings.at("category"), wanted));
+          more = comma != rest.npos;
+          if (more) rest.remove_prefix(comma + 1);
+        }
+        return points;
+      }};
+}
+
 } // namespace
 
 std::span<const Study> studies() {
-  static const std::vector<Study> all = {vector_add(), relu(), matmul(), matmul_shapes(), conv()};
+  static const std::vector<Study> all = {vector_add(), relu(),   matmul(), matmul_shapes(),
+                                         conv(),       triton(), grades()};
   return all;
 }
 

@@ -73,6 +73,29 @@ TEST(Studies, ConvolveEveryInputByEveryKernel) {
             "1x8x17x17");
 }
 
+TEST(Studies, EachKernelOfTheTritonReportHasItsRow) {
+  std::set<std::string> groups;
+  for (const Point& point : points("triton")) groups.insert(point.group);
+  EXPECT_THAT(groups, testing::UnorderedElementsAre("vector add", "matmul", "relu", "softmax-sum",
+                                                    "separable convolution", "pooling"));
+  EXPECT_THAT(sizes(points("triton", {{"matmul", "2048"}})),
+              ElementsAre(1024, 10240, 102400, 2048, 1048576, 4194304, 65536, 28, 32));
+}
+
+TEST(Studies, GradesAreOfTheCategoriesThatAreAskedFor) {
+  std::set<std::string> groups;
+  for (const Point& point : points("grades")) groups.insert(point.group);
+  EXPECT_EQ(groups.size(), 5u);
+  const std::vector<Point> memory = points("grades", {{"category", "memory"}, {"n", "64"}});
+  ASSERT_EQ(memory.size(), 1u);
+  EXPECT_EQ(memory.front().case_id, "transpose.f32.rows64_cols64");
+  EXPECT_THAT(
+      [&] {
+        points("grades", {{"category", "memory,colour"}});
+      },
+      ThrowsMessage<Error>(HasSubstr("no category 'colour'")));
+}
+
 TEST(Studies, BadSettingsAreNamed) {
   for (const char* bad : {"", "x", "0", "-1", "1,", "1.5", "99999999999999999999"})
     EXPECT_THAT(

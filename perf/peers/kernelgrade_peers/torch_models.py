@@ -15,7 +15,6 @@ import torchvision
 import transformers
 from torch import nn
 
-
 NETWORKS = ("resnet18", "resnet50", "resnet101", "alexnet")
 
 

@@ -1,0 +1,197 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade peers: the same cases in other frameworks (perf/peers), as rows beside ours. The
+// frameworks get inputs and give results; whether these are right is judged here.
+#include "perf/judge/peers.h"
+#include "perf/judge/temporary_folder.h"
+#include "perf/cli/commands.h"
+#include "perf/cli/console.h"
+#include "perf/cli/measure_processes.h"
+#include "perf/cli/measure_rows.h"
+#include "perf/exchange/folder.h"
+#include "perf/measure/child_process.h"
+#include "perf/measure/environment.h"
+#include "perf/report/peers.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <utility>
+
+namespace kg::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Python with the package of perf/peers on its path.
+class Python {
+ public:
+  Python(const Options& options, const World& world) : program_(options.peers.python) {
+    const char* const variable = std::getenv("KERNELGRADE_PYTHON");
+    if (program_.empty()) program_ = variable && *variable ? variable : "python3";
+    const char* const others = std::getenv("PYTHONPATH");
+    const std::string package = (world.source / "perf" / "peers").string();
+    setenv("PYTHONPATH", (others && *others ? package + ":" + others : package).c_str(), 1);
+    setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+  }
+
+  std::vector<std::string> command(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {program_, "-m", "kernelgrade_peers"});
+    return arguments;
+  }
+
+  // Throws UsageError that says what to install.
+  void require_packages(const std::vector<std::string>& peers) const {
+    perf::Finished finished;
+    try {
+      finished = perf::run_process(command({"check", fmt::format("{}", fmt::join(peers, ","))}),
+                                   perf::Output::capture);
+    } catch (const Error& error) {
+      throw UsageError(fmt::format("{}; name a Python by --python", error.what()));
+    }
+    if (finished.exit_code == 0) return;
+    if (finished.output.empty())
+      finished.output = fmt::format("{} ended {} and did not say which packages it has", program_,
+                                    perf::ending(finished));
+    throw UsageError("peers: " + finished.output);
+  }
+
+ private:
+  std::string program_;
+};
+
+// A case and what other programs need of it.
+struct Case {
+  Row row; // without a variant
+  perf::Exchange exchange;
+};
+
+// The operation's description of a row's case.
+perf::Case described_case(const World& world, const Row& row) {
+  for (const perf::Operation& operation : world.operations)
+    for (const Dtype dtype : operation.dtypes)
+      if (operation.name == row.registered.op && name(dtype) == row.registered.dtype)
+        return operation.make(dtype, Shape::parse(judge::shape_of(row.registered.key.case_id)));
+  throw Error(judge::text(row.registered.key) + ": this build has no such operation");
+}
+
+// Of the selected rows, each case once.
+std::vector<Case> cases_of(const World& world, const Selection& selection) {
+  std::vector<Case> cases;
+  std::set<std::string> seen;
+  for (const Row& row : selection.rows) {
+    if (!row.registered.selected || !seen.insert(row.registered.key.case_id).second) continue;
+    const perf::Case description = described_case(world, row);
+    if (!description.exchange)
+      throw Error(row.registered.op + ": it cannot be given to another program");
+    cases.push_back({row, description.exchange()});
+    Row& its = cases.back().row;
+    its.registered.kind = judge::Kind::vendor;
+    its.registered.key.variant.clear();
+    its.registered.key.mode = judge::Mode::real;
+    its.note.clear();
+  }
+  return cases;
+}
+
+Selection rows_of(const std::vector<Case>& cases, const std::string& peer) {
+  Selection selection;
+  for (const Case& each : cases) {
+    selection.rows.push_back(each.row);
+    selection.rows.back().registered.key.variant = peer;
+  }
+  selection.selected = selection.rows.size();
+  return selection;
+}
+
+// No time of a wrong result may be quoted.
+void judge_results(judge::Measured& row, const fs::path& folder, const perf::Exchange& exchange) {
+  row.tags[judge::kPeerTag] = row.key.variant;
+  if (!row.verified.empty()) return;
+  row.verified = exchange::verify(folder, row.key, exchange);
+  if (row.verified.empty()) {
+    // The framework's process does no statistics.
+    if (row.process_medians_ns.size() == 1) judge::take_samples(row, std::move(row.samples_ns));
+    return;
+  }
+  row.samples_ns.clear();
+  row.process_medians_ns.clear();
+}
+
+void measure_peer(const Options& options, World& world, const Python& python,
+                  const std::vector<Case>& cases, const std::string& peer, const fs::path& folder,
+                  const std::string& source, judge::Results& all) {
+  const auto program = [&](const fs::path& batch, const fs::path& journal, unsigned shuffle) {
+    return python.command({"work", "--folder", folder.string(), "--batch", batch.string(),
+                           "--journal", journal.string(), "--shuffle", std::to_string(shuffle)});
+  };
+  judge::Results found =
+      measure_in_processes(options, world, rows_of(cases, peer), source, program);
+  for (judge::Measured& row : found.rows) {
+    const auto its = std::find_if(cases.begin(), cases.end(), [&](const Case& each) {
+      return each.row.registered.key.case_id == row.key.case_id;
+    });
+    judge_results(row, folder, its->exchange);
+    all.rows.push_back(std::move(row));
+  }
+}
+
+// What stands beside the frameworks: on a CPU libraries alone, since our kernels are emulated
+// there.
+Selection beside(Selection selection) {
+  selection.selected = 0;
+  for (Row& row : selection.rows) {
+    judge::Registered& about = row.registered;
+    about.selected = about.selected && about.key.mode == judge::Mode::real &&
+                     (backend == Backend::cuda || about.kind == judge::Kind::vendor);
+    selection.selected += about.selected;
+  }
+  return selection;
+}
+
+fs::path new_folder(const fs::path& folder) {
+  if (!fs::create_directories(folder))
+    throw UsageError(fmt::format("--folder {}: it is there already; name a new one, or remove it",
+                                 folder.string()));
+  return fs::absolute(folder);
+}
+
+} // namespace
+
+int peers(const Options& options, World& world) {
+  const Selection selection = select(world, options.filters);
+  if (selection.selected == 0) throw Error(nothing_selected(world));
+  const Python python(options, world);
+  python.require_packages(options.peers.names);
+  if (const auto exit = exit_without_device(options, world)) return *exit;
+
+  std::optional<judge::TemporaryFolder> temporary;
+  if (options.peers.folder.empty()) temporary.emplace();
+  const fs::path folder = temporary ? temporary->path() : new_folder(options.peers.folder);
+  const std::string source = source_of(options, world);
+  judge::Results all;
+  all.environment = perf::environment(source);
+  const std::vector<Case> cases = cases_of(world, selection);
+  std::vector<exchange::Given> given;
+  for (const Case& each : cases) given.push_back({described(each.row), each.exchange});
+  exchange::write_cases(folder, all.environment, given);
+
+  for (const std::string& peer : options.peers.names)
+    measure_peer(options, world, python, cases, peer, folder, source, all);
+  if (const Selection others = beside(selection); !options.peers.alone && others.selected > 0)
+    for (judge::Measured& row : measure_in_processes(options, world, others, source).rows)
+      all.rows.push_back(std::move(row));
+  if (!options.json.empty()) judge::save_results(options.json, all);
+  if (!options.quiet) world.out << report::plain_text(report::peer_sections(all));
+  return std::any_of(all.rows.begin(), all.rows.end(),
+                     [](const judge::Measured& row) { return !row.verified.empty(); })
+             ? judge::kExitFail
+             : judge::kExitPass;
+}
+
+} // namespace kg::cli

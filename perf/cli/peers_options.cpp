@@ -1,0 +1,31 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/cli/peers_options.h"
+
+#include "perf/cli/common_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace kg::cli {
+
+void add_peers(CLI::App& app, Words& words) {
+  Options& options = words.options;
+  CLI::App* peers = app.add_subcommand(
+      "peers", "measure the same cases in other frameworks, and show who is how fast");
+  add_rows(*peers, words);
+  peers->add_option("--peer", options.peers.names, "torch,torch_compile,jax, or modules of your own (docs/peers.md)")
+      ->delimiter(',')
+      ->required();
+  peers->add_option("--python", options.peers.python,
+                    "the Python that has them (default: KERNELGRADE_PYTHON, else python3)");
+  peers->add_option("--folder", options.peers.folder,
+                    "keep inputs and results in this folder, which must not exist yet");
+  peers->add_flag("--alone", options.peers.alone,
+                  "the frameworks alone, without libraries and kernels of this build");
+  add_measuring(*peers, words);
+  peers->remove_option(peers->get_option("--in-process"));
+  peers->remove_option(peers->get_option("--journal"));
+  add_strict(*peers, words);
+}
+
+} // namespace kg::cli

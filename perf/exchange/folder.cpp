@@ -1,0 +1,86 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/exchange/folder.h"
+
+#include "perf/judge/atomic_file.h"
+#include "runtime/error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace kg::exchange {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+json to_json(const std::vector<perf::ExchangedTensor>& tensors) {
+  json list = json::array();
+  for (const perf::ExchangedTensor& each : tensors)
+    list.push_back({{"name", each.name},
+                    {"dtype", kg::name(each.dtype)},
+                    {"extents", each.extents},
+                    {"optional", each.optional}});
+  return list;
+}
+
+json to_json(const Given& given, const std::map<std::string, std::string>& environment) {
+  const judge::Measured& row = given.row;
+  judge::Measured unfinished = row;
+  unfinished.verified = "its measurement did not end";
+  return {{"case", row.key.case_id},
+          {"op", row.op},
+          {"dtype", row.dtype},
+          {"shape", row.key.case_id.substr(row.op.size() + row.dtype.size() + 2)},
+          {"inputs", to_json(given.exchange.inputs)},
+          {"outputs", to_json(given.exchange.outputs)},
+          {"scalars", given.exchange.scalars},
+          {"begins", json::parse(judge::to_json({environment, {unfinished}}))}};
+}
+
+perf::ResultBytes read_results(const fs::path& folder) {
+  perf::ResultBytes results;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string text = judge::read_file(entry.path()).value_or("");
+    std::vector<std::byte>& bytes = results[entry.path().filename().string()];
+    bytes.resize(text.size());
+    std::memcpy(bytes.data(), text.data(), text.size());
+  }
+  return results;
+}
+
+} // namespace
+
+void write_cases(const fs::path& folder, const std::map<std::string, std::string>& environment,
+                 const std::vector<Given>& cases) {
+  json list = json::array();
+  for (const Given& given : cases) {
+    const fs::path inputs = folder / "inputs" / given.row.key.case_id;
+    for (const perf::ExchangedTensor& input : given.exchange.inputs) {
+      const std::vector<std::byte> bytes = given.exchange.bytes_of(input.name);
+      judge::write_file(inputs / input.name,
+                        {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    }
+    list.push_back(to_json(given, environment));
+  }
+  judge::write_file(folder / "cases.json", json{{"cases", list}}.dump(1) + "\n");
+}
+
+std::string verify(const fs::path& folder, const judge::RowKey& key,
+                   const perf::Exchange& exchange) {
+  const fs::path results = folder / "results" / key.variant / key.case_id;
+  std::vector<fs::path> times;
+  if (fs::is_directory(results))
+    for (const fs::directory_entry& entry : fs::directory_iterator(results))
+      times.push_back(entry.path());
+  if (times.empty()) return "it left no result";
+  std::sort(times.begin(), times.end());
+  for (const fs::path& time : times)
+    if (const std::string wrong = exchange.verify(read_results(time)); !wrong.empty()) return wrong;
+  return "";
+}
+
+} // namespace kg::exchange

@@ -1,0 +1,25 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows that another framework measured (perf/peers): they are no variants of this build, and stand
+// beside ours all the same.
+#pragma once
+
+#include "perf/judge/gate.h"
+#include "perf/judge/result.h"
+
+#include <vector>
+
+namespace kg::judge {
+
+inline constexpr const char* kPeerTag = "peer"; // its value is the framework
+
+// Adds the frameworks' rows among those that were measured.
+inline void register_peers(const std::vector<Measured>& measured,
+                           std::vector<Registered>& registered) {
+  for (const Measured& row : measured)
+    if (row.tags.contains(kPeerTag) && row.kind == Kind::vendor)
+      registered.push_back({row.op, row.dtype, row.key, row.category, row.kind, true});
+}
+
+} // namespace kg::judge

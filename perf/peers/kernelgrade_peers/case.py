@@ -1,0 +1,78 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of perf/exchange/folder.h: cases to solve, and where their results go."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+WIDTH = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i8": 1, "u8": 1}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    name: str
+    dtype: str
+    extents: tuple[int, ...]
+    optional: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    folder: Path
+    id: str
+    op: str
+    dtype: str
+    shape: str
+    inputs: dict[str, Tensor]
+    outputs: dict[str, Tensor]
+    scalars: dict[str, float]
+    begins: dict[str, Any]  # the run that its journal begins with; its row has no variant yet
+
+    def words(self) -> set[str]:
+        """The words of the shape: {"max", "nhwc"} of max_nhwc_n1_c32."""
+        return {token for token in self.shape.split("_") if not re.search(r"\d", token)}
+
+    def number(self, key: str, otherwise: int | None = None) -> int:
+        """32 of c32."""
+        for token in self.shape.split("_"):
+            if match := re.fullmatch(rf"{key}(\d+)", token):
+                return int(match[1])
+        if otherwise is None:
+            raise KeyError(f"{self.id}: there is no {key}")
+        return otherwise
+
+    def input_bytes(self, name: str) -> bytearray:
+        return bytearray((self.folder / "inputs" / self.id / name).read_bytes())
+
+    def write(self, variant: str, time: str, outputs: dict[str, bytes]) -> None:
+        folder = self.folder / "results" / variant / self.id / time
+        folder.mkdir(parents=True)
+        for name, contents in outputs.items():
+            (folder / name).write_bytes(contents)
+
+
+def _tensors(entries: list[dict[str, Any]]) -> dict[str, Tensor]:
+    return {
+        each["name"]: Tensor(each["name"], each["dtype"], tuple(each["extents"]), each["optional"]) for each in entries
+    }
+
+
+def read_cases(folder: Path) -> dict[str, Case]:
+    entries = json.loads((folder / "cases.json").read_text())["cases"]
+    return {
+        each["case"]: Case(
+            folder,
+            each["case"],
+            each["op"],
+            each["dtype"],
+            each["shape"],
+            _tensors(each["inputs"]),
+            _tensors(each["outputs"]),
+            each["scalars"],
+            each["begins"],
+        )
+        for each in entries
+    }

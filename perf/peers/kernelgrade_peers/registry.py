@@ -1,0 +1,71 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The frameworks that there are, and what each needs."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import NamedTuple
+
+from kernelgrade_peers.case import Case
+
+
+class Solver(NamedTuple):
+    """A case that is ready to run."""
+
+    run: Callable[[], object]  # computes it anew
+    wait: Callable[[object], None]  # until that has been done
+    read: Callable[[object], dict[str, bytes]]  # the outputs of a run, by name
+    compile_ns: float = 0.0  # what compiling took, where the first run does not do it
+
+
+class Known(NamedTuple):
+    module: str  # in it: library() -> str, prepare(case, name) -> Solver
+    packages: tuple[str, ...]
+
+
+PEERS = {
+    "torch": Known("kernelgrade_peers.torch_peer", ("torch", "numpy")),
+    "torch_compile": Known("kernelgrade_peers.torch_peer", ("torch", "numpy")),
+    "jax": Known("kernelgrade_peers.jax_peer", ("jax", "numpy")),
+}
+
+
+class Unsupported(Exception):
+    """The framework has no such operation, or not with these types or extents."""
+
+
+def known(name: str) -> Known | None:
+    """Another framework is a module on PYTHONPATH: of `mine` and `mine_fast` it is kernelgrade_peer_mine."""
+    own = f"kernelgrade_peer_{name.partition('_')[0]}"
+    return PEERS.get(name) or (Known(own, ()) if importlib.util.find_spec(own) else None)
+
+
+def load(name: str) -> ModuleType:
+    found = known(name)
+    assert found, name
+    return importlib.import_module(found.module)
+
+
+def prepare(case: Case, name: str) -> Solver:
+    solver: Solver = load(name).prepare(case, name)
+    return solver
+
+
+def problem_with(name: str) -> str:
+    """Empty, or why that framework cannot be asked."""
+    found = known(name)
+    if found is None:
+        return f"there is no peer {name}; there are {', '.join(PEERS)}, and modules kernelgrade_peer_NAME on PYTHONPATH"
+    missing = [package for package in found.packages if importlib.util.find_spec(package) is None]
+    if missing:
+        return f"{name} needs {', '.join(missing)}; {sys.executable} -m pip install {' '.join(missing)}"
+    return ""
+
+
+def main(words: list[str]) -> None:
+    problems = [problem for problem in map(problem_with, words[0].split(",")) if problem]
+    print("; ".join(problems), end="")
+    sys.exit(2 if problems else 0)

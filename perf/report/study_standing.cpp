@@ -1,0 +1,79 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/report/study_standing.h"
+
+#include "perf/judge/bands.h"
+#include "perf/judge/statistics.h"
+#include "perf/judge/units.h"
+#include "perf/report/study_tables.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+namespace kg::report {
+namespace {
+
+const judge::Measured* fastest_of(const AtPoint& at, judge::Kind kind) {
+  const judge::Measured* best = nullptr;
+  for (const study::Experiment* each : at.experiments)
+    if (is_timed(*each) && each->row.kind == kind &&
+        (!best || each->row.median_ns < best->median_ns))
+      best = &each->row;
+  return best;
+}
+
+std::size_t failures_at(const AtPoint& at) {
+  return static_cast<std::size_t>(
+      std::count_if(at.experiments.begin(), at.experiments.end(),
+                    [](const study::Experiment* each) { return !each->row.verified.empty(); }));
+}
+
+std::string time_of(const judge::Measured* row) {
+  return row ? fmt::format("{} {}", row->key.variant, judge::time_text(row->median_ns)) : "-";
+}
+
+} // namespace
+
+Section standing_section(const study::Record& record) {
+  const auto device = record.header.environment.find("device");
+  const bool emulated = device != record.header.environment.end() && device->second == "host";
+  Section section{
+      "Beside the libraries",
+      {},
+      judge::TextTable({"problem", "ours", "library", "library / ours", "grade", "failed"})};
+  std::size_t run = 0, failed = 0;
+  std::vector<double> ratios;
+  for (const AtPoint& at : by_point(record)) {
+    const judge::Measured* const ours = fastest_of(at, judge::Kind::ours);
+    const judge::Measured* const library = fastest_of(at, judge::Kind::vendor);
+    const std::size_t failures = failures_at(at);
+    run += at.experiments.size();
+    failed += failures;
+    std::string ratio = "-", grade = emulated ? "emulated" : "-";
+    if (ours && library && !emulated) {
+      ratios.push_back(library->median_ns / ours->median_ns);
+      ratio = fmt::format("{:.2f}", ratios.back());
+      grade = judge::name(judge::grade(ratios.back()));
+    }
+    section.table->add({at.point->label, time_of(ours), time_of(library), ratio, grade,
+                        failures == 0 ? "" : fmt::format("{} FAILED", failures)});
+  }
+  const std::size_t right = run - failed;
+  section.lines.push_back(fmt::format("{} of {} experiments are right ({} %)", right, run,
+                                      run == 0 ? 0 : 100 * right / run)); // rounded down
+  if (emulated)
+    section.lines.emplace_back(
+        "Our kernels are emulated on this CPU: their times are no GPU's, and "
+        "get no ratio and no grade.");
+  else if (!ratios.empty())
+    section.lines.push_back(fmt::format(
+        "library / ours: geometric mean {:.2f}, least {:.2f}, greatest {:.2f}, at {} points of {}",
+        judge::geometric_mean(ratios), *std::min_element(ratios.begin(), ratios.end()),
+        *std::max_element(ratios.begin(), ratios.end()), ratios.size(),
+        record.header.points.size()));
+  return section;
+}
+
+} // namespace kg::report

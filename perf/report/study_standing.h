@@ -1,0 +1,15 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "perf/report/sections.h"
+#include "perf/study/record.h"
+
+namespace kg::report {
+
+// How many experiments are right, and at each point our fastest variant beside the fastest library,
+// with its grade; on a CPU, where ours are emulated, no grades. What failed is in no mean and in
+// the success rate.
+Section standing_section(const study::Record& record);
+
+} // namespace kg::report
