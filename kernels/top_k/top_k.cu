@@ -35,7 +35,10 @@ using Key = unsigned long long;
 
 constexpr int kThreads = 512;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kRows = 4; // packs of a thread that are under way together
+// Packs of a thread that are under way together, 16 elements: the keys of 32 take more registers
+// than there are.
+template <class T>
+constexpr int kRows = sizeof(T);
 constexpr int kDigitBits = 11;
 constexpr int kDigits = 1 << kDigitBits;
 constexpr int kOwn = kDigits / kThreads; // digits of a thread, which one access of 16 bytes reads
@@ -133,15 +136,16 @@ template <class T, class Use>
 __device__ __forceinline__ void each_key(const T* from, std::int64_t cols, int index_bits,
                                          bool aligned, Use use) {
   constexpr int kCount = kPackElements<T>;
-  constexpr std::int64_t kOfWarp = kRows * kRowStep<kCount>;
+  constexpr int kOwnRows = kRows<T>;
+  constexpr std::int64_t kOfWarp = kOwnRows * kRowStep<kCount>;
   const auto warp = static_cast<std::int64_t>(threadIdx.x / kLanes);
   for (std::int64_t of_warp = warp * kOfWarp; of_warp < cols; of_warp += kWarps * kOfWarp) {
     const std::int64_t first = of_warp + static_cast<int>(threadIdx.x % kLanes) * kCount;
     const std::int64_t left = cols - first;
-    Pack<T, kCount> element[kRows];
+    Pack<T, kCount> element[kOwnRows];
     load_rows(from + first, left, aligned, from_float<T>(0.0F), element);
     KG_UNROLL
-    for (int r = 0; r < kRows; ++r) {
+    for (int r = 0; r < kOwnRows; ++r) {
       KG_UNROLL
       for (int e = 0; e < kCount; ++e) {
         const int at = r * kRowStep<kCount> + e;
