@@ -23,11 +23,13 @@ Float held(Float value) {
 }
 
 // The CPU rounds so while it lives. float and double are SSE's on x86-64; fesetround waits for the
-// old unit of floating point, too, and takes ten times as long.
+// old unit of floating point, too, and takes twice as long.
 class Rounding {
  public:
 #if defined(__x86_64__)
-  explicit Rounding(int mode) { _mm_setcsr((before_ & ~_MM_ROUND_MASK) | unsigned(mode) << 3); }
+  explicit Rounding(int mode) {
+    _mm_setcsr((before_ & ~unsigned{_MM_ROUND_MASK}) | unsigned(mode) << 3);
+  }
   ~Rounding() { _mm_setcsr(before_); }
 
  private:

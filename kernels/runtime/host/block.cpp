@@ -79,7 +79,7 @@ void Block::run(const LaunchContext& launch, uint3 index, const Groups& groups) 
   current_block = nullptr;
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   const unsigned char* const guard = shared_memory() + launch.shared_bytes;
-  // Byte by byte, the look would cost a block of one warp as much as ten of its threads.
+  // Byte by byte, the look would cost as much as twenty threads that do nothing.
   if (std::memcmp(guard, kSharedGuard.data(), kSharedGuard.size()) != 0) [[unlikely]]
     shared_overrun(static_cast<std::size_t>(
         std::mismatch(kSharedGuard.begin(), kSharedGuard.end(), guard).second - guard));
