@@ -160,8 +160,8 @@ __global__ void __launch_bounds__((kWide ? kWideMma : kMma).threads(), kWide ? 1
       a.data += whole * (kTransposeA ? p.lda : 1);
       b.data += whole * (kTransposeB ? 1 : p.ldb);
       const auto fetch = [&](int, int depth, T* to_a, T* to_b) __attribute__((always_inline)) {
-        SliceA::fetch(a, depth, to_a);
-        SliceB::fetch(b, depth, to_b);
+        SliceA::template fetch<true>(a, depth, to_a);
+        SliceB::template fetch<true>(b, depth, to_b);
         a.data += kTransposeA ? kDepth<T> * p.lda : kDepth<T>;
         b.data += kTransposeB ? kDepth<T> : kDepth<T> * p.ldb;
       };

@@ -57,7 +57,8 @@ struct MmaSlice {
   }
 
   // Copies the slice, of which `depth` steps of k exist, asynchronously where addresses permit.
-  // What does not exist is 0, which adds nothing.
+  // What does not exist is 0, which adds nothing. kIsShort: in little code, for few slices.
+  template <bool kIsShort = false>
   __device__ __forceinline__ static void fetch(const MmaOperand<T>& from, int depth, T* slice) {
     const int lines = kAlongK ? from.outer : depth;
     const int length = kAlongK ? depth : from.outer;
@@ -67,11 +68,17 @@ struct MmaSlice {
     const int in_line = left < 0 ? 0 : left < kChunk ? left : kChunk; // elements that exist
     const T* source = from.data + first * from.leading + chunk * kChunk;
     if (from.vector) {
-      KG_ROLLED
-      for (int line = first; line < kLines; line += kStep) {
+      const auto copy = [&](int line) __attribute__((always_inline)) {
         const int bytes = (line < lines ? in_line : 0) * static_cast<int>(sizeof(T));
         ptx::cp_async_cg(slice + place(line, chunk), source, bytes);
         source += kStep * from.leading;
+      };
+      if constexpr (kIsShort) {
+        KG_ROLLED
+        for (int line = first; line < kLines; line += kStep) copy(line);
+      } else {
+        KG_UNROLL
+        for (int i = 0; i < kLines / kStep; ++i) copy(first + i * kStep);
       }
     } else {
       KG_ROLLED
