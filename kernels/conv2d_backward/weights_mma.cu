@@ -162,8 +162,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
 
 namespace {
 
-constexpr TileOfWeights kMmaWeights{
-    .extent = kMmaExtent, .depth = gemm::kMma.k_bytes / 2, .blocks = 2};
+constexpr TileOfWeights kMmaWeights{.extent = kMmaExtent, .depth = gemm::kDepth<f16>, .blocks = 2};
 
 template <class T, bool kChannelsLast, int kWidth>
 void launch_tiles(const Problem<T>& p, bool packs_of_dy, Stream& stream) {

@@ -18,36 +18,37 @@
 
 namespace kg::gemm {
 
-template <activation::Function function, int Count>
+// Of results that are rounded to T.
+template <class T, activation::Function function, int Count>
 __device__ __forceinline__ void apply(Floats<Count>& z) {
   KG_UNROLL
-  for (int e = 0; e < Count; ++e) z.value[e] = activation::value<function, float>(z.value[e]);
+  for (int e = 0; e < Count; ++e) z.value[e] = activation::value<function, T>(z.value[e]);
 }
 
-template <int Count>
+template <class T, int Count>
 __device__ __forceinline__ void activate(Epilogue epilogue, Floats<Count>& z) {
   switch (epilogue) {
-  case Epilogue::bias_relu: return apply<activation::Function::relu>(z);
-  case Epilogue::bias_gelu: return apply<activation::Function::gelu>(z);
-  case Epilogue::bias_gelu_tanh: return apply<activation::Function::gelu_tanh>(z);
+  case Epilogue::bias_relu: return apply<T, activation::Function::relu>(z);
+  case Epilogue::bias_gelu: return apply<T, activation::Function::gelu>(z);
+  case Epilogue::bias_gelu_tanh: return apply<T, activation::Function::gelu_tanh>(z);
   default: return;
   }
 }
 
-template <activation::Function function, int Count>
+template <class T, activation::Function function, int Count>
 __device__ __forceinline__ void apply_slope(const Floats<Count>& z, Floats<Count>& dy) {
   KG_UNROLL
   for (int e = 0; e < Count; ++e)
-    dy.value[e] = activation::gradient<function, float>(z.value[e], dy.value[e]);
+    dy.value[e] = activation::gradient<function, T>(z.value[e], dy.value[e]);
 }
 
-template <int Count>
+template <class T, int Count>
 __device__ __forceinline__ void differentiate(Epilogue epilogue, const Floats<Count>& z,
                                               Floats<Count>& dy) {
   switch (epilogue) {
-  case Epilogue::drelu: return apply_slope<activation::Function::relu>(z, dy);
-  case Epilogue::dgelu: return apply_slope<activation::Function::gelu>(z, dy);
-  case Epilogue::dgelu_tanh: return apply_slope<activation::Function::gelu_tanh>(z, dy);
+  case Epilogue::drelu: return apply_slope<T, activation::Function::relu>(z, dy);
+  case Epilogue::dgelu: return apply_slope<T, activation::Function::gelu>(z, dy);
+  case Epilogue::dgelu_tanh: return apply_slope<T, activation::Function::gelu_tanh>(z, dy);
   default: return;
   }
 }
@@ -78,10 +79,10 @@ __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t pr
     for (int e = 0; e < Count; ++e) value.value[e] += bias.value[e];
     if (p.z != nullptr)
       store_pack<T, Count, Store::wide>(row_of_z(p, product, row), pack, p.n, value);
-    activate(p.epilogue, value);
+    activate<T>(p.epilogue, value);
   } else if (differentiates(p.epilogue)) {
     const T* const z = row_of_z(p, product, row);
-    differentiate(p.epilogue, load_pack<T, Count>(z, pack, p.n, kPadding), value);
+    differentiate<T>(p.epilogue, load_pack<T, Count>(z, pack, p.n, kPadding), value);
   }
   store_pack<T, Count, Store::wide>(c, pack, p.n, value);
 }

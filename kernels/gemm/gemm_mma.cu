@@ -1,35 +1,44 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant mma, for f16, bf16 and, where the problem allows it, for f32 by TF32: a block of 4
-// warps computes a 128x128 tile of C by matrix instructions, 64x64 elements per warp in f32
-// registers.
+// gemm, variant mma, for f16, bf16 and, where the problem allows it, for f32 by TF32: a block
+// computes a tile of C by matrix instructions, 64x64 elements per warp in f32 registers. A square
+// tile of 128x128 is that of 4 warps, two blocks of which share a multiprocessor; a wide one of
+// 128x256, for 16 bits alone, that of 8, for whom a multiprocessor is just large enough.
 //
-// k is walked in slices of 64 bytes, 32 elements or 16 floats, three of which are in shared memory:
-// while one is used, two are on their way by cp.async, 16 bytes at a time. One barrier per slice
-// says that a slice has come and that the oldest one may be overwritten. A warp reads fragments by
-// ldmatrix, 8 for 64 rows of A and 64 columns of B, and uses them in 32 mma; floats are rounded to
-// TF32 in between. The finished tile goes through the same shared memory in two halves, in f32, so
-// that C is read and written in whole rows, 16 bytes at a time, and rounded once.
+// k is walked in slices of 64 bytes, 32 elements or 16 floats, three of which (of wide tiles four)
+// are in shared memory or on their way there by cp.async, 16 bytes at a time (mma_walk.h). A warp
+// reads fragments by ldmatrix, 8 for 64 rows of A and 64 columns of B, and uses them in 32 mma,
+// while it reads the next 8; floats are rounded to TF32 in between. The finished tile goes through
+// the same shared memory in two halves, in f32, so that C is read and written in whole rows, 16
+// bytes at a time, and rounded once.
 //
-// A and B that 16-byte copies do not fit (a base or a row that is no multiple of 16 bytes) go
-// element by element through registers, which is several times slower.
+// Slices of which 16 bytes exist in part, and all of A and B where 16-byte copies do not fit (a
+// base or a row that is no multiple of 16 bytes), are left to a second loop: there each copy has a
+// size of its own, or elements go one by one through registers, which is several times slower.
 //
-// Bytes: a block reads (128 + 128) k elements, 64 flops per byte (TF32: 32), from L2 or memory;
-// shared memory gives a warp 4 KiB for 131072 flops (65536). Flops: 2 m n k. Expected share on an
-// H200, not measured: 45 to 55 % of the dense peak of its matrix units for m, n >= 4096; mma
-// reaches at most 65 % there, the rest is for wgmma. Why not 64x64 tiles, which fill the device
+// Bytes: a block reads (128 + 128) k elements, 64 flops per byte (TF32: 32), from L2 or memory; of
+// wide tiles 85. Of 64 mma, 262,144 flops, shared memory has 64 passes of ldmatrix and 32 of
+// cp.async, of wide tiles 24. Flops: 2 m n k. What that makes of an H200's multiprocessor, in flops
+// per clock: matrix units, by mma, 2,577 (4,096 times 0.629); L2, which gives each 38.8 bytes a
+// clock, 2,482, wide 3,297; shared memory 2,731, wide 2,979. Wide tiles are bound by the matrix
+// units alone, with 13 % to spare; of square ones three things are busy all the time. A scheduler
+// has 814 clocks for a slice of its two warps, and issues 310 to 352 instructions (nvcc 13.0,
+// sm_90a). Expected share, not measured: 50 to 60 % of the dense peak for m, n, k >= 4096; mma
+// reaches at most 63 % there, the rest is for wgmma. Why not 64x64 tiles, which fill the device
 // from 750x750 on: they read twice as much per flop, and their warps do two mma per ldmatrix. Why
-// three slices and not four: 48 KiB let two blocks share a multiprocessor that has 100 KiB. Why
-// floats are not rounded on their way to shared memory: cp.async cannot, and 64 conversions for 64
-// mma are issued beside them.
+// not four slices of square tiles: 48 KiB let two blocks share a multiprocessor that has 100 KiB.
+// Why floats are not rounded on their way to shared memory: cp.async cannot, and 64 conversions for
+// 64 mma are issued beside them.
 #include "gemm/finish.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
 #include "gemm/mma_walk.h"
 #include "gemm/variants.h"
 
+#include "runtime/device.h"
 #include "runtime/launch.h"
+#include "runtime/preconditions.h"
 
 #include <limits>
 #include <string>
@@ -38,19 +47,19 @@ namespace kg::gemm {
 
 // Rows of tiles that neighbouring blocks share: their operands stay in L2, those of a whole row or
 // column of tiles of a large C would not.
-inline constexpr std::int64_t kTilesInGroup = 16;
+inline constexpr unsigned kTilesInGroup = 16;
 
-// Where a tile of C begins.
-struct TileOrigin {
-  std::int64_t row, column;
+// Which tile of C, by rows and columns of tiles.
+struct TilePlace {
+  unsigned row, column;
 };
-__device__ inline TileOrigin origin(std::int64_t block, std::int64_t tiles_m,
-                                    std::int64_t tiles_n) {
-  const std::int64_t group = block / (kTilesInGroup * tiles_n);
-  const std::int64_t in_group = block % (kTilesInGroup * tiles_n);
-  const std::int64_t left = tiles_m - group * kTilesInGroup;
-  const std::int64_t rows = left < kTilesInGroup ? left : kTilesInGroup;
-  return {(group * kTilesInGroup + in_group % rows) * kMma.m, in_group / rows * kMma.n};
+__device__ __forceinline__ TilePlace place_of(unsigned tile, unsigned tiles_m, unsigned tiles_n) {
+  const unsigned height = tiles_m < kTilesInGroup ? tiles_m : kTilesInGroup;
+  const unsigned group = tile / (height * tiles_n);
+  const unsigned in_group = tile % (height * tiles_n);
+  const unsigned left = tiles_m - group * height;
+  const unsigned rows = left < height ? left : height;
+  return {group * height + in_group % rows, in_group / rows};
 }
 
 // A pack of sums from shared memory.
@@ -82,33 +91,50 @@ __device__ __forceinline__ Floats<kCount> sums_at(const float* from, int pack) {
 }
 
 // Writes half a tile of C, of which `rows` exist, from shared memory.
-template <int kCount, class Destination>
+template <MmaTile kTile, int kCount, class Destination>
 __device__ __forceinline__ void write(const Destination& to, std::int64_t product,
                                       std::int64_t row0, std::int64_t column0, int rows,
                                       const float* sums) {
-  constexpr int kPacks = kMma.n / kCount;
-  const int pack = static_cast<int>(threadIdx.x) % kPacks;
-  if (column0 + pack * kCount >= to.n) return;
-  for (int row = static_cast<int>(threadIdx.x) / kPacks; row < rows; row += kMma.threads() / kPacks)
-    finish<kCount>(to, product, row0 + row, column0 / kCount + pack,
-                   sums_at<kCount>(sums + row * kMma.pitch() + pack * kCount, pack));
+  constexpr int kPacks = kTile.n / kCount;
+  KG_ROLLED // what a round computes anew need not lie in registers, which half a tile fills
+      for (int i = static_cast<int>(threadIdx.x); i < rows * kPacks; i += kTile.threads()) {
+    const int row = i / kPacks, pack = i % kPacks;
+    if (column0 + pack * kCount < to.n)
+      finish<kCount>(to, product, row0 + row, column0 / kCount + pack,
+                     sums_at<kCount>(sums + row * kTile.pitch() + pack * kCount, pack));
+  }
+}
+
+// Steps of k, from the first on, whose slices of an operand have whole chunks: all, but for those
+// of a slice that ends within one.
+template <class Slice, class T>
+__device__ __forceinline__ std::int64_t steps_in_chunks(const MmaOperand<T>& operand,
+                                                        std::int64_t steps) {
+  if (!operand.vector) return 0;
+  if constexpr (Slice::kIsAlongK)
+    return steps % Slice::kChunk == 0 ? steps : steps - steps % kDepth<T>;
+  return operand.outer % Slice::kChunk == 0 ? steps : 0;
 }
 
 // split: blocks have a part of k each. vector_a, vector_b: 16-byte accesses to the matrices are
-// aligned; packs: those of `finish`.
-template <class T, bool kTransposeA, bool kTransposeB>
-__global__ void __launch_bounds__(kMma.threads(), 2)
-    mma(BasicProblem<T> p, Split split, std::int64_t tiles_m, std::int64_t tiles_n, bool vector_a,
+// aligned; packs: those of `finish`. kWide: all of that is so, chunks are whole, and k is not
+// split.
+template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
+__global__ void __launch_bounds__((kWide ? kWideMma : kMma).threads(), kWide ? 1 : 2)
+    mma(BasicProblem<T> p, Split split, unsigned tiles_m, unsigned tiles_n, bool vector_a,
         bool vector_b, bool packs) {
-  using SliceA = MmaSlice<T, kMma.m, kDepth<T>, !kTransposeA, kMma.threads()>;
-  using SliceB = MmaSlice<T, kMma.n, kDepth<T>, kTransposeB, kMma.threads()>;
-  const auto part = static_cast<unsigned>(blockIdx.x / (tiles_m * tiles_n)); // of all products
-  const auto [row0, column0] = origin(blockIdx.x - part * tiles_m * tiles_n, tiles_m, tiles_n);
-  const unsigned product = part / split.parts;
-  const Steps steps = steps_of(split, part, p.k);
-  const int rows = static_cast<int>(p.m - row0 < kMma.m ? p.m - row0 : kMma.m);
-  const int columns = static_cast<int>(p.n - column0 < kMma.n ? p.n - column0 : kMma.n);
-  const WarpPart own = warp_part(rows, columns);
+  constexpr MmaTile kTile = kWide ? kWideMma : kMma;
+  using SliceA = MmaSlice<T, kTile.m, kDepth<T>, !kTransposeA, kTile.threads()>;
+  using SliceB = MmaSlice<T, kTile.n, kDepth<T>, kTransposeB, kTile.threads()>;
+  const unsigned part = blockIdx.x / (tiles_m * tiles_n); // of all products
+  const TilePlace tile = place_of(blockIdx.x - part * tiles_m * tiles_n, tiles_m, tiles_n);
+  const std::int64_t row0 = std::int64_t{tile.row} * kTile.m;
+  const std::int64_t column0 = std::int64_t{tile.column} * kTile.n;
+  const unsigned product = kWide ? part : part / split.parts;
+  const Steps steps = kWide ? Steps{0, p.k} : steps_of(split, part, p.k);
+  const int rows = static_cast<int>(p.m - row0 < kTile.m ? p.m - row0 : kTile.m);
+  const int columns = static_cast<int>(p.n - column0 < kTile.n ? p.n - column0 : kTile.n);
+  const WarpPart own = warp_part<kTile>(rows, columns);
 
   MmaOperand<T> a{p.a + product * p.stride_a + (kTransposeA ? row0 : row0 * p.lda) +
                       steps.first * (kTransposeA ? p.lda : 1),
@@ -116,62 +142,126 @@ __global__ void __launch_bounds__(kMma.threads(), 2)
   MmaOperand<T> b{p.b + product * p.stride_b + (kTransposeB ? column0 * p.ldb : column0) +
                       steps.first * (kTransposeB ? 1 : p.ldb),
                   p.ldb, columns, vector_b};
-  const auto fetch = [&](int, int depth, T* to_a, T* to_b) __attribute__((always_inline)) {
-    SliceA::fetch(a, depth, to_a);
-    SliceB::fetch(b, depth, to_b);
-    a.data += kTransposeA ? kDepth<T> * p.lda : kDepth<T>;
-    b.data += kTransposeB ? kDepth<T> : kDepth<T> * p.ldb;
-  };
-  WarpSum sum = {};
-  multiply_slices<T, SliceA, SliceB>(steps.count, own, fetch, sum);
-
-  float* const half = dynamic_shared<float>();
-  for (int first = 0; first < rows; first += kMma.warp) {
-    __syncthreads();
-    if (own.row == first) gather(sum, own.column, half);
-    __syncthreads();
-    const int left = rows - first < kMma.warp ? rows - first : kMma.warp;
-    if (split.sums.data != nullptr)
-      write<kPackElements<float>>(split.sums, part, row0 + first, column0, left, half);
-    else if (packs)
-      write<kPackElements<T>>(p, product, row0 + first, column0, left, half);
-    else
-      write<1>(p, product, row0 + first, column0, left, half);
+  std::int64_t whole = steps.count;
+  if constexpr (!kWide) {
+    const std::int64_t of_a = steps_in_chunks<SliceA>(a, steps.count);
+    const std::int64_t of_b = steps_in_chunks<SliceB>(b, steps.count);
+    whole = of_a < of_b ? of_a : of_b;
   }
+  WarpSum sum = {};
+  if (whole > 0) {
+    typename SliceA::Copies copies_a(a, dynamic_shared<T>());
+    typename SliceB::Copies copies_b(b, dynamic_shared<T>() + SliceA::kElements);
+    multiply_whole<T, SliceA, SliceB, kTile>(whole, own, copies_a, copies_b, sum);
+  }
+  if constexpr (!kWide) {
+    if (whole < steps.count) {
+      __syncthreads();
+      a.data += whole * (kTransposeA ? p.lda : 1);
+      b.data += whole * (kTransposeB ? 1 : p.ldb);
+      const auto fetch = [&](int, int depth, T* to_a, T* to_b) __attribute__((always_inline)) {
+        SliceA::template fetch<true>(a, depth, to_a);
+        SliceB::template fetch<true>(b, depth, to_b);
+        a.data += kTransposeA ? kDepth<T> * p.lda : kDepth<T>;
+        b.data += kTransposeB ? kDepth<T> : kDepth<T> * p.ldb;
+      };
+      multiply_slices<T, SliceA, SliceB, kTile>(steps.count - whole, own, fetch, sum);
+    }
+  }
+
+  each_half<kTile>(
+      sum, own, rows, [&](int first, int some, const float* half) __attribute__((always_inline)) {
+        constexpr int kPack = kPackElements<T>;
+        if constexpr (kWide)
+          write<kTile, kPack>(p, product, row0 + first, column0, some, half);
+        else if (split.sums.data != nullptr)
+          write<kTile, kPackElements<float>>(split.sums, part, row0 + first, column0, some, half);
+        else if (packs)
+          write<kTile, kPack>(p, product, row0 + first, column0, some, half);
+        else
+          write<kTile, 1>(p, product, row0 + first, column0, some, half);
+      });
 }
 
 namespace {
 
-template <class T, bool kTransposeA, bool kTransposeB>
+template <class T, bool kWide, bool kTransposeA, bool kTransposeB>
 void launch_mma(const BasicProblem<T>& p, const Split& split, Stream& stream) {
-  const std::int64_t tiles_m = (p.m + kMma.m - 1) / kMma.m;
-  const std::int64_t tiles_n = (p.n + kMma.n - 1) / kMma.n;
+  constexpr MmaTile kTile = kWide ? kWideMma : kMma;
+  const std::int64_t tiles_m = div_up(p.m, kTile.m);
+  const std::int64_t tiles_n = div_up(p.n, kTile.n);
   require(p.k <= std::int64_t{kDepth<T>} * std::numeric_limits<std::int32_t>::max(),
           "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of " +
               std::to_string(kDepth<T>) + "; split the problem");
-  launch(mma<T, kTransposeA, kTransposeB>,
+  launch(mma<T, kWide, kTransposeA, kTransposeB>,
          {.grid = dim3(count_blocks(tiles_m, tiles_n, p.batch * split.parts)),
-          .block = dim3(static_cast<unsigned>(kMma.threads())),
-          .shared_bytes = static_cast<std::size_t>(kMma.shared_bytes()),
+          .block = dim3(static_cast<unsigned>(kTile.threads())),
+          .shared_bytes = static_cast<std::size_t>(kTile.shared_bytes()),
           .stream = &stream},
-         p, split, tiles_m, tiles_n, rows_are_aligned(p.a, p.lda, p.stride_a),
-         rows_are_aligned(p.b, p.ldb, p.stride_b), packs_fit(p));
+         p, split, static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n),
+         rows_are_aligned(p.a, p.lda, p.stride_a), rows_are_aligned(p.b, p.ldb, p.stride_b),
+         packs_fit(p));
+}
+
+template <class T, bool kWide>
+void launch_mma(const BasicProblem<T>& p, const Split& split, Stream& stream) {
+  const bool transpose_a = p.transpose_a == Transpose::yes;
+  const bool transpose_b = p.transpose_b == Transpose::yes;
+  if (transpose_a) {
+    transpose_b ? launch_mma<T, kWide, true, true>(p, split, stream)
+                : launch_mma<T, kWide, true, false>(p, split, stream);
+  } else {
+    transpose_b ? launch_mma<T, kWide, false, true>(p, split, stream)
+                : launch_mma<T, kWide, false, false>(p, split, stream);
+  }
+}
+
+// Whether all accesses of wide tiles are of 16 bytes, and the device has the shared memory.
+template <class T>
+bool wide_fits(const BasicProblem<T>& p) {
+  const auto in_packs = [](std::int64_t extent) { return extent % kPackElements<T> == 0; };
+  const bool whole = in_packs(p.transpose_a == Transpose::yes ? p.m : p.k) &&
+                     in_packs(p.transpose_b == Transpose::yes ? p.k : p.n);
+  return whole && rows_are_aligned(p.a, p.lda, p.stride_a) &&
+         rows_are_aligned(p.b, p.ldb, p.stride_b) && packs_fit(p) &&
+         device_properties().shared_bytes_per_block_optin >=
+             static_cast<std::size_t>(kWideMma.shared_bytes());
+}
+
+// A multiprocessor takes twice as long for a wide tile as for a square one. Of a wide one nobody
+// hides the beginning and the end, about 4,500 clocks where 32 steps of k take 814 (the first
+// slices' way from memory; 128 KiB of sums twice through shared memory); at 2048 steps they are 8
+// %, and square tiles wait about as long for L2, beside which nothing else may be late.
+template <class T>
+bool wide_pays(const BasicProblem<T>& p) {
+  constexpr std::int64_t kLeastDepth = 2048;
+  const std::int64_t sms = device_properties().sm_count;
+  const auto rounds = [&](const MmaTile& tile) {
+    return div_up(div_up(p.m, tile.m) * div_up(p.n, tile.n) * p.batch, sms);
+  };
+  return p.k >= kLeastDepth && 2 * rounds(kWideMma) <= rounds(kMma);
 }
 
 } // namespace
 
 template <class T>
-void run_mma(const BasicProblem<T>& p, const Split& split, Stream& stream) {
-  const bool transpose_a = p.transpose_a == Transpose::yes;
-  const bool transpose_b = p.transpose_b == Transpose::yes;
-  if (transpose_a) {
-    transpose_b ? launch_mma<T, true, true>(p, split, stream)
-                : launch_mma<T, true, false>(p, split, stream);
-  } else {
-    transpose_b ? launch_mma<T, false, true>(p, split, stream)
-                : launch_mma<T, false, false>(p, split, stream);
-  }
+MmaTiles tiles_of_mma(const BasicProblem<T>& p) {
+  const bool wanted = p.tiles == MmaTiles::wide || (p.tiles == MmaTiles::automatic && wide_pays(p));
+  return sizeof(T) == 2 && wanted && wide_fits(p) ? MmaTiles::wide : MmaTiles::square;
 }
+
+template <class T>
+void run_mma(const BasicProblem<T>& p, const Split& split, Stream& stream) {
+  if constexpr (sizeof(T) == 2) {
+    if (split.sums.data == nullptr && tiles_of_mma(p) == MmaTiles::wide)
+      return launch_mma<T, true>(p, split, stream);
+  }
+  launch_mma<T, false>(p, split, stream);
+}
+
+template MmaTiles tiles_of_mma(const BasicProblem<float>&);
+template MmaTiles tiles_of_mma(const BasicProblem<f16>&);
+template MmaTiles tiles_of_mma(const BasicProblem<bf16>&);
 
 template void run_mma(const BasicProblem<float>&, const Split&, Stream&);
 template void run_mma(const BasicProblem<f16>&, const Split&, Stream&);

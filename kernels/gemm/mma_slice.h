@@ -37,6 +37,7 @@ struct MmaOperand {
 // kOuter: extent in m or n; kDepth: in k.
 template <class T, int kOuter, int kDepth, bool kAlongK, int kThreads>
 struct MmaSlice {
+  static constexpr bool kIsAlongK = kAlongK;
   static constexpr int kChunk = kPackElements<T>; // elements in 16 bytes
   static constexpr int kLines = kAlongK ? kOuter : kDepth;
   static constexpr int kChunks = (kAlongK ? kDepth : kOuter) / kChunk; // of a line
@@ -56,7 +57,8 @@ struct MmaSlice {
   }
 
   // Copies the slice, of which `depth` steps of k exist, asynchronously where addresses permit.
-  // What does not exist is 0, which adds nothing.
+  // What does not exist is 0, which adds nothing. kIsShort: in little code, for few slices.
+  template <bool kIsShort = false>
   __device__ __forceinline__ static void fetch(const MmaOperand<T>& from, int depth, T* slice) {
     const int lines = kAlongK ? from.outer : depth;
     const int length = kAlongK ? depth : from.outer;
@@ -66,14 +68,20 @@ struct MmaSlice {
     const int in_line = left < 0 ? 0 : left < kChunk ? left : kChunk; // elements that exist
     const T* source = from.data + first * from.leading + chunk * kChunk;
     if (from.vector) {
-      KG_UNROLL
-      for (int i = 0; i < kLines / kStep; ++i) {
-        const int line = first + i * kStep;
+      const auto copy = [&](int line) __attribute__((always_inline)) {
         const int bytes = (line < lines ? in_line : 0) * static_cast<int>(sizeof(T));
         ptx::cp_async_cg(slice + place(line, chunk), source, bytes);
         source += kStep * from.leading;
+      };
+      if constexpr (kIsShort) {
+        KG_ROLLED
+        for (int line = first; line < kLines; line += kStep) copy(line);
+      } else {
+        KG_UNROLL
+        for (int i = 0; i < kLines / kStep; ++i) copy(first + i * kStep);
       }
     } else {
+      KG_ROLLED
       for (int line = first; line < kLines; line += kStep) {
         Pack<T, kChunk> elements;
         KG_UNROLL
@@ -85,39 +93,95 @@ struct MmaSlice {
     }
   }
 
-  // What mma takes from (outer, k) on: 16 rows of A, or 16 columns of B, which are two operands; of
-  // two chunks of k. A quarter of the lanes points to each of four matrices, 8 rows or columns of
-  // one chunk: of A the second lies 8 rows further and the third a chunk, of B the other way round.
+  // A thread's part in copying slices of which chunks exist wholly or not at all, asynchronously:
+  // as many copies of a slice for each thread, whose addresses differ by constants.
+  class Copies {
+   public:
+    static constexpr int kCount = kLines / kStep; // of a slice
+
+    // slice: the first of a ring.
+    __device__ __forceinline__ Copies(const MmaOperand<T>& from, T* slice)
+        : line_step_(kStep * from.leading), slice_step_(kAlongK ? kDepth : kDepth * from.leading),
+          line_(static_cast<int>(threadIdx.x) / kChunks) {
+      const int chunk = static_cast<int>(threadIdx.x) % kChunks;
+      source_ = from.data + line_ * from.leading + chunk * kChunk;
+      to_ = slice + place(line_, chunk);
+      in_line_ = chunk * kChunk;
+      outer_ = from.outer;
+    }
+
+    // Starts copy number i of the slice `at` elements further, which has `depth` steps of k; there
+    // are zeros behind them.
+    __device__ __forceinline__ void start(int i, int depth, int at) const {
+      const int line = line_ + i * kStep;
+      const bool exists =
+          kAlongK ? line < outer_ && in_line_ < depth : in_line_ < outer_ && line < depth;
+      // The swizzle is the same kStep lines further.
+      ptx::cp_async_cg(to_ + at + i * (kStep * kChunks * kChunk), source_ + i * line_step_,
+                       exists ? kPackBytes : 0);
+    }
+    __device__ __forceinline__ void advance() { source_ += slice_step_; }
+
+   private:
+    const T* source_; // the thread's chunk of its first line
+    std::int64_t line_step_, slice_step_;
+    T* to_;
+    int line_, in_line_, outer_;
+  };
+
+  // What a lane reads of slices: what mma takes from `outer` on, 16 rows of A, or 16 columns of B,
+  // which are two operands; of two chunks of k. A quarter of the lanes points to each of four
+  // matrices, 8 rows or columns of one chunk: of A the second lies 8 rows further and the third a
+  // chunk, of B the other way round. Addresses differ by constants but for what the swizzle turns:
+  // along k the chunk, else the rows or columns of a fragment.
   template <bool kOfA>
-  __device__ __forceinline__ static void load(unsigned (&fragment)[4], const T* slice, int outer,
-                                              int k) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    if constexpr (kOneByOne) {
-      // 8 rows or columns further is one bit of the address, swizzled or not; `outer` is a multiple
-      // of 16. Addresses of their own would take more registers than there are.
-      const int at = outer + lane / 4;
-      const int first = place(lane % 4, at / kChunk) + at % kChunk;
-      KG_UNROLL
-      for (int i = 0; i < 4; ++i) {
-        const int line = k + kChunk * (kOfA ? i / 2 : i % 2);
-        fragment[i] = ptx::to_tf32(slice[(first ^ 8 * (kOfA ? i % 2 : i / 2)) + line * kOuter]);
-      }
-    } else {
+  class Reader {
+   public:
+    // `outer` is a multiple of a warp's extent, 64; slice: the first of a ring.
+    __device__ __forceinline__ Reader(int outer, const T* slice) {
+      const int lane = static_cast<int>(threadIdx.x) % 32;
       const int outer_block = kOfA ? lane / 8 % 2 : lane / 16;
       const int k_block = kOfA ? lane / 16 : lane / 8 % 2;
-      if constexpr (kAlongK) {
-        ptx::ldmatrix(fragment,
-                      slice + place(outer + 8 * outer_block + lane % 8, k / kChunk + k_block));
-      } else {
-        ptx::ldmatrix_trans(
-            fragment, slice + place(k + 8 * k_block + lane % 8, outer / kChunk + outer_block));
-      }
-      if constexpr (sizeof(T) == sizeof(float)) {
-        KG_UNROLL
-        for (int i = 0; i < 4; ++i) fragment[i] = ptx::to_tf32(__uint_as_float(fragment[i]));
+      KG_UNROLL
+      for (int i = 0; i < kTurned; ++i) {
+        if constexpr (kOneByOne) {
+          const int at = outer + i / 2 * 16 + i % 2 * 8 + lane / 4;
+          from_[i] = slice + (place(lane % 4, at / kChunk) + at % kChunk);
+        } else if constexpr (kAlongK) {
+          from_[i] = slice + place(outer + 8 * outer_block + lane % 8, 2 * i + k_block);
+        } else {
+          from_[i] = slice + place(8 * k_block + lane % 8, outer / kChunk + 2 * i + outer_block);
+        }
       }
     }
-  }
+
+    // Fragment number i of step number `step`, two chunks of k, of the slice `at` elements further.
+    __device__ __forceinline__ void read(unsigned (&fragment)[4], int at, int i, int step) const {
+      if constexpr (kOneByOne) {
+        // The swizzle turns what lies 8 or 16 rows or columns further, and leaves 32.
+        KG_UNROLL
+        for (int part = 0; part < 4; ++part) {
+          const int line = kChunk * (2 * step + (kOfA ? part / 2 : part % 2));
+          const int turned = i % 2 * 2 + (kOfA ? part % 2 : part / 2);
+          fragment[part] = ptx::to_tf32(from_[turned][at + i / 2 * 32 + line * kOuter]);
+        }
+      } else {
+        if constexpr (kAlongK)
+          ptx::ldmatrix(fragment, from_[step] + at + i * (16 * kDepth));
+        else
+          ptx::ldmatrix_trans(fragment, from_[i] + at + step * (2 * kChunk * kOuter));
+        if constexpr (sizeof(T) == sizeof(float)) {
+          KG_UNROLL
+          for (int part = 0; part < 4; ++part)
+            fragment[part] = ptx::to_tf32(__uint_as_float(fragment[part]));
+        }
+      }
+    }
+
+   private:
+    static constexpr int kTurned = kAlongK ? kDepth / (2 * kChunk) : 4;
+    const T* from_[kTurned];
+  };
 };
 
 } // namespace kg::gemm

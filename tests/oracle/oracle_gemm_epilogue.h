@@ -52,7 +52,7 @@ inline EpilogueTolerances epilogue_tolerances(std::optional<activation::Function
     }
     const double sum = product[i] + unit_roundoff(Dtype::f32) * std::fabs(z);
     const double activated =
-        activation ? kSteepest * sum + unary_f32_tolerance(*activation, z, y) : sum;
+        activation ? kSteepest * sum + unary_f32_tolerance(*activation, z, y, output) : sum;
     bounds.z.push_back(stored_tolerance(output, z, sum));
     bounds.y.push_back(stored_tolerance(output, y, activated));
   }
@@ -107,7 +107,7 @@ inline std::vector<double> epilogue_gradient_tolerances(activation::Function act
   std::vector<double> bounds;
   for (std::size_t i = 0; i < z.size(); ++i) {
     const double error = std::fabs(slope[i]) * product_bounds[i] +
-                         unary_backward_f32_tolerance(activation, z[i], product[i], dz[i]);
+                         unary_backward_f32_tolerance(activation, z[i], product[i], dz[i], output);
     bounds.push_back(
         std::isfinite(dz[i]) && std::isfinite(z[i]) ? stored_tolerance(output, dz[i], error) : 0);
   }

@@ -61,6 +61,10 @@ inline constexpr ProductShape kEdgesOfMma[] = {
     {1, 1, 300},   {1, 129, 33},   {129, 1, 32},  {2, 3, 7},     {63, 65, 31},
     {64, 64, 64},  {65, 64, 16},   {72, 104, 40}, {127, 129, 8}, {128, 128, 9},
     {3, 24, 4097}, {129, 128, 97}, {1, 257, 24}};
+// Wide tiles of mma: 128 by 256, in multiples of 8; fewer slices than the ring has, as many, and
+// more.
+inline constexpr ProductShape kEdgesOfWide[] = {{8, 8, 8},      {128, 256, 64}, {136, 264, 72},
+                                                {72, 200, 128}, {64, 320, 136}, {200, 64, 328}};
 // tiled: 64, slices of 16, accesses of 4.
 inline constexpr ProductShape kEdgesOfTiled[] = {
     {1, 1, 1},    {1, 1, 4099}, {1, 65, 17},  {65, 1, 16},    {2, 3, 7},      {15, 17, 1},
@@ -83,6 +87,7 @@ inline std::vector<std::string> edges(Dtype dtype, const std::string& transposit
     for (const ProductShape& s : some) shapes.push_back(shape_of(s, transposition, words));
   };
   add(kEdgesOfMma, f32 ? "_tf32" : "");
+  if (!f32) add(kEdgesOfWide, "_wide");
   if (f32) add(kEdgesOfTiled, "");
   add(kEdgesOfSkinny, "");
   add(kEdgesOfSplit, "_split");

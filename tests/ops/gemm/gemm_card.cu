@@ -60,6 +60,7 @@ gemm::BasicProblem<T> described(const Product& p, Row row) {
   g.batch = p.batch;
   g.bias_gradient = p.bias_gradient;
   g.parts = p.split ? 3 : 0;
+  if (p.wide) g.tiles = gemm::MmaTiles::wide;
   if (p.keeps_z || gemm::differentiates(p.epilogue)) {
     const Steps z = steps(p, p.c(), row("z"));
     g.ldz = z.leading, g.stride_z = z.stride;
@@ -73,7 +74,7 @@ Calling calling_of(const Product& p, const std::string& shape) {
   Calling calling{p.batch == 1 ? "" : "batched_", {{"m", {p.m}}, {"n", {p.n}}, {"k", {p.k}}}};
   const std::size_t first = shape.find("_k") + 1;
   const std::string words = shape.substr(std::min(shape.find('_', first), shape.size() - 1) + 1);
-  calling.words += words.substr(0, words.find("_split")); // a wish of ours
+  calling.words += words.substr(0, std::min(words.find("_split"), words.find("_wide"))); // ours
   if (p.batch == 1) return calling;
   calling.integers.push_back({"batch", {p.batch}});
   const std::pair<const char*, Matrices> matrices[] = {{"a", p.a()}, {"b", p.b()}, {"c", p.c()}};
@@ -192,10 +193,10 @@ std::vector<Variant> variants() {
       return supports(variant, problem.dtype, tf32 ? gemm::Math::tf32 : gemm::Math::f32);
     };
     if (variant == gemm::Variant::tiled) result[i].dtypes = {Dtype::f32};
-    // More blocks of skinny, or more tiles of split_k, would show no more; of tf32 only mma makes
-    // use.
+    // More blocks of skinny, or more tiles of split_k, would show no more; of tf32 and of wide
+    // tiles only mma makes use.
     const auto fits = [variant](const Product& p) {
-      if (p.tf32 && variant != gemm::Variant::mma) return false;
+      if ((p.tf32 || p.wide) && variant != gemm::Variant::mma) return false;
       return variant != gemm::Variant::skinny || std::min(p.m, p.n) <= 9;
     };
     result[i].tried = [variant, fits](const Problem& problem) {
@@ -205,6 +206,7 @@ std::vector<Variant> variants() {
     result[i].listed = [variant, fits](const Problem& problem) {
       const Product p = product_of(problem);
       return fits(p) && (!p.tf32 || problem.dtype == Dtype::f32) &&
+             (!p.wide || problem.dtype != Dtype::f32) &&
              (variant != gemm::Variant::skinny || p.skinny()) &&
              (variant != gemm::Variant::split_k || p.few_tiles());
     };
@@ -312,7 +314,7 @@ Card gemm_card() {
   // tf32: what f32 matrices gain where they may be rounded to it; with bias, drelu or dgelu: what
   // an epilogue costs; with dbias: what the gradient of a bias does; with b: batches of small
   // products. With at most 8 rows or columns: products that memory bounds. With few tiles and a
-  // long k: what its parts bring.
+  // long k: what its parts bring. With wide: what wide tiles cost where these are too few for them.
   card.timed_on_host = {{"m256_n256_k256_nn", true},
                         {"m128_n128_k128_tt"},
                         {"m250_n270_k230_nt"},
@@ -325,7 +327,9 @@ Card gemm_card() {
                         {"m8_n256_k1024_nt"},
                         {"m512_n8_k512_tn"},
                         {"m64_n64_k2048_nn"},
-                        {"m64_n128_k1024_nt"}};
+                        {"m64_n128_k1024_nt"},
+                        {"m256_n256_k256_nn_wide"},
+                        {"m136_n264_k200_tt_wide"}};
   card.timed_on_gpu = {{"m256_n256_k256_nn"},
                        {"m1024_n1024_k1024_nn"},
                        {"m4096_n4096_k4096_nn", true},

@@ -45,6 +45,9 @@ KG_OWN_TEST(ManyRows) {
       "m" + std::to_string(device_properties().max_grid_yz + 4466) + "_n1_k2_nn";
   check_some(judge, shape, {"naive", "tiled", "mma"});
   if (judge.dtype() == Dtype::f32) check_some(judge, shape + "_tf32", {"mma"});
+  // And a last group of tiles (gemm_mma.cu) that has fewer rows than the others.
+  check_some(judge, judge.dtype() == Dtype::f32 ? "m2056_n136_k8_nn_tf32" : "m2056_n136_k8_nn",
+             {"mma"});
 }
 
 // More products than a grid's y could count. No variant has them there, and those with whole tiles
@@ -188,6 +191,45 @@ KG_OWN_TEST(ProductsOfABatchAreIndependent) {
           << name(variant) << ": product " << i;
     }
   }
+}
+
+// Wide tiles where C fills the device with them, k is long, and all accesses are of 16 bytes.
+KG_OWN_TEST(WideTilesForLargeProducts) {
+  dispatch(judge.dtype(), [&]<class T>() {
+    using gemm::MmaTiles;
+    const std::int64_t n = 256 * device_properties().sm_count;
+    const auto problem = [](std::int64_t columns, std::int64_t k, MmaTiles tiles) {
+      const auto row = [](std::int64_t elements) { return (elements + 7) / 8 * 8; };
+      return gemm::BasicProblem<T>{.m = 1,
+                                   .n = columns,
+                                   .k = k,
+                                   .lda = row(k),
+                                   .ldb = row(columns),
+                                   .ldc = row(columns),
+                                   .tiles = tiles};
+    };
+    const MmaTiles wide = judge.dtype() == Dtype::f32 ? MmaTiles::square : MmaTiles::wide;
+    EXPECT_EQ(gemm::tiles_of_mma(problem(n, 2048, MmaTiles::automatic)), wide);
+    EXPECT_EQ(gemm::tiles_of_mma(problem(n, 2048, MmaTiles::square)), MmaTiles::square);
+    EXPECT_EQ(gemm::tiles_of_mma(problem(n, 2040, MmaTiles::automatic)), MmaTiles::square);
+    EXPECT_EQ(gemm::tiles_of_mma(problem(n / 2, 2048, MmaTiles::automatic)), MmaTiles::square);
+    EXPECT_EQ(gemm::tiles_of_mma(problem(8, 8, MmaTiles::wide)), wide);
+    EXPECT_EQ(gemm::tiles_of_mma(problem(12, 8, MmaTiles::wide)), MmaTiles::square);
+    EXPECT_EQ(gemm::tiles_of_mma(problem(8, 12, MmaTiles::wide)), MmaTiles::square);
+
+    // And they are what runs.
+    const SplitOperands<T> operands(8, 8, 8);
+    for (const MmaTiles tiles : {MmaTiles::square, MmaTiles::wide}) {
+      gemm::BasicProblem<T> asked = operands.problem();
+      asked.math = gemm::Math::tf32;
+      asked.tiles = tiles;
+      const LaunchRecorder recorder;
+      gemm::run(asked, gemm::Variant::mma, judge.stream());
+      judge.stream().synchronize();
+      const bool is_wide = gemm::tiles_of_mma(asked) == MmaTiles::wide;
+      EXPECT_EQ(recorder.launches().at(0).block.x, is_wide ? 256u : 128u);
+    }
+  });
 }
 
 // f32 is rounded to TF32 by those only who allow it.

@@ -11,6 +11,7 @@
 //   dbias, dbias_a ...  the gradient of a bias
 //   acc                 beta is not 0: C holds c0 before
 //   split               for split_k alone, in three parts at most
+//   wide                for mma alone, by wide tiles
 #pragma once
 
 #include <algorithm>
@@ -49,7 +50,7 @@ struct Product {
   gemm::Transpose transpose_a, transpose_b;
   gemm::Epilogue epilogue = gemm::Epilogue::none;
   gemm::BiasGradient bias_gradient = gemm::BiasGradient::none;
-  bool tf32 = false, keeps_z = false, accumulates = false, split = false;
+  bool tf32 = false, keeps_z = false, accumulates = false, split = false, wide = false;
   std::int64_t batch = 1;
   bool shares_a = false, shares_b = false, side_by_side = false;
   std::int64_t apart = 0;
@@ -75,8 +76,8 @@ struct Product {
   bool skinny() const { return std::min(m, n) <= 8; }
   bool few_tiles() const { return !skinny() && batch == 1 && k >= 8 * std::max(m, n); }
   bool plain() const {
-    return !tf32 && epilogue == gemm::Epilogue::none && bias_gradient == gemm::BiasGradient::none &&
-           batch == 1 && !skinny() && !few_tiles();
+    return !tf32 && !wide && epilogue == gemm::Epilogue::none &&
+           bias_gradient == gemm::BiasGradient::none && batch == 1 && !skinny() && !few_tiles();
   }
 
  private:
@@ -117,6 +118,7 @@ inline Product product_of(const Shape& shape) {
           .keeps_z = shape.has("z"),
           .accumulates = shape.has("acc"),
           .split = shape.has("split"),
+          .wide = shape.has("wide"),
           .batch = shape.text().starts_with('b') ? shape.number("b") : 1,
           .shares_a = shape.has("shareda"),
           .shares_b = shape.has("sharedb"),
