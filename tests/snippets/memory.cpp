@@ -196,7 +196,7 @@ void add_memory(Table& table) {
         "ld.relaxed.sys.global.u64", "ld.acquire.cta.shared.u32", "ld.relaxed.gpu.v2.u64",
         "ld.acquire.gpu.u32",        "ld.global.cg.s32",          "ld.global.cg.v4.f32",
         "ld.global.cs.v4.f32",       "ld.global.cs.v4.s32",       "ld.global.cv.s32",
-        "ld.global.nc.v2.u16",       "ld.volatile.global.u64"})
+        "ld.global.nc.v2.u16",       "ld.global.nc.v2.u64",       "ld.volatile.global.u64"})
     table.push_back(load(Form(form)));
   for (const char* form :
        {"st.global.cs.u32",          "st.global.cs.v4.u32",       "st.global.wb.u32",
