@@ -13,7 +13,9 @@ void add_peers(CLI::App& app, Words& words) {
   CLI::App* peers = app.add_subcommand(
       "peers", "measure the same cases in other frameworks, and show who is how fast");
   add_rows(*peers, words);
-  peers->add_option("--peer", options.peers.names, "torch,torch_compile,jax, or modules of your own (docs/peers.md)")
+  peers
+      ->add_option("--peer", options.peers.names,
+                   "torch,torch_compile,jax, or modules of your own (docs/peers.md)")
       ->delimiter(',')
       ->required();
   peers->add_option("--python", options.peers.python,
