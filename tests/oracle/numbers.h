@@ -57,6 +57,10 @@ double decode(Dtype dtype, std::uint64_t bits);
 // where it is not representable: rounding is the caller's decision.
 std::uint64_t encode(Dtype dtype, double value);
 
+// The patterns of representable values as they lie in memory; throws as `encode` does. `bytes` is
+// as long as the values are.
+void encode_bytes(Dtype dtype, std::span<const double> values, std::span<std::byte> bytes);
+
 // All bits one: what hygiene.h writes into outputs before a kernel runs. It is a NaN in every float
 // format.
 std::uint64_t poison_bits(Dtype dtype);
@@ -136,8 +140,9 @@ struct Observed {
   std::vector<std::uint64_t> bits;
 };
 
-// Elements of `dtype` as they lie in memory.
+// Elements of `dtype` as they lie in memory; `append_bytes` puts them behind those that are there.
 Observed observe_bytes(Dtype dtype, std::span<const std::byte> bytes);
+void append_bytes(Observed& seen, std::span<const std::byte> bytes);
 
 template <typename T>
 Observed observe(std::span<const T> elements) {

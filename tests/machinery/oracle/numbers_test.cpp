@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -143,6 +145,23 @@ TEST(Numbers, elements_are_observed_by_value_and_by_bits) {
   EXPECT_EQ(observe(elements_of_bits<float>(seen.bits)).bits, seen.bits);
   EXPECT_EQ(elements<std::int32_t>(std::vector<double>{3, -4}), (std::vector<std::int32_t>{3, -4}));
   EXPECT_EQ(raw_bits(-1.0), 0xBFF0000000000000u);
+}
+
+TEST(Numbers, bytes_of_each_width_come_back) {
+  for (const Dtype dtype :
+       {Dtype::i8, Dtype::f16, Dtype::bf16, Dtype::i32, Dtype::f32, Dtype::f64}) {
+    const std::vector<double> values = {-3, 0, 1, 100};
+    std::vector<std::byte> bytes(values.size() * size_of(dtype));
+    encode_bytes(dtype, values, bytes);
+    Observed seen = observe_bytes(dtype, bytes);
+    append_bytes(seen, std::span(bytes).first(size_of(dtype)));
+    EXPECT_EQ(seen.values, (std::vector<double>{-3, 0, 1, 100, -3})) << name(dtype);
+    EXPECT_EQ(seen.bits[3], encode(dtype, 100)) << name(dtype);
+    EXPECT_EQ(seen.bits[4], encode(dtype, -3)) << name(dtype);
+    EXPECT_THROW(encode_bytes(dtype, values, std::span(bytes).subspan(1)), Error);
+  }
+  std::vector<std::byte> bytes(2);
+  EXPECT_THROW(encode_bytes(Dtype::f16, std::vector<double>{1 + 0x1p-12}, bytes), Error);
 }
 
 // A type of two bytes as the device runtimes have: one line makes it known.
