@@ -67,6 +67,69 @@ std::string finding_of(const std::string& barrier, const std::string& before_sto
   return "";
 }
 
+// Two blocks of 32 threads are a cluster: each thread stores its number (line 10), and reads that
+// of the same thread in the other block (line 14). Three barriers of the cluster: before that,
+// behind it, and what stands between arrival and wait of the first one (line 12).
+std::string cluster_finding(const std::string& arrive, const std::string& between,
+                            const std::string& wait, const std::string& last) {
+  const std::string text = fmt::format(R"(
+.version 9.0
+.target sm_90a
+.address_size 64
+.shared .align 16 .b8 tile[128];
+.visible .entry swap(.param .u64 swap_param_0)
+{{
+  .reg .pred %p<3>;
+  .reg .b32 %r<9>;
+  .reg .b64 %d<4>;
+  .loc 1 9 3
+  ld.param.u64 %d1, [swap_param_0];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, tile;
+  mov.u32 %r3, %cluster_ctarank;
+  xor.b32 %r3, %r3, 1;
+  shl.b32 %r4, %r1, 2;
+  add.s32 %r5, %r2, %r4;
+  mapa.shared::cluster.u32 %r6, %r5, %r3;
+  .loc 1 10 3
+  st.shared.u32 [%r5], %r1;
+  .loc 1 11 3
+  {}
+  .loc 1 12 3
+  {}
+  .loc 1 13 3
+  {}
+  .loc 1 14 3
+  ld.shared::cluster.u32 %r7, [%r6];
+  .loc 1 15 3
+  {}
+  .loc 1 16 3
+  mul.wide.u32 %d2, %r1, 4;
+  add.s64 %d3, %d1, %d2;
+  atom.global.add.u32 %r8, [%d3], %r7;
+  ret;
+}}
+  .file 1 "/home/me/swap.cu"
+)",
+                                       arrive, between, wait, last);
+  const ptx_run::LoadedKernel kernel = ptx_run::compile(text, "swap.ptx", "swap");
+  Stream stream;
+  const auto out = DeviceBuffer<unsigned>::from_host(std::vector<unsigned>(32), stream);
+  stream.synchronize();
+  const void* pointer = out.data();
+  void* arguments[] = {&pointer};
+  const std::size_t sizes[] = {sizeof pointer};
+  LaunchConfig config{.grid = 2, .block = 32};
+  config.cluster = 2;
+  config.shared_bytes = kernel.static_shared_bytes;
+  try {
+    detail::launch_erased(config, ptx_run::erased(kernel), {arguments, sizes, 1, nullptr, nullptr});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
 class PtxFaults : public Checkers {};
 INSTANTIATE_TEST_SUITE_P(Orders, PtxFaults, kOrders, order_name);
 
@@ -91,6 +154,36 @@ TEST_P(PtxFaults, BehindABuffer) {
 TEST_P(PtxFaults, AMisalignedAddress) {
   EXPECT_THAT(finding_of("bar.sync 0;", "add.s32 %r4, %r4, 2;"),
               AllOf(HasSubstr("misaligned"), HasSubstr("turn.cu:10")));
+}
+
+const std::string kArrive = "barrier.cluster.arrive;", kWait = "barrier.cluster.wait;";
+const std::string kBoth = kArrive + " " + kWait;
+
+TEST_P(PtxFaults, NoneInAClusterThatWaits) {
+  EXPECT_THAT(cluster_finding(kArrive, "", kWait, kBoth), IsEmpty());
+  // A relaxed arrival behind a fence.
+  EXPECT_THAT(
+      cluster_finding("fence.acq_rel.cluster; barrier.cluster.arrive.relaxed;", "", kWait, kBoth),
+      IsEmpty());
+}
+
+TEST_P(PtxFaults, ARaceBetweenBlocksOfACluster) {
+  for (const std::string arrive : {"bar.sync 0;", "barrier.cluster.arrive.relaxed;"})
+    EXPECT_THAT(cluster_finding(arrive, "", arrive == "bar.sync 0;" ? "" : kWait, kBoth),
+                AllOf(HasSubstr("kernel swap"), HasSubstr("swap.cu:14")))
+        << arrive;
+  // Stored once more when this thread has arrived, and the others may read.
+  EXPECT_THAT(
+      cluster_finding(kArrive, "st.shared.u32 [%r5], %r3;", kWait, kBoth),
+      AllOf(HasSubstr("[race] kernel swap"), HasSubstr("swap.cu:12"), HasSubstr("swap.cu:14")));
+}
+
+TEST_P(PtxFaults, ABlockOfAClusterThatIsOver) {
+  // By chance the block may read in time, as it may on a GPU.
+  if (GetParam().order == ThreadOrder::random) return;
+  EXPECT_THAT(cluster_finding(kArrive, "", kWait, ""),
+              AllOf(StartsWith("[out-of-bounds] kernel swap"), HasSubstr("swap.cu:14"),
+                    HasSubstr("let no block of a cluster end before")));
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kernels of PTX of a few lines, for the tests of PTX on the executor: each of one block, which
-// reads words and writes words.
+// Kernels of PTX of a few lines, for the tests of PTX on the executor: their threads read words and
+// write words.
 #pragma once
 
 #include "runtime/launch.h"
@@ -19,7 +19,7 @@ namespace kg::ptx_run {
 inline std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 
 // A module with one kernel, whose body finds its arguments in %in and %out (addresses of words) and
-// its lane in %lane.
+// its thread in %lane.
 inline std::string module_of(const std::string& body, const std::string& before = "") {
   return fmt::format(R"(
 .version 9.0
@@ -41,7 +41,10 @@ inline std::string module_of(const std::string& body, const std::string& before 
   ld.param.u64 %in, [snippet_param_0];
   ld.param.u64 %out, [snippet_param_1];
   mov.u32 %lane, %tid.x;
-  mul.wide.u32 %at, %lane, 4;
+  mov.u32 %r0, %ctaid.x;
+  mov.u32 %r1, %ntid.x;
+  mad.lo.u32 %r0, %r0, %r1, %lane;
+  mul.wide.u32 %at, %r0, 4;
   add.s64 %out, %out, %at;
   {}
   ret;
@@ -50,17 +53,18 @@ inline std::string module_of(const std::string& body, const std::string& before 
                      before, body);
 }
 
-// What each of `threads` threads wrote.
+// What each of `threads` threads wrote, of each of some blocks, all of which are a cluster.
 inline std::vector<std::uint32_t> run(const std::string& body,
                                       std::vector<std::uint32_t> words = {0}, unsigned threads = 1,
-                                      const std::string& before = "") {
+                                      const std::string& before = "", unsigned blocks = 1) {
   const LoadedKernel kernel = compile(module_of(body, before), "snippet.ptx", "snippet");
-  std::vector<std::uint32_t> out(threads, 0xdeadbeef);
+  std::vector<std::uint32_t> out(std::size_t{blocks} * threads, 0xdeadbeef);
   void* in_pointer = words.data();
   void* out_pointer = out.data();
   void* arguments[] = {&in_pointer, &out_pointer};
   const std::size_t sizes[] = {sizeof(void*), sizeof(void*)};
-  LaunchConfig config{.grid = 1, .block = threads};
+  LaunchConfig config{.grid = blocks, .block = threads};
+  config.cluster = blocks;
   config.shared_bytes = kernel.static_shared_bytes;
   detail::launch_erased(config, erased(kernel), {arguments, sizes, 2, nullptr, nullptr});
   return out;

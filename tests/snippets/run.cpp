@@ -70,6 +70,7 @@ std::vector<Word> run(const Snippet& snippet, const std::vector<Word>& operands)
   LaunchConfig config;
   config.grid = static_cast<unsigned>(lanes / kLanes);
   config.block = kLanes;
+  config.cluster = snippet.cluster;
   config.shared_bytes = kernel.shared_bytes;
   config.stream = &stream;
   detail::launch_erased(config, kernel.erased, {arguments, sizes, 3, nullptr, nullptr});

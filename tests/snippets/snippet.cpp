@@ -239,7 +239,8 @@ std::string module_of(const std::vector<const Snippet*>& snippets) {
     target = std::max(target, each->target);
     kernels += kernel_of(*each);
   }
-  return fmt::format(".version 8.0\n.target sm_{}\n.address_size 64\n{}", target, kernels);
+  return fmt::format(".version 8.{}\n.target sm_{}\n.address_size 64\n{}", target < 90 ? 0 : 1,
+                     target, kernels);
 }
 
 std::vector<Word> operands_of(const Snippet& snippet) {
@@ -267,7 +268,8 @@ std::vector<Word> operands_of(const Snippet& snippet) {
       rest /= count;
     }
   }
-  const std::size_t lanes = (words.size() / inputs + kRandom) / kLanes * kLanes;
+  const std::size_t together = std::size_t{kLanes} * snippet.cluster;
+  const std::size_t lanes = (words.size() / inputs + kRandom) / together * together;
   while (words.size() < lanes * inputs) words.push_back(next(state));
   return words;
 }

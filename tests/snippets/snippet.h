@@ -29,7 +29,8 @@ struct Wanted {
   double exact = 0;
 };
 
-// The operands of a warp's lanes one after another, each lane's in order; likewise the results.
+// The operands of the lanes of a warp, or of a cluster of them, one after another, each lane's in
+// order; likewise the results.
 using Oracle = std::function<void(const Word* in, Wanted* out)>;
 
 struct Snippet {
@@ -45,6 +46,7 @@ struct Snippet {
   std::size_t shared_bytes = 0; // of an array %tile
   std::string functions;        // before the kernel
   int target = 80;              // the least architecture that has it
+  unsigned cluster = 1;         // blocks, which are warps
 };
 
 // A snippet of a whole warp: lanes' operands and results as words.

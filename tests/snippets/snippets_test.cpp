@@ -21,14 +21,15 @@ TEST_P(Instruction, GivesWhatTheIsaSays) {
   const std::vector<Word> operands = operands_of(snippet);
   const std::vector<Word> results = run(snippet, operands);
   const std::size_t ins = snippet.inputs.size(), outs = snippet.outputs.size();
-  std::vector<Wanted> wanted(kLanes * outs);
+  const std::size_t lanes = std::size_t{kLanes} * snippet.cluster;
+  std::vector<Wanted> wanted(lanes * outs);
   std::size_t wrong = 0, differing = 0;
-  for (std::size_t warp = 0; warp < operands.size() / ins / kLanes; ++warp) {
-    const Word* const in = operands.data() + warp * kLanes * ins;
+  for (std::size_t first = 0; first < operands.size() / ins; first += lanes) {
+    const Word* const in = operands.data() + first * ins;
     snippet.oracle(in, wanted.data());
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
       const std::string what =
-          complaint(snippet, in + lane * ins, results.data() + (warp * kLanes + lane) * outs,
+          complaint(snippet, in + lane * ins, results.data() + (first + lane) * outs,
                     wanted.data() + lane * outs, differing);
       if (!what.empty() && ++wrong <= 5) ADD_FAILURE() << what;
     }

@@ -12,7 +12,7 @@ const Table& table() {
     Table all;
     for (const auto add : {add_integer, add_bits, add_floats, add_approximations, add_halves,
                            add_comparisons, add_conversions, add_moves, add_memory, add_updates,
-                           add_warps, add_mbarriers, add_matrices, add_control})
+                           add_warps, add_mbarriers, add_clusters, add_matrices, add_control})
       add(all);
     std::set<std::string> forms;
     for (const Snippet& each : all)

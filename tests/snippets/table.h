@@ -34,6 +34,7 @@ void add_memory(Table& table);
 void add_updates(Table& table);
 void add_warps(Table& table);
 void add_mbarriers(Table& table);
+void add_clusters(Table& table);
 void add_matrices(Table& table);
 void add_control(Table& table);
 

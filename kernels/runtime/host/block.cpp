@@ -102,11 +102,12 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
     warp_[w].yielded = warp_[w].converging = warp_[w].groups = 0;
   }
   for (NamedBarrier& barrier : named_) {
-    barrier.arrived = 0;
+    barrier.arrived = barrier.trues = 0;
     barrier.waiting.clear();
   }
   polls_.clear();
   async_copies_.reset();
+  cluster_barrier_.reset();
   random_ = launch.schedule.seed * 0x9E3779B97F4A7C15ULL + index.x + 1;
   random_ += (std::uint64_t{index.y} << 20) + (std::uint64_t{index.z} << 40);
   order_threads();
@@ -213,6 +214,8 @@ void Block::thread_exited(unsigned id) {
   --alive_;
   const bool others_wait = started_ != count_ - alive_;
   if (others_wait && !aborting_) complete_after_exit(id / kWarpSize);
+  if ((groups_.cluster || cluster_barrier_.used()) && !aborting_) [[unlikely]]
+    cluster_barrier_.exited(id);
 }
 
 // Takes a suspended thread out of the ready set and makes it the running one, all but the switch

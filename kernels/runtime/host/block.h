@@ -13,6 +13,7 @@
 #include "runtime/error.h"
 #include "runtime/host/async_copy.h"
 #include "runtime/host/block_group.h"
+#include "runtime/host/cluster_barrier.h"
 #include "runtime/host/fiber.h"
 #include "runtime/host/stack_pool.h"
 #include "runtime/host/vector_types.h"
@@ -92,7 +93,9 @@ class Block {
   };
   void barrier(const char* name, Location where);
   Votes vote(bool predicate, const char* name, Location where); // a barrier that counts
-  void named_barrier(unsigned id, unsigned threads, bool wait, Location where);
+  // Of some of the block's threads. How many of them brought a true predicate, to those who wait.
+  unsigned named_barrier(unsigned id, unsigned threads, bool wait, Location where,
+                         bool predicate = false);
 
   // Waits until every lane of `mask` that has not exited called with the same mask and `resolve`.
   void collective(unsigned mask, void* payload, Resolve resolve, const char* name, Location where);
@@ -122,6 +125,7 @@ class Block {
   void poll_once(const char* name, Location where);
 
   AsyncCopies& async_copies() { return async_copies_; }
+  ClusterBarrier& cluster_barrier() { return cluster_barrier_; }
   std::uint64_t random_bits(); // from the schedule's seed
   bool coin() { return random_bits() >> 63 != 0; }
 
@@ -144,6 +148,7 @@ class Block {
   unsigned lane() const { return current_ % kWarpSize; }
   unsigned thread_rank() const { return current_; }
   unsigned thread_count() const { return count_; }
+  unsigned alive_count() const { return alive_; } // of those, started or not
   unsigned alive_lanes(unsigned warp) const { return alive_lanes_[warp]; }
   bool owns_stack(std::uintptr_t address) const { return stacks_.contains(address); }
 
@@ -166,7 +171,7 @@ class Block {
     const char* name = "";
     Location where;
     uint3 index;
-    unsigned detail = 0; // mask of a collective, id of a named barrier
+    unsigned detail = 0; // mask of a collective, id of a named barrier and then what it counted
     Wait wait = Wait::none;
   };
 
@@ -188,6 +193,7 @@ class Block {
   struct NamedBarrier {
     unsigned threads = 0; // that the open phase is for
     unsigned arrived = 0;
+    unsigned trues = 0;            // among the predicates that they brought
     std::vector<unsigned> waiting; // thread ranks
   };
 
@@ -249,6 +255,7 @@ class Block {
   unsigned overtaken_ = 0;   // threads that were preempted
   unsigned idle_rounds_ = 0; // of nothing but that
   AsyncCopies async_copies_{*this};
+  ClusterBarrier cluster_barrier_{*this};
 
   Context home_;  // the OS thread's own stack, parked in loop()
   Context fresh_; // a stack that nothing has run on yet

@@ -59,7 +59,8 @@ void Block::release_barrier() {
   if (ready_[w] == 0) ready_warps_ &= ~(1u << w);
 }
 
-void Block::named_barrier(unsigned id, unsigned threads, bool wait, Location where) {
+unsigned Block::named_barrier(unsigned id, unsigned threads, bool wait, Location where,
+                              bool predicate) {
   if (id >= kNamedBarriers || threads == 0 || threads % kWarpSize != 0) {
     trap(fmt::format("named barrier {} for {} threads; the id must be below 16 and the count a "
                      "positive multiple of 32",
@@ -75,16 +76,23 @@ void Block::named_barrier(unsigned id, unsigned threads, bool wait, Location whe
   }
   barrier.threads = threads;
   if (observer) observer->barrier_arrived(&barrier);
+  barrier.trues += predicate;
+  unsigned trues = barrier.trues;
   if (++barrier.arrived == threads) {
     if (observer) observer->barrier_completed(&barrier);
-    for (unsigned rank : barrier.waiting) make_ready(rank / kWarpSize, 1u << rank % kWarpSize);
+    for (unsigned rank : barrier.waiting) {
+      threads_[rank].detail = trues; // before others come for the next phase
+      make_ready(rank / kWarpSize, 1u << rank % kWarpSize);
+    }
     barrier.waiting.clear();
-    barrier.arrived = 0;
+    barrier.arrived = barrier.trues = 0;
   } else if (wait) {
     barrier.waiting.push_back(current_);
     suspend(Wait::named_barrier, id, "named barrier", where);
+    trues = threads_[current_].detail;
   }
   if (observer && wait) observer->barrier_passed(&barrier);
+  return trues;
 }
 
 void Block::collective(unsigned mask, void* payload, Resolve resolve, const char* name,

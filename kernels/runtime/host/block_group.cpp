@@ -21,6 +21,8 @@ std::uint32_t* BlockGroup::free_workspace() {
   return workspace;
 }
 
+void BlockGroup::place(uint3 index, Block* block) { places_[rank(index)] = block; }
+
 void BlockGroup::enter(uint3 index, Block* block) {
   std::lock_guard lock(mutex_);
   blocks_[rank(index)] = block;
@@ -30,8 +32,24 @@ void BlockGroup::leave(uint3 index) {
   std::lock_guard lock(mutex_);
   blocks_[rank(index)] = nullptr;
   looked_at_[rank(index)] = kNotStalled;
+  arrivals_[rank(index)] = kForGood;
+  ++changes_;
   ++left_;
   changed_.notify_all();
+}
+
+bool BlockGroup::arrive(uint3 index, unsigned phase) {
+  std::lock_guard lock(mutex_);
+  const unsigned before = *std::ranges::min_element(arrivals_);
+  arrivals_[rank(index)] = phase;
+  ++changes_;
+  const unsigned now = *std::ranges::min_element(arrivals_);
+  return now > before && now != kForGood; // when all are over, nobody waits
+}
+
+unsigned BlockGroup::phases() {
+  std::lock_guard lock(mutex_);
+  return *std::ranges::min_element(arrivals_);
 }
 
 unsigned BlockGroup::arrive_and_wait(const Turn& turn) {

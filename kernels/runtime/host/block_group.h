@@ -21,7 +21,8 @@ class BlockGroup {
  public:
   // `first` is the grid index of the first block and `extent` the number of blocks along each axis.
   BlockGroup(uint3 first, dim3 extent)
-      : first_(first), extent_(extent), blocks_(size(), nullptr), looked_at_(size(), kNotStalled) {}
+      : first_(first), extent_(extent), places_(size(), nullptr), blocks_(size(), nullptr),
+        looked_at_(size(), kNotStalled), arrivals_(size(), 0) {}
 
   uint3 first() const { return first_; }
   dim3 extent() const { return extent_; }
@@ -34,7 +35,9 @@ class BlockGroup {
     return index.x - first_.x + extent_.x * (index.y - first_.y + extent_.y * (index.z - first_.z));
   }
 
-  // The block at `index` is run by `block` from now on.
+  // The block at `index` will be run by `block`, whose shared memory has an address before.
+  void place(uint3 index, Block* block);
+  // It is from now on.
   void enter(uint3 index, Block* block);
   // It is over. Blocks that wait for it wait in vain.
   void leave(uint3 index);
@@ -49,7 +52,14 @@ class BlockGroup {
   std::exception_ptr failure(); // null when there is none
 
   Block* block(unsigned rank); // null unless it is running
-  bool others_run();           // besides the one that asks
+  Block* placed(unsigned rank) const { return places_[rank]; }
+  bool others_run(); // besides the one that asks
+
+  // barrier.cluster (cluster_barrier.h): all threads of the block at `index` have arrived in
+  // `phase`, the first of which is 1, or they are over. Whether it ends one of the group.
+  static constexpr unsigned kForGood = ~0u;
+  bool arrive(uint3 index, unsigned phase);
+  unsigned phases(); // that have ended
 
   // Four words for the blocks' barriers as nvcc compiled them (runtime/ptx); zeros at first.
   std::uint32_t* workspace() { return workspace_; }
@@ -69,9 +79,11 @@ class BlockGroup {
   dim3 extent_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Block*> blocks_;
+  std::vector<Block*> places_;
+  std::vector<Block*> blocks_; // those that are running
   static constexpr std::uint64_t kNotStalled = ~std::uint64_t{0};
   std::vector<std::uint64_t> looked_at_; // for each stalled block, the changes that it knows of
+  std::vector<unsigned> arrivals_;       // the phase that each block has arrived in last
   std::uint64_t changes_ = 0;
   unsigned arrived_ = 0;
   unsigned left_ = 0;

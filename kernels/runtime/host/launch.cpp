@@ -193,8 +193,10 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
     try {
       for (unsigned rank = 0; rank < all.size(); ++rank) {
         blocks[rank] = std::make_unique<Block>();
-        threads.emplace_back(work, rank);
+        const Groups groups = groups_of(all.index(rank));
+        if (groups.cluster) groups.cluster->place(all.index(rank), blocks[rank].get());
       }
+      for (unsigned rank = 0; rank < all.size(); ++rank) threads.emplace_back(work, rank);
     } catch (...) { // no memory or no OS thread for one: the others must not wait for it
       all.fail(std::current_exception());
       for (BlockGroup& group : clusters) group.fail(std::current_exception());

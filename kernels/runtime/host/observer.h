@@ -46,6 +46,7 @@ struct Observer {
   // The running thread releases to, or acquires from, an object that others wait for. A phase of it
   // is complete when nobody else can arrive in it any more.
   virtual void barrier_arrived(const void* /*object*/) {}
+  virtual void barrier_arrived_relaxed(const void* /*object*/) {} // what its last fence covers
   virtual void barrier_completed(const void* /*object*/) {}
   virtual void barrier_passed(const void* /*object*/) {}
 

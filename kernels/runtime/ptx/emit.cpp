@@ -34,6 +34,7 @@ std::string identifier(const std::string& prefix, const std::string& name) {
 
 Emitted Emitter::run() {
   lay_out_shared();
+  clusters_ = uses_clusters();
   std::size_t at = 0;
   for (const Parameter& parameter : entry_.parameters) {
     at = rounded_up(at, std::max<std::size_t>(parameter.alignment, 1));
@@ -84,6 +85,7 @@ std::string Emitter::functions() {
       Emitter callee(module_,
                      *std::find_if(module_.functions.begin(), module_.functions.end(), named));
       callee.shared_ = shared_;
+      callee.clusters_ = clusters_;
       std::size_t place = 0;
       for (const auto* list : {&callee.entry_.results, &callee.entry_.parameters})
         for (const Parameter& parameter : *list)
@@ -218,8 +220,8 @@ void Emitter::dispatch(const Instruction& instruction) {
   }
   if (!guard.empty()) line(guard + "{");
   const bool known = integer() || bits() || floating() || half() || approximate() || comparing() ||
-                     converting() || moving() || memory() || asynchronous() || atomic() ||
-                     control() || mbarrier() || call() || warp() || matrices();
+                     converting() || moving() || cluster() || memory() || asynchronous() ||
+                     atomic() || control() || mbarrier() || call() || warp() || matrices();
   if (!known)
     refuse(family == "wgmma" || family == "tcgen05" ? "compile the kernel for sm_80 as well"
                                                     : "the executor of PTX does not know it");

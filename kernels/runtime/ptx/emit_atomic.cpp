@@ -49,9 +49,10 @@ std::string Emitter::strong_store(const std::string& type, const std::string& to
 bool Emitter::atomic() {
   const std::string& family = now_->parts[0];
   if (family != "atom" && family != "red") return false;
-  only({"relaxed", "acquire", "release",     "acq_rel", "cta",  "cluster", "gpu", "sys",
-        "global",  "shared",  "shared::cta", "noftz",   "add",  "min",     "max", "inc",
-        "dec",     "and",     "or",          "xor",     "exch", "cas"});
+  only({"relaxed", "acquire", "release", "acq_rel", "cta",         "cluster",
+        "gpu",     "sys",     "global",  "shared",  "shared::cta", "shared::cluster",
+        "noftz",   "add",     "min",     "max",     "inc",         "dec",
+        "and",     "or",      "xor",     "exch",    "cas"});
   std::string what;
   for (const char* known : {"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"})
     if (has(known)) what = known;
@@ -59,10 +60,9 @@ bool Emitter::atomic() {
   order_before();
   const std::string type = this->type(), value_type = cpp_type(type), word = word_of(type);
   const std::size_t target = family == "atom" ? 1 : 0;
-  const std::string space = has("shared") || has("shared::cta") ? "shared" : "";
   const std::string id = std::to_string(temporaries_++);
   std::string text = fmt::format("{{ {0}* const p{1} = &memory<{0}>({2}); ", word, id,
-                                 address(operand(target), space));
+                                 address(operand(target), shared_space()));
   const bool packed = type == "f16x2" || type == "bf16x2" || type == "f16" || type == "bf16";
   const std::string operand_type = packed ? "b" + std::to_string(8 * size_of(type)) : type;
   text += fmt::format("const {} b{} = {}; ", packed ? word : value_type, id,

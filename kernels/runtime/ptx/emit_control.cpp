@@ -9,6 +9,12 @@
 #include <fmt/format.h>
 
 namespace kg::ptx_run {
+namespace {
+
+// Of the block: what a barrier is for that names no number.
+constexpr const char* kThreads = "(::blockDim.x * ::blockDim.y * ::blockDim.z)";
+
+} // namespace
 
 bool Emitter::control() {
   const std::string& family = now_->parts[0];
@@ -23,20 +29,21 @@ bool Emitter::control() {
   } else if (family == "bar" || family == "barrier") {
     if (has("warp")) {
       line(fmt::format("warp_barrier({}, {});", in(0, "u32"), where()));
-    } else if (has("red")) {
-      if (now_->operands.size() != 3)
-        refuse("a reduction over a part of the block is not executed");
+    } else if (has("red")) { // d, id, threads, predicate
+      const std::size_t last = now_->operands.size() - 1;
       const char kind = has("popc") ? 'c' : has("and") ? 'a' : 'o';
       const std::string value =
-          fmt::format("barrier_vote('{}', {}, {})", kind, predicate(operand(2)), where());
+          last == 2 && operand(1).text == "0"
+              ? fmt::format("barrier_vote('{}', {}, {})", kind, predicate(operand(last)), where())
+              : fmt::format("named_barrier_vote('{}', {}, {}, {}, {})", kind, in(1, "u32"),
+                            last == 3 ? in(2, "u32") : kThreads, predicate(operand(last)), where());
       result(kind == 'c' ? "u32" : "pred", kind == 'c' ? value : value + " != 0");
     } else if (has("sync") || has("arrive")) {
       if (now_->operands.size() == 1 && operand(0).text == "0")
         line(fmt::format("barrier({});", where()));
       else
         line(fmt::format("named_barrier({}, {}, {}, {});", in(0, "u32"),
-                         now_->operands.size() > 1 ? in(1, "u32")
-                                                   : "(::blockDim.x * ::blockDim.y * ::blockDim.z)",
+                         now_->operands.size() > 1 ? in(1, "u32") : kThreads,
                          has("sync") ? "true" : "false", where()));
     } else {
       return false;

@@ -208,9 +208,13 @@ bool Emitter::moving() {
   if (family == "cvta") {
     // Generic, global, constant and local addresses are the host's own; one in shared memory is an
     // offset.
-    only({"to", "global", "shared", "local", "const", "param"});
-    if (!has("shared"))
+    only({"to", "global", "shared", "shared::cta", "shared::cluster", "local", "const", "param"});
+    if (shared_space().empty())
       result("u64", in(1, "u64"));
+    else if (clusters_)
+      result("u64", has("to") ? "to_window(" + in(1, "u64") + ")"
+                              : fmt::format("reinterpret_cast<u64>(cluster_memory({}, {}))",
+                                            in(1, "u64"), where()));
     else if (has("to"))
       result("u64", "(" + in(1, "u64") + " - reinterpret_cast<u64>(shared))");
     else
@@ -221,10 +225,13 @@ bool Emitter::moving() {
     const std::string space = this->type(), at = in(1, "u64");
     if (space == "shared" || space == "shared::cta")
       result("pred", "is_shared(" + at + ")");
+    else if (space == "shared::cluster")
+      result("pred", "is_in_cluster(" + at + ")");
     else if (space == "local")
       result("pred", "is_local(" + at + ")");
     else if (space == "global")
-      result("pred", fmt::format("!(is_shared({0}) || is_local({0}))", at));
+      result("pred", fmt::format("!({1}({0}) || is_local({0}))", at,
+                                 clusters_ ? "is_in_cluster" : "is_shared"));
     else
       refuse("of this space it is not executed");
     return true;

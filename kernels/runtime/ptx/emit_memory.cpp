@@ -20,7 +20,8 @@ bool is_hint(const std::string& part) {
 }
 
 bool is_space(const std::string& part) {
-  for (const char* known : {"global", "shared", "local", "param", "const", "shared::cta"})
+  for (const char* known :
+       {"global", "shared", "local", "param", "const", "shared::cta", "shared::cluster"})
     if (part == known) return true;
   return false;
 }
@@ -47,7 +48,7 @@ Access access_of(const Instruction& instruction) {
   for (std::size_t i = 1; i + 1 < instruction.parts.size(); ++i) {
     const std::string& part = instruction.parts[i];
     if (is_space(part))
-      access.space = part.substr(0, part.find(':'));
+      access.space = part == "shared::cta" ? "shared" : part;
     else if (part == "v2")
       access.count = 2;
     else if (part == "v4")
@@ -118,8 +119,7 @@ void Emitter::store() {
   const std::string to = address(operand(0), access.space);
   const Operand& source = without_braces(operand(1));
   if (source.kind != Operand::Kind::vector) {
-    line(is_strong() ? strong_store(cpp_type(type), to, read(source, type))
-                     : fmt::format("memory<{}>({}) = {};", cpp_type(type), to, read(source, type)));
+    line(is_strong() ? strong_store(cpp_type(type), to, read(source, type)) : stored(to, source));
     return;
   }
   if (source.parts.size() != access.count)
@@ -130,12 +130,25 @@ void Emitter::store() {
                         read(source.parts[i], type)));
     return;
   }
+  line(stored(to, source));
+}
+
+// One access that moves a register, or as many as stand in braces.
+std::string Emitter::stored(const std::string& to, const Operand& source) {
+  const std::string type = this->type();
+  if (source.kind != Operand::Kind::vector)
+    return fmt::format("memory<{}>({}) = {};", cpp_type(type), to, read(source, type));
   const std::string bits = "b" + std::to_string(8 * size_of(type));
   std::string elements;
   for (const Operand& part : source.parts)
     elements += (elements.empty() ? "" : ", ") + read(part, bits);
-  line(fmt::format("memory<{0}>({1}) = {0}{{{2}}};", vector_type(size_of(type), access.count), to,
-                   elements));
+  return fmt::format("memory<{0}>({1}) = {0}{{{2}}};",
+                     vector_type(size_of(type), source.parts.size()), to, elements);
+}
+
+std::string Emitter::shared_space() const {
+  if (has("shared::cluster")) return "shared::cluster";
+  return has("shared") || has("shared::cta") ? "shared" : "";
 }
 
 // cp.async
@@ -150,9 +163,8 @@ bool Emitter::asynchronous() {
     line(fmt::format("wait_all_async({});", where()));
   } else if (what == "mbarrier") {
     only({"async", "mbarrier", "arrive", "noinc", "shared", "shared::cta"});
-    const bool shared = has("shared") || has("shared::cta");
     line(fmt::format("arrive_async(reinterpret_cast<u64*>({}), {}, {});",
-                     address(operand(0), shared ? "shared" : ""), has("noinc"), where()));
+                     address(operand(0), shared_space()), has("noinc"), where()));
   } else if (what == "ca" || what == "cg") {
     const std::string bytes = in(2, "u32");
     line(fmt::format("copy_async({}, {}, {}, {}, {});", address(operand(0), "shared"),

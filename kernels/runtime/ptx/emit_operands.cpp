@@ -33,6 +33,20 @@ const std::map<std::string, std::string>& special_registers() {
       {"%lanemask_le", "((2u << lane()) - 1)"},
       {"%lanemask_ge", "~((1u << lane()) - 1)"},
       {"%lanemask_gt", "~((2u << lane()) - 1)"},
+      {"%cluster_ctaid.x", "in_cluster().index[0]"},
+      {"%cluster_ctaid.y", "in_cluster().index[1]"},
+      {"%cluster_ctaid.z", "in_cluster().index[2]"},
+      {"%cluster_nctaid.x", "in_cluster().extent[0]"},
+      {"%cluster_nctaid.y", "in_cluster().extent[1]"},
+      {"%cluster_nctaid.z", "in_cluster().extent[2]"},
+      {"%cluster_ctarank", "in_cluster().rank"},
+      {"%cluster_nctarank", "in_cluster().size"},
+      {"%clusterid.x", "::blockIdx.x / in_cluster().extent[0]"},
+      {"%clusterid.y", "::blockIdx.y / in_cluster().extent[1]"},
+      {"%clusterid.z", "::blockIdx.z / in_cluster().extent[2]"},
+      {"%nclusterid.x", "::gridDim.x / in_cluster().extent[0]"},
+      {"%nclusterid.y", "::gridDim.y / in_cluster().extent[1]"},
+      {"%nclusterid.z", "::gridDim.z / in_cluster().extent[2]"},
       {"%envreg1", "static_cast<u32>(grid_workspace() >> 32)"},
       {"%envreg2", "static_cast<u32>(grid_workspace())"},
       {"%clock", "static_cast<u32>(clock_ns())"},
@@ -153,6 +167,9 @@ std::string Emitter::address(const Operand& operand, std::string_view space) {
                        static_cast<std::int64_t>(shared->second) + operand.offset);
   const Register* const found = find(operand.text);
   if (!found) refuse("the address " + operand.text + " is not known");
+  if (space == "shared::cluster")
+    return fmt::format("cluster_memory((u64)({}) + {}l, {})", found->variable, operand.offset,
+                       where());
   const std::string base = space == "shared" ? "shared" : "reinterpret_cast<u8*>(0)";
   if (space == "shared")
     return fmt::format("({} + (u64)({}) + {}l)", base, found->variable, operand.offset);

@@ -91,6 +91,9 @@ class Emitter {
   bool sees_nan(const std::string& name) const;
   std::string with_one_nan(const std::string& value) const;
   bool mbarrier();
+  bool cluster(); // emit_cluster.cpp
+  bool uses_clusters() const;
+  void store_async();
 
   struct Arguments {                 // of a call: the memory of its results and parameters
     std::vector<std::string> places; // results first
@@ -102,6 +105,8 @@ class Emitter {
 
   void load();
   void store();
+  std::string shared_space() const; // "shared", "shared::cluster"; empty: generic
+  std::string stored(const std::string& to, const Operand& source);
   bool is_strong() const; // other threads may write what it reads, or read what it writes
   void order_before();
   std::string strong_load(const std::string& type, const std::string& from);
@@ -133,6 +138,7 @@ class Emitter {
     std::string a, b, sources;
   };
   std::map<std::string, Product> products_;
+  bool clusters_ = false; // an address in shared memory may be another block's
   int scopes_opened_ = 0;
   int temporaries_ = 0;
   std::string place_; // the directive in force

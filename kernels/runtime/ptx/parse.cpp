@@ -151,7 +151,10 @@ class Parser : private Lexer {
     entry.name = word();
     const bool wanted = only_.empty() || only_ == entry.name;
     if (accept('(')) parameters(entry.parameters);
-    while (skip_space() && peek() != '{') take(); // .maxntid and the like: ptxas's concern
+    std::string directives; // .maxntid and the like: ptxas's concern
+    while (skip_space() && peek() != '{') directives += take();
+    if (wanted && directives.find(".reqnctapercluster") != std::string::npos)
+      refuse("a kernel that names its cluster is not executed: name it at the launch");
     if (!wanted) return skip_braces();
     body(entry);
     module_.entries.push_back(std::move(entry));

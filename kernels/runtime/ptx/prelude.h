@@ -40,6 +40,7 @@ u32 warp();
 void barrier(Where where);
 void named_barrier(u32 id, u32 threads, bool wait, Where where);
 u32 barrier_vote(char kind, bool predicate, Where where); // 'c' count, 'a' and, 'o' or
+u32 named_barrier_vote(char kind, u32 id, u32 threads, bool predicate, Where where);
 void warp_barrier(u32 mask, Where where);
 // Where the blocks of a cooperative grid meet; 0 where they do not run together. CUDA's driver says
 // it in two environment registers (cooperative_groups/details/driver_abi.h of the toolkit).
@@ -82,6 +83,23 @@ void mbarrier_expect(u64* barrier, u32 bytes, Where where);
 void mbarrier_complete(u64* barrier, u32 bytes, Where where);
 bool mbarrier_ended(u64* barrier, u32 parity, Where where);
 u32 mbarrier_parity(u64 state);
+
+// Clusters (cluster.cpp). Their window on the blocks' shared memory: an offset into this block's,
+// or into that of another, whose rank and 1 stand above the low 24 bits.
+struct InCluster {
+  u32 index[3], extent[3]; // of the block, in blocks
+  u32 rank, size;
+};
+InCluster in_cluster();
+void cluster_arrive(bool relaxed, Where where);
+void cluster_wait(Where where);
+u8* cluster_memory(u64 in_window, Where where);      // the memory that such an address means
+u64 to_window(u64 address);                          // of a generic one
+u64 mapped(u64 address, u32 rank, Where where);      // what lies there in the block of this rank
+u64 mapped_in_window(u64 at, u32 rank, Where where); // likewise, of addresses in the window
+u32 rank_of(u64 in_window);
+bool is_in_cluster(u64 address); // whether a generic address is in the window
+
 bool is_shared(u64 address); // of a generic address
 bool is_local(u64 address);
 u64 clock_ns();

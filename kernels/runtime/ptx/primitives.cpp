@@ -68,8 +68,10 @@ void keep_primitives() {
   // They stand in other files.
   static u32 (*volatile const kept)(const char*, const u8*) = &print;
   static f32 (*volatile const kept_off)(f32, int) = &off_by_ulps;
+  static InCluster (*volatile const kept_cluster)() = &in_cluster;
   static_cast<void>(kept);
   static_cast<void>(kept_off);
+  static_cast<void>(kept_cluster);
 }
 
 u8* shared_base() { return running_block("a kernel", Location::here()).shared_memory(); }
@@ -83,6 +85,10 @@ void named_barrier(u32 id, u32 threads, bool wait, Where where) {
 u32 barrier_vote(char kind, bool predicate, Where where) {
   const auto votes = host::current_block->vote(predicate, "bar.red", here(where));
   return kind == 'c' ? votes.count : kind == 'a' ? votes.all : votes.any;
+}
+u32 named_barrier_vote(char kind, u32 id, u32 threads, bool predicate, Where where) {
+  const u32 trues = host::current_block->named_barrier(id, threads, true, here(where), predicate);
+  return kind == 'c' ? trues : kind == 'a' ? trues == threads : trues != 0;
 }
 void warp_barrier(u32 mask, Where where) {
   host::current_block->collective(mask, nullptr, &host::resolve_nothing, "bar.warp.sync",

@@ -143,6 +143,20 @@ TEST(UnaryBackwardTolerance, error_unit_is_one_rounding_of_result_and_terms) {
             0.5 * 0x1p-11 + 0.5 * kU32 + 0x1p-25);
 }
 
+// Near the zero of gelu's slope, where its two terms of 0.226 cancel, the unit is what they are
+// right to: kernels take the short form for 16 bits, and the long one for f32.
+TEST(UnaryBackwardTolerance, error_unit_of_short_gelu_is_what_its_terms_are_right_to) {
+  const Values x{-0.751953125}, dy{1};
+  const Values dx = unary_backward_oracle(activation::Function::gelu, x, dy);
+  const double terms = slope_condition(activation::Function::gelu, x[0]);
+  ASSERT_LT(std::fabs(dx[0]), 1e-4);
+  ASSERT_NEAR(terms, 2 * 0.226, 1e-3);
+  EXPECT_DOUBLE_EQ(unary_backward_error_units(activation::Function::gelu, Dtype::f16, x, dy, dx)[0],
+                   0x1p-11 * std::fabs(dx[0]) + (kU32 + 5.2e-6) * terms + 0x1p-25);
+  EXPECT_LT(unary_backward_error_units(activation::Function::gelu, Dtype::f32, x, dy, dx)[0],
+            1.01 * kU32 * terms);
+}
+
 using F32Function = float (*)(float);
 
 Comparison judged(activation::Function op, F32Function slope) {

@@ -128,6 +128,10 @@ template <Kind kind>
     return stop(Fault::out_of_bounds, passage, is_write(kind),
                 "raise shared_bytes of the launch, or fix the index");
 
+  if (!owner.running)
+    return stop(Fault::out_of_bounds, passage, is_write(kind),
+                "let no block of a cluster end before the others' last look at its shared memory");
+
   for (const std::uintptr_t end = address + bytes; address != end;) {
     passage.page = page = shadow_.find(address);
     passage.address = address;

@@ -137,6 +137,7 @@ void Checker::block_began(host::Block& block) {
   state->order.begin(block_number(launch, blockIdx), launch_floor_, now_++);
   state->objects.clear();
   state->together = block.groups().grid || block.groups().cluster;
+  state->running = true;
 
   const auto address = address_of(block.shared_memory());
   if (state->dynamic_shared != address) { // a new executor of blocks
@@ -162,6 +163,7 @@ void Checker::block_ended(host::Block& block) {
   if (pending_.bytes != 0) resolve_pending();
   resolve_guesses();
   if (!state_of(block).together) forget_copies();
+  state_of(block).running = false;
   block.observed = nullptr;
 }
 
@@ -301,6 +303,13 @@ void Checker::barrier_arrived(const void* object) {
   BlockState& state = state_of(block);
   judge_from_now_on(state);
   state.order.release(block.thread_rank(), objects_of(object, state)[address_of(object)], now_++);
+}
+
+void Checker::barrier_arrived_relaxed(const void* object) {
+  host::Block& block = *host::current_block;
+  BlockState& state = state_of(block);
+  judge_from_now_on(state);
+  state.order.release_fenced(block.thread_rank(), objects_of(object, state)[address_of(object)]);
 }
 
 void Checker::barrier_completed(const void* object) {

@@ -51,6 +51,7 @@ struct BlockState {
   unsigned until_preemption = 0; // accesses; 0: never
   std::uint64_t random = 0;
   bool together = false; // other blocks run at the same time
+  bool running = false;
 
   std::array<Memo, 1024> memos;
   Memo& memo_of(std::uintptr_t address, unsigned thread) {
@@ -107,6 +108,7 @@ class Checker final : public host::Observer {
   void warp_synchronised(host::Block& block, unsigned warp, unsigned lanes) override;
   void fence(host::Block& block, bool block_scope) override;
   void barrier_arrived(const void* object) override;
+  void barrier_arrived_relaxed(const void* object) override;
   void barrier_completed(const void* object) override;
   void barrier_passed(const void* object) override;
   void async_copy_issued(void* to, const void* from, std::size_t bytes, std::size_t source_bytes,
