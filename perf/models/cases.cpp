@@ -199,6 +199,14 @@ std::vector<ModelCase> model_cases(const std::filesystem::path& configs) {
   };
   grid("reduced.json", 8, false);
   grid("qwen2.5-0.5b.json", 1, true);
+  for (const bool large : {false, true})
+    for (const bool training : {false, true})
+      cases.push_back({{.name = "transformer",
+                        .config = configs / (large ? "gpt2.json" : "gpt2-reduced.json"),
+                        .batch = 1,
+                        .sequence = large ? 512 : 32,
+                        .training = training},
+                       large});
   for (const bool training : {false, true}) {
     cases.push_back(
         {{.name = "mlp", .mlp = {.dim = 64, .layers = 4}, .batch = 32, .training = training},

@@ -63,6 +63,7 @@ class Scalar {
 inline double exp_of(double x) { return std::exp(x); }
 inline double log_of(double x) { return std::log(x); }
 inline double sqrt_of(double x) { return std::sqrt(x); }
+inline double tanh_of(double x) { return std::tanh(x); }
 inline double erf_of(double x) { return std::erf(x); }
 inline double value_of(double x) { return x; }
 
@@ -74,6 +75,10 @@ inline Scalar log_of(Scalar x) { return {std::log(x.value()), x.node(), 1 / x.va
 inline Scalar sqrt_of(Scalar x) {
   const double y = std::sqrt(x.value());
   return {y, x.node(), 0.5 / y};
+}
+inline Scalar tanh_of(Scalar x) {
+  const double y = std::tanh(x.value());
+  return {y, x.node(), 1 - y * y};
 }
 inline Scalar erf_of(Scalar x) {
   const double slope = 2 / std::sqrt(std::numbers::pi) * std::exp(-x.value() * x.value());

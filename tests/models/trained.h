@@ -7,7 +7,7 @@
 
 #include "models/initial_values.h"
 #include "models/model.h"
-#include "tests/models/reference.h"
+#include "tests/models/gpt2_reference.h"
 
 #include <functional>
 #include <string>
