@@ -130,8 +130,8 @@ Tensor mean_square_error(Tape& tape, Tensor y, Tensor target);
 
 // --- Training
 
-// One AdamW step of all parameters that have a gradient, as the phase update. Call it last.
-void adamw(Tape& tape, const optimizer::Step& settings);
+// One step of all parameters that have a gradient, as the phase update. Call it last.
+void optimise(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings);
 
 // What one of several uses of a tensor adds to its gradient. `contribution` is given away: the sum
 // is written over it.

@@ -12,6 +12,9 @@
 #include "runtime/error.h"
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace kg::models {
 namespace {
@@ -126,28 +129,38 @@ Tensor mean_square_error_of(Tape& tape, Tensor y, Tensor target) {
   return mean<T>(tape, losses);
 }
 
+struct Trained {
+  Tensor value, gradient, master = {}, first = {}, second = {};
+};
+
+// The parameters of that type that have a gradient, with what an optimiser keeps of each.
+std::vector<Trained> trained(Tape& tape, Dtype dtype, optimizer::Kind kind) {
+  std::vector<Trained> all;
+  for (const Parameter& parameter : tape.parameters()) {
+    const Tensor value = parameter.value;
+    if (value.dtype != dtype || !tape.gradient(value).exists()) continue;
+    const auto moment = [&](const char* ending) {
+      return tape.state(parameter.parts.front().name + ending, value.rows, value.cols);
+    };
+    Trained each{value, tape.gradient(value)};
+    if (dtype != Dtype::f32) each.master = tape.master(value);
+    if (optimizer::has_first(kind)) each.first = moment(".first");
+    if (optimizer::has_second(kind)) each.second = moment(".second");
+    all.push_back(each);
+  }
+  return all;
+}
+
 template <class T>
-void adamw_of(Tape& tape, const optimizer::Step& settings) {
+void update(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings,
+            const std::vector<Trained>& trained) {
   using Row = optimizer::Parameter<T>;
-  struct Trained {
-    Tensor value, gradient, master, first, second;
-  };
-  tape.begin(Phase::update);
-  std::vector<Trained> trained;
   Step step{.op = "optimizer"};
   std::int64_t elements = 0;
-  for (const Parameter& parameter : tape.parameters()) {
-    const Tensor value = parameter.value, gradient = tape.gradient(value);
-    if (!gradient.exists()) continue;
-    const std::string& name = parameter.parts.front().name;
-    const bool rounded = value.dtype != Dtype::f32;
-    trained.push_back({value, gradient, rounded ? tape.master(value) : Tensor{},
-                       tape.state(name + ".first", value.rows, value.cols),
-                       tape.state(name + ".second", value.rows, value.cols)});
-    step.reads.insert(step.reads.end(), {gradient, value, trained.back().master});
-    step.writes.insert(step.writes.end(),
-                       {value, trained.back().master, trained.back().first, trained.back().second});
-    elements += value.size();
+  for (const Trained& each : trained) {
+    step.reads.insert(step.reads.end(), {each.gradient, each.value, each.master});
+    step.writes.insert(step.writes.end(), {each.value, each.master, each.first, each.second});
+    elements += each.value.size();
   }
   const auto rows = [trained](const Addresses& at) {
     std::vector<Row> rows;
@@ -161,17 +174,19 @@ void adamw_of(Tape& tape, const optimizer::Step& settings) {
     return rows;
   };
   const std::size_t bytes = optimizer::table_bytes<T>(std::span<const Row>(rows(tape.unplaced())));
-  const Tensor memory = tape.state("optimizer.table", static_cast<std::int64_t>(bytes / 4 + 1), 1);
+  const Tensor memory = tape.state("optimizer.table." + std::string(name(dtype_of<T>)),
+                                   static_cast<std::int64_t>(bytes / 4 + 1), 1);
   const auto table = std::make_shared<optimizer::Table<T>>();
   tape.prepare([=](const Run& run) {
     for (const Trained& each : trained)
       for (const Tensor& moment : {each.first, each.second})
-        fill_bytes(run.at.at(moment), 0, static_cast<std::size_t>(moment.bytes()), run.stream);
-    *table = optimizer::make_table<T>(optimizer::Kind::adamw, std::span<const Row>(rows(run.at)),
-                                      run.at.at(memory), run.stream);
+        if (moment.exists())
+          fill_bytes(run.at.at(moment), 0, static_cast<std::size_t>(moment.bytes()), run.stream);
+    *table = optimizer::make_table<T>(kind, std::span<const Row>(rows(run.at)), run.at.at(memory),
+                                      run.stream);
   });
   step.reads.push_back(memory);
-  step.work = optimizer::work<T>(optimizer::Kind::adamw, elements, settings);
+  step.work = optimizer::work<T>(kind, elements, settings);
   step.run = [=](const Run& run) {
     optimizer::Step now = settings;
     now.number = run.update;
@@ -194,14 +209,19 @@ Tensor mean_square_error(Tape& tape, Tensor y, Tensor target) {
   });
 }
 
-void adamw(Tape& tape, const optimizer::Step& settings) {
-  require(!tape.parameters().empty(), "adamw: there are no parameters");
-  const Dtype dtype = tape.parameters().front().value.dtype;
-  for (const Parameter& each : tape.parameters())
-    require(each.value.dtype == dtype, "adamw: parameters of several types of elements");
-  // Gradients below f16's 6e-8 would be lost without a scale of the loss.
-  require(dtype != Dtype::f16, "models of f16 are for inference; bf16 and f32 can be trained");
-  with_element(dtype, [&](auto element) { adamw_of<decltype(element)>(tape, settings); });
+void optimise(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings) {
+  tape.begin(Phase::update);
+  bool any = false;
+  for (const Dtype dtype : {Dtype::f32, Dtype::bf16, Dtype::f16}) {
+    const std::vector<Trained> all = trained(tape, dtype, kind);
+    if (all.empty()) continue;
+    // Gradients below f16's 6e-8 would be lost without a scale of the loss.
+    require(dtype != Dtype::f16, "models of f16 are for inference; bf16 and f32 can be trained");
+    with_element(dtype,
+                 [&](auto element) { update<decltype(element)>(tape, kind, settings, all); });
+    any = true;
+  }
+  require(any, "optimise: no parameter has a gradient");
 }
 
 } // namespace kg::models

@@ -85,7 +85,8 @@ Model transformer(const TransformerConfig& config, std::int64_t batch, std::int6
         cross_entropy(tape, model.output, tape.input("targets", batch, sequence, Dtype::i32));
     tape.keep(model.loss);
     tape.backward();
-    adamw(tape, {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01});
+    optimise(tape, optimizer::Kind::adamw,
+             {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01});
   }
   model.fill_inputs = [=, words = config.vocabulary](Execution& execution, std::uint64_t seed) {
     const std::int64_t count = batch * sequence;

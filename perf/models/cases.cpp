@@ -224,9 +224,12 @@ std::vector<ModelCase> model_cases(const std::filesystem::path& configs) {
                         .dtype = Dtype::bf16,
                         .training = training},
                        large});
-  cases.push_back({{.name = "resnet18", .batch = 1, .size = 32}, false});
-  for (const char* name : {"resnet50", "alexnet"}) // the protocol of J1
-    cases.push_back({{.name = name, .batch = 8}, true});
+  for (const bool training : {false, true}) {
+    cases.push_back(
+        {{.name = "resnet18", .batch = training ? 2 : 1, .size = 32, .training = training}, false});
+    for (const char* name : {"resnet50", "alexnet"}) // the protocol of J1
+      cases.push_back({{.name = name, .batch = 8, .training = training}, true});
+  }
   return cases;
 }
 

@@ -169,7 +169,7 @@ TEST(LowPrecision, MastersAreTrained) {
   };
   const auto masters = [&] { return each([&](models::Tensor v) { return tape.master_of(v); }); };
   Weights<double> expected = masters();
-  ReferenceAdamw adamw;
+  ReferenceOptimiser adamw;
   float first = 0;
   for (int step = 0; step < kSteps; ++step) {
     for (const Phase phase : {Phase::forward, Phase::backward, Phase::update})

@@ -32,6 +32,8 @@ judge() {
 judge mlp --steps 10 --dim 128 --layers 4 --batch 64 --
 judge resnet50 --batch 2 --size 224 --
 judge alexnet --batch 2 --
+judge resnet18 --batch 4 --size 64 --steps 10 --
+judge alexnet --batch 1 --steps 2 --
 for config in reduced gpt2-reduced; do
   file=$source/kernels/models/configs/$config.json
   judge transformer --steps 10 --batch 2 --sequence 32 --config "$file" -- --config "$file"

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <random>
 #include <vector>
 
 namespace kg::test {
@@ -26,16 +27,32 @@ inline std::vector<ScalarNode>& scalar_nodes() {
   return nodes;
 }
 
+// Monte Carlo arithmetic (Parker, UCLA CSD-970002, 1997): every operation errs by up to so many
+// units of its result, at random. What comes out then spreads as rounding lets it. 0: none does.
+inline double& scalar_unit() {
+  static double unit = 0;
+  return unit;
+}
+inline double rounded(double value) {
+  if (scalar_unit() == 0) return value;
+  static std::minstd_rand random(1);
+  return value * (1 + scalar_unit() * std::uniform_real_distribution<double>(-1, 1)(random));
+}
+
 class Scalar {
  public:
   Scalar() = default;
   Scalar(double value) : value_(value) {}
   Scalar(double value, int from, double slope, int other = -1, double other_slope = 0)
-      : value_(value), node_(static_cast<int>(scalar_nodes().size())) {
-    scalar_nodes().push_back({value, {from, other}, {slope, other_slope}});
+      : value_(rounded(value)), node_(static_cast<int>(scalar_nodes().size())) {
+    scalar_nodes().push_back({value_, {from, other}, {slope, other_slope}});
   }
   // A number to differentiate by.
-  static Scalar variable(double value) { return {value, -1, 0}; }
+  static Scalar variable(double value) {
+    Scalar scalar(value, -1, 0);
+    scalar.value_ = value;
+    return scalar;
+  }
 
   double value() const { return value_; }
   int node() const { return node_; } // -1: a constant
@@ -94,7 +111,7 @@ inline std::vector<double> adjoints(Scalar result) {
   for (std::size_t i = nodes.size(); i-- > 0;)
     for (int side = 0; side < 2; ++side)
       if (nodes[i].from[side] >= 0)
-        by[static_cast<std::size_t>(nodes[i].from[side])] += nodes[i].slope[side] * by[i];
+        by[static_cast<std::size_t>(nodes[i].from[side])] += rounded(nodes[i].slope[side] * by[i]);
   return by;
 }
 
