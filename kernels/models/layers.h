@@ -130,7 +130,8 @@ Tensor mean_square_error(Tape& tape, Tensor y, Tensor target);
 
 // --- Training
 
-// One step of all parameters that have a gradient, as the phase update. Call it last.
+// One step of all parameters that have a gradient, as the phase update. Call it last. Of 16 bits it
+// takes the scale of the loss back, and is skipped where a gradient is not finite (loss_scale.h).
 void optimise(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings);
 
 // What one of several uses of a tensor adds to its gradient. `contribution` is given away: the sum

@@ -224,6 +224,13 @@ std::vector<ModelCase> model_cases(const std::filesystem::path& configs) {
                         .dtype = Dtype::bf16,
                         .training = training},
                        large});
+  cases.push_back({{.name = "mlp",
+                    .mlp = {.dim = 48, .layers = 4},
+                    .batch = 32,
+                    .dtype = Dtype::f16,
+                    .training = true},
+                   false});
+  cases.push_back({{.name = "resnet50", .batch = 8, .dtype = Dtype::bf16, .training = true}, true});
   for (const bool training : {false, true}) {
     cases.push_back(
         {{.name = "resnet18", .batch = training ? 2 : 1, .size = 32, .training = training}, false});

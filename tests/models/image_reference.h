@@ -73,7 +73,7 @@ Batch<T> convolution(const Weights<T>& w, const std::string& name, Batch<T> batc
                      sum += plane[i * x.width + j] * filter[down * kernel + across];
                    });
         }
-        return sum;
+        return stored(sum);
       });
 }
 
@@ -100,7 +100,7 @@ Batch<T> global_average(Batch<T> batch) {
     for (std::size_t c = 0; c < static_cast<std::size_t>(x.channels); ++c) {
       T sum = 0.0;
       for (std::size_t i = 0; i < places; ++i) sum += x.values[c * places + i];
-      y.values.push_back(sum / T(static_cast<double>(places)));
+      y.values.push_back(stored(sum / T(static_cast<double>(places))));
     }
     x = std::move(y);
   }
@@ -119,7 +119,7 @@ template <class T>
 Batch<T> add(Batch<T> a, const Batch<T>& b) {
   for (std::size_t image = 0; image < a.size(); ++image)
     for (std::size_t i = 0; i < a[image].values.size(); ++i)
-      a[image].values[i] += b[image].values[i];
+      a[image].values[i] = stored(a[image].values[i] + b[image].values[i]);
   return a;
 }
 
@@ -127,6 +127,7 @@ template <class T>
 Batch<T> dense(const Weights<T>& w, const std::string& name, Batch<T> batch) {
   for (Image<T>& x : batch) {
     Rows<T> y = linear(Rows<T>{x.values}, w.at(name + ".weight"), &w.at(name + ".bias"));
+    for (T& each : y[0]) each = stored(each);
     x = {static_cast<std::int64_t>(y[0].size()), 1, 1, std::move(y[0])};
   }
   return batch;
@@ -148,7 +149,7 @@ Batch<T> batchnorm(const Weights<T>& w, const std::string& name, Batch<T> batch,
     if (!running) each([&](T& x) { squares += (x - mean) * (x - mean); });
     const T variance = running ? w.at(name + ".running_var")[c] : squares / count;
     const T factor = w.at(name + ".weight")[c] / sqrt_of(variance + T(1e-5));
-    each([&](T& x) { x = (x - mean) * factor + w.at(name + ".bias")[c]; });
+    each([&](T& x) { x = stored((x - mean) * factor + w.at(name + ".bias")[c]); });
   }
   return batch;
 }

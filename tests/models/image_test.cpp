@@ -9,6 +9,7 @@
 #include "runtime/temporary_folder.h"
 #include "tests/models/trained.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace kg::test {
@@ -36,8 +37,13 @@ Batch<double> images_of(const Execution& execution, const ImageConfig& config) {
   return images;
 }
 
-// In both layouts, from the same weights and images.
-void expect_outputs(ImageConfig config, const Network& network, const Reference& reference) {
+// In both layouts, from the same weights and images. Of 16 bits, `stored` tensors are rounded on
+// the way, each off by up to a unit, uniformly: sqrt(stored / 3) units, with a margin of 4
+// (low_precision_test.cpp).
+void expect_outputs(ImageConfig config, const Network& network, const Reference& reference,
+                    double stored = 0) {
+  const double share =
+      config.dtype == Dtype::f32 ? 1e-5 : 4 * unit_roundoff(config.dtype) * std::sqrt(stored / 3);
   for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
     SCOPED_TRACE(name(layout));
     config.layout = layout;
@@ -50,7 +56,7 @@ void expect_outputs(ImageConfig config, const Network& network, const Reference&
     execution.run(models::Phase::forward);
     execution.check_memory();
     expect_near(execution.read(model.output),
-                reference(weights_of(execution), images_of(execution, config)));
+                reference(weights_of(execution), images_of(execution, config)), share);
   }
 }
 
@@ -80,6 +86,21 @@ TEST(Image, OutputsOfAlexnetAreThoseOfTheReference) {
       {.batch = 1, .classes = 10, .narrower = 16},
       [](const ImageConfig& config) { return models::alexnet(config); },
       [](const Weights<double>& w, const Batch<double>& x) { return reference::alexnet(w, x); });
+}
+
+// Of a block two convolutions and a sum; before and behind them a convolution, an average and the
+// classes. Of AlexNet five convolutions and three linear layers.
+TEST(Image, OutputsOfSixteenBitsAreThoseOfTheReference) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::f16}) {
+    SCOPED_TRACE(name(dtype));
+    expect_outputs({.batch = 1, .size = 45, .classes = 10, .narrower = 8, .dtype = dtype},
+                   resnet_of(18), reference_of(kResnet18), 3 * 8 + 3);
+    expect_outputs(
+        {.batch = 1, .classes = 10, .narrower = 32, .dtype = dtype},
+        [](const ImageConfig& config) { return models::alexnet(config); },
+        [](const Weights<double>& w, const Batch<double>& x) { return reference::alexnet(w, x); },
+        8);
+  }
 }
 
 // Those of torchvision's. There a batchnorm has two per channel; folded it is one bias.

@@ -33,10 +33,16 @@ inline double& scalar_unit() {
   static double unit = 0;
   return unit;
 }
-inline double rounded(double value) {
-  if (scalar_unit() == 0) return value;
+inline double rounded(double value, double unit = scalar_unit()) {
+  if (unit == 0) return value;
   static std::minstd_rand random(1);
-  return value * (1 + scalar_unit() * std::uniform_real_distribution<double>(-1, 1)(random));
+  return value * (1 + unit * std::uniform_real_distribution<double>(-1, 1)(random));
+}
+
+// The same of what a model of 16 bits stores between its layers, and of its gradient.
+inline double& stored_unit() {
+  static double unit = 0;
+  return unit;
 }
 
 class Scalar {
@@ -102,6 +108,13 @@ inline Scalar erf_of(Scalar x) {
   return {std::erf(x.value()), x.node(), slope};
 }
 inline double value_of(Scalar x) { return x.value(); }
+
+// A tensor's element on its way through memory.
+inline double stored(double x) { return x; }
+inline Scalar stored(Scalar x) {
+  if (stored_unit() == 0) return x;
+  return {rounded(x.value(), stored_unit()), x.node(), rounded(1, stored_unit())};
+}
 
 // The derivatives of `result` by every node.
 inline std::vector<double> adjoints(Scalar result) {

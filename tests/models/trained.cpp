@@ -33,22 +33,6 @@ double greatest_size(const std::vector<double>& values) {
   return greatest;
 }
 
-// The farthest that errors of f32 at random move each gradient.
-Weights<double> spread_of(const ReferenceLoss& loss, const Weights<double>& weights,
-                          const Weights<double>& gradient, int samples) {
-  Weights<double> spread;
-  for (const auto& [name, values] : gradient) spread[name].resize(values.size());
-  for (int sample = 0; sample < samples; ++sample) {
-    scalar_unit() = kUnit;
-    const Weights<double> moved = differentiate(loss, weights).gradient;
-    scalar_unit() = 0;
-    for (auto& [name, values] : spread)
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = std::max(values[i], std::abs(moved.at(name)[i] - gradient.at(name)[i]));
-  }
-  return spread;
-}
-
 double mean_distance(std::vector<double> a, const std::vector<double>& b) {
   EXPECT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
@@ -70,6 +54,20 @@ Weights<double> by_part(const models::Tape& tape,
     }
   }
   return parts;
+}
+
+// The farthest that errors of f32 at random move each gradient, in so many runs of the reference.
+Weights<double> spread_of(const ReferenceLoss& loss, const Weights<double>& weights,
+                          const Weights<double>& gradient, int samples) {
+  Weights<double> spread;
+  for (const auto& [name, values] : gradient) spread[name].resize(values.size());
+  for (int sample = 0; sample < samples; ++sample) {
+    const Weights<double> moved = moved_at_random(loss, weights);
+    for (auto& [name, values] : spread)
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::max(values[i], std::abs(moved.at(name)[i] - gradient.at(name)[i]));
+  }
+  return spread;
 }
 
 // After so many steps. A step of AdamW is `rate` times a quotient, whose relative error is that of
@@ -112,6 +110,15 @@ LossAndGradient differentiate(const ReferenceLoss& loss, const Weights<double>& 
     for (const Scalar& each : values)
       both.gradient[name].push_back(by[static_cast<std::size_t>(each.node())]);
   return both;
+}
+
+Weights<double> moved_at_random(const ReferenceLoss& loss, const Weights<double>& weights,
+                                Dtype dtype) {
+  scalar_unit() = kUnit;
+  stored_unit() = dtype == Dtype::f32 ? 0 : unit_roundoff(dtype);
+  Weights<double> gradient = differentiate(loss, weights).gradient;
+  scalar_unit() = stored_unit() = 0;
+  return gradient;
 }
 
 Weights<double> weights_of(const Execution& execution) {

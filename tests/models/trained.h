@@ -59,6 +59,11 @@ class ReferenceOptimiser {
   int number_ = 0;
 };
 
+// The gradient where every operation of the reference errs at random by f32's units, and every
+// tensor that is stored by those of `dtype`; others each time.
+Weights<double> moved_at_random(const ReferenceLoss& loss, const Weights<double>& weights,
+                                Dtype dtype = Dtype::f32);
+
 // The tests that every model passes; each fails through GoogleTest.
 // Outputs: a mean absolute error of at most `share` of the reference's mean size, and of that.
 void expect_near(std::span<const float> ours, const Rows<double>& reference, double share = 1e-5);
