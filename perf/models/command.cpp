@@ -147,8 +147,7 @@ void add_run(CLI::App& app, Options& options) {
   run->add_option("--layout", options.model.layout, "of images: nhwc or nchw")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Layout>{{"nhwc", Layout::nhwc}, {"nchw", Layout::nchw}}));
-  run->add_option("--dtype", options.model.dtype,
-                  "of parameters and activations: f32, bf16, or for inference f16")
+  run->add_option("--dtype", options.model.dtype, "of parameters and activations: f32, bf16 or f16")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Dtype>{
           {"f32", Dtype::f32}, {"bf16", Dtype::bf16}, {"f16", Dtype::f16}}));
   run->add_option("--steps", options.steps, "training steps; 0: inference alone")

@@ -52,20 +52,26 @@ class Transformer(nn.Module):
 
 
 class Network(nn.Module):
-    """torchvision's network for images, its batchnorms such that they add a bias and nothing else."""
+    """torchvision's network for images, without dropout.
+
+    Batchnorms that are folded, of which the weights have none, add a bias and nothing else.
+    """
 
     def __init__(self, name, weights):
         super().__init__()
         self.model = torchvision.models.get_model(name)
         state = dict(weights)
         for module, layer in self.model.named_modules():
+            if isinstance(layer, nn.Dropout):
+                layer.p = 0.0
             if isinstance(layer, nn.BatchNorm2d):
+                state[f"{module}.num_batches_tracked"] = torch.tensor(0)
+            if isinstance(layer, nn.BatchNorm2d) and f"{module}.weight" not in weights:
                 convolution = module.replace("bn", "conv").replace("downsample.1", "downsample.0")
                 state[f"{module}.bias"] = state.pop(f"{convolution}.bias")
                 state[f"{module}.weight"] = torch.full((layer.num_features,), (1 + layer.eps) ** 0.5)
                 state[f"{module}.running_mean"] = torch.zeros(layer.num_features)
                 state[f"{module}.running_var"] = torch.ones(layer.num_features)
-                state[f"{module}.num_batches_tracked"] = torch.tensor(0)
         self.model.load_state_dict(state)
 
     def forward(self, x):
@@ -74,17 +80,20 @@ class Network(nn.Module):
 
 def make(name, weights, config_file):
     """The model, and its loss as a function of its output."""
-    if name in NETWORKS:
-        return Network(name, weights), None
     if name == "mlp":
         return Mlp(weights), lambda output, inputs: nn.functional.mse_loss(output, inputs["target"])
-    return Transformer(weights, config_file), lambda output, inputs: nn.functional.cross_entropy(
-        output, inputs["targets"].flatten()
-    )
+    model = Network(name, weights) if name in NETWORKS else Transformer(weights, config_file)
+    return model, lambda output, inputs: nn.functional.cross_entropy(output, inputs["targets"].flatten())
+
+
+def make_optimizer(name, model, batch):
+    if name in NETWORKS:
+        return torch.optim.SGD(model.parameters(), lr=0.1 * batch / 256, momentum=0.9, weight_decay=1e-4)
+    return torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
 
 
 def run(name, weights, inputs, config_file, steps, dtype=torch.float32):
-    """The first forward pass's output, and the loss of each AdamW step."""
+    """The first forward pass's output, and the loss of each training step."""
     torch.use_deterministic_algorithms(True)
     model, loss_of = make(name, weights, config_file)
     model = model.to(dtype).train(steps > 0)
@@ -97,7 +106,7 @@ def run(name, weights, inputs, config_file, steps, dtype=torch.float32):
         output = model(x)
     if steps == 0:
         return output, []
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
+    optimizer = make_optimizer(name, model, len(x))
     losses = []
     for _ in range(steps):
         optimizer.zero_grad()
