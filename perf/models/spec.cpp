@@ -73,6 +73,7 @@ std::string case_id(const Spec& spec) {
                       spec.sequence);
     id += spec.generate > 0 ? fmt::format("generate{}", spec.generate) : purpose;
   }
+  if (spec.training && spec.steps > 1) id += fmt::format("_steps{}", spec.steps);
   std::replace(id.begin(), id.end(), '-', '_'); // an id has none
   return id;
 }
