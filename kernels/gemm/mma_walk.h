@@ -11,6 +11,7 @@
 
 #include "gemm/mma_tile.h"
 
+#include "primitives/stored_pack.h"
 #include "ptx/cp_async.h"
 #include "runtime/device_code.h"
 
@@ -98,15 +99,14 @@ __device__ __forceinline__ void multiply_slices(std::int64_t steps, const WarpPa
   }
 }
 
-// The same of operands that come by `copies_a` and `copies_b` (MmaSlice::Copies): nothing in the
+// The same of operands that come by `copies_a` and `copies_b` (as MmaSlice::Copies): nothing in the
 // loop depends on where it is, and the matrix units always have something to multiply. Fragments
 // are read a step ahead, those of the next slice before the last step of this one, whose place is
 // overwritten meanwhile: everybody has its last fragments in registers when the barrier says that
 // the next slice has come. Behind the last slice zeros are copied, which nobody multiplies.
-template <class T, class SliceA, class SliceB, MmaTile kTile>
+template <class T, class SliceA, class SliceB, MmaTile kTile, class CopiesA, class CopiesB>
 __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPart& own,
-                                               typename SliceA::Copies& copies_a,
-                                               typename SliceB::Copies& copies_b, WarpSum& sum) {
+                                               CopiesA& copies_a, CopiesB& copies_b, WarpSum& sum) {
   static_assert(kSteps == 2, "two sets of fragments");
   constexpr int kStage = SliceA::kElements + SliceB::kElements;
   const Slices slices = Slices::of<T>(steps);
@@ -117,9 +117,9 @@ __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPar
   };
   const auto start = [&](int half, int depth, int at) __attribute__((always_inline)) {
     KG_UNROLL
-    for (int i = half; i < SliceA::Copies::kCount; i += 2) copies_a.start(i, depth, at);
+    for (int i = half; i < CopiesA::kCount; i += 2) copies_a.start(i, depth, at);
     KG_UNROLL
-    for (int i = half; i < SliceB::Copies::kCount; i += 2) copies_b.start(i, depth, at);
+    for (int i = half; i < CopiesB::kCount; i += 2) copies_b.start(i, depth, at);
   };
   const auto go_on = [&]() __attribute__((always_inline)) {
     copies_a.advance();
@@ -179,6 +179,34 @@ __device__ __forceinline__ void each_half(const WarpSum& sum, const WarpPart& ow
     __syncthreads();
     use(first, rows - first < kWarpExtent ? rows - first : kWarpExtent, half);
   }
+}
+
+// A pack of sums from shared memory.
+template <int kCount>
+__device__ __forceinline__ Floats<kCount> sums_at(const float* from, int pack) {
+  static_assert(kCount == 1 || kCount == 4 || kCount == 8, "one element, or accesses of 16 bytes");
+  Floats<kCount> sums;
+  if constexpr (kCount == 1) {
+    sums.value[0] = *from;
+  } else {
+    // Of 8 neighbouring lanes with two accesses each, four read the first half of their pack first
+    // and four the second: together all banks, once.
+    constexpr int kQuads = kCount / 4;
+    const int turn = pack / 4 % kQuads;
+    float4 quad[kQuads];
+    KG_UNROLL
+    for (int i = 0; i < kQuads; ++i)
+      quad[i] = *reinterpret_cast<const float4*>(from + 4 * (i ^ turn));
+    KG_UNROLL
+    for (int i = 0; i < kQuads; ++i) {
+      const float4 own = turn == 0 ? quad[i] : quad[kQuads - 1 - i];
+      sums.value[4 * i + 0] = own.x;
+      sums.value[4 * i + 1] = own.y;
+      sums.value[4 * i + 2] = own.z;
+      sums.value[4 * i + 3] = own.w;
+    }
+  }
+  return sums;
 }
 
 } // namespace kg::gemm
