@@ -32,6 +32,7 @@
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
 #include "gemm/mma_walk.h"
+#include "gemm/shared_sums.h"
 
 #include "primitives/pack.h"
 #include "ptx/store_shared.h"

@@ -35,6 +35,7 @@
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
 #include "gemm/mma_walk.h"
+#include "gemm/shared_sums.h"
 
 #include "primitives/pack.h"
 #include "primitives/row.h"
