@@ -3,8 +3,8 @@
 //
 // The numbers of a Dtype as the tests see them: exact doubles and raw bits. Rounding, encoding and
 // decoding are written here from the formats' definitions (IEEE 754-2019; bfloat16 = the upper half
-// of a binary32) and share no code with the runtime, so that a wrong conversion there cannot hide
-// itself.
+// of a binary32; e4m3 and e5m2: OCP 8-bit Floating Point Specification 1.0) and share no code with
+// the runtime, so that a wrong conversion there cannot hide itself.
 #pragma once
 
 #include <bit>
@@ -30,8 +30,8 @@ struct FloatFormat {
 FloatFormat float_format(Dtype dtype);
 
 // The nearest number of `dtype`, ties to even, with gradual underflow, overflow to infinity and the
-// sign of zero kept; NaN stays NaN. For integer types the nearest integer; throws where it does not
-// fit.
+// sign of zero kept; NaN stays NaN, and e4m3 has nothing else beyond its numbers. For integer types
+// the nearest integer; throws where it does not fit.
 double round_to(Dtype dtype, double value);
 
 // What cvt.rna.tf32.f32 makes of f32 numbers: 11 significant bits, ties away from zero (PTX ISA,
