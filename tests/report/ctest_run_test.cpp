@@ -65,8 +65,7 @@ class PlannedTests : public testing::Test {
     const auto failed = failures(result, {}, supplements);
     ASSERT_FALSE(failed.empty());
     EXPECT_EQ(failed.front().what, "cost.axpy");
-    EXPECT_EQ(failed.front().again,
-              "ctest --test-dir /build -R '^cost.axpy$' --output-on-failure");
+    EXPECT_EQ(failed.front().again, "ctest --test-dir /build -R '^cost.axpy$' --output-on-failure");
     EXPECT_THAT(summary({}, result, {}, supplements),
                 HasSubstr("**cost.axpy**: " + std::string(name(state))));
     EXPECT_THAT(headline({}, result, {}, supplements),
