@@ -29,6 +29,8 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# g++ begins to collect garbage at 128 MiB. Without, the largest file takes 600 MiB, and many a twentieth less time.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>)
 
 if(KERNELGRADE_BACKEND STREQUAL "cuda")
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)

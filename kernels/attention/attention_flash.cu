@@ -12,11 +12,10 @@
 //
 // Bytes: Q, K, V and out once from memory; K and V once more from L2 for each other tile of 64
 // queries. Flops: 2 (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64 and
-// depths of 64, 96, 128, 192 or 256. Expected share on an H200, not measured: 55 % of mma.sync's
-// peak at a depth of 128 and sequences of 4096, limited by the exponentials between the products
-// and by 8 warps per multiprocessor. Why not warps that share a row of scores: their sums would
-// have to meet in shared memory. Why not wgmma, which has twice mma.sync's peak on a Hopper: one
-// kernel for all from 7.5 on comes first.
+// depths of 64, 96, 128, 192 or 256. What keeps it from mma.sync's peak are the exponentials
+// between the products, and that a multiprocessor has 8 warps, 12 at a depth of 64. Why not warps
+// that share a row of scores: their sums would have to meet in shared memory. Why not wgmma, which
+// has twice mma.sync's peak on a Hopper: one kernel for all from 7.5 on comes first.
 //
 // Tiles of queries are handed out from the last to the first: with a causal mask the last ones have
 // most to do, and no block should start late with a long tile.

@@ -9,9 +9,9 @@
 // blocks compute the scores once more.
 //
 // Bytes: Q, K, V and out once from memory; Q, K and V once from L2 for each pair of tiles. Flops: 2
-// (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64. Expected share on an
-// H200, not measured: half of the f32 peak, limited by three shared reads of 16 bytes per 32
-// multiply-adds and by 8 warps per multiprocessor (with twice the columns ptxas spills).
+// (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64. What keeps
+// it from the f32 peak are three shared reads of 16 bytes per 32 multiply-adds, and that a
+// multiprocessor has 8 warps (with twice the columns ptxas spills).
 // Why not Q in shared memory throughout: at a depth of 256 it alone is 64 KiB; read again with each
 // tile of keys it comes from the caches. The weights go to shared memory by columns, four threads
 // to a bank: that costs less than reading them so in each of the products behind.

@@ -21,9 +21,8 @@
 //
 // Bytes: every tensor once from memory; Q and dout once more from L2 for each other tile of 64
 // keys, K and V for each other tile of 64 queries. Flops: 2 (4 depth + 3 value_depth) per visible
-// pair, rounded up to tiles. Expected share on an H200, not measured: 40 % of mma.sync's peak at a
-// depth of 128 and sequences of 4096, counted as five products, limited by what 16 rows for each
-// warp read from shared memory.
+// pair, rounded up to tiles. What keeps it from mma.sync's peak is what 16 rows for each warp read
+// from shared memory.
 //
 // Tiles of queries are handed out from the last to the first, tiles of keys from the first to the
 // last: with a causal mask those have most to do.

@@ -96,8 +96,9 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
   __syncthreads();
   put_rows<typename F::OwnWide>(dq, f.scale, f.scale, warp_row, 0, tile_q);
   __syncwarp();
+  const Head<T> to(p, number); // once more: through the loop it would take registers
   store_rows<typename F::OwnWide, F::kSums>(tile_q, warp_row, 0,
-                                            head.dq + first_query * p.dq_stride.token,
+                                            to.dq + first_query * p.dq_stride.token,
                                             p.dq_stride.token, rows, depth, a.vector);
 }
 

@@ -69,11 +69,13 @@ __global__ void __launch_bounds__(kThreads)
       from_float<T>(applied(to_float(x[i]), a.mean.value[0], a.scale.value[0], a.shift.value[0]));
 }
 
-// nchw: all packs of the tensor, whichever planes they are of. y may be x.
+// nchw: all packs of the tensor, whichever planes they are of, the last ones first: L2 still has
+// them from the pass before. y may be x.
 template <class T, int Count>
-__global__ void __launch_bounds__(kThreads) plane_apply(const T* x, Planes p, Channels c, T* y) {
-  const std::int64_t pack =
-      static_cast<std::int64_t>(blockIdx.x) * kTogether * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
+    plane_apply(const T* x, Planes p, Channels c, T* y) {
+  const std::int64_t block = gridDim.x - 1 - blockIdx.x;
+  const std::int64_t pack = block * kTogether * kThreads + threadIdx.x;
   Window windows[kTogether];
   StoredPack<T, Count> stored[kTogether];
   KG_UNROLL
@@ -97,14 +99,14 @@ __global__ void __launch_bounds__(kThreads) plane_apply(const T* x, Planes p, Ch
   for (int k = 0; k < kTogether; ++k) store_window(y, windows[k], values[k]);
 }
 
-// nhwc: a strip of channels, part blockIdx.y of their rows. y may be x.
+// nhwc: a strip of channels, part blockIdx.y of their rows, the last ones first. y may be x.
 template <class T, int Count>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     column_apply(const T* x, std::int64_t rows, std::int64_t channels, Channels c, T* y) {
   const std::int64_t pack = column_pack();
   if (pack * Count >= channels) return;
   const Affine<Count> a = affine<Count>(c, pack, channels);
-  each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
+  each_rows<Walk::backwards>(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
     StoredPack<T, Count> stored[kTogether];
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k)

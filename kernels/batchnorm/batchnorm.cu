@@ -33,8 +33,9 @@ template <class T, int Count>
 void launch_column_apply(const Problem& p, const T* x, const Channels& c, T* y, Stream& stream) {
   const ColumnTiles tiles = column_tiles(p, Count);
   launch(column_apply<T, Count>,
-         over(tiles.across, dim3(tiles.lanes, tiles.height), stream, column_parts(tiles)), x,
-         p.per_channel(), p.channels, c, y);
+         over(tiles.across, dim3(tiles.lanes, tiles.height), stream,
+              column_parts(tiles, kWideBlocksPerSm)),
+         x, p.per_channel(), p.channels, c, y);
 }
 
 template <class T>
@@ -76,7 +77,7 @@ void find_statistics(const Problem& p, const T* x, const Statistics& s, float* p
   if (variant == Variant::naive)
     return launch(naive_statistics<T>, over(div_up(p.channels, kThreads), kThreads, stream), x,
                   Strides(p), s);
-  const std::int64_t count = parts(variant, dtype_of<T>, p);
+  const std::int64_t count = parts(variant, dtype_of<T>, p, kBlocksPerSm);
   if (p.layout == Layout::nchw)
     launch(plane_moments<T, kCount>, over(p.channels, kThreads, stream, count), x,
            Planes(p, x, kCount), partials);
@@ -104,7 +105,7 @@ bool has_work(const Problem& p, const T* x, float epsilon, const T* y) {
 } // namespace
 
 std::size_t workspace_bytes(Variant variant, Dtype dtype, const Problem& problem) {
-  return partial_bytes(variant, dtype, problem, kMomentVectors);
+  return partial_bytes(variant, dtype, problem, kBlocksPerSm, kMomentVectors);
 }
 
 template <class T>

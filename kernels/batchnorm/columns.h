@@ -18,23 +18,27 @@ __device__ __forceinline__ std::int64_t column_pack() {
   return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
 
-// Walks the thread down its rows: use(rows, held, whole) for kTogether rows at a time, the first
+// The order in which a pass walks through memory.
+enum class Walk { forwards, backwards };
+
+// Walks the thread down its rows: use(rows, held, whole) for AtOnce rows at a time, the first
 // `held` of which exist; `whole` is a constant, true or false: whether all do. Blocks share the
 // rows along the grid's y.
-template <class Use>
+template <Walk walk, int AtOnce = kTogether, class Use>
 __device__ __forceinline__ void each_rows(std::int64_t rows, Use use) {
   const auto height = static_cast<std::int64_t>(blockDim.y);
-  for (std::int64_t start =
-           static_cast<std::int64_t>(blockIdx.y) * kTogether * height + threadIdx.y;
-       start < rows; start += static_cast<std::int64_t>(gridDim.y) * kTogether * height) {
-    std::int64_t row[kTogether];
+  const auto tile = AtOnce * height;
+  for (std::int64_t left = rows - blockIdx.y * tile - threadIdx.y; left > 0;
+       left -= gridDim.y * tile) { // rows from the thread's next one on, in the walk's order
+    std::int64_t row[AtOnce];
     int held = 0;
     KG_UNROLL
-    for (int k = 0; k < kTogether; ++k) {
-      row[k] = start + k * height;
-      if (row[k] < rows) held = k + 1;
+    for (int k = 0; k < AtOnce; ++k) {
+      const std::int64_t behind = k * height;
+      row[k] = walk == Walk::forwards ? rows - left + behind : left - 1 - behind;
+      if (behind < left) held = k + 1;
     }
-    if (held == kTogether)
+    if (held == AtOnce)
       use(row, held, std::true_type{});
     else
       use(row, held, std::false_type{});

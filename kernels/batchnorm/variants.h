@@ -43,10 +43,13 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }
 
-// With 4 blocks of 256 threads a multiprocessor has 64 KiB of each input under way; an H200 needs
-// about 48 KiB in all. Of 16-bit types the registers permit 2 or 3 blocks, 32 to 48 KiB.
+// 3 blocks of 256 threads have 48 KiB under way on a multiprocessor, 2 blocks 32 KiB, or 64 KiB of
+// two tensors; an H200 needs about 28 KiB. The kernels' launch bounds hold ptxas to as many, on
+// every architecture, so that a grid is what a device runs at once without asking it, and a problem
+// has the same parts, so the same bits, wherever there are as many multiprocessors.
 inline constexpr int kThreads = 256;
-inline constexpr int kBlocksPerSm = 4;
+inline constexpr int kBlocksPerSm = 3;
+inline constexpr int kWideBlocksPerSm = 2; // whose threads hold two tensors, or channels' numbers
 inline constexpr int kTogether = 4;     // packs of each input that a thread loads before using one
 inline constexpr int kFinishWarps = 32; // of a block that joins the parts of 32 channels, at most
 
@@ -69,22 +72,45 @@ constexpr ColumnTiles column_tiles(const Problem& p, int count) {
   return {lanes, height, div_up(packs, lanes), div_up(p.per_channel(), kTogether * height)};
 }
 
-inline std::int64_t resident_blocks() {
-  return std::int64_t{device_properties().sm_count} * kBlocksPerSm;
+// Into how many parts each of `pieces` is cut, `most` at most, for blocks that a device runs
+// `resident` of at once: as many as one wave has room for, or, where that leaves a good part of it
+// idle, as fill two to four waves better by a twentieth. 64 pieces on 396 places are 6 parts each,
+// 384 blocks (576 would need a second wave for 180 of them); 256 pieces 3, 768 blocks on 792
+// places.
+constexpr std::int64_t filling_parts(std::int64_t pieces, std::int64_t resident,
+                                     std::int64_t most) {
+  constexpr std::int64_t kMostWaves = 4;
+  std::int64_t best = std::clamp<std::int64_t>(resident / pieces, 1, most);
+  double filled = 0;
+  for (std::int64_t parts = best; parts <= most; ++parts) {
+    const std::int64_t blocks = pieces * parts;
+    const std::int64_t places = div_up(blocks, resident) * resident;
+    if (parts > best && places > kMostWaves * resident) break;
+    const double share = static_cast<double>(blocks) / static_cast<double>(places);
+    if (share <= 1.05 * filled) continue;
+    filled = share;
+    best = parts;
+  }
+  return best;
+}
+
+inline std::int64_t resident_blocks(int per_sm) {
+  return std::int64_t{device_properties().sm_count} * per_sm;
 }
 
 // Of the rows that the blocks of a strip of columns share, as many as keep the device busy.
-inline std::int64_t column_parts(const ColumnTiles& tiles) {
-  return std::clamp<std::int64_t>(div_up(resident_blocks(), tiles.across), 1, tiles.down);
+inline std::int64_t column_parts(const ColumnTiles& tiles, int blocks_per_sm) {
+  return filling_parts(tiles.across, resident_blocks(blocks_per_sm), tiles.down);
 }
 
 // Into how many parts a channel's sums are cut; problems have elements.
-inline std::int64_t parts(Variant variant, Dtype dtype, const Problem& p) {
+inline std::int64_t parts(Variant variant, Dtype dtype, const Problem& p, int blocks_per_sm) {
   if (resolved(variant) == Variant::naive) return 0;
-  if (p.layout == Layout::nhwc) return column_parts(column_tiles(p, pack_elements(dtype)));
+  if (p.layout == Layout::nhwc)
+    return column_parts(column_tiles(p, pack_elements(dtype)), blocks_per_sm);
   const std::int64_t of_a_block = std::int64_t{kThreads} * kTogether * pack_elements(dtype);
-  return std::clamp<std::int64_t>(div_up(resident_blocks(), p.channels), 1,
-                                  div_up(p.per_channel(), of_a_block));
+  return filling_parts(p.channels, resident_blocks(blocks_per_sm),
+                       div_up(p.per_channel(), of_a_block));
 }
 
 // Of a block that joins parts: no more than there are parts.
@@ -93,9 +119,10 @@ constexpr int finish_warps(std::int64_t parts) {
 }
 
 // Bytes for `vectors` sums of each channel and part.
-inline std::size_t partial_bytes(Variant variant, Dtype dtype, const Problem& p, int vectors) {
+inline std::size_t partial_bytes(Variant variant, Dtype dtype, const Problem& p, int blocks_per_sm,
+                                 int vectors) {
   if (p.elements() == 0) return 0;
-  return partials_bytes(parts(variant, dtype, p), vectors, p.channels);
+  return partials_bytes(parts(variant, dtype, p, blocks_per_sm), vectors, p.channels);
 }
 
 // How a block adds its part of a channel up: the elements that a thread holds together, how often
@@ -108,8 +135,8 @@ struct Additions {
   std::int64_t steps;
 };
 
-inline Additions additions(Dtype dtype, const Problem& p) {
-  const std::int64_t count = parts(Variant::vectorized, dtype, p);
+inline Additions additions(Dtype dtype, const Problem& p, int blocks_per_sm) {
+  const std::int64_t count = parts(Variant::vectorized, dtype, p, blocks_per_sm);
   if (p.layout == Layout::nhwc) {
     constexpr std::int64_t kTreeSteps = 8; // of kThreads rows
     return {kTogether, div_up(column_tiles(p, 1).down, count), kTreeSteps};
@@ -124,8 +151,8 @@ inline Additions additions(Dtype dtype, const Problem& p) {
 // a thread holds together is summed first.
 inline std::int64_t chain(Variant variant, Dtype dtype, const Problem& p) {
   if (resolved(variant) == Variant::naive || p.elements() == 0) return p.per_channel();
-  const Additions of = additions(dtype, p);
-  const std::int64_t count = parts(variant, dtype, p);
+  const Additions of = additions(dtype, p, kBlocksPerSm);
+  const std::int64_t count = parts(variant, dtype, p, kBlocksPerSm);
   return of.together + of.rounds + of.steps + div_up(count, finish_warps(count)) +
          finish_warps(count);
 }

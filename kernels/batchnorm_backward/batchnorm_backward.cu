@@ -82,8 +82,9 @@ void run_columns(const Call<T>& call) {
   launch(column_sums<T, Count>, call.over(tiles.across, block, call.parts), call.dy, call.x,
          p.per_channel(), p.channels, c.mean, c.rstd, call.partials);
   join_parts(call);
-  launch(column_gradient<T, Count>, call.over(tiles.across, block, batchnorm::column_parts(tiles)),
-         call.dy, call.x, p.per_channel(), p.channels, c, call.dx);
+  launch(column_gradient<T, Count>,
+         call.over(tiles.across, block, batchnorm::column_parts(tiles, kBlocksPerSm)), call.dy,
+         call.x, p.per_channel(), p.channels, c, call.dx);
 }
 
 // Packs of 16 bytes where they are the same elements of all tensors and, in nhwc, whole channels.
@@ -107,13 +108,13 @@ void require_memory(const void* pointer, const char* name) {
 } // namespace
 
 std::size_t workspace_bytes(Variant variant, Dtype dtype, const Problem& problem) {
-  return batchnorm::partial_bytes(variant, dtype, problem, kSumVectors);
+  return batchnorm::partial_bytes(variant, dtype, problem, kWideBlocksPerSm, kSumVectors);
 }
 
 std::int64_t chain(Variant variant, Dtype dtype, const Problem& problem) {
   if (resolved(variant) == Variant::naive || problem.elements() == 0) return problem.per_channel();
-  const batchnorm::Additions of = batchnorm::additions(dtype, problem);
-  const std::int64_t count = parts(variant, dtype, problem);
+  const batchnorm::Additions of = batchnorm::additions(dtype, problem, kWideBlocksPerSm);
+  const std::int64_t count = parts(variant, dtype, problem, kWideBlocksPerSm);
   return of.together * of.rounds + of.steps + partials_chain(count);
 }
 
@@ -127,16 +128,17 @@ Variant run(const Problem& problem, const T* dy, const T* x, const float* gamma,
   require_memory(dgamma, "dgamma");
   require_memory(dbeta, "dbeta");
   auto* const partials = static_cast<float*>(workspace);
-  const Call<T> call{problem,
-                     dy,
-                     x,
-                     {mean, rstd, gamma, dgamma, dbeta, static_cast<float>(problem.per_channel())},
-                     dx,
-                     dgamma,
-                     dbeta,
-                     partials,
-                     problem.elements() > 0 ? parts(variant, dtype_of<T>, problem) : 0,
-                     stream};
+  const Call<T> call{
+      problem,
+      dy,
+      x,
+      {mean, rstd, gamma, dgamma, dbeta, 1.0f / static_cast<float>(problem.per_channel())},
+      dx,
+      dgamma,
+      dbeta,
+      partials,
+      problem.elements() > 0 ? parts(variant, dtype_of<T>, problem, kWideBlocksPerSm) : 0,
+      stream};
   if (problem.elements() == 0) {
     run_naive(call); // the sums of nothing
     return variant;

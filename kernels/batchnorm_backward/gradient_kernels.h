@@ -5,9 +5,8 @@
 //
 // Two reads and one write per element: 12 bytes in f32, 6 in f16 and bf16; the channels' numbers
 // stay in L1 or in registers. Expected on an H200: 92% of the rate of a sum of two arrays from
-// 64 MiB on; 6 operations per element are little beside that. Of 16-bit types in nhwc a
-// thread's channels take 146 registers, so one block of a multiprocessor has 32 KiB under way: less
-// than an H200 needs, and the first thing to measure there. A bound of 128 spills.
+// 64 MiB on; 6 operations per element are little beside that. Two blocks of a multiprocessor have
+// 64 KiB under way. The last elements come first: L2 still has them from the sums.
 #pragma once
 
 #include "batchnorm/columns.h"
@@ -18,33 +17,37 @@ namespace kg::batchnorm_backward {
 
 using batchnorm::each_element;
 using batchnorm::each_rows;
+using batchnorm::kBlocksPerSm;
 using batchnorm::kThreads;
 using batchnorm::kTogether;
+using batchnorm::kWideBlocksPerSm;
 using batchnorm::load_columns;
 using batchnorm::load_floats;
 using batchnorm::load_window;
 using batchnorm::Planes;
 using batchnorm::Strides;
+using batchnorm::Walk;
 using batchnorm::Window;
 
-// gamma may be null: ones. `count` elements have the channels each.
+// gamma may be null: ones. An element is `share` of its channel: 1 / N, which costs the means one
+// rounding more than a division would, and the kernels none of its instructions.
 struct Channels {
   const float* mean;
   const float* rstd;
   const float* gamma;
   const float* dgamma;
   const float* dbeta;
-  float count;
+  float share;
 };
 
-// dx = scale (dy - average - (x - mean) rstd projection)
+// dx = scale (dy - average - (x - mean) tilt), tilt = rstd dgamma / N: a register less than with
+// the formula's n of each element, and as many roundings.
 template <int Count>
 struct Gradient {
   Floats<Count> mean;
-  Floats<Count> rstd;
   Floats<Count> scale;
   Floats<Count> average;
-  Floats<Count> projection;
+  Floats<Count> tilt;
 };
 
 // Of channels pack * Count and the following.
@@ -53,19 +56,19 @@ __device__ __forceinline__ Gradient<Count> gradient(const Channels& c, std::int6
                                                     std::int64_t channels) {
   Gradient<Count> g;
   g.mean = load_floats<Count>(c.mean, pack, channels);
-  g.rstd = load_floats<Count>(c.rstd, pack, channels);
+  g.scale = load_floats<Count>(c.rstd, pack, channels);
   g.average = load_floats<Count>(c.dbeta, pack, channels);
-  g.projection = load_floats<Count>(c.dgamma, pack, channels);
-  g.scale = g.rstd;
+  g.tilt = load_floats<Count>(c.dgamma, pack, channels);
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) {
+    g.average.value[e] *= c.share;
+    g.tilt.value[e] *= c.share;
+    g.tilt.value[e] *= g.scale.value[e];
+  }
   if (c.gamma != nullptr) {
     const Floats<Count> gamma = load_floats<Count>(c.gamma, pack, channels);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) g.scale.value[e] *= gamma.value[e];
-  }
-  KG_UNROLL
-  for (int e = 0; e < Count; ++e) {
-    g.average.value[e] /= c.count;
-    g.projection.value[e] /= c.count;
   }
   return g;
 }
@@ -74,8 +77,8 @@ __device__ __forceinline__ Gradient<Count> gradient(const Channels& c, std::int6
 template <int Count>
 __device__ __forceinline__ float differentiated(float dy, float x, const Gradient<Count>& g,
                                                 int e) {
-  const float n = (x - g.mean.value[e]) * g.rstd.value[e];
-  return g.scale.value[e] * (dy - g.average.value[e] - n * g.projection.value[e]);
+  const float centred = x - g.mean.value[e];
+  return g.scale.value[e] * (dy - g.average.value[e] - centred * g.tilt.value[e]);
 }
 
 template <class T>
@@ -89,10 +92,10 @@ __global__ void __launch_bounds__(kThreads)
 
 // nchw: all packs of the tensor, whichever planes they are of. dx may be dy or x.
 template <class T, int Count>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     plane_gradient(const T* dy, const T* x, Planes p, Channels c, T* dx) {
-  const std::int64_t pack =
-      static_cast<std::int64_t>(blockIdx.x) * kTogether * kThreads + threadIdx.x;
+  const std::int64_t block = gridDim.x - 1 - blockIdx.x; // the last ones first
+  const std::int64_t pack = block * kTogether * kThreads + threadIdx.x;
   Window windows[kTogether];
   StoredPack<T, Count> stored_dy[kTogether];
   StoredPack<T, Count> stored_x[kTogether];
@@ -119,29 +122,34 @@ __global__ void __launch_bounds__(kThreads)
   for (int k = 0; k < kTogether; ++k) batchnorm::store_window(dx, windows[k], gradients[k]);
 }
 
-// nhwc: a strip of channels, part blockIdx.y of their rows. dx may be dy or x.
+// Packs of dy and of x that a thread loads before using one: the four numbers of 8 channels leave
+// registers for two rows of them, of which three blocks have 48 KiB under way.
+template <int Count>
+inline constexpr int kRowsAtOnce = Count > 4 ? 2 : kTogether;
+
+// nhwc: a strip of channels, part blockIdx.y of their rows, the last ones first. dx may be dy or x.
 template <class T, int Count>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     column_gradient(const T* dy, const T* x, std::int64_t rows, std::int64_t channels, Channels c,
                     T* dx) {
   const std::int64_t pack = batchnorm::column_pack();
   if (pack * Count >= channels) return;
   const Gradient<Count> g = gradient<Count>(c, pack, channels);
-  each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
-    StoredPack<T, Count> stored_dy[kTogether];
-    StoredPack<T, Count> stored_x[kTogether];
+  each_rows<Walk::backwards, kRowsAtOnce<Count>>(rows, [&](const auto& row, int held, auto whole) {
+    StoredPack<T, Count> stored_dy[kRowsAtOnce<Count>];
+    StoredPack<T, Count> stored_x[kRowsAtOnce<Count>];
     KG_UNROLL
-    for (int k = 0; k < kTogether; ++k) {
+    for (int k = 0; k < kRowsAtOnce<Count>; ++k) {
       const bool is_there = whole || k < held;
       stored_dy[k] = load_columns<T, Count>(dy + row[k] * channels, pack, channels, is_there);
       stored_x[k] = load_columns<T, Count>(x + row[k] * channels, pack, channels, is_there);
     }
-    Floats<Count> gradients[kTogether];
-    Floats<Count> values[kTogether];
+    Floats<Count> gradients[kRowsAtOnce<Count>];
+    Floats<Count> values[kRowsAtOnce<Count>];
     widen(stored_dy, gradients);
     widen(stored_x, values);
     KG_UNROLL
-    for (int k = 0; k < kTogether; ++k) {
+    for (int k = 0; k < kRowsAtOnce<Count>; ++k) {
       if (!whole && k >= held) continue;
       KG_UNROLL
       for (int e = 0; e < Count; ++e)

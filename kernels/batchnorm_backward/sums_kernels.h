@@ -22,11 +22,13 @@ using batchnorm::each_chunk;
 using batchnorm::each_rows;
 using batchnorm::kThreads;
 using batchnorm::kTogether;
+using batchnorm::kWideBlocksPerSm;
 using batchnorm::load_columns;
 using batchnorm::load_floats;
 using batchnorm::load_window;
 using batchnorm::Planes;
 using batchnorm::Strides;
+using batchnorm::Walk;
 using batchnorm::Window;
 
 // In this order the parts have them.
@@ -57,7 +59,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // nchw: channel blockIdx.x, part blockIdx.y of it.
 template <class T, int Count>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     plane_sums(const T* dy, const T* x, Planes p, const float* mean, const float* rstd,
                float* partials) {
   __shared__ float scratch[kSumVectors][kThreads / kLanes];
@@ -97,7 +99,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // nhwc: a strip of channels, part blockIdx.y of their rows.
 template <class T, int Count>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     column_sums(const T* dy, const T* x, std::int64_t rows, std::int64_t channels,
                 const float* mean, const float* rstd, float* partials) {
   __shared__ float scratch[kSumVectors][Count][kThreads];
@@ -108,7 +110,7 @@ __global__ void __launch_bounds__(kThreads)
   if (has_channels) {
     const Floats<Count> centre = load_floats<Count>(mean, pack, channels);
     const Floats<Count> factor = load_floats<Count>(rstd, pack, channels);
-    each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
+    each_rows<Walk::forwards>(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
       StoredPack<T, Count> stored_dy[kTogether];
       StoredPack<T, Count> stored_x[kTogether];
       KG_UNROLL

@@ -47,6 +47,12 @@ constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
 
+// The tiles of implicit_gemm of f16 and bf16 in nhwc with whole packs of input channels: of 128
+// output channels and 128 places, of 64 and 256, or of 256 and 128. Automatic: which keep the
+// device busy for the shortest time. Where there is only one kind, or a device lacks the shared
+// memory for wide ones, others are not heeded.
+enum class MmaTiles { automatic, square, narrow, wide };
+
 template <class T>
 struct Problem {
   Geometry geometry;
@@ -55,6 +61,7 @@ struct Problem {
   const T* bias = nullptr; // out_channels elements; null: none
   T* y = nullptr;
   void* workspace = nullptr; // workspace_bytes, aligned to 16
+  MmaTiles tiles = MmaTiles::automatic;
 };
 
 // Whether there is such a variant for tensors of T on the current device, or without one on some
@@ -69,6 +76,10 @@ bool supports(Variant variant, const Geometry& geometry);
 // What `automatic` stands for.
 template <class T>
 Variant resolve(const Geometry& geometry);
+
+// What the problem's tiles are where implicit_gemm runs.
+template <class T> // f16, bf16
+MmaTiles tiles_of_mma(const Problem<T>& problem);
 
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0.
 template <class T>

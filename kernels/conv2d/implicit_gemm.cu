@@ -85,24 +85,13 @@ __global__ void __launch_bounds__(gemm::kTile.threads(), (least_blocks<kChannels
   const int thread_row = thread / kT.threads_n() * kT.thread_m;
   const int thread_column = thread % kT.threads_n() * kT.thread_n;
 
-  const std::int64_t tile = blockIdx.x / g.channel_tiles;
-  const std::int64_t place0 = tile % g.place_tiles * kTileOutputs;
-  const auto group = static_cast<int>(tile / g.place_tiles);
-  const auto first = static_cast<int>(blockIdx.x % g.channel_tiles) * kTileOutputs; // in the group
-  const int channel0 = group * g.group_outputs + first;
-  const int left = g.group_outputs - first;
-  const int channels = left < kTileOutputs ? left : kTileOutputs;
-  const std::int64_t rest = g.outputs - place0;
-  const int places = static_cast<int>(rest < kTileOutputs ? rest : kTileOutputs);
-
-  const float* const filters = weights + channel0 * g.depth;
+  const OutputTile tile = output_tile(g, kTileOutputs, kTileOutputs);
+  const float* const filters = weights + tile.channel0 * g.depth;
   // A thread without a place gathers the last one's window again.
-  const std::int64_t index = place0 + (thread < places ? thread : places - 1);
-  const std::int64_t place = index % g.places;
-  const Start start{
-      x + (index / g.places * g.x.outer + group * g.group_inputs * g.x.channel),
-      static_cast<int>(place / g.horizontal.out) * g.vertical.stride - g.vertical.before,
-      static_cast<int>(place % g.horizontal.out) * g.horizontal.stride - g.horizontal.before};
+  const WindowPlace place =
+      window_place(g, tile.place0 + (thread < tile.places ? thread : tile.places - 1));
+  const Start start{x + (place.image * g.x.outer + tile.group * g.group_inputs * g.x.channel),
+                    place.row, place.column};
   Step step{};
 
   float* const shared = dynamic_shared<float>();
@@ -112,7 +101,7 @@ __global__ void __launch_bounds__(gemm::kTile.threads(), (least_blocks<kChannels
   const auto slices = static_cast<int>((g.depth + kT.k - 1) / kT.k);
   const auto last_depth = static_cast<int>(g.depth - (slices - 1) * std::int64_t{kT.k});
   const auto fetch_slice = [&](int slice) __attribute__((always_inline)) {
-    const gemm::Operand from{filters + slice * std::int64_t{kT.k}, g.depth, channels};
+    const gemm::Operand from{filters + slice * std::int64_t{kT.k}, g.depth, tile.channels};
     gemm::fetch<kWeights>(from, slice + 1 == slices ? last_depth : kT.k, thread, staged_weights);
     gather<kChannelsLast, kWidth>(g, start, step, staged_places);
   };
@@ -138,8 +127,12 @@ __global__ void __launch_bounds__(gemm::kTile.threads(), (least_blocks<kChannels
   __syncthreads();
   gemm::put<kT>(sum, thread_row, thread_column, shared);
   __syncthreads();
-  write<kChannelsLast>(g, bias, y, channel0, channels, place0, places, shared + gemm::slot(thread),
-                       kT.n + gemm::kQuad);
+  constexpr int kPitch = kT.n + gemm::kQuad;
+  const int rows = kChannelsLast ? tile.places : tile.channels;
+  write<kChannelsLast, kT.n, kT.threads(), 1>(
+      g, tile, bias, y, 0, rows, [&](int row, int column) __attribute__((always_inline)) {
+        return Floats<1>{{shared[row * kPitch + gemm::slot(column)]}};
+      });
 }
 
 namespace {
@@ -148,7 +141,7 @@ template <bool kChannelsLast, bool kVector>
 void launch_implicit(const Problem<float>& p, const Gathered& g, Stream& stream) {
   constexpr int kSharedFloats = 2 * gemm::kTile.k * 2 * (kTileOutputs + gemm::kQuad);
   launch(implicit_gemm<kChannelsLast, kVector>,
-         {.grid = grid_x(g.tiles(), "conv2d: the tiles of y", "split the batch"),
+         {.grid = grid_x(g.tiles, "conv2d: the tiles of y", "split the batch"),
           .block = dim3(static_cast<unsigned>(gemm::kTile.threads())),
           .shared_bytes = kSharedFloats * sizeof(float),
           .stream = &stream},
@@ -158,7 +151,7 @@ void launch_implicit(const Problem<float>& p, const Gathered& g, Stream& stream)
 } // namespace
 
 void run_implicit_gemm(const Problem<float>& p, Stream& stream) {
-  const Gathered g = gathered(p.geometry, kTileOutputs);
+  const Gathered g = gathered(p.geometry, kTileOutputs, kTileOutputs);
   const bool weights = g.depth % gemm::kQuad == 0 && is_aligned(p.weights);
   const bool x = g.group_inputs % gemm::kQuad == 0 && is_aligned(p.x);
   if (p.geometry.layout == Layout::nchw)

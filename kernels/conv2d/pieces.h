@@ -38,10 +38,27 @@ struct Pieces {
       Slice::kStep * Slice::kChunks / kInLine; // lines that are copied at a time
   static constexpr int kRounds = Slice::kLines / kStep;
   static_assert(kStep > 0 && Slice::kLines % kStep == 0, "each thread has equally many pieces");
+  // From one piece of a thread to the next, where the swizzle is the same, as every 8 lines.
+  static constexpr int kStepElements = kStep * kInLine * kWidth;
 
   __device__ static int line() { return static_cast<int>(threadIdx.x) / kInLine; } // its first one
   // The first element of the piece, in each line.
   __device__ static int element() { return static_cast<int>(threadIdx.x) % kInLine * kWidth; }
+  // Where the first piece lies in the slice.
+  __device__ static int place() {
+    return Slice::place(line(), element() / Slice::kChunk) + element() % Slice::kChunk;
+  }
+
+  // Starts to copy a piece; zeros where it does not exist.
+  template <class T>
+  __device__ __forceinline__ static void copy(T* to, const T* from, bool exists) {
+    constexpr int kBytes = kWidth * static_cast<int>(sizeof(T));
+    const int bytes = exists ? kBytes : 0;
+    if constexpr (kBytes == kPackBytes)
+      ptx::cp_async_cg(to, from, bytes);
+    else
+      ptx::cp_async_ca<kBytes>(to, from, bytes);
+  }
 
   // Copies them from x + offset(line), asynchronously where the width permits, and asks for one
   // line after the other; where the offset is negative, zeros.
@@ -61,8 +78,7 @@ struct Pieces {
         const int at_line = own_line + (round + i) * kStep;
         const std::int64_t at = offset(at_line);
         if constexpr (kAsync)
-          copy<kBytes>(slice + Slice::place(at_line, chunk) + in_chunk, x + (at < 0 ? 0 : at),
-                       at < 0 ? 0 : kBytes);
+          copy(slice + Slice::place(at_line, chunk) + in_chunk, x + (at < 0 ? 0 : at), at >= 0);
         else
           values[i] = at < 0 ? from_float<T>(0) : x[at];
       }
@@ -72,15 +88,6 @@ struct Pieces {
           slice[Slice::place(own_line + (round + i) * kStep, chunk) + in_chunk] = values[i];
       }
     }
-  }
-
- private:
-  template <int kBytes, class T>
-  __device__ __forceinline__ static void copy(T* to, const T* from, int source_bytes) {
-    if constexpr (kBytes == kPackBytes)
-      ptx::cp_async_cg(to, from, source_bytes);
-    else
-      ptx::cp_async_ca<kBytes>(to, from, source_bytes);
   }
 };
 

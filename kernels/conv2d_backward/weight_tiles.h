@@ -9,6 +9,8 @@
 #include "conv2d_backward/filter.h"
 #include "conv2d_backward/variants.h"
 
+#include "primitives/divisor.h"
+
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
@@ -25,7 +27,9 @@ struct WeightTiles {
   conv2d::Strides x, y;
   Filter filter;
   int group_outputs, out_channels;
-  std::int64_t places; // of all images
+  std::int64_t places;   // of all images
+  Divisor image_places;  // of one of them
+  NarrowDivisor columns; // of y
   std::int64_t output_tiles, filter_tiles, groups;
   std::int64_t parts, part_places;
 
@@ -35,7 +39,7 @@ struct WeightTiles {
 // Extent of a block's tile, in output channels and in elements of a filter, and the places that it
 // multiplies at a time; blocks that run on a multiprocessor at a time.
 struct TileOfWeights {
-  int extent, depth, blocks;
+  int outputs, elements, depth, blocks;
 };
 
 // `g` has images. Parts of all tiles are twice as many as run at a time, and each has at least so
@@ -50,8 +54,10 @@ inline WeightTiles weight_tiles_of(const Geometry& g, const TileOfWeights& tile)
   w.group_outputs = static_cast<int>(g.group_outputs());
   w.out_channels = static_cast<int>(g.out_channels);
   w.places = g.batch * g.out_places();
-  w.output_tiles = div_up(g.group_outputs(), tile.extent);
-  w.filter_tiles = div_up(g.depth(), tile.extent);
+  w.image_places = Divisor(g.out_places());
+  w.columns = NarrowDivisor(g.out_width());
+  w.output_tiles = div_up(g.group_outputs(), tile.outputs);
+  w.filter_tiles = div_up(g.depth(), tile.elements);
   w.groups = g.groups;
   const std::int64_t enough = std::int64_t{2} * tile.blocks * device_properties().sm_count;
   const std::int64_t least_places = std::int64_t{16} * tile.depth;
@@ -71,11 +77,11 @@ struct TilePart {
   std::int64_t sums; // where the first of its sums lies among those of all parts
 };
 
-__device__ __forceinline__ TilePart tile_part(const WeightTiles& w, int extent) {
+__device__ __forceinline__ TilePart tile_part(const WeightTiles& w, int outputs, int elements) {
   std::int64_t index = blockIdx.x;
-  const auto element0 = static_cast<int>(index % w.filter_tiles) * extent;
+  const auto element0 = static_cast<int>(index % w.filter_tiles) * elements;
   index /= w.filter_tiles;
-  const auto first = static_cast<int>(index % w.output_tiles) * extent; // in the group
+  const auto first = static_cast<int>(index % w.output_tiles) * outputs; // in the group
   index /= w.output_tiles;
   const std::int64_t part = index % w.parts;
   const auto group = static_cast<int>(index / w.parts);

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kTile.threads(), 4)
   const int thread_row = thread / kT.threads_n() * kT.thread_m;
   const int thread_column = thread % kT.threads_n() * kT.thread_n;
 
-  const TilePart part = tile_part(w, kT.m);
+  const TilePart part = tile_part(w, kT.m, kT.n);
   const gemm::Place own = gemm::place<kSlice>(thread, 0);
   Gathered share{dy + (part.output0 + own.outer) * w.y.channel,
                  part.outputs - own.outer,
@@ -131,7 +131,8 @@ __global__ void __launch_bounds__(kTile.threads(), 4)
 
 namespace {
 
-constexpr TileOfWeights kTileOfWeights{.extent = kTile.m, .depth = kTile.k, .blocks = 4};
+constexpr TileOfWeights kTileOfWeights{
+    .outputs = kTile.m, .elements = kTile.n, .depth = kTile.k, .blocks = 4};
 
 } // namespace
 

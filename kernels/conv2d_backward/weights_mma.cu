@@ -3,7 +3,12 @@
 //
 // conv2d_backward, variant implicit_gemm of the weights, for f16 and bf16: the product of
 // weights.cu by the tiles of gemm's variant mma, 128 output channels of a group by 128 elements of
-// a filter, with three slices of 32 places in shared memory; and its parts and their sum.
+// a filter, with three slices of 32 places in shared memory; and its parts and their sum. Where
+// that pads less, as with 64 output channels, tiles are of 64 by 256.
+//
+// In nhwc, where the channels of both are whole packs, gemm's main loop multiplies
+// (weight_tiles_packs), and a thread's pack of x is asked for at places whose windows a table has
+// (tap_copies.h). All else walks from place to place (weight_tiles_mma).
 //
 // In nhwc both operands lie along the channels, and a line of a slice is a place. A thread has the
 // same piece of every n-th place of x, and, where dy's channels are no whole packs, of dy: of as
@@ -17,19 +22,23 @@
 // tap they look up in shared memory.
 //
 // Bytes: as weights.cu, at half the size; 32 * (128 + 128) elements per 128 * 128 * 32
-// multiply-adds. Flops: 2 per product, padding of the tiles included. Expected on an H200, not
-// measured: 40 % of the dense peak of its matrix units in nhwc for 128 output channels and more, 10
-// % in nchw; of 64 output channels half of a tile's warps have nothing to multiply. Sectors that
-// are asked for in nhwc with 12, 10 and 3 channels and 32 outputs of 3x3: 3634, 3649 and 1822; if a
+// multiply-adds, of 64 by 256 a quarter more. Flops: 2 per product, padding of the tiles included;
+// what the tiles make of a multiprocessor conv2d/implicit_gemm_mma.cu says, square and narrow.
+// Expected on an H200, not measured: of the dense peak of its matrix units 50 % in nhwc for 128
+// output channels and more, 45 % for 64, 10 % in nchw. Sectors that are asked for in nhwc with 12,
+// 10 and 3 channels and 32 outputs of 3x3: 3634, 3649 and 1822; if a
 // thread had a place, 20792, 14916 and 3348. Why not ldmatrix from x itself, without the copies for
 // each tap: its lines would begin between 16 bytes.
 #include "conv2d/pieces.h"
+#include "conv2d_backward/tap_copies.h"
 #include "conv2d_backward/weight_tiles.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
 #include "gemm/mma_walk.h"
+#include "gemm/shared_sums.h"
 
 #include "primitives/pack.h"
+#include "primitives/row.h"
 #include "ptx/store_shared.h"
 
 namespace kg::conv2d_backward {
@@ -72,7 +81,7 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
   using OfX = WeightSlice<T, false>;
   using Own = conv2d::Pieces<OfX, kWidth>; // of x in nhwc
   const auto thread = static_cast<int>(threadIdx.x);
-  const TilePart part = tile_part(w, kMmaExtent);
+  const TilePart part = tile_part(w, kMmaExtent, kMmaExtent);
   const int outputs = part.outputs < kMmaExtent ? part.outputs : kMmaExtent;
   const int elements = part.elements < kMmaExtent ? part.elements : kMmaExtent;
   dy += part.output0 * w.y.channel;
@@ -160,9 +169,64 @@ __global__ void __launch_bounds__(kMmaThreads, 2)
       });
 }
 
+// Of few output channels.
+inline constexpr gemm::MmaTile kFewOutputs{.m = 64, .n = 256, .slices = 3};
+static_assert(kFewOutputs.threads() == kMmaThreads);
+
+// In nhwc, of whole packs of the channels of dy and of x. sums: as weight_tiles_mma.
+template <class T, bool kFew>
+__global__ void __launch_bounds__(kMmaThreads, 2)
+    weight_tiles_packs(const T* __restrict__ dy, const T* __restrict__ x, float* __restrict__ sums,
+                       WeightTiles w) {
+  constexpr gemm::MmaTile kTile = kFew ? kFewOutputs : gemm::kMma;
+  using OfDy = gemm::MmaSlice<T, kTile.m, gemm::kDepth<T>, false, kMmaThreads>;
+  using OfX = gemm::MmaSlice<T, kTile.n, gemm::kDepth<T>, false, kMmaThreads>;
+  const TilePart part = tile_part(w, kTile.m, kTile.n);
+  const int outputs = part.outputs < kTile.m ? part.outputs : kTile.m;
+  const int elements = part.elements < kTile.n ? part.elements : kTile.n;
+  dy += part.place0 * w.y.column + part.output0;
+  x += static_cast<std::int64_t>(part.group) * w.filter.channels;
+
+  T* const slices = dynamic_shared<T>();
+  typename OfDy::Copies of_dy({dy, w.y.column, outputs, true}, slices);
+  TapCopies<T, OfX, kMmaThreads> of_x(
+      w, x, part, dynamic_shared<conv2d::Start>(kTile.shared_bytes()), slices + OfDy::kElements);
+  __syncthreads();
+  const gemm::WarpPart own = gemm::warp_part<kTile>(outputs, elements);
+  gemm::WarpSum sum = {};
+  gemm::multiply_whole<T, OfDy, OfX, kTile>(part.places, own, of_dy, of_x, sum);
+  const std::int64_t filter = w.filter.elements();
+  gemm::each_half<kTile>(
+      sum, own,
+      outputs, [&](int first, int rows, const float* half) __attribute__((always_inline)) {
+        constexpr int kQuad = kPackElements<float>;
+        constexpr int kQuads = kTile.n / kQuad;
+        KG_ROLLED
+        for (int i = static_cast<int>(threadIdx.x); i < rows * kQuads; i += kMmaThreads) {
+          const int row = i / kQuads, element = i % kQuads * kQuad;
+          if (element >= elements) continue;
+          store_pack<float, kQuad, Store::wide>(
+              sums + (part.sums + (first + row) * filter + element), 0, kQuad,
+              gemm::sums_at<kQuad>(half + row * kTile.pitch() + element, 0));
+        }
+      });
+}
+
 namespace {
 
-constexpr TileOfWeights kMmaWeights{.extent = kMmaExtent, .depth = gemm::kDepth<f16>, .blocks = 2};
+constexpr TileOfWeights kMmaWeights{
+    .outputs = kMmaExtent, .elements = kMmaExtent, .depth = gemm::kDepth<f16>, .blocks = 2};
+constexpr TileOfWeights kFewWeights{
+    .outputs = kFewOutputs.m, .elements = kFewOutputs.n, .depth = gemm::kDepth<f16>, .blocks = 2};
+
+// Whether tiles of few output channels pad less.
+bool few_outputs_pay(const Geometry& g) {
+  const auto padded = [&](const TileOfWeights& tile) {
+    return div_up(g.group_outputs(), tile.outputs) * tile.outputs *
+           (div_up(g.depth(), tile.elements) * tile.elements);
+  };
+  return padded(kFewWeights) < padded(kMmaWeights);
+}
 
 template <class T, bool kChannelsLast, int kWidth>
 void launch_tiles(const Problem<T>& p, bool packs_of_dy, Stream& stream) {
@@ -171,10 +235,23 @@ void launch_tiles(const Problem<T>& p, bool packs_of_dy, Stream& stream) {
             kMmaThreads, gemm::kMma.shared_bytes() + kTaps, stream, packs_of_dy);
 }
 
+template <class T, bool kFew>
+void launch_packs(const Problem<T>& p, Stream& stream) {
+  constexpr gemm::MmaTile kTile = kFew ? kFewOutputs : gemm::kMma;
+  constexpr std::size_t kTables = 2 * kMmaThreads * sizeof(conv2d::Start);
+  // The rows that each_half hands on take the place of all that.
+  constexpr std::size_t kHalf = gemm::kWarpExtent * kTile.pitch() * sizeof(float);
+  run_parts(weight_tiles_packs<T, kFew>, p,
+            weight_tiles_of(p.geometry, kFew ? kFewWeights : kMmaWeights), kMmaThreads,
+            std::max(kTile.shared_bytes() + kTables, kHalf), stream);
+}
+
 } // namespace
 
+// Which tiles a problem has depends on its addresses, too.
 std::size_t weights_mma_workspace_bytes(const Geometry& g) {
-  return sums_bytes(weight_tiles_of(g, kMmaWeights));
+  return std::max(sums_bytes(weight_tiles_of(g, kMmaWeights)),
+                  few_outputs_pay(g) ? sums_bytes(weight_tiles_of(g, kFewWeights)) : 0);
 }
 
 template <class T>
@@ -188,10 +265,13 @@ void run_weights_mma(const Problem<T>& p, Stream& stream) {
   const int of_x = conv2d::widest_access(g.group_inputs(), p.x);
   const int of_dy = conv2d::widest_access(g.group_outputs(), p.dy);
   const bool packs_of_dy = of_dy == kPack;
+  if (packs_of_dy && of_x == kPack)
+    return few_outputs_pay(g) ? launch_packs<T, true>(p, stream)
+                              : launch_packs<T, false>(p, stream);
   // One width for both; but packs of one operand do not suffer from the other's single elements.
   const bool alone = packs_of_dy || (of_x == kPack && of_dy == 1);
   switch (alone ? of_x : std::min(of_x, of_dy)) {
-  case kPack: return launch_tiles<T, true, kPack>(p, packs_of_dy, stream);
+  case kPack: return launch_tiles<T, true, kPack>(p, false, stream);
   case 4: return launch_tiles<T, true, 4>(p, packs_of_dy, stream);
   case 2: return launch_tiles<T, true, 2>(p, packs_of_dy, stream);
   default: return launch_tiles<T, true, 1>(p, packs_of_dy, stream);

@@ -59,32 +59,67 @@ __device__ __forceinline__ T* row_of_z(const BasicProblem<T>& p, std::int64_t pr
   return p.z + product * p.stride_z + row * p.ldz;
 }
 
+template <class T>
+__device__ __forceinline__ T* row_of_c(const BasicProblem<T>& p, std::int64_t product,
+                                       std::int64_t row) {
+  return p.c + product * p.stride_c + row * p.ldc;
+}
+
+template <class T>
+__device__ __forceinline__ bool reads_c(const BasicProblem<T>& p) {
+  return p.beta != 0; // beta = 0 does not look at C
+}
+
+// What is read of C, the bias and z, where the problem wants it.
+template <class T, int Count>
+struct Beside {
+  StoredPack<T, Count> c, bias, z;
+};
+
+template <class T, int Count>
+__device__ __forceinline__ StoredPack<T, Count> bias_of(const BasicProblem<T>& p,
+                                                        std::int64_t pack) {
+  return adds_bias(p.epilogue) ? load_stored<T, Count>(p.bias, pack, p.n) : StoredPack<T, Count>{};
+}
+
 // Count neighbouring elements of a row of product number `product`, the row's pack number `pack`,
-// from their sums. Count > 1: the rows of C and z, and the bias, begin at a multiple of 16 bytes.
+// from their sums and what is beside them. Count > 1: the rows of C and z, and the bias, begin at a
+// multiple of 16 bytes.
 template <int Count, class T>
 __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t product,
-                                       std::int64_t row, std::int64_t pack, Floats<Count> value) {
-  constexpr float kPadding = 0;
-  T* const c = p.c + product * p.stride_c + row * p.ldc;
+                                       std::int64_t row, std::int64_t pack, Floats<Count> value,
+                                       const Beside<T, Count>& beside) {
   KG_UNROLL
   for (int e = 0; e < Count; ++e) value.value[e] *= p.alpha;
-  if (p.beta != 0) { // beta = 0 does not look at C
-    const Floats<Count> old = load_pack<T, Count>(c, pack, p.n, kPadding);
+  if (reads_c(p)) {
+    const Floats<Count> old = widened(beside.c);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] = fmaf(p.beta, old.value[e], value.value[e]);
   }
   if (adds_bias(p.epilogue)) {
-    const Floats<Count> bias = load_pack<T, Count>(p.bias, pack, p.n, kPadding);
+    const Floats<Count> bias = widened(beside.bias);
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] += bias.value[e];
     if (p.z != nullptr)
       store_pack<T, Count, Store::wide>(row_of_z(p, product, row), pack, p.n, value);
     activate<T>(p.epilogue, value);
   } else if (differentiates(p.epilogue)) {
-    const T* const z = row_of_z(p, product, row);
-    differentiate<T>(p.epilogue, load_pack<T, Count>(z, pack, p.n, kPadding), value);
+    differentiate<T>(p.epilogue, widened(beside.z), value);
   }
-  store_pack<T, Count, Store::wide>(c, pack, p.n, value);
+  store_pack<T, Count, Store::wide>(row_of_c(p, product, row), pack, p.n, value);
+}
+
+// The same of a pack by itself, all of whose loads are under way before one is waited for.
+template <int Count, class T>
+__device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t product,
+                                       std::int64_t row, std::int64_t pack,
+                                       const Floats<Count>& value) {
+  Beside<T, Count> beside{};
+  if (reads_c(p)) beside.c = load_stored<T, Count>(row_of_c(p, product, row), pack, p.n);
+  beside.bias = bias_of<T, Count>(p, pack);
+  if (differentiates(p.epilogue))
+    beside.z = load_stored<T, Count>(row_of_z(p, product, row), pack, p.n);
+  finish<Count>(p, product, row, pack, value, beside);
 }
 
 // The same of a part of k, product and part being `part`: the sums as they are, packs whole.

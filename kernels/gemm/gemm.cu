@@ -298,6 +298,16 @@ bool supports(Variant variant, Math math) {
   return false;
 }
 
+template <class T>
+TileShape tile_shape(const BasicProblem<T>& p, Variant variant) {
+  if constexpr (std::is_same_v<T, float>)
+    if (variant == Variant::tiled) return tile_shape_of_tiled(p);
+  return variant == Variant::mma ? tile_shape_of_mma(p) : TileShape::square;
+}
+
+template TileShape tile_shape(const BasicProblem<float>&, Variant);
+template TileShape tile_shape(const BasicProblem<f16>&, Variant);
+template TileShape tile_shape(const BasicProblem<bf16>&, Variant);
 template bool supports<float>(Variant, Math);
 template bool supports<f16>(Variant, Math);
 template bool supports<bf16>(Variant, Math);

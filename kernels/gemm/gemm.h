@@ -57,20 +57,22 @@ enum class Transpose { no, yes };
 enum class Math { f32, tf32 };
 
 // naive: one thread per element of C. tiled: 64x64 tiles of C per block, operands through shared
-// memory, 8x8 (or the tile's own) elements per thread in registers; f32. mma: 128x128 tiles by
-// matrix instructions, or wide ones; f16, and where the device has compute capability 8.0, bf16,
-// and f32 with Math::tf32. skinny: reads the operand with the long side of C once for 8 columns, or
-// rows, of C; any C, but made for those of at most 8, which automatic gives it unless k is short.
-// split_k: mma or, without it, tiled of parts of k, whose sums a second kernel adds; for C of few
-// tiles and a long k, where automatic takes it if there is a workspace.
+// memory, 8x8 (or the tile's own) elements per thread in registers, or wide tiles; f32. mma:
+// 128x128 tiles by matrix instructions, or wide ones; f16, and where the device has compute
+// capability 8.0, bf16, and f32 with Math::tf32. skinny: reads the operand with the long side of C
+// once for 8 columns, or rows, of C; any C, but made for those of at most 8, which automatic gives
+// it unless k is short. split_k: mma or, without it, tiled of parts of k, whose sums a second
+// kernel adds; for C of few tiles and a long k, where automatic takes it if there is a workspace.
 enum class Variant { automatic, naive, tiled, skinny, split_k, mma };
 
-// The tiles of mma. Wide ones, of 128x256, need less of L2 and of shared memory for each
+// The tiles of mma and tiled. Wide ones, of 128x256, need less of L2 and of shared memory for each
 // multiplication, but a block of them has a multiprocessor for itself, with nothing to do beside
-// its beginning and its end. automatic takes them where C fills the device with them and k is long.
-// They are there for 16-bit matrices whose rows, of A, B, C and z, begin at multiples of 16 bytes
-// and have no part of these; for others `wide` is `automatic`.
-enum class MmaTiles { automatic, square, wide };
+// its beginning and its end. automatic takes them where that costs less time, by a model of the
+// device (tile_time.h). They are there where all accesses are of 16 bytes: for rows, of A, B, C and
+// z, that begin at multiples of these and have no part of them (of f32 without TF32, whose elements
+// are copied one by one where neighbours differ in k, C, z, and A or B if neighbours differ in m or
+// n; and k is at least 8, rows at most 2^23 elements apart). For others `wide` is `square`.
+enum class TileShape { automatic, square, wide };
 
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::skinny,
                                         Variant::split_k, Variant::mma};
@@ -117,7 +119,7 @@ struct BasicProblem {
   std::int64_t stride_z = 0;
   void* workspace = nullptr; // of workspace_bytes(); null: automatic does not split k
   std::int64_t parts = 0;    // of split_k, at most; 0: as many as fill the device
-  MmaTiles tiles = MmaTiles::automatic;
+  TileShape tiles = TileShape::automatic;
   // Of a single product, whose A is transposed (of_a) or whose B is not (of_b): so gradients of
   // weights have them. n elements, of_a: m.
   BiasGradient bias_gradient = BiasGradient::none;
@@ -141,9 +143,9 @@ std::string_view transposition_name(Transpose a, Transpose b);
 template <class T>
 std::size_t workspace_bytes(const BasicProblem<T>& problem, Variant variant);
 
-// Those that mma takes of the problem.
+// The tiles that tiled or mma takes of the problem.
 template <class T>
-MmaTiles tiles_of_mma(const BasicProblem<T>& problem);
+TileShape tile_shape(const BasicProblem<T>& problem, Variant variant);
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Extents may be 0.
 // Throws Error naming the field on a null pointer where one is needed, a negative extent or stride,

@@ -4,7 +4,7 @@
 // gemm, variant mma, for f16, bf16 and, where the problem allows it, for f32 by TF32: a block
 // computes a tile of C by matrix instructions, 64x64 elements per warp in f32 registers. A square
 // tile of 128x128 is that of 4 warps, two blocks of which share a multiprocessor; a wide one of
-// 128x256, for 16 bits alone, that of 8, for whom a multiprocessor is just large enough.
+// 128x256 that of 8, for whom a multiprocessor is just large enough.
 //
 // k is walked in slices of 64 bytes, 32 elements or 16 floats, three of which (of wide tiles four)
 // are in shared memory or on their way there by cp.async, 16 bytes at a time (mma_walk.h). A warp
@@ -34,6 +34,8 @@
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
 #include "gemm/mma_walk.h"
+#include "gemm/tile_rows.h"
+#include "gemm/tile_time.h"
 #include "gemm/variants.h"
 
 #include "runtime/device.h"
@@ -44,66 +46,6 @@
 #include <string>
 
 namespace kg::gemm {
-
-// Rows of tiles that neighbouring blocks share: their operands stay in L2, those of a whole row or
-// column of tiles of a large C would not.
-inline constexpr unsigned kTilesInGroup = 16;
-
-// Which tile of C, by rows and columns of tiles.
-struct TilePlace {
-  unsigned row, column;
-};
-__device__ __forceinline__ TilePlace place_of(unsigned tile, unsigned tiles_m, unsigned tiles_n) {
-  const unsigned height = tiles_m < kTilesInGroup ? tiles_m : kTilesInGroup;
-  const unsigned group = tile / (height * tiles_n);
-  const unsigned in_group = tile % (height * tiles_n);
-  const unsigned left = tiles_m - group * height;
-  const unsigned rows = left < height ? left : height;
-  return {group * height + in_group % rows, in_group / rows};
-}
-
-// A pack of sums from shared memory.
-template <int kCount>
-__device__ __forceinline__ Floats<kCount> sums_at(const float* from, int pack) {
-  static_assert(kCount == 1 || kCount == 4 || kCount == 8, "one element, or accesses of 16 bytes");
-  Floats<kCount> sums;
-  if constexpr (kCount == 1) {
-    sums.value[0] = *from;
-  } else {
-    // Of 8 neighbouring lanes with two accesses each, four read the first half of their pack first
-    // and four the second: together all banks, once.
-    constexpr int kQuads = kCount / 4;
-    const int turn = pack / 4 % kQuads;
-    float4 quad[kQuads];
-    KG_UNROLL
-    for (int i = 0; i < kQuads; ++i)
-      quad[i] = *reinterpret_cast<const float4*>(from + 4 * (i ^ turn));
-    KG_UNROLL
-    for (int i = 0; i < kQuads; ++i) {
-      const float4 own = turn == 0 ? quad[i] : quad[kQuads - 1 - i];
-      sums.value[4 * i + 0] = own.x;
-      sums.value[4 * i + 1] = own.y;
-      sums.value[4 * i + 2] = own.z;
-      sums.value[4 * i + 3] = own.w;
-    }
-  }
-  return sums;
-}
-
-// Writes half a tile of C, of which `rows` exist, from shared memory.
-template <MmaTile kTile, int kCount, class Destination>
-__device__ __forceinline__ void write(const Destination& to, std::int64_t product,
-                                      std::int64_t row0, std::int64_t column0, int rows,
-                                      const float* sums) {
-  constexpr int kPacks = kTile.n / kCount;
-  KG_ROLLED // what a round computes anew need not lie in registers, which half a tile fills
-      for (int i = static_cast<int>(threadIdx.x); i < rows * kPacks; i += kTile.threads()) {
-    const int row = i / kPacks, pack = i % kPacks;
-    if (column0 + pack * kCount < to.n)
-      finish<kCount>(to, product, row0 + row, column0 / kCount + pack,
-                     sums_at<kCount>(sums + row * kTile.pitch() + pack * kCount, pack));
-  }
-}
 
 // Steps of k, from the first on, whose slices of an operand have whole chunks: all, but for those
 // of a slice that ends within one.
@@ -171,15 +113,17 @@ __global__ void __launch_bounds__((kWide ? kWideMma : kMma).threads(), kWide ? 1
 
   each_half<kTile>(
       sum, own, rows, [&](int first, int some, const float* half) __attribute__((always_inline)) {
+        constexpr RowsOfTile kRows{kTile.n, kTile.pitch(), kTile.threads()};
         constexpr int kPack = kPackElements<T>;
         if constexpr (kWide)
-          write<kTile, kPack>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, kPack>(p, product, row0 + first, column0, some, half);
         else if (split.sums.data != nullptr)
-          write<kTile, kPackElements<float>>(split.sums, part, row0 + first, column0, some, half);
+          write_rows<kRows, kPackElements<float>>(split.sums, part, row0 + first, column0, some,
+                                                  half);
         else if (packs)
-          write<kTile, kPack>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, kPack>(p, product, row0 + first, column0, some, half);
         else
-          write<kTile, 1>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, 1>(p, product, row0 + first, column0, some, half);
       });
 }
 
@@ -228,40 +172,34 @@ bool wide_fits(const BasicProblem<T>& p) {
              static_cast<std::size_t>(kWideMma.shared_bytes());
 }
 
-// A multiprocessor takes twice as long for a wide tile as for a square one. Of a wide one nobody
-// hides the beginning and the end, about 4,500 clocks where 32 steps of k take 814 (the first
-// slices' way from memory; 128 KiB of sums twice through shared memory); at 2048 steps they are 8
-// %, and square tiles wait about as long for L2, beside which nothing else may be late.
+// Two blocks of square tiles take turns in waiting for matrix units and for L2, which need 12.7 and
+// 13.2 clocks for a step of 16-bit elements, and a bit more where one is late for the other. Of a
+// wide tile, 25.4 clocks, nobody hides the beginning and the end: the first slices' way from
+// memory, and 128 KiB of sums twice through shared memory.
 template <class T>
-bool wide_pays(const BasicProblem<T>& p) {
-  constexpr std::int64_t kLeastDepth = 2048;
-  const std::int64_t sms = device_properties().sm_count;
-  const auto rounds = [&](const MmaTile& tile) {
-    return div_up(div_up(p.m, tile.m) * div_up(p.n, tile.n) * p.batch, sms);
-  };
-  return p.k >= kLeastDepth && 2 * rounds(kWideMma) <= rounds(kMma);
+constexpr TileTime tile_time(const MmaTile& tile) {
+  const double bytes = sizeof(T) / 2.0; // TF32: half the flops per clock, twice the bytes
+  const bool wide = tile.n == kWideMma.n;
+  return {tile.m, tile.n, (wide ? 25.4 : 13.8) * bytes, wide ? 4500.0 : 0.0};
 }
 
 } // namespace
 
 template <class T>
-MmaTiles tiles_of_mma(const BasicProblem<T>& p) {
-  const bool wanted = p.tiles == MmaTiles::wide || (p.tiles == MmaTiles::automatic && wide_pays(p));
-  return sizeof(T) == 2 && wanted && wide_fits(p) ? MmaTiles::wide : MmaTiles::square;
+TileShape tile_shape_of_mma(const BasicProblem<T>& p) {
+  return shape_of(p, wide_fits(p), tile_time<T>(kMma), tile_time<T>(kWideMma));
 }
 
 template <class T>
 void run_mma(const BasicProblem<T>& p, const Split& split, Stream& stream) {
-  if constexpr (sizeof(T) == 2) {
-    if (split.sums.data == nullptr && tiles_of_mma(p) == MmaTiles::wide)
-      return launch_mma<T, true>(p, split, stream);
-  }
+  if (split.sums.data == nullptr && tile_shape_of_mma(p) == TileShape::wide)
+    return launch_mma<T, true>(p, split, stream);
   launch_mma<T, false>(p, split, stream);
 }
 
-template MmaTiles tiles_of_mma(const BasicProblem<float>&);
-template MmaTiles tiles_of_mma(const BasicProblem<f16>&);
-template MmaTiles tiles_of_mma(const BasicProblem<bf16>&);
+template TileShape tile_shape_of_mma(const BasicProblem<float>&);
+template TileShape tile_shape_of_mma(const BasicProblem<f16>&);
+template TileShape tile_shape_of_mma(const BasicProblem<bf16>&);
 
 template void run_mma(const BasicProblem<float>&, const Split&, Stream&);
 template void run_mma(const BasicProblem<f16>&, const Split&, Stream&);

@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// gemm, variant tiled: a block computes a 64x64 tile of C with 64 threads, 8x8 elements each in
-// registers.
+// gemm, variant tiled, small tiles (the others: gemm_tiled_wide.cu): a block computes a 64x64 tile
+// of C with 64 threads, 8x8 elements each in registers.
 //
 // k is walked in slices of 16: 64x16 elements of A and of B go from global memory through registers
 // into shared memory, both stored [k][m or n], so that one step of k reads two fragments of 8
@@ -15,10 +15,9 @@
 // gives 64 bytes per thread for 128 flops, most of it broadcast within a warp. Flops: 2 m n k.
 // Expected share on an H200, not measured: 55 to 65 % of the f32 peak for m, n >= 2048, limited by
 // 4 shared reads of 16 bytes per 64 multiply-adds and by 12 warps per multiprocessor (164
-// registers). Why not 128x128 tiles, which halve both: they leave half of 132 multiprocessors idle
-// at 1024x1024. Why gaps in shared memory rather than a swizzle: they keep each fragment
-// contiguous, for 6 % more memory, which is also what lets a CPU compiler keep a row of the
-// fragment product in one vector register.
+// registers); they are for C that wide tiles would leave multiprocessors idle with. Why gaps in
+// shared memory rather than a swizzle: they keep each fragment contiguous, for 6 % more memory,
+// which is also what lets a CPU compiler keep a row of the fragment product in one vector register.
 #include "gemm/finish.h"
 #include "gemm/simt_tile.h"
 #include "gemm/variants.h"
@@ -179,6 +178,8 @@ void launch_tiled(const Problem& p, const Split& split, Stream& stream) {
 } // namespace
 
 void run_tiled(const Problem& p, const Split& split, Stream& stream) {
+  if (split.sums.data == nullptr && tile_shape_of_tiled(p) == TileShape::wide)
+    return run_tiled_wide(p, stream);
   const bool transpose_a = p.transpose_a == Transpose::yes;
   const bool transpose_b = p.transpose_b == Transpose::yes;
   if (transpose_a) {

@@ -98,15 +98,14 @@ __device__ __forceinline__ void multiply_slices(std::int64_t steps, const WarpPa
   }
 }
 
-// The same of operands that come by `copies_a` and `copies_b` (MmaSlice::Copies): nothing in the
+// The same of operands that come by `copies_a` and `copies_b` (as MmaSlice::Copies): nothing in the
 // loop depends on where it is, and the matrix units always have something to multiply. Fragments
 // are read a step ahead, those of the next slice before the last step of this one, whose place is
 // overwritten meanwhile: everybody has its last fragments in registers when the barrier says that
 // the next slice has come. Behind the last slice zeros are copied, which nobody multiplies.
-template <class T, class SliceA, class SliceB, MmaTile kTile>
+template <class T, class SliceA, class SliceB, MmaTile kTile, class CopiesA, class CopiesB>
 __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPart& own,
-                                               typename SliceA::Copies& copies_a,
-                                               typename SliceB::Copies& copies_b, WarpSum& sum) {
+                                               CopiesA& copies_a, CopiesB& copies_b, WarpSum& sum) {
   static_assert(kSteps == 2, "two sets of fragments");
   constexpr int kStage = SliceA::kElements + SliceB::kElements;
   const Slices slices = Slices::of<T>(steps);
@@ -117,9 +116,9 @@ __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPar
   };
   const auto start = [&](int half, int depth, int at) __attribute__((always_inline)) {
     KG_UNROLL
-    for (int i = half; i < SliceA::Copies::kCount; i += 2) copies_a.start(i, depth, at);
+    for (int i = half; i < CopiesA::kCount; i += 2) copies_a.start(i, depth, at);
     KG_UNROLL
-    for (int i = half; i < SliceB::Copies::kCount; i += 2) copies_b.start(i, depth, at);
+    for (int i = half; i < CopiesB::kCount; i += 2) copies_b.start(i, depth, at);
   };
   const auto go_on = [&]() __attribute__((always_inline)) {
     copies_a.advance();

@@ -45,10 +45,14 @@ Split whole(const BasicProblem<T>& problem) {
 template <class T> // float, f16, bf16
 void run_naive(const BasicProblem<T>& problem, Stream& stream);
 void run_tiled(const Problem& problem, const Split& split, Stream& stream);
+void run_tiled_wide(const Problem& problem, Stream& stream);
+TileShape tile_shape_of_tiled(const Problem& problem);
 template <class T> // float, f16, bf16
 void run_skinny(const BasicProblem<T>& problem, Stream& stream);
 template <class T> // float, with Math::tf32, f16, bf16
 void run_mma(const BasicProblem<T>& problem, const Split& split, Stream& stream);
+template <class T>
+TileShape tile_shape_of_mma(const BasicProblem<T>& problem);
 template <class T> // float, f16, bf16
 void run_split_k(const BasicProblem<T>& problem, Stream& stream);
 

@@ -1,34 +1,64 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Networks for images, with the names that torchvision's files have.
+// Networks for images, with the names that torchvision's files have. Their training is that of
+// their papers: stochastic gradient descent with momentum.
 #include "models/images.h"
 #include "models/initial_values.h"
+#include "models/layers.h"
 #include "models/model.h"
 #include "models/parts.h"
 #include "runtime/error.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace kg::models {
 namespace {
 
-// Begins with the input and ends with the classes; `network` is between the two.
+// 0.1 for a batch of 256, and in proportion: Goyal et al., arXiv 1706.02677, section 2.1.
+optimizer::Step settings(std::int64_t batch) {
+  return {.rate = 0.1 * static_cast<double>(batch) / 256, .beta1 = 0.9, .decay = 1e-4};
+}
+
+std::vector<std::int32_t> random_classes(std::uint64_t seed, std::int64_t count,
+                                         std::int64_t classes) {
+  std::vector<std::int32_t> chosen;
+  for (const float value : uniform(seed, "targets", count, 0.5, 0.5))
+    chosen.push_back(static_cast<std::int32_t>(
+        std::min(static_cast<std::int64_t>(value * static_cast<float>(classes)), classes - 1)));
+  return chosen;
+}
+
+// Begins with the input and ends with the classes, or their loss; `network` is between the two.
 template <class Network>
-Model made(std::string name, const ImageConfig& config, const Network& network) {
+Model made(std::string name, const ImageConfig& config, Purpose purpose, const Network& network) {
   require(config.batch > 0 && config.size >= 32 && config.classes > 0 && config.narrower > 0,
           name + ": batch, classes and narrower must be above 0, size at least 32");
   Model model{.name = std::move(name)};
   model.item = "images";
   model.items = config.batch;
   constexpr std::int64_t kColours = 3;
-  const Tensor x = model.tape.input("x", config.batch, kColours * config.size * config.size);
-  model.output =
-      network(model.tape, Images{x, kColours, config.size, config.size, config.layout}).tensor;
-  model.tape.keep(model.output);
-  model.fill_inputs = [x, size = config.size, last = config.layout == Layout::nhwc](
-                          Execution& execution, std::uint64_t seed) {
+  Tape& tape = model.tape;
+  const Tensor x =
+      tape.input("x", config.batch, kColours * config.size * config.size, config.dtype);
+  model.output = network(tape, Images{x, kColours, config.size, config.size, config.layout}).tensor;
+  tape.keep(model.output);
+  Tensor targets;
+  if (purpose == Purpose::training) {
+    const Layer here(tape, "loss");
+    targets = tape.input("targets", config.batch, 1, Dtype::i32);
+    tape.keep(model.loss = cross_entropy(tape, model.output, targets));
+    tape.backward();
+    optimise(tape, optimizer::Kind::momentum, settings(config.batch));
+  }
+  model.fill_inputs = [=, size = config.size, last = config.layout == Layout::nhwc,
+                       classes = config.classes](Execution& execution, std::uint64_t seed) {
+    if (targets.exists()) {
+      const std::vector<std::int32_t> chosen = random_classes(seed, targets.rows, classes);
+      execution.write(targets, std::span<const std::int32_t>(chosen));
+    }
     const std::vector<float> values = uniform(seed, "x", x.size(), 0, 1);
     const std::vector<float> in_memory =
         last ? with_channels_last(values, kColours, size * size) : values;
@@ -37,40 +67,63 @@ Model made(std::string name, const ImageConfig& config, const Network& network) 
   return model;
 }
 
+// "conv1" is followed by "bn1", "downsample.0" by "downsample.1".
+std::string batchnorm_of(std::string convolution) {
+  const std::size_t conv = convolution.rfind("conv");
+  if (conv != std::string::npos) return convolution.replace(conv, 4, "bn");
+  return convolution.replace(convolution.size() - 1, 1, "1");
+}
+
+// What all of its blocks share.
+struct Resnet {
+  Tape& tape;
+  Batchnorms batchnorms;
+};
+
+// A convolution with the batchnorm behind it, which gives what comes out the size `gain`.
+Images normalised(const Resnet& at, const std::string& name, const Images& x, std::int64_t channels,
+                  Window window, double gain = 1) {
+  if (at.batchnorms == Batchnorms::folded)
+    return convolution(at.tape, name, x, {channels, window, gain});
+  const Images y = convolution(at.tape, name, x, {channels, window, 1, false});
+  return batchnorm(at.tape, batchnorm_of(name), y,
+                   at.batchnorms == Batchnorms::batch ? Statistics::batch : Statistics::running,
+                   gain);
+}
+
 // He et al., "Deep residual learning for image recognition", arXiv 1512.03385, figure 5. The stride
 // is in the 3 x 3 convolution, as in torchvision.
-struct ResnetBlock {
+struct Block {
   std::string name;
   std::int64_t channels, stride;
 };
 
 // The last convolution of a block begins small, so that what the blocks add up to stays of one size
-// (Goyal et al., arXiv 1706.02677, section 5.1, begin with 0).
+// (Goyal et al., section 5.1, begin with 0).
 constexpr double kLastGain = 0.25;
 
-Images shortcut(Tape& tape, const ResnetBlock& block, const Images& x, std::int64_t channels) {
+Images shortcut(const Resnet& at, const Block& block, const Images& x, std::int64_t channels) {
   if (block.stride == 1 && x.channels == channels) return x;
-  return convolution(tape, block.name + ".downsample.0", x, channels, {.stride = block.stride},
-                     0.7);
+  return normalised(at, block.name + ".downsample.0", x, channels, {.stride = block.stride}, 0.7);
 }
 
-Images basic(Tape& tape, const ResnetBlock& block, const Images& x) {
-  const Layer here(tape, block.name);
-  Images y = relu(tape, convolution(tape, block.name + ".conv1", x, block.channels,
-                                    {.kernel = 3, .stride = block.stride, .padding = 1}));
-  y = convolution(tape, block.name + ".conv2", y, block.channels, {.kernel = 3, .padding = 1},
-                  kLastGain);
-  return relu(tape, add(tape, y, shortcut(tape, block, x, block.channels)));
+Images basic(const Resnet& at, const Block& block, const Images& x) {
+  const Layer here(at.tape, block.name);
+  Images y = relu(at.tape, normalised(at, block.name + ".conv1", x, block.channels,
+                                      {.kernel = 3, .stride = block.stride, .padding = 1}));
+  y = normalised(at, block.name + ".conv2", y, block.channels, {.kernel = 3, .padding = 1},
+                 kLastGain);
+  return relu(at.tape, add(at.tape, y, shortcut(at, block, x, block.channels)));
 }
 
-Images bottleneck(Tape& tape, const ResnetBlock& block, const Images& x) {
-  const Layer here(tape, block.name);
+Images bottleneck(const Resnet& at, const Block& block, const Images& x) {
+  const Layer here(at.tape, block.name);
   const std::int64_t wide = 4 * block.channels;
-  Images y = relu(tape, convolution(tape, block.name + ".conv1", x, block.channels, {}));
-  y = relu(tape, convolution(tape, block.name + ".conv2", y, block.channels,
-                             {.kernel = 3, .stride = block.stride, .padding = 1}));
-  y = convolution(tape, block.name + ".conv3", y, wide, {}, kLastGain);
-  return relu(tape, add(tape, y, shortcut(tape, block, x, wide)));
+  Images y = relu(at.tape, normalised(at, block.name + ".conv1", x, block.channels, {}));
+  y = relu(at.tape, normalised(at, block.name + ".conv2", y, block.channels,
+                               {.kernel = 3, .stride = block.stride, .padding = 1}));
+  y = normalised(at, block.name + ".conv3", y, wide, {}, kLastGain);
+  return relu(at.tape, add(at.tape, y, shortcut(at, block, x, wide)));
 }
 
 std::array<int, 4> blocks_of(int depth) {
@@ -84,32 +137,34 @@ std::array<int, 4> blocks_of(int depth) {
 
 } // namespace
 
-Model resnet(int depth, const ImageConfig& config) {
+Model resnet(int depth, const ImageConfig& config, Purpose purpose) {
   const std::array<int, 4> blocks = blocks_of(depth);
-  return made("resnet" + std::to_string(depth), config, [&](Tape& tape, Images x) {
+  require(config.batchnorms != Batchnorms::batch || purpose == Purpose::training,
+          "resnet: the statistics of a batch are for training");
+  return made("resnet" + std::to_string(depth), config, purpose, [&](Tape& tape, Images x) {
+    const Resnet at{tape, purpose == Purpose::training ? Batchnorms::batch : config.batchnorms};
     std::int64_t channels = 64 / config.narrower;
-    x = relu(tape,
-             convolution(tape, "conv1", x, channels, {.kernel = 7, .stride = 2, .padding = 3}));
+    x = relu(tape, normalised(at, "conv1", x, channels, {.kernel = 7, .stride = 2, .padding = 3}));
     x = max_pool(tape, x, {.kernel = 3, .stride = 2, .padding = 1});
     for (int stage = 0; stage < 4; ++stage, channels *= 2)
       for (int i = 0; i < blocks[static_cast<std::size_t>(stage)]; ++i) {
-        const ResnetBlock block{"layer" + std::to_string(stage + 1) + "." + std::to_string(i),
-                                channels, stage > 0 && i == 0 ? 2 : 1};
-        x = depth == 18 ? basic(tape, block, x) : bottleneck(tape, block, x);
+        const Block block{"layer" + std::to_string(stage + 1) + "." + std::to_string(i), channels,
+                          stage > 0 && i == 0 ? 2 : 1};
+        x = depth == 18 ? basic(at, block, x) : bottleneck(at, block, x);
       }
     return classify(tape, "fc", global_average(tape, x), config.classes);
   });
 }
 
 // Krizhevsky, "One weird trick for parallelizing convolutional neural networks", arXiv 1404.5997:
-// AlexNet on one device, as torchvision has it, whose images are of 224 x 224.
-Model alexnet(const ImageConfig& config) {
+// AlexNet on one device, as torchvision has it, whose images are of 224 x 224. Without dropout.
+Model alexnet(const ImageConfig& config, Purpose purpose) {
   require(config.size == 224, "alexnet: its images are of 224 x 224");
-  return made("alexnet", config, [&](Tape& tape, Images x) {
+  return made("alexnet", config, purpose, [&](Tape& tape, Images x) {
     const auto convolved = [&](int number, std::int64_t channels, Window window) {
       const std::string name = "features." + std::to_string(number);
       const Layer here(tape, name);
-      return relu(tape, convolution(tape, name, x, channels / config.narrower, window));
+      return relu(tape, convolution(tape, name, x, {channels / config.narrower, window}));
     };
     const auto dense = [&](int number, std::int64_t features) {
       const std::string name = "classifier." + std::to_string(number);

@@ -117,15 +117,14 @@ Tensor linear_of(Tape& tape, Tensor x, Tensor weight, Tensor bias) {
 }
 
 template <class T>
-Tensor bias_gelu_of(Tape& tape, Tensor x, Tensor bias) {
-  using bias_gelu::Form;
+Tensor bias_gelu_of(Tape& tape, Tensor x, Tensor bias, kg::bias_gelu::Form form) {
   const Tensor y = like(tape, "gelu", x);
   tape.step({.op = "bias_gelu",
              .reads = {x, bias},
              .writes = {y},
              .work = kg::bias_gelu::work(dtype_of<T>, x.rows, x.cols),
              .run = [=](const Run& run) {
-               kg::bias_gelu::run(Form::erf, run.at.as<T>(x), run.at.as<T>(bias), run.at.as<T>(y),
+               kg::bias_gelu::run(form, run.at.as<T>(x), run.at.as<T>(bias), run.at.as<T>(y),
                                   x.rows, x.cols, kg::bias_gelu::Variant::automatic, run.stream);
              }});
   tape.on_backward([=](Tape& tape) {
@@ -142,8 +141,8 @@ Tensor bias_gelu_of(Tape& tape, Tensor x, Tensor bias) {
                .run = [=](const Run& run) {
                  const op::Arrays<T> arrays{run.at.as<T>(x), run.at.as<T>(bias), run.at.as<T>(dy),
                                             run.at.as<T>(dx), run.at.as<T>(dbias)};
-                 op::run(Form::erf, arrays, run.at.at(workspace), x.rows, x.cols,
-                         op::Variant::automatic, run.stream);
+                 op::run(form, arrays, run.at.at(workspace), x.rows, x.cols, op::Variant::automatic,
+                         run.stream);
                }});
     add_gradient(tape, x, dx);
     add_gradient(tape, bias, dbias);
@@ -181,6 +180,22 @@ Tensor swiglu_of(Tape& tape, Tensor x) {
   return y;
 }
 
+template <class T>
+Tensor add_of(Tape& tape, Tensor a, Tensor b) {
+  const Tensor sum = like(tape, "sum", a);
+  tape.step({.op = "elementwise",
+             .reads = {a, b},
+             .writes = {sum},
+             .work = elementwise::work(dtype_of<T>, a.size()),
+             .run = [=](const Run& run) {
+               elementwise::run(elementwise::Op::add, run.at.as<T>(a), run.at.as<T>(b),
+                                run.at.as<T>(sum), a.size(), elementwise::Variant::automatic,
+                                run.stream);
+             }});
+  tape.on_backward([=](Tape& tape) { share_gradient(tape, sum, a, b); });
+  return sum;
+}
+
 } // namespace
 
 Tensor weight(Tape& tape, std::vector<Part> parts, std::int64_t inputs, double spread,
@@ -208,14 +223,27 @@ void add_gradient(Tape& tape, Tensor of, Tensor contribution) {
   });
 }
 
+void share_gradient(Tape& tape, Tensor sum, Tensor a, Tensor b) {
+  for (const Tensor& term : {a, b}) {
+    require(!tape.gradient(term).exists(), tape.name(term) + ": it has a gradient before its sum");
+    tape.set_gradient(term, tape.gradient(sum));
+  }
+}
+
+Tensor add(Tape& tape, Tensor a, Tensor b) {
+  require(a.rows == b.rows && a.cols == b.cols,
+          tape.name(a) + " and " + tape.name(b) + ": the terms of a sum have different shapes");
+  return with_element(a.dtype, [&](auto element) { return add_of<decltype(element)>(tape, a, b); });
+}
+
 Tensor linear(Tape& tape, Tensor x, Tensor weight, Tensor bias) {
   return with_element(
       x.dtype, [&](auto element) { return linear_of<decltype(element)>(tape, x, weight, bias); });
 }
 
-Tensor bias_gelu(Tape& tape, Tensor x, Tensor bias) {
-  return with_element(x.dtype,
-                      [&](auto element) { return bias_gelu_of<decltype(element)>(tape, x, bias); });
+Tensor bias_gelu(Tape& tape, Tensor x, Tensor bias, kg::bias_gelu::Form form) {
+  return with_element(
+      x.dtype, [&](auto element) { return bias_gelu_of<decltype(element)>(tape, x, bias, form); });
 }
 
 Tensor swiglu(Tape& tape, Tensor x) {

@@ -33,6 +33,8 @@ class Execution {
   // The same with the nanoseconds that each of its steps took, in order.
   std::vector<double> run_timed(Phase phase);
   std::vector<Step> steps(Phase phase) const;
+  // The last phase update left everything as it was: it is none of those that are counted.
+  void take_back_update() { --updates_; }
 
   // Memory is poisoned (NaN) before the step that writes it first, and after the one that reads it
   // last, so that a wrong lifetime cannot go unnoticed.

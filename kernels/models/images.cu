@@ -1,36 +1,29 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Layers of images with weights for each channel of theirs: convolutions, and the linear layers
+// behind them.
 #include "models/images.h"
 
-#include "activation/activation.h"
 #include "conv2d/conv2d.h"
-#include "elementwise/elementwise.h"
+#include "conv2d_backward/conv2d_backward.h"
+#include "models/element.h"
 #include "models/layers.h"
-#include "pooling/pooling.h"
 
 #include <cmath>
 
 namespace kg::models {
 namespace {
 
-window::Axis axis(Window window) {
-  return {.kernel = window.kernel,
-          .stride = window.stride,
-          .pad_before = window.padding,
-          .pad_after = window.padding};
-}
+using conv2d_backward::Gradient;
 
-Images images(Tape& tape, const char* name, const Images& like, std::int64_t channels,
-              std::int64_t height, std::int64_t width) {
-  return {tape.temporary(name, like.tensor.rows, channels * height * width), channels, height,
-          width, like.layout};
-}
+constexpr double kBiasSpread = 0.1;
 
 // A matrix of a row per output, whose inputs are channels of so many places each; files give it the
 // dimensions `in_files` behind the first.
 Tensor weights(Tape& tape, const std::string& name, std::int64_t outputs, const Images& x,
                std::int64_t places, std::vector<std::int64_t> in_files, double gain) {
-  Parameter parameter{.value = {-1, outputs, x.channels * places},
+  Parameter parameter{.value = {-1, outputs, x.channels * places, x.tensor.dtype},
                       .parts = {{name + ".weight", outputs}},
                       .inner = std::move(in_files)};
   if (x.layout == Layout::nhwc) parameter.channels_last = x.channels;
@@ -38,102 +31,102 @@ Tensor weights(Tape& tape, const std::string& name, std::int64_t outputs, const 
   return tape.parameter(std::move(parameter));
 }
 
-constexpr double kBiasSpread = 0.1;
-
-Images pool(Tape& tape, const Images& x, pooling::Kind kind, Window window) {
-  pooling::Problem problem;
-  problem.batch = x.tensor.rows;
-  problem.channels = x.channels;
-  problem.height = x.height;
-  problem.width = x.width;
-  problem.vertical = problem.horizontal = axis(window);
-  problem.layout = x.layout;
-  const Images y = images(tape, "pool", x, x.channels, problem.out_height(), problem.out_width());
-  tape.step({.op = "pooling",
-             .reads = {x.tensor},
-             .writes = {y.tensor},
-             .work = pooling::work(Dtype::f32, problem),
-             .run = [=](const Run& run) {
-               pooling::run(kind, problem, run.at.f32(x.tensor), run.at.f32(y.tensor),
-                            pooling::Variant::automatic, run.stream);
-             }});
-  return y;
+Tensor bias_of(Tape& tape, const std::string& name, std::int64_t outputs, Dtype dtype) {
+  return vector(tape, {{name + ".bias", outputs}}, 0, kBiasSpread, dtype);
 }
 
-} // namespace
-
-Images convolution(Tape& tape, const std::string& name, const Images& x, std::int64_t channels,
-                   Window window, double gain) {
+conv2d::Geometry geometry_of(const Images& x, const Convolution& what) {
+  const window::Axis axis{.kernel = what.window.kernel,
+                          .stride = what.window.stride,
+                          .pad_before = what.window.padding,
+                          .pad_after = what.window.padding};
   conv2d::Geometry geometry;
   geometry.batch = x.tensor.rows;
   geometry.in_channels = x.channels;
   geometry.height = x.height;
   geometry.width = x.width;
-  geometry.out_channels = channels;
-  geometry.vertical = geometry.horizontal = axis(window);
+  geometry.out_channels = what.channels;
+  geometry.vertical = geometry.horizontal = axis;
   geometry.layout = x.layout;
-  const Tensor w = weights(tape, name, channels, x, geometry.taps(),
-                           {x.channels, window.kernel, window.kernel}, gain);
-  const Tensor bias = vector(tape, {{name + ".bias", channels}}, 0, kBiasSpread);
-  const Images y = images(tape, "conv", x, channels, geometry.out_height(), geometry.out_width());
+  return geometry;
+}
+
+// The gradient by `of`, which is the convolution's input, its weights or its bias.
+template <class T>
+void add_gradient_by(Tape& tape, Gradient gradient, const conv2d::Geometry& geometry, Tensor of,
+                     Tensor dy, Tensor x, Tensor weights) {
+  namespace op = conv2d_backward;
+  const Tensor result =
+      tape.temporary("conv.d" + std::string(name(gradient)), of.rows, of.cols, of.dtype);
   const Tensor workspace =
-      tape.workspace(conv2d::workspace_bytes<float>(geometry, conv2d::Variant::automatic));
+      tape.workspace(op::workspace_bytes<T>(gradient, geometry, op::Variant::automatic));
+  tape.step({.op = "conv2d_backward",
+             .reads = {dy, gradient == Gradient::weights ? x : Tensor{},
+                       gradient == Gradient::input ? weights : Tensor{}},
+             .writes = {result, workspace},
+             .work = op::work(gradient, dtype_of<T>, geometry),
+             .run = [=](const Run& run) {
+               const op::Problem<T> problem{geometry,
+                                            run.at.as<T>(dy),
+                                            run.at.as<T>(x),
+                                            run.at.as<T>(weights),
+                                            run.at.as<T>(result),
+                                            run.at.at(workspace)};
+               op::run(gradient, problem, op::Variant::automatic, run.stream);
+             }});
+  add_gradient(tape, of, result);
+}
+
+template <class T>
+Images convolution_of(Tape& tape, const std::string& name, const Images& x,
+                      const Convolution& what) {
+  const conv2d::Geometry geometry = geometry_of(x, what);
+  const std::int64_t kernel = what.window.kernel;
+  const Tensor w = weights(tape, name, what.channels, x, geometry.taps(),
+                           {x.channels, kernel, kernel}, what.gain);
+  const Tensor bias = what.bias ? bias_of(tape, name, what.channels, x.tensor.dtype) : Tensor{};
+  const std::int64_t height = geometry.out_height(), width = geometry.out_width();
+  const Tensor y =
+      tape.temporary("conv", x.tensor.rows, what.channels * height * width, x.tensor.dtype);
+  const Tensor workspace =
+      tape.workspace(conv2d::workspace_bytes<T>(geometry, conv2d::Variant::automatic));
   tape.step({.op = "conv2d",
              .reads = {x.tensor, w, bias},
-             .writes = {y.tensor, workspace},
-             .work = conv2d::work(Dtype::f32, geometry),
-             .run = [=](const Run& run) {
-               const conv2d::Problem<float> problem{.geometry = geometry,
-                                                    .x = run.at.f32(x.tensor),
-                                                    .weights = run.at.f32(w),
-                                                    .bias = run.at.f32(bias),
-                                                    .y = run.at.f32(y.tensor),
-                                                    .workspace = run.at.at(workspace)};
+             .writes = {y, workspace},
+             .work = conv2d::work(dtype_of<T>, geometry),
+             .run = [=, x = x.tensor](const Run& run) {
+               const conv2d::Problem<T> problem{.geometry = geometry,
+                                                .x = run.at.as<T>(x),
+                                                .weights = run.at.as<T>(w),
+                                                .bias = run.at.as<T>(bias),
+                                                .y = run.at.as<T>(y),
+                                                .workspace = run.at.at(workspace)};
                conv2d::run(problem, conv2d::Variant::automatic, run.stream);
              }});
-  return y;
+  tape.on_backward([=, x = x.tensor](Tape& tape) {
+    const Tensor dy = tape.gradient(y);
+    const auto by = [&](Gradient gradient, Tensor of) {
+      add_gradient_by<T>(tape, gradient, geometry, of, dy, x, w);
+    };
+    by(Gradient::weights, w);
+    if (bias.exists()) by(Gradient::bias, bias);
+    if (tape.differentiable(x)) by(Gradient::input, x);
+  });
+  return {y, what.channels, height, width, x.layout};
 }
 
-Images relu(Tape& tape, const Images& x) {
-  const Images y = images(tape, "relu", x, x.channels, x.height, x.width);
-  tape.step({.op = "activation",
-             .reads = {x.tensor},
-             .writes = {y.tensor},
-             .work = activation::work(Dtype::f32, x.tensor.size()),
-             .run = [=](const Run& run) {
-               activation::run(activation::Function::relu, run.at.f32(x.tensor),
-                               run.at.f32(y.tensor), x.tensor.size(),
-                               activation::Variant::automatic, run.stream);
-             }});
-  return y;
-}
+} // namespace
 
-Images add(Tape& tape, const Images& a, const Images& b) {
-  const Images y = images(tape, "sum", a, a.channels, a.height, a.width);
-  tape.step({.op = "elementwise",
-             .reads = {a.tensor, b.tensor},
-             .writes = {y.tensor},
-             .work = elementwise::work(Dtype::f32, a.tensor.size()),
-             .run = [=](const Run& run) {
-               elementwise::run(elementwise::Op::add, run.at.f32(a.tensor), run.at.f32(b.tensor),
-                                run.at.f32(y.tensor), a.tensor.size(),
-                                elementwise::Variant::automatic, run.stream);
-             }});
-  return y;
-}
-
-Images max_pool(Tape& tape, const Images& x, Window window) {
-  return pool(tape, x, pooling::Kind::max, window);
-}
-
-Images global_average(Tape& tape, const Images& x) {
-  return pool(tape, x, pooling::Kind::average_include_padding, {.kernel = x.height});
+Images convolution(Tape& tape, const std::string& name, const Images& x, const Convolution& what) {
+  return with_element(x.tensor.dtype, [&](auto element) {
+    return convolution_of<decltype(element)>(tape, name, x, what);
+  });
 }
 
 Images classify(Tape& tape, const std::string& name, const Images& x, std::int64_t features) {
   const Tensor w =
       weights(tape, name, features, x, x.places(), {x.channels * x.places()}, 1 / std::sqrt(2));
-  const Tensor bias = vector(tape, {{name + ".bias", features}}, 0, kBiasSpread);
+  const Tensor bias = bias_of(tape, name, features, x.tensor.dtype);
   return {linear(tape, x.tensor, w, bias), features, 1, 1, x.layout};
 }
 

@@ -6,10 +6,12 @@
 // tokens or samples, columns their features.
 #pragma once
 
+#include "bias_gelu/form.h"
 #include "models/tape.h"
 #include "optimizer/optimizer.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,10 +29,12 @@ Tensor vector(Tape& tape, std::vector<Part> parts, double centre, double spread,
 
 // x W^T + b. Without a bias: x W^T.
 Tensor linear(Tape& tape, Tensor x, Tensor weight, Tensor bias = {});
-// gelu(x + b), by the error function.
-Tensor bias_gelu(Tape& tape, Tensor x, Tensor bias);
+// gelu(x + b).
+Tensor bias_gelu(Tape& tape, Tensor x, Tensor bias,
+                 kg::bias_gelu::Form form = kg::bias_gelu::Form::erf);
 // silu of the first half of the columns times the second.
 Tensor swiglu(Tape& tape, Tensor x);
+Tensor add(Tape& tape, Tensor a, Tensor b);
 
 // --- Norms
 
@@ -40,15 +44,16 @@ struct Normed {
 };
 Tensor rmsnorm(Tape& tape, Tensor x, Tensor gamma, float epsilon);
 Normed add_rmsnorm(Tape& tape, Tensor x, Tensor residual, Tensor gamma, float epsilon);
+Tensor layernorm(Tape& tape, Tensor x, Tensor gamma, Tensor beta, float epsilon);
 
 // --- Sequences
 
 struct Tokens {
   std::int64_t batch = 0;
   std::int64_t sequence = 0;
-  Tensor ids;     // batch x sequence words
-  Tensor order;   // for the gradient: the tokens sorted by their word,
-  Tensor offsets; // and where each word's begin; vocabulary + 1
+  Tensor ids = {};     // batch x sequence words
+  Tensor order = {};   // for the gradient: the tokens sorted by their word,
+  Tensor offsets = {}; // and where each word's begin; vocabulary + 1
   std::int64_t count() const { return batch * sequence; }
 };
 
@@ -63,13 +68,23 @@ struct Heads {
 // Rows of the table.
 Tensor embed(Tape& tape, Tensor table, const Tokens& tokens);
 
-// Cosines and sines of the angles of `count` positions, and which position each token has.
+// The words of a text, sorted: those of one word in their order, and where each word's begin.
+struct Sorted {
+  std::vector<std::int32_t> order, offsets;
+};
+Sorted sorted(std::span<const std::int32_t> words, std::int64_t vocabulary);
+
+// Which position each token has: as words of a table that is learned, Radford et al., "Language
+// models are unsupervised multitask learners", 2019; and where positions are angles, their cosines
+// and sines.
 struct Positions {
-  Tensor cosine, sine, of_token;
+  Tokens learned = {};
+  Tensor cosine = {}, sine = {};
   std::int64_t count = 0;
 };
-Positions positions(Tape& tape, const Tokens& tokens, std::int64_t count, std::int64_t depth,
-                    double base);
+Positions learned_positions(Tape& tape, const Tokens& tokens, std::int64_t count);
+Positions rotary_positions(Tape& tape, const Tokens& tokens, std::int64_t count, std::int64_t depth,
+                           double base);
 
 // Turns the heads of queries and keys by their positions, in place.
 void rotate(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions);
@@ -115,11 +130,15 @@ Tensor mean_square_error(Tape& tape, Tensor y, Tensor target);
 
 // --- Training
 
-// One AdamW step of all parameters that have a gradient, as the phase update. Call it last.
-void adamw(Tape& tape, const optimizer::Step& settings);
+// One step of all parameters that have a gradient, as the phase update. Call it last. Of 16 bits it
+// takes the scale of the loss back, and is skipped where a gradient is not finite (loss_scale.h).
+void optimise(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings);
 
 // What one of several uses of a tensor adds to its gradient. `contribution` is given away: the sum
 // is written over it.
 void add_gradient(Tape& tape, Tensor of, Tensor contribution);
+// A sum hands its gradient to both of its terms, which must have none yet. They share one tensor,
+// which nobody writes to afterwards: add_gradient writes over what comes, not over what is there.
+void share_gradient(Tape& tape, Tensor sum, Tensor a, Tensor b);
 
 } // namespace kg::models

@@ -42,7 +42,8 @@ Model mlp(const MlpConfig& config, Purpose purpose) {
     target = tape.input("target", config.batch, config.dim, config.dtype);
     tape.keep(model.loss = mean_square_error(tape, x, target));
     tape.backward();
-    adamw(tape, {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01});
+    optimise(tape, optimizer::Kind::adamw,
+             {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .decay = 0.01});
   }
   model.fill_inputs = [input, target](Execution& execution, std::uint64_t seed) {
     for (const Tensor& each : {input, target}) {

@@ -15,7 +15,7 @@
 
 namespace kg::models {
 
-enum class Purpose { inference, training }; // training: with loss, gradients and AdamW
+enum class Purpose { inference, training }; // training: with loss, gradients and the update
 
 struct Model {
   std::string name;
@@ -61,16 +61,23 @@ struct Generator {
 };
 Generator generator(const TransformerConfig& config, const Prompts& prompts);
 
-// A network for images, in inference. Its batchnorms are folded into its convolutions.
+// Where batchnorms are folded, each is a bias of the convolution before it. Otherwise inference
+// takes their running statistics; training always takes the batch's.
+enum class Batchnorms { folded, running, batch };
+
+// A network for images; its loss is the mean cross entropy of each image's class.
 struct ImageConfig {
   std::int64_t batch = 1;
   std::int64_t size = 224; // of each side
   std::int64_t classes = 1000;
   std::int64_t narrower = 1; // divides all numbers of channels: 1 is the network of the paper
   Layout layout = Layout::nhwc;
+  Batchnorms batchnorms = Batchnorms::folded;
+  Dtype dtype = Dtype::f32;
 };
-Model resnet(int depth, const ImageConfig& config); // 18, 50 or 101
-Model alexnet(const ImageConfig& config);
+Model resnet(int depth, const ImageConfig& config, // 18, 50 or 101
+             Purpose purpose = Purpose::inference);
+Model alexnet(const ImageConfig& config, Purpose purpose = Purpose::inference);
 
 // Gives a transformer its tokens and, for training, the target of each; what is derived of them,
 // too. Throws Error on a token that is no word.

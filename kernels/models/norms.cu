@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers.h"
 
+#include "layernorm/layernorm.h"
+#include "layernorm_backward/layernorm_backward.h"
 #include "models/element.h"
 #include "residual_rmsnorm/residual_rmsnorm.h"
 #include "rmsnorm/rmsnorm.h"
@@ -74,14 +76,50 @@ Normed add_rmsnorm_of(Tape& tape, Tensor x, Tensor residual, Tensor gamma, float
                           run.at.as<T>(gamma), epsilon, run.at.f32(rstd), op::Variant::automatic,
                           run.stream);
              }});
-  // A sum hands its gradient to both of its terms. They share one tensor, which nobody writes to
-  // afterwards: add_gradient writes over what comes, not over what is there.
   tape.on_backward([=](Tape& tape) {
     add_gradient(tape, sum, norm_gradient<T>(tape, sum, gamma, rstd, tape.gradient(y)));
-    tape.set_gradient(x, tape.gradient(sum));
-    tape.set_gradient(residual, tape.gradient(sum));
+    share_gradient(tape, sum, x, residual);
   });
   return {sum, y};
+}
+
+template <class T>
+Tensor layernorm_of(Tape& tape, Tensor x, Tensor gamma, Tensor beta, float epsilon) {
+  const Tensor y = tape.temporary("layernorm", x.rows, x.cols, x.dtype);
+  const Tensor mean = tape.temporary("layernorm.mean", x.rows, 1);
+  const Tensor rstd = tape.temporary("layernorm.rstd", x.rows, 1);
+  tape.step({.op = "layernorm",
+             .reads = {x, gamma, beta},
+             .writes = {y, mean, rstd},
+             .work = layernorm::work(dtype_of<T>, x.rows, x.cols),
+             .run = [=](const Run& run) {
+               layernorm::run(const_view<T>(run, x), run.at.as<T>(gamma), run.at.as<T>(beta),
+                              epsilon, view<T>(run, y), run.at.f32(mean), run.at.f32(rstd),
+                              layernorm::Variant::automatic, run.stream);
+             }});
+  tape.on_backward([=](Tape& tape) {
+    namespace op = layernorm_backward;
+    const Tensor dy = tape.gradient(y);
+    const Tensor dx = tape.temporary("layernorm.dx", x.rows, x.cols, x.dtype);
+    const Tensor dgamma = tape.temporary("layernorm.dgamma", gamma.rows, gamma.cols, gamma.dtype);
+    const Tensor dbeta = tape.temporary("layernorm.dbeta", beta.rows, beta.cols, beta.dtype);
+    const Tensor workspace =
+        tape.workspace(op::workspace_bytes(op::Variant::automatic, x.rows, x.cols));
+    tape.step({.op = "layernorm_backward",
+               .reads = {dy, x, gamma, mean, rstd},
+               .writes = {dx, dgamma, dbeta, workspace},
+               .work = op::work(dtype_of<T>, x.rows, x.cols),
+               .run = [=](const Run& run) {
+                 op::run(const_view<T>(run, dy), const_view<T>(run, x), run.at.as<T>(gamma),
+                         run.at.f32(mean), run.at.f32(rstd), view<T>(run, dx), run.at.as<T>(dgamma),
+                         run.at.as<T>(dbeta), run.at.at(workspace), op::Variant::automatic,
+                         run.stream);
+               }});
+    add_gradient(tape, gamma, dgamma);
+    add_gradient(tape, beta, dbeta);
+    add_gradient(tape, x, dx);
+  });
+  return y;
 }
 
 } // namespace
@@ -95,6 +133,12 @@ Tensor rmsnorm(Tape& tape, Tensor x, Tensor gamma, float epsilon) {
 Normed add_rmsnorm(Tape& tape, Tensor x, Tensor residual, Tensor gamma, float epsilon) {
   return with_element(x.dtype, [&](auto element) {
     return add_rmsnorm_of<decltype(element)>(tape, x, residual, gamma, epsilon);
+  });
+}
+
+Tensor layernorm(Tape& tape, Tensor x, Tensor gamma, Tensor beta, float epsilon) {
+  return with_element(x.dtype, [&](auto element) {
+    return layernorm_of<decltype(element)>(tape, x, gamma, beta, epsilon);
   });
 }
 

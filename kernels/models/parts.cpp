@@ -30,6 +30,7 @@ void each_part(const Tape& tape,
 }
 
 std::vector<std::int64_t> shape_of(const Parameter& parameter, const Part& part) {
+  if (parameter.by_inputs) return {parameter.value.cols, part.rows};
   std::vector<std::int64_t> shape = {part.rows};
   shape.insert(shape.end(), parameter.inner.begin(), parameter.inner.end());
   return shape;
@@ -47,6 +48,9 @@ std::vector<float> with_channels_first(std::span<const float> rows, std::int64_t
 
 void write_part(Execution& execution, const Parameter& parameter, std::int64_t row,
                 std::span<const float> values) {
+  if (parameter.by_inputs)
+    return execution.write(parameter.value,
+                           transposed(values, parameter.value.cols, parameter.value.rows));
   const std::int64_t channels = parameter.channels_last;
   if (channels == 0) return execution.write_rows(parameter.value, row, values);
   execution.write_rows(parameter.value, row,
@@ -54,8 +58,12 @@ void write_part(Execution& execution, const Parameter& parameter, std::int64_t r
 }
 
 std::vector<float> read_parts(const Execution& execution, const Parameter& parameter) {
+  return in_file_order(parameter, execution.read(parameter.value));
+}
+
+std::vector<float> in_file_order(const Parameter& parameter, std::vector<float> values) {
+  if (parameter.by_inputs) return transposed(values, parameter.value.rows, parameter.value.cols);
   const std::int64_t channels = parameter.channels_last;
-  std::vector<float> values = execution.read(parameter.value);
   return channels == 0 ? values
                        : with_channels_first(values, channels, parameter.value.cols / channels);
 }

@@ -29,5 +29,7 @@ std::vector<float> with_channels_first(std::span<const float> rows, std::int64_t
 void write_part(Execution& execution, const Parameter& parameter, std::int64_t row,
                 std::span<const float> values);
 std::vector<float> read_parts(const Execution& execution, const Parameter& parameter);
+// What lies in memory as the parameter does, its gradient for one, in a file's order.
+std::vector<float> in_file_order(const Parameter& parameter, std::vector<float> values);
 
 } // namespace kg::models

@@ -13,6 +13,7 @@
 #include "runtime/error.h"
 
 #include <cmath>
+#include <utility>
 
 namespace kg::models {
 namespace {
@@ -72,11 +73,11 @@ void turn(Tape& tape, Tensor qkv, const Heads& heads, const Positions& positions
     p.positions = positions.count;
     p.cosine = at.f32(positions.cosine);
     p.sine = at.f32(positions.sine);
-    p.position = at.i32(positions.of_token);
+    p.position = at.i32(positions.learned.ids);
     return p;
   };
   tape.step({.op = "rope",
-             .reads = {qkv, positions.cosine, positions.sine, positions.of_token},
+             .reads = {qkv, positions.cosine, positions.sine, positions.learned.ids},
              .writes = {qkv},
              .work = rope::work(problem(tape.unplaced())),
              .run = [=](const Run& run) {
@@ -173,8 +174,38 @@ Tensor attention_of(Tape& tape, Tensor qkv, const Heads& heads, const Tokens& to
 
 } // namespace
 
-Positions positions(Tape& tape, const Tokens& tokens, std::int64_t count, std::int64_t depth,
-                    double base) {
+Sorted sorted(std::span<const std::int32_t> words, std::int64_t vocabulary) {
+  Sorted sorted{std::vector<std::int32_t>(words.size()),
+                std::vector<std::int32_t>(static_cast<std::size_t>(vocabulary) + 1, 0)};
+  for (const std::int32_t word : words) ++sorted.offsets[static_cast<std::size_t>(word) + 1];
+  for (std::size_t word = 1; word < sorted.offsets.size(); ++word)
+    sorted.offsets[word] += sorted.offsets[word - 1];
+  std::vector<std::int32_t> next = sorted.offsets;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto word = static_cast<std::size_t>(words[i]);
+    sorted.order[static_cast<std::size_t>(next[word]++)] = static_cast<std::int32_t>(i);
+  }
+  return sorted;
+}
+
+Positions learned_positions(Tape& tape, const Tokens& tokens, std::int64_t count) {
+  std::vector<std::int32_t> of_token;
+  for (std::int64_t token = 0; token < tokens.count(); ++token)
+    of_token.push_back(static_cast<std::int32_t>(token % tokens.sequence));
+  Positions positions{.learned = {tokens.batch, tokens.sequence}, .count = count};
+  if (tokens.order.exists()) {
+    Sorted by_position = sorted(of_token, count);
+    positions.learned.order =
+        tape.constant("positions.order", tokens.count(), 1, std::move(by_position.order));
+    positions.learned.offsets =
+        tape.constant("positions.offsets", count + 1, 1, std::move(by_position.offsets));
+  }
+  positions.learned.ids = tape.constant("positions", tokens.count(), 1, std::move(of_token));
+  return positions;
+}
+
+Positions rotary_positions(Tape& tape, const Tokens& tokens, std::int64_t count, std::int64_t depth,
+                           double base) {
   std::vector<float> cosine, sine;
   for (std::int64_t position = 0; position < count; ++position)
     for (std::int64_t pair = 0; pair < depth / 2; ++pair) {
@@ -183,12 +214,11 @@ Positions positions(Tape& tape, const Tokens& tokens, std::int64_t count, std::i
       cosine.push_back(static_cast<float>(std::cos(angle)));
       sine.push_back(static_cast<float>(std::sin(angle)));
     }
-  std::vector<std::int32_t> of_token;
-  for (std::int64_t token = 0; token < tokens.count(); ++token)
-    of_token.push_back(static_cast<std::int32_t>(token % tokens.sequence));
-  return {tape.constant("rope.cosine", count, depth / 2, std::move(cosine)),
-          tape.constant("rope.sine", count, depth / 2, std::move(sine)),
-          tape.constant("rope.position", tokens.count(), 1, std::move(of_token)), count};
+  // Without order: nobody learns them.
+  Positions positions = learned_positions(tape, {tokens.batch, tokens.sequence}, count);
+  positions.cosine = tape.constant("rope.cosine", count, depth / 2, std::move(cosine));
+  positions.sine = tape.constant("rope.sine", count, depth / 2, std::move(sine));
+  return positions;
 }
 
 Tensor embed(Tape& tape, Tensor table, const Tokens& tokens) {

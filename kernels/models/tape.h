@@ -88,6 +88,7 @@ struct Parameter {
   std::vector<std::int64_t> inner = {}; // its dimensions behind the rows, in files
   std::int64_t channels_last = 0; // not 0: files have a row channel by channel, so many; memory has
                                   // the channels last
+  bool by_inputs = false;         // files have a row per input: the transpose of what memory has
   double centre = 0;              // first values are uniform within centre +- spread
   double spread = 0;
 };

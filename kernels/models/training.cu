@@ -6,12 +6,18 @@
 
 #include "cross_entropy/cross_entropy.h"
 #include "cross_entropy_backward/cross_entropy_backward.h"
+#include "grad_norm/grad_norm.h"
 #include "models/element.h"
+#include "models/loss_scale.h"
 #include "pointwise_loss/pointwise_loss.h"
 #include "reduction/reduction.h"
 #include "runtime/error.h"
 
+#include <limits>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace kg::models {
 namespace {
@@ -35,11 +41,21 @@ Tensor mean(Tape& tape, Tensor x) {
   return y;
 }
 
-// Of a mean of so many each has this share of the gradient.
-Tensor shares(Tape& tape, Tensor of) {
-  const float share = static_cast<float>(1 / static_cast<double>(of.size()));
-  return tape.constant("share of the mean", of.rows, of.cols,
-                       std::vector<float>(static_cast<std::size_t>(of.size()), share), of.dtype);
+// Of a mean of so many each has this share of the gradient, times the scale of the loss where the
+// model is of 16 bits.
+Tensor shares(Tape& tape, Tensor of, Dtype model) {
+  const float share = static_cast<float>(first_scale(model) / static_cast<double>(of.size()));
+  const std::vector<float> values(static_cast<std::size_t>(of.size()), share);
+  if (model == Dtype::f32) return tape.constant(kLossShares, of.rows, of.cols, values);
+  const Tensor shares = tape.state(kLossShares, of.rows, of.cols, of.dtype);
+  const Tensor unscale = tape.state(kLossUnscale, 1, 1);
+  tape.prepare([=](const Run& run) {
+    const std::vector<std::byte> bytes = encoded(values, of.dtype);
+    copy_to_device(run.at.at(shares), bytes.data(), bytes.size(), run.stream);
+    const float inverse = 1 / first_scale(model);
+    copy_to_device(run.at.at(unscale), &inverse, sizeof(inverse), run.stream);
+  });
+  return shares;
 }
 
 template <class T>
@@ -64,7 +80,7 @@ Tensor cross_entropy_of(Tape& tape, Tensor logits, Tensor target) {
                kg::cross_entropy::run(problem(run.at), kg::cross_entropy::Variant::automatic,
                                       run.stream);
              }});
-  const Tensor share = shares(tape, losses);
+  const Tensor share = shares(tape, losses, logits.dtype);
   tape.on_backward([=](Tape& tape) {
     namespace op = cross_entropy_backward;
     const Tensor dlogits = tape.temporary("dlogits", logits.rows, logits.cols, logits.dtype);
@@ -96,7 +112,7 @@ template <class T>
 Tensor mean_square_error_of(Tape& tape, Tensor y, Tensor target) {
   namespace op = pointwise_loss;
   const Tensor losses = tape.temporary("loss", y.rows, y.cols, y.dtype);
-  const Tensor share = shares(tape, losses);
+  const Tensor share = shares(tape, losses, y.dtype);
   const auto step = [=](Tape& tape, op::Direction direction, Tensor result) {
     const auto problem = [=](const Addresses& at) {
       op::Problem<T> p;
@@ -126,28 +142,85 @@ Tensor mean_square_error_of(Tape& tape, Tensor y, Tensor target) {
   return mean<T>(tape, losses);
 }
 
+struct Trained {
+  Tensor value, gradient, master = {}, first = {}, second = {};
+};
+
+// The parameters of that type that have a gradient, with what an optimiser keeps of each.
+std::vector<Trained> trained(Tape& tape, Dtype dtype, optimizer::Kind kind) {
+  std::vector<Trained> all;
+  for (const Parameter& parameter : tape.parameters()) {
+    const Tensor value = parameter.value;
+    if (value.dtype != dtype || !tape.gradient(value).exists()) continue;
+    const auto moment = [&](const char* ending) {
+      return tape.state(parameter.parts.front().name + ending, value.rows, value.cols);
+    };
+    Trained each{value, tape.gradient(value)};
+    if (dtype != Dtype::f32) each.master = tape.master(value);
+    if (optimizer::has_first(kind)) each.first = moment(".first");
+    if (optimizer::has_second(kind)) each.second = moment(".second");
+    all.push_back(each);
+  }
+  return all;
+}
+
+// What all gradients together are; the optimiser reads scale and flag.
+struct Norm {
+  Tensor norm = {}, scale = {}, found_inf = {};
+};
+
+// Of these gradients and, so that one flag speaks of all, the norm of those before: it is not
+// finite where one of them is not, and the norm of both parts' norms is that of all.
 template <class T>
-void adamw_of(Tape& tape, const optimizer::Step& settings) {
-  using Row = optimizer::Parameter<T>;
-  struct Trained {
-    Tensor value, gradient, master, first, second;
+Norm norm_of(Tape& tape, const std::vector<Trained>& trained, Tensor before, Tensor unscale) {
+  using Row = grad_norm::Gradient<T>;
+  require(!before.exists() || dtype_of<T> == Dtype::f32, "optimise: 16 bits of two types");
+  const std::string type(name(dtype_of<T>));
+  const Norm norm{
+      tape.state("loss.norm." + type, 1, 1), tape.state("loss.rescale." + type, 1, 1),
+      tape.state(unscale.exists() ? kFoundInf : "loss.found_inf." + type, 1, 1, Dtype::i32)};
+  Step step{.op = "grad_norm"};
+  for (const Trained& each : trained) step.reads.push_back(each.gradient);
+  if (before.exists()) step.reads.push_back(before);
+  const auto rows = [reads = step.reads](const Addresses& at) {
+    std::vector<Row> rows;
+    for (const Tensor& each : reads) rows.push_back({each.size(), at.as<T>(each)});
+    return rows;
   };
-  tape.begin(Phase::update);
-  std::vector<Trained> trained;
+  std::int64_t elements = 0;
+  for (const Tensor& each : step.reads) elements += each.size();
+  const std::size_t bytes = grad_norm::table_bytes<T>(std::span<const Row>(rows(tape.unplaced())));
+  const Tensor memory =
+      tape.state("loss.norm.table." + type, static_cast<std::int64_t>(bytes / 4 + 1), 1);
+  const auto table = std::make_shared<grad_norm::Table<T>>();
+  tape.prepare([=](const Run& run) {
+    const grad_norm::Results results{run.at.f32(norm.norm), run.at.f32(norm.scale),
+                                     run.at.i32(norm.found_inf)};
+    *table = grad_norm::make_table<T>(std::span<const Row>(rows(run.at)), results,
+                                      run.at.at(memory), run.stream);
+  });
+  step.reads.insert(step.reads.end(), {memory, unscale});
+  step.writes = {norm.norm, norm.scale, norm.found_inf, memory};
+  step.work = grad_norm::work<T>(elements, unscale.exists());
+  step.run = [=](const Run& run) {
+    constexpr double kUnclipped = std::numeric_limits<double>::infinity();
+    grad_norm::run(*table, run.at.f32(unscale), kUnclipped, grad_norm::Variant::automatic,
+                   run.stream);
+  };
+  tape.step(std::move(step));
+  return norm;
+}
+
+template <class T>
+void update(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings,
+            const std::vector<Trained>& trained, const Norm& norm) {
+  using Row = optimizer::Parameter<T>;
   Step step{.op = "optimizer"};
   std::int64_t elements = 0;
-  for (const Parameter& parameter : tape.parameters()) {
-    const Tensor value = parameter.value, gradient = tape.gradient(value);
-    if (!gradient.exists()) continue;
-    const std::string& name = parameter.parts.front().name;
-    const bool rounded = value.dtype != Dtype::f32;
-    trained.push_back({value, gradient, rounded ? tape.master(value) : Tensor{},
-                       tape.state(name + ".first", value.rows, value.cols),
-                       tape.state(name + ".second", value.rows, value.cols)});
-    step.reads.insert(step.reads.end(), {gradient, value, trained.back().master});
-    step.writes.insert(step.writes.end(),
-                       {value, trained.back().master, trained.back().first, trained.back().second});
-    elements += value.size();
+  for (const Trained& each : trained) {
+    step.reads.insert(step.reads.end(), {each.gradient, each.value, each.master});
+    step.writes.insert(step.writes.end(), {each.value, each.master, each.first, each.second});
+    elements += each.value.size();
   }
   const auto rows = [trained](const Addresses& at) {
     std::vector<Row> rows;
@@ -161,19 +234,27 @@ void adamw_of(Tape& tape, const optimizer::Step& settings) {
     return rows;
   };
   const std::size_t bytes = optimizer::table_bytes<T>(std::span<const Row>(rows(tape.unplaced())));
-  const Tensor memory = tape.state("optimizer.table", static_cast<std::int64_t>(bytes / 4 + 1), 1);
+  const Tensor memory = tape.state("optimizer.table." + std::string(name(dtype_of<T>)),
+                                   static_cast<std::int64_t>(bytes / 4 + 1), 1);
   const auto table = std::make_shared<optimizer::Table<T>>();
   tape.prepare([=](const Run& run) {
     for (const Trained& each : trained)
       for (const Tensor& moment : {each.first, each.second})
-        fill_bytes(run.at.at(moment), 0, static_cast<std::size_t>(moment.bytes()), run.stream);
-    *table = optimizer::make_table<T>(optimizer::Kind::adamw, std::span<const Row>(rows(run.at)),
-                                      run.at.at(memory), run.stream);
+        if (moment.exists())
+          fill_bytes(run.at.at(moment), 0, static_cast<std::size_t>(moment.bytes()), run.stream);
+    *table = optimizer::make_table<T>(kind, std::span<const Row>(rows(run.at)), run.at.at(memory),
+                                      run.stream);
   });
-  step.reads.push_back(memory);
-  step.work = optimizer::work<T>(optimizer::Kind::adamw, elements, settings);
-  step.run = [=](const Run& run) {
+  step.reads.insert(step.reads.end(), {memory, norm.scale, norm.found_inf});
+  const auto at_device = [=](const Addresses& at) {
     optimizer::Step now = settings;
+    now.scale = at.f32(norm.scale);
+    now.found_inf = at.i32(norm.found_inf);
+    return now;
+  };
+  step.work = optimizer::work<T>(kind, elements, at_device(tape.unplaced()));
+  step.run = [=](const Run& run) {
+    optimizer::Step now = at_device(run.at);
     now.number = run.update;
     optimizer::run(*table, now, optimizer::Variant::automatic, run.stream);
   };
@@ -194,14 +275,27 @@ Tensor mean_square_error(Tape& tape, Tensor y, Tensor target) {
   });
 }
 
-void adamw(Tape& tape, const optimizer::Step& settings) {
-  require(!tape.parameters().empty(), "adamw: there are no parameters");
-  const Dtype dtype = tape.parameters().front().value.dtype;
-  for (const Parameter& each : tape.parameters())
-    require(each.value.dtype == dtype, "adamw: parameters of several types of elements");
-  // Gradients below f16's 6e-8 would be lost without a scale of the loss.
-  require(dtype != Dtype::f16, "models of f16 are for inference; bf16 and f32 can be trained");
-  with_element(dtype, [&](auto element) { adamw_of<decltype(element)>(tape, settings); });
+void optimise(Tape& tape, optimizer::Kind kind, const optimizer::Step& settings) {
+  tape.begin(Phase::update);
+  // f32 comes last, among which batchnorms' are where a model is of 16 bits.
+  std::vector<std::pair<Dtype, std::vector<Trained>>> all;
+  for (const Dtype dtype : {Dtype::f16, Dtype::bf16, Dtype::f32})
+    if (std::vector<Trained> some = trained(tape, dtype, kind); !some.empty())
+      all.emplace_back(dtype, std::move(some));
+  require(!all.empty(), "optimise: no parameter has a gradient");
+  Norm norm;
+  if (all.front().first != Dtype::f32)
+    for (const auto& [dtype, some] : all) {
+      const bool last = dtype == all.back().first;
+      const Tensor unscale = last ? tape.named(kLossUnscale) : Tensor{};
+      norm = with_element(dtype, [&, &some = some](auto element) {
+        return norm_of<decltype(element)>(tape, some, norm.norm, unscale);
+      });
+    }
+  for (const auto& [dtype, some] : all)
+    with_element(dtype, [&, &some = some](auto element) {
+      update<decltype(element)>(tape, kind, settings, some, norm);
+    });
 }
 
 } // namespace kg::models

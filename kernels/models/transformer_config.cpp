@@ -28,6 +28,11 @@ class Members {
   std::int64_t extent_or(const char* name, std::int64_t otherwise) const {
     return has(name) ? extent(name) : otherwise;
   }
+  double number(const char* name) const {
+    const nlohmann::json& value = member(name);
+    if (!value.is_number()) refuse(name, "must be a number");
+    return value.get<double>();
+  }
   double positive(const char* name) const {
     const nlohmann::json& value = member(name);
     if (!value.is_number() || !(value.get<double>() > 0) || !std::isfinite(value.get<double>()))
@@ -60,10 +65,38 @@ class Members {
 };
 
 // What would change the formula, and is not here.
+void require_gpt2(const Members& members) {
+  const std::string function = members.word("activation_function");
+  if (function != "gelu_new" && function != "gelu_pytorch_tanh") // two names of one function
+    members.refuse("activation_function", "must be \"gelu_new\"");
+  for (const char* name : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"})
+    if (members.flag_or(name, false)) members.refuse(name, "is true, which is not done here");
+  for (const char* name : {"scale_attn_weights", "tie_word_embeddings"})
+    if (!members.flag_or(name, true)) members.refuse(name, "is false, which is not done here");
+}
+
+TransformerConfig gpt2(const Members& members) {
+  require_gpt2(members);
+  TransformerConfig config{.family = Family::gpt2};
+  config.vocabulary = members.extent("vocab_size");
+  config.hidden = members.extent("n_embd");
+  config.intermediate = members.extent_or("n_inner", 4 * config.hidden);
+  config.layers = members.extent("n_layer");
+  config.heads = config.kv_heads = members.extent("n_head");
+  config.head_dim = config.hidden / config.heads;
+  config.epsilon = static_cast<float>(members.positive("layer_norm_epsilon"));
+  config.qkv_bias = config.tied = true;
+  config.positions = members.extent("n_positions");
+  for (const char* name : {"attn_pdrop", "embd_pdrop", "resid_pdrop"}) // 0.1 unless it is said
+    config.dropout = config.dropout || !members.has(name) || members.number(name) != 0;
+  if (config.hidden % config.heads != 0) members.refuse("n_head", "must divide n_embd");
+  return config;
+}
+
 void require_this_decoder(const Members& members) {
   const std::string type = members.word("model_type");
   if (type != "qwen2" && type != "llama")
-    members.refuse("model_type", "is \"" + type + "\"; there are qwen2 and llama");
+    members.refuse("model_type", "is \"" + type + "\"; there are qwen2, llama and gpt2");
   if (members.word("hidden_act") != "silu") members.refuse("hidden_act", "must be \"silu\"");
   for (const char* name : {"use_sliding_window", "mlp_bias"})
     if (members.flag_or(name, false)) members.refuse(name, "is true, which is not done here");
@@ -75,6 +108,7 @@ void require_this_decoder(const Members& members) {
 TransformerConfig parse_transformer_config(const std::string& text, const std::string& file) {
   const nlohmann::json object = parse_object(text, file);
   const Members members(object, file);
+  if (members.word("model_type") == "gpt2") return gpt2(members);
   require_this_decoder(members);
   TransformerConfig config;
   config.vocabulary = members.extent("vocab_size");

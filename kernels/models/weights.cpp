@@ -7,6 +7,8 @@
 #include "runtime/error.h"
 
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace kg::models {
@@ -17,6 +19,21 @@ std::string text(const std::vector<std::int64_t>& shape) {
   for (const std::int64_t extent : shape)
     text += (text.empty() ? "" : " x ") + std::to_string(extent);
   return text;
+}
+
+// What files hold beside the numbers that a model computes with: the masks of GPT-2's attention,
+// and how many batches a batchnorm has seen.
+bool is_no_number_of_a_model(const std::string& name) {
+  return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias") ||
+         name.ends_with(".num_batches_tracked");
+}
+
+// A file of a decoder alone, as GPT-2's own is, does not say so in its names.
+std::string name_in(const SafetensorsReader& reader, const std::string& name) {
+  constexpr std::string_view kDecoder = "transformer.";
+  if (reader.arrays().contains(name) || !name.starts_with(kDecoder)) return name;
+  const std::string shorter = name.substr(kDecoder.size());
+  return reader.arrays().contains(shorter) ? shorter : name;
 }
 
 } // namespace
@@ -36,18 +53,19 @@ void load_weights(Execution& execution, const std::filesystem::path& file) {
   SafetensorsReader reader(file);
   std::set<std::string> known;
   each_part(execution.tape(), [&](const Parameter& parameter, const Part& part, std::int64_t) {
-    const StoredArray& stored = reader.array(part.name);
+    const std::string name = name_in(reader, part.name);
+    const StoredArray& stored = reader.array(name);
     const std::vector<std::int64_t> shape = shape_of(parameter, part);
     if (stored.shape != shape)
-      throw Error(file.string() + ": array \"" + part.name + "\" is " + text(stored.shape) +
+      throw Error(file.string() + ": array \"" + name + "\" is " + text(stored.shape) +
                   ", and the model's is " + text(shape));
-    known.insert(part.name);
+    known.insert(name);
   });
   for (const auto& [name, array] : reader.arrays())
-    if (!known.contains(name))
+    if (!known.contains(name) && !is_no_number_of_a_model(name))
       throw Error(file.string() + ": array \"" + name + "\" is no part of this model");
   each_part(execution.tape(), [&](const Parameter& parameter, const Part& part, std::int64_t row) {
-    write_part(execution, parameter, row, reader.floats(part.name));
+    write_part(execution, parameter, row, reader.floats(name_in(reader, part.name)));
   });
 }
 

@@ -13,7 +13,8 @@ namespace kg::models {
 void save_weights(const Execution& execution, const std::filesystem::path& file);
 
 // Throws Error naming the array that is missing, has another shape or type, or is no part of the
-// model: a file of another model must not pass for this one's.
+// model: a file of another model must not pass for this one's. Names may lack a "transformer." at
+// their beginning; masks of attention and counts of batches are passed over.
 void load_weights(Execution& execution, const std::filesystem::path& file);
 
 } // namespace kg::models

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kGlobalThreads)
   KG_UNROLL
   for (int step = kLanes / 2; step > 0; step /= 2)
     total = Reduce::combine(total, __shfl_xor_sync(kAllLanes, total, step));
-  if (threadIdx.x % kLanes == 0) y[plane] = from_float<T>(Reduce::finish(total, size));
+  if (threadIdx.x % kLanes == 0) y[plane] = from_float<T>(typename Reduce::Finish(size)(total));
 }
 
 // nhwc: a block per image and `blockDim.x` packs of its channels, blockDim.y threads to each pack,
@@ -88,10 +88,10 @@ __global__ void __launch_bounds__(kGlobalThreads)
       partial[e][mine] = Reduce::combine(partial[e][mine], partial[e][other]);
   }
   if (threadIdx.y > 0 || pack >= packs) return;
+  const typename Reduce::Finish finish(size);
   Pack<T, Count> stored;
   KG_UNROLL
-  for (int e = 0; e < Count; ++e)
-    stored.element[e] = from_float<T>(Reduce::finish(partial[e][mine], size));
+  for (int e = 0; e < Count; ++e) stored.element[e] = from_float<T>(finish(partial[e][mine]));
   T* const to = y + image * channels + static_cast<std::int64_t>(pack) * Count;
   store_wide(reinterpret_cast<Pack<T, Count>*>(to), stored);
 }

@@ -8,6 +8,7 @@
 
 #include "pooling/geometry.h"
 #include "pooling/global.h"
+#include "pooling/plane_windows.h"
 #include "pooling/reduce.h"
 #include "pooling/strips.h"
 #include "runtime/launch.h"
@@ -38,7 +39,8 @@ __global__ void __launch_bounds__(kNaiveThreads)
       result = Reduce::combine(result, to_float(from[row + column]));
     }
   }
-  y[index] = from_float<T>(Reduce::finish(result, counted_taps(down, across, include_padding)));
+  const typename Reduce::Finish finish(counted_taps(down, across, include_padding));
+  y[index] = from_float<T>(finish(result));
 }
 
 namespace {
@@ -79,6 +81,34 @@ void launch_strips(const Problem& problem, bool include_padding, const T* x, T* 
          x, y, s);
 }
 
+template <class Reduce, class T, Square square>
+void launch_planes(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
+  const Geometry g(problem);
+  const std::int64_t strips = div_up(g.vertical.out, kPlaneStrip);
+  const std::int64_t threads = g.outer * strips * g.horizontal.out;
+  launch(
+      plane_windows<Reduce, T, square>,
+      {.grid = grid_for(div_up(threads, kPlaneThreads)), .block = kPlaneThreads, .stream = &stream},
+      x, y,
+      PlaneWindows{g.vertical, g.horizontal, NarrowDivisor(g.horizontal.out), NarrowDivisor(strips),
+                   static_cast<unsigned>(threads), g.x_plane, g.y_plane,
+                   CountedLine(g.vertical, include_padding),
+                   CountedLine(g.horizontal, include_padding)});
+}
+
+// Whether one of the kernels that know their windows has run. Their divisors count to 2^31.
+template <class Reduce, class T>
+bool ran_planes(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
+  if (problem.layout != Layout::nchw || problem.outputs() >= kMostPlaneThreads) return false;
+  const auto run = [&]<Square square>() {
+    if (!is(problem, square)) return false;
+    launch_planes<Reduce, T, square>(problem, include_padding, x, y, stream);
+    return true;
+  };
+  return run.template operator()<Square{3, 2}>() || run.template operator()<Square{3, 1}>() ||
+         run.template operator()<Square{2, 2}>();
+}
+
 template <class Reduce, class T, int Count>
 void launch_global(const Problem& problem, const T* x, T* y, Stream& stream) {
   const std::int64_t size = problem.height * problem.width;
@@ -114,7 +144,7 @@ void launch_vectorized(const Problem& problem, bool include_padding, const T* x,
   if (global)
     packs ? launch_global<Reduce, T, kCount>(problem, x, y, stream)
           : launch_global<Reduce, T, 1>(problem, x, y, stream);
-  else
+  else if (!ran_planes<Reduce>(problem, include_padding, x, y, stream))
     packs ? launch_strips<Reduce, T, kCount>(problem, include_padding, x, y, stream)
           : launch_strips<Reduce, T, 1>(problem, include_padding, x, y, stream);
 }

@@ -1,11 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a window's elements.
+// What becomes of a window's elements. Finish makes the result of what they combined to, of as many
+// windows with as many taps as one thread has.
 #pragma once
 
 #include "primitives/row.h"
 #include "primitives/warp.h"
+#include "primitives/whole_divisor.h"
+#include "ptx/max_nan.h"
 
 #include <limits>
 
@@ -14,20 +17,24 @@ namespace kg::pooling {
 // A NaN is kept once it has come; fmaxf would pass over it.
 struct Max {
   static constexpr float kIdentity = -std::numeric_limits<float>::infinity();
-  __device__ static float combine(float most, float value) {
-    return value > most || value != value ? value : most;
-  }
-  __device__ static float finish(float most, std::int64_t) { return most; }
+  __device__ static float combine(float most, float value) { return ptx::max_nan(most, value); }
+  struct Finish {
+    template <class Whole>
+    __device__ explicit Finish(Whole) {}
+    __device__ float operator()(float most) const { return most; }
+  };
 };
 
-// The division, not a product with the reciprocal: of an exact sum it gives the correctly rounded
-// average, and it is one per output. No taps give 0.
+// Of an exact sum the correctly rounded average (WholeDivisor). No taps give 0.
 struct Average {
   static constexpr float kIdentity = 0;
   __device__ static float combine(float sum, float value) { return sum + value; }
-  __device__ static float finish(float sum, std::int64_t taps) {
-    return taps > 0 ? sum / static_cast<float>(taps) : 0.0f;
-  }
+  struct Finish {
+    WholeDivisor taps;
+    template <class Whole>
+    __device__ explicit Finish(Whole count) : taps(count > 0 ? static_cast<float>(count) : 1.0f) {}
+    __device__ float operator()(float sum) const { return taps.quotient(sum); }
+  };
 };
 
 template <class Reduce, int Count>

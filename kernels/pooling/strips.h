@@ -19,7 +19,8 @@
 //
 // Why no tile in shared memory: neighbouring threads find the halo in L1 anyway, and a barrier
 // between load and use would need more blocks to hide it. Why no template over kernel and stride:
-// the windows come in too many forms, and the loop over taps is not what limits this kernel.
+// the windows come in too many forms, and the loop over taps is not what limits this kernel but for
+// nchw, whose common windows plane_windows.h has.
 #pragma once
 
 #include "pooling/geometry.h"
@@ -118,11 +119,10 @@ __global__ void __launch_bounds__(kStripThreads, kStripBlocksPerSm)
   for (int o = 0; o < kStrip; ++o) {
     if (first + o >= s.along.out) break;
     const Taps taps = taps_of(s.along, first + o);
-    const std::int64_t counted = counted_taps(taps, across, s.include_padding);
+    const typename Reduce::Finish finish(counted_taps(taps, across, s.include_padding));
     Pack<T, Count> stored;
     KG_UNROLL
-    for (int e = 0; e < Count; ++e)
-      stored.element[e] = from_float<T>(Reduce::finish(result[o].value[e], counted));
+    for (int e = 0; e < Count; ++e) stored.element[e] = from_float<T>(finish(result[o].value[e]));
     store_wide(reinterpret_cast<Pack<T, Count>*>(to + (first + o) * s.along.y_step), stored);
   }
 }

@@ -31,7 +31,8 @@ using pooling::Place;
 using pooling::place_of;
 
 inline constexpr int kThreads = 256;
-inline constexpr int kBlocksPerSm = 4; // at most 64 registers per thread
+inline constexpr int kBlocksPerSm = 4;   // at most 64 registers per thread
+inline constexpr int kWindowsAtOnce = 4; // all that hold an element of 3x3 windows at stride 2
 
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
@@ -69,47 +70,82 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   store_wide(reinterpret_cast<Pack<std::uint8_t, Count>*>(choices + to), choice);
 }
 
-// `choices` for a maximum; null for an average.
+// How threads map to the elements of dx: packs of the innermost ones, then columns, rows, planes.
+struct Elements {
+  Gathered down, across;
+  NarrowDivisor packs, columns, rows;
+  unsigned threads;
+  std::int64_t y_plane;
+};
+
+// `choices` for a maximum; null for an average. A thread asks for what kWindowsAtOnce windows hand
+// to it before it looks into the first.
 template <bool Maximum, class T, int Count>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     gather(const T* __restrict__ dy, const std::uint8_t* __restrict__ choices, T* __restrict__ dx,
-           Geometry g, bool include_padding, unsigned packs, unsigned threads) {
+           Elements elements) {
   const unsigned index = blockIdx.x * kThreads + threadIdx.x;
-  if (index >= threads) return;
-  const Place at = place_of(index, packs, Count, g.horizontal.in, g.vertical.in);
-  const Windows down = windows_over(g.vertical, at.row);
-  const Windows across = windows_over(g.horizontal, at.column);
+  if (index >= elements.threads) return;
+  const Gathered& vertical = elements.down;
+  const Gathered& horizontal = elements.across;
+  const unsigned before_packs = elements.packs.quotient(index);
+  const unsigned before_columns = elements.columns.quotient(before_packs);
+  const unsigned plane = elements.rows.quotient(before_columns);
+  const auto column = static_cast<int>(before_packs - before_columns * elements.columns.value);
+  const auto row = static_cast<int>(before_columns - plane * elements.rows.value);
+  const std::int64_t from =
+      plane * elements.y_plane +
+      static_cast<std::int64_t>(index - before_packs * elements.packs.value) * Count;
+  const Windows down = vertical.windows_over(row);
+  const Windows across = horizontal.windows_over(column);
+
   Floats<Count> sum = pooling::identity<pooling::Average, Count>();
-  for (int i = down.first; i < down.end; ++i) {
-    const int tap_down = tap_at(g.vertical, i, at.row);
-    if (tap_down < 0) continue;
-    const std::int64_t row = at.outer * g.y_plane + i * g.vertical.y_step + at.inner;
-    for (int j = across.first; j < across.end; ++j) {
-      const int tap_across = tap_at(g.horizontal, j, at.column);
-      if (tap_across < 0) continue;
-      const std::int64_t window = row + j * g.horizontal.y_step;
-      StoredPack<T, Count> gradient;
-      gradient.load(dy + window);
-      const Floats<Count> values = widened(gradient);
+  int i = down.first;
+  int j = across.first;
+  while (i < down.end && across.first < across.end) {
+    StoredPack<T, Count> gradients[kWindowsAtOnce];
+    StoredPack<std::uint8_t, Count> chosen[kWindowsAtOnce];
+    int tap[kWindowsAtOnce];
+    int taps[kWindowsAtOnce]; // that share the window's average
+    KG_UNROLL
+    for (int w = 0; w < kWindowsAtOnce; ++w) {
+      const int tap_down = i < down.end ? vertical.tap_at(i, row) : -1;
+      const int tap_across = horizontal.tap_at(j, column);
+      const bool holds = tap_down >= 0 && tap_across >= 0;
+      tap[w] = holds ? tap_down * horizontal.kernel + tap_across : -1;
+      const std::int64_t window = from + i * vertical.y_step + j * horizontal.y_step;
+      if (holds) gradients[w].load(dy + window);
       if constexpr (Maximum) {
-        const auto chosen = *reinterpret_cast<const Pack<std::uint8_t, Count>*>(choices + window);
-        const int tap = tap_down * g.horizontal.kernel + tap_across;
+        if (holds) chosen[w].load(choices + window);
+      } else {
+        taps[w] = vertical.counted(i) * horizontal.counted(j);
+      }
+      if (++j < across.end) continue;
+      j = across.first;
+      ++i;
+    }
+    loaded(gradients);
+    if constexpr (Maximum) loaded(chosen);
+    KG_UNROLL
+    for (int w = 0; w < kWindowsAtOnce; ++w) {
+      if (tap[w] < 0) continue;
+      const Floats<Count> values = widened(gradients[w]);
+      if constexpr (Maximum) {
+        const Pack<std::uint8_t, Count> choice = chosen[w].pack();
         KG_UNROLL
         for (int e = 0; e < Count; ++e)
-          if (chosen.element[e] == tap) sum.value[e] += values.value[e];
+          if (choice.element[e] == tap[w]) sum.value[e] += values.value[e];
       } else {
-        const float share = divisor(g, i, j, include_padding);
+        const WholeDivisor share(static_cast<float>(taps[w]));
         KG_UNROLL
-        for (int e = 0; e < Count; ++e) sum.value[e] += values.value[e] / share;
+        for (int e = 0; e < Count; ++e) sum.value[e] += share.quotient(values.value[e]);
       }
     }
   }
   Pack<T, Count> stored;
   KG_UNROLL
   for (int e = 0; e < Count; ++e) stored.element[e] = from_float<T>(sum.value[e]);
-  const std::int64_t to = at.outer * g.x_plane + at.row * g.vertical.x_step +
-                          at.column * g.horizontal.x_step + at.inner;
-  store_wide(reinterpret_cast<Pack<T, Count>*>(dx + to), stored);
+  store_wide(reinterpret_cast<Pack<T, Count>*>(dx) + index, stored);
 }
 
 } // namespace kg::pooling_backward

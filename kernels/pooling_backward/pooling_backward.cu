@@ -99,8 +99,10 @@ void launch_vectorized(const Problem& problem, bool include_padding, const T* x,
   }
   const unsigned threads = count_threads(kWhat, problem.inputs() / Count);
   launch(gather<Maximum, T, Count>,
-         {.grid = grid_for(threads), .block = kThreads, .stream = &stream}, dy, choices, dx, g,
-         include_padding, packs, threads);
+         {.grid = grid_for(threads), .block = kThreads, .stream = &stream}, dy, choices, dx,
+         Elements{Gathered(g.vertical, include_padding), Gathered(g.horizontal, include_padding),
+                  NarrowDivisor(packs), NarrowDivisor(g.horizontal.in),
+                  NarrowDivisor(g.vertical.in), threads, g.y_plane});
 }
 
 template <bool Maximum, class T>

@@ -47,7 +47,7 @@ struct Divisor {
   }
 };
 
-// Of dividends below 2^31, as the number of a block is.
+// Of 32 bits; take_last is for dividends below 2^31, as the number of a block is.
 struct NarrowDivisor {
   std::uint32_t value = 1;
   std::uint32_t multiplier = 1; // floor(2^32 (2^shift - value) / value) + 1
@@ -60,6 +60,12 @@ struct NarrowDivisor {
       : value(static_cast<std::uint32_t>(divisor)), shift(std::bit_width(value - 1)) {
     const std::uint64_t excess = (std::uint64_t{1} << shift) - value;
     multiplier = static_cast<std::uint32_t>((excess << 32) / value + 1);
+  }
+
+  // dividend / value, of any dividend: the sum has 33 bits.
+  __device__ std::uint32_t quotient(std::uint32_t dividend) const {
+    const std::uint64_t sum = std::uint64_t{__umulhi(dividend, multiplier)} + dividend;
+    return static_cast<std::uint32_t>(sum >> shift);
   }
 
   // Counts `place` along a last axis of this extent: returns the index there and leaves in `place`

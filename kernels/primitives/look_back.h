@@ -66,16 +66,19 @@ __global__ void __launch_bounds__(kClearThreads) clear_words(Word* words, std::i
   if (i < count) words[i] = 0;
 }
 
-// What the kernel behind it needs, in look_back_bytes(tiles) bytes of device memory.
-inline LookBack begin_look_back(void* memory, std::int64_t tiles, Stream& stream) {
-  const std::int64_t count = look_back_words(tiles);
-  auto* const words = static_cast<LookBackWord*>(memory);
+inline void clear(LookBackWord* words, std::int64_t count, Stream& stream) {
   if (count > 0)
     launch(clear_words<LookBackWord>,
            {.grid = static_cast<unsigned>(div_up(count, kClearThreads)),
             .block = kClearThreads,
             .stream = &stream},
            words, count);
+}
+
+// What the kernel behind it needs, in look_back_bytes(tiles) bytes of device memory.
+inline LookBack begin_look_back(void* memory, std::int64_t tiles, Stream& stream) {
+  auto* const words = static_cast<LookBackWord*>(memory);
+  clear(words, look_back_words(tiles), stream);
   return {words, tiles};
 }
 

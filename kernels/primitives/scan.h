@@ -72,4 +72,29 @@ warp_scan_below(const typename F::Value& value) {
   return result;
 }
 
+// Of a warp's rows of packs (pack_rows.h): what lies before each of the lane's packs among the
+// warp's elements, and what all of those combine to.
+template <class Value, int Rows>
+struct PackScan {
+  Value before[Rows];
+  Value all;
+};
+
+// item(r, e): element e of the lane's pack in row r.
+template <class F, int Rows, int Count, class Item>
+__device__ __forceinline__ PackScan<typename F::Value, Rows> warp_scan_packs(Item item) {
+  PackScan<typename F::Value, Rows> scan;
+  scan.all = F::identity();
+  KG_UNROLL
+  for (int r = 0; r < Rows; ++r) {
+    typename F::Value of_pack = item(r, 0);
+    KG_UNROLL
+    for (int e = 1; e < Count; ++e) of_pack = F::combine(of_pack, item(r, e));
+    const auto row = warp_scan_below<F>(of_pack);
+    scan.before[r] = F::combine(scan.all, row.below);
+    scan.all = F::combine(scan.all, row.all);
+  }
+  return scan;
+}
+
 } // namespace kg

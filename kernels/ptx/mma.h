@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// mma.sync: a warp multiplies small matrices and adds the product to a sum in f32 (PTX ISA, "mma").
-// mma_m<M>n<N>k<K>: A of M x K, B of K x N, the sum of M x N elements, spread over the registers of
-// the warp's lanes.
+// mma.sync: a warp multiplies small matrices and adds the product to a sum in f32, of integers in
+// 32 bits (PTX ISA, "mma"). mma_m<M>n<N>k<K>: A of M x K, B of K x N, the sum of M x N elements,
+// spread over the registers of the warp's lanes.
 //
 // Lane 4 r + c holds, where a register has two 16-bit elements (the lower half first) or one of 32:
 //   sum   elements (r, 2 c), (r, 2 c + 1), (r + 8, 2 c) and (r + 8, 2 c + 1)
@@ -11,6 +11,8 @@
 //         2 c + 8 and 2 c + 9; tf32: the same rows of columns c, c, c + 4, c + 4
 //   b     16 bits: column r of rows 2 c and 2 c + 1, then of 2 c + 8 and 2 c + 9; tf32: of row c,
 //         then c + 4
+//   s8    four elements in a register: a of columns 4 c to 4 c + 3, then of 16 more on; b of these
+//         rows
 // k8 of 16 bits has the first half of these registers. ldmatrix (ldmatrix.h) fills a from a matrix
 // that is stored by rows, and b from one that is stored by columns; ldmatrix_trans the other way.
 //
@@ -79,6 +81,19 @@ __device__ inline void mma_m16n8k8_tf32(float (&sum)[4], const unsigned (&a)[4],
 #endif
 }
 
+// Sums wrap around.
+__device__ inline void mma_m16n8k32_s8(int (&sum)[4], const unsigned (&a)[4],
+                                       const unsigned (&b)[2]) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, "
+               "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  __trap();
+#endif
+}
+
 #else
 
 inline void mma_m16n8k8_f16(float (&sum)[4], const unsigned (&a)[2], unsigned b,
@@ -100,6 +115,11 @@ inline void mma_m16n8k16(float (&sum)[4], const unsigned (&a)[4], const unsigned
 inline void mma_m16n8k8_tf32(float (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2],
                              Location where = Location::here()) {
   host::multiply_matrices<host::Tf32, 8>(sum, a, b, "mma_m16n8k8_tf32", where);
+}
+
+inline void mma_m16n8k32_s8(int (&sum)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+                            Location where = Location::here()) {
+  host::multiply_matrices<host::Bytes<signed char>, 32>(sum, a, b, "mma_m16n8k32_s8", where);
 }
 
 #endif

@@ -11,14 +11,19 @@
 // A lane has 32 bytes of W under way, and unpacks them while other warps wait: 32 warps of a
 // multiprocessor have 32 KiB. X comes from the caches, from which all warps read the same.
 //
+// e4m3 numbers are made floats on both sides, some five instructions each: of one row of X that is
+// more than memory leaves time for.
+//
 // Why not matrix units: a tile of 16 rows would be full of zeros for one. Why not pairs of 16-bit
 // products, which would save instructions for w4: their sums would have 11 bits, or 8. Why not X in
 // shared memory: a row is read once by each warp, in the order in which it lies.
-#include "quantised_matmul/quantised_matmul.h"
+#include "quantised_matmul/variants.h"
 
 #include "primitives/divisor.h"
+#include "primitives/fp8.h"
 #include "primitives/pack.h"
 #include "primitives/warp.h"
+#include "runtime/device.h"
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -38,6 +43,9 @@ constexpr int kPart = 8;     // weights that are unpacked together
 
 template <Kind kind>
 constexpr int kWeights = kind == Kind::w4 ? 32 : 16; // of 16 bytes
+
+template <Kind kind>
+using SumOf = std::conditional_t<kind == Kind::w8a8, int, float>;
 
 template <class T>
 struct Arguments {
@@ -82,10 +90,16 @@ __global__ void __launch_bounds__(kThreads) naive(Arguments<T> a) {
   if (index >= p.m * p.n) return;
   const std::int64_t row = a.columns.quotient(index), column = index - row * p.n;
   float result = 0;
-  if constexpr (kind == Kind::w8a8) {
-    const auto* const w = static_cast<const std::int8_t*>(p.w) + column * p.k;
-    int sum = 0;
-    for (std::int64_t c = 0; c < p.k; ++c) sum += p.x8[row * p.k + c] * w[c];
+  if constexpr (by_rows(kind)) {
+    using Number = std::conditional_t<kind == Kind::w8a8, std::int8_t, e4m3>;
+    const auto* const x = static_cast<const Number*>(p.x8) + row * p.k;
+    const auto* const w = static_cast<const Number*>(p.w) + column * p.k;
+    SumOf<kind> sum = 0;
+    for (std::int64_t c = 0; c < p.k; ++c)
+      if constexpr (kind == Kind::w8a8)
+        sum += x[c] * w[c];
+      else
+        sum = fmaf(to_float(x[c]), to_float(w[c]), sum);
     result = static_cast<float>(sum) * p.x_scale[row] * p.w_scale[column];
   } else {
     for (std::int64_t g = 0; g < a.groups; ++g) {
@@ -121,7 +135,7 @@ __device__ __forceinline__ void add_chunk(const Problem<T>& p, const uint4& byte
 }
 
 template <int kRows>
-__device__ __forceinline__ void add_integers(const std::int8_t* x, const uint4& bytes,
+__device__ __forceinline__ void add_integers(const std::uint8_t* x, const uint4& bytes,
                                              std::int64_t first, const std::int64_t (&row)[kRows],
                                              int (&sum)[kRows]) {
   KG_UNROLL
@@ -131,6 +145,26 @@ __device__ __forceinline__ void add_integers(const std::int8_t* x, const uint4& 
     sum[r] = __dp4a(static_cast<int>(own.y), static_cast<int>(bytes.y), sum[r]);
     sum[r] = __dp4a(static_cast<int>(own.z), static_cast<int>(bytes.z), sum[r]);
     sum[r] = __dp4a(static_cast<int>(own.w), static_cast<int>(bytes.w), sum[r]);
+  }
+}
+
+template <int kRows>
+__device__ __forceinline__ void add_floats(const std::uint8_t* x, const uint4& bytes,
+                                           std::int64_t first, const std::int64_t (&row)[kRows],
+                                           float (&sum)[kRows]) {
+  const unsigned of_w[] = {bytes.x, bytes.y, bytes.z, bytes.w};
+  float weight[16];
+  KG_UNROLL
+  for (int i = 0; i < 16; ++i)
+    weight[i] = to_float(e4m3{static_cast<std::uint8_t>(of_w[i / 4] >> (i % 4 * 8))});
+  KG_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    const auto own = *reinterpret_cast<const uint4*>(x + row[r] + first);
+    const unsigned of_x[] = {own.x, own.y, own.z, own.w};
+    KG_UNROLL
+    for (int i = 0; i < 16; ++i)
+      sum[r] = fmaf(to_float(e4m3{static_cast<std::uint8_t>(of_x[i / 4] >> (i % 4 * 8))}),
+                    weight[i], sum[r]);
   }
 }
 
@@ -149,8 +183,8 @@ __global__ void __launch_bounds__(kThreads) skinny(Arguments<T> a) {
   const auto* const w = reinterpret_cast<const uint4*>(p.w) + column * (p.k / kWeights<kind>);
   const T* const scales = p.scale + column * a.groups;
 
-  using Sum = std::conditional_t<kind == Kind::w8a8, int, float>;
-  Sum sum[kRows] = {};
+  const auto* const x8 = static_cast<const std::uint8_t*>(p.x8);
+  SumOf<kind> sum[kRows] = {};
   for (std::int64_t base = lane * kWeights<kind>; base < p.k; base += kChunks * kStep) {
     uint4 bytes[kChunks] = {};
     float scale[kChunks] = {};
@@ -159,15 +193,16 @@ __global__ void __launch_bounds__(kThreads) skinny(Arguments<T> a) {
       const std::int64_t chunk = (base + c * kStep) / kWeights<kind>;
       if (base + c * kStep >= p.k) continue;
       bytes[c] = w[chunk];
-      if constexpr (kind != Kind::w8a8)
-        scale[c] = to_float(scales[a.chunks_per_group.quotient(chunk)]);
+      if constexpr (!by_rows(kind)) scale[c] = to_float(scales[a.chunks_per_group.quotient(chunk)]);
     }
     KG_UNROLL
     for (int c = 0; c < kChunks; ++c) {
       const std::int64_t first = base + c * kStep;
       if (first >= p.k) continue;
       if constexpr (kind == Kind::w8a8)
-        add_integers(p.x8, bytes[c], first, row, sum);
+        add_integers(x8, bytes[c], first, row, sum);
+      else if constexpr (kind == Kind::e4m3)
+        add_floats(x8, bytes[c], first, row, sum);
       else
         add_chunk<kind>(p, bytes[c], scale[c], first, row, sum);
     }
@@ -178,8 +213,7 @@ __global__ void __launch_bounds__(kThreads) skinny(Arguments<T> a) {
       sum[r] += __shfl_xor_sync(kAllLanes, sum[r], step);
     if (lane != 0 || first_row + r >= p.m) continue;
     auto result = static_cast<float>(sum[r]);
-    if constexpr (kind == Kind::w8a8)
-      result = result * p.x_scale[first_row + r] * p.w_scale[column];
+    if constexpr (by_rows(kind)) result = result * p.x_scale[first_row + r] * p.w_scale[column];
     p.y[(first_row + r) * p.n + column] = from_float<T>(result);
   }
 }
@@ -197,17 +231,21 @@ bool is_made_of_chunks(const Problem<T>& p) {
     return reinterpret_cast<std::uintptr_t>(data) % bytes == 0;
   };
   if (p.k % kWeights<kind> != 0 || !begins(p.w, kPackBytes)) return false;
-  if (kind == Kind::w8a8) return begins(p.x8, kPackBytes);
+  if (by_rows(kind)) return begins(p.x8, kPackBytes);
   return p.group % kWeights<kind> == 0 && begins(p.x, kPart * sizeof(T));
 }
 
 template <Kind kind, class T>
 void launch_kind(const Problem<T>& p, Variant variant, Stream& stream) {
-  constexpr bool kGrouped = kind != Kind::w8a8;
+  constexpr bool kGrouped = !by_rows(kind);
   const Arguments<T> a{p, kGrouped ? p.k / p.group : 1,
                        Divisor(kGrouped ? std::max<std::int64_t>(p.group / kWeights<kind>, 1) : 1),
                        Divisor(p.n)};
-  if (variant == Variant::skinny && is_made_of_chunks<kind>(p)) {
+  const bool chunks = is_made_of_chunks<kind>(p);
+  if constexpr (!kGrouped)
+    if (variant == Variant::mma && chunks && device_properties().compute_major >= 8)
+      return launch_mma<kind>(p, stream);
+  if (variant != Variant::naive && chunks) {
     launch(p.m == 1 ? skinny<kind, T, 1> : skinny<kind, T, kMostRows>,
            {.grid = {grid_x(div_up(p.n, kWarps), "quantised_matmul: the rows of w", "split them"),
                      static_cast<unsigned>(div_up(p.m, kMostRows))},
@@ -232,10 +270,9 @@ void require_valid(const Problem<T>& p) {
   constexpr std::int64_t kMost = std::int64_t{65535} * kMostRows; // of a grid
   require(p.m <= kMost, "quantised_matmul: m is " + std::to_string(p.m) + "; it must be at most " +
                             std::to_string(kMost));
-  if (p.kind == Kind::w8a8)
-    require(p.k < 1 << 17, "quantised_matmul: k is " + std::to_string(p.k) +
-                               "; sums of w8a8 fit 32 bits below 131072");
-  else
+  require(p.kind != Kind::w8a8 || p.k < 1 << 17, "quantised_matmul: k is " + std::to_string(p.k) +
+                                                     "; sums of w8a8 fit 32 bits below 131072");
+  if (!by_rows(p.kind))
     require(p.group > 0 && p.k % p.group == 0, "quantised_matmul: group is " +
                                                    std::to_string(p.group) +
                                                    "; it must divide k, " + std::to_string(p.k));
@@ -251,7 +288,7 @@ void require_valid(const Problem<T>& p) {
   };
   require_elements("quantised_matmul: y", p.y, results);
   input("w", p.w, bytes_of_w(p));
-  if (p.kind == Kind::w8a8) {
+  if (by_rows(p.kind)) {
     input("x8", p.x8, p.m * p.k);
     input("x_scale", p.x_scale, p.m * static_cast<std::int64_t>(sizeof(float)));
     input("w_scale", p.w_scale, p.n * static_cast<std::int64_t>(sizeof(float)));
@@ -268,6 +305,7 @@ std::string_view name(Kind kind) {
   case Kind::w4: return "w4";
   case Kind::w8: return "w8";
   case Kind::w8a8: return "w8a8";
+  case Kind::e4m3: return "e4m3";
   }
   return "";
 }
@@ -277,6 +315,7 @@ std::string_view name(Variant variant) {
   case Variant::automatic: return "automatic";
   case Variant::naive: return "naive";
   case Variant::skinny: return "skinny";
+  case Variant::mma: return "mma";
   }
   return "";
 }
@@ -284,12 +323,15 @@ std::string_view name(Variant variant) {
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
-  if (variant == Variant::automatic) variant = Variant::skinny;
+  variant = resolved(p.kind, p.m, variant);
+  require(variant != Variant::mma || by_rows(p.kind),
+          "quantised_matmul: mma is of w8a8 and e4m3; use skinny for " + std::string(name(p.kind)));
   if (p.m * p.n == 0) return variant;
   switch (p.kind) {
   case Kind::w4: launch_kind<Kind::w4>(p, variant, stream); break;
   case Kind::w8: launch_kind<Kind::w8>(p, variant, stream); break;
   case Kind::w8a8: launch_kind<Kind::w8a8>(p, variant, stream); break;
+  case Kind::e4m3: launch_kind<Kind::e4m3>(p, variant, stream); break;
   }
   return variant;
 }
@@ -299,9 +341,9 @@ Work work(const Problem<T>& p) {
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n),
              k = static_cast<double>(p.k);
   const double written = m * n * sizeof(T);
-  const double factors = p.kind == Kind::w8a8 ? (m + n) * sizeof(float)
-                                              : n * static_cast<double>(p.k / p.group) * sizeof(T);
-  const double of_x = m * k * (p.kind == Kind::w8a8 ? 1 : sizeof(T));
+  const double factors = by_rows(p.kind) ? (m + n) * sizeof(float)
+                                         : n * static_cast<double>(p.k / p.group) * sizeof(T);
+  const double of_x = m * k * (by_rows(p.kind) ? 1 : sizeof(T));
   return {.bytes = static_cast<double>(bytes_of_w(p)) + of_x + factors + written,
           .written = written,
           .flops = 2 * m * n * k};

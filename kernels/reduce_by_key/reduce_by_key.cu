@@ -160,24 +160,14 @@ __global__ void __launch_bounds__(kThreads, 3)
     return R::from(turned(value[r].element[e], flip), is_first(r, e));
   };
 
-  Value before[kRows]; // of the warp's elements, those before each pack
-  Value of_warp = R::identity();
-  KG_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    Value of_pack = item(r, 0);
-    KG_UNROLL
-    for (int e = 1; e < kCount; ++e) of_pack = R::combine(of_pack, item(r, e));
-    const WarpScan<Value> row = warp_scan_below<R>(of_pack);
-    before[r] = R::combine(of_warp, row.below);
-    of_warp = R::combine(of_warp, row.all);
-  }
-  const TilePlace<Value> place = place_of_warp<R, kWarps>(state, tile, of_warp, scratch);
+  const PackScan<Value, kRows> of_warp = warp_scan_packs<R, kRows, kCount>(item);
+  const TilePlace<Value> place = place_of_warp<R, kWarps>(state, tile, of_warp.all, scratch);
   const Value start = R::combine(place.before_tile, place.before_warp);
   const unsigned runs_before = place.before_tile.runs;
 
   KG_UNROLL
   for (int r = 0; r < kRows; ++r) {
-    Value previous = R::combine(start, before[r]);
+    Value previous = R::combine(start, of_warp.before[r]);
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) {
       if (is_first(r, e)) {

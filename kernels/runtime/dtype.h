@@ -11,7 +11,8 @@
 
 namespace kg {
 
-enum class Dtype { f32, f16, bf16, f64, i32, i8 };
+// e4m3 and e5m2: 8-bit floating point (primitives/fp8.h).
+enum class Dtype { f32, f16, bf16, f64, i32, i8, e4m3, e5m2 };
 
 // Integers: no NaN, no infinity, one zero.
 constexpr bool is_integer(Dtype dtype) { return dtype == Dtype::i32 || dtype == Dtype::i8; }
@@ -25,6 +26,8 @@ constexpr std::string_view name(Dtype dtype) {
   case Dtype::f64: return "f64";
   case Dtype::i32: return "i32";
   case Dtype::i8: return "i8";
+  case Dtype::e4m3: return "e4m3";
+  case Dtype::e5m2: return "e5m2";
   }
   return "";
 }
@@ -38,12 +41,15 @@ constexpr std::size_t size_of(Dtype dtype) {
   case Dtype::f64: return 8;
   case Dtype::i32: return 4;
   case Dtype::i8: return 1;
+  case Dtype::e4m3: return 1;
+  case Dtype::e5m2: return 1;
   }
   return 0;
 }
 
 // Unit roundoff u = half the distance from 1 to the next number (IEEE 754 binary32, binary16,
-// binary64; bfloat16 has 8 significant bits); 0 for integers, whose arithmetic is exact.
+// binary64; bfloat16 has 8 significant bits, e4m3 4, e5m2 3); 0 for integers, whose arithmetic is
+// exact.
 constexpr double unit_roundoff(Dtype dtype) {
   switch (dtype) {
   case Dtype::f32: return 0x1p-24;
@@ -52,6 +58,8 @@ constexpr double unit_roundoff(Dtype dtype) {
   case Dtype::f64: return 0x1p-53;
   case Dtype::i32: return 0;
   case Dtype::i8: return 0;
+  case Dtype::e4m3: return 0x1p-4;
+  case Dtype::e5m2: return 0x1p-3;
   }
   return 0;
 }

@@ -17,6 +17,10 @@
 // Why arrays that are not aligned move element by element, each for itself: what would align them
 // (a shift by shuffles, a turn in shared memory) is paid by all. A warp then asks for the same
 // sectors four times or more, which its L1 answers.
+//
+// Offsets are made into heads first, which writes and reads a byte per element: of f32 10 bytes
+// instead of 8. Why not in the scan itself: each tile would first search the offsets for its own,
+// some twenty reads that wait for one another.
 #include "scan/scan.h"
 
 #include "primitives/look_back.h"
@@ -26,6 +30,7 @@
 #include "runtime/preconditions.h"
 #include "scan/functors.h"
 
+#include <limits>
 #include <string>
 #include <type_traits>
 
@@ -114,23 +119,13 @@ __global__ void __launch_bounds__(kThreads, F::kSegmented && sizeof(T) == 4 ? 3 
   const auto is_head = [&](int r, int e) { return (begins[r] >> e & 1u) != 0; };
   const auto item = [&](int r, int e) { return F::from(element[r].element[e], is_head(r, e)); };
 
-  Value before[kRows]; // of the warp's elements, those before each pack
-  Value of_warp = F::identity();
-  KG_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    Value of_pack = item(r, 0);
-    KG_UNROLL
-    for (int e = 1; e < kCount; ++e) of_pack = F::combine(of_pack, item(r, e));
-    const WarpScan<Value> row = warp_scan_below<F>(of_pack);
-    before[r] = F::combine(of_warp, row.below);
-    of_warp = F::combine(of_warp, row.all);
-  }
-  const TilePlace<Value> place = place_of_warp<F, kWarps>(state, tile, of_warp, scratch);
+  const PackScan<Value, kRows> of_warp = warp_scan_packs<F, kRows, kCount>(item);
+  const TilePlace<Value> place = place_of_warp<F, kWarps>(state, tile, of_warp.all, scratch);
   const Value start = F::combine(place.before_tile, place.before_warp);
 
   KG_UNROLL
   for (int r = 0; r < kRows; ++r) {
-    Value sum = F::combine(start, before[r]);
+    Value sum = F::combine(start, of_warp.before[r]);
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) {
       const Value without = is_head(r, e) ? F::identity() : sum;
@@ -139,6 +134,15 @@ __global__ void __launch_bounds__(kThreads, F::kSegmented && sizeof(T) == 4 ? 3 
     }
   }
   store_rows(y + first, left, aligned.y, element);
+}
+
+// Marks where segments begin; heads are clear. Of empty ones, which begin where another does, or
+// behind the end, there is no mark.
+__global__ void __launch_bounds__(kThreads) mark_heads(Segments segments, std::int8_t* heads) {
+  const std::int64_t s = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (s >= segments.count) return;
+  const std::int32_t begins = segments.offsets[s], ends = segments.offsets[s + 1];
+  if (begins < ends) heads[begins] = 1;
 }
 
 namespace {
@@ -174,6 +178,36 @@ void launch_operation(const Problem& problem, const T* x, const std::int8_t* hea
     launch_variant<Lifted<Max<Compared>>>(problem, x, heads, y, workspace, variant, stream);
 }
 
+// Enqueues a scan of valid arguments.
+template <class T>
+void launch_scan(const Problem& problem, const T* x, const std::int8_t* heads, T* y,
+                 void* workspace, Variant variant, Stream& stream) {
+  if (heads != nullptr)
+    launch_operation<Segmented>(problem, x, heads, y, workspace, variant, stream);
+  else
+    launch_operation<Whole>(problem, x, heads, y, workspace, variant, stream);
+}
+
+// Bytes of x and y.
+template <class T>
+std::int64_t require_arrays(const Problem& problem, const T* x, const T* y) {
+  const std::int64_t n = problem.n, bytes = n * static_cast<std::int64_t>(sizeof(T));
+  require_extent("scan: n", n);
+  require(n <= kMost, "scan: n is " + std::to_string(n) + "; it must be at most 2^40");
+  require_elements("scan: x", x, n);
+  require_elements("scan: y", y, n);
+  if (n > 0) require_same_or_apart("scan: x", x, "y", y, bytes);
+  return bytes;
+}
+
+void require_workspace(const char* function, std::size_t needed, const void* workspace) {
+  require(needed == 0 || workspace != nullptr,
+          "scan: workspace is null; pass " + std::string(function).append("() = ") +
+              std::to_string(needed) + " bytes of device memory");
+}
+
+constexpr std::int64_t words_of_heads(std::int64_t n) { return div_up(n, 16) * 2; }
+
 } // namespace
 
 std::string_view name(Variant variant) {
@@ -194,26 +228,43 @@ template <class T>
 Variant run(const Problem& problem, const T* x, const std::int8_t* heads, T* y, void* workspace,
             Variant variant, Stream& stream) {
   variant = resolved(variant);
-  const std::int64_t n = problem.n;
-  require_extent("scan: n", n);
-  require(n <= kMost, "scan: n is " + std::to_string(n) + "; it must be at most 2^40");
-  require_elements("scan: x", x, n);
-  require_elements("scan: y", y, n);
+  const std::int64_t n = problem.n, bytes = require_arrays(problem, x, y);
   if (n == 0) return variant;
-  const std::int64_t bytes = n * static_cast<std::int64_t>(sizeof(T));
-  require_same_or_apart("scan: x", x, "y", y, bytes);
   if (problem.segmented) {
     require_elements("scan: heads", heads, n);
     require_apart("scan: heads", heads, n, "y", y, bytes);
   }
-  const std::size_t needed = workspace_bytes<T>(n, variant);
-  require(needed == 0 || workspace != nullptr,
-          "scan: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
-              " bytes of device memory");
-  if (problem.segmented)
-    launch_operation<Segmented>(problem, x, heads, y, workspace, variant, stream);
-  else
-    launch_operation<Whole>(problem, x, heads, y, workspace, variant, stream);
+  require_workspace("workspace_bytes", workspace_bytes<T>(n, variant), workspace);
+  launch_scan(problem, x, problem.segmented ? heads : nullptr, y, workspace, variant, stream);
+  return variant;
+}
+
+template <class T>
+std::size_t segments_workspace_bytes(std::int64_t n, Variant variant) {
+  return static_cast<std::size_t>(words_of_heads(n)) * sizeof(LookBackWord) +
+         workspace_bytes<T>(n, variant);
+}
+
+template <class T>
+Variant run_segments(const Problem& problem, const T* x, const Segments& segments, T* y,
+                     void* workspace, Variant variant, Stream& stream) {
+  variant = resolved(variant);
+  const std::int64_t n = problem.n, bytes = require_arrays(problem, x, y);
+  require(n <= std::numeric_limits<std::int32_t>::max(),
+          "scan: n is " + std::to_string(n) + "; offsets reach 2^31 - 1");
+  require_segments("scan", segments, n);
+  if (n == 0) return variant;
+  require_apart("scan: offsets", segments.offsets, segments.bytes(), "y", y, bytes);
+  require_workspace("segments_workspace_bytes", segments_workspace_bytes<T>(n, variant), workspace);
+  auto* const words = static_cast<LookBackWord*>(workspace);
+  auto* const heads = reinterpret_cast<std::int8_t*>(words);
+  clear(words, words_of_heads(n), stream);
+  launch(mark_heads,
+         {.grid = grid_x(div_up(segments.count, kThreads), "scan: the segments", "split them"),
+          .block = kThreads,
+          .stream = &stream},
+         segments, heads);
+  launch_scan<T>(problem, x, heads, y, words + words_of_heads(n), variant, stream);
   return variant;
 }
 
@@ -225,10 +276,13 @@ std::int64_t chain(std::int64_t n, Variant variant) {
          look_back_chain(tiles_of(n)) + 2 + kPackElements<T>;
 }
 
-Work work(Dtype dtype, std::int64_t n, bool segmented) {
+Work work(Dtype dtype, std::int64_t n, bool heads, std::int64_t segments) {
   const double elements = static_cast<double>(n);
   const double bytes = static_cast<double>(size_of(dtype)) * elements;
-  return {.bytes = 2 * bytes + (segmented ? elements : 0), .written = bytes, .flops = elements};
+  const std::int64_t offsets = segments > 0 ? Segments{nullptr, segments}.bytes() : 0;
+  return {.bytes = 2 * bytes + (heads ? elements : 0) + static_cast<double>(offsets),
+          .written = bytes,
+          .flops = elements};
 }
 
 template std::size_t workspace_bytes<float>(std::int64_t, Variant);
@@ -243,6 +297,20 @@ template Variant run(const Problem&, const bf16*, const std::int8_t*, bf16*, voi
                      Stream&);
 template Variant run(const Problem&, const std::int32_t*, const std::int8_t*, std::int32_t*, void*,
                      Variant, Stream&);
+
+template std::size_t segments_workspace_bytes<float>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<f16>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<bf16>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<std::int32_t>(std::int64_t, Variant);
+
+template Variant run_segments(const Problem&, const float*, const Segments&, float*, void*, Variant,
+                              Stream&);
+template Variant run_segments(const Problem&, const f16*, const Segments&, f16*, void*, Variant,
+                              Stream&);
+template Variant run_segments(const Problem&, const bf16*, const Segments&, bf16*, void*, Variant,
+                              Stream&);
+template Variant run_segments(const Problem&, const std::int32_t*, const Segments&, std::int32_t*,
+                              void*, Variant, Stream&);
 
 template std::int64_t chain<float>(std::int64_t, Variant);
 template std::int64_t chain<f16>(std::int64_t, Variant);

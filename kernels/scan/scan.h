@@ -5,8 +5,8 @@
 // where s is the first element of the segment that i belongs to.
 //
 // Problem: arrays of n elements, one segment, or several: then each of n bytes, the heads, that is
-// not 0 begins one. Layout: packed, any alignment of the element; y may be x, or lie
-// apart from it.
+// not 0 begins one, or offsets say where each begins. Layout: packed, any alignment of the element;
+// y may be x, or lie apart from it.
 //
 // Arithmetic: sums of f32, f16 and bf16 are kept in f32 and rounded once for each result; sums of
 // i32 are modulo 2^32. Combined in an order that depends on n alone: repeated runs are
@@ -18,6 +18,7 @@
 // i32 -2^31. Subnormals are kept.
 #pragma once
 
+#include "primitives/segments.h"
 #include "runtime/device_code.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
@@ -63,12 +64,21 @@ template <class T>
 Variant run(const Problem& problem, const T* x, const std::int8_t* heads, T* y, void* workspace,
             Variant variant, Stream& stream);
 
+// The same of segments that offsets give; problem.segmented is not looked at. Throws Error on an n
+// beyond 2^31 - 1, too, and where there are elements and no segment.
+template <class T>
+std::size_t segments_workspace_bytes(std::int64_t n, Variant variant);
+template <class T>
+Variant run_segments(const Problem& problem, const T* x, const Segments& segments, T* y,
+                     void* workspace, Variant variant, Stream& stream);
+
 // The most additions that an element meets on its way to a result: what the error bound of a sum
 // grows with.
 template <class T>
 std::int64_t chain(std::int64_t n, Variant variant);
 
-// One read and one write per element, of its head, too, and one operation.
-Work work(Dtype dtype, std::int64_t n, bool segmented);
+// One read and one write per element, of its head, too, where there are heads, and one operation;
+// one read of the offsets of so many segments, if any.
+Work work(Dtype dtype, std::int64_t n, bool heads, std::int64_t segments = 0);
 
 } // namespace kg::scan

@@ -132,15 +132,12 @@ Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& se
                      void* workspace, Variant variant, Stream& stream) {
   variant = resolved(variant);
   require_arrays(arrays, n);
-  require_extent("sort: segments", segments.count);
+  require_segments("sort", segments, n);
   if (n == 0) return variant;
-  require_elements("sort: offsets", segments.offsets, segments.count + 1);
-  require(segments.count > 0, "sort: there are keys, and segments is 0; it must be at least 1");
-  const std::int64_t offset_bytes = 4 * (segments.count + 1);
-  require_apart("sort: offsets", segments.offsets, offset_bytes, "sorted_keys", arrays.sorted_keys,
-                n * static_cast<std::int64_t>(sizeof(T)));
+  require_apart("sort: offsets", segments.offsets, segments.bytes(), "sorted_keys",
+                arrays.sorted_keys, n * static_cast<std::int64_t>(sizeof(T)));
   if (arrays.values != nullptr)
-    require_apart("sort: offsets", segments.offsets, offset_bytes, "sorted_values",
+    require_apart("sort: offsets", segments.offsets, segments.bytes(), "sorted_values",
                   arrays.sorted_values, 4 * n);
   const std::size_t needed = segments_workspace_bytes<T>(n, variant);
   require(needed == 0 || workspace != nullptr,

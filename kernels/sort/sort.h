@@ -13,6 +13,7 @@
 // them. Repeated runs are bit-identical.
 #pragma once
 
+#include "primitives/segments.h"
 #include "runtime/device_code.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
@@ -30,13 +31,6 @@ struct Arrays {
   T* sorted_keys = nullptr;
   const std::int32_t* values = nullptr;
   std::int32_t* sorted_values = nullptr;
-};
-
-// Segment s is [offsets[s], offsets[s + 1]) and may be empty: count + 1 offsets, on the device,
-// which rise from 0 to n.
-struct Segments {
-  const std::int32_t* offsets = nullptr;
-  std::int64_t count = 0;
 };
 
 // naive: one thread per key, which counts the keys before its own among all. onesweep: one pass

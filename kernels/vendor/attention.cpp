@@ -12,7 +12,8 @@
 namespace kg::vendor {
 namespace {
 
-bool supports(const AttentionVariant& variant, Dtype dtype) {
+bool supports(const AttentionVariant& variant, Dtype dtype, bool masked) {
+  if (variant.in_one_call != nullptr) return !masked && variant.supports(dtype);
   return contains(gemm_variants(dtype), variant.products) &&
          contains(masked_softmax_variants(dtype), variant.softmax);
 }
@@ -32,15 +33,16 @@ void require_valid(const std::string& what, const AttentionProblem& p) {
               " heads; it must divide them");
 }
 
-std::vector<std::string_view> attention_variants(Dtype dtype) {
-  return names(attention_table(), [&](const auto& entry) { return supports(entry, dtype); });
+std::vector<std::string_view> attention_variants(Dtype dtype, bool masked) {
+  return names(attention_table(),
+               [&](const auto& entry) { return supports(entry, dtype, masked); });
 }
 
 void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
                Stream& stream) {
   const std::string what = join("attention", kg::name(p.dtype));
   const auto& entry = find(attention_table(), variant, what,
-                           [&](const auto& each) { return supports(each, p.dtype); });
+                           [&](const auto& each) { return supports(each, p.dtype, p.masked); });
   require_valid(what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what, {{"q", tensors.q},
@@ -49,6 +51,7 @@ void attention(std::string_view variant, const AttentionProblem& p, const Attent
                           {"addend", tensors.addend},
                           {"scores", tensors.scores},
                           {"out", tensors.out}});
+  if (entry.in_one_call != nullptr) return entry.in_one_call(p, tensors, stream);
   const std::int64_t rows = p.heads / p.kv_heads * p.queries;
   const HeadProducts products{entry.products, p, stream};
   products.multiply({rows, p.keys, p.depth}, 1, {tensors.q}, {tensors.k, true}, tensors.scores);

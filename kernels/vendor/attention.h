@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a caller of the libraries writes for attention where none has it in one call: the scores by
-// a batch of products, their softmax with an addend that is -inf where a key is hidden, and a
-// batch of products with the values. Scores and weights pass through memory and are rounded to the
-// element type. A query that sees no key gets NaN.
+// Attention by a library's one call, where it has one, and what a caller of the libraries writes
+// where none has: the scores by a batch of products, their softmax with an addend that is -inf
+// where a key is hidden, and a batch of products with the values. Scores and weights then pass
+// through memory and are rounded to the element type. A query that sees no key gets NaN.
 #pragma once
 
 #include "runtime/dtype.h"
@@ -25,6 +25,9 @@ struct AttentionProblem {
   float scale = 1;
   std::int64_t batch = 0, heads = 0, kv_heads = 0, queries = 0, keys = 0, depth = 0,
                value_depth = 0;
+  bool masked = true; // whether the addend is looked at
+
+  friend bool operator==(const AttentionProblem&, const AttentionProblem&) = default;
 };
 // Throws Error naming `what` and the field on a negative extent or kv_heads that do not divide
 // heads.
@@ -37,13 +40,17 @@ struct AttentionTensors {
   void* out;
 };
 
-std::vector<std::string_view> attention_variants(Dtype dtype);
+std::vector<std::string_view> attention_variants(Dtype dtype, bool masked);
 void attention(std::string_view variant, const AttentionProblem& problem,
                const AttentionTensors& tensors, Stream& stream);
 
-// What a backend brings (host/, cuda/): by which libraries' products and softmax.
+// What a backend brings (host/, cuda/): by which libraries' products and softmax, or by one call,
+// which knows no addend.
 struct AttentionVariant {
   std::string_view name, products, softmax;
+  bool (*supports)(Dtype dtype) = nullptr;
+  void (*in_one_call)(const AttentionProblem& problem, const AttentionTensors& tensors,
+                      Stream& stream) = nullptr;
 };
 std::span<const AttentionVariant> attention_table();
 

@@ -9,6 +9,7 @@
 #include "perf/cli/measure_processes.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/exchange/folder.h"
+#include "perf/exchange/models.h"
 #include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
 #include "perf/measure/environment.h"
@@ -99,6 +100,50 @@ std::vector<Case> cases_of(const World& world, const Selection& selection) {
   return cases;
 }
 
+constexpr const char* kModels = "model"; // as an operation's name
+
+// Whole models, which another program makes (perf/models): takes them out of the filters.
+std::vector<std::string> take_models(std::vector<Filter>& filters) {
+  std::vector<std::string> words;
+  std::vector<Filter> others;
+  for (Filter& filter : filters) {
+    if (std::erase(filter.ops, kModels) > 0) {
+      if (filter.shapes.empty()) words.push_back(fmt::format("{}.", kModels));
+      for (const std::string& shape : filter.shapes)
+        words.push_back(fmt::format("{}.f32.{}", kModels, shape));
+      if (filter.ops.empty()) continue;
+      if (!filter.shapes.empty())
+        throw UsageError("--op model: with --shape or --case it stands alone");
+    }
+    others.push_back(std::move(filter));
+  }
+  filters = std::move(others);
+  return words;
+}
+
+std::vector<Case> models_of(const World& world, const std::vector<std::string>& words,
+                            const fs::path& folder) {
+  const std::string program = (world.executable.parent_path() / "kernelgrade-model").string();
+  if (!fs::exists(program))
+    throw Error(fmt::format("there is no {}; build the target kernelgrade-model", program));
+  const perf::Finished finished =
+      perf::run_process({program, "export", "--folder", folder.string(), "--case",
+                         fmt::format("{}", fmt::join(words, ","))},
+                        perf::Output::to_stderr);
+  if (finished.exit_code != 0)
+    throw UsageError(
+        fmt::format("the models were not made: {} ended {}", program, perf::ending(finished)));
+  std::vector<Case> cases;
+  for (exchange::Given& each : exchange::exported_models(folder)) {
+    Row row;
+    row.registered = {each.row.op,       each.row.dtype, each.row.key,
+                      each.row.category, each.row.kind,  true};
+    row.work = {each.row.bytes, 0, each.row.flops};
+    cases.push_back({std::move(row), std::move(each.exchange)});
+  }
+  return cases;
+}
+
 Selection rows_of(const std::vector<Case>& cases, const std::string& peer) {
   Selection selection;
   for (const Case& each : cases) {
@@ -164,8 +209,10 @@ fs::path new_folder(const fs::path& folder) {
 } // namespace
 
 int peers(const Options& options, World& world) {
-  const Selection selection = select(world, options.filters);
-  if (selection.selected == 0) throw Error(nothing_selected(world));
+  std::vector<Filter> filters = options.filters;
+  const std::vector<std::string> models = take_models(filters);
+  const Selection selection = filters.empty() ? Selection() : select(world, filters);
+  if (selection.selected == 0 && models.empty()) throw Error(nothing_selected(world));
   const Python python(options, world);
   python.require_packages(options.peers.names);
   if (const auto exit = exit_without_device(options, world)) return *exit;
@@ -176,7 +223,10 @@ int peers(const Options& options, World& world) {
   const std::string source = source_of(options, world);
   judge::Results all;
   all.environment = perf::environment(source);
-  const std::vector<Case> cases = cases_of(world, selection);
+  std::vector<Case> cases = cases_of(world, selection);
+  const judge::TemporaryFolder exported;
+  if (!models.empty())
+    for (Case& each : models_of(world, models, exported.path())) cases.push_back(std::move(each));
   std::vector<exchange::Given> given;
   for (const Case& each : cases) given.push_back({described(each.row), each.exchange});
   exchange::write_cases(folder, all.environment, given);

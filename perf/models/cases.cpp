@@ -199,6 +199,14 @@ std::vector<ModelCase> model_cases(const std::filesystem::path& configs) {
   };
   grid("reduced.json", 8, false);
   grid("qwen2.5-0.5b.json", 1, true);
+  for (const bool large : {false, true})
+    for (const bool training : {false, true})
+      cases.push_back({{.name = "transformer",
+                        .config = configs / (large ? "gpt2.json" : "gpt2-reduced.json"),
+                        .batch = 1,
+                        .sequence = large ? 512 : 32,
+                        .training = training},
+                       large});
   for (const bool training : {false, true}) {
     cases.push_back(
         {{.name = "mlp", .mlp = {.dim = 64, .layers = 4}, .batch = 32, .training = training},
@@ -216,9 +224,19 @@ std::vector<ModelCase> model_cases(const std::filesystem::path& configs) {
                         .dtype = Dtype::bf16,
                         .training = training},
                        large});
-  cases.push_back({{.name = "resnet18", .batch = 1, .size = 32}, false});
-  for (const char* name : {"resnet50", "alexnet"}) // the protocol of J1
-    cases.push_back({{.name = name, .batch = 8}, true});
+  cases.push_back({{.name = "mlp",
+                    .mlp = {.dim = 48, .layers = 4},
+                    .batch = 32,
+                    .dtype = Dtype::f16,
+                    .training = true},
+                   false});
+  cases.push_back({{.name = "resnet50", .batch = 8, .dtype = Dtype::bf16, .training = true}, true});
+  for (const bool training : {false, true}) {
+    cases.push_back(
+        {{.name = "resnet18", .batch = training ? 2 : 1, .size = 32, .training = training}, false});
+    for (const char* name : {"resnet50", "alexnet"}) // the protocol of J1
+      cases.push_back({{.name = name, .batch = 8, .training = training}, true});
+  }
   return cases;
 }
 

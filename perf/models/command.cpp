@@ -1,14 +1,15 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade model run|compare|scaling|gate.
+// kernelgrade model run|compare|scaling|gate|export.
 #include "perf/models/command.h"
 
 #include "models/initial_values.h"
-#include "models/parts.h"
 #include "models/safetensors.h"
 #include "models/weights.h"
+#include "perf/models/chosen.h"
 #include "perf/models/compare.h"
+#include "perf/models/exported.h"
 #include "perf/models/gate.h"
 #include "perf/models/measure.h"
 #include "perf/models/scaling.h"
@@ -37,7 +38,9 @@ struct Options {
   std::string weights, load, outputs, json;
   std::string first, second; // compare
   double most = 1e-5;
-  int scaled_to = 5; // scaling
+  int scaled_to = 5;              // scaling
+  std::vector<std::string> words; // export
+  std::filesystem::path folder;
   GateCall gate;
 };
 
@@ -45,19 +48,10 @@ struct Options {
 // forward pass's output, what was generated behind it, and each training step's loss.
 class Outputs {
  public:
-  // Images have their channels first, whatever the layout.
-  void add(const models::Execution& execution, const models::Model& model, bool channels_last) {
-    const models::Tape& tape = execution.tape();
-    for (const char* name : {"x", "target"})
-      if (tape.has(name)) {
-        std::vector<float> values = execution.read(tape.named(name));
-        if (channels_last)
-          values = models::with_channels_first(values, 3, tape.named(name).cols / 3);
-        add(name, tape.named(name), std::move(values));
-      }
-    for (const char* name : {"tokens", "targets", "words"})
-      if (tape.has(name)) add(name, tape.named(name), execution.read_integers(tape.named(name)));
-    add("output", model.output, execution.read(model.output));
+  void add(const models::Execution& execution, const models::Model& model, const Spec& spec) {
+    arrays_ = inputs_of(execution, spec);
+    arrays_.push_back(
+        {"output", {model.output.rows, model.output.cols}, execution.read(model.output)});
   }
   void write(const std::filesystem::path& file, const std::vector<double>& losses) {
     if (!losses.empty())
@@ -68,10 +62,6 @@ class Outputs {
   }
 
  private:
-  template <class T>
-  void add(const char* name, models::Tensor tensor, std::vector<T> values) {
-    arrays_.push_back({name, {tensor.rows, tensor.cols}, std::move(values)});
-  }
   std::vector<models::NamedArray> arrays_;
 };
 
@@ -100,8 +90,7 @@ int run(Options options, std::ostream& out, std::ostream& err) {
   if (!options.outputs.empty()) {
     execution.run(models::Phase::forward);
     for (std::int64_t i = 0; i < model.decodes; ++i) execution.run(models::Phase::decode);
-    outputs.add(execution, model,
-                takes_images(options.model) && options.model.layout == Layout::nhwc);
+    outputs.add(execution, model, options.model);
   }
   ModelTimes times = measure(model, execution, {options.warm_up, options.runs, options.steps});
   times.config = about(options.model);
@@ -147,8 +136,7 @@ void add_run(CLI::App& app, Options& options) {
   run->add_option("--layout", options.model.layout, "of images: nhwc or nchw")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Layout>{{"nhwc", Layout::nhwc}, {"nchw", Layout::nchw}}));
-  run->add_option("--dtype", options.model.dtype,
-                  "of parameters and activations: f32, bf16, or for inference f16")
+  run->add_option("--dtype", options.model.dtype, "of parameters and activations: f32, bf16 or f16")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Dtype>{
           {"f32", Dtype::f32}, {"bf16", Dtype::bf16}, {"f16", Dtype::f16}}));
   run->add_option("--steps", options.steps, "training steps; 0: inference alone")
@@ -223,6 +211,21 @@ int gate_models(const Options& options, std::ostream& out, std::ostream& err) {
   return gate(options.gate, out);
 }
 
+void add_export(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand(
+      "export", "write weights, inputs and what must come out, for `kernelgrade peers --op model`");
+  command->add_option("--case", options.words, "ids of cases, or parts of ids of listed ones")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--folder", options.folder, "where to write")->required();
+}
+
+int export_chosen(const Options& options, std::ostream& err) {
+  if (const auto exit = exit_without_device(err)) return *exit;
+  export_models(options.folder, chosen(options.words, KERNELGRADE_MODEL_CONFIGS));
+  return kExitPass;
+}
+
 int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Options options;
   options.model.config = KERNELGRADE_MODEL_CONFIG;
@@ -233,6 +236,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
   add_compare(app, options);
   add_scaling(app, options);
   add_gate(app, options);
+  add_export(app, options);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
   } catch (const CLI::CallForHelp&) {
@@ -247,6 +251,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
     if (options.steps == 0) options.steps = 2;
     return scaling(options, out, err);
   }
+  if (app.got_subcommand("export")) return export_chosen(options, err);
   if (app.got_subcommand("gate")) return gate_models(options, out, err);
   return app.got_subcommand("run") ? run(options, out, err) : compare(options, out);
 }

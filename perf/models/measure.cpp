@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/models/measure.h"
 
+#include "models/loss_scale.h"
 #include "perf/model/gpu.h"
 #include "runtime/backend.h"
 #include "runtime/device.h"
@@ -61,11 +62,13 @@ ModelTimes measure(const models::Model& about, models::Execution& execution, Rep
   std::vector<Phase> phases = {Phase::forward};
   if (trains) phases.insert(phases.end(), {Phase::backward, Phase::update});
   phases.insert(phases.end(), static_cast<std::size_t>(about.decodes), Phase::decode);
+  models::LossScale loss_scale(execution);
   std::map<Phase, std::vector<std::vector<double>>> samples; // of each step
   const int timed_end = repeats.warm_up + repeats.runs;
   for (int run = 0; run < std::max(timed_end, repeats.training_steps); ++run) {
     for (const Phase phase : phases) {
       const std::vector<double> ns = execution.run_timed(phase);
+      if (phase == Phase::update && !loss_scale.look()) ++times.skipped;
       samples[phase].resize(ns.size());
       if (run < repeats.warm_up || run >= timed_end) continue;
       for (std::size_t step = 0; step < ns.size(); ++step) samples[phase][step].push_back(ns[step]);

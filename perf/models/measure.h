@@ -43,6 +43,7 @@ struct ModelTimes {
   int runs = 0;                // behind them
   std::int64_t free_bytes = 0; // of device memory, when all of the model is there
   std::vector<StepTime> steps = {};
+  int skipped = 0; // updates, for gradients that were not finite at that scale of the loss
   std::vector<double> losses = {}; // of each training step
   models::MemoryUse memory = {};
   Roof roof = {}; // of one run of each phase; without a name where the GPU's figures are not known

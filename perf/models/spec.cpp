@@ -15,12 +15,11 @@ int depth_of(const std::string& name) {
   return name.starts_with("resnet") ? std::stoi(name.substr(6)) : 0;
 }
 
-models::Model made_for_images(const Spec& spec) {
-  require(spec.dtype == Dtype::f32, spec.name + ": there is f32 alone; leave out --dtype");
-  require(!spec.training, spec.name + ": there is inference alone; leave out --steps");
-  const models::ImageConfig config{.batch = spec.batch, .size = spec.size, .layout = spec.layout};
+models::Model made_for_images(const Spec& spec, models::Purpose purpose) {
+  const models::ImageConfig config{
+      .batch = spec.batch, .size = spec.size, .layout = spec.layout, .dtype = spec.dtype};
   const int depth = depth_of(spec.name);
-  return depth == 0 ? models::alexnet(config) : models::resnet(depth, config);
+  return depth == 0 ? models::alexnet(config, purpose) : models::resnet(depth, config, purpose);
 }
 
 } // namespace
@@ -32,7 +31,7 @@ models::Model made(const Spec& spec) {
   require(spec.generate == 0 || !spec.training,
           "--steps trains and --generate does not; leave one of them out");
   const auto purpose = spec.training ? models::Purpose::training : models::Purpose::inference;
-  if (takes_images(spec)) return made_for_images(spec);
+  if (takes_images(spec)) return made_for_images(spec, purpose);
   if (spec.name == "mlp") {
     models::MlpConfig config = spec.mlp;
     config.batch = spec.batch;
@@ -74,6 +73,7 @@ std::string case_id(const Spec& spec) {
                       spec.sequence);
     id += spec.generate > 0 ? fmt::format("generate{}", spec.generate) : purpose;
   }
+  if (spec.training && spec.steps > 1) id += fmt::format("_steps{}", spec.steps);
   std::replace(id.begin(), id.end(), '-', '_'); // an id has none
   return id;
 }

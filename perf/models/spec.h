@@ -20,6 +20,7 @@ struct Spec {
   Layout layout = Layout::nhwc;
   Dtype dtype = Dtype::f32; // of parameters and activations
   bool training = false;
+  std::int64_t steps = 1;    // of training, in one run
   std::int64_t generate = 0; // tokens behind each prompt; 0: none
 };
 

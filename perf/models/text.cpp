@@ -145,6 +145,9 @@ std::string text(const ModelTimes& times) {
   text += table("operation", ops, all);
   if (!times.losses.empty()) text += "\nloss of each training step:";
   for (const double loss : times.losses) text += fmt::format(" {:.6f}", loss);
+  if (times.skipped > 0)
+    text += fmt::format("\n{} updates skipped: a gradient was not finite at that scale of the loss",
+                        times.skipped);
   return text + (times.losses.empty() ? "" : "\n");
 }
 
@@ -180,6 +183,7 @@ std::string json(const ModelTimes& times) {
         {"unshared", times.memory.unshared},
         {"cache", times.cache_bytes}}},
       {"losses", times.losses},
+      {"skipped_updates", times.skipped},
       {"steps", steps}};
   if (!times.roof.gpu.empty()) {
     object["roofline"] = {{"gpu", times.roof.gpu},

@@ -28,7 +28,7 @@ enum class TestState {
 std::string_view name(TestState state); // "not run", ...
 
 struct PlannedTest {
-  std::string name;  // "cost.softmax.f32"
+  std::string name;  // "cost.softmax"
   std::string op;    // of its label op_<op>; empty where it has none
   std::string label; // its tier: "perf"
   TestState state = TestState::not_run;

@@ -63,7 +63,8 @@ struct Variant {
   std::string name;
   std::function<std::string_view(const Call&, Stream&)> run; // gives the name of what ran
   std::function<bool(const Problem&)> supports = [](const Problem&) { return true; };
-  std::vector<Dtype> dtypes{}; // that it has at all; none: all of the card's
+  std::vector<Dtype> dtypes{};      // that it has at all; none: all of the card's
+  std::vector<std::string> forms{}; // the same of the card's forms
   // Whether the contract tries it there: not where compiling it takes a second.
   std::function<bool(const Problem&)> tried = [](const Problem&) { return true; };
   bool tries(const Problem& problem) const { return supports(problem) && tried(problem); }

@@ -35,10 +35,12 @@ class Contract : public testing::Test {
     const Card& card = judge_.card();
     const bool exact = card.exact || is_integer(judge_.dtype());
     const auto evidence = exact ? test::exact_evidence(judge_.dtype()) : test::kRoundedOperation;
+    const auto has = [](const auto& all, const auto& one) {
+      return all.empty() || std::find(all.begin(), all.end(), one) != all.end();
+    };
     for (const std::string& form : card.forms)
       for (const Variant& variant : card.variants)
-        if (const auto& has = variant.dtypes;
-            has.empty() || std::find(has.begin(), has.end(), judge_.dtype()) != has.end())
+        if (has(variant.dtypes, judge_.dtype()) && has(variant.forms, form))
           require_evidence(judge_.id(variant.name, form + "_"), evidence);
   }
   void TestBody() override { test_(judge_); }

@@ -67,20 +67,18 @@ DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, const tes
   require(static_cast<std::int64_t>(values.values.size()) == size,
           fmt::format("{} elements for the tensor {} of {}", values.values.size(), name_, size));
   written_.emplace(memory_.bytes(), std::byte{0xFF});
-  for (std::int64_t i = 0; i < size; ++i) {
-    const auto index = static_cast<std::size_t>(i);
-    const std::uint64_t bits =
-        values.bits.empty() ? test::encode(dtype_, values.values[index]) : values.bits[index];
-    std::memcpy(written_->data() + static_cast<std::size_t>(view_.place(i)) * width, &bits, width);
-  }
-  // Row by row: between them nothing is written.
-  const bool dense = view_.storage_size() == view_.offset + size;
-  const std::int64_t row = dense ? size : tensor.extents.back();
-  for (std::int64_t i = 0; i < size; i += row) {
-    const auto first = static_cast<std::size_t>(view_.place(i)) * width;
-    copy_to_device(memory_.data() + first, written_->data() + first,
-                   static_cast<std::size_t>(row) * width, stream);
-  }
+  // Between the runs nothing is written.
+  view_.for_each_run([&](std::int64_t first, std::int64_t place, std::int64_t run) {
+    const auto from = static_cast<std::size_t>(first), count = static_cast<std::size_t>(run);
+    const std::size_t at = static_cast<std::size_t>(place) * width;
+    if (values.bits.empty())
+      test::encode_bytes(dtype_, std::span(values.values).subspan(from, count),
+                         std::span(*written_).subspan(at, count * width));
+    else
+      for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(written_->data() + at + i * width, &values.bits[from + i], width);
+    copy_to_device(memory_.data() + at, written_->data() + at, count * width, stream);
+  });
 }
 
 void* DeviceTensor::data() const {
@@ -93,11 +91,14 @@ std::vector<std::byte> DeviceTensor::stored(Stream& stream) const {
 
 test::Observed DeviceTensor::read(Stream& stream) const {
   const std::vector<std::byte> bytes = stored(stream);
+  const std::size_t width = size_of(dtype_);
   test::Observed seen{dtype_, {}, {}};
-  for (std::int64_t i = 0; i < view_.size(); ++i) {
-    seen.bits.push_back(bits_at(bytes, size_of(dtype_), view_.place(i)));
-    seen.values.push_back(test::decode(dtype_, seen.bits.back()));
-  }
+  seen.bits.reserve(static_cast<std::size_t>(view_.size()));
+  seen.values.reserve(static_cast<std::size_t>(view_.size()));
+  view_.for_each_run([&](std::int64_t, std::int64_t place, std::int64_t run) {
+    test::append_bytes(seen, std::span(bytes).subspan(static_cast<std::size_t>(place) * width,
+                                                      static_cast<std::size_t>(run) * width));
+  });
   return seen;
 }
 
@@ -115,12 +116,14 @@ std::vector<std::string> DeviceTensor::faults(Stream& stream, bool may_be_overwr
   }
   const std::size_t width = size_of(dtype_);
   std::vector<char> in_view(bytes.size() / width, 0);
-  for (std::int64_t i = 0; i < view_.size(); ++i)
-    in_view[static_cast<std::size_t>(view_.place(i))] = 1;
+  view_.for_each_run([&](std::int64_t, std::int64_t place, std::int64_t run) {
+    std::fill_n(in_view.begin() + place, run, 1);
+  });
   std::int64_t touched = 0, first = 0;
-  for (std::size_t i = 0; i < in_view.size(); ++i) {
-    const auto place = static_cast<std::int64_t>(i);
-    if (in_view[i] != 0 || bits_at(bytes, width, place) == test::poison_bits(dtype_)) continue;
+  for (auto at = std::find(in_view.begin(), in_view.end(), 0); at != in_view.end();
+       at = std::find(at + 1, in_view.end(), 0)) {
+    const std::int64_t place = at - in_view.begin();
+    if (bits_at(bytes, width, place) == test::poison_bits(dtype_)) continue;
     if (touched++ == 0) first = place;
   }
   if (touched > 0)

@@ -48,6 +48,38 @@ TEST(TransformerConfig, RefusesWhatItDoesNotDo) {
                  "use_sliding_window");
 }
 
+const std::string kGpt2 =
+    R"({"model_type":"gpt2","activation_function":"gelu_new","vocab_size":32,"n_embd":16,)"
+    R"("n_layer":2,"n_head":4,"n_positions":64,"layer_norm_epsilon":1e-5,"resid_pdrop":0,)"
+    R"("embd_pdrop":0.0,"attn_pdrop":0})";
+
+std::string gpt2_with(const std::string& from, const std::string& to) {
+  std::string text = kGpt2;
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(TransformerConfig, ReadsGpt2sNames) {
+  const models::TransformerConfig config = parse_transformer_config(kGpt2, "file.json");
+  EXPECT_EQ(config.family, models::Family::gpt2);
+  EXPECT_EQ(config.intermediate, 64);
+  EXPECT_EQ(config.kv_heads, 4);
+  EXPECT_EQ(config.positions, 64);
+  EXPECT_TRUE(config.tied);
+  EXPECT_FALSE(config.dropout);
+  EXPECT_TRUE(parse_transformer_config(gpt2_with("\"resid_pdrop\":0,", ""), "file.json").dropout);
+  EXPECT_TRUE(parse_transformer_config(gpt2_with(":0.0", ":0.1"), "file.json").dropout);
+}
+
+TEST(TransformerConfig, RefusesWhatGpt2DoesNotDo) {
+  expect_refused(gpt2_with("gelu_new", "gelu"), "activation_function");
+  expect_refused(gpt2_with("\"n_layer\"", "\"scale_attn_weights\":false,\"n_layer\""),
+                 "scale_attn_weights");
+  expect_refused(gpt2_with("\"n_layer\"", "\"scale_attn_by_inverse_layer_idx\":true,\"n_layer\""),
+                 "scale_attn_by_inverse_layer_idx");
+  expect_refused(gpt2_with("\"n_embd\":16", "\"n_embd\":18"), "must divide n_embd");
+  expect_refused(gpt2_with("\"n_positions\":64,", ""), "n_positions is missing");
+}
+
 TEST(TransformerConfig, RefusesWhatCannotBe) {
   expect_refused("", "parse error");
   expect_refused(with("\"vocab_size\":32,", ""), "vocab_size is missing");

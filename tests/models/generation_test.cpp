@@ -125,6 +125,10 @@ TEST(Generation, StepsAreThoseOfWholePasses) {
 
 TEST(Generation, StepsOfLlamaAreThoseOfWholePasses) { expect_generation(llama()); }
 
+TEST(Generation, StepsOfGpt2AreThoseOfWholePasses) {
+  expect_generation(models::read_transformer_config(KERNELGRADE_GPT2_REDUCED));
+}
+
 TEST(Generation, PromptsStandBeforeWhatIsGenerated) {
   Generating generating(llama());
   const auto prompts =

@@ -9,32 +9,41 @@
 #include "runtime/temporary_folder.h"
 #include "tests/models/trained.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace kg::test {
 namespace {
 
+using models::Batchnorms;
 using models::Execution;
 using models::ImageConfig;
-using reference::Image;
+using reference::Batch;
 
 using Network = std::function<models::Model(const ImageConfig&)>;
-using Reference = std::function<Image(const Weights<double>&, Image)>;
+using Reference = std::function<Rows<double>(const Weights<double>&, const Batch<double>&)>;
+
+const reference::Resnet kResnet18{{2, 2, 2, 2}}, kResnet50{{3, 4, 6, 3}, true};
 
 // The images of an input, channels first.
-std::vector<Image> images_of(const Execution& execution, const ImageConfig& config) {
+Batch<double> images_of(const Execution& execution, const ImageConfig& config) {
   std::vector<float> all = execution.read(execution.tape().named("x"));
   if (config.layout == Layout::nhwc)
     all = models::with_channels_first(all, 3, config.size * config.size);
-  std::vector<Image> images;
+  Batch<double> images;
   const auto each = static_cast<std::ptrdiff_t>(3 * config.size * config.size);
   for (auto at = all.begin(); at != all.end(); at += each)
     images.push_back({3, config.size, config.size, {at, at + each}});
   return images;
 }
 
-// In both layouts, from the same weights and images.
-void expect_outputs(ImageConfig config, const Network& network, const Reference& reference) {
+// In both layouts, from the same weights and images. Of 16 bits, `stored` tensors are rounded on
+// the way, each off by up to a unit, uniformly: sqrt(stored / 3) units, with a margin of 4
+// (low_precision_test.cpp).
+void expect_outputs(ImageConfig config, const Network& network, const Reference& reference,
+                    double stored = 0) {
+  const double share =
+      config.dtype == Dtype::f32 ? 1e-5 : 4 * unit_roundoff(config.dtype) * std::sqrt(stored / 3);
   for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
     SCOPED_TRACE(name(layout));
     config.layout = layout;
@@ -46,36 +55,52 @@ void expect_outputs(ImageConfig config, const Network& network, const Reference&
     execution.poison_unused(true);
     execution.run(models::Phase::forward);
     execution.check_memory();
-    const Weights<double> weights = weights_of(execution);
-    Rows<double> expected;
-    for (Image& image : images_of(execution, config))
-      expected.push_back(reference(weights, std::move(image)).values);
-    expect_near(execution.read(model.output), expected);
+    expect_near(execution.read(model.output),
+                reference(weights_of(execution), images_of(execution, config)), share);
   }
 }
 
 Network resnet_of(int depth) {
   return [depth](const ImageConfig& config) { return models::resnet(depth, config); };
 }
+Reference reference_of(reference::Resnet net) {
+  net.running = true;
+  return [net](const Weights<double>& w, const Batch<double>& x) {
+    return reference::resnet(net, w, x);
+  };
+}
 
 TEST(Image, OutputsOfResnet50AreThoseOfTheReference) {
   expect_outputs({.batch = 2, .size = 40, .classes = 10, .narrower = 8}, resnet_of(50),
-                 [](const Weights<double>& w, Image x) {
-                   return reference::resnet(w, {3, 4, 6, 3}, true, std::move(x));
-                 });
+                 reference_of(kResnet50));
 }
 
 TEST(Image, OutputsOfResnet18AreThoseOfTheReference) {
-  expect_outputs({.batch = 1, .size = 45, .classes = 10, .narrower = 8}, resnet_of(18),
-                 [](const Weights<double>& w, Image x) {
-                   return reference::resnet(w, {2, 2, 2, 2}, false, std::move(x));
-                 });
+  for (const Batchnorms batchnorms : {Batchnorms::folded, Batchnorms::running})
+    expect_outputs({.batch = 1, .size = 45, .classes = 10, .narrower = 8, .batchnorms = batchnorms},
+                   resnet_of(18), reference_of(kResnet18));
 }
 
 TEST(Image, OutputsOfAlexnetAreThoseOfTheReference) {
   expect_outputs(
-      {.batch = 1, .classes = 10, .narrower = 16}, models::alexnet,
-      [](const Weights<double>& w, Image x) { return reference::alexnet(w, std::move(x)); });
+      {.batch = 1, .classes = 10, .narrower = 16},
+      [](const ImageConfig& config) { return models::alexnet(config); },
+      [](const Weights<double>& w, const Batch<double>& x) { return reference::alexnet(w, x); });
+}
+
+// Of a block two convolutions and a sum; before and behind them a convolution, an average and the
+// classes. Of AlexNet five convolutions and three linear layers.
+TEST(Image, OutputsOfSixteenBitsAreThoseOfTheReference) {
+  for (const Dtype dtype : {Dtype::bf16, Dtype::f16}) {
+    SCOPED_TRACE(name(dtype));
+    expect_outputs({.batch = 1, .size = 45, .classes = 10, .narrower = 8, .dtype = dtype},
+                   resnet_of(18), reference_of(kResnet18), 3 * 8 + 3);
+    expect_outputs(
+        {.batch = 1, .classes = 10, .narrower = 32, .dtype = dtype},
+        [](const ImageConfig& config) { return models::alexnet(config); },
+        [](const Weights<double>& w, const Batch<double>& x) { return reference::alexnet(w, x); },
+        8);
+  }
 }
 
 // Those of torchvision's. There a batchnorm has two per channel; folded it is one bias.

@@ -32,7 +32,12 @@ judge() {
 judge mlp --steps 10 --dim 128 --layers 4 --batch 64 --
 judge resnet50 --batch 2 --size 224 --
 judge alexnet --batch 2 --
-judge transformer --steps 10 --batch 2 --sequence 32 -- --config "$source/kernels/models/configs/reduced.json"
+judge resnet18 --batch 4 --size 64 --steps 10 --
+judge alexnet --batch 1 --steps 2 --
+for config in reduced gpt2-reduced; do
+  file=$source/kernels/models/configs/$config.json
+  judge transformer --steps 10 --batch 2 --sequence 32 --config "$file" -- --config "$file"
+done
 
 # What is compared can differ: with other weights the outputs are far apart.
 "$model" run mlp --dim 128 --layers 4 --batch 64 --runs 1 --seed 1 --save-weights "$folder/other" >/dev/null

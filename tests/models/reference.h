@@ -122,6 +122,31 @@ struct Shape {
   std::size_t batch, sequence;
 };
 
+// Causal, of each head over its own columns: queries of `heads` heads, keys and values of
+// `kv_heads`, each of which serves equally many.
+template <class T>
+Rows<T> attend(const Rows<T>& q, const Rows<T>& k, const Rows<T>& v, std::size_t heads,
+               std::size_t kv_heads, Shape shape) {
+  const std::size_t depth = q.front().size() / heads;
+  Rows<T> out(q.size(), std::vector<T>(heads * depth, T(0.0)));
+  for (std::size_t token = 0; token < q.size(); ++token)
+    for (std::size_t h = 0; h < heads; ++h) {
+      const std::size_t kv = h / (heads / kv_heads) * depth; // where its keys and values stand
+      const std::size_t first = token / shape.sequence * shape.sequence;
+      std::vector<T> weights;
+      for (std::size_t key = first; key <= token; ++key) {
+        T score = 0.0;
+        for (std::size_t i = 0; i < depth; ++i) score += q[token][h * depth + i] * k[key][kv + i];
+        weights.push_back(score / T(std::sqrt(static_cast<double>(depth))));
+      }
+      softmax(weights);
+      for (std::size_t key = first; key <= token; ++key)
+        for (std::size_t i = 0; i < depth; ++i)
+          out[token][h * depth + i] += weights[key - first] * v[key][kv + i];
+    }
+  return out;
+}
+
 template <class T>
 Rows<T> attention(const Rows<T>& x, const Weights<T>& w, const std::string& name,
                   const models::TransformerConfig& config, Shape shape) {
@@ -140,23 +165,7 @@ Rows<T> attention(const Rows<T>& x, const Weights<T>& w, const std::string& name
     for (std::size_t h = 0; h < kv_heads; ++h)
       rotate(&k[token][h * depth], depth, token % shape.sequence, config.theta);
   }
-  Rows<T> out(x.size(), std::vector<T>(heads * depth, T(0.0)));
-  for (std::size_t token = 0; token < x.size(); ++token)
-    for (std::size_t h = 0; h < heads; ++h) {
-      const std::size_t kv = h / (heads / kv_heads) * depth; // where its keys and values stand
-      const std::size_t first = token / shape.sequence * shape.sequence;
-      std::vector<T> weights;
-      for (std::size_t key = first; key <= token; ++key) {
-        T score = 0.0;
-        for (std::size_t i = 0; i < depth; ++i) score += q[token][h * depth + i] * k[key][kv + i];
-        weights.push_back(score / T(std::sqrt(static_cast<double>(depth))));
-      }
-      softmax(weights);
-      for (std::size_t key = first; key <= token; ++key)
-        for (std::size_t i = 0; i < depth; ++i)
-          out[token][h * depth + i] += weights[key - first] * v[key][kv + i];
-    }
-  return linear(out, w.at(name + "o_proj.weight"));
+  return linear(attend(q, k, v, heads, kv_heads, shape), w.at(name + "o_proj.weight"));
 }
 
 template <class T>
@@ -169,10 +178,10 @@ Rows<T> feed_forward(const Rows<T>& x, const Weights<T>& w, const std::string& n
   return linear(gate, w.at(name + "down_proj.weight"));
 }
 
-// The logits of each token.
+// The logits of each token, of a decoder of the Llama kind.
 template <class T>
-Rows<T> transformer(const Weights<T>& w, const models::TransformerConfig& config, Shape shape,
-                    std::span<const std::int32_t> tokens) {
+Rows<T> llama(const Weights<T>& w, const models::TransformerConfig& config, Shape shape,
+              std::span<const std::int32_t> tokens) {
   const std::vector<T>& words = w.at("model.embed_tokens.weight");
   const auto hidden = static_cast<std::size_t>(config.hidden);
   Rows<T> x;

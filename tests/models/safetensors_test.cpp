@@ -154,6 +154,43 @@ TEST_F(Safetensors, AModelsWeightsComeBack) {
             (std::vector<std::int64_t>{4, 8}));
 }
 
+// As openai-community/gpt2 has them: no "transformer." before its names, matrices by inputs, and
+// the masks of attention beside the weights.
+TEST_F(Safetensors, WeightsOfGpt2LoadAsItsOwnFileHasThem) {
+  const auto gpt2 = [] {
+    return models::transformer({.family = models::Family::gpt2,
+                                .vocabulary = 11,
+                                .hidden = 8,
+                                .intermediate = 6,
+                                .layers = 1,
+                                .heads = 2,
+                                .kv_heads = 2,
+                                .head_dim = 4,
+                                .epsilon = 1e-5F,
+                                .qkv_bias = true,
+                                .tied = true,
+                                .positions = 4},
+                               1, 3, models::Purpose::inference);
+  };
+  Stream stream;
+  models::Execution first(gpt2().tape, stream), second(gpt2().tape, stream);
+  models::initialise(first, 3);
+  save_weights(first, path());
+  SafetensorsReader reader(path());
+  const auto shape = [&](const char* name) { return reader.array(name).shape; };
+  EXPECT_EQ(shape("transformer.h.0.attn.c_attn.weight"), (std::vector<std::int64_t>{8, 24}));
+  EXPECT_EQ(shape("transformer.h.0.mlp.c_fc.weight"), (std::vector<std::int64_t>{8, 6}));
+  EXPECT_EQ(shape("transformer.wpe.weight"), (std::vector<std::int64_t>{4, 8}));
+  std::vector<NamedArray> arrays = {{"h.0.attn.bias", {1, 1, 4, 4}, std::vector<float>(16, 1)}};
+  for (const auto& [name, stored] : reader.arrays())
+    arrays.push_back(
+        {name.substr(std::string("transformer.").size()), stored.shape, reader.floats(name)});
+  write_safetensors(path(), arrays);
+  load_weights(second, path());
+  for (const models::Parameter& each : first.tape().parameters())
+    EXPECT_EQ(first.read(each.value), second.read(each.value)) << each.parts.front().name;
+}
+
 TEST_F(Safetensors, WeightsOfAnotherModelAreRefused) {
   Stream stream;
   models::Execution model(reduced(8).tape, stream), wider(reduced(16).tape, stream);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <random>
 #include <vector>
 
 namespace kg::test {
@@ -26,16 +27,38 @@ inline std::vector<ScalarNode>& scalar_nodes() {
   return nodes;
 }
 
+// Monte Carlo arithmetic (Parker, UCLA CSD-970002, 1997): every operation errs by up to so many
+// units of its result, at random. What comes out then spreads as rounding lets it. 0: none does.
+inline double& scalar_unit() {
+  static double unit = 0;
+  return unit;
+}
+inline double rounded(double value, double unit = scalar_unit()) {
+  if (unit == 0) return value;
+  static std::minstd_rand random(1);
+  return value * (1 + unit * std::uniform_real_distribution<double>(-1, 1)(random));
+}
+
+// The same of what a model of 16 bits stores between its layers, and of its gradient.
+inline double& stored_unit() {
+  static double unit = 0;
+  return unit;
+}
+
 class Scalar {
  public:
   Scalar() = default;
   Scalar(double value) : value_(value) {}
   Scalar(double value, int from, double slope, int other = -1, double other_slope = 0)
-      : value_(value), node_(static_cast<int>(scalar_nodes().size())) {
-    scalar_nodes().push_back({value, {from, other}, {slope, other_slope}});
+      : value_(rounded(value)), node_(static_cast<int>(scalar_nodes().size())) {
+    scalar_nodes().push_back({value_, {from, other}, {slope, other_slope}});
   }
   // A number to differentiate by.
-  static Scalar variable(double value) { return {value, -1, 0}; }
+  static Scalar variable(double value) {
+    Scalar scalar(value, -1, 0);
+    scalar.value_ = value;
+    return scalar;
+  }
 
   double value() const { return value_; }
   int node() const { return node_; } // -1: a constant
@@ -63,6 +86,7 @@ class Scalar {
 inline double exp_of(double x) { return std::exp(x); }
 inline double log_of(double x) { return std::log(x); }
 inline double sqrt_of(double x) { return std::sqrt(x); }
+inline double tanh_of(double x) { return std::tanh(x); }
 inline double erf_of(double x) { return std::erf(x); }
 inline double value_of(double x) { return x; }
 
@@ -75,11 +99,22 @@ inline Scalar sqrt_of(Scalar x) {
   const double y = std::sqrt(x.value());
   return {y, x.node(), 0.5 / y};
 }
+inline Scalar tanh_of(Scalar x) {
+  const double y = std::tanh(x.value());
+  return {y, x.node(), 1 - y * y};
+}
 inline Scalar erf_of(Scalar x) {
   const double slope = 2 / std::sqrt(std::numbers::pi) * std::exp(-x.value() * x.value());
   return {std::erf(x.value()), x.node(), slope};
 }
 inline double value_of(Scalar x) { return x.value(); }
+
+// A tensor's element on its way through memory.
+inline double stored(double x) { return x; }
+inline Scalar stored(Scalar x) {
+  if (stored_unit() == 0) return x;
+  return {rounded(x.value(), stored_unit()), x.node(), rounded(1, stored_unit())};
+}
 
 // The derivatives of `result` by every node.
 inline std::vector<double> adjoints(Scalar result) {
@@ -89,7 +124,7 @@ inline std::vector<double> adjoints(Scalar result) {
   for (std::size_t i = nodes.size(); i-- > 0;)
     for (int side = 0; side < 2; ++side)
       if (nodes[i].from[side] >= 0)
-        by[static_cast<std::size_t>(nodes[i].from[side])] += nodes[i].slope[side] * by[i];
+        by[static_cast<std::size_t>(nodes[i].from[side])] += rounded(nodes[i].slope[side] * by[i]);
   return by;
 }
 

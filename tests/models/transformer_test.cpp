@@ -14,8 +14,25 @@ using models::Phase;
 using models::Purpose;
 using models::TransformerConfig;
 
+enum class Kind { qwen2, llama, gpt2 };
+constexpr Kind kKinds[] = {Kind::qwen2, Kind::llama, Kind::gpt2};
+
 // Small enough for a node per operation; odd extents, and heads that share keys.
-TransformerConfig small(bool qwen) {
+TransformerConfig small(Kind kind) {
+  if (kind == Kind::gpt2)
+    return {.family = models::Family::gpt2,
+            .vocabulary = 29,
+            .hidden = 12,
+            .intermediate = 18,
+            .layers = 2,
+            .heads = 3,
+            .kv_heads = 3,
+            .head_dim = 4,
+            .epsilon = 1e-5F,
+            .qkv_bias = true,
+            .tied = true,
+            .positions = 5};
+  const bool qwen = kind == Kind::qwen2;
   return {.vocabulary = 29,
           .hidden = 12,
           .intermediate = 18,
@@ -78,30 +95,51 @@ TEST(Transformer, LogitsAreThoseOfTheReference) {
   expect_logits(models::read_transformer_config(KERNELGRADE_REDUCED), {2, 24});
 }
 
-TEST(Transformer, LogitsOfLlamaAreThoseOfTheReference) { expect_logits(small(false), {3, 7}); }
+TEST(Transformer, LogitsOfLlamaAreThoseOfTheReference) {
+  expect_logits(small(Kind::llama), {3, 7});
+}
+
+TEST(Transformer, LogitsOfGpt2AreThoseOfTheReference) {
+  expect_logits(models::read_transformer_config(KERNELGRADE_GPT2_REDUCED), {2, 24});
+}
 
 TEST(Transformer, GradientsAreThoseOfTheReference) {
-  for (const bool qwen : {true, false}) {
-    SCOPED_TRACE(qwen ? "qwen2" : "llama");
-    Trained trained(small(qwen));
-    expect_gradients(trained.execution, loss_of(trained.execution, small(qwen)));
+  for (const Kind kind : kKinds) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    Trained trained(small(kind));
+    expect_gradients(trained.execution, loss_of(trained.execution, small(kind)));
   }
 }
 
 TEST(Transformer, TenStepsHaveTheReferencesLosses) {
-  Trained trained(small(true));
-  expect_same_training(trained.execution, trained.model.loss,
-                       loss_of(trained.execution, small(true)));
+  for (const Kind kind : {Kind::qwen2, Kind::gpt2}) {
+    SCOPED_TRACE(static_cast<int>(kind));
+    Trained trained(small(kind));
+    expect_same_training(trained.execution, trained.model.loss,
+                         loss_of(trained.execution, small(kind)));
+  }
 }
 
 TEST(Transformer, MemoryIsPlanned) {
-  expect_planned_memory([] { return made(small(true), kShape, Purpose::training); });
+  for (const Kind kind : {Kind::qwen2, Kind::gpt2})
+    expect_planned_memory([=] { return made(small(kind), kShape, Purpose::training); });
 }
 
 TEST(Transformer, RefusesATokenThatIsNoWord) {
-  Trained trained(small(true));
-  const std::vector<std::int32_t> tokens(10, 29);
-  EXPECT_THROW(models::write_tokens(trained.execution, tokens, tokens), Error);
+  for (const Kind kind : kKinds) {
+    Trained trained(small(kind));
+    const std::vector<std::int32_t> tokens(10, 29);
+    EXPECT_THROW(models::write_tokens(trained.execution, tokens, tokens), Error);
+  }
+}
+
+TEST(Transformer, RefusesWhatGpt2CannotDo) {
+  TransformerConfig config = small(Kind::gpt2);
+  EXPECT_THROW(made(config, {1, 6}, Purpose::inference), Error); // there is no sixth position
+  EXPECT_THROW(models::generator(config, {.batch = 1, .length = 4, .generated = 3}), Error);
+  config.dropout = true;
+  EXPECT_NO_THROW(made(config, kShape, Purpose::inference));
+  EXPECT_THROW(made(config, kShape, Purpose::training), Error);
 }
 
 // 494,032,768 parameters: what its authors give for the model (arXiv 2412.15115: 0.49 billion).
@@ -111,6 +149,15 @@ TEST(Transformer, TheConfigurationOfQwenHasItsParameters) {
   std::int64_t parameters = 0;
   for (const models::Parameter& each : model.tape.parameters()) parameters += each.value.size();
   EXPECT_EQ(parameters, 494'032'768);
+}
+
+// 124,439,808: those of openai-community/gpt2, whose card says 124M.
+TEST(Transformer, TheConfigurationOfGpt2HasItsParameters) {
+  const models::Model model =
+      made(models::read_transformer_config(KERNELGRADE_GPT2), {1, 16}, Purpose::inference);
+  std::int64_t parameters = 0;
+  for (const models::Parameter& each : model.tape.parameters()) parameters += each.value.size();
+  EXPECT_EQ(parameters, 124'439'808);
 }
 
 // The published 8,030,261,248 of the model are 32 layers, two tables of words and a norm.

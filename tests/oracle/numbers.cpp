@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -33,22 +34,31 @@ constexpr int exponent_of(double value) {
   return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> kFractionBits & 0x7FF) - kBias;
 }
 
-// IEEE 754-2019, 3.6; bfloat16: the exponents of binary32. Integers have no precision.
+// IEEE 754-2019, 3.6; bfloat16: the exponents of binary32; e4m3 and e5m2: the OCP's 8-bit Floating
+// Point Specification 1.0. Integers have no precision.
 constexpr FloatFormat format_of(Dtype dtype) {
   switch (dtype) {
   case Dtype::f32: return {24, -126, 127};
   case Dtype::f16: return {11, -14, 15};
   case Dtype::bf16: return {8, -126, 127};
   case Dtype::f64: return {53, -1022, 1023};
+  case Dtype::e4m3: return {4, -6, 8};
+  case Dtype::e5m2: return {3, -14, 15};
   case Dtype::i32:
   case Dtype::i8: break;
   }
   return {0, 0, 0};
 }
 
-constexpr double max_of(const FloatFormat& format) {
-  return (2 - power_of_two(1 - format.precision)) * power_of_two(format.max_exponent);
+// Of e4m3 the largest pattern is a NaN.
+constexpr double max_of(Dtype dtype) {
+  const FloatFormat format = format_of(dtype);
+  const int last = dtype == Dtype::e4m3 ? 2 : 1; // in units of the last place from the next binade
+  return (2 - last * power_of_two(1 - format.precision)) * power_of_two(format.max_exponent);
 }
+
+// What is beyond all numbers: e4m3 has no infinity.
+double beyond(Dtype dtype) { return dtype == Dtype::e4m3 ? kNaN : kInfinity; }
 
 // Of |value| <= 2^51, ties to even: a sum near 2^52 has no bits for a fraction.
 double nearest_integer(double value) {
@@ -56,29 +66,42 @@ double nearest_integer(double value) {
   return std::copysign(value + kNoFraction - kNoFraction, value);
 }
 
-// binary16 has no portable C++20 type: sign, 5 exponent bits (bias 15), 10 fraction bits.
-double decode_f16(std::uint64_t bits) {
-  const int exponent = static_cast<int>(bits >> 10 & 0x1F);
-  const int fraction = static_cast<int>(bits & 0x3FF);
+// What has no portable C++20 type: a sign, an exponent, whose bias makes 1 the least normal one's,
+// and a fraction. binary16 has 5 and 10 bits of them, e5m2 5 and 2, e4m3 4 and 3.
+double decode_narrow(Dtype dtype, std::uint64_t bits) {
+  const FloatFormat format = format_of(dtype);
+  const int fraction_bits = format.precision - 1;
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(dtype) - 1), one = 1;
+  const std::uint64_t magnitude_bits = bits & (sign - 1);
+  const auto exponent = static_cast<int>(magnitude_bits >> fraction_bits);
+  const auto fraction = static_cast<int>(magnitude_bits & ((one << fraction_bits) - 1));
   double magnitude;
-  if (exponent == 31) {
+  if (dtype == Dtype::e4m3 && magnitude_bits == sign - 1) {
+    magnitude = kNaN;
+  } else if (dtype != Dtype::e4m3 && exponent > format.max_exponent - format.min_exponent + 1) {
     magnitude = fraction == 0 ? kInfinity : kNaN;
-  } else if (exponent == 0) {
-    magnitude = fraction * power_of_two(-24);
   } else {
-    magnitude = (1024 + fraction) * power_of_two(exponent - 25);
+    const int significand = fraction + (exponent == 0 ? 0 : 1 << fraction_bits);
+    magnitude =
+        significand * power_of_two(std::max(exponent, 1) - 1 + format.min_exponent - fraction_bits);
   }
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+  return (bits & sign) != 0 ? -magnitude : magnitude;
 }
 
-std::uint64_t encode_f16(double value) {
-  const std::uint64_t sign = std::signbit(value) ? 0x8000 : 0;
+std::uint64_t encode_narrow(Dtype dtype, double value) {
+  const FloatFormat format = format_of(dtype);
+  const int fraction_bits = format.precision - 1;
+  const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(dtype) - 1), one = 1;
+  const std::uint64_t with_sign = std::signbit(value) ? sign : 0;
   const double magnitude = std::fabs(value);
-  if (std::isinf(magnitude)) return sign | 0x7C00;
-  if (magnitude < 0x1p-14) return sign | static_cast<std::uint64_t>(magnitude * power_of_two(24));
-  const int exponent = exponent_of(magnitude);
-  const auto significand = static_cast<std::uint64_t>(magnitude * power_of_two(10 - exponent));
-  return sign | (static_cast<std::uint64_t>(exponent + 15) << 10) | (significand - 1024);
+  if (std::isinf(magnitude)) return with_sign | (sign - (one << fraction_bits));
+  const int exponent = std::max(exponent_of(magnitude), format.min_exponent);
+  const auto significand =
+      static_cast<std::uint64_t>(magnitude * power_of_two(fraction_bits - exponent));
+  // A subnormal number's significand lacks the bit that would make its exponent 1.
+  return with_sign |
+         ((static_cast<std::uint64_t>(exponent - format.min_exponent) << fraction_bits) +
+          significand);
 }
 
 std::uint64_t quiet_nan_bits(Dtype dtype) {
@@ -87,6 +110,8 @@ std::uint64_t quiet_nan_bits(Dtype dtype) {
   case Dtype::f16: return 0x7E00;
   case Dtype::bf16: return 0x7FC0;
   case Dtype::f64: return 0x7FF8000000000000;
+  case Dtype::e4m3: return 0x7F;
+  case Dtype::e5m2: return 0x7E;
   case Dtype::i32:
   case Dtype::i8: break;
   }
@@ -104,7 +129,8 @@ bool fits(Dtype dtype, double value) {
 FloatFormat float_format(Dtype dtype) {
   const FloatFormat format = format_of(dtype);
   if (format.precision == 0)
-    fail(fmt::format("{} is not a floating-point format: give f32, f16, bf16 or f64", name(dtype)));
+    fail(fmt::format("{} is not a floating-point format: give f32, f16, bf16, f64, e4m3 or e5m2",
+                     name(dtype)));
   return format;
 }
 
@@ -117,7 +143,8 @@ double round_to(Dtype dtype, double value) {
                        8 * size_of(dtype)));
     return nearest;
   }
-  if (value == 0 || !std::isfinite(value)) return value;
+  if (std::isinf(value)) return std::copysign(beyond(dtype), value);
+  if (value == 0 || std::isnan(value)) return value;
   if (dtype == Dtype::f32) return static_cast<float>(value); // IEEE 754-2019, 5.4.2
   const FloatFormat format = format_of(dtype);
   // One quantum is an ulp of the binade of `value`. Scaling by a power of two is exact here (the
@@ -125,7 +152,7 @@ double round_to(Dtype dtype, double value) {
   // binade gives its first number, as it must.
   const int exponent = std::max(exponent_of(value), format.min_exponent) - (format.precision - 1);
   const double rounded = nearest_integer(value * power_of_two(-exponent)) * power_of_two(exponent);
-  return std::fabs(rounded) > max_of(format) ? std::copysign(kInfinity, value) : rounded;
+  return std::fabs(rounded) > max_of(dtype) ? std::copysign(beyond(dtype), value) : rounded;
 }
 
 std::vector<double> tf32_rounded(std::span<const double> values) {
@@ -154,7 +181,10 @@ double min_subnormal(Dtype dtype) {
   return std::ldexp(1.0, format.min_exponent - (format.precision - 1));
 }
 
-double max_finite(Dtype dtype) { return max_of(float_format(dtype)); }
+double max_finite(Dtype dtype) {
+  float_format(dtype);
+  return max_of(dtype);
+}
 
 double ulp(Dtype dtype, double value) {
   if (!std::isfinite(value)) fail(fmt::format("ulp of {}: the value must be finite", value));
@@ -170,13 +200,15 @@ double next_away(Dtype dtype, double value) {
   const double next = value + std::copysign(ulp(dtype, value), value);
   return is_integer(dtype) || std::fabs(next) <= max_finite(dtype)
              ? next
-             : std::copysign(kInfinity, value);
+             : std::copysign(beyond(dtype), value);
 }
 
 double decode(Dtype dtype, std::uint64_t bits) {
   switch (dtype) {
   case Dtype::f32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-  case Dtype::f16: return decode_f16(bits);
+  case Dtype::f16:
+  case Dtype::e4m3:
+  case Dtype::e5m2: return decode_narrow(dtype, bits);
   case Dtype::bf16: return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
   case Dtype::f64: return std::bit_cast<double>(bits);
   case Dtype::i32: return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
@@ -192,7 +224,9 @@ std::uint64_t encode(Dtype dtype, double value) {
                      name(dtype)));
   switch (dtype) {
   case Dtype::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  case Dtype::f16: return encode_f16(value);
+  case Dtype::f16:
+  case Dtype::e4m3:
+  case Dtype::e5m2: return encode_narrow(dtype, value);
   case Dtype::bf16: return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
   case Dtype::f64: return std::bit_cast<std::uint64_t>(value);
   case Dtype::i32: return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
@@ -203,17 +237,51 @@ std::uint64_t encode(Dtype dtype, double value) {
 
 std::uint64_t poison_bits(Dtype dtype) { return ~std::uint64_t{0} >> (64 - 8 * size_of(dtype)); }
 
-Observed observe_bytes(Dtype dtype, std::span<const std::byte> bytes) {
-  const std::size_t width = size_of(dtype);
-  Observed seen{dtype, {}, {}};
-  seen.bits.reserve(bytes.size() / width);
-  seen.values.reserve(bytes.size() / width);
-  for (std::size_t at = 0; at + width <= bytes.size(); at += width) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, bytes.data() + at, width); // little-endian
-    seen.bits.push_back(bits);
-    seen.values.push_back(decode(dtype, bits));
+namespace {
+
+// Every element of every test is copied here: a width that the compiler knows makes of each copy
+// one instruction.
+template <typename Body>
+void with_width(Dtype dtype, const Body& body) {
+  switch (size_of(dtype)) {
+  case 1: return body(std::integral_constant<std::size_t, 1>{});
+  case 2: return body(std::integral_constant<std::size_t, 2>{});
+  case 4: return body(std::integral_constant<std::size_t, 4>{});
+  case 8: return body(std::integral_constant<std::size_t, 8>{});
   }
+  fail(fmt::format("{} bytes an element: 1, 2, 4 and 8 are known", size_of(dtype)));
+}
+
+} // namespace
+
+void encode_bytes(Dtype dtype, std::span<const double> values, std::span<std::byte> bytes) {
+  with_width(dtype, [&](auto width) {
+    require(bytes.size() == values.size() * width,
+            fmt::format("{} bytes for {} values of {}", bytes.size(), values.size(), name(dtype)));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::uint64_t bits = encode(dtype, values[i]);
+      std::memcpy(bytes.data() + i * width, &bits, width); // little-endian
+    }
+  });
+}
+
+void append_bytes(Observed& seen, std::span<const std::byte> bytes) {
+  with_width(seen.dtype, [&](auto width) {
+    const std::size_t before = seen.bits.size(), count = bytes.size() / width;
+    seen.bits.resize(before + count);
+    seen.values.resize(before + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, bytes.data() + i * width, width); // little-endian
+      seen.bits[before + i] = bits;
+      seen.values[before + i] = decode(seen.dtype, bits);
+    }
+  });
+}
+
+Observed observe_bytes(Dtype dtype, std::span<const std::byte> bytes) {
+  Observed seen{dtype, {}, {}};
+  append_bytes(seen, bytes);
   return seen;
 }
 

@@ -3,8 +3,8 @@
 //
 // The numbers of a Dtype as the tests see them: exact doubles and raw bits. Rounding, encoding and
 // decoding are written here from the formats' definitions (IEEE 754-2019; bfloat16 = the upper half
-// of a binary32) and share no code with the runtime, so that a wrong conversion there cannot hide
-// itself.
+// of a binary32; e4m3 and e5m2: OCP 8-bit Floating Point Specification 1.0) and share no code with
+// the runtime, so that a wrong conversion there cannot hide itself.
 #pragma once
 
 #include <bit>
@@ -30,8 +30,8 @@ struct FloatFormat {
 FloatFormat float_format(Dtype dtype);
 
 // The nearest number of `dtype`, ties to even, with gradual underflow, overflow to infinity and the
-// sign of zero kept; NaN stays NaN. For integer types the nearest integer; throws where it does not
-// fit.
+// sign of zero kept; NaN stays NaN, and e4m3 has nothing else beyond its numbers. For integer types
+// the nearest integer; throws where it does not fit.
 double round_to(Dtype dtype, double value);
 
 // What cvt.rna.tf32.f32 makes of f32 numbers: 11 significant bits, ties away from zero (PTX ISA,
@@ -56,6 +56,10 @@ double decode(Dtype dtype, std::uint64_t bits);
 // The bit pattern of a representable value, NaN as the positive quiet NaN without payload. Throws
 // where it is not representable: rounding is the caller's decision.
 std::uint64_t encode(Dtype dtype, double value);
+
+// The patterns of representable values as they lie in memory; throws as `encode` does. `bytes` is
+// as long as the values are.
+void encode_bytes(Dtype dtype, std::span<const double> values, std::span<std::byte> bytes);
 
 // All bits one: what hygiene.h writes into outputs before a kernel runs. It is a NaN in every float
 // format.
@@ -136,8 +140,9 @@ struct Observed {
   std::vector<std::uint64_t> bits;
 };
 
-// Elements of `dtype` as they lie in memory.
+// Elements of `dtype` as they lie in memory; `append_bytes` puts them behind those that are there.
 Observed observe_bytes(Dtype dtype, std::span<const std::byte> bytes);
+void append_bytes(Observed& seen, std::span<const std::byte> bytes);
 
 template <typename T>
 Observed observe(std::span<const T> elements) {

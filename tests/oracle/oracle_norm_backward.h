@@ -42,7 +42,8 @@ NormBackwardOracle norm_backward_oracle(std::span<const double> dy, std::span<co
 //
 // g, and n with its difference and product, are rounded once and twice. Neither sum need be of zero
 // mean, so each errs by 8 + 2 sqrt(chain) of the sum of magnitudes (gemm_f32_positive_tolerance; 8
-// covers the roundings of the terms, the division and the joining of the chains). Then three
+// covers the roundings of the terms, the division, or a rounded reciprocal and the product with it,
+// and the joining of the chains). Then three
 // differences or products and the one with rstd: 4 more for each part, and 2 for n.
 inline double norm_backward_dx_f32_tolerance(double direct, double average, double projection,
                                              std::int64_t chain) {

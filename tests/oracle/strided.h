@@ -53,6 +53,17 @@ struct Strided {
     return position;
   }
 
+  // The elements in row-major order as runs of neighbours in memory:
+  // visit(number of the first, its place, how many).
+  template <typename Visit>
+  void for_each_run(const Visit& visit) const {
+    std::int64_t run = 1; // of the last dimensions, as many as lie behind one another
+    for (std::size_t d = shape.size(); d-- > 0 && (strides[d] == run || shape[d] == 1);)
+      run *= shape[d];
+    for (std::int64_t first = 0, count = size(); first < count; first += run)
+      visit(first, place(first), run);
+  }
+
   // Elements that the storage must have.
   std::int64_t storage_size() const {
     if (size() == 0) return offset;

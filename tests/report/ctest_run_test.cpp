@@ -28,7 +28,7 @@ class PlannedTests : public testing::Test {
 
   void list(const std::string& extra = "") {
     write_file(path("list.json"),
-               fmt::format(R"({{"kind": "ctestInfo", "tests": [{{"name": "cost.axpy.f32",
+               fmt::format(R"({{"kind": "ctestInfo", "tests": [{{"name": "cost.axpy",
       "command": ["/build/kernelgrade-cost", "gate", "--json", "{}"],
       "properties": [{{"name": "LABELS", "value": ["perf", "cat_elementwise", "op_axpy"]}},
                      {{"name": "TIMEOUT", "value": 300.0}}{},
@@ -40,7 +40,7 @@ class PlannedTests : public testing::Test {
   }
   void ran(const std::string& status, const std::string& inside = "",
            const std::string& seconds = "1") {
-    results(fmt::format("<testcase name=\"cost.axpy.f32\" time=\"{}\" status=\"{}\">{}</testcase>",
+    results(fmt::format("<testcase name=\"cost.axpy\" time=\"{}\" status=\"{}\">{}</testcase>",
                         seconds, status, inside));
   }
   void SetUp() override {
@@ -64,13 +64,12 @@ class PlannedTests : public testing::Test {
     result.exit_code = exit_code(supplements);
     const auto failed = failures(result, {}, supplements);
     ASSERT_FALSE(failed.empty());
-    EXPECT_EQ(failed.front().what, "cost.axpy.f32");
-    EXPECT_EQ(failed.front().again,
-              "ctest --test-dir /build -R '^cost.axpy.f32$' --output-on-failure");
+    EXPECT_EQ(failed.front().what, "cost.axpy");
+    EXPECT_EQ(failed.front().again, "ctest --test-dir /build -R '^cost.axpy$' --output-on-failure");
     EXPECT_THAT(summary({}, result, {}, supplements),
-                HasSubstr("**cost.axpy.f32**: " + std::string(name(state))));
+                HasSubstr("**cost.axpy**: " + std::string(name(state))));
     EXPECT_THAT(headline({}, result, {}, supplements),
-                HasSubstr("FAILED: cost.axpy.f32 " + std::string(name(state))));
+                HasSubstr("FAILED: cost.axpy " + std::string(name(state))));
     EXPECT_THAT(junit_xml({}, result, {}, supplements), HasSubstr("<failure"));
     EXPECT_THAT(badge_json(result, {}, supplements), HasSubstr("\"red\""));
   }
@@ -125,7 +124,7 @@ TEST_F(PlannedTests, ARunThatWasKilledHasRunNothing) {
   std::filesystem::remove(path("junit.xml"));
   expect(TestState::not_run, "CTest did not come to its end");
   write_file(path("junit.xml"),
-             "<?xml version=\"1.0\"?><testsuite><testcase name=\"cost.axpy.f32\" sta");
+             "<?xml version=\"1.0\"?><testsuite><testcase name=\"cost.axpy\" sta");
   expect(TestState::not_run, "CTest did not come to its end");
 }
 

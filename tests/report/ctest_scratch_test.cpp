@@ -22,15 +22,15 @@ class Scratch : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
-  // The test "cost.axpy.f32": `sh -c SCRIPT`, whose $2 is the file that it is to leave.
+  // The test "cost.axpy": `sh -c SCRIPT`, whose $2 is the file that it is to leave.
   void add(const std::string& script, const std::string& properties = "") const {
     add_command(fmt::format("\"/bin/sh\" \"-c\" [=[{}]=] \"sh\"", script), properties);
   }
   void add_command(const std::string& command, const std::string& properties = "") const {
     write_file(
         path("CTestTestfile.cmake"),
-        fmt::format("add_test(cost.axpy.f32 {} \"--json\" \"{}\")\n"
-                    "set_tests_properties(cost.axpy.f32 PROPERTIES LABELS \"perf;op_axpy\" {})\n",
+        fmt::format("add_test(cost.axpy {} \"--json\" \"{}\")\n"
+                    "set_tests_properties(cost.axpy PROPERTIES LABELS \"perf;op_axpy\" {})\n",
                     command, path("cost.json"), properties));
   }
   void ctest(const std::string& options, const std::string& output) const {

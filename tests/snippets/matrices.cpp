@@ -88,6 +88,14 @@ const ElementType kOfTf32 = {
       return std::bit_cast<u32>(static_cast<float>(small(random)) * 0.25f);
     }};
 
+// Every pattern; sums wrap around.
+const ElementType kOfByte = {"s8", 4,
+                             [](u32 word, std::size_t part) {
+                               return static_cast<double>(
+                                   static_cast<std::int8_t>(word >> 8 * part));
+                             },
+                             [](std::uint64_t random) { return static_cast<u32>(random); }};
+
 // m16n8k<depth>: with g = lane / 4 and t = lane % 4, and p elements per register,
 //   a: register r has row g + 8 (r % 2) and columns p t + p 4 (r / 2) and on;
 //   b: register r has column g and rows p t + p 4 r and on;
@@ -95,18 +103,21 @@ const ElementType kOfTf32 = {
 void add_product(Table& table, const ElementType& of, std::size_t depth) {
   const std::size_t p = of.per_register, a_registers = depth * 16 / kLanes / p,
                     b_registers = depth * 8 / kLanes / p;
+  const bool integers = p == 4;
+  const std::string of_sum = integers ? "s32" : "f32";
   Snippet made;
-  made.form = "mma.sync.aligned.m16n8k" + std::to_string(depth) + ".row.col.f32." + of.name + "." +
-              of.name + ".f32";
+  made.form = "mma.sync.aligned.m16n8k" + std::to_string(depth) + ".row.col." + of_sum + "." +
+              of.name + "." + of.name + "." + of_sum;
   made.inputs = std::vector<std::string>(a_registers + b_registers, "u32");
-  made.inputs.insert(made.inputs.end(), 4, "f32");
-  made.outputs = std::vector<std::string>(4, "f32");
+  made.inputs.insert(made.inputs.end(), 4, of_sum);
+  made.outputs = std::vector<std::string>(4, of_sum);
   const std::size_t inputs = made.inputs.size();
   made.body = made.form + " " + registers("o", 0, 4) + ", " + registers("i", 0, a_registers) +
               ", " + registers("i", a_registers, a_registers + b_registers) + ", " +
               registers("i", inputs - 4, inputs) + ";";
   made.operand = [=](std::size_t at, std::size_t i, std::uint64_t random) -> Word {
     const std::size_t lane = at % kLanes;
+    if (integers) return static_cast<u32>(random);
     if (i >= inputs - 4) return std::bit_cast<u32>(static_cast<float>(small(random)));
     // Row 5 of a now and then holds an infinity, row 11 a NaN.
     if (i < a_registers && lane == 21 && i % 2 == 0 && random % 4 == 0)
@@ -127,18 +138,24 @@ void add_product(Table& table, const ElementType& of, std::size_t depth) {
         for (std::size_t k = 0; k < p; ++k)
           b[(p * t + p * 4 * r + k) * 8 + g] = of.value(word(a_registers + r), k);
       for (std::size_t r = 0; r < 4; ++r)
-        sum[(g + 8 * (r / 2)) * 8 + 2 * t + r % 2] = std::bit_cast<float>(word(inputs - 4 + r));
+        sum[(g + 8 * (r / 2)) * 8 + 2 * t + r % 2] =
+            integers ? static_cast<double>(static_cast<std::int32_t>(word(inputs - 4 + r)))
+                     : static_cast<double>(std::bit_cast<float>(word(inputs - 4 + r)));
     }
     for (std::size_t row = 0; row < 16; ++row)
       for (std::size_t column = 0; column < 8; ++column)
         for (std::size_t k = 0; k < depth; ++k)
           sum[row * 8 + column] += a[row * depth + k] * b[k * 8 + column];
     for (std::size_t lane = 0; lane < kLanes; ++lane)
-      for (std::size_t r = 0; r < 4; ++r)
-        out[lane * 4 + r] = Type<float>::wanted(
-            static_cast<float>(sum[(lane / 4 + 8 * (r / 2)) * 8 + 2 * (lane % 4) + r % 2]));
+      for (std::size_t r = 0; r < 4; ++r) {
+        const double result = sum[(lane / 4 + 8 * (r / 2)) * 8 + 2 * (lane % 4) + r % 2];
+        if (integers)
+          out[lane * 4 + r].bits = static_cast<u32>(static_cast<std::int64_t>(result));
+        else
+          out[lane * 4 + r] = Type<float>::wanted(static_cast<float>(result));
+      }
   };
-  table.push_back(with_one_nan(made));
+  table.push_back(integers ? made : with_one_nan(made));
 }
 
 } // namespace
@@ -149,6 +166,7 @@ void add_matrices(Table& table) {
   add_product(table, kOfHalf, 16);
   add_product(table, kOfBrain, 16);
   add_product(table, kOfTf32, 8);
+  add_product(table, kOfByte, 32);
 }
 
 } // namespace kg::test::snippets

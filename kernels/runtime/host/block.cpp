@@ -92,7 +92,7 @@ void Block::prepare(const LaunchContext& launch, uint3 index, const Groups& grou
   count_ = launch.block.x * launch.block.y * launch.block.z;
   warps_ = (count_ + kWarpSize - 1) / kWarpSize;
   alive_ = count_;
-  started_ = ready_warps_ = yielded_ = polling_ = idle_rounds_ = 0;
+  started_ = ready_warps_ = yielded_ = overtaken_ = polling_ = idle_rounds_ = 0;
   barrier_arrived_ = barrier_true_ = 0;
   aborting_ = home_parked_ = false;
   for (unsigned w = 0; w < warps_; ++w) {
@@ -328,14 +328,16 @@ bool Block::unblock() {
   if (any || only_looks()) return any;
   if (yielded_ == 0 && (polls_.empty() || !cluster || cluster->stalled(index_, changes)))
     return false;
-  std::this_thread::yield(); // what they wait for may be another block's to do
+  // What they wait for may be another block's to do. Who was preempted waits for nothing, and on a
+  // busy machine each such call costs a turn of all other programs.
+  if (yielded_ > overtaken_ || !polls_.empty()) std::this_thread::yield();
   groups_.turn.yield();
   if (groups_.failed()) return false;
   for (unsigned w = 0; w < warps_; ++w) {
     make_ready(w, warp_[w].yielded);
     warp_[w].yielded = 0;
   }
-  yielded_ = polling_ = 0;
+  yielded_ = overtaken_ = polling_ = 0;
   return true;
 }
 

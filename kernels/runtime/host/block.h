@@ -103,8 +103,12 @@ class Block {
   // The lanes of the warp that reach this call before the warp blocks.
   unsigned converge(Location where);
 
-  // Lets every other thread that can run go first.
+  // Lets every other thread that can run go first: the thread waits for something that the executor
+  // does not know.
   void yield(const char* name, Location where);
+
+  // The same for a thread that waits for nothing.
+  void preempt(const char* name, Location where);
 
   // Lets some or all others go first, by chance, in random order: called where a GPU's warps often
   // overtake each other.
@@ -248,6 +252,7 @@ class Block {
   NamedBarrier named_[kNamedBarriers];
   std::vector<Poll> polls_;
   unsigned polling_ = 0;     // threads that yielded in poll_once()
+  unsigned overtaken_ = 0;   // threads that were preempted
   unsigned idle_rounds_ = 0; // of nothing but that
   AsyncCopies async_copies_{*this};
   ClusterBarrier cluster_barrier_{*this};

@@ -167,7 +167,12 @@ void Block::yield(const char* name, Location where) {
 }
 
 void Block::perturb(const char* name, Location where) {
-  if (thread_order_ == ThreadOrder::random && coin()) yield(name, where);
+  if (thread_order_ == ThreadOrder::random && coin()) preempt(name, where);
+}
+
+void Block::preempt(const char* name, Location where) {
+  ++overtaken_;
+  yield(name, where);
 }
 
 void Block::wait_until(Ready ready, const void* what, unsigned detail, const char* name,

@@ -218,6 +218,8 @@ template void multiply_matrices<Tf32, 8>(float*, const unsigned*, const unsigned
                                          Location);
 template void multiply_matrices<Bytes<signed char>, 16>(int*, const unsigned*, const unsigned*,
                                                         const char*, Location);
+template void multiply_matrices<Bytes<signed char>, 32>(int*, const unsigned*, const unsigned*,
+                                                        const char*, Location);
 template void multiply_matrices<Bytes<unsigned char>, 16>(int*, const unsigned*, const unsigned*,
                                                           const char*, Location);
 

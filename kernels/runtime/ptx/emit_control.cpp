@@ -120,19 +120,22 @@ bool Emitter::matrices() {
     return true;
   }
   if (family != "mma") return false;
-  only({"sync", "aligned", "m16n8k16", "m16n8k8", "row", "col", "f32", "f16", "bf16", "tf32"});
-  if (type() != "f32" || now_->parts[now_->parts.size() - 4] != "f32")
-    refuse("it adds in another type than f32");
+  only({"sync", "aligned", "m16n8k32", "m16n8k16", "m16n8k8", "row", "col", "f32", "f16", "bf16",
+        "tf32", "s32", "s8"});
   const std::string kind = now_->parts[now_->parts.size() - 3];
-  const std::string depth = has("m16n8k16") ? "k16" : "k8";
+  const std::string sum = kind == "s8" ? "s32" : "f32";
+  if (type() != sum || now_->parts[now_->parts.size() - 4] != sum)
+    refuse("it adds in another type than " + sum);
+  const std::string depth = has("m16n8k32") ? "k32" : has("m16n8k16") ? "k16" : "k8";
+  if ((kind == "s8") != (depth == "k32")) refuse("this shape is not executed");
   if (kind == "bf16" && depth == "k8") refuse("this shape is not needed so far");
   if (kind == "tf32" && depth == "k16") refuse("this shape is not executed");
-  std::string text = fmt::format("{{ f32 s[4] = {{{}}}; const u32 a[] = {{{}}}; const u32 b[] = "
+  std::string text = fmt::format("{{ {} s[4] = {{{}}}; const u32 a[] = {{{}}}; const u32 b[] = "
                                  "{{{}}}; mma_{}_{}(s, a, b, {});",
-                                 array(operand(3), "f32"), array(operand(1), "b32"),
+                                 sum, array(operand(3), sum), array(operand(1), "b32"),
                                  array(operand(2), "b32"), kind, depth, where());
   for (std::size_t i = 0; i < 4; ++i)
-    text += " " + write(operand(0).parts[i], "f32", fmt::format("s[{}]", i));
+    text += " " + write(operand(0).parts[i], sum, fmt::format("s[{}]", i));
   line(text + " }");
   return true;
 }

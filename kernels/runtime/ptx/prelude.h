@@ -70,6 +70,7 @@ void mma_f16_k8(float* sum, const u32* a, const u32* b, Where where);
 void mma_f16_k16(float* sum, const u32* a, const u32* b, Where where);
 void mma_bf16_k16(float* sum, const u32* a, const u32* b, Where where);
 void mma_tf32_k8(float* sum, const u32* a, const u32* b, Where where);
+void mma_s8_k32(s32* sum, const u32* a, const u32* b, Where where);
 void copy_async(void* to, const void* from, u32 bytes, u32 source_bytes, Where where);
 void arrive_async(u64* barrier, bool counted, Where where);
 void commit_async(Where where);

@@ -153,6 +153,9 @@ void mma_bf16_k16(float* sum, const u32* a, const u32* b, Where where) {
 void mma_tf32_k8(float* sum, const u32* a, const u32* b, Where where) {
   host::multiply_matrices<host::Tf32, 8>(sum, a, b, "mma.m16n8k8.tf32", here(where));
 }
+void mma_s8_k32(s32* sum, const u32* a, const u32* b, Where where) {
+  host::multiply_matrices<host::Bytes<signed char>, 32>(sum, a, b, "mma.m16n8k32.s8", here(where));
+}
 
 void copy_async(void* to, const void* from, u32 bytes, u32 source_bytes, Where where) {
   host::async_copy(to, from, bytes, source_bytes, "cp.async", here(where));

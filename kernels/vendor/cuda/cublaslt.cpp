@@ -103,8 +103,8 @@ Layout::Layout(cudaDataType type, std::int64_t rows, std::int64_t columns, std::
   set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, batch.stride);
 }
 
-Operation::Operation(cublasComputeType_t compute) {
-  KG_CHECK(cublasLtMatmulDescCreate(&operation_, compute, CUDA_R_32F));
+Operation::Operation(cublasComputeType_t compute, cudaDataType scalars) {
+  KG_CHECK(cublasLtMatmulDescCreate(&operation_, compute, scalars));
 }
 
 Product::Product(Operation operation, Operands operands)

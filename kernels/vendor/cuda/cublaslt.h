@@ -34,10 +34,10 @@ class Layout {
   cublasLtMatrixLayout_t layout_ = nullptr;
 };
 
-// What is computed, with f32 scalars.
+// What is computed, with f32 scalars, or those of the type `scalars`, of as many bits.
 class Operation {
  public:
-  explicit Operation(cublasComputeType_t compute);
+  explicit Operation(cublasComputeType_t compute, cudaDataType scalars = CUDA_R_32F);
   ~Operation() { cublasLtMatmulDescDestroy(operation_); }
   Operation(Operation&& other) noexcept : operation_(std::exchange(other.operation_, nullptr)) {}
   Operation& operator=(Operation&&) = delete;

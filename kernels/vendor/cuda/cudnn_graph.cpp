@@ -62,6 +62,16 @@ Descriptor tensor(std::int64_t id, cudnnDataType_t type, std::span<const std::in
   return tensor;
 }
 
+// Of elements that begin where a pack of 16 bytes may.
+Descriptor aligned_tensor(std::int64_t id, Dtype dtype, std::span<const std::int64_t, 4> extents,
+                          std::span<const std::int64_t, 4> strides) {
+  constexpr std::int64_t kAlignment = 16;
+  Descriptor made = tensor(id, type_of(dtype).value(), extents, strides);
+  made.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment);
+  made.finalize();
+  return made;
+}
+
 } // namespace
 
 void check_support(cudnnStatus_t status, const char* what, Location where) {
@@ -107,13 +117,15 @@ void Descriptor::finalize() {
 }
 
 Descriptor matrix_tensor(std::int64_t id, Dtype dtype, std::int64_t rows, std::int64_t cols) {
-  constexpr std::int64_t kAlignment = 16;
   const std::int64_t extents[] = {rows, cols, 1, 1};
   const std::int64_t strides[] = {cols, 1, cols, cols};
-  Descriptor made = tensor(id, type_of(dtype).value(), extents, strides);
-  made.set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, kAlignment);
-  made.finalize();
-  return made;
+  return aligned_tensor(id, dtype, extents, strides);
+}
+
+Descriptor packed_tensor(std::int64_t id, Dtype dtype, const std::array<std::int64_t, 4>& extents) {
+  const std::int64_t rows = extents[2] * extents[3];
+  const std::int64_t strides[] = {extents[1] * rows, rows, extents[3], 1};
+  return aligned_tensor(id, dtype, extents, strides);
 }
 
 Descriptor scalar_tensor(std::int64_t id) {

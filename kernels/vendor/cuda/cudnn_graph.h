@@ -10,6 +10,7 @@
 #include "vendor/not_supported.h"
 #include "vendor/proposals.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -47,6 +48,9 @@ class Descriptor {
 // A packed row-major matrix, as (rows, cols, 1, 1) with the columns side by side. `id` names it in
 // the graph.
 Descriptor matrix_tensor(std::int64_t id, Dtype dtype, std::int64_t rows, std::int64_t cols);
+
+// A packed tensor of four axes, the last one's elements side by side.
+Descriptor packed_tensor(std::int64_t id, Dtype dtype, const std::array<std::int64_t, 4>& extents);
 
 // One f32 in the host's memory, which is read when the plan is executed.
 Descriptor scalar_tensor(std::int64_t id);

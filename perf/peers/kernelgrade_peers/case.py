@@ -44,6 +44,11 @@ class Case:
             raise KeyError(f"{self.id}: there is no {key}")
         return otherwise
 
+    @property
+    def files(self) -> set[str]:
+        """The inputs that are files of another format: of a model its weights (safetensors) and config.json."""
+        return {"weights", "config"} & set(self.inputs) if self.op == "model" else set()
+
     def input_bytes(self, name: str) -> bytearray:
         return bytearray((self.folder / "inputs" / self.id / name).read_bytes())
 

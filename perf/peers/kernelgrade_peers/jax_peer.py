@@ -5,6 +5,7 @@
 import os
 from collections.abc import Callable
 from time import perf_counter_ns
+from typing import Any
 
 # As OpenMP's frameworks heed it; before JAX reads its flags.
 ONE_THREAD = os.environ.get("OMP_NUM_THREADS") == "1"
@@ -15,8 +16,10 @@ import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
+import safetensors.numpy
 from jax import lax, nn
 
+from kernelgrade_peers import jax_models
 from kernelgrade_peers.case import Case
 from kernelgrade_peers.registry import Solver, Unsupported
 
@@ -58,7 +61,7 @@ def softmax(case: Case) -> Operation:
 
 
 def softmax_sum(case: Case) -> Operation:
-    return lambda t: nn.softmax(t["x"], axis=-1).sum(axis=0)
+    return lambda t: nn.softmax(t["alpha"].astype(jnp.float32)) @ t["x"].astype(jnp.float32)
 
 
 def layernorm(case: Case) -> Operation:
@@ -188,6 +191,11 @@ def pooling(case: Case) -> Operation:
     return average
 
 
+def whole_model(case: Case) -> Operation:
+    computed = jax_models.prepared(case)
+    return lambda t: computed(t["weights"], t)
+
+
 OPERATIONS = {
     each.__name__: each
     for each in (
@@ -206,10 +214,22 @@ OPERATIONS = {
         pooling,
     )
 }
+OPERATIONS["model"] = whole_model
 
 
 def library() -> str:
     return f"jax {jax.__version__} on {jax.default_backend()}, {'1 thread' if ONE_THREAD else 'its own threads'}"
+
+
+def read_inputs(case: Case) -> dict[str, Any]:
+    inputs: dict[str, Any] = {
+        each.name: jnp.asarray(np.frombuffer(case.input_bytes(each.name), DTYPES[each.dtype]).reshape(each.extents))
+        for each in case.inputs.values()
+        if each.name not in case.files
+    }
+    if "weights" in case.files:
+        inputs["weights"] = jax.tree.map(jnp.asarray, safetensors.numpy.load(bytes(case.input_bytes("weights"))))
+    return inputs
 
 
 def prepare(case: Case, name: str) -> Solver:
@@ -218,10 +238,7 @@ def prepare(case: Case, name: str) -> Solver:
     unknown = {each.dtype for each in case.inputs.values()} - set(DTYPES)
     if unknown:
         raise Unsupported(f"{', '.join(unknown)} needs jax_enable_x64, which changes the types of everything else")
-    inputs = {
-        each.name: jnp.asarray(np.frombuffer(case.input_bytes(each.name), DTYPES[each.dtype]).reshape(each.extents))
-        for each in case.inputs.values()
-    }
+    inputs = read_inputs(case)
     output = next(iter(case.outputs.values()))
     function = OPERATIONS[case.op](case)
     start = perf_counter_ns()

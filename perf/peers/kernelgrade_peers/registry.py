@@ -27,9 +27,9 @@ class Known(NamedTuple):
 
 
 PEERS = {
-    "torch": Known("kernelgrade_peers.torch_peer", ("torch", "numpy")),
-    "torch_compile": Known("kernelgrade_peers.torch_peer", ("torch", "numpy")),
-    "jax": Known("kernelgrade_peers.jax_peer", ("jax", "numpy")),
+    "torch": Known("kernelgrade_peers.torch_peer", ("torch", "numpy", "safetensors")),
+    "torch_compile": Known("kernelgrade_peers.torch_peer", ("torch", "numpy", "safetensors")),
+    "jax": Known("kernelgrade_peers.jax_peer", ("jax", "numpy", "safetensors")),
 }
 
 

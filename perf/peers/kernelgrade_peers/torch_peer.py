@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operations as a user of PyTorch would write them, eager and compiled by Inductor."""
 
+import json
 from collections.abc import Callable
 
+import safetensors.torch
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -45,7 +47,7 @@ def softmax(case: Case) -> Operation:
 
 
 def softmax_sum(case: Case) -> Operation:
-    return lambda t: F.softmax(t["x"], dim=-1).sum(dim=0)
+    return lambda t: F.softmax(t["alpha"].float(), dim=0) @ t["x"].float()
 
 
 def layernorm(case: Case) -> Operation:
@@ -164,6 +166,32 @@ OPERATIONS = {
 }
 
 
+def whole_model(case: Case, inputs: Inputs, compiled: bool) -> Operation:
+    """Its output, or the losses of training from the given weights."""
+    from kernelgrade_peers import torch_models  # which needs more packages
+
+    name = case.shape.split("_")[0]
+    weights = {key: each.to(DEVICE) for key, each in safetensors.torch.load(bytes(case.input_bytes("weights"))).items()}
+    config = json.loads(case.input_bytes("config")) if name == "transformer" else None
+    model, loss_of = torch_models.make(name, weights, config)
+    trains = "training" in case.words()
+    model = model.to(DEVICE).train(trains)
+    x = torch_models.model_input(name, inputs)
+    called = torch.compile(model, fullgraph=True) if compiled else model
+    if not trains:
+        return lambda _: called(x)
+    first = {key: each.clone() for key, each in model.state_dict().items()}
+    steps = case.number("steps", 1)
+
+    def losses(t: Inputs) -> Tensor:
+        model.load_state_dict(first)
+        return torch_models.train(
+            torch_models.make_optimizer(name, model, len(x)), lambda: loss_of(called(x), t), steps
+        )
+
+    return losses
+
+
 def library() -> str:
     return f"torch {torch.__version__}, {torch.get_num_threads()} threads"
 
@@ -178,22 +206,27 @@ def wait(_: object) -> None:
 
 
 def prepare(case: Case, name: str) -> Solver:
-    if case.op not in OPERATIONS:
+    if case.op not in OPERATIONS and case.op != "model":
         raise Unsupported(f"nobody has written {case.op} in PyTorch here")
-    function = OPERATIONS[case.op](case)
     inputs = {
         each.name: torch.frombuffer(case.input_bytes(each.name), dtype=DTYPES[each.dtype])
         .reshape(each.extents)
         .to(DEVICE)
         for each in case.inputs.values()
+        if each.name not in case.files
     }
     output = next(iter(case.outputs.values()))
     if name == "torch_compile":
         torch.compiler.reset()
-        function = torch.compile(function, fullgraph=True)
+    if case.op == "model":
+        function = whole_model(case, inputs, compiled=name == "torch_compile")
+    else:
+        function = OPERATIONS[case.op](case)
+        if name == "torch_compile":
+            function = torch.compile(function, fullgraph=True)
 
     def run() -> object:
-        with torch.inference_mode():
+        with torch.inference_mode("training" not in case.words()):
             return function(inputs)
 
     def read(result: object) -> dict[str, bytes]:

@@ -10,6 +10,7 @@
 
 #include "tests/oracle/fills.h"
 #include "tests/oracle/random.h"
+#include "tests/oracle/strided.h"
 
 namespace kg::test {
 namespace {
@@ -26,6 +27,28 @@ float apply(elementwise::Op op, float a, float b) {
   case elementwise::Op::div: return a / b;
   }
   return 0;
+}
+
+// Whatever the gaps: runs are as long as they can be, and every element is in one, at its place.
+TEST(Strided, runs_of_neighbours) {
+  struct Case {
+    Strided view;
+    std::int64_t runs;
+  };
+  for (const auto& [view, runs] :
+       {Case{contiguous({2, 3, 4}, 5), 1}, Case{matrix(3, 4, 6), 3},
+        Case{transposed(matrix(3, 4, 6)), 12}, Case{{{2, 3, 4}, {18, 6, 1}, 0}, 6},
+        Case{{{2, 1, 4}, {4, 6, 1}, 0}, 1}, Case{contiguous({3, 0}), 0}, Case{contiguous({}), 1}}) {
+    std::int64_t seen = 0, number = 0;
+    view.for_each_run([&, &view = view](std::int64_t first, std::int64_t place, std::int64_t run) {
+      EXPECT_EQ(first, number);
+      for (std::int64_t i = 0; i < run; ++i) EXPECT_EQ(view.place(first + i), place + i);
+      number += run;
+      ++seen;
+    });
+    EXPECT_EQ(number, view.size());
+    EXPECT_EQ(seen, runs);
+  }
 }
 
 // The processor's f32 arithmetic is IEEE: it checks the double rounding of the oracle, subnormals

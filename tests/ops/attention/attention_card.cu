@@ -78,11 +78,13 @@ std::vector<Variant> variants() {
   return result;
 }
 
+bool is_masked(const Heads& h) { return h.causal || h.window != 0 || h.bias; }
+
 // Of tensors with heads before tokens whose queries all see a key.
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads h = heads_of(problem);
   if (h.tokens_first || !h.all_see()) return {};
-  return vendor::attention_variants(problem.dtype);
+  return vendor::attention_variants(problem.dtype, is_masked(h));
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -92,7 +94,8 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::attention(vendor,
                     {p.dtype, call.scalar("scale"), call.extent("addend", 0),
                      call.extent("addend", 1), call.extent("k", 1), call.extent("addend", 2),
-                     call.extent("addend", 3), call.extent("q", 3), call.extent("v", 3)},
+                     call.extent("addend", 3), call.extent("q", 3), call.extent("v", 3),
+                     is_masked(heads_of(p))},
                     {call.address("q"), call.address("k"), call.address("v"),
                      call.address("addend"), call.workspace(scores), call.address("out")},
                     stream);

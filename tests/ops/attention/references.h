@@ -70,7 +70,10 @@ struct RowInputs {
 };
 inline void append(std::vector<double>& to, const Elements& elements, std::int64_t first,
                    std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) to.push_back(elements(first + i));
+  const std::size_t before = to.size();
+  to.resize(before + static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i)
+    to[before + static_cast<std::size_t>(i)] = elements(first + i);
 }
 inline RowInputs row_inputs(const Heads& h, double scale, const Row& row, const Keys& keys,
                             const Values& values) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Convolutions of images (convolutions.h says what a shape is), and, called separable, chains of
-// two of them (separable.h). All add a bias but these and those called nobias.
+// two of them (separable.h). All add a bias but these and those called nobias; behind those for
+// implicit_gemm alone stand the tiles that it is to take, narrow or wide.
 #include "conv2d/conv2d.h"
 
 #include <algorithm>
@@ -25,6 +26,13 @@ bool is_biased(const Problem& problem) {
   return !is_separable(problem) && std::find(problem.left_out.begin(), problem.left_out.end(),
                                              "bias") == problem.left_out.end();
 }
+
+conv2d::MmaTiles tiles_of(const Shape& shape) {
+  return shape.has("wide")     ? conv2d::MmaTiles::wide
+         : shape.has("narrow") ? conv2d::MmaTiles::narrow
+                               : conv2d::MmaTiles::automatic;
+}
+conv2d::MmaTiles tiles_of(const Problem& problem) { return tiles_of(Shape::parse(problem.shape)); }
 
 // With the extents that x and the weights have.
 Geometry with_extents(Geometry g, const Problem& problem) {
@@ -88,6 +96,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.inputs[2].optional = true;
   result.outputs = {{"y", dtype, test::y_shape(g)}};
   result.outputs[0].derived = true;
+  tiles_of(shape); // reads the words
   const bool biased = !shape.has("nobias");
   result.calling = test::calling_of(g, biased ? "" : "nobias_");
   if (!biased) return result.without("bias");
@@ -102,8 +111,8 @@ struct Run {
     const Geometry g = geometry_of(call.problem());
     return conv2d::run<T>({g, call.in<T>("x"), call.in<T>("weights"),
                            is_biased(call.problem()) ? call.in<T>("bias") : nullptr,
-                           call.out<T>("y"),
-                           call.workspace(conv2d::workspace_bytes<T>(g, variant))},
+                           call.out<T>("y"), call.workspace(conv2d::workspace_bytes<T>(g, variant)),
+                           tiles_of(call.problem())},
                           variant, stream);
   }
 };
@@ -188,7 +197,14 @@ std::vector<Variant> variants() {
     result[i].supports = [variant](const Problem& p) {
       return !is_separable(p) && supports(variant, p.dtype, geometry_of(p));
     };
+    // Others have no such tiles.
+    result[i].tried = [variant](const Problem& p) {
+      return variant == conv2d::Variant::implicit_gemm ||
+             tiles_of(p) == conv2d::MmaTiles::automatic;
+    };
     result[i].listed = [variant](const Problem& p) { // the others' tiles would be empty
+      if (tiles_of(p) != conv2d::MmaTiles::automatic)
+        return variant == conv2d::Variant::implicit_gemm && p.dtype != Dtype::f32;
       return !geometry_of(p).is_depthwise() || variant == conv2d::Variant::direct ||
              variant == conv2d::Variant::depthwise;
     };
@@ -325,16 +341,6 @@ Kernels kernels(std::string_view variant, const Problem& problem, const Layout&)
   return {};
 }
 
-// Of a GPU's list a convolution is with a bias, as layers have it, and without, as it is where a
-// normalisation follows: of two rows the one that costs a library a pass more than us, or us than
-// it, then shows by itself.
-std::vector<TimedShape> with_and_without_bias(std::vector<TimedShape> shapes) {
-  for (const TimedShape& shape : std::vector<TimedShape>(shapes))
-    if (!shape.shape.starts_with("separable"))
-      shapes.push_back({shape.shape + "_nobias", shape.fast});
-  return shapes;
-}
-
 } // namespace
 
 Card conv2d_card() {
@@ -370,34 +376,8 @@ Card conv2d_card() {
   card.kernels = kernels;
   card.kind_on_host = card.kind_on_gpu = kg::Kind::compute;
   card.in_turns = true;
-  card.timed_on_host = {
-      {"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1", true},   {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},
-      {"nhwc_n1_c16_h16_w16_o32_k3_s1_p1_g1"},       {"nchw_n1_c16_h24_w32_o16_k3_s1_p1_g16"},
-      {"nhwc_n1_c128_h8_w16_o128_k3_s1_p1_g128"},    {"nhwc_n1_c12_h16_w16_o32_k3_s1_p1_g1"},
-      {"nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1"},        {"separable_nhwc_n1_c32_h14_w14_o64_k3_s1_p1"},
-      {"separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1"}};
-  // The nine convolutions of the study (4 to 8 channels, squares of 32 to 128, kernels of 3 to 7),
-  // and what networks are made of: 3x3 of many channels, first layers, whose few channels are no
-  // whole packs, depthwise ones of 3x3 and 7x7, and depthwise-separable ones.
-  card.timed_on_gpu = with_and_without_bias({{"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1"},
-                                             {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},
-                                             {"nchw_n2_c4_h32_w32_o8_k7_s1_p3_g1"},
-                                             {"nchw_n2_c4_h64_w64_o8_k3_s1_p1_g1"},
-                                             {"nchw_n2_c4_h64_w64_o8_k5_s1_p2_g1"},
-                                             {"nchw_n2_c4_h64_w64_o8_k7_s1_p3_g1"},
-                                             {"nchw_n2_c4_h128_w128_o8_k3_s1_p1_g1"},
-                                             {"nchw_n2_c4_h128_w128_o8_k5_s1_p2_g1"},
-                                             {"nchw_n2_c4_h128_w128_o8_k7_s1_p3_g1"},
-                                             {"nhwc_n32_c64_h56_w56_o64_k3_s1_p1_g1", true},
-                                             {"nhwc_n32_c256_h14_w14_o256_k3_s1_p1_g1"},
-                                             {"nhwc_n64_c256_h56_w56_o256_k3_s1_p1_g256"},
-                                             {"nhwc_n32_c192_h56_w56_o192_k7_s1_p3_g192"},
-                                             {"nchw_n64_c256_h56_w56_o256_k3_s1_p1_g256"},
-                                             {"nhwc_n32_c3_h224_w224_o64_k7_s2_p3_g1"},
-                                             {"nhwc_n32_c12_h112_w112_o64_k3_s1_p1_g1"},
-                                             {"separable_nhwc_n32_c64_h112_w112_o128_k3_s2_p1"},
-                                             {"separable_nhwc_n32_c512_h14_w14_o512_k3_s1_p1"},
-                                             {"separable_nchw_n32_c64_h112_w112_o128_k3_s2_p1"}});
+  card.timed_on_host = conv2d_samples::timed_on_host();
+  card.timed_on_gpu = conv2d_samples::timed_on_gpu();
   return card;
 }
 

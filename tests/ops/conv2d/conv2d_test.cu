@@ -54,7 +54,8 @@ KG_OWN_TEST(NarrowPlaces) {
                             Geometry{1, 16, 3, 5, 64, {}, {}},
                             Geometry{1, 16, 3, 5, 64, {}, {}, 1, conv2d::Layout::nhwc},
                             Geometry{1, 4, 4, 5, 8, {}, kThree, 4}})
-    for (const auto& [x, weights] : {std::pair{2, 0}, {4, 2}, {8, 4}, {4, 1}, {0, 2}, {0, 3}})
+    for (const auto& [x, weights] :
+         {std::pair{0, 0}, {2, 0}, {4, 2}, {8, 4}, {4, 1}, {0, 2}, {0, 3}})
       judge.check(normal(g), {{"x", {x}}, {"weights", {weights}}, {"bias", {1}}, {"y", {5}}});
 }
 
@@ -166,6 +167,46 @@ KG_OWN_TEST(AutomaticChoosesByProblem) {
     EXPECT_EQ(chosen({1, 2, 12, 11, 2, {.kernel = 12}, {.kernel = 11}, 2}), "direct");
     EXPECT_EQ(chosen({1, 8, 1, 31, 16, {}, {}}), "direct");
   });
+}
+
+// Of as many rounds of a device's multiprocessors those that pad less; wide ones where half as many
+// do, and a sum is long.
+KG_OWN_TEST(TilesByRounds) {
+  if (judge.dtype() == Dtype::f32) return; // has one kind
+  const auto test = [&]<class T>() {
+    using conv2d::MmaTiles;
+    const std::int64_t sms = device_properties().sm_count;
+    constexpr std::size_t kWide = 4 * (128 + 256) * 32 * 2 + 128 * 16; // slices, and windows
+    const MmaTiles wide = device_properties().shared_bytes_per_block_optin >= kWide
+                              ? MmaTiles::wide
+                              : MmaTiles::square;
+    const auto of = [&](std::int64_t places, std::int64_t outputs, std::int64_t inputs,
+                        MmaTiles tiles = MmaTiles::automatic, std::int64_t groups = 1) {
+      return conv2d::tiles_of_mma<T>({.geometry = {1,
+                                                   inputs * groups,
+                                                   1,
+                                                   places,
+                                                   outputs * groups,
+                                                   {},
+                                                   {},
+                                                   groups,
+                                                   conv2d::Layout::nhwc},
+                                      .tiles = tiles});
+    };
+    EXPECT_EQ(of(256 * sms, 64, 8), MmaTiles::narrow);
+    EXPECT_EQ(of(256, 64, 8), MmaTiles::narrow) << "as many rounds, and less padding";
+    EXPECT_EQ(of(128 * sms, 128, 8), MmaTiles::square) << "as many rounds";
+    EXPECT_EQ(of(256, 128, 8), MmaTiles::square);
+    EXPECT_EQ(of(128 * sms, 256, 2048), wide);
+    EXPECT_EQ(of(128 * sms, 256, 2040), MmaTiles::square) << "a short sum";
+    EXPECT_EQ(of(128, 256, 2048), MmaTiles::square) << "half of the device would be idle";
+    EXPECT_EQ(of(128 * sms, 256, 2052), MmaTiles::narrow) << "no whole packs";
+    EXPECT_EQ(of(128, 256, 8, MmaTiles::wide), wide);
+    EXPECT_EQ(of(128, 256, 8, MmaTiles::narrow), MmaTiles::narrow);
+    EXPECT_EQ(of(256 * sms, 64, 8, MmaTiles::square), MmaTiles::square);
+    EXPECT_EQ(of(256 * (sms / 2), 64, 8, MmaTiles::automatic, 4), MmaTiles::narrow);
+  };
+  judge.dtype() == Dtype::f16 ? test.template operator()<f16>() : test.template operator()<bf16>();
 }
 
 // Geometries that no problem of the contract has, and the workspace.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/conv2d/convolutions.h"
 #include "tests/oracle/fills.h"
@@ -68,6 +69,23 @@ inline std::vector<Geometry> narrow_accesses() {
                           {1, 13, 4, 9, 66, {}, kThree}});
 }
 
+// Each kind of tiles that 16-bit types have in nhwc, at its edges: places and channels of more than
+// one tile, slices of several taps, ends of slices within a tap, groups, and outputs of a group
+// that are no whole packs.
+inline void add_tiles(std::vector<Sample>& samples, Dtype dtype) {
+  constexpr auto kLast = conv2d::Layout::nhwc;
+  const conv2d::Axis dilated{
+      .kernel = 3, .stride = 2, .pad_before = 2, .pad_after = 1, .dilation = 2};
+  for (const auto& [tile, channels] :
+       {std::pair{"_narrow", 64}, std::pair{"", 128}, std::pair{"_wide", 256}})
+    for (const Geometry& g : {Geometry{1, 8, 5, 53, channels + 8, kThree, kThree, 1, kLast},
+                              Geometry{2, 48, 9, 11, channels + 16, dilated, kThree, 2, kLast},
+                              Geometry{1, 40, 3, 5, channels - 1, {}, kThree, 1, kLast}}) {
+      samples.push_back(exact_product(dtype, g, test::ProductRange::r1));
+      samples.back().shape += tile;
+    }
+}
+
 // Subnormal numbers times 1, 0 and -1, in sums that stay subnormal and so are exact: a flush to
 // zero of either factor, of the bias, of a product or of a sum shows.
 inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
@@ -121,6 +139,7 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
   for (const Geometry& g : test::convolutions())
     for (const auto range : {r1, r1w_a, r1w_b}) samples.push_back(exact_product(dtype, g, range));
   for (const Geometry& g : narrow_accesses()) samples.push_back(exact_product(dtype, g, r1));
+  if (dtype != Dtype::f32) add_tiles(samples, dtype);
   add_subnormals(samples, dtype);
   add_identities(samples, dtype);
   for (const std::string shape : kSeparable) {
@@ -230,6 +249,52 @@ inline std::vector<std::string> usual(Dtype) {
                                                                  test::compiled_geometry()}));
   for (const char* const shape : kSeparable) shapes.emplace_back(shape);
   return shapes;
+}
+
+inline std::vector<TimedShape> timed_on_host() {
+  return {
+      {"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1", true},   {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},
+      {"nhwc_n1_c16_h16_w16_o32_k3_s1_p1_g1"},       {"nchw_n1_c16_h24_w32_o16_k3_s1_p1_g16"},
+      {"nhwc_n1_c128_h8_w16_o128_k3_s1_p1_g128"},    {"nhwc_n1_c12_h16_w16_o32_k3_s1_p1_g1"},
+      {"nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1"},        {"nhwc_n1_c32_h8_w16_o128_k3_s1_p1_g1"},
+      {"nhwc_n1_c32_h8_w16_o256_k3_s1_p1_g1_wide"},  {"separable_nhwc_n1_c32_h14_w14_o64_k3_s1_p1"},
+      {"separable_nchw_n1_c32_h28_w28_o64_k3_s2_p1"}};
+}
+
+// Of a GPU's list a convolution is with a bias, as layers have it, and without, as it is where a
+// normalisation follows: of two rows the one that costs a library a pass more than us, or us than
+// it, then shows by itself.
+inline std::vector<TimedShape> with_and_without_bias(std::vector<TimedShape> shapes) {
+  for (const TimedShape& shape : std::vector<TimedShape>(shapes))
+    if (!shape.shape.starts_with("separable"))
+      shapes.push_back({shape.shape + "_nobias", shape.fast});
+  return shapes;
+}
+
+// The nine convolutions of the study (4 to 8 channels, squares of 32 to 128, kernels of 3 to 7),
+// and what networks are made of: 3x3 of many channels, first layers, whose few channels are no
+// whole packs, depthwise ones of 3x3 and 7x7, and depthwise-separable ones.
+inline std::vector<TimedShape> timed_on_gpu() {
+  return with_and_without_bias({{"nchw_n2_c4_h32_w32_o8_k3_s1_p1_g1"},
+                                {"nchw_n2_c4_h32_w32_o8_k5_s1_p2_g1"},
+                                {"nchw_n2_c4_h32_w32_o8_k7_s1_p3_g1"},
+                                {"nchw_n2_c4_h64_w64_o8_k3_s1_p1_g1"},
+                                {"nchw_n2_c4_h64_w64_o8_k5_s1_p2_g1"},
+                                {"nchw_n2_c4_h64_w64_o8_k7_s1_p3_g1"},
+                                {"nchw_n2_c4_h128_w128_o8_k3_s1_p1_g1"},
+                                {"nchw_n2_c4_h128_w128_o8_k5_s1_p2_g1"},
+                                {"nchw_n2_c4_h128_w128_o8_k7_s1_p3_g1"},
+                                {"nhwc_n32_c64_h56_w56_o64_k3_s1_p1_g1", true},
+                                {"nhwc_n32_c256_h14_w14_o256_k3_s1_p1_g1"},
+                                {"nhwc_n32_c256_h56_w56_o256_k3_s1_p1_g1"},
+                                {"nhwc_n64_c256_h56_w56_o256_k3_s1_p1_g256"},
+                                {"nhwc_n32_c192_h56_w56_o192_k7_s1_p3_g192"},
+                                {"nchw_n64_c256_h56_w56_o256_k3_s1_p1_g256"},
+                                {"nhwc_n32_c3_h224_w224_o64_k7_s2_p3_g1"},
+                                {"nhwc_n32_c12_h112_w112_o64_k3_s1_p1_g1"},
+                                {"separable_nhwc_n32_c64_h112_w112_o128_k3_s2_p1"},
+                                {"separable_nhwc_n32_c512_h14_w14_o512_k3_s1_p1"},
+                                {"separable_nchw_n32_c64_h112_w112_o128_k3_s2_p1"}});
 }
 
 } // namespace kg::card::conv2d_samples

@@ -274,6 +274,7 @@ Card conv2d_backward_card() {
                         {"input_nhwc_n1_c128_h8_w16_o128_k3_s1_p1_g128"},
                         {"input_nchw_n1_c16_h24_w32_o16_k3_s1_p1_g16"},
                         {"weights_nhwc_n1_c16_h16_w16_o32_k3_s1_p1_g1", true},
+                        {"weights_nhwc_n1_c8_h16_w16_o128_k3_s1_p1_g1"},
                         {"weights_nchw_n2_c4_h16_w16_o32_k3_s1_p1_g1"},
                         {"weights_nhwc_n1_c12_h16_w16_o32_k3_s1_p1_g1"},
                         {"weights_nhwc_n1_c3_h32_w32_o32_k3_s2_p1_g1"},

@@ -102,6 +102,21 @@ inline std::vector<Geometry> narrow_accesses() {
                           {1, 3, 12, 11, 24, {.kernel = 7}, kThree}});
 }
 
+// The weights' gradient of whole packs of channels in nhwc, by tiles of 128 by 128 and of 64 by
+// 256: more of both than a tile has, more places than a table of windows or a part has, windows
+// that step, and groups.
+inline void add_packs(std::vector<Sample>& samples, Dtype dtype) {
+  constexpr auto kLast = conv2d::Layout::nhwc;
+  const conv2d::Axis dilated{
+      .kernel = 3, .stride = 2, .pad_before = 2, .pad_after = 1, .dilation = 2};
+  for (const Geometry& g : {Geometry{3, 32, 10, 11, 72, kThree, kThree, 1, kLast},
+                            Geometry{2, 48, 9, 22, 80, dilated, kThree, 2, kLast},
+                            Geometry{1, 8, 26, 27, 16, kThree, kThree, 1, kLast},
+                            Geometry{3, 8, 10, 11, 128, kThree, dilated, 1, kLast},
+                            Geometry{2, 136, 11, 13, 248, {}, {}, 1, kLast}})
+    samples.push_back(exact_product(dtype, Gradient::weights, g, test::ProductRange::r1));
+}
+
 // Subnormal numbers times 1, 0 and -1, in sums that stay subnormal and so are exact: a flush to
 // zero of either factor, of a product, of a part or of a sum shows.
 inline void add_subnormals(std::vector<Sample>& samples, Dtype dtype) {
@@ -146,6 +161,7 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
     for (const Geometry& g : narrow_accesses())
       samples.push_back(exact_product(dtype, gradient, g, r1));
   }
+  if (dtype != Dtype::f32) add_packs(samples, dtype);
   add_subnormals(samples, dtype);
   return samples;
 }

@@ -36,6 +36,18 @@ inline std::vector<std::string> for_all_variants(Dtype dtype,
   return all;
 }
 
+// The same products by wide tiles, of f32 by those of tiled and, with TF32, of mma.
+inline std::vector<std::string> by_wide_tiles(Dtype dtype, const std::vector<std::string>& shapes) {
+  std::vector<std::string> all;
+  for (const std::string& shape : shapes) {
+    all.push_back(shape + "_wide");
+    if (dtype != Dtype::f32) continue;
+    const std::size_t words = shape.find('_', shape.find("_k") + 1) + 3; // behind "_nn"
+    all.push_back(shape.substr(0, words) + "_tf32" + shape.substr(words) + "_wide");
+  }
+  return all;
+}
+
 // And with a C of the shape that a variant is made for: more blocks of skinny, or more tiles of
 // split_k, would show no more. Where `shrinks` is false, as it is.
 inline std::vector<std::string> fitted(Dtype dtype, ProductShape s,
@@ -61,10 +73,12 @@ inline constexpr ProductShape kEdgesOfMma[] = {
     {1, 1, 300},   {1, 129, 33},   {129, 1, 32},  {2, 3, 7},     {63, 65, 31},
     {64, 64, 64},  {65, 64, 16},   {72, 104, 40}, {127, 129, 8}, {128, 128, 9},
     {3, 24, 4097}, {129, 128, 97}, {1, 257, 24}};
-// Wide tiles of mma: 128 by 256, in multiples of 8; fewer slices than the ring has, as many, and
-// more.
+// Wide tiles: 128 by 256, in multiples of 8; fewer slices than the ring has, as many, and more.
 inline constexpr ProductShape kEdgesOfWide[] = {{8, 8, 8},      {128, 256, 64}, {136, 264, 72},
                                                 {72, 200, 128}, {64, 320, 136}, {200, 64, 328}};
+// Wide tiles of tiled: slices of 8, the first of which has the rest of k; A's rows of any length.
+inline constexpr ProductShape kEdgesOfWideTiled[] = {
+    {4, 4, 9}, {132, 260, 15}, {64, 256, 17}, {36, 68, 24}, {100, 32, 31}};
 // tiled: 64, slices of 16, accesses of 4.
 inline constexpr ProductShape kEdgesOfTiled[] = {
     {1, 1, 1},    {1, 1, 4099}, {1, 65, 17},  {65, 1, 16},    {2, 3, 7},      {15, 17, 1},
@@ -87,7 +101,9 @@ inline std::vector<std::string> edges(Dtype dtype, const std::string& transposit
     for (const ProductShape& s : some) shapes.push_back(shape_of(s, transposition, words));
   };
   add(kEdgesOfMma, f32 ? "_tf32" : "");
-  if (!f32) add(kEdgesOfWide, "_wide");
+  add(kEdgesOfWide, "_wide");
+  if (f32) add(kEdgesOfWide, "_tf32_wide");
+  if (f32) add(kEdgesOfWideTiled, "_wide");
   if (f32) add(kEdgesOfTiled, "");
   add(kEdgesOfSkinny, "");
   add(kEdgesOfSplit, "_split");

@@ -60,7 +60,7 @@ gemm::BasicProblem<T> described(const Product& p, Row row) {
   g.batch = p.batch;
   g.bias_gradient = p.bias_gradient;
   g.parts = p.split ? 3 : 0;
-  if (p.wide) g.tiles = gemm::MmaTiles::wide;
+  if (p.wide) g.tiles = gemm::TileShape::wide;
   if (p.keeps_z || gemm::differentiates(p.epilogue)) {
     const Steps z = steps(p, p.c(), row("z"));
     g.ldz = z.leading, g.stride_z = z.stride;
@@ -193,10 +193,11 @@ std::vector<Variant> variants() {
       return supports(variant, problem.dtype, tf32 ? gemm::Math::tf32 : gemm::Math::f32);
     };
     if (variant == gemm::Variant::tiled) result[i].dtypes = {Dtype::f32};
-    // More blocks of skinny, or more tiles of split_k, would show no more; of tf32 and of wide
-    // tiles only mma makes use.
+    // More blocks of skinny, or more tiles of split_k, would show no more; of tf32 only mma makes
+    // use, of wide tiles tiled, too.
     const auto fits = [variant](const Product& p) {
-      if ((p.tf32 || p.wide) && variant != gemm::Variant::mma) return false;
+      if (p.tf32 && variant != gemm::Variant::mma) return false;
+      if (p.wide && variant != gemm::Variant::mma && variant != gemm::Variant::tiled) return false;
       return variant != gemm::Variant::skinny || std::min(p.m, p.n) <= 9;
     };
     result[i].tried = [variant, fits](const Problem& problem) {
@@ -206,7 +207,6 @@ std::vector<Variant> variants() {
     result[i].listed = [variant, fits](const Problem& problem) {
       const Product p = product_of(problem);
       return fits(p) && (!p.tf32 || problem.dtype == Dtype::f32) &&
-             (!p.wide || problem.dtype != Dtype::f32) &&
              (variant != gemm::Variant::skinny || p.skinny()) &&
              (variant != gemm::Variant::split_k || p.few_tiles());
     };

@@ -193,13 +193,13 @@ KG_OWN_TEST(ProductsOfABatchAreIndependent) {
   }
 }
 
-// Wide tiles where the device can hold them, C fills it with them, k is long, and all accesses are
-// of 16 bytes.
+// Wide tiles where the device can hold them, C fills it with them, k is long, and accesses are of
+// 16 bytes.
 KG_OWN_TEST(WideTilesForLargeProducts) {
   dispatch(judge.dtype(), [&]<class T>() {
-    using gemm::MmaTiles;
+    using gemm::TileShape, gemm::Variant;
     const std::int64_t n = 256 * device_properties().sm_count;
-    const auto problem = [](std::int64_t columns, std::int64_t k, MmaTiles tiles) {
+    const auto problem = [](std::int64_t columns, std::int64_t k, TileShape tiles) {
       const auto row = [](std::int64_t elements) { return (elements + 7) / 8 * 8; };
       return gemm::BasicProblem<T>{.m = 1,
                                    .n = columns,
@@ -207,31 +207,44 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
                                    .lda = row(k),
                                    .ldb = row(columns),
                                    .ldc = row(columns),
+                                   .math = gemm::Math::tf32,
                                    .tiles = tiles};
     };
-    constexpr std::size_t kStages = 4 * (128 + 256) * 32 * 2; // 96 KiB, which not every device has
-    const bool possible =
-        judge.dtype() != Dtype::f32 && device_properties().shared_bytes_per_block_optin >= kStages;
-    const MmaTiles wide = possible ? MmaTiles::wide : MmaTiles::square;
-    EXPECT_EQ(gemm::tiles_of_mma(problem(n, 2048, MmaTiles::automatic)), wide);
-    EXPECT_EQ(gemm::tiles_of_mma(problem(n, 2048, MmaTiles::square)), MmaTiles::square);
-    EXPECT_EQ(gemm::tiles_of_mma(problem(n, 2040, MmaTiles::automatic)), MmaTiles::square);
-    EXPECT_EQ(gemm::tiles_of_mma(problem(n / 2, 2048, MmaTiles::automatic)), MmaTiles::square);
-    EXPECT_EQ(gemm::tiles_of_mma(problem(8, 8, MmaTiles::wide)), wide);
-    EXPECT_EQ(gemm::tiles_of_mma(problem(12, 8, MmaTiles::wide)), MmaTiles::square);
-    EXPECT_EQ(gemm::tiles_of_mma(problem(8, 12, MmaTiles::wide)), MmaTiles::square);
+    for (const Variant variant : {Variant::mma, Variant::tiled}) {
+      if (!supports(variant, judge.dtype(), gemm::Math::tf32)) continue;
+      const auto shape = [&](std::int64_t columns, std::int64_t k, TileShape tiles) {
+        return gemm::tile_shape(problem(columns, k, tiles), variant);
+      };
+      const bool of_mma = variant == Variant::mma;
+      // What mma's take not every device has.
+      const std::size_t bytes = of_mma ? 4 * (128 + 256) * 64 : 0;
+      const bool possible = device_properties().shared_bytes_per_block_optin >= bytes;
+      const TileShape wide = possible ? TileShape::wide : TileShape::square;
+      // Twice as many square tiles of mma, eight times as many small ones of one row of tiles.
+      const std::int64_t least = of_mma ? (judge.dtype() == Dtype::f32 ? 1024 : 2048) : 8;
+      EXPECT_EQ(shape(n, least, TileShape::square), TileShape::square);
+      if (of_mma) {
+        EXPECT_EQ(shape(n, least, TileShape::automatic), wide);
+        EXPECT_EQ(shape(n, least - 8, TileShape::automatic), TileShape::square);
+        EXPECT_EQ(shape(n / 2, least, TileShape::automatic), TileShape::square);
+      }
+      EXPECT_EQ(shape(8, 8, TileShape::wide), wide);
+      EXPECT_EQ(shape(of_mma && judge.dtype() != Dtype::f32 ? 12 : 10, 8, TileShape::wide),
+                TileShape::square);
+      EXPECT_EQ(shape(8, of_mma ? 10 : 7, TileShape::wide), TileShape::square);
 
-    // And they are what runs.
-    const SplitOperands<T> operands(8, 8, 8);
-    for (const MmaTiles tiles : {MmaTiles::square, MmaTiles::wide}) {
-      gemm::BasicProblem<T> asked = operands.problem();
-      asked.math = gemm::Math::tf32;
-      asked.tiles = tiles;
-      const LaunchRecorder recorder;
-      gemm::run(asked, gemm::Variant::mma, judge.stream());
-      judge.stream().synchronize();
-      const bool is_wide = gemm::tiles_of_mma(asked) == MmaTiles::wide;
-      EXPECT_EQ(recorder.launches().at(0).block.x, is_wide ? 256u : 128u);
+      // And they are what runs.
+      const SplitOperands<T> operands(8, 8, 8);
+      for (const TileShape tiles : {TileShape::square, TileShape::wide}) {
+        gemm::BasicProblem<T> asked = operands.problem();
+        asked.math = gemm::Math::tf32;
+        asked.tiles = tiles;
+        const LaunchRecorder recorder;
+        gemm::run(asked, variant, judge.stream());
+        judge.stream().synchronize();
+        const bool is_wide = gemm::tile_shape(asked, variant) == TileShape::wide;
+        EXPECT_EQ(recorder.launches().at(0).block.x, is_wide ? 256u : of_mma ? 128u : 64u);
+      }
     }
   });
 }

@@ -11,7 +11,7 @@
 //   dbias, dbias_a ...  the gradient of a bias
 //   acc                 beta is not 0: C holds c0 before
 //   split               for split_k alone, in three parts at most
-//   wide                for mma alone, by wide tiles
+//   wide                for mma and tiled alone, by wide tiles
 #pragma once
 
 #include <algorithm>

@@ -103,10 +103,9 @@ inline void add_exact_epilogues(std::vector<Sample>& samples, Dtype dtype) {
       for (const std::string& shape : fitted(dtype, {67, n, 24}, "nt", gradient + "_acc"))
         samples.push_back(exact_gradient(dtype, shape));
   }
-  if (dtype != Dtype::f32) // by wide tiles
-    for (const std::string shape :
-         {"m130_n264_k40_nn_bias_relu_z_acc_wide", "b2_m72_n264_k40_nt_acc_wide"})
-      samples.push_back(exact_product(dtype, shape, test::ProductRange::r1, 2, -3));
+  for (const std::string shape :
+       by_wide_tiles(dtype, {"m130_n264_k40_nn_bias_relu_z_acc", "b2_m72_n264_k40_nt_acc"}))
+    samples.push_back(exact_product(dtype, shape, test::ProductRange::r1, 2, -3));
   for (const std::string lie : {"_apart8", "_sides"})
     for (const std::string& shape : fitted(dtype, {65, 24, 8}, "nn", "_bias_relu_z" + lie, "b3_"))
       samples.push_back(exact_product(dtype, shape, test::ProductRange::r1));
@@ -243,8 +242,8 @@ inline std::vector<Sample> vendor_samples(Dtype dtype) {
   for (const std::string transposition : kTranspositions) {
     add_random(samples, fitted(dtype, {67, 75, 151}, transposition, "_acc"), 0.7, 1.3);
     add_random(samples, fitted(dtype, {64, 24, 400}, transposition, "_acc"), 0.7, 1.3);
-    if (dtype != Dtype::f32)
-      add_random(samples, {shape_of({72, 264, 152}, transposition, "_acc_wide")}, 0.7, 1.3);
+    add_random(samples, by_wide_tiles(dtype, {shape_of({72, 264, 152}, transposition, "_acc")}),
+               0.7, 1.3);
   }
   for (const std::string lie : {"_apart5", "_sharedb_apart5"})
     add_random(samples, fitted(dtype, {35, 40, 150}, "tn", "_acc" + lie, "b3_"), 0.7, 1.3);
@@ -315,8 +314,9 @@ inline std::vector<std::string> usual(Dtype dtype) {
        {"m130_n67_k77_nn_acc", "m40_n24_k77_nn_acc_split", "m7_n40_k130_nt", "m40_n7_k130_nn_acc",
         "m33_n40_k24_nn", "m33_n40_k24_tn"})
     shapes.push_back(shape);
-  shapes.emplace_back(dtype == Dtype::f32 ? "m130_n67_k77_nn_acc_tf32"
-                                          : "m130_n72_k80_nn_acc_wide");
+  for (const std::string& shape : by_wide_tiles(dtype, {"m130_n72_k80_nn_acc"}))
+    shapes.push_back(shape);
+  if (dtype == Dtype::f32) shapes.emplace_back("m130_n67_k77_nn_acc_tf32");
   return shapes;
 }
 

@@ -169,11 +169,20 @@ std::vector<std::string> sizes(Dtype) {
   return with_each_kind(shapes_of(problems));
 }
 
+// Square windows of planes that kernels know: 3x3 at stride 1 or 2, 2x2 at stride 2.
+bool of_known_windows(const pooling::Problem& p) {
+  const pooling::Axis& v = p.vertical;
+  const pooling::Axis& h = p.horizontal;
+  return p.layout == pooling::Layout::nchw && v.kernel == h.kernel && v.stride == h.stride &&
+         v.dilation == 1 && h.dilation == 1 &&
+         ((v.kernel == 3 && v.stride <= 2) || (v.kernel == 2 && v.stride == 2));
+}
+
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout&) {
   const pooling::Problem p = images_of(problem, "x");
   if (variant == "naive") return {"pooling::naive"};
-  if (!p.is_global()) return {"pooling::strips"};
+  if (!p.is_global()) return {of_known_windows(p) ? "pooling::plane_windows" : "pooling::strips"};
   return {p.layout == pooling::Layout::nchw ? "pooling::global_planes"
                                             : "pooling::global_channels"};
 }

@@ -5,6 +5,7 @@
 // a scale, or w8a8_m1_n100_k256. Libraries on hosts have no such product of these scales.
 #include "quantised_matmul/quantised_matmul.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -12,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/tolerance.h"
+#include "vendor/quantised_matmul.h"
 
 namespace kg::card {
 namespace {
@@ -31,12 +34,12 @@ struct Form {
 
   std::int64_t groups() const { return k / group; }
   std::int64_t row_bytes() const { return kind == Kind::w4 ? k / 2 : k; }
+  Dtype of_w() const { return kind == Kind::e4m3 ? Dtype::e4m3 : Dtype::i8; }
 };
 Form form_of(const Shape& shape) {
-  const Kind kind = quantised_matmul::kKinds[shape.word({"w4", "w8", "w8a8"})];
+  const Kind kind = quantised_matmul::kKinds[shape.word({"w4", "w8", "w8a8", "e4m3"})];
   const std::int64_t k = shape.number("k");
-  return {kind, shape.number("m"), shape.number("n"), k,
-          kind == Kind::w8a8 ? k : shape.number("g")};
+  return {kind, shape.number("m"), shape.number("n"), k, by_rows(kind) ? k : shape.number("g")};
 }
 Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape)); }
 
@@ -58,13 +61,13 @@ Problem problem(Dtype dtype, const Shape& shape) {
       {{"y", dtype, {f.m, f.n}, false}},
       dispatch(dtype, [&]<class T>() { return quantised_matmul::work(described<T>(f)); }),
       2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k)};
-  if (f.kind == Kind::w8a8)
-    result.inputs = {{"x8", Dtype::i8, {f.m, f.k}, false},
+  if (by_rows(f.kind))
+    result.inputs = {{"x8", f.of_w(), {f.m, f.k}, false},
                      factors("x_scale", Dtype::f32, {f.m}),
                      factors("w_scale", Dtype::f32, {f.n})};
   else
     result.inputs = {{"x", dtype, {f.m, f.k}, false}, factors("scale", dtype, {f.n, f.groups()})};
-  result.inputs.push_back(factors("w", Dtype::i8, {f.n, f.row_bytes()}));
+  result.inputs.push_back(factors("w", f.of_w(), {f.n, f.row_bytes()}));
   result.calling = {std::string(name(f.kind)),
                     {{"m", {f.m}}, {"n", {f.n}}, {"k", {f.k}}, {"group", {f.group}}}};
   return result;
@@ -76,14 +79,14 @@ struct Run {
                                        Stream& stream) const {
     const Form f = form_of(call.problem());
     quantised_matmul::Problem<T> p = described<T>(f);
-    const bool integers = f.kind == Kind::w8a8;
+    const bool bytes = by_rows(f.kind);
     p.m = call.extent("y", 0);
     p.n = call.extent("y", 1);
-    p.k = call.extent(integers ? "x8" : "x", 1);
+    p.k = call.extent(bytes ? "x8" : "x", 1);
     p.w = call.address("w");
     p.y = call.out<T>("y");
-    if (integers) {
-      p.x8 = static_cast<const std::int8_t*>(call.address("x8"));
+    if (bytes) {
+      p.x8 = call.address("x8");
       p.x_scale = call.in<float>("x_scale");
       p.w_scale = call.in<float>("w_scale");
     } else {
@@ -94,6 +97,25 @@ struct Run {
   }
 };
 
+std::vector<std::string_view> vendors_of(const Problem& problem) {
+  const Kind kind = form_of(problem).kind;
+  if (!by_rows(kind)) return {};
+  return vendor::quantised_matmul_variants(problem.dtype, kind == Kind::w8a8);
+}
+
+template <vendor::Math math>
+void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
+  const bool integers = form_of(call.problem()).kind == Kind::w8a8;
+  const std::int64_t m = call.extent("y", 0), n = call.extent("y", 1);
+  const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(m * n, 0)) * 4;
+  vendor::quantised_matmul(vendor,
+                           {integers, call.problem().dtype, m, n, call.extent("x8", 1),
+                            call.address("x8"), call.address("w"), call.in<float>("x_scale"),
+                            call.in<float>("w_scale"), call.address("y"),
+                            integers ? static_cast<std::int32_t*>(call.workspace(bytes)) : nullptr},
+                           math, stream);
+}
+
 // get(tensor, index) gives an element; bytes of w are signed.
 template <class Get>
 double weight(const Form& f, std::int64_t row, std::int64_t column, Get get) {
@@ -103,8 +125,8 @@ double weight(const Form& f, std::int64_t row, std::int64_t column, Get get) {
   return static_cast<double>(column % 2 == 0 ? both & 15 : both >> 4) - 8;
 }
 
-// A product as gemm's, whose terms pass through two factors more; of w8a8 three roundings of an
-// exact sum.
+// A product as gemm's, whose terms pass through two factors more, and whose results may be
+// subnormal in f32; of w8a8 three roundings of an exact sum.
 template <class Get>
 Reference product(const Problem& problem, std::int64_t first, std::int64_t count, Get get) {
   const Form f = form_of(problem);
@@ -116,20 +138,24 @@ Reference product(const Problem& problem, std::int64_t first, std::int64_t count
     double sum = 0, condition = 0, of_group = 0;
     for (std::int64_t c = 0; c < f.k; ++c) {
       const double term =
-          get(f.kind == Kind::w8a8 ? "x8" : "x", row * f.k + c) * weight(f, column, c, get);
+          get(by_rows(f.kind) ? "x8" : "x", row * f.k + c) * weight(f, column, c, get);
       of_group += term;
-      const double factor =
-          f.kind == Kind::w8a8 ? 1 : get("scale", column * f.groups() + c / f.group);
+      const double factor = by_rows(f.kind) ? 1 : get("scale", column * f.groups() + c / f.group);
       condition += std::fabs(term * factor);
       if ((c + 1) % f.group != 0) continue;
       sum += of_group * factor;
       of_group = 0;
     }
-    if (f.kind == Kind::w8a8) sum *= get("x_scale", row) * get("w_scale", column);
+    if (by_rows(f.kind)) {
+      const double scale = get("x_scale", row) * get("w_scale", column);
+      sum *= scale;
+      condition *= std::fabs(scale);
+    }
     result.value.push_back(sum);
     const double computed =
         f.kind == Kind::w8a8 ? 3.01 * u * std::fabs(sum) + 2 * test::half_min_subnormal(Dtype::f32)
-                             : test::gemm_f32_tolerance(f.k, condition) + 2 * u * condition;
+                             : test::gemm_f32_tolerance(f.k, condition) + 2 * u * condition +
+                                   2 * test::half_min_subnormal(Dtype::f32);
     const double stored = test::round_to(problem.dtype, sum);
     if (!std::isfinite(stored)) result.value.back() = stored;
     bounds.push_back(std::isfinite(stored) ? test::stored_tolerance(problem.dtype, sum, computed)
@@ -168,11 +194,12 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const char* const shape :
        {"w4_m5_n19_k256_g64", "w4_m1_n9_k320_g32", "w8_m3_n20_k128_g32", "w8a8_m5_n17_k192",
-        "w4_m2_n5_k36_g6", "w4_m3_n7_k96_g48", "w8a8_m2_n5_k37", "w8a8_m1_n9_k64"}) {
+        "w4_m2_n5_k36_g6", "w4_m3_n7_k96_g48", "w8a8_m2_n5_k37", "w8a8_m1_n9_k64",
+        "w8a8_m130_n17_k208", "e4m3_m5_n17_k192", "e4m3_m2_n5_k37", "e4m3_m18_n133_k208"}) {
     const Problem p = problem(dtype, Shape::parse(shape));
     const Form f = form_of(p);
     Sample sample{.fill = "integers", .shape = shape};
-    if (f.kind == Kind::w8a8) {
+    if (by_rows(f.kind)) {
       sample.inputs["x_scale"] = values(Dtype::f32, powers(f.m, -4));
       sample.inputs["w_scale"] = values(Dtype::f32, powers(f.n, -5));
     } else {
@@ -180,11 +207,13 @@ std::vector<Sample> exact_samples(Dtype dtype) {
           values(dtype, test::integers(dtype, f.m * f.k, 3, test::Tensor::a).values);
       sample.inputs["scale"] = values(dtype, powers(f.n * f.groups(), -2));
     }
-    sample.inputs["w"] = values(
-        Dtype::i8, test::random_numbers(Dtype::i8, f.n * f.row_bytes(), test::Tensor::b).values);
-    if (f.kind == Kind::w8a8)
-      sample.inputs["x8"] =
-          values(Dtype::i8, test::random_numbers(Dtype::i8, f.m * f.k, test::Tensor::a).values);
+    const auto numbers = [&](std::int64_t count, test::Tensor tensor) {
+      return values(f.of_w(), f.kind == Kind::e4m3
+                                  ? test::integers(f.of_w(), count, 15, tensor).values
+                                  : test::random_numbers(Dtype::i8, count, tensor).values);
+    };
+    sample.inputs["w"] = numbers(f.n * f.row_bytes(), test::Tensor::b);
+    if (by_rows(f.kind)) sample.inputs["x8"] = numbers(f.m * f.k, test::Tensor::a);
     const References right = references(p, sample.inputs);
     for (const double value : right.at("y").value)
       sample.expected["y"].push_back(test::round_to(dtype, value));
@@ -208,9 +237,29 @@ std::vector<Sample> special_samples(Dtype dtype) {
         {"special scale", "w4_m3_n10_k64_g32", {{"scale", with(dtype, 20, 13, special)}}});
     samples.push_back(
         {"special factor of x", "w8a8_m3_n10_k64", {{"x_scale", with(Dtype::f32, 3, 1, special)}}});
+    samples.push_back({"special factor of x",
+                       "e4m3_m20_n10_k64",
+                       {{"x_scale", with(Dtype::f32, 20, 1, special)}}});
     samples.push_back({"special factor of w",
                        "w8a8_m3_n10_k64",
                        {{"w_scale", with(Dtype::f32, 10, 4, special)}}});
+  }
+  // e4m3 has no infinities; its NaN, alone among numbers of all sizes.
+  for (const std::int64_t rows : {3, 20}) {
+    std::vector<std::uint64_t> x, w;
+    for (std::int64_t i = 0; i < rows * 64; ++i) x.push_back(i * 73 % 255);
+    for (std::int64_t i = 0; i < 10 * 64; ++i) w.push_back(i * 41 % 255);
+    for (std::vector<std::uint64_t>* both : {&x, &w})
+      for (std::uint64_t& bits : *both)
+        if ((bits & 0x7F) == 0x7F) bits = 0;
+    samples.push_back({"all of e4m3",
+                       "e4m3_m" + std::to_string(rows) + "_n10_k64",
+                       {{"x8", bits(Dtype::e4m3, x)}, {"w", bits(Dtype::e4m3, w)}}});
+    x[70] = 0x7F;
+    w[5 * 64 + 63] = 0xFF;
+    samples.push_back({"NaN of e4m3",
+                       samples.back().shape,
+                       {{"x8", bits(Dtype::e4m3, x)}, {"w", bits(Dtype::e4m3, w)}}});
   }
   for (Sample& sample : samples) sample.may_be_vacuous = true;
   return samples;
@@ -224,12 +273,13 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   const auto at = [&](const char* name, std::int64_t each) {
     return place_of(layout, name).offset * each;
   };
-  bool chunks = variant == "skinny" && f.k % chunk == 0 && at("w", 1) % 16 == 0;
-  if (f.kind == Kind::w8a8)
+  bool chunks = variant != "naive" && f.k % chunk == 0 && at("w", 1) % 16 == 0;
+  if (by_rows(f.kind))
     chunks = chunks && at("x8", 1) % 16 == 0;
   else
     chunks = chunks && f.group % chunk == 0 && at("x", bytes) % (8 * bytes) == 0;
   if (!chunks) return {"quantised_matmul::naive<"};
+  if (variant == "mma" && device_properties().compute_major >= 8) return {"quantised_matmul::mma<"};
   return {"quantised_matmul::skinny<", f.m == 1 ? ", 1>" : ", 4>"};
 }
 
@@ -238,12 +288,21 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card quantised_matmul_card() {
   Card card;
   card.problem = problem;
-  card.forms = {"w4", "w8", "w8a8"};
+  card.forms = {"w4", "w8", "w8a8", "e4m3"};
   card.variants = variants_of(quantised_matmul::kVariants, Run{});
   card.variants[0].sequence = [](const Problem& problem) { return form_of(problem).k; };
-  card.resolved = [](const Problem&) { return "skinny"; };
+  for (Variant& each : card.variants)
+    if (each.name == "mma") {
+      each.forms = {"w8a8", "e4m3"};
+      each.supports = [](const Problem& p) { return by_rows(form_of(p).kind); };
+    }
+  card.resolved = [](const Problem& p) {
+    const Form f = form_of(p);
+    return name(quantised_matmul::resolved(f.kind, f.m, quantised_matmul::Variant::automatic));
+  };
   card.run_automatic = automatic_of(quantised_matmul::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
+  card.vendors = {vendors_of, run_vendor<vendor::Math::pedantic>};
+  card.vendors.run_timed = run_vendor<vendor::Math::fastest>;
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;
@@ -251,13 +310,14 @@ Card quantised_matmul_card() {
   card.random_samples = [](Dtype) {
     std::vector<Sample> samples;
     for (const char* const shape :
-         {"w4_m1_n20_k4096_g128", "w8_m1_n20_k2048_g64", "w8a8_m1_n20_k2048", "w8_m9_n33_k96_g16"})
+         {"w4_m1_n20_k4096_g128", "w8_m1_n20_k2048_g64", "w8a8_m1_n20_k2048", "w8_m9_n33_k96_g16",
+          "e4m3_m3_n20_k2048", "e4m3_m130_n20_k144"})
       samples.push_back({.fill = "normal", .shape = shape});
     return samples;
   };
   card.usual = [](Dtype) {
     return std::vector<std::string>{"w4_m3_n21_k192_g64", "w8_m6_n17_k160_g32", "w8a8_m5_n19_k208",
-                                    "w4_m2_n9_k70_g10"};
+                                    "w4_m2_n9_k70_g10", "e4m3_m20_n130_k80"};
   };
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
@@ -266,25 +326,28 @@ Card quantised_matmul_card() {
     for (const int k : {1, 15, 16, 17, 512, 528, 1024, 1040}) {
       shapes.push_back("w8_m2_n3_k" + std::to_string(k) + "_g" + std::to_string(k % 16 ? k : 16));
       shapes.push_back("w8a8_m2_n3_k" + std::to_string(k));
+      shapes.push_back("e4m3_m2_n3_k" + std::to_string(k));
     }
-    for (const char* const rows : {"m1_n1", "m3_n7", "m4_n8", "m5_n9", "m8_n16", "m17_n15"})
+    for (const char* const rows : {"m1_n1", "m3_n7", "m4_n8", "m5_n9", "m8_n16", "m17_n15",
+                                   "m128_n9", "m129_n127", "m7_n129"})
       shapes.push_back("w8a8_" + std::string(rows) + "_k64");
     return shapes;
   };
   card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"w4_m2_n3_k64_g32", "w8_m2_n3_k32_g16", "w8a8_m2_n3_k32"};
+    return std::vector<std::string>{"w4_m2_n3_k64_g32", "w8_m2_n3_k32_g16", "w8a8_m2_n3_k32",
+                                    "e4m3_m2_n3_k32"};
   };
-  card.empty = {"w4_m0_n3_k32_g32", "w8_m2_n0_k16_g16", "w8a8_m0_n0_k16"};
+  card.empty = {"w4_m0_n3_k32_g32", "w8_m2_n0_k16_g16", "w8a8_m0_n0_k16", "e4m3_m2_n0_k16"};
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "fused products";
-  card.timed_on_host = {{"w4_m1_n256_k1024_g128", true},
-                        {"w8_m2_n256_k512_g64"},
-                        {"w8a8_m4_n256_k512"},
-                        {"w4_m4_n64_k512_g64"}};
+  card.timed_on_host = {{"w4_m1_n256_k1024_g128", true}, {"w8_m2_n256_k512_g64"},
+                        {"w8a8_m4_n256_k512"},           {"w8a8_m128_n128_k128"},
+                        {"e4m3_m128_n128_k128"},         {"w4_m4_n64_k512_g64"}};
   // The products of a step of Llama-3-8B: gates and values, and what brings them back.
-  card.timed_on_gpu = {{"w4_m1_n28672_k4096_g128", true}, {"w4_m4_n4096_k14336_g128"},
-                       {"w8_m1_n28672_k4096_g128"},       {"w8_m4_n4096_k14336_g64"},
-                       {"w8a8_m1_n28672_k4096"},          {"w8a8_m4_n4096_k14336"}};
+  card.timed_on_gpu = {
+      {"w4_m1_n28672_k4096_g128", true}, {"w4_m4_n4096_k14336_g128"}, {"w8_m1_n28672_k4096_g128"},
+      {"w8_m4_n4096_k14336_g64"},        {"w8a8_m1_n28672_k4096"},    {"w8a8_m4_n4096_k14336"},
+      {"w8a8_m4096_n4096_k4096"},        {"e4m3_m4096_n4096_k4096"},  {"e4m3_m1_n28672_k4096"}};
   return card;
 }
 

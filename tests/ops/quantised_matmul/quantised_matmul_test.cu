@@ -84,6 +84,8 @@ KG_OWN_TEST(RefusesOtherProblems) {
       wrong.k = 1 << 17;
     });
     refuses("no factors of x", [](auto& wrong) { wrong.kind = Kind::w8a8; });
+    EXPECT_THROW(quantised_matmul::run(valid, quantised_matmul::Variant::mma, judge.stream()),
+                 Error);
     refuses("more rows than a grid", [](auto& wrong) { wrong.m = 4 * 65535 + 1; });
     refuses("a y in w", [&](auto& wrong) { wrong.y = reinterpret_cast<T*>(bytes.data()); });
   });

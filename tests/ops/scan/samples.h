@@ -91,6 +91,10 @@ inline std::vector<Sample> exact_samples(Dtype dtype) {
     add(scan::Op::sum, "segments of " + std::to_string(period), sums.back(), period);
     add(scan::Op::max, "segments of " + std::to_string(period), rises, period);
   }
+  for (const scan::Kind kind : {scan::Kind::inclusive, scan::Kind::exclusive}) {
+    const std::string shape = shape_of(scan::Op::sum, kind, false, kSome) + "_offsets400";
+    samples.push_back({"offsets", shape, {{"x", values(dtype, sums.back())}}});
+  }
   return samples;
 }
 

@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Running sums and maxima of arrays, or of their segments. Maxima, and sums of i32, which wrap
-// around, are right or wrong.
+// around, are right or wrong. Segments are given by heads, as in sum_inclusive_segments_n5, or by
+// offsets, as in sum_inclusive_n5_offsets2.
 #include "scan/scan.h"
 
+#include <functional>
+#include <set>
+
 #include "tests/contract/card.h"
+#include "tests/contract/segments.h"
 #include "tests/ops/scan/samples.h"
 #include "tests/oracle/oracle_scan.h"
 #include "vendor/scan.h"
@@ -20,17 +25,24 @@ scan::Kind kind_of(const Shape& shape) {
   return shape.word({"inclusive", "exclusive"}) == 0 ? scan::Kind::inclusive
                                                      : scan::Kind::exclusive;
 }
-bool is_segmented(const Problem& problem) { return problem.inputs.size() > 1; }
+bool has(const Problem& problem, std::string_view input) {
+  return problem.inputs.size() > 1 && problem.inputs[1].name == input;
+}
+bool has_heads(const Problem& problem) { return has(problem, "heads"); }
+bool has_offsets(const Problem& problem) { return has(problem, "offsets"); }
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t n = shape.number("n");
-  const bool segmented = shape.has("segments");
+  const bool heads = shape.has("segments");
+  const std::int64_t count =
+      shape.text().find("offsets") != std::string::npos ? shape.number("offsets") : 0;
   const scan::Op op = op_of(shape);
   kind_of(shape);
   Problem result{
-      dtype, shape.text(), {}, {}, scan::work(dtype, n, segmented), static_cast<double>(n)};
+      dtype, shape.text(), {}, {}, scan::work(dtype, n, heads, count), static_cast<double>(n)};
   result.inputs = {{"x", dtype, {n}}};
-  if (segmented) {
+  if (count > 0) result.inputs.push_back(offsets_of_segments(n, count));
+  if (heads) {
     result.inputs.push_back({"heads", Dtype::i8, {n}});
     result.inputs.back().element = [](std::int64_t i) {
       return std::uint64_t{scan_samples::begins_segment(i)};
@@ -54,24 +66,33 @@ auto dispatch_numbers(Dtype dtype, Function function) {
 
 scan::Problem problem_of(const Problem& problem, std::int64_t n) {
   const Shape shape = Shape::parse(problem.shape);
-  return {op_of(shape), kind_of(shape), n, is_segmented(problem)};
+  return {op_of(shape), kind_of(shape), n, has_heads(problem)};
 }
 
 struct Run {
   scan::Variant operator()(const Call& call, scan::Variant variant, Stream& stream) const {
     return dispatch_numbers(call.problem().dtype, [&]<class T>() {
       const std::int64_t n = call.extent("y", 0);
-      const std::size_t bytes = n < 0 ? 0 : scan::workspace_bytes<T>(n, variant);
-      const auto* heads = is_segmented(call.problem()) ? call.in<std::int8_t>("heads") : nullptr;
-      return scan::run(problem_of(call.problem(), n), call.in<T>("x"), heads, call.out<T>("y"),
-                       bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
+      const scan::Problem problem = problem_of(call.problem(), n);
+      const auto workspace = [&](std::size_t (*bytes_of)(std::int64_t, scan::Variant)) {
+        const std::size_t bytes = n < 0 ? 0 : bytes_of(n, variant);
+        return bytes > 0 ? call.workspace(bytes) : nullptr;
+      };
+      if (has_offsets(call.problem()))
+        return scan::run_segments(problem, call.in<T>("x"),
+                                  {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
+                                  call.out<T>("y"), workspace(scan::segments_workspace_bytes<T>),
+                                  variant, stream);
+      const auto* heads = has_heads(call.problem()) ? call.in<std::int8_t>("heads") : nullptr;
+      return scan::run(problem, call.in<T>("x"), heads, call.out<T>("y"),
+                       workspace(scan::workspace_bytes<T>), variant, stream);
     });
   }
 };
 
 vendor::ScanProblem vendor_problem(const Problem& problem) {
   const scan::Problem p = problem_of(problem, problem.outputs[0].extents[0]);
-  return {p.op, p.kind, problem.dtype, p.n, is_segmented(problem)};
+  return {p.op, p.kind, problem.dtype, p.n, p.segmented};
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -106,24 +127,29 @@ Reference reference(const Problem& problem, std::int64_t first, std::int64_t cou
           }};
 }
 
-References references(const Problem& problem, const Inputs& inputs) {
-  const std::vector<double>& x = inputs.at("x").values;
-  const std::vector<double>* heads = is_segmented(problem) ? &inputs.at("heads").values : nullptr;
-  return {{"y", reference(
-                    problem, 0, std::ssize(x),
-                    [&](std::int64_t i) { return x[static_cast<std::size_t>(i)]; },
-                    [&](std::int64_t i) {
-                      return heads != nullptr && (*heads)[static_cast<std::size_t>(i)] != 0;
-                    })}};
+// Whether a segment begins at element i; of empty ones another begins there, too.
+std::function<bool(std::int64_t)> heads_of(const Problem& problem, const Values& values) {
+  if (has_heads(problem))
+    return [heads = values("heads")](std::int64_t i) { return heads(i) != 0; };
+  if (!has_offsets(problem)) return [](std::int64_t) { return false; };
+  const Elements offsets = values("offsets");
+  std::set<std::int64_t> begins;
+  for (std::int64_t s = 0; s + 1 < problem.inputs[1].size(); ++s)
+    begins.insert(static_cast<std::int64_t>(offsets(s)));
+  return [begins = std::move(begins)](std::int64_t i) { return begins.contains(i); };
 }
 
 Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
                    const Values& values) {
-  const Elements x = values("x");
-  if (!is_segmented(problem))
-    return reference(problem, first, count, x, [](std::int64_t) { return false; });
-  const Elements heads = values("heads");
-  return reference(problem, first, count, x, [&](std::int64_t i) { return heads(i) != 0; });
+  return reference(problem, first, count, values("x"), heads_of(problem, values));
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  const auto values = [&](std::string_view name) -> Elements {
+    const std::vector<double>& of = inputs.at(std::string(name)).values;
+    return [&of](std::int64_t i) { return of[static_cast<std::size_t>(i)]; };
+  };
+  return {{"y", elements(problem, "y", 0, problem.output_size(), values)}};
 }
 
 // A single tile needs no look-back, and no words for it.
@@ -133,10 +159,12 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   if (n == 0) return {};
   const std::string op = problem_of(problem, n).op == scan::Op::sum ? "Sum" : "Max";
   const std::vector<std::string> scan = {"scan::" + std::string(variant) + "<",
-                                         is_segmented(problem) ? "Segmented<" : "Whole<", op};
-  const bool one = n <= 4096;
-  if (variant == "naive" || one) return {scan};
-  return {{"clear_words"}, scan};
+                                         problem.inputs.size() > 1 ? "Segmented<" : "Whole<", op};
+  std::vector<std::vector<std::string>> names;
+  if (has_offsets(problem)) names.insert(names.end(), {{"clear_words"}, {"scan::mark_heads"}});
+  if (variant != "naive" && n > 4096) names.push_back({"clear_words"});
+  names.push_back(scan);
+  return names;
 }
 
 // Around packs, a warp's rows and tiles.
@@ -149,6 +177,8 @@ std::vector<std::string> sizes(Dtype dtype) {
       shapes.push_back(scan_samples::shape_of(scan::Op::sum, scan::Kind::inclusive, segmented, n));
       shapes.push_back(scan_samples::shape_of(scan::Op::sum, scan::Kind::exclusive, segmented, n));
     }
+  shapes.insert(shapes.end(), {"sum_inclusive_n1_offsets2", "max_exclusive_n300_offsets1",
+                               "sum_inclusive_n300_offsets301", "sum_inclusive_n5000_offsets700"});
   return shapes;
 }
 
@@ -164,10 +194,15 @@ Card scan_card() {
       each.sequence = [](const Problem& p) { return p.output_size() / 256; };
   card.resolved = [](const Problem&) { return name(scan::resolved(scan::Variant::automatic)); };
   card.run_automatic = automatic_of(scan::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::scan_variants(vendor_problem(p)); },
+  card.vendors = {[](const Problem& p) {
+                    return has_offsets(p) ? std::vector<std::string_view>()
+                                          : vendor::scan_variants(vendor_problem(p));
+                  },
                   run_vendor};
   card.vendors.zero = test::SignedZero::ignored;
-  card.vendors.on_host = always({"thrust"});
+  card.vendors.on_host = [](const Problem& p) {
+    return has_offsets(p) ? std::set<std::string_view>() : std::set<std::string_view>{"thrust"};
+  };
   card.references = references;
   card.elements = elements;
   card.exact_samples = scan_samples::exact_samples;
@@ -176,13 +211,16 @@ Card scan_card() {
   card.usual = [](Dtype) { return each_form({kOdd}); };
   card.sizes = sizes;
   card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"sum_inclusive_n4133", "sum_exclusive_segments_n4133"};
+    return std::vector<std::string>{"sum_inclusive_n4133", "sum_exclusive_segments_n4133",
+                                    "sum_inclusive_n4133_offsets40"};
   };
-  card.empty = {"sum_inclusive_n0", "max_exclusive_segments_n0"};
+  card.empty = {"sum_inclusive_n0", "max_exclusive_segments_n0", "sum_inclusive_n0_offsets3"};
   // A maximum may stay the same, and the first sum of an exclusive scan is 0.
   card.vacuous_outputs = [](const std::string& shape) {
-    return shape.starts_with("max") || shape.ends_with("_n1") ? std::vector<std::string>{"y"}
-                                                              : std::vector<std::string>();
+    return shape.starts_with("max") || shape.ends_with("_n1") ||
+                   shape.find("_n1_") != std::string::npos
+               ? std::vector<std::string>{"y"}
+               : std::vector<std::string>();
   };
   card.kernels = kernels;
   card.kind_on_host = kg::Kind::sync; // on the executor a warp's shuffles cost more than its loads
@@ -192,7 +230,8 @@ Card scan_card() {
                        {"sum_inclusive_n134217728", true},
                        {"sum_exclusive_n134217728"},
                        {"max_inclusive_n134217728"},
-                       {"sum_inclusive_segments_n134217728"}};
+                       {"sum_inclusive_segments_n134217728"},
+                       {"sum_inclusive_n134217728_offsets100000"}};
   return card;
 }
 

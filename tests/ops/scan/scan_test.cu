@@ -90,6 +90,15 @@ KG_OWN_TEST(AlignedApart) {
   }
 }
 
+// Of segments behind the last element there is no mark to make.
+KG_OWN_TEST(EmptySegmentsAtTheEnd) {
+  if (judge.dtype() != Dtype::f32) return;
+  Sample sample{"empty at the end", "sum_inclusive_n32_offsets6"};
+  sample.inputs["x"] = values(Dtype::f32, std::vector<double>(32, 1));
+  sample.inputs["offsets"] = values(Dtype::i32, {0, 0, 5, 5, 32, 32, 32});
+  judge.check_exactly(sample);
+}
+
 // What the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<float> x(9000), y(9000);
@@ -100,6 +109,14 @@ KG_OWN_TEST(RefusesProblems) {
   };
   EXPECT_THROW(run(5000, nullptr), Error);
   EXPECT_THROW(run(std::int64_t{1} << 41, y.data()), Error);
+  const DeviceBuffer<std::int32_t> offsets(4);
+  const auto run_segments = [&](std::int64_t n, std::int64_t count, void* workspace) {
+    scan::run_segments<float>({Op::sum, Kind::inclusive, n}, x.data(), {offsets.data(), count},
+                              y.data(), workspace, scan::Variant::automatic, judge.stream());
+  };
+  EXPECT_THROW(run_segments(100, 3, nullptr), Error);
+  EXPECT_THROW(run_segments(100, 0, y.data()), Error);
+  EXPECT_THROW(run_segments(std::int64_t{1} << 31, 3, y.data()), Error);
   EXPECT_TRUE(recorder.launches().empty());
 }
 

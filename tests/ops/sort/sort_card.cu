@@ -11,6 +11,7 @@
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
+#include "tests/contract/segments.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/numbers.h"
 #include "vendor/sort.h"
@@ -31,15 +32,6 @@ bool has(const Problem& problem, std::string_view input) {
 bool has_pairs(const Problem& problem) { return has(problem, "values"); }
 bool is_segmented(const Problem& problem) { return has(problem, "offsets"); }
 
-// Where segment `number` of `count` begins: later ones are longer, and the second of each three is
-// empty, and so is the first of all where there are more than one.
-std::int64_t offset_of(std::int64_t n, std::int64_t count, std::int64_t number) {
-  if (number == count) return n;
-  const double share =
-      static_cast<double>(number - (number % 3 == 1 ? 1 : 0)) / static_cast<double>(count);
-  return static_cast<std::int64_t>(share * share * static_cast<double>(n));
-}
-
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t n = shape.number("n");
   const bool pairs = shape.word({"keys", "pairs"}) == 1;
@@ -55,13 +47,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
     result.inputs[1].element = [](std::int64_t i) { return static_cast<std::uint64_t>(i); };
     result.outputs.push_back({"sorted_values", Dtype::i32, {n}});
   }
-  if (count > 0) {
-    Tensor offsets{"offsets", Dtype::i32, {count + 1}, false};
-    offsets.element = [n, count](std::int64_t i) {
-      return static_cast<std::uint64_t>(offset_of(n, count, i));
-    };
-    result.inputs.push_back(std::move(offsets));
-  }
+  if (count > 0) result.inputs.push_back(offsets_of_segments(n, count));
   return result;
 }
 

@@ -218,7 +218,7 @@ Page* Checker::unknown_page(std::uintptr_t address, host::Block& block) {
 
 void Checker::preempt(BlockState& state, host::Block& block) {
   state.until_preemption = next_distance(state.random);
-  block.yield("the scheduler (preempted)", Location::here());
+  block.preempt("the scheduler (preempted)", Location::here());
 }
 
 BlockState& Checker::owner_of(std::uintptr_t address, const Page* page, BlockState& state) {

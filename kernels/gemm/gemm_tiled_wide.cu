@@ -1,0 +1,294 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// gemm, variant tiled, wide tiles: a block computes a 128x256 tile of C with 256 threads, 16x8
+// elements each in registers.
+//
+// k is walked in slices of 8, both operands stored [k][m or n] in shared memory, where the copies
+// of three slices are under way by cp.async: 16 bytes at a time where neighbours in memory differ
+// in m or n, single elements, which turns them, where they differ in k. A thread reads a fragment
+// of 16 rows and one of 8 columns, 6 accesses of 16 bytes, a step of k ahead of the 128
+// multiply-adds that they are for; those of the next slice before the last step of this one, whose
+// place is overwritten meanwhile: one barrier per slice. The first slice is the one that is not
+// whole: nothing in the loop depends on where it is. What does not exist of m and n is what lies at
+// the edge, again: sums that nobody stores.
+//
+// Bytes: a block reads (128 + 256) k floats, 43 flops per byte, from L2 or memory. Flops: 2 m n k.
+// A scheduler issues 2 x 1,024 multiply-adds for a slice of its two warps and 2 x 48 reads of
+// shared memory, which has 1,536 passes of reads in that time and 96 of copies; what else it issues
+// is in docs/machine_code.md. Expected share on an H200, not measured: 90 % of the f32 peak for
+// m, n >= 4096. Why not 8x8 elements per thread, as the small tiles have (gemm_tiled.cu): they read
+// 4 times 16 bytes for 64 multiply-adds, for which shared memory takes longer than the multipliers.
+// Why not 16x16: the sums alone would fill the registers.
+#include "gemm/finish.h"
+#include "gemm/simt_tile.h"
+#include "gemm/tile_rows.h"
+#include "gemm/tile_time.h"
+#include "gemm/variants.h"
+
+#include "ptx/cp_async.h"
+#include "runtime/launch.h"
+#include "runtime/preconditions.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace kg::gemm {
+
+inline constexpr Tile kWideTile{.m = 128, .n = 256, .k = 8, .thread_m = 16, .thread_n = 8};
+inline constexpr int kWideSlices = 3; // of the ring
+// Rows of C that go through shared memory at a time: 4 of each thread.
+inline constexpr int kRowsAtOnce = kWideTile.m / (kWideTile.thread_m / kQuad);
+// Columns between a thread's quads: those of 8 neighbouring threads lie side by side.
+inline constexpr int kBetweenQuads = 32;
+
+// A slice of an operand, of which `outer` rows or columns exist, and a thread's part in copying it.
+template <int kOuter, bool kAlongK>
+class WideSlice {
+  static constexpr int kWidth = kAlongK ? 1 : kQuad;
+  static constexpr int kLanes = kAlongK ? kWideTile.k : kOuter / kQuad; // along a line of memory
+  static constexpr int kLines = kWideTile.threads() / kLanes;
+  static constexpr int kCount = (kAlongK ? kOuter : kWideTile.k) / kLines;
+
+ public:
+  // 4 modulo 32: the 4 lines of 8 elements that a warp copies at a time fall into 32 banks.
+  static constexpr int kPitch = kOuter + kQuad;
+  static constexpr int kFloats = kPitch * kWideTile.k;
+
+  __device__ __forceinline__ WideSlice(const float* data, std::int64_t leading, int outer,
+                                       float* ring)
+      : data_(data), step_(kAlongK ? 1 : leading) {
+    const int lane = static_cast<int>(threadIdx.x) % kLanes;
+    line_ = static_cast<int>(threadIdx.x) / kLanes;
+    to_ = ring + (kAlongK ? lane * kPitch + line_ : line_ * kPitch + lane * kQuad);
+    in_line_ = lane * kWidth;
+    KG_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      const int line = line_ + i * kLines;
+      const int row = kAlongK && line >= outer ? outer - 1 : line;
+      const int first = !kAlongK && in_line_ >= outer ? outer - kQuad : in_line_;
+      offset_[i] = static_cast<unsigned>(row * static_cast<int>(leading) + first);
+    }
+  }
+  // Starts to copy a slice, to `at` floats behind the ring's first.
+  __device__ __forceinline__ void start(int at) const {
+    KG_UNROLL
+    for (int i = 0; i < kCount; ++i)
+      ptx::cp_async_ca<kWidth * sizeof(float)>(place(at, i), data_ + offset_[i]);
+  }
+  // The same of `depth` steps of k; zeros behind them, which add nothing.
+  __device__ __forceinline__ void start(int at, int depth) const {
+    KG_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      const int k = kAlongK ? in_line_ : line_ + i * kLines;
+      ptx::cp_async_ca<kWidth * sizeof(float)>(place(at, i), data_ + offset_[i],
+                                               k < depth ? kWidth * static_cast<int>(sizeof(float))
+                                                         : 0);
+    }
+  }
+  __device__ __forceinline__ void advance(int steps) { data_ += steps * step_; }
+  __device__ __forceinline__ void advance_if(bool more) { data_ += more ? kWideTile.k * step_ : 0; }
+
+ private:
+  __device__ __forceinline__ float* place(int at, int i) const {
+    return to_ + at + i * kLines * (kAlongK ? 1 : kPitch);
+  }
+
+  const float* data_;
+  std::int64_t step_; // from one step of k to the next
+  unsigned offset_[kCount];
+  float* to_;
+  int line_, in_line_;
+};
+
+// What a thread multiplies in a step of k.
+struct WideFragments {
+  float a[kWideTile.thread_m], b[kWideTile.thread_n];
+};
+
+template <int kBetween, int kCount>
+__device__ __forceinline__ void read_quads(const float* from, float (&fragment)[kCount]) {
+  KG_UNROLL
+  for (int i = 0; i < kCount / kQuad; ++i) {
+    const float4 quad = *reinterpret_cast<const float4*>(from + i * kBetween);
+    fragment[kQuad * i + 0] = quad.x;
+    fragment[kQuad * i + 1] = quad.y;
+    fragment[kQuad * i + 2] = quad.z;
+    fragment[kQuad * i + 3] = quad.w;
+  }
+}
+
+using WideSum = float[kWideTile.thread_m][kWideTile.thread_n];
+
+__device__ __forceinline__ void multiply(const WideFragments& own, WideSum& sum) {
+  KG_UNROLL
+  for (int i = 0; i < kWideTile.thread_m; ++i) {
+    KG_UNROLL
+    for (int j = 0; j < kWideTile.thread_n; ++j) sum[i][j] = fmaf(own.a[i], own.b[j], sum[i][j]);
+  }
+}
+
+// Where a thread's rows and columns begin in a tile.
+struct WidePlace {
+  int row, column;
+};
+__device__ __forceinline__ WidePlace wide_place() {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int warp = thread / 32, lane = thread % 32;
+  constexpr int kWarpsN = kWideTile.n / (2 * kBetweenQuads);
+  return {warp / kWarpsN * (kRowsAtOnce / 2) + lane / 8 * kQuad,
+          warp % kWarpsN * (2 * kBetweenQuads) + lane % 8 * kQuad};
+}
+
+template <class SliceA, class SliceB>
+__device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b,
+                                              const WidePlace& own, WideSum& sum) {
+  constexpr int kStage = SliceA::kFloats + SliceB::kFloats;
+  const float* const of_a = dynamic_shared<float>() + own.row;
+  const float* const of_b = dynamic_shared<float>() + SliceA::kFloats + own.column;
+  const auto read = [&](int at, int step, WideFragments& to) __attribute__((always_inline)) {
+    read_quads<kRowsAtOnce>(of_a + at + step * SliceA::kPitch, to.a);
+    read_quads<kBetweenQuads>(of_b + at + step * SliceB::kPitch, to.b);
+  };
+  const int slices = static_cast<int>((k + kWideTile.k - 1) / kWideTile.k);
+  int copied = 1;
+  // The next slice, to `at`; behind the last one that again, which nobody multiplies.
+  const auto copy = [&](int at) __attribute__((always_inline)) {
+    a.start(at);
+    b.start(at);
+    ptx::cp_async_commit();
+    ++copied;
+    a.advance_if(copied < slices);
+    b.advance_if(copied < slices);
+  };
+
+  const int first = static_cast<int>(k - std::int64_t{slices - 1} * kWideTile.k);
+  a.start(0, first);
+  b.start(0, first);
+  ptx::cp_async_commit();
+  a.advance(slices > 1 ? first : 0);
+  b.advance(slices > 1 ? first : 0);
+  KG_ROLLED
+  for (int slice = 1; slice < kWideSlices; ++slice) copy(slice * kStage);
+  ptx::cp_async_wait_group<kWideSlices - 1>();
+  __syncthreads();
+  WideFragments fragments[2];
+  read(0, 0, fragments[0]);
+  int now = 0;
+  KG_ROLLED
+  for (int slice = 0; slice < slices; ++slice) {
+    const int next = now + kStage == kWideSlices * kStage ? 0 : now + kStage;
+    KG_UNROLL
+    for (int step = 0; step < kWideTile.k; ++step) {
+      if (step + 1 < kWideTile.k) {
+        read(now, step + 1, fragments[(step + 1) % 2]);
+      } else {
+        ptx::cp_async_wait_group<kWideSlices - 2>();
+        __syncthreads();
+        read(next, 0, fragments[0]);
+        copy(now);
+      }
+      multiply(fragments[step % 2], sum);
+    }
+    now = next;
+  }
+  ptx::cp_async_wait_all(); // for others to use the shared memory, behind a barrier
+}
+
+// Rows and columns begin at multiples of 16 bytes and have no part of these.
+template <bool kTransposeA, bool kTransposeB>
+__global__ void __launch_bounds__(kWideTile.threads(), 1)
+    tiled_wide(Problem p, unsigned tiles_m, unsigned tiles_n) {
+  using SliceA = WideSlice<kWideTile.m, !kTransposeA>;
+  using SliceB = WideSlice<kWideTile.n, kTransposeB>;
+  const unsigned product = blockIdx.x / (tiles_m * tiles_n);
+  const TilePlace tile = place_of(blockIdx.x - product * tiles_m * tiles_n, tiles_m, tiles_n);
+  const std::int64_t row0 = std::int64_t{tile.row} * kWideTile.m;
+  const std::int64_t column0 = std::int64_t{tile.column} * kWideTile.n;
+  const int rows = static_cast<int>(p.m - row0 < kWideTile.m ? p.m - row0 : kWideTile.m);
+  const int columns = static_cast<int>(p.n - column0 < kWideTile.n ? p.n - column0 : kWideTile.n);
+  float* const shared = dynamic_shared<float>();
+  const WidePlace own = wide_place();
+  WideSum sum = {};
+  if (p.k > 0) {
+    const SliceA a(p.a + product * p.stride_a + (kTransposeA ? row0 : row0 * p.lda), p.lda, rows,
+                   shared);
+    const SliceB b(p.b + product * p.stride_b + (kTransposeB ? column0 * p.ldb : column0), p.ldb,
+                   columns, shared + SliceA::kFloats);
+    multiply_wide(p.k, a, b, own, sum);
+  }
+
+  for (int first = 0; first < rows; first += kRowsAtOnce) {
+    __syncthreads();
+    KG_UNROLL
+    for (int i = 0; i < kWideTile.thread_m; ++i) {
+      if (i / kQuad * kRowsAtOnce != first) continue;
+      KG_UNROLL
+      for (int j = 0; j < kWideTile.thread_n; j += kQuad) {
+        const float4 quad = float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
+        float* const to =
+            shared + (own.row + i % kQuad) * kWideTile.n + own.column + j / kQuad * kBetweenQuads;
+        ptx::store_shared(reinterpret_cast<float4*>(to), quad);
+      }
+    }
+    __syncthreads();
+    constexpr RowsOfTile kRows{kWideTile.n, kWideTile.n, kWideTile.threads()};
+    write_rows<kRows, kQuad>(p, product, row0 + first, column0,
+                             rows - first < kRowsAtOnce ? rows - first : kRowsAtOnce, shared);
+  }
+}
+
+namespace {
+
+template <bool kTransposeA, bool kTransposeB>
+void launch_wide(const Problem& p, Stream& stream) {
+  const std::int64_t tiles_m = div_up(p.m, kWideTile.m), tiles_n = div_up(p.n, kWideTile.n);
+  require(p.k <= std::int64_t{kWideTile.k} * std::numeric_limits<std::int32_t>::max(),
+          "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of 8; split the problem");
+  constexpr int kSliceFloats = kWideTile.k * (kWideTile.m + kWideTile.n + 2 * kQuad);
+  static_assert(kRowsAtOnce * kWideTile.n <= kWideSlices * kSliceFloats, "rows take their place");
+  launch(tiled_wide<kTransposeA, kTransposeB>,
+         {.grid = dim3(count_blocks(tiles_m, tiles_n, p.batch)),
+          .block = dim3(static_cast<unsigned>(kWideTile.threads())),
+          .shared_bytes = kWideSlices * kSliceFloats * sizeof(float),
+          .stream = &stream},
+         p, static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n));
+}
+
+// Whether whole quads are copied and stored, and a thread's offsets fit into 32 bits. The slice
+// that is not whole is not the only one.
+bool wide_fits(const Problem& p) {
+  constexpr std::int64_t kMostLeading = std::numeric_limits<std::int32_t>::max() / kWideTile.n;
+  const auto in_quads = [](const float* data, std::int64_t outer, std::int64_t leading,
+                           std::int64_t stride) {
+    return outer % kQuad == 0 && rows_are_aligned(data, leading, stride);
+  };
+  return p.k >= kWideTile.k && std::max(p.lda, p.ldb) <= kMostLeading && p.n % kQuad == 0 &&
+         packs_fit(p) &&
+         (p.transpose_a == Transpose::no || in_quads(p.a, p.m, p.lda, p.stride_a)) &&
+         (p.transpose_b == Transpose::yes || in_quads(p.b, p.n, p.ldb, p.stride_b));
+}
+
+// Of small tiles shared memory is busy for 37 clocks in a step of k, the multipliers for 32; of
+// wide ones, eight times as large, a scheduler issues for 284 at most. Nobody hides their beginning
+// and end: the first slices' way from memory, and 128 KiB of sums through shared memory to C.
+constexpr TileTime kSmallTime{.m = 64, .n = 64, .step = 37, .ends = 0};
+constexpr TileTime kWideTime{.m = kWideTile.m, .n = kWideTile.n, .step = 284, .ends = 4500};
+
+} // namespace
+
+TileShape tile_shape_of_tiled(const Problem& p) {
+  return shape_of(p, wide_fits(p), kSmallTime, kWideTime);
+}
+
+void run_tiled_wide(const Problem& p, Stream& stream) {
+  const bool transpose_b = p.transpose_b == Transpose::yes;
+  if (p.transpose_a == Transpose::yes) {
+    transpose_b ? launch_wide<true, true>(p, stream) : launch_wide<true, false>(p, stream);
+  } else {
+    transpose_b ? launch_wide<false, true>(p, stream) : launch_wide<false, false>(p, stream);
+  }
+}
+
+} // namespace kg::gemm

@@ -1,0 +1,100 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers of 8 bits (OCP 8-bit Floating Point Specification 1.0).
+//   e4m3  a sign, 4 bits of exponent with a bias of 7, 3 of fraction; up to 448, no infinity; what
+//         is left when all bits but the sign are set is NaN
+//   e5m2  the upper half of an f16: 5 bits of exponent, 2 of fraction; up to 57344, with infinities
+// They are memory's: every number of theirs is one of f16 and of f32, and is computed with there.
+#pragma once
+
+#include "ptx/fp8.h"
+#include "runtime/device_code.h"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace kg {
+
+struct e4m3 {
+  std::uint8_t bits;
+};
+struct e5m2 {
+  std::uint8_t bits;
+};
+
+#ifndef __CUDACC_RTC__
+template <>
+inline constexpr Dtype dtype_of<e4m3> = Dtype::e4m3;
+template <>
+inline constexpr Dtype dtype_of<e5m2> = Dtype::e5m2;
+#endif
+
+// Exact.
+__device__ __forceinline__ float to_float(e5m2 value) {
+  return to_float(__ushort_as_half(static_cast<unsigned short>(value.bits << 8)));
+}
+// The bits where f32 has them are the number with an exponent that is 120 too small, which a
+// product mends, of subnormal ones, too.
+__device__ __forceinline__ float to_float(e4m3 value) {
+  const unsigned magnitude = value.bits & 0x7Fu, sign = (value.bits & 0x80u) << 24;
+  const float number = __uint_as_float(sign | magnitude << 20) * 0x1p120F;
+  return magnitude == 0x7F ? __uint_as_float(0x7FFFFFFFu) : number;
+}
+
+namespace fp8_detail {
+
+template <class T>
+inline constexpr int kFraction = std::is_same_v<T, e4m3> ? 3 : 2;
+template <class T>
+inline constexpr int kBias = std::is_same_v<T, e4m3> ? 7 : 15;
+template <class T>
+inline constexpr unsigned kLargest = std::is_same_v<T, e4m3> ? 0x7E : 0x7B;
+
+// The bits of a magnitude, not of NaN, to nearest even; above kLargest where there is no such
+// number.
+template <class T>
+__device__ __forceinline__ unsigned rounded(float magnitude) {
+  constexpr int kDropped = 23 - kFraction<T>;
+  const unsigned bits = __float_as_uint(magnitude);
+  const unsigned least_normal = static_cast<unsigned>(127 + 1 - kBias<T>) << 23;
+  // A sum whose last place is worth the least subnormal number: the addition rounds.
+  if (bits < least_normal) {
+    const unsigned unit = least_normal + (static_cast<unsigned>(kDropped) << 23);
+    return __float_as_uint(magnitude + __uint_as_float(unit)) - unit;
+  }
+  const unsigned odd = bits >> kDropped & 1u;
+  const unsigned nearest = bits + (1u << (kDropped - 1)) - 1 + odd;
+  return (nearest - (static_cast<unsigned>(127 - kBias<T>) << 23)) >> kDropped;
+}
+
+} // namespace fp8_detail
+
+// To nearest even. What has no number is the largest one where `saturate`, infinities, too; else
+// e4m3's NaN or e5m2's infinity. Every NaN becomes 0x7F. As cvt.rn.satfinite does where a GPU has
+// that (PTX ISA, "cvt"), and cuda_fp8.h's conversions by __NV_NOSAT.
+template <class T>
+__device__ __forceinline__ T narrowed(float value, bool saturate) {
+  using namespace fp8_detail;
+  const unsigned sign = __float_as_uint(value) >> 24 & 0x80u;
+  const unsigned bits = rounded<T>(fabsf(value));
+  const unsigned beyond = saturate ? kLargest<T> : kLargest<T> + 1;
+  const unsigned number = sign | (bits > kLargest<T> ? beyond : bits);
+  return {static_cast<std::uint8_t>(value != value ? 0x7Fu : number)};
+}
+
+// Two neighbours, saturating; by one instruction where there is one.
+template <class T>
+__device__ __forceinline__ void narrowed_pair(float first, float second, T (&to)[2]) {
+#if KG_BACKEND_CUDA && __CUDA_ARCH__ >= 890
+  const unsigned short both =
+      std::is_same_v<T, e4m3> ? ptx::to_e4m3_pair(first, second) : ptx::to_e5m2_pair(first, second);
+  to[0].bits = static_cast<std::uint8_t>(both);
+  to[1].bits = static_cast<std::uint8_t>(both >> 8);
+#else
+  to[0] = narrowed<T>(first, true);
+  to[1] = narrowed<T>(second, true);
+#endif
+}
+
+} // namespace kg

@@ -1,0 +1,37 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two f32 as 8-bit numbers, to nearest even and saturating, `first` in the lower byte (PTX ISA,
+// "cvt"). Architecture 8.9 and above; a kernel that uses them on less traps. primitives/fp8.h has
+// what all architectures, and the host, compute.
+#pragma once
+
+#include "runtime/device_code.h"
+
+#if KG_BACKEND_CUDA
+
+namespace kg::ptx {
+
+__device__ __forceinline__ unsigned short to_e4m3_pair(float first, float second) {
+  unsigned short both = 0;
+#if __CUDA_ARCH__ >= 890
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(both) : "f"(second), "f"(first));
+#else
+  __trap();
+#endif
+  return both;
+}
+
+__device__ __forceinline__ unsigned short to_e5m2_pair(float first, float second) {
+  unsigned short both = 0;
+#if __CUDA_ARCH__ >= 890
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(both) : "f"(second), "f"(first));
+#else
+  __trap();
+#endif
+  return both;
+}
+
+} // namespace kg::ptx
+
+#endif

@@ -1,0 +1,10 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/quantised_matmul.h"
+
+namespace kg::vendor {
+
+// No library of the host has a product with scales of rows and columns.
+std::span<const QuantisedVariant> quantised_matmul_table() { return {}; }
+
+} // namespace kg::vendor

@@ -1,0 +1,32 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "vendor/quantised_matmul.h"
+
+#include "runtime/memory.h"
+#include "vendor/dispatch.h"
+
+#include <string>
+
+namespace kg::vendor {
+
+std::vector<std::string_view> quantised_matmul_variants(Dtype dtype, bool integers) {
+  return names(quantised_matmul_table(),
+               [&](const auto& entry) { return entry.supports(dtype, integers); });
+}
+
+void quantised_matmul(std::string_view variant, const QuantisedProduct& p, Math math,
+                      Stream& stream) {
+  const std::string what = join("quantised_matmul", kg::name(p.dtype));
+  require_extents(what, {{"m", p.m}, {"n", p.n}, {"k", p.k}});
+  const auto& entry = find(quantised_matmul_table(), variant, what,
+                           [&](const auto& each) { return each.supports(p.dtype, p.integers); });
+  if (p.m * p.n == 0) return;
+  require_pointers(what, {{"y", p.y}});
+  if (p.k == 0)
+    return fill_bytes(p.y, 0, static_cast<std::size_t>(p.m * p.n) * size_of(p.dtype), stream);
+  require_pointers(what, {{"x", p.x}, {"w", p.w}, {"x_scale", p.x_scale}, {"w_scale", p.w_scale}});
+  if (p.integers) require_pointers(what, {{"sums", p.sums}});
+  entry.run(p, math, stream);
+}
+
+} // namespace kg::vendor

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# models.sh KERNELGRADE SOURCE: a whole model as a case of other frameworks: the weights that it gets suffice, a wrong output is shown as such,
+# and so is a model that there is not. Needs a Python and none of the frameworks.
+set -euo pipefail
+kernelgrade=$1
+source=$2
+export PYTHONPATH=$source/tests/peers KERNELGRADE_PYTHON=${KERNELGRADE_PYTHON:-python3}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() {
+  echo "models.sh: $1"
+  cat "$folder/out" "$folder/err"
+  exit 1
+}
+# runs CODE ARGUMENT...: it must end with that code.
+runs() {
+  local code=0
+  "$kernelgrade" "${@:2}" >"$folder/out" 2>"$folder/err" || code=$?
+  [[ $code == "$1" ]] || fail "exit code $code in place of $1 of: ${*:2}"
+}
+has() { grep -q -- "$1" "$folder/$2" || fail "no '$1' in $2"; }
+
+shape=mlp_dim8_layers3_batch64_inference
+runs 1 peers --op model --shape $shape --peer fake_right,fake_wrong,fake_unsupported --processes 1 --source-id test --json "$folder/peers.json"
+has "model.f32.$shape .* FAILED: wrong result .* FAILED: unsupported" out
+has 'fake_wrong .*output: element 3 is .* must come out\|fake_wrong .*output: mean absolute error' out
+has '^all .* 1 / 0 / 0 / 0 .* 0 / 0 / 0 / 1' out
+runs 1 report "$folder/peers.json" --op elementwise --dtype f32 --out "$folder/report"
+grep -q "$shape.*fake_wrong.*invalid" "$folder/report/rows.csv" || fail 'the report does not show that fake_wrong failed'
+grep -q "$shape" "$folder/report/report.md" || fail 'the report has no model among the frameworks'
+runs 77 compare "$folder/peers.json" "$folder/peers.json"
+has 'fake_wrong' out
+
+runs 0 peers --op model --shape $shape --peer fake_right --processes 1 --source-id test
+runs 2 peers --op model --shape lenet --peer fake_right --processes 1
+has 'model.f32.lenet: no listed model has this in its id' err
