@@ -10,6 +10,7 @@
 // thread would have 64 of f32, and its warp's accesses gaps.
 #include "cast/cast.h"
 
+#include "primitives/fp8.h"
 #include "primitives/pack.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"

@@ -12,7 +12,7 @@
 // Subnormal numbers are kept on both sides. Repeated runs are bit-identical.
 #pragma once
 
-#include "primitives/fp8.h"
+#include "primitives/fp8_types.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 

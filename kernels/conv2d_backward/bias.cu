@@ -24,7 +24,7 @@ using batchnorm::Window;
 
 // nchw: channel blockIdx.x, part blockIdx.y of it.
 template <class T, int Count>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
     plane_sums(const T* __restrict__ dy, Planes p, float* __restrict__ partials) {
   __shared__ float scratch[kThreads / kLanes];
   float sum = 0;
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // nhwc: a strip of channels, part blockIdx.y of their rows.
 template <class T, int Count>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
     column_sums(const T* __restrict__ dy, std::int64_t rows, std::int64_t channels,
                 float* __restrict__ partials) {
   __shared__ float scratch[Count][kThreads];
@@ -107,13 +107,15 @@ LaunchConfig over(std::int64_t blocks, std::int64_t parts, dim3 block, Stream& s
 
 template <class T>
 std::size_t bias_workspace_bytes(const Geometry& g) {
-  return batchnorm::partial_bytes(batchnorm::Variant::vectorized, dtype_of<T>, tensor_of(g), 1);
+  return batchnorm::partial_bytes(batchnorm::Variant::vectorized, dtype_of<T>, tensor_of(g),
+                                  batchnorm::kBlocksPerSm, 1);
 }
 
 template <class T>
 void run_bias(const Problem<T>& problem, Stream& stream) {
   const batchnorm::Problem p = tensor_of(problem.geometry);
-  const std::int64_t parts = batchnorm::parts(batchnorm::Variant::vectorized, dtype_of<T>, p);
+  const std::int64_t parts =
+      batchnorm::parts(batchnorm::Variant::vectorized, dtype_of<T>, p, batchnorm::kBlocksPerSm);
   auto* const partials = static_cast<float*>(problem.workspace);
   constexpr int kCount = kPackElements<T>;
   if (p.layout == Layout::nchw) {

@@ -6,6 +6,7 @@
 #include "masked_softmax/masked_softmax.h"
 
 #include "masked_softmax/block_kernel.h"
+#include "masked_softmax/cluster_kernel.h"
 #include "masked_softmax/warp_kernel.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
@@ -78,6 +79,19 @@ void launch_block(const Problem<T>& problem, Stream& stream) {
          problem);
 }
 
+template <Form form, class T, int Count>
+void launch_cluster(const Problem<T>& problem, Stream& stream) {
+  const ClusterRow of = cluster_row(problem.cols, Count, sizeof(T));
+  const auto blocks = static_cast<unsigned>(of.blocks);
+  launch(cluster_per_row<form, T, Count>,
+         {.grid = grid_for(problem.rows * of.blocks),
+          .block = static_cast<unsigned>(of.threads),
+          .shared_bytes = kClusterScratch + of.bytes,
+          .stream = &stream,
+          .cluster = {blocks, 1, 1}},
+         problem, blocks, of.slice);
+}
+
 template <Form form, class T>
 void launch_variant(const Problem<T>& problem, bool aligned, Variant variant, Stream& stream) {
   constexpr int kPack = kPackElements<T>;
@@ -102,6 +116,12 @@ void launch_variant(const Problem<T>& problem, bool aligned, Variant variant, St
     else
       launch_block<form, T, 1>(problem, stream);
     break;
+  case Variant::cluster:
+    if (aligned)
+      launch_cluster<form, T, kPack>(problem, stream);
+    else
+      launch_cluster<form, T, 1>(problem, stream);
+    break;
   }
 }
 
@@ -122,6 +142,7 @@ std::string_view name(Variant variant) {
   case Variant::naive: return "naive";
   case Variant::warp: return "warp";
   case Variant::block: return "block";
+  case Variant::cluster: return "cluster";
   }
   return "";
 }
@@ -131,6 +152,7 @@ bool supports(Variant variant, std::int64_t cols) {
   case Variant::warp: return cols <= kWarpMaxCols;
   case Variant::block:
     return shared_bytes(cols) <= device_properties().shared_bytes_per_block_optin;
+  case Variant::cluster: return cluster_holds(cols, kClusterScratch);
   case Variant::automatic:
   case Variant::naive: break;
   }
@@ -139,6 +161,7 @@ bool supports(Variant variant, std::int64_t cols) {
 
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
+  if (cols >= kAutomaticClusterCols && supports(Variant::cluster, cols)) return Variant::cluster;
   for (const Variant each : {Variant::warp, Variant::block})
     if (supports(each, cols)) return each;
   return Variant::naive;
@@ -202,6 +225,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block:
     return per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes;
+  case Variant::cluster: return cluster_chain(cols);
   }
   return cols;
 }

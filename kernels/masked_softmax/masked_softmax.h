@@ -45,11 +45,15 @@ constexpr Mask causal_mask(std::int64_t queries) {
 
 // naive: one thread per row, three passes. warp: one warp per row, the row in registers (cols <=
 // kWarpMaxCols). block: one block per row, the row as f32 in shared memory, which bounds its
-// length.
-enum class Variant { automatic, naive, warp, block };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
+// length. cluster: a cluster of 2 to 8 blocks per row, the row in their shared memory (rows of
+// kClusterMinCols columns and more, up to 400,000 or so, where launches may have clusters);
+// `automatic` takes it from kAutomaticClusterCols on.
+enum class Variant { automatic, naive, warp, block, cluster };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
+                                        Variant::cluster};
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
+inline constexpr std::int64_t kAutomaticClusterCols = 16384;
 
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }

@@ -71,6 +71,20 @@ struct MaskedPack {
     if constexpr (form == Form::boolean) keep.keep_raw();
   }
 
+  // The pack of x with -inf where it is masked.
+  __device__ __forceinline__ StoredPack<T, Count> masked() const {
+    StoredPack<T, Count> result = x;
+    if constexpr (form == Form::boolean) {
+      Pack<T, Count> elements = x.pack();
+      const auto kept = keep.pack();
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e)
+        if (kept.element[e] == 0) elements.element[e] = from_float<T>(kMasked);
+      result.set(elements);
+    }
+    return result;
+  }
+
   __device__ __forceinline__ Floats<Count> values() const {
     Floats<Count> values = widened(x);
     if constexpr (form == Form::boolean) {

@@ -31,8 +31,11 @@ using pooling::Place;
 using pooling::place_of;
 
 inline constexpr int kThreads = 256;
-inline constexpr int kBlocksPerSm = 4;   // at most 64 registers per thread
-inline constexpr int kWindowsAtOnce = 4; // all that hold an element of 3x3 windows at stride 2
+inline constexpr int kBlocksPerSm = 4; // at most 64 registers per thread
+// Windows whose gradients a thread asks for before it uses one: all that hold an element of 3x3
+// windows at stride 2; of an average, which needs more registers for each, half as many.
+template <bool Maximum>
+inline constexpr int kWindowsAtOnce = Maximum ? 4 : 2;
 
 template <class T, int Count>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
@@ -78,8 +81,8 @@ struct Elements {
   std::int64_t y_plane;
 };
 
-// `choices` for a maximum; null for an average. A thread asks for what kWindowsAtOnce windows hand
-// to it before it looks into the first.
+// `choices` for a maximum; null for an average. A thread asks for what several
+// windows hand to it before it looks into the first.
 template <bool Maximum, class T, int Count>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     gather(const T* __restrict__ dy, const std::uint8_t* __restrict__ choices, T* __restrict__ dx,
@@ -103,12 +106,12 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
   int i = down.first;
   int j = across.first;
   while (i < down.end && across.first < across.end) {
-    StoredPack<T, Count> gradients[kWindowsAtOnce];
-    StoredPack<std::uint8_t, Count> chosen[kWindowsAtOnce];
-    int tap[kWindowsAtOnce];
-    int taps[kWindowsAtOnce]; // that share the window's average
+    StoredPack<T, Count> gradients[kWindowsAtOnce<Maximum>];
+    StoredPack<std::uint8_t, Count> chosen[kWindowsAtOnce<Maximum>];
+    int tap[kWindowsAtOnce<Maximum>];
+    int taps[kWindowsAtOnce<Maximum>]; // that share the window's average
     KG_UNROLL
-    for (int w = 0; w < kWindowsAtOnce; ++w) {
+    for (int w = 0; w < kWindowsAtOnce<Maximum>; ++w) {
       const int tap_down = i < down.end ? vertical.tap_at(i, row) : -1;
       const int tap_across = horizontal.tap_at(j, column);
       const bool holds = tap_down >= 0 && tap_across >= 0;
@@ -127,7 +130,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     loaded(gradients);
     if constexpr (Maximum) loaded(chosen);
     KG_UNROLL
-    for (int w = 0; w < kWindowsAtOnce; ++w) {
+    for (int w = 0; w < kWindowsAtOnce<Maximum>; ++w) {
       if (tap[w] < 0) continue;
       const Floats<Count> values = widened(gradients[w]);
       if constexpr (Maximum) {

@@ -7,8 +7,8 @@
 // Expected on an H200: 85 to 90% of a copy's rate up to 28,000 columns, two blocks of which share a
 // multiprocessor; beyond, one block's loads no longer overlap another's arithmetic. block_two_reads
 // is for rows that do not fit: it finds maximum and sum in one pass and reads the row again for the
-// results, the second time from L2 if the rows in flight fit there. Why no cluster with distributed
-// shared memory: it needs compute capability 9. Why not the row in registers, as a warp does it:
+// results, the second time from L2 if the rows in flight fit there. Where there are clusters,
+// cluster_kernel.h reads such rows once. Why not the row in registers, as a warp does it:
 // the length would be a template parameter, and rows beyond 32 elements per thread would spill.
 #pragma once
 

@@ -12,6 +12,7 @@
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 #include "softmax/block_kernels.h"
+#include "softmax/cluster_kernel.h"
 #include "softmax/warp_kernel.h"
 
 #include <cstdint>
@@ -97,6 +98,20 @@ void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& 
          x.data, x.stride[0], y.data, y.stride[0], cols);
 }
 
+template <Kind kind, class T, int Count>
+void launch_cluster(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
+  const std::int64_t cols = x.shape[1];
+  const ClusterRow of = cluster_row(cols, Count, sizeof(T));
+  const auto blocks = static_cast<unsigned>(of.blocks);
+  launch(cluster_per_row<kind, T, Count>,
+         {.grid = grid_for(x.shape[0] * of.blocks),
+          .block = static_cast<unsigned>(of.threads),
+          .shared_bytes = kClusterScratch + of.bytes,
+          .stream = &stream,
+          .cluster = {blocks, 1, 1}},
+         x.data, x.stride[0], y.data, y.stride[0], cols, blocks, of.slice);
+}
+
 template <Kind kind, class T>
 void launch_variant(const MatrixView<const T>& x, const MatrixView<T>& y, Variant variant,
                     Stream& stream) {
@@ -111,6 +126,12 @@ void launch_variant(const MatrixView<const T>& x, const MatrixView<T>& y, Varian
     else
       launch_block<kind, T, 1>(x, y, stream);
     break;
+  case Variant::cluster:
+    if (aligned)
+      launch_cluster<kind, T, kPackElements<T>>(x, y, stream);
+    else
+      launch_cluster<kind, T, 1>(x, y, stream);
+    break;
   }
 }
 
@@ -122,17 +143,24 @@ std::string_view name(Variant variant) {
   case Variant::naive: return "naive";
   case Variant::warp: return "warp";
   case Variant::block: return "block";
+  case Variant::cluster: return "cluster";
   }
   return "";
 }
 
 bool supports(Variant variant, std::int64_t cols) {
-  return variant != Variant::warp || cols <= kWarpMaxCols;
+  switch (variant) {
+  case Variant::warp: return cols <= kWarpMaxCols;
+  case Variant::cluster: return cluster_holds(cols, kClusterScratch);
+  default: return true;
+  }
 }
 
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
+  if (supports(Variant::warp, cols)) return Variant::warp;
+  return cols >= kAutomaticClusterCols && supports(Variant::cluster, cols) ? Variant::cluster
+                                                                           : Variant::block;
 }
 
 template <class T>
@@ -143,9 +171,13 @@ Variant run(Kind kind, MatrixView<const T> x, MatrixView<T> y, Variant variant, 
                                   "; the shapes must be equal");
   const std::int64_t cols = x.shape[1];
   variant = resolved(variant, cols);
-  require(supports(variant, cols), "softmax: variant " + std::string(name(variant)) +
-                                       " holds rows of at most " + std::to_string(kWarpMaxCols) +
-                                       " elements, not " + std::to_string(cols) + "; use block");
+  require(supports(variant, cols), variant == Variant::cluster
+                                       ? "softmax: variant cluster does not take rows of " +
+                                             std::to_string(cols) + " elements here; use automatic"
+                                       : "softmax: variant " + std::string(name(variant)) +
+                                             " holds rows of at most " +
+                                             std::to_string(kWarpMaxCols) + " elements, not " +
+                                             std::to_string(cols) + "; use block");
   if (x.size() == 0) return variant;
 
   switch (kind) {
@@ -172,6 +204,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block:
     return per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes;
+  case Variant::cluster: return cluster_chain(cols);
   }
   return cols;
 }

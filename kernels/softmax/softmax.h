@@ -26,18 +26,22 @@ namespace kg::softmax {
 
 // naive: one thread per row, three passes. warp: one warp per row, the row in registers (cols <=
 // kWarpMaxCols), one read and one write per element. block: one block per row, the row in shared
-// memory where it fits, else read again.
-enum class Variant { automatic, naive, warp, block };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
+// memory where it fits, else read again. cluster: a cluster of 2 to 8 blocks per row, one read and
+// one write per element (rows of kClusterMinCols columns and more, up to 400,000 or so, where
+// launches may have clusters); `automatic` takes it from kAutomaticClusterCols on.
+enum class Variant { automatic, naive, warp, block, cluster };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
+                                        Variant::cluster};
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
+inline constexpr std::int64_t kAutomaticClusterCols = 16384;
 
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
 
 std::string_view name(Variant variant);
 
-// Whether `variant` can do rows of this length.
+// Whether `variant` can do rows of this length here.
 bool supports(Variant variant, std::int64_t cols);
 
 // What runs where `variant` is asked for.

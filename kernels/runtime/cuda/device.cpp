@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.h"
-
+#include "runtime/clusters.h"
 #include "runtime/cuda/status.h"
 #include "runtime/environment.h"
 #include "runtime/error.h"
@@ -76,6 +76,8 @@ const DeviceProperties& device_properties() {
   if (found == known.end()) found = known.emplace(device, read_properties(device)).first;
   return found->second;
 }
+
+bool device_has_clusters() { return device_properties().compute_major >= 9; }
 
 std::string device_unavailable_reason() {
   int count = 0;

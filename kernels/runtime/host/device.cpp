@@ -1,9 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.h"
-
+#include "runtime/clusters.h"
 #include "runtime/error.h"
 #include "runtime/host/virtual_device.h"
+#include "runtime/ptx/library.h"
 
 #include <cstdlib>
 #include <string_view>
@@ -47,6 +48,8 @@ const DeviceProperties& device_properties() {
   }();
   return properties;
 }
+
+bool device_has_clusters() { return !ptx_run::enabled(); }
 
 std::string device_unavailable_reason() { return {}; }
 std::size_t device_free_bytes() { return physical_bytes(_SC_AVPHYS_PAGES); }

@@ -96,14 +96,15 @@ inline Sample exact_gradient(Dtype dtype, const std::string& shape) {
 // Whole 16-byte accesses to C and z, some of them cut at the edge, and none.
 inline void add_exact_epilogues(std::vector<Sample>& samples, Dtype dtype) {
   for (const std::int64_t n : {136, 131, 70}) {
-    for (const std::string epilogue : {"_bias", "_bias_z", "_bias_relu", "_bias_relu_z"})
-      for (const std::string& shape : fitted(dtype, {67, n, 24}, "nt", epilogue + "_acc"))
+    for (const char* epilogue : {"_bias", "_bias_z", "_bias_relu", "_bias_relu_z"})
+      for (const std::string& shape :
+           fitted(dtype, {67, n, 24}, "nt", std::string(epilogue) + "_acc"))
         samples.push_back(exact_product(dtype, shape, test::ProductRange::r1, 2, -3));
     for (const std::string gradient : {"_drelu", "_drelu_dbias"})
       for (const std::string& shape : fitted(dtype, {67, n, 24}, "nt", gradient + "_acc"))
         samples.push_back(exact_gradient(dtype, shape));
   }
-  for (const std::string shape :
+  for (const std::string& shape :
        by_wide_tiles(dtype, {"m130_n264_k40_nn_bias_relu_z_acc", "b2_m72_n264_k40_nt_acc"}))
     samples.push_back(exact_product(dtype, shape, test::ProductRange::r1, 2, -3));
   for (const std::string lie : {"_apart8", "_sides"})
@@ -310,9 +311,8 @@ inline std::vector<std::string> usual(Dtype dtype) {
   std::vector<std::string> shapes =
       for_all_variants(dtype, {"m34_n40_k24_tt", "m35_n40_k24_nt_bias_gelu_tanh_z",
                                "m35_n40_k24_nt_dgelu", "m35_n40_k24_nt_dgelu_dbias"});
-  for (const std::string shape :
-       {"m130_n67_k77_nn_acc", "m40_n24_k77_nn_acc_split", "m7_n40_k130_nt", "m40_n7_k130_nn_acc",
-        "m33_n40_k24_nn", "m33_n40_k24_tn"})
+  for (const char* shape : {"m130_n67_k77_nn_acc", "m40_n24_k77_nn_acc_split", "m7_n40_k130_nt",
+                            "m40_n7_k130_nn_acc", "m33_n40_k24_nn", "m33_n40_k24_tn"})
     shapes.push_back(shape);
   for (const std::string& shape : by_wide_tiles(dtype, {"m130_n72_k80_nn_acc"}))
     shapes.push_back(shape);

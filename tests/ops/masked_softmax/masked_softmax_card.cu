@@ -128,6 +128,8 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) {
       return masked_softmax::supports(variant, cols_of(p));
     };
+    if (variant == masked_softmax::Variant::cluster) // each block is a thread of the host's
+      each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
   }
   return result;
 }
@@ -242,7 +244,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
     }
   const double spread = dtype == Dtype::f16 ? 2 : 20; // f16 has no digits for e^-20
   for (const float scale : {1 / std::sqrt(80.0F), 1 / std::sqrt(40.0F), 0.3F, 1.7F})
-    for (const Size size : {Size{33, 96}, Size{12, 1000}, Size{5, 1536}}) {
+    for (const Size size : {Size{33, 96}, Size{12, 1000}, Size{3, 4160}}) {
       std::vector<double> x = test::normal(dtype, size.rows * size.cols, test::Tensor::a).values;
       for (double& value : x)
         value = test::round_to(dtype, std::clamp(value * spread, -70.0, 40.0) / scale);
@@ -305,8 +307,8 @@ void add_special_rows(std::vector<Sample>& samples, Dtype dtype, std::int64_t co
 
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const std::int64_t cols : {20, 67, 1024, 2051}) add_masked_rows(samples, dtype, cols);
-  for (const std::int64_t cols : {24, 67, 1024, 2051}) add_special_rows(samples, dtype, cols);
+  for (const std::int64_t cols : {20, 67, 1024, 4099}) add_masked_rows(samples, dtype, cols);
+  for (const std::int64_t cols : {24, 67, 1024, 4099}) add_special_rows(samples, dtype, cols);
   return samples;
 }
 
@@ -340,7 +342,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
       ", " +
       std::to_string(rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1);
   if (variant == "warp") return {"masked_softmax::warp_per_row<", pack + ", "};
-  return {"::block_per_row<", pack + ">"};
+  return {"::" + std::string(variant) + "_per_row<", pack + ">"};
 }
 
 } // namespace
@@ -363,16 +365,21 @@ Card masked_softmax_card() {
   card.random_samples = random_samples;
   card.special_samples = special_samples;
   card.usual = [](Dtype) {
-    std::vector<std::string> shapes = both_forms({{65, 96}, {33, 1000}, {9, 1536}});
+    std::vector<std::string> shapes = both_forms({{65, 96}, {33, 1000}, {9, 1536}, {2, 5000}});
     shapes.push_back(causal(66, 96, 33));
     return shapes;
   };
   card.sizes = sizes;
   card.degenerate = degenerate;
-  card.misaligned = of_both_forms<short_rows>;
+  card.misaligned = [](Dtype dtype) {
+    std::vector<std::string> shapes = of_both_forms<short_rows>(dtype);
+    shapes.push_back(rows_cols(2, 4096 + 3, "boolean")); // for a cluster
+    return shapes;
+  };
   card.empty = {"boolean_rows0_cols5",         "boolean_rows5_cols0",
                 "boolean_rows0_cols0",         "causal_rows0_cols5_queries1",
-                "causal_rows5_cols0_queries1", "causal_rows0_cols0_queries1"};
+                "causal_rows5_cols0_queries1", "causal_rows0_cols0_queries1",
+                "boolean_rows0_cols5000",      "causal_rows0_cols5000_queries1"};
   card.far = of_both_forms<two_rows>;
   card.refuses_overlap = false;
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}, {"queries", {7}}};
@@ -382,11 +389,9 @@ Card masked_softmax_card() {
   card.timed_on_host = {
       {"causal_rows512_cols512", true}, {"causal_rows32_cols2048"}, {"boolean_rows32_cols1000"}};
   // A small one, and 0.5 GiB of f32 and more.
-  card.timed_on_gpu = {{"causal_rows512_cols512"},
-                       {"causal_rows131072_cols1024", true},
-                       {"causal_rows32768_cols4096"},
-                       {"boolean_rows131072_cols1024"},
-                       {"boolean_rows16384_cols8192"}};
+  card.timed_on_gpu = {{"causal_rows512_cols512"},     {"causal_rows131072_cols1024", true},
+                       {"causal_rows32768_cols4096"},  {"boolean_rows131072_cols1024"},
+                       {"boolean_rows16384_cols8192"}, {"boolean_rows2048_cols65536"}};
   return card;
 }
 

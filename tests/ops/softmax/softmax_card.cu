@@ -63,6 +63,8 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) { return softmax::supports(variant, cols_of(p)); };
     each.accurate = variant != softmax::Variant::naive;
     if (variant == softmax::Variant::naive) each.sequence = cols_of;
+    if (variant == softmax::Variant::cluster) // each block is a thread of the host's: few of them
+      each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
   }
   return result;
 }
@@ -178,7 +180,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
                              size.rows < 10 ? test::Degenerate::sparse : test::Degenerate::no));
     samples.back().expected["y"] = std::move(fill.expected);
   }
-  for (const Size size : {Size{20, 64}, Size{7, 1000}, Size{6, 2051}, Size{2, beyond_shared()}})
+  for (const Size size : {Size{20, 64}, Size{7, 1000}, Size{6, 4099}, Size{2, beyond_shared()}})
     samples.push_back(differences(dtype, size.rows, size.cols));
   return samples;
 }
@@ -190,7 +192,7 @@ std::vector<Sample> random_samples(Dtype dtype) {
   };
   // Logits far apart: exponentials that are subnormal, zero, and nearly one; logarithms of what
   // softmax would round to 0.
-  for (const Size size : {Size{30, 300}, Size{6, 2100}, Size{1, beyond_shared()}}) {
+  for (const Size size : {Size{30, 300}, Size{6, 4100}, Size{1, beyond_shared()}}) {
     const std::int64_t count = size.rows * size.cols;
     auto x = test::outliers(dtype, count, 7, 32, test::Tensor::a).values;
     for (std::int64_t i = 0; i < count; ++i) // the last tile's results are all zero
@@ -249,10 +251,10 @@ Sample special_rows(Dtype dtype, std::int64_t cols, bool log) {
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::int64_t cols : {std::int64_t{1}, std::int64_t{2}, std::int64_t{67},
-                                  std::int64_t{1024}, std::int64_t{2051}, beyond_shared()})
+                                  std::int64_t{1024}, std::int64_t{4099}, beyond_shared()})
     samples.push_back(special_rows(dtype, cols, false));
   for (const std::int64_t cols :
-       {std::int64_t{7}, std::int64_t{67}, std::int64_t{2051}, beyond_shared()})
+       {std::int64_t{7}, std::int64_t{67}, std::int64_t{4099}, beyond_shared()})
     samples.push_back(special_rows(dtype, cols, true));
   return samples;
 }
@@ -272,6 +274,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   if (variant == "warp") return {"softmax::warp_per_row<"};
   const std::int64_t pack =
       rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1;
+  if (variant == "cluster") return {"softmax::cluster_per_row<", ", " + std::to_string(pack) + ">"};
   return {cols_of(problem) < beyond_shared() - 500 ? "softmax::block_in_shared<"
                                                    : "softmax::block_two_reads<",
           ", " + std::to_string(pack) + ">"};
@@ -305,7 +308,9 @@ Card softmax_card() {
                                     rows_cols(8, 3001),
                                     rows_cols(2, beyond_shared()),
                                     rows_cols(33, 1000, "log"),
-                                    rows_cols(2, beyond_shared(), "log")};
+                                    rows_cols(2, beyond_shared(), "log"),
+                                    rows_cols(2, 5000),
+                                    rows_cols(2, 5000, "log")};
   };
   card.sizes = sizes;
   card.degenerate = [](Dtype, const std::string& shape) {
@@ -316,9 +321,11 @@ Card softmax_card() {
   card.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(5, 64 * elements_per_pack(dtype) + 3, "log"));
+    shapes.push_back(rows_cols(2, 4096 + 3)); // for a cluster
     return shapes;
   };
-  card.empty = {"rows0_cols5", "rows5_cols0", "rows0_cols0", "log_rows0_cols5"};
+  card.empty = {"rows0_cols5",     "rows5_cols0",    "rows0_cols0",
+                "log_rows0_cols5", "rows0_cols5000", "log_rows0_cols5000"};
   card.far = [](Dtype dtype) { return two_rows(dtype); };
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;
@@ -330,9 +337,10 @@ Card softmax_card() {
                         {"log_rows32_cols512"},
                         {"log_rows16_cols4096"}};
   // A small one, and 0.5 GiB of f32 and more.
-  card.timed_on_gpu = {{"rows128_cols1024"},    {"rows131072_cols1024", true},
-                       {"rows32768_cols4096"},  {"rows4096_cols32768"},
-                       {"rows1024_cols131072"}, {"log_rows32768_cols4096"}};
+  card.timed_on_gpu = {{"rows128_cols1024"},   {"rows131072_cols1024", true},
+                       {"rows32768_cols4096"}, {"rows4096_cols32768"},
+                       {"rows2048_cols65536"}, {"rows1024_cols131072"},
+                       {"rows512_cols262144"}, {"log_rows32768_cols4096"}};
   return card;
 }
 
