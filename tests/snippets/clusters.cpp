@@ -94,6 +94,8 @@ void add_accesses(Table& table) {
     add(table, ld, {.load = window + ld + " %o0, [%r5];"});
     add(table, st, {.store = window + st + " [%r5], %i0;", .load = own});
   }
+  add(table, "ld.shared::cluster.f32", {.load = window + "ld.shared::cluster.f32 %o0, [%r5];"},
+      others_word, "f32");
   // The lane's place holds 0 at first.
   add(table, "atom.shared::cluster.add.u32",
       {.store = window + "atom.shared::cluster.add.u32 %r6, [%r5], %i0;", .load = own});

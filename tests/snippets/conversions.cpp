@@ -187,6 +187,41 @@ std::uint32_t tf32_of(float value) {
       static_cast<float>(std::copysign(std::ldexp(places, last), value)));
 }
 
+// The number of 8 bits that is nearest, of two the even one, of those up to `largest`.
+std::uint16_t nearest_of_bytes(float value, int fraction, int bias, unsigned largest) {
+  if (std::isnan(value)) return 0x7f;
+  const auto number = [&](unsigned bits) {
+    const int exponent = static_cast<int>(bits >> fraction);
+    const unsigned places = bits & ((1u << fraction) - 1);
+    return exponent == 0 ? std::ldexp(places, 1 - bias - fraction)
+                         : std::ldexp(places + (1u << fraction), exponent - bias - fraction);
+  };
+  const double size = std::min(std::fabs(static_cast<double>(value)), number(largest));
+  unsigned best = 0;
+  for (unsigned bits = 1; bits <= largest; ++bits) {
+    const double now = std::fabs(number(bits) - size), before = std::fabs(number(best) - size);
+    if (now < before || (now == before && bits % 2 == 0)) best = bits;
+  }
+  return static_cast<std::uint16_t>(best | (std::signbit(value) ? 0x80u : 0));
+}
+
+// The first operand becomes the upper byte.
+Snippet pair_of_bytes(const std::string& form, int fraction, int bias, unsigned largest) {
+  Snippet made = snippet(form, [=](float high, float low) -> std::uint16_t {
+    return static_cast<std::uint16_t>(nearest_of_bytes(high, fraction, bias, largest) << 8 |
+                                      nearest_of_bytes(low, fraction, bias, largest));
+  });
+  made.target = 90; // 8.9, to be exact
+  // Also what lies near the numbers of 8 bits, and halfway between them.
+  made.operand = [](std::size_t, std::size_t, std::uint64_t random) -> Word {
+    const auto bits = static_cast<std::uint32_t>(random);
+    const std::uint32_t exponent = 100 + (bits >> 24) % 48;
+    const std::uint32_t fraction = bits % 4 == 0 ? bits & 0x7fffff : (bits & 0x780000) | bits % 2;
+    return random >> 60 == 0 ? bits : (bits >> 31) << 31 | exponent << 23 | fraction;
+  };
+  return made;
+}
+
 } // namespace
 
 void add_conversions(Table& table) {
@@ -221,6 +256,8 @@ void add_conversions(Table& table) {
   for (const char* form : {"cvt.rn.bf16x2.f32", "cvt.rz.bf16x2.f32", "cvt.rn.relu.bf16x2.f32"})
     table.push_back(pair_of_floats<BF16>(Form(form), kBrain));
   table.push_back(snippet("cvt.rna.tf32.f32", tf32_of));
+  table.push_back(pair_of_bytes("cvt.rn.satfinite.e4m3x2.f32", 3, 7, 0x7e));
+  table.push_back(pair_of_bytes("cvt.rn.satfinite.e5m2x2.f32", 2, 15, 0x7b));
 }
 
 } // namespace kg::test::snippets

@@ -25,10 +25,6 @@ const Table& table() {
 const std::map<std::string, std::string>& exempt() {
   static const std::map<std::string, std::string> forms = {
       {"trap", "it ends the kernel"},
-      {"mapa.shared::cluster.u32", "clusters are not executed"},
-      {"ld.shared::cluster.f32", "clusters are not executed"},
-      {"barrier.cluster.arrive.release.aligned", "clusters are not executed"},
-      {"barrier.cluster.wait.acquire.aligned", "clusters are not executed"},
   };
   return forms;
 }

@@ -179,13 +179,19 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
 
 bool Emitter::converting() {
   if (now_->parts[0] != "cvt") return false;
-  only({"rn",  "rz",   "rm",        "rp",    "rna",    "rni", "rzi", "rmi", "rpi", "ftz",
-        "sat", "relu", "satfinite", "u8",    "u16",    "u32", "u64", "s8",  "s16", "s32",
-        "s64", "f16",  "bf16",      "f16x2", "bf16x2", "f32", "f64", "tf32"});
-  if (has("satfinite")) refuse(".satfinite is not executed");
+  only({"rn",  "rz",   "rm",        "rp",    "rna",    "rni", "rzi", "rmi",  "rpi",    "ftz",
+        "sat", "relu", "satfinite", "u8",    "u16",    "u32", "u64", "s8",   "s16",    "s32",
+        "s64", "f16",  "bf16",      "f16x2", "bf16x2", "f32", "f64", "tf32", "e4m3x2", "e5m2x2"});
   const std::string from = type();
   const std::string to = now_->parts[now_->parts.size() - 2];
-  if (to == "tf32") {
+  const bool eight_bits = to == "e4m3x2" || to == "e5m2x2";
+  if (has("satfinite") != eight_bits || (eight_bits && (from != "f32" || has("relu"))))
+    refuse("of .satfinite only the conversions of f32 to pairs of 8 bits are executed");
+  if (eight_bits) { // the first of the two is the upper half
+    const std::string name = to.substr(0, 4) + "_of";
+    result("b16", fmt::format("static_cast<u16>({0}({1}) << 8 | {0}({2}))", name, in(1, "f32"),
+                              in(2, "f32")));
+  } else if (to == "tf32") {
     if (!has("rna")) refuse("to TF32 only .rna is executed");
     result("b32", "tf32_of(" + in(1, "f32") + ")");
   } else if (to == "f16x2" || to == "bf16x2") {

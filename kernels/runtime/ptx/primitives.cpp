@@ -12,6 +12,7 @@
 #include "runtime/host/warp.h"
 #include "runtime/ptx/prelude.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <pthread.h>
@@ -241,6 +242,27 @@ u16 bf16_of(f32 value, Round round) {
   return with_mode(round, [&](auto mode) { return host::Bfloat16::from_float<mode.value>(value); });
 }
 f32 float_of_half(u16 bits) { return host::Binary16::to_float(bits); }
+namespace {
+
+// To nearest even, with so many bits of fraction; what is beyond the largest number is that. All
+// NaN are 0x7f (PTX ISA, "cvt", .satfinite). The last place of a number below 2^(1 - bias) is
+// worth what that of 2^(1 - bias) is.
+u32 eight_bits_of(f32 value, int fraction, int bias, u32 largest) {
+  if (value != value) return 0x7f;
+  const u32 sign = bits_of(value) >> 24 & 0x80;
+  if (std::isinf(value)) return sign | largest;
+  const int exponent = value == 0 ? 1 - bias : std::max(std::ilogb(value), 1 - bias);
+  const f64 places =
+      std::nearbyint(std::ldexp(static_cast<f64>(std::fabs(value)), fraction - exponent));
+  // A carry goes into the exponent.
+  const f64 number = std::ldexp(exponent + bias - 1, fraction) + places;
+  return sign | (number > largest ? largest : static_cast<u32>(number));
+}
+
+} // namespace
+
+u32 e4m3_of(f32 value) { return eight_bits_of(value, 3, 7, 0x7e); }
+u32 e5m2_of(f32 value) { return eight_bits_of(value, 2, 15, 0x7b); }
 u32 tf32_of(f32 value) {
   const u32 bits = bits_of(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
