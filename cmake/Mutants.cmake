@@ -11,6 +11,7 @@
 #                              what found it stays in results/mutants.<op>.json for `kernelgrade report`
 # and, where nvcc compiles the kernels and tests/ops/<op>/ptx_mutants.json lists bugs in what it made (tests/mutants/ptx_mutants.h):
 #   mutants.ptx.<op>           CTest test, label nightly: the same program finds each of those, too
+#   unit.ptx_mutants.<op>      CTest test, label unit: each of those has its place in what nvcc made
 # Fails the configuration where the op has no list, or too short a one.
 set(KERNELGRADE_LEAST_MUTANTS 8) # as in tests/mutants/spec.h
 
@@ -104,5 +105,8 @@ function(kernelgrade_add_mutants op)
       --program $<TARGET_FILE:${op}_mutants_test> --results ${PROJECT_BINARY_DIR}/results/mutants.ptx.${op}.json)
     set_tests_properties(mutants.ptx.${op} PROPERTIES LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 1800
       FIXTURES_REQUIRED mutants)
+    # A kernel that has another name, or other instructions, is noticed by day.
+    add_test(NAME unit.ptx_mutants.${op} COMMAND kill_matrix --op ptx.${op} --spec ${ptx} --ptx ${folder} --places)
+    set_tests_properties(unit.ptx_mutants.${op} PROPERTIES LABELS "unit;cat_${arg_CATEGORY};op_${op}" TIMEOUT 60)
   endif()
 endfunction()

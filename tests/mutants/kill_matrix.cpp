@@ -98,10 +98,18 @@ std::string count_checks(const std::vector<Row>& rows) {
 struct Options {
   std::string op, spec, kernels, ptx, program, results, only;
   int limit = 300;
+  bool places = false;
   std::string command; // this one, for messages
 
   const std::string& sources() const { return ptx.empty() ? kernels : ptx; }
 };
+
+// Where the spec's bugs would be planted, all of them.
+int print_places(const Options& options) {
+  for (const Mutant& mutant : read_spec(options.spec))
+    fmt::print("{} {}\n", place_of(mutant, options.sources()), mutant.name);
+  return 0;
+}
 
 int run(const Options& options) {
   const std::vector<Mutant> mutants = read_spec(options.spec);
@@ -160,14 +168,17 @@ int main(int argc, char** argv) {
   in->add_option("--kernels", options.kernels, "sources, which the program was made from");
   in->add_option("--ptx", options.ptx, "fat binaries, which the program runs");
   in->require_option(1);
-  app.add_option("--program", options.program, "<op>_mutants_test")->required();
+  CLI::Option_group* what = app.add_option_group("what", "what is done with them");
+  what->add_option("--program", options.program, "<op>_mutants_test, which must find them");
+  what->add_flag("--places", options.places, "nothing but to look for where they belong");
+  what->require_option(1);
   app.add_option("--results", options.results, "where to write the matrix as JSON");
   app.add_option("--only", options.only, "this mutant alone");
   app.add_option("--limit", options.limit, "seconds for one run of the program");
   CLI11_PARSE(app, argc, argv);
   for (int i = 0; i < argc; ++i) options.command += (i == 0 ? "" : " ") + std::string(argv[i]);
   try {
-    return kg::mutants::run(options);
+    return options.places ? kg::mutants::print_places(options) : kg::mutants::run(options);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -21,6 +21,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 // --- Grids ---
@@ -254,6 +255,37 @@ TEST(ClusterGroup, DoesNotWaitForThreadsThatExited) {
     });
     for (unsigned i = 0; i < 40; ++i) EXPECT_EQ(out[i], i < 20 ? 6u : 5u);
   });
+}
+
+// The second block arrives when it has seen what the first one does after its arrival.
+__global__ void arrive_and_go_on(unsigned* flag, unsigned* out) {
+  const cg::cluster_group cluster = cg::this_cluster();
+  *dynamic_shared<unsigned>() = 5 + blockIdx.x;
+  while (blockIdx.x == 1 && *static_cast<const volatile unsigned*>(flag) == 0) __nanosleep(10);
+  auto token = cluster.barrier_arrive();
+  if (blockIdx.x == 0) *static_cast<volatile unsigned*>(flag) = 1;
+  cluster.barrier_wait(std::move(token));
+  out[blockIdx.x] = *cluster.map_shared_rank(dynamic_shared<unsigned>(), 1 - blockIdx.x);
+  cluster.barrier_arrive();
+  cluster.barrier_wait();
+}
+
+TEST(ClusterGroup, ArrivesBeforeItWaits) {
+  under_every_order([] {
+    unsigned flag = 0;
+    const auto out = filled<unsigned>(2, [&](unsigned* data, Stream& stream) {
+      launch(arrive_and_go_on,
+             {.grid = 2, .block = 1, .shared_bytes = 4, .stream = &stream, .cluster = {2, 1, 1}},
+             &flag, data);
+    });
+    EXPECT_THAT(out, ElementsAre(6u, 5u));
+  });
+}
+
+__global__ void wait_only() { cg::this_cluster().barrier_wait(); }
+
+TEST(ClusterGroup, WaitsForAnArrivalOfItsOwn) {
+  EXPECT_THROW(launch(wait_only, {.grid = 2, .block = 4, .cluster = {2, 1, 1}}), Error);
 }
 
 // --- map_shared_rank, misused ---

@@ -254,6 +254,18 @@ class cluster_group {
       mine.barrier("cluster_group::sync", where); // a cluster of one
     }
   }
+  // In two steps: what is done between them, nobody waits for.
+  struct arrival_token {};
+  static arrival_token barrier_arrive(Location where = Location::here()) {
+    detail::block(where).cluster_barrier().arrive(false, where);
+    return {};
+  }
+  static void barrier_wait(Location where = Location::here()) {
+    detail::block(where).cluster_barrier().wait(where);
+  }
+  static void barrier_wait(arrival_token&&, Location where = Location::here()) {
+    barrier_wait(where);
+  }
   static unsigned num_blocks() { return blocks() ? blocks()->size() : 1; }
   static dim3 dim_blocks() { return blocks() ? blocks()->extent() : dim3(1, 1, 1); }
   static dim3 block_index() {
