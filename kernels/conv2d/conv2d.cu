@@ -18,7 +18,10 @@ namespace kg::conv2d {
 namespace {
 
 // Of fewer output channels, and of fewer places, most of a tile of the matrix product is padding.
-constexpr std::int64_t kLeastChannels = 16;
+// With 8 channels of y, 4 of x and 32 x 32 places the bounds of an H200 (docs/costs.md) are, in
+// nanoseconds, of 3x3 and 5x5: f32, direct 3358 and 5992, implicit_gemm 4051 and 6598; 16 bits,
+// direct 3446 and 5880, implicit_gemm by matrix units 2817 and 3511, im2col 11642 and 14037.
+constexpr std::int64_t kLeastChannels = 16, kLeastChannelsOfMma = 8;
 constexpr std::int64_t kLeastPlaces = 32;
 
 template <class T>
@@ -78,9 +81,11 @@ bool supports(Variant variant, const Geometry& geometry) {
 template <class T>
 Variant resolve(const Geometry& g) {
   if (can_be_depthwise(g)) return Variant::depthwise;
-  if (g.group_outputs() < kLeastChannels || g.batch * g.out_places() < kLeastPlaces)
-    return Variant::direct;
-  return supports<T>(Variant::implicit_gemm) ? Variant::implicit_gemm : Variant::im2col;
+  const bool implicit = supports<T>(Variant::implicit_gemm);
+  const std::int64_t least =
+      implicit && !std::is_same_v<T, float> ? kLeastChannelsOfMma : kLeastChannels;
+  if (g.group_outputs() < least || g.batch * g.out_places() < kLeastPlaces) return Variant::direct;
+  return implicit ? Variant::implicit_gemm : Variant::im2col;
 }
 
 template <class T>

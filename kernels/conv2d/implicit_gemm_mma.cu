@@ -16,9 +16,9 @@
 // Bytes: as implicit_gemm.cu, at half the size. What a slice of 32 steps makes of an H200's
 // multiprocessor, in flops per clock; its matrix units do 2,577 by mma (gemm_mma.cu):
 //   tile    bytes of L2   at 38.8 a clock   passes of shared memory   flops a pass
-//   narrow  20 KiB        1,987             448                       2,341
-//   square  16 KiB        2,483             400                       2,621
-//   wide    24 KiB        3,311             720                       2,913
+//   narrow  20 KiB        1,987             416                       2,521
+//   square  16 KiB        2,483             384                       2,731
+//   wide    24 KiB        3,311             704                       2,979
 // Of 64 channels half of a square tile's warps would have nothing to multiply: 1,288. Why not 64 x
 // 128, two warps: 12 KiB for half as much, 1,655. Why not through L1, which holds what the next tap
 // wants again: a copy would take a pass more of what is nearly as busy as L2. Expected on an H200,
@@ -223,7 +223,9 @@ void launch_implicit(const Problem<T>& p, Stream& stream) {
 template <class T>
 int width_of(const Problem<T>& p) {
   const std::int64_t inputs = p.geometry.group_inputs();
-  return std::min(widest_access(inputs, p.x), widest_access(inputs, p.weights));
+  const int width = std::min(widest_access(inputs, p.x), widest_access(inputs, p.weights));
+  constexpr int kPack = kPackElements<T>;
+  return width == kPack && !windows_are_near<kPack>(p.geometry, kNarrow.m) ? kPack / 2 : width;
 }
 
 bool has_wide_tiles() {

@@ -56,21 +56,22 @@ __global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
   const bool has_channels = pack * Count < channels;
   Floats<Count> sum = {};
   if (has_channels)
-    batchnorm::each_rows(rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
-      StoredPack<T, Count> stored[kTogether];
-      KG_UNROLL
-      for (int k = 0; k < kTogether; ++k)
-        stored[k] = batchnorm::load_columns<T, Count>(dy + row[k] * channels, pack, channels,
-                                                      whole || k < held);
-      Floats<Count> values[kTogether];
-      widen(stored, values);
-      KG_UNROLL
-      for (int k = 0; k < kTogether; ++k) {
-        if (!whole && k >= held) continue;
-        KG_UNROLL
-        for (int e = 0; e < Count; ++e) sum.value[e] += values[k].value[e];
-      }
-    });
+    batchnorm::each_rows<batchnorm::Walk::forwards>(
+        rows, [&](const std::int64_t(&row)[kTogether], int held, auto whole) {
+          StoredPack<T, Count> stored[kTogether];
+          KG_UNROLL
+          for (int k = 0; k < kTogether; ++k)
+            stored[k] = batchnorm::load_columns<T, Count>(dy + row[k] * channels, pack, channels,
+                                                          whole || k < held);
+          Floats<Count> values[kTogether];
+          widen(stored, values);
+          KG_UNROLL
+          for (int k = 0; k < kTogether; ++k) {
+            if (!whole && k >= held) continue;
+            KG_UNROLL
+            for (int e = 0; e < Count; ++e) sum.value[e] += values[k].value[e];
+          }
+        });
 
   // The block's rows: the lower half adds the upper one's sums, again and again.
   const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;

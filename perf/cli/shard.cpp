@@ -44,10 +44,10 @@ std::vector<std::string> row_names(const Results& run) {
   return names;
 }
 
-using Files = std::vector<std::filesystem::path>;
+using ShardFiles = std::vector<std::filesystem::path>;
 
 // Of one division: the places of its files.
-void require_complete(const std::vector<std::size_t>& parts, const Files& files,
+void require_complete(const std::vector<std::size_t>& parts, const ShardFiles& files,
                       const std::vector<Results>& runs) {
   const std::size_t count = runs[parts.front()].shard->count;
   std::map<std::size_t, std::size_t> by_index;
@@ -71,7 +71,7 @@ void require_complete(const std::vector<std::size_t>& parts, const Files& files,
 }
 
 // Rows of files that are no shards are pooled elsewhere; those of a shard belong to it alone.
-void require_disjoint(const Files& files, const std::vector<Results>& runs) {
+void require_disjoint(const ShardFiles& files, const std::vector<Results>& runs) {
   std::map<std::string, std::size_t> owner;
   for (std::size_t i = 0; i < runs.size(); ++i)
     for (const std::string& name : row_names(runs[i])) {
@@ -110,7 +110,7 @@ std::optional<Shard> divide(const Options& options, Selection& selection, std::s
   return selection.shard;
 }
 
-void require_whole(const Files& files, const std::vector<Results>& runs) {
+void require_whole(const ShardFiles& files, const std::vector<Results>& runs) {
   std::map<std::string, std::vector<std::size_t>> divisions;
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (runs[i].shard) divisions[runs[i].shard->whole].push_back(i);

@@ -85,7 +85,8 @@ void conduct(const Options& options, World& world, const std::vector<Row>& rows,
                           planned.variant, left(done)));
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const Row& each) { return planned_of(each) == planned; });
-    return measure_experiment(options, world, *row, header.environment.at("source"));
+    return measure_experiment(options, world, *row, header.settings,
+                              header.environment.at("source"));
   };
   study::conduct(file, measure);
 }
@@ -103,7 +104,7 @@ int study(const Options& options, World& world) {
   header.study = study.name;
   header.settings = study::completed(study, options.study.settings);
   header.points = points_of(study, header.settings);
-  const std::vector<Row> rows = experiment_rows(world, header.points);
+  const std::vector<Row> rows = experiment_rows(world, header.points, header.settings);
   for (const Row& row : rows) header.plan.push_back(planned_of(row));
   if (header.plan.empty())
     throw UsageError(fmt::format("study {}: no variant solves any of its problems", study.name));

@@ -3,15 +3,18 @@
 #include "perf/cli/study_experiment.h"
 
 #include "perf/cli/measure_processes.h"
+#include "perf/cli/study_models.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
+#include "perf/study/models.h"
 
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace kg::cli {
@@ -26,18 +29,6 @@ void require_operation(const World& world, const std::string& op) {
         "this build has no operation {}; build all of them, without KERNELGRADE_OPS", op));
 }
 
-// Of the file that `profile --json` wrote.
-study::Traced traced_of(const nlohmann::json& profile) {
-  const nlohmann::json& row = profile.at("rows").at(0);
-  study::Traced traced{row.at("wall_ns"), row.at("device_ns"), {}};
-  for (const nlohmann::json& part : row.at("device")) {
-    const std::string name = part.at("name");
-    traced.kernels.push_back({part.at("kind") == "kernel" ? name : "(" + name + ")",
-                              part.at("per_run"), part.at("total_ns")});
-  }
-  return traced;
-}
-
 // Nothing where that process failed; what it wrote to standard error says why.
 std::optional<study::Traced> trace(const Options& options, const World& world,
                                    const judge::RowKey& key, const std::string& source) {
@@ -48,14 +39,33 @@ std::optional<study::Traced> trace(const Options& options, const World& world,
        "--runs", "5", "--top", "0", "--quiet", "--source-id", source, "--json", file.string()},
       {file, std::chrono::duration<double>(options.row_timeout_s)});
   if (how.exit_code != 0) return std::nullopt;
-  return traced_of(nlohmann::json::parse(judge::read_file(file).value()));
+  return traced_of(file);
 }
 
 } // namespace
 
-std::vector<Row> experiment_rows(const World& world, const std::vector<study::Point>& points) {
+study::Traced traced_of(const std::filesystem::path& profile) {
+  const nlohmann::json file = nlohmann::json::parse(judge::read_file(profile).value());
+  const nlohmann::json& row = file.at("rows").at(0);
+  study::Traced traced{row.at("wall_ns"), row.at("device_ns"), {}};
+  for (const nlohmann::json& part : row.at("device")) {
+    const std::string name = part.at("name");
+    traced.kernels.push_back({part.at("kind") == "kernel" ? name : "(" + name + ")",
+                              part.at("per_run"), part.at("total_ns")});
+  }
+  return traced;
+}
+
+std::vector<Row> experiment_rows(const World& world, const std::vector<study::Point>& points,
+                                 const study::Settings& settings) {
   std::vector<Row> rows;
+  std::set<std::string> seen; // a case may be the point of several groups
   for (const study::Point& point : points) {
+    if (!seen.insert(point.case_id).second) continue;
+    if (judge::op_of(point.case_id) == study::kModel) {
+      for (Row& row : model_rows(point, settings)) rows.push_back(std::move(row));
+      continue;
+    }
     const std::string op(judge::op_of(point.case_id)), dtype(judge::dtype_of(point.case_id));
     require_operation(world, op);
     Filter filter;
@@ -70,7 +80,9 @@ std::vector<Row> experiment_rows(const World& world, const std::vector<study::Po
 }
 
 study::Experiment measure_experiment(const Options& options, World& world, const Row& row,
-                                     const std::string& source) {
+                                     const study::Settings& settings, const std::string& source) {
+  if (row.registered.op == study::kModel)
+    return measure_model(options, world, row, settings, source);
   Selection selection;
   selection.rows = {row};
   selection.selected = 1;

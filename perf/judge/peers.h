@@ -14,6 +14,12 @@ namespace kg::judge {
 
 inline constexpr const char* kPeerTag = "peer"; // its value is the framework
 
+// A library that does what our kernels do, which is what they are held to. A framework's row is one
+// of a vendor, too, but holds what its Python takes.
+inline bool is_library(const Measured& row) {
+  return row.kind == Kind::vendor && !row.tags.contains(kPeerTag);
+}
+
 // Adds the frameworks' rows among those that were measured.
 inline void register_peers(const std::vector<Measured>& measured,
                            std::vector<Registered>& registered) {

@@ -3,6 +3,7 @@
 #include "perf/judge/standing.h"
 
 #include "perf/judge/compare_rows.h"
+#include "perf/judge/peers.h"
 
 #include <fmt/format.h>
 #include <utility>
@@ -22,7 +23,7 @@ std::optional<Standing> standing(const Measured& row, const TimingRow& baseline,
   std::optional<Standing> found;
   std::pair<bool, double> best; // another library, its blessed time: the least counts
   for (const Measured& vendor : run) {
-    if (vendor.kind != Kind::vendor || vendor.key.case_id != row.key.case_id ||
+    if (!is_library(vendor) || vendor.key.case_id != row.key.case_id ||
         vendor.key.mode != row.key.mode || defect(vendor, Device::gpu) || !vendor.skipped.empty())
       continue;
     for (const TimingRow& blessed : file.rows) {

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// kernelgrade model run|compare|scaling|gate|export.
+// kernelgrade model run|compare|scaling|gate|export|measure.
 #include "perf/models/command.h"
 
 #include "models/initial_values.h"
@@ -12,6 +12,7 @@
 #include "perf/models/exported.h"
 #include "perf/models/gate.h"
 #include "perf/models/measure.h"
+#include "perf/models/measured.h"
 #include "perf/models/scaling.h"
 #include "perf/models/spec.h"
 #include "runtime/atomic_file.h"
@@ -42,6 +43,7 @@ struct Options {
   std::vector<std::string> words; // export
   std::filesystem::path folder;
   GateCall gate;
+  MeasureCall measured;
 };
 
 // What another implementation needs to do the same, and what it must arrive at: inputs, the first
@@ -226,6 +228,25 @@ int export_chosen(const Options& options, std::ostream& err) {
   return kExitPass;
 }
 
+void add_measure(CLI::App& app, Options& options) {
+  CLI::App* command = app.add_subcommand("measure", "one model as a row of results, for studies");
+  MeasureCall& call = options.measured;
+  command->add_option("--case", call.case_id, "its id")->required();
+  command->add_option("--variant", call.variant, "what the row is called")->required();
+  command->add_option("--warm-up", call.warm_up, "runs that are not timed")
+      ->check(CLI::Range(1, 100000));
+  command->add_option("--runs", call.runs, "timed runs")->check(CLI::Range(1, 100000));
+  command->add_option("--source-id", call.source, "the commit")->required();
+  command->add_option("--json", call.json, "the file to write")->required();
+  command->add_option("--trace", call.trace, "write what its operations take to this file");
+}
+
+int measure_chosen(const Options& options, std::ostream& err) {
+  if (const auto exit = exit_without_device(err)) return *exit;
+  measure_model(options.measured, KERNELGRADE_MODEL_CONFIGS);
+  return kExitPass;
+}
+
 int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Options options;
   options.model.config = KERNELGRADE_MODEL_CONFIG;
@@ -237,6 +258,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
   add_scaling(app, options);
   add_gate(app, options);
   add_export(app, options);
+  add_measure(app, options);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend())); // CLI11: last first
   } catch (const CLI::CallForHelp&) {
@@ -251,6 +273,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
     if (options.steps == 0) options.steps = 2;
     return scaling(options, out, err);
   }
+  if (app.got_subcommand("measure")) return measure_chosen(options, err);
   if (app.got_subcommand("export")) return export_chosen(options, err);
   if (app.got_subcommand("gate")) return gate_models(options, out, err);
   return app.got_subcommand("run") ? run(options, out, err) : compare(options, out);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "models/model.h"
+#include "perf/judge/power_fit.h"
 
 #include <cstdint>
 #include <functional>
@@ -19,13 +20,8 @@ struct ScalingBase {
   std::int64_t steps = 2;
 };
 
-// time = c size^exponent, by least squares on logarithms.
-struct PowerFit {
-  double exponent = 0;
-  double reach = 0; // half of its 95 % interval (Student's t)
-};
-// At least three sizes, all of them and their times above 0; else throws Error.
-PowerFit fit_power(const std::vector<double>& sizes, const std::vector<double>& times);
+using judge::fit_power;
+using judge::PowerFit;
 
 // as_expected: the exponent is within 5 % of the theory. unlike: its interval lies outside of that.
 // undecided: it reaches in; times that scatter so decide nothing.

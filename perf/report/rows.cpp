@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/rows.h"
 
+#include "perf/judge/peers.h"
 #include "perf/judge/units.h"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ std::string rate_text(const Measured& row) {
 std::map<judge::RowKey, double> standings(const std::vector<Measured>& rows) {
   std::map<std::pair<std::string, judge::Mode>, double> fastest; // vendor's, by case and mode
   for (const Measured& row : rows) {
-    if (row.kind != judge::Kind::vendor || !is_valid(row)) continue;
+    if (!judge::is_library(row) || !is_valid(row)) continue;
     const auto [at, is_new] =
         fastest.emplace(std::pair(row.key.case_id, row.key.mode), row.median_ns);
     if (!is_new) at->second = std::min(at->second, row.median_ns);

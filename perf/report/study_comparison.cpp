@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/report/study_tables.h"
 
+#include "perf/judge/statistics.h"
 #include "perf/judge/units.h"
+#include "perf/measure/measure.h"
 #include "perf/study/analysis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace kg::report {
@@ -59,7 +62,8 @@ std::string fit_verdict(const Curve& curve, const std::optional<study::Fit>& fit
                         const study::Scaling& scaling) {
   if (!fit) return "not fitted: fewer than three sizes above overhead";
   if (scaling.tolerance == 0) return "informs";
-  if (study::within(*fit, scaling)) return "pass";
+  if (std::fabs(fit->exponent - scaling.exponent) <= scaling.tolerance) return "pass";
+  if (study::within(*fit, scaling)) return "undecided: the times scatter";
   return curve.kind == judge::Kind::ours ? "FAILED" : "outside (informs)";
 }
 
@@ -99,8 +103,71 @@ Section choice_section(const Study& study, const Record& record) {
   return section;
 }
 
+namespace {
+
+// What one way to choose a variant costs.
+struct Rule {
+  std::string name;
+  std::vector<double> times; // as long as the fastest of ours, by point
+  std::size_t without = 0;   // points where what it takes has no time
+};
+
+void apply(Rule& rule, const AtPoint& at, const std::string& variant, double fastest_ns) {
+  const auto taken =
+      std::find_if(at.experiments.begin(), at.experiments.end(), [&](const Experiment* each) {
+        return each->row.kind == judge::Kind::ours && each->row.key.variant == variant;
+      });
+  if (taken == at.experiments.end() || !is_timed(**taken))
+    ++rule.without;
+  else
+    rule.times.push_back((*taken)->row.median_ns / fastest_ns);
+}
+
+// `automatic` first, where the rows say what it takes, and then each variant of ours.
+std::vector<Rule> rules_of(const Record& record) {
+  Rule automatic{"automatic", {}, 0};
+  std::vector<Rule> always;
+  for (const AtPoint& at : by_point(record))
+    for (const Experiment* each : at.experiments)
+      if (each->row.kind == judge::Kind::ours &&
+          std::none_of(always.begin(), always.end(),
+                       [&](const Rule& rule) { return rule.name == each->row.key.variant; }))
+        always.push_back({each->row.key.variant, {}, 0});
+  for (const AtPoint& at : by_point(record)) {
+    const Measured* const best = fastest(at, true);
+    if (!best) continue;
+    const auto tag = best->tags.find(perf::kAutomaticTag);
+    apply(automatic, at, tag == best->tags.end() ? "" : tag->second, best->median_ns);
+    for (Rule& rule : always) apply(rule, at, rule.name, best->median_ns);
+  }
+  for (Rule& rule : always) rule.name = "always " + rule.name;
+  if (!automatic.times.empty()) always.insert(always.begin(), std::move(automatic));
+  return always;
+}
+
+} // namespace
+
+std::optional<Section> regret_section(const Record& record) {
+  const std::vector<Rule> rules = rules_of(record);
+  if (rules.size() < 2) return std::nullopt;
+  Section section{"Regret",
+                  {"how much longer a rule's choice takes than the fastest of ours at each point: "
+                   "geometric mean and greatest"},
+                  TextTable({"rule", "mean", "greatest", "points", "not there"})};
+  if (record.header.environment.at("device") == "host")
+    section.lines.emplace_back("automatic chooses for GPUs; these times are the executor's");
+  for (const Rule& rule : rules) {
+    const auto percent = [](double times) { return fmt::format("{:.1f} %", 100 * (times - 1)); };
+    section.table->add(
+        {rule.name, rule.times.empty() ? "-" : percent(judge::geometric_mean(rule.times)),
+         rule.times.empty() ? "-"
+                            : percent(*std::max_element(rule.times.begin(), rule.times.end())),
+         std::to_string(rule.times.size()), std::to_string(rule.without)});
+  }
+  return section;
+}
+
 Section scaling_section(const Study& study, const Record& record) {
-  const study::Scaling& scaling = *study.scaling;
   Section section{"Time over size",
                   {fmt::format("time = c {}^p, fitted to the sizes that take at least ten times "
                                "the overhead; work counts from where it takes longer than that",
@@ -108,6 +175,7 @@ Section scaling_section(const Study& study, const Record& record) {
                   TextTable({"variant", "overhead", "work counts from", "p", "fitted to",
                              "expected", "verdict"})};
   for (const Curve& curve : study::curves(record)) {
+    const study::Scaling& scaling = study.scaling_of(curve.group);
     const auto overhead = study::overhead(curve, scaling.exponent);
     const auto fit = study::fit(curve, scaling.exponent);
     section.table->add(
@@ -115,7 +183,7 @@ Section scaling_section(const Study& study, const Record& record) {
          !overhead         ? "the least size"
          : overhead->until ? size_text(*overhead->until, study)
                            : "none of the sizes",
-         fit ? fmt::format("{:.3f}", fit->exponent) : "-",
+         fit ? fmt::format("{:.3f} ± {:.3f}", fit->exponent, fit->reach) : "-",
          fit ? fmt::format("{} sizes, {:.0f} to {:.0f}", fit->sizes, fit->from, fit->to) : "-",
          scaling.tolerance > 0 ? fmt::format("{:g} ± {:g}", scaling.exponent, scaling.tolerance)
                                : fmt::format("{:g}", scaling.exponent),

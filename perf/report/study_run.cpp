@@ -38,12 +38,13 @@ nlohmann::json to_json(const study::Curve& curve) {
 std::optional<StudyRemark> wrong_exponent(const study::Study& study, const study::Curve& curve) {
   if (!study.scaling || study.scaling->tolerance == 0 || curve.kind != judge::Kind::ours)
     return std::nullopt;
-  const auto fit = study::fit(curve, study.scaling->exponent);
-  if (!fit || study::within(*fit, *study.scaling)) return std::nullopt;
-  return StudyRemark{
-      curve.group.empty() ? curve.variant : curve.variant + ", " + curve.group, "failed",
-      fmt::format("time grows as {}^{:.3f}, not as {}^{:g} ± {:g}", study.axis, fit->exponent,
-                  study.axis, study.scaling->exponent, study.scaling->tolerance)};
+  const study::Scaling& scaling = study.scaling_of(curve.group);
+  const auto fit = study::fit(curve, scaling.exponent);
+  if (!fit || study::within(*fit, scaling)) return std::nullopt;
+  return StudyRemark{curve.group.empty() ? curve.variant : curve.variant + ", " + curve.group,
+                     "failed",
+                     fmt::format("time grows as {}^{:.3f}, not as {}^{:g} ± {:g}", study.axis,
+                                 fit->exponent, study.axis, scaling.exponent, scaling.tolerance)};
 }
 
 } // namespace

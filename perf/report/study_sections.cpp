@@ -14,9 +14,15 @@ std::vector<Section> study_sections(const study::Study& study, const study::Reco
   std::vector<Section> sections = {machine_section(study, record)};
   if (record.done.empty()) return sections;
   sections.push_back(experiment_section(study, record));
-  if (!study.scaling) sections.push_back(standing_section(record));
-  sections.push_back(relative_section(study, record));
-  sections.push_back(choice_section(study, record));
+  if (!study.items.empty())
+    sections.push_back(rate_section(study, record));
+  else if (!study.scaling)
+    sections.push_back(standing_section(record));
+  if (study.items.empty()) {
+    sections.push_back(relative_section(study, record));
+    sections.push_back(choice_section(study, record));
+    if (auto regret = regret_section(record)) sections.push_back(std::move(*regret));
+  }
   if (study.scaling) {
     sections.push_back(scaling_section(study, record));
     sections.push_back(crossover_section(study, record));

@@ -3,6 +3,7 @@
 #include "perf/report/study_standing.h"
 
 #include "perf/judge/bands.h"
+#include "perf/judge/peers.h"
 #include "perf/judge/statistics.h"
 #include "perf/judge/units.h"
 #include "perf/report/study_tables.h"
@@ -15,13 +16,23 @@
 namespace kg::report {
 namespace {
 
-const judge::Measured* fastest_of(const AtPoint& at, judge::Kind kind) {
+// Of those for which `counts`.
+const judge::Measured* fastest_of(const AtPoint& at, bool (*counts)(const judge::Measured&)) {
   const judge::Measured* best = nullptr;
   for (const study::Experiment* each : at.experiments)
-    if (is_timed(*each) && each->row.kind == kind &&
-        (!best || each->row.median_ns < best->median_ns))
+    if (is_timed(*each) && counts(each->row) && (!best || each->row.median_ns < best->median_ns))
       best = &each->row;
   return best;
+}
+
+bool is_ours(const judge::Measured& row) { return row.kind == judge::Kind::ours; }
+
+bool is_not_ours(const judge::Measured& row) { return !is_ours(row); }
+bool is_any(const judge::Measured&) { return true; }
+
+bool is_emulated(const study::Record& record) {
+  const auto device = record.header.environment.find("device");
+  return device != record.header.environment.end() && device->second == "host";
 }
 
 std::size_t failures_at(const AtPoint& at) {
@@ -36,9 +47,37 @@ std::string time_of(const judge::Measured* row) {
 
 } // namespace
 
+Section rate_section(const study::Study& study, const study::Record& record) {
+  const bool emulated = is_emulated(record);
+  Section section{study.items + " per second",
+                  {},
+                  judge::TextTable({"problem", "by", study.items + "/s", "of the fastest",
+                                    "parameters", "Gflop", "peak MiB", "check"})};
+  if (emulated)
+    section.lines.emplace_back("Ours are emulated on this CPU and beside nobody; frameworks stand "
+                               "beside one another.");
+  for (const AtPoint& at : by_point(record)) {
+    const judge::Measured* const best = fastest_of(at, emulated ? is_not_ours : is_any);
+    for (const study::Experiment* each : at.experiments) {
+      const judge::Measured& row = each->row;
+      const auto parameters = row.tags.find("parameters");
+      std::string share = is_timed(*each) ? "emulated" : "-";
+      if (is_timed(*each) && !(emulated && is_ours(row)))
+        share = fmt::format("{:.2f}", best->median_ns / row.median_ns);
+      section.table->add(
+          {at.point->label, row.key.variant,
+           is_timed(*each) ? fmt::format("{:.4g}", 1e9 * at.point->size / row.median_ns) : "-",
+           share, parameters == row.tags.end() ? "-" : parameters->second,
+           fmt::format("{:.4g}", row.flops / 1e9),
+           row.peak_bytes > 0 ? fmt::format("{:.1f}", row.peak_bytes / (1 << 20)) : "-",
+           row.verified.empty() ? "ok" : "INVALID"});
+    }
+  }
+  return section;
+}
+
 Section standing_section(const study::Record& record) {
-  const auto device = record.header.environment.find("device");
-  const bool emulated = device != record.header.environment.end() && device->second == "host";
+  const bool emulated = is_emulated(record);
   Section section{
       "Beside the libraries",
       {},
@@ -46,8 +85,8 @@ Section standing_section(const study::Record& record) {
   std::size_t run = 0, failed = 0;
   std::vector<double> ratios;
   for (const AtPoint& at : by_point(record)) {
-    const judge::Measured* const ours = fastest_of(at, judge::Kind::ours);
-    const judge::Measured* const library = fastest_of(at, judge::Kind::vendor);
+    const judge::Measured* const ours = fastest_of(at, is_ours);
+    const judge::Measured* const library = fastest_of(at, judge::is_library);
     const std::size_t failures = failures_at(at);
     run += at.experiments.size();
     failed += failures;

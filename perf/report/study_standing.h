@@ -7,6 +7,10 @@
 
 namespace kg::report {
 
+// Of a study whose points count items: how many of them per second, of every row, and what it was
+// that ran.
+Section rate_section(const study::Study& study, const study::Record& record);
+
 // How many experiments are right, and at each point our fastest variant beside the fastest library,
 // with its grade; on a CPU, where ours are emulated, no grades. What failed is in no mean and in
 // the success rate.

@@ -7,6 +7,7 @@
 #include "perf/report/study_sections.h"
 #include "perf/study/analysis.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ Section failure_section(const study::Record& record);
 // study_comparison.cpp: what follows.
 Section relative_section(const study::Study& study, const study::Record& record);
 Section choice_section(const study::Study& study, const study::Record& record);
+// What `automatic`, and always the same variant, cost beside the fastest at each point; none where
+// ours are fewer than two.
+std::optional<Section> regret_section(const study::Record& record);
 Section scaling_section(const study::Study& study, const study::Record& record);
 Section crossover_section(const study::Study& study, const study::Record& record);
 

@@ -3,6 +3,7 @@
 #include "perf/study/analysis.h"
 
 #include "perf/judge/gate.h"
+#include "perf/judge/power_fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,21 +47,20 @@ void add_crossovers(const Curve& a, const Curve& b, std::vector<Crossover>& foun
 } // namespace
 
 std::vector<Curve> curves(const Record& record) {
-  std::map<std::string, const Point*> points;
-  for (const Point& point : record.header.points) points.emplace(point.case_id, &point);
   std::vector<Curve> result;
-  for (const Planned& planned : record.header.plan) {
-    const Experiment* experiment = record.find(planned);
-    if (!experiment || experiment->row.samples_ns.empty()) continue;
-    const judge::Measured& row = experiment->row;
-    const Point& point = *points.at(planned.case_id);
-    auto curve = std::find_if(result.begin(), result.end(), [&](const Curve& each) {
-      return each.group == point.group && each.variant == planned.variant;
-    });
-    if (curve == result.end())
-      curve = result.insert(result.end(), {point.group, planned.variant, row.kind, {}});
-    curve->times.push_back({point.size, row.median_ns, row.ci_ns});
-  }
+  for (const Point& point : record.header.points)
+    for (const Planned& planned : record.header.plan) {
+      if (planned.case_id != point.case_id) continue;
+      const Experiment* experiment = record.find(planned);
+      if (!experiment || experiment->row.samples_ns.empty()) continue;
+      const judge::Measured& row = experiment->row;
+      auto curve = std::find_if(result.begin(), result.end(), [&](const Curve& each) {
+        return each.group == point.group && each.variant == planned.variant;
+      });
+      if (curve == result.end())
+        curve = result.insert(result.end(), {point.group, planned.variant, row.kind, {}});
+      curve->times.push_back({point.size, row.median_ns, row.ci_ns});
+    }
   for (Curve& curve : result)
     std::stable_sort(curve.times.begin(), curve.times.end(),
                      [](const Timed& a, const Timed& b) { return a.size < b.size; });
@@ -82,26 +82,19 @@ std::optional<Overhead> overhead(const Curve& curve, double exponent) {
 std::optional<Fit> fit(const Curve& curve, double exponent) {
   const std::optional<Overhead> least = overhead(curve, exponent);
   Fit result;
-  double x_mean = 0, y_mean = 0;
-  std::vector<std::pair<double, double>> logs;
+  std::vector<double> sizes, times;
   for (const Timed& time : curve.times) {
     if (least && time.ns < kAboveOverhead * least->ns) continue;
-    if (logs.empty()) result.from = time.size;
-    result.to = time.size;
-    logs.emplace_back(std::log(time.size), std::log(time.ns));
-    x_mean += logs.back().first;
-    y_mean += logs.back().second;
+    sizes.push_back(time.size);
+    times.push_back(time.ns);
   }
-  result.sizes = logs.size();
+  result.sizes = sizes.size();
   if (result.sizes < kFewestSizes) return std::nullopt;
-  x_mean /= static_cast<double>(result.sizes);
-  y_mean /= static_cast<double>(result.sizes);
-  double xx = 0, xy = 0;
-  for (const auto& [x, y] : logs) {
-    xx += (x - x_mean) * (x - x_mean);
-    xy += (x - x_mean) * (y - y_mean);
-  }
-  result.exponent = xy / xx;
+  const judge::PowerFit fitted = judge::fit_power(sizes, times);
+  result.exponent = fitted.exponent;
+  result.reach = fitted.reach;
+  result.from = sizes.front();
+  result.to = sizes.back();
   return result;
 }
 
@@ -124,7 +117,8 @@ std::vector<Crossover> crossovers(const std::vector<Curve>& curves) {
 }
 
 bool within(const Fit& fit, const Scaling& scaling) {
-  return std::fabs(fit.exponent - scaling.exponent) <= scaling.tolerance;
+  const double apart = std::fabs(fit.exponent - scaling.exponent);
+  return apart - (scaling.by_interval ? fit.reach : 0) <= scaling.tolerance;
 }
 
 std::optional<int> exit_of_fits(const Study& study, const std::vector<Curve>& curves) {
@@ -132,8 +126,9 @@ std::optional<int> exit_of_fits(const Study& study, const std::vector<Curve>& cu
   int exit = judge::kExitSkip;
   for (const Curve& curve : curves) {
     if (curve.kind != judge::Kind::ours) continue;
-    const std::optional<Fit> fitted = fit(curve, study.scaling->exponent);
-    if (fitted && !within(*fitted, *study.scaling)) return judge::kExitFail;
+    const Scaling& scaling = study.scaling_of(curve.group);
+    const std::optional<Fit> fitted = fit(curve, scaling.exponent);
+    if (fitted && !within(*fitted, scaling)) return judge::kExitFail;
     if (fitted) exit = judge::kExitPass;
   }
   return exit;

@@ -51,7 +51,8 @@ std::optional<Overhead> overhead(const Curve& curve, double exponent);
 // such sizes.
 struct Fit {
   double exponent = 0;
-  double from = 0; // the sizes
+  double reach = 0; // half of its 95 % interval
+  double from = 0;  // the sizes
   double to = 0;
   std::size_t sizes = 0;
 };
@@ -81,6 +82,7 @@ struct Crossover {
 };
 std::vector<Crossover> crossovers(const std::vector<Curve>& curves);
 
+// Whether the exponent, or where the interval counts a part of that, is within the tolerance.
 bool within(const Fit& fit, const Scaling& scaling);
 
 // The exit code of the fits, of our variants only: 1 where one is farther from the study's exponent

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The studies that there are. `kernelgrade study --help` and docs/studies.md explain them.
+#include "perf/study/models.h"
+#include "perf/study/settings.h"
 #include "perf/study/study.h"
 
 #include "runtime/backend.h"
@@ -13,40 +15,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
+#include <sstream>
 #include <string_view>
 
 namespace kg::study {
 namespace {
 
 constexpr bool kHost = backend == Backend::host;
-
-// Whole numbers from 1, separated by commas.
-std::vector<std::int64_t> numbers(const Settings& settings, const std::string& name) {
-  std::vector<std::int64_t> result;
-  std::string_view rest = settings.at(name);
-  for (bool more = true; more;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view text = rest.substr(0, comma);
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 1)
-      throw Error(fmt::format("--{} {}: '{}' is no whole number from 1; write 32 or 32,64,128",
-                              name, settings.at(name), text));
-    if (std::find(result.begin(), result.end(), number) != result.end())
-      throw Error(fmt::format("--{} {}: {} is there twice", name, settings.at(name), number));
-    result.push_back(number);
-    more = comma != rest.npos;
-    if (more) rest.remove_prefix(comma + 1);
-  }
-  return result;
-}
-
-std::int64_t number(const Settings& settings, const std::string& name) {
-  const std::vector<std::int64_t> all = numbers(settings, name);
-  if (all.size() != 1)
-    throw Error(fmt::format("--{} {}: give one number", name, settings.at(name)));
-  return all.front();
-}
 
 // The sizes up to --max-size, each once and ascending.
 std::vector<std::int64_t> up_to_max(std::vector<std::int64_t> sizes, const Settings& settings) {
@@ -263,9 +238,44 @@ Study grades() {
 
 } // namespace
 
+std::vector<std::int64_t> numbers(const Settings& settings, const std::string& name) {
+  std::vector<std::int64_t> result;
+  std::string_view rest = settings.at(name);
+  for (bool more = true; more;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view text = rest.substr(0, comma);
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 1)
+      throw Error(fmt::format("--{} {}: '{}' is no whole number from 1; write 32 or 32,64,128",
+                              name, settings.at(name), text));
+    if (std::find(result.begin(), result.end(), number) != result.end())
+      throw Error(fmt::format("--{} {}: {} is there twice", name, settings.at(name), number));
+    result.push_back(number);
+    more = comma != rest.npos;
+    if (more) rest.remove_prefix(comma + 1);
+  }
+  return result;
+}
+
+std::int64_t number(const Settings& settings, const std::string& name) {
+  const std::vector<std::int64_t> all = numbers(settings, name);
+  if (all.size() != 1)
+    throw Error(fmt::format("--{} {}: give one number", name, settings.at(name)));
+  return all.front();
+}
+
+std::vector<std::string> words(const Settings& settings, const std::string& name) {
+  std::vector<std::string> result;
+  std::istringstream text(settings.at(name));
+  for (std::string word; std::getline(text, word, ',');)
+    if (!word.empty()) result.push_back(word);
+  return result;
+}
+
 std::span<const Study> studies() {
-  static const std::vector<Study> all = {vector_add(), relu(),   matmul(), matmul_shapes(),
-                                         conv(),       triton(), grades()};
+  static const std::vector<Study> all = {
+      vector_add(), relu(), matmul(), matmul_shapes(), conv(), triton(), grades(), mlp(), fps()};
   return all;
 }
 

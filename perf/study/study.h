@@ -38,6 +38,9 @@ struct Point {
 struct Scaling {
   double exponent = 1;
   double tolerance = 0; // a fitted exponent farther off fails the study; 0: it informs
+  // Only one whose whole 95 % interval is farther off does: of few sizes, so close to each other
+  // that noise moves the exponent.
+  bool by_interval = false;
 };
 
 struct Study {
@@ -48,6 +51,14 @@ struct Study {
   std::optional<Scaling> scaling; // none: times are not looked at as a function of size
   // In the order of the table. Throws Error naming the setting whose value is none.
   std::vector<Point> (*points)(const Settings& settings);
+  std::map<std::string, Scaling> group_scaling = {}; // of these groups in place of `scaling`
+  std::string items = {}; // what a point's size counts, per second of its time: "images"
+
+  // There must be one.
+  const Scaling& scaling_of(const std::string& group) const {
+    const auto found = group_scaling.find(group);
+    return found == group_scaling.end() ? scaling.value() : found->second;
+  }
 };
 
 std::span<const Study> studies();

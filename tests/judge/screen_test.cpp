@@ -5,6 +5,7 @@
 // standing beside a vendor, and a device that was disturbed.
 #include "perf/judge/screen.h"
 
+#include "perf/judge/peers.h"
 #include "perf/judge/standing.h"
 #include "tests/judge/rows.h"
 
@@ -177,11 +178,12 @@ TEST(Screen, ADisturbedDeviceIsNotJudged) {
 
 // One of our rows and a vendor's, now and when they were blessed.
 RowResult beside_vendor(double ours, double theirs, const std::string& version,
-                        double canary = 1000) {
+                        double canary = 1000, const std::string& framework = "") {
   const RowKey vendor_key = key(key().case_id, "cublas");
   Measured vendor = measured(theirs, vendor_key);
   vendor.kind = Kind::vendor;
   vendor.identity = version;
+  if (!framework.empty()) vendor.tags[kPeerTag] = framework;
   TimingRow vendor_baseline = blessed(50, vendor_key);
   vendor_baseline.identity = "cuBLAS 13.0";
   vendor_baseline.status = Status::info;
@@ -212,6 +214,8 @@ TEST(Screen, ARowThatLosesGroundOnItsVendorIsSuspicious) {
       << other.message;
   EXPECT_FALSE(beside_vendor(100, 47.5, "").suspicious) << "perhaps another library";
   EXPECT_FALSE(beside_vendor(95, 47.5, "cuBLAS 13.0").suspicious);
+  EXPECT_FALSE(beside_vendor(100, 47.5, "cuBLAS 13.0", 1000, "torch").suspicious)
+      << "a framework's time is no canary";
 }
 
 TEST(Screen, TheShareOfTheRoofIsShown) {

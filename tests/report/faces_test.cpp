@@ -3,6 +3,7 @@
 #include "perf/report/faces.h"
 
 #include "perf/judge/csv.h"
+#include "perf/judge/peers.h"
 #include "perf/report/html.h"
 #include "perf/report/report.h"
 #include "tests/report/run.h"
@@ -44,6 +45,14 @@ TEST(ReportJson, TheVendorIsCountedWhereItStandsBesideUs) {
   EXPECT_EQ(report["vendor"]["rows"], 1);
   EXPECT_EQ(report["vendor"]["faster"], 0);
   EXPECT_DOUBLE_EQ(report["vendor"]["geomean"].get<double>(), 0.8);
+}
+
+TEST(ReportJson, AFrameworkIsNoVendorToStandBeside) {
+  JudgedRun run = mixed();
+  for (judge::Measured& row : run.measured.rows)
+    if (row.kind == judge::Kind::vendor) row.tags[judge::kPeerTag] = row.key.variant;
+  const auto report = nlohmann::json::parse(json(run.measured, run.judged));
+  EXPECT_EQ(report["vendor"]["rows"], 0);
 }
 
 TEST(ReportJson, QuantilesGoFromTheLeastSampleToTheGreatest) {

@@ -1,10 +1,10 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA toolkit's own host code for half and bfloat16, as functions of bits. The toolkit defines
-// the same global names as our headers, so it lives in a shared library with hidden symbols
-// (half_cuda_reference.cpp): in one program the linker could merge the two definitions of an inline
-// function, and the test would compare a thing with itself.
+// The CUDA toolkit's own host code for half, bfloat16 and the 8-bit floats, as functions of bits.
+// The toolkit defines the same global names as our headers, so it lives in a shared library with
+// hidden symbols (half_cuda_reference.cpp): in one program the linker could merge the two
+// definitions of an inline function, and the test would compare a thing with itself.
 #pragma once
 
 #include <cstdint>
@@ -43,5 +43,9 @@ struct Format {
 // The toolkit's.
 __attribute__((visibility("default"))) Format half();
 __attribute__((visibility("default"))) Format bfloat16();
+
+// e4m3 or e5m2 of a float, and back.
+__attribute__((visibility("default"))) std::uint8_t fp8_bits(float value, bool e5m2, bool saturate);
+__attribute__((visibility("default"))) float fp8_value(std::uint8_t bits, bool e5m2);
 
 } // namespace kg::cuda_reference

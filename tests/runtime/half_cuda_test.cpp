@@ -1,7 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Our half and bfloat16 against the CUDA toolkit's host code, bit for bit.
+// Our half, bfloat16 and 8-bit floats against the CUDA toolkit's host code, bit for bit.
+#include "primitives/fp8.h"
 #include "runtime/host/bfloat16.h"
 #include "runtime/host/half.h"
 #include "tests/runtime/half_format_table.h"
@@ -131,5 +132,27 @@ TEST(HalfCudaReference, IsNotOurs) {
   EXPECT_EQ(kg::cuda_reference::bfloat16().larger_nan(negative_zero, 0), negative_zero);
   EXPECT_NE(half_table().sum, kg::cuda_reference::half().sum);
 }
+
+// Floats of all kinds, 2^24 of them, and every 8-bit number.
+template <class T>
+void expect_as_cuda(bool e5m2) {
+  for (std::uint64_t i = 0; i >> 32 == 0; i += 255) {
+    const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(i));
+    for (const bool saturate : {false, true})
+      ASSERT_EQ(kg::narrowed<T>(value, saturate).bits,
+                kg::cuda_reference::fp8_bits(value, e5m2, saturate))
+          << value;
+  }
+  for (int bits = 0; bits < 256; ++bits) {
+    const float ours = kg::to_float(T{static_cast<std::uint8_t>(bits)});
+    const float cuda = kg::cuda_reference::fp8_value(static_cast<std::uint8_t>(bits), e5m2);
+    if (cuda != cuda)
+      ASSERT_NE(ours, ours) << bits;
+    else
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(ours), std::bit_cast<std::uint32_t>(cuda)) << bits;
+  }
+}
+TEST(Fp8Cuda, E4m3) { expect_as_cuda<kg::e4m3>(false); }
+TEST(Fp8Cuda, E5m2) { expect_as_cuda<kg::e5m2>(true); }
 
 } // namespace

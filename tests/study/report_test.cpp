@@ -58,6 +58,63 @@ TEST(StudyReport, ComparesAndRecommends) {
   EXPECT_THAT(text_of(record), ContainsRegex("512 +tiled or library +tiled\n"));
 }
 
+TEST(StudyReport, RegretIsOfRulesBesideTheFastestOfOurs) {
+  study::Record record = cubic(2);
+  for (study::Experiment& each : record.done) each.row.tags[perf::kAutomaticTag] = "tiled";
+  // At the second size naive takes a quarter of tiled's time.
+  record.done[3] = study::test::experiment(record.header.plan[3], 0.5 * std::pow(32, 3));
+  record.done[3].row.tags[perf::kAutomaticTag] = "tiled";
+  EXPECT_THAT(text_of(record), AllOf(ContainsRegex("\nautomatic +100.0 % +300.0 % +2 +0\n"),
+                                     ContainsRegex("\nalways naive +41.4 % +100.0 % +2 +0\n"),
+                                     ContainsRegex("\nalways tiled +100.0 % +300.0 % +2 +0\n"),
+                                     HasSubstr("automatic chooses for GPUs")));
+  record.done[4].row.verified = "wrong";
+  record.done[4].row.samples_ns.clear();
+  EXPECT_THAT(text_of(record), ContainsRegex("\nalways tiled +0.0 % +0.0 % +1 +1\n"));
+}
+
+TEST(StudyReport, ExponentsMayDifferByGroup) {
+  const study::Study& study = study::named("mlp");
+  const auto made = [&](double power) {
+    study::Record record;
+    record.header = study::test::header(1);
+    record.header.study = "mlp";
+    record.header.plan.clear();
+    record.header.points = study.points(study::completed(study, {}));
+    for (const study::Point& point : record.header.points) {
+      const study::Planned planned{point.case_id, "composed"};
+      if (record.find(planned)) continue; // the base, which is in each group
+      record.header.plan.push_back(planned);
+      record.done.push_back(study::test::experiment(
+          planned, 1e6 * std::pow(point.size, point.group == "dim" ? power : 1)));
+    }
+    return record;
+  };
+  EXPECT_EQ(exit_code(study, made(2), false), 0);
+  EXPECT_THAT(plain_text(study_sections(study, made(2))),
+              AllOf(ContainsRegex("composed, dim .*2.000 ± 0.000 .*2 ± 0.1 +pass"),
+                    ContainsRegex("composed, layers .*1.000 ± 0.000 .*1 ± 0.05 +pass")));
+  EXPECT_EQ(exit_code(study, made(1.5), false), 1);
+  EXPECT_THAT(plain_text(study_sections(study, made(1.5))),
+              ContainsRegex("composed, dim .*1.500 .* FAILED"));
+}
+
+TEST(StudyReport, ItemsPerSecondAreNotThoseOfTheExecutor) {
+  const study::Study& study = study::named("fps");
+  study::Record record;
+  record.header = study::test::header(1);
+  record.header.study = "fps";
+  record.header.plan.clear();
+  record.header.points = study.points(study::completed(study, {{"network", "resnet18"}}));
+  for (const char* variant : {"composed", "library"}) {
+    record.header.plan.push_back({record.header.points[0].case_id, variant});
+    record.done.push_back(study::test::experiment(record.header.plan.back(), 5e8));
+  }
+  EXPECT_THAT(plain_text(study_sections(study, record)),
+              AllOf(ContainsRegex("composed +2 +emulated"), ContainsRegex("library +2 +1.00"),
+                    Not(HasSubstr("Which to take"))));
+}
+
 TEST(StudyReport, CompileTimesHaveColumnsOfTheirOwn) {
   study::Record record = cubic();
   record.done[1].row.jit_ns = 2.5e6;

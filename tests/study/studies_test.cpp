@@ -34,13 +34,28 @@ TEST(Studies, HaveDistinctPointsThatNameCases) {
   for (const Study& study : studies()) {
     std::set<std::string> cases;
     for (const Point& point : points(study.name)) {
-      EXPECT_TRUE(cases.insert(point.case_id).second) << point.case_id;
+      // Groups may share a point: what each of them begins with.
+      EXPECT_TRUE(cases.insert(point.group + " " + point.case_id).second) << point.case_id;
       EXPECT_EQ(judge::dtype_of(point.case_id), "f32") << point.case_id;
       EXPECT_GT(point.size, 0) << point.case_id;
       EXPECT_FALSE(point.label.empty()) << point.case_id;
     }
     EXPECT_GE(cases.size(), 2u) << study.name;
   }
+}
+
+TEST(Studies, ModelsAreNamedByWhatRuns) {
+  const std::vector<Point> scaled = points("mlp", {{"dim", "8"}, {"batch", "4"}, {"to", "3"}});
+  ASSERT_EQ(scaled.size(), 12u);
+  EXPECT_EQ(scaled[0].case_id, "model.f32.mlp_dim8_layers4_batch4_training_steps2");
+  EXPECT_EQ(scaled[2].case_id, "model.f32.mlp_dim8_layers4_batch4_training_steps6");
+  EXPECT_EQ(scaled[11].case_id, "model.f32.mlp_dim24_layers4_batch4_training_steps2");
+  EXPECT_EQ(scaled[11].group, "dim");
+  EXPECT_THROW(points("mlp", {{"to", "2"}}), Error);
+  const std::vector<Point> networks = points("fps", {{"network", "resnet18"}, {"batch", "1,8"}});
+  ASSERT_EQ(networks.size(), 2u);
+  EXPECT_EQ(networks[1].case_id, "model.f32.resnet18_batch8_size224_nhwc_inference");
+  EXPECT_EQ(networks[1].size, 8);
 }
 
 TEST(Studies, SweepOverSizes) {
