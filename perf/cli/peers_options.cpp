@@ -15,7 +15,7 @@ void add_peers(CLI::App& app, Words& words) {
   add_rows(*peers, words);
   peers
       ->add_option("--peer", options.peers.names,
-                   "torch,torch_compile,jax, or modules of your own (docs/peers.md)")
+                   "torch,torch_compile,jax,jittor, or modules of your own (docs/peers.md)")
       ->delimiter(',')
       ->required();
   peers->add_option("--python", options.peers.python,

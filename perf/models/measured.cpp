@@ -35,21 +35,22 @@ double nanoseconds(models::Execution& execution, const Spec& spec) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// By operation, of one step.
+// By operation: those of a step, as often as a run has steps.
 nlohmann::json traced(models::Execution& execution, const Spec& spec) {
   struct Part {
     double calls = 0, ns = 0;
   };
   std::map<std::string, Part> parts;
   double whole = 0;
+  const auto repeats = static_cast<double>(spec.training ? spec.steps : 1);
   for (const Phase phase : phases_of(spec)) {
     const std::vector<double> ns = execution.run_timed(phase);
     const std::vector<models::Step> steps = execution.steps(phase);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       Part& part = parts[steps[i].op];
-      part.calls += 1;
-      part.ns += ns[i];
-      whole += ns[i];
+      part.calls += repeats;
+      part.ns += repeats * ns[i];
+      whole += repeats * ns[i];
     }
   }
   std::vector<std::pair<std::string, Part>> longest(parts.begin(), parts.end());

@@ -1,6 +1,6 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`check` and `work` are for `kernelgrade peers`; a model's name compares that model."""
+"""`check` and `work` are for `kernelgrade peers`; `triton` writes PTX; a model's name compares that model."""
 
 import sys
 
@@ -15,6 +15,10 @@ def main() -> None:
         from kernelgrade_peers import worker
 
         worker.main(words)
+    elif command == "triton":
+        from kernelgrade_peers import triton_kernels
+
+        triton_kernels.main(words)
     else:
         from kernelgrade_peers import compare_models
 

@@ -29,6 +29,7 @@ class Known(NamedTuple):
 PEERS = {
     "torch": Known("kernelgrade_peers.torch_peer", ("torch", "numpy", "safetensors")),
     "torch_compile": Known("kernelgrade_peers.torch_peer", ("torch", "numpy", "safetensors")),
+    "jittor": Known("kernelgrade_peers.jittor_peer", ("jittor", "numpy", "safetensors")),
     "jax": Known("kernelgrade_peers.jax_peer", ("jax", "numpy", "safetensors")),
 }
 
