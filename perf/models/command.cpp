@@ -138,6 +138,12 @@ void add_run(CLI::App& app, Options& options) {
   run->add_option("--layout", options.model.layout, "of images: nhwc or nchw")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Layout>{{"nhwc", Layout::nhwc}, {"nchw", Layout::nchw}}));
+  run->add_option(
+         "--batchnorms", options.model.batchnorms,
+         "of images, in inference: folded into the convolutions, or by running statistics, "
+         "as torchvision's files have them")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, models::Batchnorms>{
+          {"folded", models::Batchnorms::folded}, {"running", models::Batchnorms::running}}));
   run->add_option("--dtype", options.model.dtype, "of parameters and activations: f32, bf16 or f16")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Dtype>{
           {"f32", Dtype::f32}, {"bf16", Dtype::bf16}, {"f16", Dtype::f16}}));

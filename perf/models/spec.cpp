@@ -16,8 +16,11 @@ int depth_of(const std::string& name) {
 }
 
 models::Model made_for_images(const Spec& spec, models::Purpose purpose) {
-  const models::ImageConfig config{
-      .batch = spec.batch, .size = spec.size, .layout = spec.layout, .dtype = spec.dtype};
+  const models::ImageConfig config{.batch = spec.batch,
+                                   .size = spec.size,
+                                   .layout = spec.layout,
+                                   .batchnorms = spec.batchnorms,
+                                   .dtype = spec.dtype};
   const int depth = depth_of(spec.name);
   return depth == 0 ? models::alexnet(config, purpose) : models::resnet(depth, config, purpose);
 }

@@ -18,7 +18,8 @@ struct Spec {
   std::filesystem::path config = {}; // of a transformer: the file with its sizes
   std::int64_t batch = 1, sequence = 32, size = 224;
   Layout layout = Layout::nhwc;
-  Dtype dtype = Dtype::f32; // of parameters and activations
+  models::Batchnorms batchnorms = models::Batchnorms::folded; // of images, in inference
+  Dtype dtype = Dtype::f32;                                   // of parameters and activations
   bool training = false;
   std::int64_t steps = 1;    // of training, in one run
   std::int64_t generate = 0; // tokens behind each prompt; 0: none

@@ -96,6 +96,27 @@ TEST_F(ModelCommand, RunTimesImages) {
     EXPECT_THAT(out(), HasSubstr(word));
 }
 
+// As torchvision's files have them: running statistics, and how many batches they have seen.
+TEST_F(ModelCommand, WhatTrainingLeavesIsForInference) {
+  ASSERT_EQ(command({"run", "resnet18", "--size", "32", "--batch", "2", "--runs", "1", "--steps",
+                     "1", "--save-weights", file("w")}),
+            0)
+      << err();
+  models::SafetensorsReader reader(file("w"));
+  std::vector<models::NamedArray> arrays = {
+      {"bn1.num_batches_tracked", {1}, std::vector<std::int32_t>{1}}};
+  for (const auto& [name, stored] : reader.arrays())
+    arrays.push_back({name, stored.shape, reader.floats(name)});
+  models::write_safetensors(file("w"), arrays);
+  EXPECT_EQ(command({"run", "resnet18", "--size", "32", "--runs", "1", "--batchnorms", "running",
+                     "--weights", file("w")}),
+            0)
+      << err();
+  EXPECT_THAT(out(), HasSubstr("batchnorm"));
+  EXPECT_EQ(command({"run", "resnet18", "--size", "32", "--weights", file("w")}), 1);
+  EXPECT_THAT(err(), HasSubstr("conv1.bias"));
+}
+
 TEST_F(ModelCommand, StoredWeightsGiveTheSameOutputs) {
   ASSERT_EQ(command({"run", "mlp", "--batch", "4", "--dim", "8", "--layers", "2", "--runs", "1",
                      "--save-weights", file("w"), "--save-outputs", file("a")}),

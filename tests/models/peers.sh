@@ -31,6 +31,7 @@ judge() {
 }
 judge mlp --steps 10 --dim 128 --layers 4 --batch 64 --
 judge resnet50 --batch 2 --size 224 --
+judge resnet50 --batch 2 --size 64 --batchnorms running --
 judge alexnet --batch 2 --
 judge resnet18 --batch 4 --size 64 --steps 10 --
 judge alexnet --batch 1 --steps 2 --
