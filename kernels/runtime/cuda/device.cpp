@@ -77,7 +77,9 @@ const DeviceProperties& device_properties() {
   return found->second;
 }
 
-bool device_has_clusters() { return device_properties().compute_major >= 9; }
+bool device_has_clusters() {
+  return !device_unavailable_reason().empty() || device_properties().compute_major >= 9;
+}
 
 std::string device_unavailable_reason() {
   int count = 0;

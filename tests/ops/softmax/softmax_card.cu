@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 
+#include "runtime/clusters.h"
 #include "runtime/device.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
@@ -58,6 +59,7 @@ struct Run {
 
 std::vector<Variant> variants() {
   std::vector<Variant> result = variants_of(softmax::kVariants, Run{});
+  if (!device_has_clusters()) result.pop_back(); // cluster
   for (Variant& each : result) {
     const softmax::Variant variant = enumerator_of(softmax::kVariants, each.name);
     each.supports = [variant](const Problem& p) { return softmax::supports(variant, cols_of(p)); };
