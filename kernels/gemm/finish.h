@@ -70,56 +70,54 @@ __device__ __forceinline__ bool reads_c(const BasicProblem<T>& p) {
   return p.beta != 0; // beta = 0 does not look at C
 }
 
-// What is read of C, the bias and z, where the problem wants it.
-template <class T, int Count>
-struct Beside {
-  StoredPack<T, Count> c, bias, z;
-};
-
-template <class T, int Count>
-__device__ __forceinline__ StoredPack<T, Count> bias_of(const BasicProblem<T>& p,
-                                                        std::int64_t pack) {
-  return adds_bias(p.epilogue) ? load_stored<T, Count>(p.bias, pack, p.n) : StoredPack<T, Count>{};
-}
-
 // Count neighbouring elements of a row of product number `product`, the row's pack number `pack`,
-// from their sums and what is beside them. Count > 1: the rows of C and z, and the bias, begin at a
-// multiple of 16 bytes.
-template <int Count, class T>
+// from their sums and what is beside them, packs that `beside` gives where they are wanted. Count >
+// 1: the rows of C and z, and the bias, begin at a multiple of 16 bytes.
+template <int Count, class T, class Beside>
 __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t product,
                                        std::int64_t row, std::int64_t pack, Floats<Count> value,
-                                       const Beside<T, Count>& beside) {
+                                       const Beside& beside) {
   KG_UNROLL
   for (int e = 0; e < Count; ++e) value.value[e] *= p.alpha;
   if (reads_c(p)) {
-    const Floats<Count> old = widened(beside.c);
+    const Floats<Count> old = widened(beside.c());
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] = fmaf(p.beta, old.value[e], value.value[e]);
   }
   if (adds_bias(p.epilogue)) {
-    const Floats<Count> bias = widened(beside.bias);
+    const Floats<Count> bias = widened(beside.bias());
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] += bias.value[e];
     if (p.z != nullptr)
       store_pack<T, Count, Store::wide>(row_of_z(p, product, row), pack, p.n, value);
     activate<T>(p.epilogue, value);
   } else if (differentiates(p.epilogue)) {
-    differentiate<T>(p.epilogue, widened(beside.z), value);
+    differentiate<T>(p.epilogue, widened(beside.z()), value);
   }
   store_pack<T, Count, Store::wide>(row_of_c(p, product, row), pack, p.n, value);
 }
 
-// The same of a pack by itself, all of whose loads are under way before one is waited for.
+// What is beside a pack, loaded when it is wanted.
+template <class T, int Count>
+struct LoadedBeside {
+  const BasicProblem<T>& p;
+  std::int64_t product, row, pack;
+  __device__ __forceinline__ StoredPack<T, Count> c() const {
+    return load_stored<T, Count>(row_of_c(p, product, row), pack, p.n);
+  }
+  __device__ __forceinline__ StoredPack<T, Count> bias() const {
+    return load_stored<T, Count>(p.bias, pack, p.n);
+  }
+  __device__ __forceinline__ StoredPack<T, Count> z() const {
+    return load_stored<T, Count>(row_of_z(p, product, row), pack, p.n);
+  }
+};
+
 template <int Count, class T>
 __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t product,
                                        std::int64_t row, std::int64_t pack,
                                        const Floats<Count>& value) {
-  Beside<T, Count> beside{};
-  if (reads_c(p)) beside.c = load_stored<T, Count>(row_of_c(p, product, row), pack, p.n);
-  beside.bias = bias_of<T, Count>(p, pack);
-  if (differentiates(p.epilogue))
-    beside.z = load_stored<T, Count>(row_of_z(p, product, row), pack, p.n);
-  finish<Count>(p, product, row, pack, value, beside);
+  finish<Count>(p, product, row, pack, value, LoadedBeside<T, Count>{p, product, row, pack});
 }
 
 // The same of a part of k, product and part being `part`: the sums as they are, packs whole.

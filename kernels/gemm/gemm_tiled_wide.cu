@@ -196,6 +196,24 @@ __device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b
   ptx::cp_async_wait_all(); // for others to use the shared memory, behind a barrier
 }
 
+// Puts kRowsAtOnce rows of the block's sums, from `first` on, into shared memory.
+__device__ __forceinline__ void put_rows(const WideSum& sum, const WidePlace& own, int first,
+                                         float* rows) {
+  __syncthreads();
+  KG_UNROLL
+  for (int i = 0; i < kWideTile.thread_m; ++i) {
+    if (i / kQuad * kRowsAtOnce != first) continue;
+    KG_UNROLL
+    for (int j = 0; j < kWideTile.thread_n; j += kQuad) {
+      const float4 quad = float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
+      float* const to =
+          rows + (own.row + i % kQuad) * kWideTile.n + own.column + j / kQuad * kBetweenQuads;
+      ptx::store_shared(reinterpret_cast<float4*>(to), quad);
+    }
+  }
+  __syncthreads();
+}
+
 // Rows and columns begin at multiples of 16 bytes and have no part of these.
 template <bool kTransposeA, bool kTransposeB>
 __global__ void __launch_bounds__(kWideTile.threads(), 1)
@@ -219,23 +237,14 @@ __global__ void __launch_bounds__(kWideTile.threads(), 1)
     multiply_wide(p.k, a, b, own, sum);
   }
 
-  for (int first = 0; first < rows; first += kRowsAtOnce) {
-    __syncthreads();
-    KG_UNROLL
-    for (int i = 0; i < kWideTile.thread_m; ++i) {
-      if (i / kQuad * kRowsAtOnce != first) continue;
-      KG_UNROLL
-      for (int j = 0; j < kWideTile.thread_n; j += kQuad) {
-        const float4 quad = float4{sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
-        float* const to =
-            shared + (own.row + i % kQuad) * kWideTile.n + own.column + j / kQuad * kBetweenQuads;
-        ptx::store_shared(reinterpret_cast<float4*>(to), quad);
-      }
-    }
-    __syncthreads();
-    constexpr RowsOfTile kRows{kWideTile.n, kWideTile.n, kWideTile.threads()};
-    write_rows<kRows, kQuad>(p, product, row0 + first, column0,
-                             rows - first < kRowsAtOnce ? rows - first : kRowsAtOnce, shared);
+  constexpr RowsOfTile kRows{kWideTile.n, kWideTile.n, kWideTile.threads()};
+  using Writer = RowWriter<kRows, kQuad, float>;
+  Writer writer(p, product, row0, column0, rows);
+  KG_ROLLED
+  for (int first = 0; first < rows; first += Writer::kStep) {
+    if (first % kRowsAtOnce == 0) put_rows(sum, own, first, shared);
+    const int row = first + Writer::first_row();
+    writer.write(row, shared + row % kRowsAtOnce * kRows.pitch);
   }
 }
 

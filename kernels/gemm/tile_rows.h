@@ -35,68 +35,85 @@ struct RowsOfTile {
   int columns, pitch, threads;
 };
 
-// A thread's packs of z, or of C where no z is read, some rows ahead of the one that it finishes:
-// of memory's latency a row's arithmetic hides little.
-template <class T, int kCount, int kStep>
-class RowsAhead {
+// How a thread writes rows of a tile, of which `rows` exist, to C, one after the other: by packs of
+// kCount, always the same of a row. Its packs of z, or of C where no z is read, are loaded some
+// rows ahead of the one that it finishes, for a row's arithmetic hides little of memory's latency;
+// that of the bias once.
+template <RowsOfTile kRows, int kCount, class T>
+class RowWriter {
+  using Stored = StoredPack<T, kCount>;
+  static constexpr int kPacks = kRows.columns / kCount;
   static constexpr int kAhead = 4;
+  static_assert(kRows.threads % kPacks == 0, "a thread has one pack of each of its rows");
 
  public:
-  __device__ __forceinline__ RowsAhead(const BasicProblem<T>& p, std::int64_t product,
-                                       std::int64_t row0, std::int64_t pack, int row, int rows)
-      : n_(p.n), pack_(pack), rows_(rows), wanted_(reads_c(p) || differentiates(p.epilogue)) {
-    leading_ = differentiates(p.epilogue) ? p.ldz : p.ldc;
+  static constexpr int kStep = kRows.threads / kPacks; // rows between those of a thread
+
+  __device__ __forceinline__ RowWriter(const BasicProblem<T>& p, std::int64_t product,
+                                       std::int64_t row0, std::int64_t column0, int rows)
+      : p_(p), product_(product), row0_(row0), in_row_(static_cast<int>(threadIdx.x) % kPacks),
+        pack_(column0 / kCount + in_row_), rows_(pack_ * kCount < p.n ? rows : 0),
+        reads_(reads_c(p) || differentiates(p.epilogue)) {
+    if (adds_bias(p.epilogue)) bias_ = load_stored<T, kCount>(p.bias, pack_, p.n);
+    const int row = first_row();
     next_ = differentiates(p.epilogue) ? row_of_z(p, product, row0 + row)
                                        : row_of_c(p, product, row0 + row);
     KG_UNROLL
-    for (int i = 0; i < kAhead; ++i) load(row + i * kStep, packs_[i]);
+    for (int i = 0; i < kAhead; ++i) load(row + i * kStep, ahead_[i]);
   }
-  // That of `row`; the next of these calls is for the next row of the thread.
-  __device__ __forceinline__ StoredPack<T, kCount> take(int row) {
-    const StoredPack<T, kCount> taken = packs_[0];
-    if (wanted_) {
-      KG_UNROLL
-      for (int i = 0; i + 1 < kAhead; ++i) packs_[i] = packs_[i + 1];
-    }
-    load(row + kAhead * kStep, packs_[kAhead - 1]);
-    return taken;
+  __device__ __forceinline__ static int first_row() {
+    return static_cast<int>(threadIdx.x) / kPacks;
+  }
+  // The thread's next row, number `row` of the tile, whose sums begin at `sums`.
+  __device__ __forceinline__ void write(int row, const float* sums) {
+    if (row >= rows_) return;
+    finish<kCount>(p_, product_, row0_ + row, pack_,
+                   sums_at<kCount>(sums + in_row_ * kCount, in_row_), Beside{*this, row});
+    if (!reads_) return;
+    KG_UNROLL
+    for (int i = 0; i + 1 < kAhead; ++i) ahead_[i] = ahead_[i + 1];
+    load(row + kAhead * kStep, ahead_[kAhead - 1]);
   }
 
  private:
-  __device__ __forceinline__ void load(int row, StoredPack<T, kCount>& to) {
-    if (wanted_ && row < rows_) to = load_stored<T, kCount>(next_, pack_, n_);
-    next_ += kStep * leading_;
+  struct Beside {
+    const RowWriter& of;
+    int row;
+    __device__ __forceinline__ Stored c() const {
+      return differentiates(of.p_.epilogue)
+                 ? load_stored<T, kCount>(row_of_c(of.p_, of.product_, of.row0_ + row), of.pack_,
+                                          of.p_.n)
+                 : of.ahead_[0];
+    }
+    __device__ __forceinline__ Stored bias() const { return of.bias_; }
+    __device__ __forceinline__ Stored z() const { return of.ahead_[0]; }
+  };
+
+  __device__ __forceinline__ void load(int row, Stored& to) {
+    if (reads_ && row < rows_) to = load_stored<T, kCount>(next_, pack_, p_.n);
+    next_ += kStep * (differentiates(p_.epilogue) ? p_.ldz : p_.ldc);
   }
 
-  StoredPack<T, kCount> packs_[kAhead] = {};
-  const T* next_;
-  std::int64_t leading_, n_, pack_;
+  const BasicProblem<T>& p_;
+  std::int64_t product_, row0_;
+  int in_row_;
+  std::int64_t pack_;
   int rows_;
-  bool wanted_;
+  bool reads_;
+  Stored bias_{}, ahead_[kAhead] = {};
+  const T* next_;
 };
 
-// Writes `rows` of them to C by packs of kCount.
+// Writes rows of a tile, kRows.pitch floats apart in shared memory, to C.
 template <RowsOfTile kRows, int kCount, class T>
 __device__ __forceinline__ void write_rows(const BasicProblem<T>& p, std::int64_t product,
                                            std::int64_t row0, std::int64_t column0, int rows,
                                            const float* sums) {
-  constexpr int kPacks = kRows.columns / kCount, kStep = kRows.threads / kPacks;
-  static_assert(kRows.threads % kPacks == 0, "a thread has one pack of each of its rows");
-  const int in_row = static_cast<int>(threadIdx.x) % kPacks;
-  const std::int64_t pack = column0 / kCount + in_row;
-  int row = static_cast<int>(threadIdx.x) / kPacks;
-  if (pack * kCount >= p.n || row >= rows) return;
-  Beside<T, kCount> beside{};
-  beside.bias = bias_of<T, kCount>(p, pack);
-  RowsAhead<T, kCount, kStep> ahead(p, product, row0, pack, row, rows);
+  using Writer = RowWriter<kRows, kCount, T>;
+  Writer writer(p, product, row0, column0, rows);
   KG_ROLLED
-  for (; row < rows; row += kStep) {
-    beside.c = beside.z = ahead.take(row);
-    if (reads_c(p) && differentiates(p.epilogue))
-      beside.c = load_stored<T, kCount>(row_of_c(p, product, row0 + row), pack, p.n);
-    finish<kCount>(p, product, row0 + row, pack,
-                   sums_at<kCount>(sums + row * kRows.pitch + in_row * kCount, in_row), beside);
-  }
+  for (int row = Writer::first_row(); row < rows; row += Writer::kStep)
+    writer.write(row, sums + row * kRows.pitch);
 }
 
 // The same of a part of k.
