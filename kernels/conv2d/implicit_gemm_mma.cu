@@ -255,11 +255,9 @@ MmaTiles tiles_of_mma(const Problem<T>& p) {
   const std::int64_t least = std::min(of_square, of_narrow);
   if (has_wide_tiles() && g.depth() >= kLeastDepthOfWide && 2 * rounds(MmaTiles::wide) <= least)
     return MmaTiles::wide;
-  // Of as many rounds the tiles that have fewer channels too many, else those that read less.
-  const auto padded = [&](int extent) { return div_up(g.group_outputs(), extent) * extent; };
-  const bool less = padded(kNarrow.n) < padded(gemm::kMma.n);
-  return of_narrow < of_square || (of_narrow == of_square && less) ? MmaTiles::narrow
-                                                                   : MmaTiles::square;
+  // Of as many rounds square tiles: of a small problem they are more blocks, which load side by
+  // side.
+  return of_narrow < of_square ? MmaTiles::narrow : MmaTiles::square;
 }
 
 template <class T>

@@ -196,7 +196,7 @@ KG_OWN_TEST(TilesByRounds) {
                                       .tiles = tiles});
     };
     EXPECT_EQ(of(256 * sms, 64, 8), MmaTiles::narrow);
-    EXPECT_EQ(of(256, 64, 8), MmaTiles::narrow) << "as many rounds, and less padding";
+    EXPECT_EQ(of(256, 64, 8), MmaTiles::square) << "as many rounds";
     EXPECT_EQ(of(128 * sms, 128, 8), MmaTiles::square) << "as many rounds";
     EXPECT_EQ(of(256, 128, 8), MmaTiles::square);
     EXPECT_EQ(of(128 * sms, 256, 2048), wide);
