@@ -105,7 +105,7 @@ install_nvdisasm() {
 # Lets kernelgrade know of what install_nvdisasm installed.
 use_nvdisasm() {
   local found
-  found=$(nvdisasm_of_pypi)
+  found=$(nvdisasm_of_pypi) || true # none, where PATH has one
   [[ -z $found ]] || export KERNELGRADE_NVDISASM=$PWD/$found
 }
 
