@@ -40,6 +40,7 @@
 #include "primitives/pack.h"
 #include "primitives/row.h"
 #include "ptx/store_shared.h"
+#include "runtime/device.h"
 
 namespace kg::conv2d_backward {
 
@@ -219,8 +220,17 @@ constexpr TileOfWeights kMmaWeights{
 constexpr TileOfWeights kFewWeights{
     .outputs = kFewOutputs.m, .elements = kFewOutputs.n, .depth = gemm::kDepth<f16>, .blocks = 2};
 
-// Whether tiles of few output channels pad less.
+// Of slices and tables, whose place the rows take that each_half hands on.
+constexpr std::size_t shared_bytes_of_packs(const gemm::MmaTile& tile) {
+  const std::size_t tables = 2 * kMmaThreads * sizeof(conv2d::Start);
+  const std::size_t half = gemm::kWarpExtent * tile.pitch() * sizeof(float);
+  return std::max<std::size_t>(tile.shared_bytes() + tables, half);
+}
+
+// Whether tiles of few output channels pad less, and the device has their shared memory.
 bool few_outputs_pay(const Geometry& g) {
+  if (device_properties().shared_bytes_per_block_optin < shared_bytes_of_packs(kFewOutputs))
+    return false;
   const auto padded = [&](const TileOfWeights& tile) {
     return div_up(g.group_outputs(), tile.outputs) * tile.outputs *
            (div_up(g.depth(), tile.elements) * tile.elements);
@@ -238,12 +248,9 @@ void launch_tiles(const Problem<T>& p, bool packs_of_dy, Stream& stream) {
 template <class T, bool kFew>
 void launch_packs(const Problem<T>& p, Stream& stream) {
   constexpr gemm::MmaTile kTile = kFew ? kFewOutputs : gemm::kMma;
-  constexpr std::size_t kTables = 2 * kMmaThreads * sizeof(conv2d::Start);
-  // The rows that each_half hands on take the place of all that.
-  constexpr std::size_t kHalf = gemm::kWarpExtent * kTile.pitch() * sizeof(float);
   run_parts(weight_tiles_packs<T, kFew>, p,
             weight_tiles_of(p.geometry, kFew ? kFewWeights : kMmaWeights), kMmaThreads,
-            std::max(kTile.shared_bytes() + kTables, kHalf), stream);
+            shared_bytes_of_packs(kTile), stream);
 }
 
 } // namespace
