@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/counters/kernels.h"
 
+#include "ptx/cluster.h"
 #include "ptx/cp_async.h"
 #include "ptx/ldmatrix.h"
 #include "ptx/mma.h"
@@ -147,6 +148,15 @@ __global__ void one_half_shuffles(const float* x, float* y) {
     value += x[threadIdx.x + 32];
   }
   y[threadIdx.x] = value;
+}
+
+__global__ void meet_in_clusters(float* y) {
+  float* const numbers = dynamic_shared<float>();
+  numbers[threadIdx.x] = static_cast<float>(threadIdx.x);
+  ptx::cluster_sync();
+  float number = numbers[threadIdx.x];
+  for (int round = 0; round < 5; ++round) number = __shfl_xor_sync(~0u, number, 1);
+  y[thread_number()] = number;
 }
 
 __global__ void copy_async(const float4* x, float4* y, int pitch) {

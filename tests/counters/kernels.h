@@ -56,6 +56,9 @@ __global__ void half_warps(const float* x, float* y);
 // The upper half-warp reads, and reads again after a shuffle of its own; the lower one only reads.
 __global__ void one_half_shuffles(const float* x, float* y);
 
+// What the neighbour left in shared memory, by five shuffles, behind a barrier of the cluster.
+__global__ void meet_in_clusters(float* y);
+
 // 16 bytes per thread by asynchronous copies, rows of four such 64 or 80 bytes apart.
 __global__ void copy_async(const float4* x, float4* y, int pitch);
 

@@ -47,6 +47,22 @@ TEST_P(Counters, EveryRunCountsTheSame) {
   EXPECT_EQ(text(counted(transpose_padded, config, x.data(), y.data())), first);
 }
 
+// The blocks of a cluster and their threads are gone before the next cluster begins, which may find
+// its stacks where their shared memory was.
+TEST_P(Counters, ClustersBehindOneAnother) {
+  constexpr unsigned kBlocks = 128, kWarps = 2;
+  const auto y = buffer<float>(kBlocks * kWarps * 32);
+  const LaunchConfig config{
+      .grid = kBlocks, .block = kWarps * 32, .shared_bytes = kWarps * 32 * 4, .cluster = 2};
+  const Launch launch = counted(meet_in_clusters, config, y.data());
+  for (const Access access : {Access::load, Access::store}) {
+    const Site shared = total(launch, Memory::shared, access);
+    EXPECT_EQ(shared.requests, kBlocks * kWarps);
+    EXPECT_EQ(shared.lanes, kBlocks * kWarps * 32);
+  }
+  EXPECT_EQ(text(counted(meet_in_clusters, config, y.data())), text(launch));
+}
+
 // Loads up to the next store, update or meeting of the thread are one round trip.
 TEST_P(Counters, RoundTrips) {
   const auto x = buffer<float>(4096);

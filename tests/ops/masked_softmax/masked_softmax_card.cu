@@ -130,15 +130,9 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) {
       return masked_softmax::supports(variant, cols_of(p));
     };
-    if (variant == masked_softmax::Variant::cluster) {
-      // Each block is a thread of the host's: few of them.
+    // Each block is a thread of the host's: few of them.
+    if (variant == masked_softmax::Variant::cluster)
       each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
-      // Where it is what runs by itself. Of the host's short rows its costs would differ from run
-      // to run: when blocks of a cluster meet depends on what ran before.
-      each.listed = [](const Problem& p) {
-        return cols_of(p) >= masked_softmax::kAutomaticClusterCols;
-      };
-    }
   }
   return result;
 }

@@ -65,13 +65,8 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) { return softmax::supports(variant, cols_of(p)); };
     each.accurate = variant != softmax::Variant::naive;
     if (variant == softmax::Variant::naive) each.sequence = cols_of;
-    if (variant == softmax::Variant::cluster) {
-      // Each block is a thread of the host's: few of them.
+    if (variant == softmax::Variant::cluster) // each block is a thread of the host's: few of them
       each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
-      // Where it is what runs by itself. Of the host's short rows its costs would differ from run
-      // to run: when blocks of a cluster meet depends on what ran before.
-      each.listed = [](const Problem& p) { return cols_of(p) >= softmax::kAutomaticClusterCols; };
-    }
   }
   return result;
 }

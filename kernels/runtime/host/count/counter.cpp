@@ -75,6 +75,7 @@ void Counter::launch_ended(const host::LaunchContext& launch, const std::excepti
   counted_ = {};
   read_.clear();
   written_.clear();
+  for (const auto& [block, state] : blocks_) addresses_.remove(state->shared); // that did not end
   blocks_.clear();
   recent_.fill({});
   by_key_.clear();
@@ -87,11 +88,9 @@ void Counter::launch_ended(const host::LaunchContext& launch, const std::excepti
 
 void Counter::block_began(host::Block& block) {
   auto& state = blocks_[&block];
-  if (!state) {
-    state = std::make_unique<BlockState>();
-    of_launch_.push_back(number(block.shared_memory()));
-    addresses_.add(of_launch_.back(), host::kSharedBytesOptIn, Memory::shared);
-  }
+  if (!state) state = std::make_unique<BlockState>();
+  state->shared = number(block.shared_memory());
+  addresses_.add(state->shared, host::kSharedBytesOptIn, Memory::shared);
   if (state->os_thread != &threadIdx) add_shared_variables();
   state->os_thread = &threadIdx;
   state->history.fill(next_meeting(*state));
@@ -120,6 +119,8 @@ void Counter::block_ended(host::Block& block) {
   counted_.block_read += block_read_.size();
   block_read_.clear();
   state.round_trips.fill({});
+  // Those of a cluster are gone before the launch is over, and others' stacks may lie there then.
+  addresses_.remove(std::exchange(state.shared, 0));
   block.observed = nullptr;
 }
 

@@ -106,6 +106,7 @@ class Counter final : public host::Observer {
     std::vector<std::unique_ptr<InstructionInBlock>> instructions;      // by Instruction::index
     std::array<std::vector<InstructionInBlock*>, host::kMaxWarps> open; // with open requests
     const void* os_thread = nullptr; // whose shared variables are known
+    std::uintptr_t shared = 0;       // where the memory of a block that runs begins; else 0
     std::array<RoundTrips, host::kMaxThreads> round_trips{};
   };
 
@@ -128,7 +129,7 @@ class Counter final : public host::Observer {
 
   AddressSpace addresses_;
   bool merged_ = false;
-  std::vector<std::uintptr_t> of_launch_; // shared memory among the addresses, of this launch only
+  std::vector<std::uintptr_t> of_launch_; // addresses of shared variables, of this launch only
   Launch counted_;
   SectorSet read_;
   SectorSet written_;
