@@ -18,8 +18,8 @@ namespace kg {
 __device__ __forceinline__ float to_float(e5m2 value) {
   return to_float(__ushort_as_half(static_cast<unsigned short>(value.bits << 8)));
 }
-// The bits where f32 has them are the number with an exponent that is 120 too small, which a
-// product mends, of subnormal ones, too.
+// The bits, moved to where f32 has its own, are the number with an exponent that is 120 too small;
+// a product by 2^120 corrects that, of subnormal numbers, too.
 __device__ __forceinline__ float to_float(e4m3 value) {
   const unsigned magnitude = value.bits & 0x7Fu, sign = (value.bits & 0x80u) << 24;
   const float number = __uint_as_float(sign | magnitude << 20) * 0x1p120F;

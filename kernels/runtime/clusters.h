@@ -6,9 +6,9 @@
 
 namespace kg {
 
-// On a GPU from compute capability 9.0 on; where there is none, as if there were such a one. The
-// host backend's virtual device has clusters though it is an 8.0 otherwise, but not where it runs
-// what nvcc compiled (kernels/runtime/ptx).
+// A GPU has them from compute capability 9.0 on; a machine without a GPU counts as one that has.
+// The host's virtual device has them, too, though it is an 8.0 otherwise, except where it runs what
+// nvcc compiled for less than 9.0 (kernels/runtime/ptx).
 bool device_has_clusters();
 
 } // namespace kg

@@ -10,6 +10,7 @@
 #include "runtime/ptx/variables.h"
 
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <deque>
 #include <dlfcn.h>
@@ -59,6 +60,18 @@ class Library {
                                  "with nvcc -fatbin for a virtual architecture as well");
   }
 
+  // A folder is compiled for one architecture: the first module's, ".target sm_90a".
+  int architecture() const {
+    constexpr std::string_view kTarget = ".target sm_";
+    const std::string_view ptx = texts_.front().ptx;
+    const std::size_t at = ptx.find(kTarget);
+    int found = 0;
+    if (at != std::string_view::npos)
+      std::from_chars(ptx.data() + at + kTarget.size(), ptx.data() + ptx.size(), found);
+    require(found != 0, texts_.front().name + " names no architecture (.target sm_...)");
+    return found;
+  }
+
   LoadedKernel load(const char* name) {
     const auto found = where_.find(std::string_view(name));
     if (found == where_.end())
@@ -100,8 +113,13 @@ class Library {
 
 // A folder's kernels, and what was found of those that were launched.
 struct Opened {
-  std::unique_ptr<Library> library; // once a launch asks for it
+  std::unique_ptr<Library> library; // once somebody asks for it
   std::map<const void*, std::optional<LoadedKernel>> known;
+
+  Library& library_of(const std::string& folder) {
+    if (!library) library = std::make_unique<Library>(folder);
+    return *library;
+  }
 };
 
 // What launches run. A test that goes to and fro between two folders opens each but once.
@@ -169,6 +187,12 @@ void use(const std::string& folder) {
 
 bool enabled() { return chosen().enabled; }
 
+int architecture() {
+  Chosen& now = chosen();
+  const std::lock_guard lock(now.mutex);
+  return now.opened[now.folder].library_of(now.folder).architecture();
+}
+
 std::optional<LoadedKernel> find(const void* kernel) {
   Chosen& now = chosen();
   const std::lock_guard lock(now.mutex);
@@ -184,8 +208,7 @@ std::optional<LoadedKernel> find(const void* kernel) {
     require(!name.empty(),
             "a kernel without a visible name has no PTX: link the program with -rdynamic (CMake: "
             "ENABLE_EXPORTS)");
-    if (!opened.library) opened.library = std::make_unique<Library>(now.folder);
-    loaded = opened.library->load(info.dli_sname);
+    loaded = opened.library_of(now.folder).load(info.dli_sname);
   }
   opened.known.emplace(kernel, loaded);
   return loaded;

@@ -41,6 +41,9 @@ void use(const std::string& folder);
 // Whether there is such a folder.
 bool enabled();
 
+// What its kernels are compiled for, where enabled: 80, 90. Throws Error where the folder has none.
+int architecture();
+
 // What to launch in the place of a kernel of this program, where enabled. Nothing where the kernel
 // was compiled at run time, which is no fat binary's. Throws Error where the folder holds no such
 // kernel, or where it holds an instruction that is not executed.
