@@ -13,10 +13,6 @@
 
 namespace kg::masked_softmax {
 
-// In front of the slice: a maximum and a sum per warp, then the two of the block.
-inline constexpr int kClusterScratchFloats = 2 * kMaxWarps + kPackElements<float>;
-inline constexpr std::size_t kClusterScratch = kClusterScratchFloats * sizeof(float);
-
 template <Form form, class T, int Count>
 __global__ void __launch_bounds__(kClusterThreads)
     cluster_per_row(Problem<T> problem, unsigned blocks, std::int64_t slice) {

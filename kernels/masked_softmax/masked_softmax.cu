@@ -152,7 +152,7 @@ bool supports(Variant variant, std::int64_t cols) {
   case Variant::warp: return cols <= kWarpMaxCols;
   case Variant::block:
     return shared_bytes(cols) <= device_properties().shared_bytes_per_block_optin;
-  case Variant::cluster: return cluster_holds(cols, kClusterScratch);
+  case Variant::cluster: return cluster_holds(cols);
   case Variant::automatic:
   case Variant::naive: break;
   }

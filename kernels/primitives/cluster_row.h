@@ -9,6 +9,7 @@
 // Rows beyond 8 such slices have longer ones; 8 blocks are what a cluster has on every device.
 #pragma once
 
+#include "primitives/block.h"
 #include "primitives/stored_pack.h"
 #include "primitives/warp.h"
 #include "ptx/cluster.h"
@@ -30,6 +31,10 @@ inline constexpr int kClusterThreads = 1024;
 template <int Count>
 inline constexpr int kClusterInFlight = Count == 1 ? 8 : 4;
 
+// Floats in front of a slice, for two reductions: one of each per warp, then the block's two.
+inline constexpr int kClusterScratchFloats = 2 * kMaxWarps + kPackElements<float>;
+inline constexpr std::size_t kClusterScratch = kClusterScratchFloats * sizeof(float);
+
 // How a row is cut.
 struct ClusterRow {
   int blocks;
@@ -50,11 +55,10 @@ constexpr ClusterRow cluster_row(std::int64_t cols, int count, std::size_t eleme
   return {blocks, slice, threads, static_cast<std::size_t>(slice * pack)};
 }
 
-// Whether clusters can do rows of this length, whatever their type; `scratch` bytes are needed
-// beside a slice.
-inline bool cluster_holds(std::int64_t cols, std::size_t scratch) {
+// Whether clusters can do rows of this length, whatever their type.
+inline bool cluster_holds(std::int64_t cols) {
   return cols >= kClusterMinCols && device_has_clusters() &&
-         scratch + cluster_row(cols, 1, sizeof(float)).bytes + kPackBytes <=
+         kClusterScratch + cluster_row(cols, 1, sizeof(float)).bytes + kPackBytes <=
              device_properties().shared_bytes_per_block_optin;
 }
 

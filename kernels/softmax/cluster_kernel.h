@@ -22,10 +22,6 @@
 
 namespace kg::softmax {
 
-// In front of the slice: a maximum and a sum per warp, then the two of the block.
-inline constexpr int kClusterScratchFloats = 2 * kMaxWarps + kPackElements<float>;
-inline constexpr std::size_t kClusterScratch = kClusterScratchFloats * sizeof(float);
-
 template <Kind kind, class T, int Count>
 __global__ void __launch_bounds__(kClusterThreads)
     cluster_per_row(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,

@@ -151,7 +151,7 @@ std::string_view name(Variant variant) {
 bool supports(Variant variant, std::int64_t cols) {
   switch (variant) {
   case Variant::warp: return cols <= kWarpMaxCols;
-  case Variant::cluster: return cluster_holds(cols, kClusterScratch);
+  case Variant::cluster: return cluster_holds(cols);
   default: return true;
   }
 }

@@ -5,23 +5,8 @@
 # faults.sh KERNELGRADE SOURCE: what frameworks do wrong stands in every table and file as a failure of theirs, and what is missing is said.
 # Needs a Python and none of the frameworks.
 set -euo pipefail
-kernelgrade=$1
-source=$2
-export PYTHONPATH=$source/tests/peers KERNELGRADE_PYTHON=${KERNELGRADE_PYTHON:-python3}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-fail() {
-  echo "faults.sh: $1"
-  cat "$folder/out" "$folder/err"
-  exit 1
-}
-# runs CODE ARGUMENT...: it must end with that code.
-runs() {
-  local code=0
-  "$kernelgrade" "${@:2}" >"$folder/out" 2>"$folder/err" || code=$?
-  [[ $code == "$1" ]] || fail "exit code $code in place of $1 of: ${*:2}"
-}
-has() { grep -q -- "$1" "$folder/$2" || fail "no '$1' in $2"; }
+# shellcheck source=tests/peers/runs.sh
+source "$(dirname "$0")/runs.sh"
 
 case=softmax.f32.rows32_cols512
 bad=(wrong later short misnamed crash hang throws unsupported)

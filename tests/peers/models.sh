@@ -5,23 +5,8 @@
 # models.sh KERNELGRADE SOURCE: a whole model as a case of other frameworks: the weights that it gets suffice, a wrong output is shown as such,
 # and so is a model that there is not. Needs a Python and none of the frameworks.
 set -euo pipefail
-kernelgrade=$1
-source=$2
-export PYTHONPATH=$source/tests/peers KERNELGRADE_PYTHON=${KERNELGRADE_PYTHON:-python3}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-fail() {
-  echo "models.sh: $1"
-  cat "$folder/out" "$folder/err"
-  exit 1
-}
-# runs CODE ARGUMENT...: it must end with that code.
-runs() {
-  local code=0
-  "$kernelgrade" "${@:2}" >"$folder/out" 2>"$folder/err" || code=$?
-  [[ $code == "$1" ]] || fail "exit code $code in place of $1 of: ${*:2}"
-}
-has() { grep -q -- "$1" "$folder/$2" || fail "no '$1' in $2"; }
+# shellcheck source=tests/peers/runs.sh
+source "$(dirname "$0")/runs.sh"
 
 shape=mlp_dim8_layers3_batch64_inference
 runs 1 peers --op model --shape $shape --peer fake_right,fake_wrong,fake_unsupported --processes 1 --source-id test --json "$folder/peers.json"

@@ -270,6 +270,7 @@ void add_masked_rows(std::vector<Sample>& samples, Dtype dtype, std::int64_t col
   for (const std::int64_t row : {1, 2, 3, 4, 7}) std::fill_n(&keep[at(row, 0)], cols, 0);
   keep[at(2, 0)] = keep[at(3, cols - 1)] = keep[at(4, cols / 2)] = 1;
   std::vector<double> x = logits(dtype, kRows * cols);
+  x[at(2, 0)] = x[at(3, cols - 1)] = -2000; // where the exponential of its negative is infinite
   for (const char* const fill : {"masked", "masked and -inf"}) {
     samples.push_back(sample(dtype, fill, rows_cols(kRows, cols, "boolean"), x));
     samples.back().inputs["keep"] = values(Dtype::i8, keep);
