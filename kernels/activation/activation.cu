@@ -81,15 +81,6 @@ void launch_variant(const T* x, T* y, std::int64_t n, Variant variant, Stream& s
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(Function function, const T* x, T* y, std::int64_t n, Variant variant, Stream& stream) {
   require_extent("activation: n", n);

@@ -98,15 +98,6 @@ void launch_function(Function function, const T* x, const T* dy, T* dx, std::int
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(Function function, const T* x, const T* dy, T* dx, std::int64_t n, Variant variant,
             Stream& stream) {

@@ -24,15 +24,6 @@ reduction::Variant launched(Variant variant) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::tiled: return "tiled";
-  }
-  return "";
-}
-
 template <class T>
 std::size_t workspace_bytes(const View<const T, 3>& x, Variant variant) {
   return reduction::partial_bytes<LargestFirst::Accumulator>(x, launched(variant));

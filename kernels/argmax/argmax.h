@@ -15,6 +15,7 @@
 
 #include "reduction/reduction.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/view.h"
 #include "runtime/work.h"
@@ -34,10 +35,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::tiled : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0. Does not look at x.data.
 template <class T>

@@ -62,16 +62,6 @@ unsigned tile_blocks(std::int64_t tiles, std::int64_t heads) {
                 "split the batch");
 }
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::tiled: return "tiled";
-  case Variant::flash: return "flash";
-  }
-  return "";
-}
-
 template <class T>
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth) {
   const bool no_device = !device_unavailable_reason().empty(); // cases are listed anywhere

@@ -36,6 +36,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -89,10 +90,7 @@ struct Problem {
 enum class Variant { automatic, naive, tiled, flash };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::tiled, Variant::flash};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Whether `variant` can do heads of this depth on the current device. T: float, f16, bf16.
 template <class T>

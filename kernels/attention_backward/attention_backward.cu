@@ -106,15 +106,6 @@ void launch_variant(const Arguments<T>& a, Variant variant, Stream& stream) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::flash: return "flash";
-  }
-  return "";
-}
-
 template <class T>
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth) {
   if (variant != Variant::flash) return true;

@@ -33,6 +33,7 @@
 #pragma once
 
 #include "attention/attention.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -65,10 +66,7 @@ struct Problem {
 enum class Variant { automatic, naive, flash };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::flash};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Whether `variant` can do heads of this depth on the current device. T: float, f16, bf16.
 template <class T>

@@ -184,15 +184,6 @@ void launch_split(const Arguments<T>& a, std::int64_t rows, Stream& stream) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::split: return "split";
-  }
-  return "";
-}
-
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth) {
   return variant != Variant::split || std::max(depth, value_depth) <= kMostDepth;
 }

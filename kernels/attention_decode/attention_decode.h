@@ -24,6 +24,7 @@
 
 #include "attention/attention.h"
 #include "primitives/paged.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -66,10 +67,7 @@ struct Problem {
 enum class Variant { automatic, naive, split };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::split};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 bool supports(Variant variant, std::int64_t depth, std::int64_t value_depth);
 

@@ -80,15 +80,6 @@ void launch_variant(float alpha, const T* x, const T* y, T* out, std::int64_t n,
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(float alpha, const T* x, const T* y, T* out, std::int64_t n, Variant variant,
             Stream& stream) {

@@ -12,6 +12,7 @@
 #include "primitives/partials.h"
 #include "runtime/device.h"
 #include "runtime/dtype.h"
+#include "runtime/enumerators.h"
 #include "runtime/preconditions.h"
 
 #include <algorithm>
@@ -26,17 +27,7 @@ namespace kg::batchnorm {
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-constexpr std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
+using kg::name;
 
 // What runs where `variant` is asked for.
 constexpr Variant resolved(Variant variant) {

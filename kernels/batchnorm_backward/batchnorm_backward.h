@@ -29,7 +29,6 @@
 
 namespace kg::batchnorm_backward {
 
-using batchnorm::deterministic;
 using batchnorm::kVariants;
 using batchnorm::Layout;
 using batchnorm::name;

@@ -15,6 +15,7 @@
 
 #include "bias_gelu/form.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -33,10 +34,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. rows >= 0 and cols >= 0; where one is 0
 // nothing is launched. T: float, f16, bf16. Throws Error on a negative extent, a null pointer, and

@@ -214,15 +214,6 @@ void require_arrays(const Arrays<T>& a, std::int64_t rows, std::int64_t cols) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 std::size_t workspace_bytes(Variant variant, std::int64_t rows, std::int64_t cols) {
   if (variant == Variant::naive || cols == 0) return 0;

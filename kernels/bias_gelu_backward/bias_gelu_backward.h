@@ -16,6 +16,7 @@
 #pragma once
 
 #include "bias_gelu/bias_gelu.h"
+#include "runtime/enumerators.h"
 
 #include <cstddef>
 
@@ -35,10 +36,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0.
 template <class T>

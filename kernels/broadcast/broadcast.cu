@@ -200,15 +200,6 @@ void launch_variant(const Operands<T>& operands, T* out, const Plan& plan, Varia
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(Op op, const T* a, Shape a_shape, const T* b, Shape b_shape, T* out, Variant variant,
             Stream& stream) {

@@ -106,15 +106,6 @@ bool begins_pack(const T* data) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class From, class To>
 Variant run(const From* x, To* y, std::int64_t n, bool saturate, Variant variant, Stream& stream) {
   constexpr int kOfPack = kCount<From, To>;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "primitives/fp8_types.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -31,10 +32,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the cast and returns the variant that runs. From and To: one of them float, f16 or bf16,
 // the other e4m3 or e5m2; `saturate` is of casts to the latter. Throws Error on a negative n, a

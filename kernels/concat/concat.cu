@@ -172,15 +172,6 @@ std::vector<Part<Pointer>> checked_parts(Op op, std::span<const Pointer> parts, 
 
 std::string_view name(Op op) { return op == Op::concat ? "concat" : "split"; }
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 Variant run_concat(std::span<const void* const> parts, void* whole, const Problem& problem,
                    std::size_t element_bytes, Variant variant, Stream& stream) {
   const auto filled = checked_parts(Op::concat, parts, whole, problem, element_bytes);

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -45,11 +46,8 @@ constexpr Variant resolved(Variant variant) {
 
 inline constexpr int kPartsPerLaunch = 8;
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
 std::string_view name(Op op);
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. One pointer per part, null only where
 // the part has no elements. Throws Error on negative extents, another number of pointers than of

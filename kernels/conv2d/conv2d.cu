@@ -55,18 +55,6 @@ void require_pointer(const char* what, const void* pointer) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::direct: return "direct";
-  case Variant::im2col: return "im2col";
-  case Variant::implicit_gemm: return "implicit_gemm";
-  case Variant::depthwise: return "depthwise";
-  case Variant::jit: return "jit";
-  }
-  return "";
-}
-
 template <class T>
 bool supports(Variant variant) {
   if (variant != Variant::implicit_gemm || std::is_same_v<T, float>) return true;

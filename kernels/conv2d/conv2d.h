@@ -21,6 +21,7 @@
 
 #include "conv2d/geometry.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -42,10 +43,7 @@ inline constexpr Variant kVariants[] = {Variant::direct, Variant::im2col, Varian
 
 inline constexpr std::int64_t kMostTaps = 128;
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // The tiles of implicit_gemm of f16 and bf16 in nhwc with whole packs of input channels: of 128
 // output channels and 128 places, of 64 and 256, or of 256 and 128. Automatic: which keep the

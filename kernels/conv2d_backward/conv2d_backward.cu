@@ -44,17 +44,6 @@ conv2d::Variant forward_of(Variant variant) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::direct: return "direct";
-  case Variant::implicit_gemm: return "implicit_gemm";
-  case Variant::depthwise: return "depthwise";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 bool supports(Gradient gradient, Variant variant, const Geometry& geometry) {
   switch (variant) {

@@ -24,6 +24,7 @@
 
 #include "conv2d/geometry.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -48,18 +49,9 @@ enum class Variant { automatic, direct, implicit_gemm, depthwise, vectorized };
 inline constexpr Variant kVariants[] = {Variant::direct, Variant::implicit_gemm, Variant::depthwise,
                                         Variant::vectorized};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
+using kg::name;
 
-constexpr std::string_view name(Gradient gradient) {
-  switch (gradient) {
-  case Gradient::input: return "input";
-  case Gradient::weights: return "weights";
-  case Gradient::bias: return "bias";
-  }
-  return "";
-}
-std::string_view name(Variant variant);
+using kg::name;
 
 template <class T>
 struct Problem {

@@ -69,15 +69,6 @@ void launch_variant(MatrixView<const Word> x, MatrixView<Word> y, Variant varian
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_bytes,
             Variant variant, Stream& stream) {
   require_matrix("copy: x", x);

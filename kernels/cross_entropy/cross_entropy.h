@@ -24,6 +24,7 @@
 #pragma once
 
 #include "cross_entropy/objective.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -58,10 +59,7 @@ constexpr Variant resolved(Variant variant, std::int64_t classes) {
   return classes <= kWarpMaxClasses ? Variant::warp : Variant::block;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Throws Error on a
 // negative extent, no classes, a stride below classes, a null pointer where one is needed, a

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "cross_entropy/objective.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -48,10 +49,7 @@ struct Problem {
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
 // bf16. Throws Error on a negative extent, no classes, a stride below classes, a null pointer where

@@ -140,15 +140,6 @@ void launch_supported(const T* a, const T* b, T* out, std::int64_t n, Variant va
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(Op op, const T* a, const T* b, T* out, std::int64_t n, Variant variant,
             Stream& stream) {

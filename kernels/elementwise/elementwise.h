@@ -16,6 +16,7 @@
 
 #include "elementwise/op.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -34,10 +35,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // All operations of f32, f16 and bf16; the sum of f64 and i32.
 constexpr bool supports(Op op, Dtype dtype) {

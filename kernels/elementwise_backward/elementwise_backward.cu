@@ -100,23 +100,6 @@ void require_arrays(const Vectors<T>& vectors, std::int64_t n) {
 
 } // namespace
 
-std::string_view name(Op op) {
-  switch (op) {
-  case Op::mul: return "mul";
-  case Op::div: return "div";
-  }
-  return "";
-}
-
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(Op op, const T* dy, const T* a, const T* b, T* da, T* db, std::int64_t n,
             Variant variant, Stream& stream) {

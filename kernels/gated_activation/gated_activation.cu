@@ -133,15 +133,6 @@ void require_arrays(const T* x, const T* y, std::int64_t size) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(Form form, const T* x, T* y, std::int64_t rows, std::int64_t cols, Variant variant,
             Stream& stream) {

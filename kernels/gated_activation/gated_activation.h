@@ -14,6 +14,7 @@
 #pragma once
 
 #include "primitives/activation.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -25,14 +26,7 @@ namespace kg::gated_activation {
 enum class Form { swiglu, geglu, reglu };
 inline constexpr Form kForms[] = {Form::swiglu, Form::geglu, Form::reglu};
 
-inline std::string_view name(Form form) {
-  switch (form) {
-  case Form::swiglu: return "swiglu";
-  case Form::geglu: return "geglu";
-  case Form::reglu: return "reglu";
-  }
-  return "";
-}
+using kg::name;
 
 // The activation of a form; geglu's gelu is the one by the error function.
 constexpr activation::Function function_of(Form form) {
@@ -53,10 +47,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. rows >= 0 and cols >= 0; where one is 0
 // nothing is launched. T: float, f16, bf16. Throws Error on a negative extent, a null pointer, and

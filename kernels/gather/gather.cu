@@ -187,15 +187,6 @@ void require_problem(const void* table, const Indices& index, const void* y, con
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 Variant run(const void* table, Indices index, void* y, const Problem& problem,
             std::size_t element_bytes, Variant variant, Stream& stream) {
   const auto bytes = static_cast<std::int64_t>(element_bytes);

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "gather/indices.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -46,10 +47,7 @@ constexpr Variant resolved(Variant variant) {
 
 inline constexpr std::int64_t kLongRow = 512;
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. Throws Error on negative extents, no
 // rows to pick from, a null pointer, a y that overlaps an input, or elements of another size.

@@ -179,33 +179,7 @@ void run_variant(const BasicProblem<T>& p, Variant variant, Stream& stream) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::tiled: return "tiled";
-  case Variant::skinny: return "skinny";
-  case Variant::split_k: return "split_k";
-  case Variant::mma: return "mma";
-  }
-  return "";
-}
-
 std::string_view name(Math math) { return math == Math::tf32 ? "tf32" : "f32"; }
-
-std::string_view name(Epilogue epilogue) {
-  switch (epilogue) {
-  case Epilogue::none: return "none";
-  case Epilogue::bias: return "bias";
-  case Epilogue::bias_relu: return "bias_relu";
-  case Epilogue::bias_gelu: return "bias_gelu";
-  case Epilogue::bias_gelu_tanh: return "bias_gelu_tanh";
-  case Epilogue::drelu: return "drelu";
-  case Epilogue::dgelu: return "dgelu";
-  case Epilogue::dgelu_tanh: return "dgelu_tanh";
-  }
-  return "";
-}
 
 std::string_view name(BiasGradient gradient) {
   switch (gradient) {

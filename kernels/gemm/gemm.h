@@ -41,6 +41,7 @@
 
 #include "gemm/epilogue.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -127,12 +128,8 @@ struct BasicProblem {
 };
 using Problem = BasicProblem<float>;
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 std::string_view name(Math math);
-std::string_view name(Epilogue epilogue);     // "bias_relu", as used in case ids
 std::string_view name(BiasGradient gradient); // "dbias", "dbias_a", "dbias_b"
 
 // "nn", "nt", "tn" or "tt", as used in case ids.

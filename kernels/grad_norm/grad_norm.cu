@@ -141,15 +141,6 @@ void require_valid(std::span<const Gradient<T>> gradients, const Results& result
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 std::size_t table_bytes(std::span<const Gradient<T>> gradients) {
   std::int64_t chunks = 0;

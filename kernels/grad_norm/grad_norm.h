@@ -23,6 +23,7 @@
 
 #include "primitives/tensor_list.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -73,10 +74,7 @@ Table<T> make_table(std::span<const Gradient<T>> gradients, const Results& resul
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. `unscale` may
 // be null, for 1, and must not be among the results. An infinite limit clips nothing. Throws Error

@@ -156,15 +156,6 @@ Bins<T> bins_of(const Problem& problem) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::privatized: return "privatized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(const Problem& problem, const T* x, std::int32_t* counts, Variant variant,
             Stream& stream) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -44,10 +45,7 @@ constexpr Variant resolved(Variant variant, std::int64_t bins) {
   return bins <= kSharedBins ? Variant::privatized : Variant::naive;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the count and returns the variant that runs. T: float, std::int32_t, std::int8_t. Throws
 // Error on extents that are negative or beyond i32, bins of integers that are not equally wide, an

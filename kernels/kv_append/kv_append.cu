@@ -185,15 +185,6 @@ void launch_append(const Problem& p, std::int64_t per_word, Stream& stream) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 Variant run(const Problem& p, std::size_t element_bytes, Variant variant, Stream& stream) {
   require_valid(p);
   if (variant == Variant::automatic) variant = Variant::vectorized;

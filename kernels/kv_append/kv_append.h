@@ -17,6 +17,7 @@
 
 #include "attention/attention.h"
 #include "primitives/paged.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -52,10 +53,7 @@ struct Problem {
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. Extents may be
 // 0. Throws Error naming the field on a null pointer where one is needed, a negative extent or

@@ -28,7 +28,6 @@
 namespace kg::layernorm {
 
 using normalization::chain;
-using normalization::deterministic;
 using normalization::kVariants;
 using normalization::name;
 using normalization::supports;

@@ -32,7 +32,6 @@
 namespace kg::layernorm_backward {
 
 using normalization::backward::column_chain;
-using normalization::backward::deterministic;
 using normalization::backward::kVariants;
 using normalization::backward::name;
 using normalization::backward::row_chain;

@@ -136,17 +136,6 @@ bool mask_is_aligned(const MatrixView<const std::uint8_t>& keep, int count) {
 
 std::string_view name(Form form) { return form == Form::boolean ? "boolean" : "causal"; }
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::warp: return "warp";
-  case Variant::block: return "block";
-  case Variant::cluster: return "cluster";
-  }
-  return "";
-}
-
 bool supports(Variant variant, std::int64_t cols) {
   switch (variant) {
   case Variant::warp: return cols <= kWarpMaxCols;

@@ -9,6 +9,7 @@
 #include "primitives/block.h"
 #include "primitives/partials.h"
 #include "runtime/device.h"
+#include "runtime/enumerators.h"
 #include "runtime/preconditions.h"
 
 #include <algorithm>
@@ -37,18 +38,7 @@ inline constexpr std::int64_t kBlockMaxCols = kHeld * kMostThreads;
 inline constexpr int kStripCols = 1024; // that a block of column_partials takes
 inline constexpr int kStripsPerSm = 4;
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-constexpr std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::warp: return "warp";
-  case Variant::block: return "block";
-  }
-  return "";
-}
+using kg::name;
 
 // Whether `variant` can do rows of this length.
 constexpr bool supports(Variant variant, std::int64_t cols) {

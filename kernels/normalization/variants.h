@@ -5,6 +5,7 @@
 #pragma once
 
 #include "primitives/block.h"
+#include "runtime/enumerators.h"
 #include "runtime/preconditions.h"
 
 #include <algorithm>
@@ -27,18 +28,7 @@ inline constexpr int kBlockHeld = 16;
 inline constexpr std::int64_t kWarpMaxCols = kWarpHeld * kLanes;
 inline constexpr std::int64_t kBlockMaxCols = kBlockHeld * kMaxBlockThreads;
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-constexpr std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::warp: return "warp";
-  case Variant::block: return "block";
-  }
-  return "";
-}
+using kg::name;
 
 // Whether `variant` can do rows of this length.
 constexpr bool supports(Variant variant, std::int64_t cols) {

@@ -226,27 +226,6 @@ void require_valid(Kind kind, const Step& step) {
 
 } // namespace
 
-std::string_view name(Kind kind) {
-  switch (kind) {
-  case Kind::sgd: return "sgd";
-  case Kind::momentum: return "momentum";
-  case Kind::nesterov: return "nesterov";
-  case Kind::adam: return "adam";
-  case Kind::adamw: return "adamw";
-  case Kind::lion: return "lion";
-  }
-  return "";
-}
-
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(const Table<T>& table, const Step& step, Variant variant, Stream& stream) {
   require_valid(table.kind, step);

@@ -33,6 +33,7 @@
 
 #include "primitives/tensor_list.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -46,7 +47,7 @@ namespace kg::optimizer {
 enum class Kind { sgd, momentum, nesterov, adam, adamw, lion };
 inline constexpr Kind kKinds[] = {Kind::sgd,  Kind::momentum, Kind::nesterov,
                                   Kind::adam, Kind::adamw,    Kind::lion};
-std::string_view name(Kind kind);
+using kg::name;
 
 constexpr bool has_first(Kind kind) { return kind != Kind::sgd; }
 constexpr bool has_second(Kind kind) { return kind == Kind::adam || kind == Kind::adamw; }
@@ -97,11 +98,6 @@ Table<T> make_table(Kind kind, std::span<const Parameter<T>> parameters, void* m
 // tensor by tensor where all of its arrays are aligned to that; single elements where not.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
 
 // Enqueues one step and returns the variant that runs; automatic is vectorized. Throws Error naming
 // the field on a rate, an epsilon or a decay that is negative or not finite, a beta outside of [0,

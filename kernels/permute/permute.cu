@@ -165,15 +165,6 @@ void require_permutation(const Permutation& permutation) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::coalesced: return "coalesced";
-  }
-  return "";
-}
-
 Variant run(const void* x, void* y, const Permutation& permutation, std::size_t element_bytes,
             Variant variant, Stream& stream) {
   require_permutation(permutation);

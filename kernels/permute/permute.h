@@ -10,6 +10,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -40,10 +41,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::coalesced : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error on a
 // rank beyond 1 to 5, a negative extent, an order that is no permutation of the axes, a null

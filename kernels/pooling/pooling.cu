@@ -160,15 +160,6 @@ void launch_variant(const Problem& problem, bool include_padding, const T* x, T*
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(Kind kind, const Problem& problem, const T* x, T* y, Variant variant, Stream& stream) {
   require_problem("pooling", problem);

@@ -15,6 +15,7 @@
 
 #include "pooling/problem.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -35,10 +36,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Nothing is
 // launched for batch or channels of 0. Throws Error for a problem that require_problem refuses, a

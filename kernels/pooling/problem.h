@@ -6,6 +6,7 @@
 
 #include "primitives/layout.h"
 #include "primitives/window.h"
+#include "runtime/enumerators.h"
 
 #include <cstdint>
 #include <string>
@@ -18,14 +19,7 @@ namespace kg::pooling {
 enum class Kind { max, average_include_padding, average_exclude_padding };
 inline constexpr Kind kKinds[] = {Kind::max, Kind::average_include_padding,
                                   Kind::average_exclude_padding};
-constexpr std::string_view name(Kind kind) {
-  switch (kind) {
-  case Kind::max: return "max";
-  case Kind::average_include_padding: return "average_include_padding";
-  case Kind::average_exclude_padding: return "average_exclude_padding";
-  }
-  return "";
-}
+using kg::name;
 
 using kg::Layout;
 using window::Axis;

@@ -121,15 +121,6 @@ void launch_variant(const Problem& problem, bool include_padding, const T* x, co
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 bool supports(Variant variant, Kind kind, const Problem& problem) {
   return variant != Variant::vectorized || kind != Kind::max ||
          problem.vertical.kernel * problem.horizontal.kernel <= kMostPlaces;

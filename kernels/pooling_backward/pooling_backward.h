@@ -18,6 +18,7 @@
 
 #include "pooling/problem.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -33,10 +34,7 @@ namespace kg::pooling_backward {
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // The places of a maximum that a byte can tell apart.
 inline constexpr std::int64_t kMostPlaces = 256;

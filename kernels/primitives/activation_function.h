@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "runtime/enumerators.h"
+
 namespace kg::activation {
 
 // relu       max(x, 0), as a selection: -0 and NaN stay as they are
@@ -16,16 +18,6 @@ enum class Function { relu, sigmoid, tanh, gelu, gelu_tanh, silu };
 inline constexpr Function kFunctions[] = {Function::relu, Function::sigmoid,   Function::tanh,
                                           Function::gelu, Function::gelu_tanh, Function::silu};
 
-constexpr std::string_view name(Function function) {
-  switch (function) {
-  case Function::relu: return "relu";
-  case Function::sigmoid: return "sigmoid";
-  case Function::tanh: return "tanh";
-  case Function::gelu: return "gelu";
-  case Function::gelu_tanh: return "gelu_tanh";
-  case Function::silu: return "silu";
-  }
-  return "";
-}
+using kg::name;
 
 } // namespace kg::activation

@@ -300,26 +300,6 @@ void require_valid(const Problem<T>& p) {
 
 } // namespace
 
-std::string_view name(Kind kind) {
-  switch (kind) {
-  case Kind::w4: return "w4";
-  case Kind::w8: return "w8";
-  case Kind::w8a8: return "w8a8";
-  case Kind::e4m3: return "e4m3";
-  }
-  return "";
-}
-
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::skinny: return "skinny";
-  case Variant::mma: return "mma";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);

@@ -22,6 +22,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -68,11 +69,7 @@ constexpr Variant resolved(Kind kind, std::int64_t m, Variant variant) {
   return by_rows(kind) && m >= kManyRows ? Variant::mma : Variant::skinny;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Kind kind);
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0; without columns Y is
 // 0. Throws Error naming the field on a negative extent, a null pointer where one is needed, a

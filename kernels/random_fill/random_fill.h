@@ -21,6 +21,7 @@
 
 #include "primitives/philox.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -49,11 +50,7 @@ struct Problem {
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Kind kind);
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
 // bf16. n may be 0. Throws Error naming the field on a negative n, a null pointer where one is

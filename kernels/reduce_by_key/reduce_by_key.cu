@@ -254,25 +254,6 @@ void require_all_apart(const Problem& problem, const Arrays& arrays) {
 
 } // namespace
 
-std::string_view name(Op op) {
-  switch (op) {
-  case Op::sum: return "sum";
-  case Op::min: return "min";
-  case Op::max: return "max";
-  case Op::first: return "first";
-  }
-  return "";
-}
-
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::look_back: return "look_back";
-  }
-  return "";
-}
-
 std::size_t workspace_bytes(const Problem& problem, Variant variant) {
   return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(problem));
 }

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "runtime/dtype.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -30,8 +31,6 @@ namespace kg::reduce_by_key {
 
 enum class Op { sum, min, max, first };
 inline constexpr Op kOps[] = {Op::sum, Op::min, Op::max, Op::first};
-
-std::string_view name(Op op);
 
 struct Problem {
   Op op = Op::sum;
@@ -60,10 +59,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::look_back : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0.
 std::size_t workspace_bytes(const Problem& problem, Variant variant);

@@ -62,15 +62,6 @@ bool supports(Op op, Dtype dtype) {
   }
 }
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::tiled: return "tiled";
-  }
-  return "";
-}
-
 Extents merged(std::span<const std::int64_t> shape, std::size_t first, std::size_t last) {
   require(first <= last && last <= shape.size(),
           "reduction: axes [" + std::to_string(first) + ", " + std::to_string(last) +

@@ -22,6 +22,7 @@
 
 #include "reduction/op.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/view.h"
 #include "runtime/work.h"
@@ -45,13 +46,10 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::tiled : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
 // All for f32, f16 and bf16; sum for i32.
 bool supports(Op op, Dtype dtype);
 
-std::string_view name(Variant variant);
+using kg::name;
 
 using Extents = std::array<std::int64_t, 3>; // outer, axis, inner
 

@@ -210,15 +210,6 @@ void require_arrays(Op op, const Extents& extents, const Arrays<T>& arrays) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 std::size_t workspace_bytes(Op op, const Extents& extents, Variant variant) {
   if (!is_extremum(op)) return 0;

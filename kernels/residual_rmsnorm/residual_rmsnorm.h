@@ -27,7 +27,6 @@
 namespace kg::residual_rmsnorm {
 
 using normalization::chain;
-using normalization::deterministic;
 using normalization::kVariants;
 using normalization::name;
 using normalization::supports;

@@ -28,7 +28,6 @@
 namespace kg::rmsnorm {
 
 using normalization::chain;
-using normalization::deterministic;
 using normalization::kVariants;
 using normalization::name;
 using normalization::supports;

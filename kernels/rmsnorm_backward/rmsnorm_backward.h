@@ -30,7 +30,6 @@
 namespace kg::rmsnorm_backward {
 
 using normalization::backward::column_chain;
-using normalization::backward::deterministic;
 using normalization::backward::kVariants;
 using normalization::backward::name;
 using normalization::backward::row_chain;

@@ -206,15 +206,6 @@ std::string_view name(Layout layout) {
   return layout == Layout::half_split ? "half_split" : "interleaved";
 }
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);

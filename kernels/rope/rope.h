@@ -19,6 +19,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -59,10 +60,7 @@ struct Problem {
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
 // bf16. Extents may be 0. Throws Error naming the field on a null pointer where one is needed, a

@@ -9,28 +9,16 @@
 #include <cstdint>
 #include <string_view>
 
+#include "runtime/enumerators.h"
+
 namespace kg {
 
-// e4m3 and e5m2: 8-bit floating point (primitives/fp8.h).
+// Named in case ids, CSV files and test names as here. e4m3 and e5m2: 8-bit floating point
+// (primitives/fp8.h).
 enum class Dtype { f32, f16, bf16, f64, i32, i8, e4m3, e5m2 };
 
 // Integers: no NaN, no infinity, one zero.
 constexpr bool is_integer(Dtype dtype) { return dtype == Dtype::i32 || dtype == Dtype::i8; }
-
-// "f32", "f16", ... as used in case ids, CSV files and test names.
-constexpr std::string_view name(Dtype dtype) {
-  switch (dtype) {
-  case Dtype::f32: return "f32";
-  case Dtype::f16: return "f16";
-  case Dtype::bf16: return "bf16";
-  case Dtype::f64: return "f64";
-  case Dtype::i32: return "i32";
-  case Dtype::i8: return "i8";
-  case Dtype::e4m3: return "e4m3";
-  case Dtype::e5m2: return "e5m2";
-  }
-  return "";
-}
 
 // Bytes per element.
 constexpr std::size_t size_of(Dtype dtype) {

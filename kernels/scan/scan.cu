@@ -210,15 +210,6 @@ constexpr std::int64_t words_of_heads(std::int64_t n) { return div_up(n, 16) * 2
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::look_back: return "look_back";
-  }
-  return "";
-}
-
 template <class T>
 std::size_t workspace_bytes(std::int64_t n, Variant variant) {
   return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(n));

@@ -20,6 +20,7 @@
 
 #include "primitives/segments.h"
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 #include "scan/op.h"
@@ -48,10 +49,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::look_back : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0.
 template <class T>

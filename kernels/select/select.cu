@@ -150,15 +150,6 @@ void launch_variant(const Problem& problem, const Word* x, const std::int8_t* fl
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::look_back: return "look_back";
-  }
-  return "";
-}
-
 std::size_t workspace_bytes(const Problem& problem, Variant variant) {
   return resolved(variant) == Variant::naive ? 0 : look_back_bytes(tiles_of(problem));
 }

@@ -11,6 +11,7 @@
 // none, since only bits move. Repeated runs are bit-identical.
 #pragma once
 
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -41,10 +42,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::look_back : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0.
 std::size_t workspace_bytes(const Problem& problem, Variant variant);

@@ -137,17 +137,6 @@ void launch_variant(const MatrixView<const T>& x, const MatrixView<T>& y, Varian
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::warp: return "warp";
-  case Variant::block: return "block";
-  case Variant::cluster: return "cluster";
-  }
-  return "";
-}
-
 bool supports(Variant variant, std::int64_t cols) {
   switch (variant) {
   case Variant::warp: return cols <= kWarpMaxCols;

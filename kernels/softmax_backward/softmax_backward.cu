@@ -121,16 +121,6 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::warp: return "warp";
-  case Variant::block: return "block";
-  }
-  return "";
-}
-
 bool supports(Variant variant, std::int64_t cols) {
   return variant != Variant::warp || cols <= kWarpMaxCols;
 }

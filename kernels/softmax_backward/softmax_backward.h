@@ -17,6 +17,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/view.h"
 #include "runtime/work.h"
@@ -36,10 +37,7 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Whether `variant` can do rows of this length.
 bool supports(Variant variant, std::int64_t cols);

@@ -135,15 +135,6 @@ void require_arrays(const Problem<T>& problem) {
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::vectorized: return "vectorized";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(const T* x, const T* alpha, T* y, std::int64_t terms, std::int64_t n, Variant variant,
             Stream& stream) {

@@ -14,6 +14,7 @@
 // has all terms in it; in dx it reaches its own elements alone.
 #pragma once
 
+#include "runtime/enumerators.h"
 #include "softmax_sum/softmax_sum.h"
 
 #include <cstddef>
@@ -33,10 +34,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::vectorized : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0. Throws Error for terms and n
 // that `run` refuses.

@@ -278,15 +278,6 @@ void sweep(const Word<K>* keys, Word<K>* sorted_keys, const std::int32_t* values
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::onesweep: return "onesweep";
-  }
-  return "";
-}
-
 template <class T>
 std::size_t workspace_bytes(std::int64_t n, bool pairs, Variant variant) {
   return resolved(variant) == Variant::naive || n == 0 ? 0 : Layout(n, sizeof(T), pairs).bytes();

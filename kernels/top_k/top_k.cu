@@ -255,15 +255,6 @@ void launch_radix(const Problem& p, const T* x, T* values, std::int32_t* indices
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::radix: return "radix";
-  }
-  return "";
-}
-
 template <class T>
 Variant run(const Problem& problem, const T* x, T* values, std::int32_t* indices, Variant variant,
             Stream& stream) {

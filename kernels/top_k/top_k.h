@@ -14,6 +14,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -40,10 +41,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::radix : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the search and returns the variant that runs. T: float, f16, bf16. Throws Error on
 // negative extents, cols or rows beyond i32, another k, a null pointer where one is needed, or an

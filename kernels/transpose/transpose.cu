@@ -79,15 +79,6 @@ void launch_tiled(MatrixView<const Bits> x, MatrixView<Bits> y, Stream& stream) 
 
 } // namespace
 
-std::string_view name(Variant variant) {
-  switch (variant) {
-  case Variant::automatic: return "automatic";
-  case Variant::naive: return "naive";
-  case Variant::tiled: return "tiled";
-  }
-  return "";
-}
-
 Variant run(MatrixView<const void> x, MatrixView<void> y, std::size_t element_bytes,
             Variant variant, Stream& stream) {
   require_matrix("transpose: x", x);

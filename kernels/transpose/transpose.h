@@ -9,6 +9,7 @@
 #pragma once
 
 #include "runtime/device_code.h"
+#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/view.h"
 #include "runtime/work.h"
@@ -30,10 +31,7 @@ constexpr Variant resolved(Variant variant) {
   return variant == Variant::automatic ? Variant::tiled : variant;
 }
 
-// Whether repeated runs give the same bits.
-constexpr bool deterministic(Variant) { return true; }
-
-std::string_view name(Variant variant);
+using kg::name;
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error on
 // negative extents, shapes that are not each other's transpose, a row stride below the row length,

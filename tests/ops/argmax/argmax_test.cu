@@ -15,8 +15,6 @@
 namespace kg::card {
 namespace {
 
-static_assert(argmax::deterministic(argmax::Variant::automatic));
-
 // x alone may have gaps.
 KG_OWN_TEST(RowsApart) {
   std::vector<std::pair<Extents, Place>> each;

@@ -17,8 +17,6 @@ namespace {
 using batchnorm::kVariants;
 using images::Images;
 
-static_assert(batchnorm::deterministic(batchnorm::Variant::automatic));
-
 KG_OWN_TEST(AutomaticIsVectorized) {
   using batchnorm::Variant;
   const Images p{2, 3, 8};

@@ -15,8 +15,6 @@ using batchnorm::Variant;
 using batchnorm_backward::workspace_bytes;
 using images::Images;
 
-static_assert(batchnorm_backward::deterministic(Variant::automatic));
-
 KG_OWN_TEST(AutomaticIsVectorized) {
   const Images p{2, 3, 8};
   EXPECT_EQ(workspace_bytes(Variant::automatic, judge.dtype(), p),

@@ -16,8 +16,6 @@ using bias_gelu_backward::Form;
 using bias_gelu_backward::kVariants;
 using bias_gelu_backward::workspace_bytes;
 
-static_assert(bias_gelu_backward::deterministic(bias_gelu_backward::Variant::automatic));
-
 // Indices beyond 32 bits, in place. dbias adds few that are not 0.
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;

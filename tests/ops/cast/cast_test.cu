@@ -10,8 +10,6 @@
 namespace kg::card {
 namespace {
 
-static_assert(cast::deterministic(cast::Variant::automatic));
-
 // Known numbers, which no formula of the tests stands behind (OCP 8-bit Floating Point
 // Specification 1.0, tables 1 and 2): the ends of the ranges, ties to even, and what is beyond, but
 // for e4m3's negative NaN, which an output that was never written has, too.

@@ -12,8 +12,6 @@
 namespace kg::card {
 namespace {
 
-static_assert(histogram::deterministic(histogram::Variant::automatic));
-
 // Every byte in bins of every width.
 KG_OWN_TEST(EachByteInEachWidth) {
   if (judge.dtype() != Dtype::i8) return;

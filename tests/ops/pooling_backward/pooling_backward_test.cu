@@ -22,8 +22,6 @@ using pooling::Kind;
 using pooling_backward::kVariants;
 using pooling_backward::workspace_bytes;
 
-static_assert(pooling_backward::deterministic(pooling_backward::Variant::automatic));
-
 // Both layouts hold the same problem; planes are computed apart; the whole of dy arrives.
 KG_OWN_TEST(Relations) {
   const Dtype dtype = judge.dtype();

@@ -11,8 +11,6 @@
 namespace kg::card {
 namespace {
 
-static_assert(reduce_by_key::deterministic(reduce_by_key::Variant::automatic));
-
 // A sum begins with +0; of equal zeros the last one is the minimum and the maximum.
 KG_OWN_TEST(SignsOfZeros) {
   if (is_integer(judge.dtype())) return;

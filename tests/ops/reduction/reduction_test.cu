@@ -17,8 +17,6 @@ namespace {
 
 using reduction_samples::sample;
 
-static_assert(reduction::deterministic(reduction::Variant::automatic));
-
 bool has_sums_alone(Dtype dtype) { return dtype == Dtype::i32; }
 
 Sample exact_sum(Judge& judge, const Extents& extents) {

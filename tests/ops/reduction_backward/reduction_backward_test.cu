@@ -15,8 +15,6 @@ namespace {
 using reduction_backward::Extents;
 using reduction_backward::Op;
 
-static_assert(reduction_backward::deterministic(reduction_backward::Variant::automatic));
-
 KG_OWN_TEST(BeyondThirtyOneBits) {
   constexpr Extents kExtents{(std::int64_t{1} << 21) + 3, 1024, 1};
   constexpr std::int64_t kSize = kExtents[0] * kExtents[1];

@@ -15,8 +15,6 @@ namespace {
 using scan::Kind;
 using scan::Op;
 
-static_assert(scan::deterministic(scan::Variant::automatic));
-
 constexpr std::int64_t kTile = 4096;
 
 // 0 and 1, so that all sums are exact.

@@ -10,8 +10,6 @@
 namespace kg::card {
 namespace {
 
-static_assert(select::deterministic(select::Variant::automatic));
-
 // What the contract's problems cannot have.
 KG_OWN_TEST(RefusesProblems) {
   const DeviceBuffer<double> x(9000), y(9000);

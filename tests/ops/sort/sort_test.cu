@@ -11,8 +11,6 @@
 namespace kg::card {
 namespace {
 
-static_assert(sort::deterministic(sort::Variant::automatic));
-
 // More tiles than blocks count digits at once.
 KG_OWN_TEST(BeyondOneGrid) {
   if (judge.dtype() != Dtype::f32) return;

@@ -10,8 +10,6 @@
 namespace kg::card {
 namespace {
 
-static_assert(top_k::deterministic(top_k::Variant::automatic));
-
 // A whole vocabulary. In 16 bits the last of those that are chosen has many equals.
 KG_OWN_TEST(Vocabulary) {
   if (judge.dtype() == Dtype::f16) return;
