@@ -1,9 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two f32 as 8-bit numbers, to nearest even and saturating, `first` in the lower byte (PTX ISA,
-// "cvt"). Architecture 8.9 and above; a kernel that uses them on less traps. primitives/fp8.h has
-// what all architectures, and the host, compute.
+// Two f32 as 8-bit numbers, to nearest even and saturating, `first` in the lower byte, and two such
+// numbers as f16 (PTX ISA, "cvt"). Architecture 8.9 and above; a kernel that uses them on less
+// traps. primitives/fp8.h has what all architectures, and the host, compute.
 #pragma once
 
 #include "runtime/device_code.h"
@@ -30,6 +30,17 @@ __device__ __forceinline__ unsigned short to_e5m2_pair(float first, float second
   __trap();
 #endif
   return both;
+}
+
+// Exact; that of the lower byte in the lower half.
+__device__ __forceinline__ unsigned halves_of_e4m3(unsigned short both) {
+  unsigned halves = 0;
+#if __CUDA_ARCH__ >= 890
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(both));
+#else
+  __trap();
+#endif
+  return halves;
 }
 
 } // namespace kg::ptx

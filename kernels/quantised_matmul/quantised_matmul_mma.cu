@@ -6,20 +6,29 @@
 // meanwhile. Rows of 64 bytes lie in shared memory in such an order of their chunks that neither
 // copies nor ldmatrix meet in a bank.
 //
-// Integers are multiplied as they are, 32 of k by an instruction. e4m3 becomes f16 in registers:
-// mma.sync takes e4m3 from 8.9 on alone, and need not keep all bits of a sum in f32. Since a sum
-// may be taken in any order of k, the four bytes of a register give pairs for both halves of a
-// product of 16. The bits of an e4m3 number where f16 has them are 2^-8 of it, subnormal ones, too;
-// 2^16 comes back at the end.
+// Integers are multiplied as they are, 32 of k by an instruction. e4m3 becomes f16 in registers,
+// which is exact. Since a sum may be taken in any order of k, the four bytes of a register give
+// pairs for both halves of a product of 16. From 8.9 on an instruction makes a pair; before, the
+// bits of an e4m3 number where f16 has them are 2^-8 of it, subnormal ones, too, and 2^16 comes
+// back at the end.
 //
 // Bytes: X and W once from memory where a wave of blocks has them in L2, else X once for each 128
-// rows of W; flops: 2 m n k, rounded up to tiles. What keeps e4m3 from the peak of f16 are six
-// instructions for each two numbers, 288 for the 32 products of a warp's 32 of k.
+// rows of W; flops: 2 m n k, rounded up to tiles. For 64 bytes of k the 64 products of e4m3 take a
+// scheduler's matrix unit on an H200 407 clocks, beside which 358 instructions issue and shared
+// memory is busy for 268 (nvcc 13.0 for 9.0): all of what mma.sync reaches with f16, by that model.
+// Of w8a8 it is 76 %, if integers' 32 products take as long as f16's. Expected there: 85 % and 65 %
+// for k of some thousands, since nobody hides a tile's first copies and its end. On 8.0, where six
+// instructions make a pair, 42 % of the peak is modelled for e4m3.
+//
+// Why not mma.sync of e4m3, which there is from 8.9 on: for 9.0 ptxas makes of it the same
+// conversions and products of f16, two additions behind each of these, and 40 to 56 bytes of
+// spills; 8.9 alone has a rate of its own for it, whose sums need not keep all bits of f32.
 #include "quantised_matmul/variants.h"
 
 #include "primitives/pack.h"
 #include "primitives/warp.h"
 #include "ptx/cp_async.h"
+#include "ptx/fp8.h"
 #include "ptx/ldmatrix.h"
 #include "ptx/mma.h"
 #include "runtime/error.h"
@@ -42,22 +51,34 @@ __device__ __forceinline__ int place_of(int row, int chunk) {
   return row * kChunks + (chunk ^ (row / 2 % kChunks));
 }
 
-// Rows from `first` on of a matrix of `rows` rows, bytes from `column` on; what is not there is 0.
-__device__ __forceinline__ void copy_rows(uint4* to, const std::uint8_t* matrix, std::int64_t first,
-                                          std::int64_t rows, std::int64_t k, std::int64_t column) {
+__device__ __forceinline__ int rows_of_tile(std::int64_t left) {
+  return left < kTileRows ? static_cast<int>(left) : kTileRows;
+}
+
+// The first `rows` rows at `from`, of k bytes each, from byte `column` on; what is not there is 0.
+__device__ __forceinline__ void copy_rows(uint4* to, const std::uint8_t* from, int rows,
+                                          std::int64_t k, std::int64_t column) {
   KG_UNROLL
   for (int i = 0; i < kTileRows * kChunks / kThreads; ++i) {
     const int index = static_cast<int>(threadIdx.x) + i * kThreads;
     const int row = index / kChunks, chunk = index % kChunks;
     const std::int64_t at = column + chunk * kPackBytes;
-    const bool inside = first + row < rows && at < k;
-    const std::uint8_t* const from = inside ? matrix + (first + row) * k + at : matrix;
-    ptx::cp_async_cg(to + place_of(row, chunk), from, inside ? kPackBytes : 0);
+    const bool inside = row < rows && at < k;
+    ptx::cp_async_cg(to + place_of(row, chunk), inside ? from + row * k + at : from,
+                     inside ? kPackBytes : 0);
   }
 }
 
-// Four e4m3 numbers as two pairs of f16, each 2^-8 of its number. A NaN, all of whose bits are set,
-// gets the highest bit of an exponent, too.
+// Four e4m3 numbers as two pairs of f16, and what a product of two of those must be multiplied by.
+#if KG_BACKEND_CUDA && __CUDA_ARCH__ >= 890
+__device__ __forceinline__ void widen(unsigned bytes, unsigned (&pairs)[2]) {
+  pairs[0] = ptx::halves_of_e4m3(static_cast<unsigned short>(bytes));
+  pairs[1] = ptx::halves_of_e4m3(static_cast<unsigned short>(bytes >> 16));
+}
+constexpr float kOfProduct = 1;
+#else
+// Each is 2^-8 of its number. A NaN, all of whose bits are set, gets the highest bit of an
+// exponent, too.
 __device__ __forceinline__ void widen(unsigned bytes, unsigned (&pairs)[2]) {
   KG_UNROLL
   for (int half = 0; half < 2; ++half) {
@@ -67,97 +88,94 @@ __device__ __forceinline__ void widen(unsigned bytes, unsigned (&pairs)[2]) {
     pairs[half] = (spread & 0x80008000u) | magnitude | nan;
   }
 }
+constexpr float kOfProduct = 0x1p16F;
+#endif
 
-// sum += A B over 32 of k.
-__device__ __forceinline__ void multiply(int (&sum)[4], const unsigned (&a)[4],
-                                         const unsigned (&b)[2]) {
-  ptx::mma_m16n8k32_s8(sum, a, b);
-}
-
-// The same of e4m3, whose fragments are widened: [first or last 16 of k][register].
-struct WideA {
-  unsigned of[2][4];
-};
-struct WideB {
-  unsigned of[2][2];
-};
-__device__ __forceinline__ void multiply(float (&sum)[4], const WideA& a, const WideB& b) {
-  ptx::mma_m16n8k16<f16>(sum, a.of[0], b.of[0]);
-  ptx::mma_m16n8k16<f16>(sum, a.of[1], b.of[1]);
-}
-
+// What a warp multiplies 32 of k by: fragments of A and B from the bytes that ldmatrix brings.
 template <Kind kind>
-struct Fragments;
+struct Form;
 template <>
-struct Fragments<Kind::w8a8> {
+struct Form<Kind::w8a8> {
   using Sum = int;
-  unsigned a[kDown][4];
-  unsigned b[kAcross][2];
-
-  __device__ __forceinline__ void set_a(int i, const unsigned (&bytes)[4]) {
-    KG_UNROLL
-    for (int r = 0; r < 4; ++r) a[i][r] = bytes[r];
+  struct A {
+    unsigned bytes[4];
+  };
+  struct B {
+    unsigned bytes[2];
+  };
+  __device__ __forceinline__ static A a_of(const unsigned (&bytes)[4]) {
+    return {{bytes[0], bytes[1], bytes[2], bytes[3]}};
   }
-  __device__ __forceinline__ void set_b(int j, unsigned low, unsigned high) {
-    b[j][0] = low;
-    b[j][1] = high;
+  __device__ __forceinline__ static B b_of(unsigned low, unsigned high) { return {{low, high}}; }
+  __device__ __forceinline__ static void multiply(int (&sum)[4], const A& a, const B& b) {
+    ptx::mma_m16n8k32_s8(sum, a.bytes, b.bytes);
   }
   __device__ static float number(int sum) { return static_cast<float>(sum); }
 };
 template <>
-struct Fragments<Kind::e4m3> {
+struct Form<Kind::e4m3> {
   using Sum = float;
-  WideA a[kDown];
-  WideB b[kAcross];
-
-  __device__ __forceinline__ void set_a(int i, const unsigned (&bytes)[4]) {
+  struct A {
+    unsigned of[2][4]; // of the first and the last 16 of k
+  };
+  struct B {
+    unsigned of[2][2];
+  };
+  __device__ __forceinline__ static A a_of(const unsigned (&bytes)[4]) {
+    A a;
     KG_UNROLL
     for (int r = 0; r < 4; ++r) { // rows, rows + 8, and the same of the last 16
       unsigned pairs[2];
       widen(bytes[r], pairs);
-      a[i].of[r / 2][r % 2] = pairs[0];
-      a[i].of[r / 2][r % 2 + 2] = pairs[1];
+      a.of[r / 2][r % 2] = pairs[0];
+      a.of[r / 2][r % 2 + 2] = pairs[1];
     }
+    return a;
   }
-  __device__ __forceinline__ void set_b(int j, unsigned low, unsigned high) {
-    widen(low, b[j].of[0]);
-    widen(high, b[j].of[1]);
+  __device__ __forceinline__ static B b_of(unsigned low, unsigned high) {
+    B b;
+    widen(low, b.of[0]);
+    widen(high, b.of[1]);
+    return b;
   }
-  __device__ static float number(float sum) { return sum * 0x1p16F; }
+  __device__ __forceinline__ static void multiply(float (&sum)[4], const A& a, const B& b) {
+    ptx::mma_m16n8k16<f16>(sum, a.of[0], b.of[0]);
+    ptx::mma_m16n8k16<f16>(sum, a.of[1], b.of[1]);
+  }
+  __device__ static float number(float sum) { return sum * kOfProduct; }
 };
 
-// Adds what 64 bytes of k give.
+// Adds what 64 bytes of k give. One fragment of A at a time: widened, all of them and the sums
+// would be more than the registers.
 template <Kind kind>
 __device__ __forceinline__ void add_step(const uint4* x, const uint4* w,
-                                         typename Fragments<kind>::Sum (&sum)[kDown][kAcross][4]) {
+                                         typename Form<kind>::Sum (&sum)[kDown][kAcross][4]) {
+  using F = Form<kind>;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   KG_UNROLL
   for (int half = 0; half < 2; ++half) {
-    Fragments<kind> fragments;
-    KG_UNROLL
-    for (int i = 0; i < kDown; ++i) {
-      unsigned bytes[4];
-      ptx::ldmatrix(bytes, x + place_of(i * 16 + lane % 16, 2 * half + lane / 16));
-      fragments.set_a(i, bytes);
-    }
+    typename F::B b[kAcross];
     KG_UNROLL
     for (int j = 0; j < kAcross; j += 2) {
       unsigned bytes[4];
       ptx::ldmatrix(bytes, w + place_of(j * 8 + lane / 16 * 8 + lane % 8, 2 * half + lane / 8 % 2));
-      fragments.set_b(j, bytes[0], bytes[1]);
-      fragments.set_b(j + 1, bytes[2], bytes[3]);
+      b[j] = F::b_of(bytes[0], bytes[1]);
+      b[j + 1] = F::b_of(bytes[2], bytes[3]);
     }
     KG_UNROLL
     for (int i = 0; i < kDown; ++i) {
+      unsigned bytes[4];
+      ptx::ldmatrix(bytes, x + place_of(i * 16 + lane % 16, 2 * half + lane / 16));
+      const typename F::A a = F::a_of(bytes);
       KG_UNROLL
-      for (int j = 0; j < kAcross; ++j) multiply(sum[i][j], fragments.a[i], fragments.b[j]);
+      for (int j = 0; j < kAcross; ++j) F::multiply(sum[i][j], a, b[j]);
     }
   }
 }
 
 template <Kind kind, class T>
 __global__ void __launch_bounds__(kThreads, 2) mma(Problem<T> p) {
-  using Form = Fragments<kind>;
+  using F = Form<kind>;
   __shared__ uint4 x_tile[2][kTileRows * kChunks];
   __shared__ uint4 w_tile[2][kTileRows * kChunks];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
@@ -165,14 +183,16 @@ __global__ void __launch_bounds__(kThreads, 2) mma(Problem<T> p) {
   const int warp_row = warp % 2 * kWarpRows, warp_column = warp / 2 * kWarpColumns;
   const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.x) * kTileRows;
   const std::int64_t first_column = static_cast<std::int64_t>(blockIdx.y) * kTileRows;
+  const auto* const x = static_cast<const std::uint8_t*>(p.x8) + first_row * p.k;
+  const auto* const w = static_cast<const std::uint8_t*>(p.w) + first_column * p.k;
+  const int x_rows = rows_of_tile(p.m - first_row), w_rows = rows_of_tile(p.n - first_column);
   const auto copy = [&](int buffer, std::int64_t column) {
-    copy_rows(x_tile[buffer], static_cast<const std::uint8_t*>(p.x8), first_row, p.m, p.k, column);
-    copy_rows(w_tile[buffer], static_cast<const std::uint8_t*>(p.w), first_column, p.n, p.k,
-              column);
+    copy_rows(x_tile[buffer], x, x_rows, p.k, column);
+    copy_rows(w_tile[buffer], w, w_rows, p.k, column);
     ptx::cp_async_commit();
   };
 
-  typename Form::Sum sum[kDown][kAcross][4] = {};
+  typename F::Sum sum[kDown][kAcross][4] = {};
   copy(0, 0);
   int buffer = 0;
   for (std::int64_t column = 0; column < p.k; column += kStep, buffer ^= 1) {
@@ -196,7 +216,7 @@ __global__ void __launch_bounds__(kThreads, 2) mma(Problem<T> p) {
         for (int c = 0; c < 2; ++c) {
           const std::int64_t to = first_column + warp_column + j * 8 + lane % 4 * 2 + c;
           if (to >= p.n) continue;
-          const float result = Form::number(sum[i][j][2 * r + c]) * x_scale * p.w_scale[to];
+          const float result = F::number(sum[i][j][2 * r + c]) * x_scale * p.w_scale[to];
           p.y[row * p.n + to] = from_float<T>(result);
         }
       }

@@ -1,10 +1,13 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: a key and a value per element, the same per run; flops: one operation per element.
-// Expected on an H200: 88 % of the memory's rate from 10^8 bytes on where runs are long; where they
-// are short a tile's results begin anywhere, so that their first and last sectors are written in
-// two parts.
+// Bytes: a key and a value per element, the same per run; flops: one operation per element. Of the
+// 252 instructions that an H200 issues while memory moves a KiB, nvcc 13.0's code takes 105 to 146.
+// A tile's round trips stand one behind another, its number, its elements, what lies before it, six
+// or seven in all: on the average 20 to 25 KiB are under way on a multiprocessor, which is enough
+// for 92 % of a copy's rate with f32 and 32-bit keys and for all of it otherwise (modelled).
+// Expected on an H200: 88 % of it from 10^8 bytes on where runs are long; where they are short a
+// tile's results begin anywhere, so that their first and last sectors are written in two parts.
 //
 // What a scan of segments carries from element to element (Blelloch, "Prefix Sums and Their
 // Applications", 1990, 1.5) is a number and whether a segment began; here it is how many did, so

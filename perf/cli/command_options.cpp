@@ -73,8 +73,12 @@ void add_import(CLI::App& gate, Words& words) {
 void add_list(CLI::App& app, Words& words) {
   CLI::App* list = app.add_subcommand("list", "show the cases, variants and modes");
   add_rows(*list, words);
-  list->add_flag("--models", words.options.list_models,
-                 "show the language models that --model knows, and their numbers");
+  CLI::Option* models =
+      list->add_flag("--models", words.options.list_models,
+                     "show the language models that --model knows, and their numbers");
+  list->add_flag("--shares", words.options.list_shares,
+                 "show how near to their minima the blessed costs of the operations are")
+      ->excludes(models);
 }
 
 void add_run(CLI::App& app, Words& words) {

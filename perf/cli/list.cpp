@@ -3,6 +3,7 @@
 //
 // kernelgrade list: what can be measured. Needs no device.
 #include "perf/cli/commands.h"
+#include "perf/cli/cost_shares.h"
 #include "perf/cli/selection.h"
 #include "perf/judge/table.h"
 #include "perf/layers/layers.h"
@@ -46,6 +47,7 @@ int list_models(std::ostream& out) {
 
 int list(const Options& options, World& world) {
   if (options.list_models) return list_models(world.out);
+  if (options.list_shares) return list_shares(options, world);
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   say_untimed(world, selection);

@@ -174,8 +174,10 @@ struct Options {
   std::filesystem::path compiled;
   std::string arch = "sm_90a"; // try: that registers and spills are shown for; profile --sass, too
 
-  bool write = false;       // ceilings: into device.json
-  bool list_models = false; // list: language models in place of cases
+  bool write = false; // ceilings: into device.json
+  // list: in place of cases
+  bool list_models = false; // language models
+  bool list_shares = false; // operations, and how near to their minima they are
 
   // report, merge and compare; the results to gate in place of measuring
   std::vector<std::filesystem::path> files;

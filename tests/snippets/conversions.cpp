@@ -222,6 +222,29 @@ Snippet pair_of_bytes(const std::string& form, int fraction, int bias, unsigned 
   return made;
 }
 
+// A number of 8 bits with 4 of exponent, whose bias is 7, and 3 of fraction, as f16 (OCP 8-bit
+// Floating Point Specification 1.0): 1.mmm x 2^(e - 7), or 0.mmm x 2^-6; all but the sign set: NaN.
+std::uint32_t half_of_byte(unsigned byte) {
+  const unsigned exponent = byte / 8 % 16, fraction = byte % 8;
+  if (byte % 128 == 127) return 0x7fff;
+  const double magnitude = exponent == 0
+                               ? fraction / 8.0 * std::exp2(-6)
+                               : (1 + fraction / 8.0) * std::exp2(static_cast<int>(exponent) - 7);
+  return byte / 128 << 15 | bits_of(magnitude, kHalf);
+}
+
+Snippet bytes_to_halves(const std::string& form) {
+  Snippet made = snippet(form, [](std::uint16_t both) -> std::uint32_t {
+    return half_of_byte(both >> 8) << 16 | half_of_byte(both & 0xffu);
+  });
+  made.target = 90; // 8.9, to be exact
+  // Each number by itself, too.
+  made.operand = [](std::size_t at, std::size_t, std::uint64_t random) -> Word {
+    return at < 256 ? at | (at ^ 0x5a) << 8 : static_cast<std::uint16_t>(random);
+  };
+  return made;
+}
+
 } // namespace
 
 void add_conversions(Table& table) {
@@ -258,6 +281,7 @@ void add_conversions(Table& table) {
   table.push_back(snippet("cvt.rna.tf32.f32", tf32_of));
   table.push_back(pair_of_bytes("cvt.rn.satfinite.e4m3x2.f32", 3, 7, 0x7e));
   table.push_back(pair_of_bytes("cvt.rn.satfinite.e5m2x2.f32", 2, 15, 0x7b));
+  table.push_back(bytes_to_halves("cvt.rn.f16x2.e4m3x2"));
 }
 
 } // namespace kg::test::snippets

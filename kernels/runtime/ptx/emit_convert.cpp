@@ -191,6 +191,9 @@ bool Emitter::converting() {
     const std::string name = to.substr(0, 4) + "_of";
     result("b16", fmt::format("static_cast<u16>({0}({1}) << 8 | {0}({2}))", name, in(1, "f32"),
                               in(2, "f32")));
+  } else if (from == "e4m3x2") {
+    if (to != "f16x2" || has("relu")) refuse("of e4m3 only the conversion to f16x2 is executed");
+    result("b32", "halves_of_e4m3(" + in(1, "b16") + ")");
   } else if (to == "tf32") {
     if (!has("rna")) refuse("to TF32 only .rna is executed");
     result("b32", "tf32_of(" + in(1, "f32") + ")");

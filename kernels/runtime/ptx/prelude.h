@@ -121,6 +121,7 @@ u16 bf16_of(f32 value, Round round);
 f32 float_of_half(u16 bits);
 u32 e4m3_of(f32 value); // saturated
 u32 e5m2_of(f32 value);
+u32 halves_of_e4m3(u16 both);
 u32 tf32_of(f32 value); // .rna: to nearest, ties away from zero
 f32 log2_accurate(f32 value);
 f32 sin_accurate(f32 value);

@@ -259,8 +259,19 @@ u32 eight_bits_of(f32 value, int fraction, int bias, u32 largest) {
   return sign | (number > largest ? largest : static_cast<u32>(number));
 }
 
+// Exact: 3 bits of fraction and a bias of 7 (OCP 8-bit Floating Point Specification 1.0). Of NaN
+// the canonical one.
+u32 half_of_e4m3(u32 bits) {
+  const int exponent = static_cast<int>(bits >> 3 & 0xf), fraction = static_cast<int>(bits & 7);
+  if (exponent == 15 && fraction == 7) return 0x7fff;
+  const f64 magnitude =
+      exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
+  return (bits & 0x80) << 8 | half_of_double(magnitude, nearest);
+}
+
 } // namespace
 
+u32 halves_of_e4m3(u16 both) { return half_of_e4m3(both >> 8) << 16 | half_of_e4m3(both & 0xff); }
 u32 e4m3_of(f32 value) { return eight_bits_of(value, 3, 7, 0x7e); }
 u32 e5m2_of(f32 value) { return eight_bits_of(value, 2, 15, 0x7b); }
 u32 tf32_of(f32 value) {
