@@ -5,6 +5,7 @@
 #include "runtime/backend.h"
 #include "tests/oracle/compare.h"
 #include "tests/oracle/vendor_comparison.h"
+#include "tests/support/accuracy.h"
 #include "tests/support/vacuity.h"
 #include "tests/support/vendor_runs.h"
 
@@ -195,6 +196,9 @@ void Judge::check_against(const Sample& sample, const References& references, co
       }
       const test::Comparison found =
           compare(outcome.outputs.at(output.name), output, reference, bounded);
+      if (!found.exact)
+        test::record_share(id(variant.name, problem.shape), output.name, found.share,
+                           problem.shape + ", " + sample.fill);
       EXPECT_TRUE(verdict(found, context(variant.name, problem, sample.fill, output)))
           << card_.hint(problem, inputs, found);
     }

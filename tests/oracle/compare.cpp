@@ -148,6 +148,7 @@ Comparison compare(const Observed& actual, const Expectation& expected) {
       const double error =
           in_units(verdict.error, expected.unit.empty() ? tolerance : expected.unit[i]);
       result.max_error = std::fmax(result.max_error, error);
+      if (!result.exact) result.share = std::fmax(result.share, in_units(verdict.error, tolerance));
       squares += error * error;
       ++measured;
     } else {

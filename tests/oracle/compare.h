@@ -67,6 +67,7 @@ struct Comparison {
   std::vector<std::int64_t> failures = {}; // the row-major numbers of all failures, ascending
   double max_error = 0;                    // in units, over all elements of finite expectation
   double rms_error = 0;
+  double share = 0; // the largest error / tolerance of these elements, if there are tolerances
   std::string pattern = {};
 
   // Every element was compared and none failed.

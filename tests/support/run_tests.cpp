@@ -16,6 +16,7 @@
 #include "runtime/environment.h"
 #include "runtime/error.h"
 #include "tests/oracle/random.h"
+#include "tests/support/accuracy.h"
 #include "tests/support/case.h"
 #include "tests/support/ledger.h"
 
@@ -119,6 +120,7 @@ int run_tests(int argc, char** argv, const std::function<std::string()>& describ
 
   const int gtest_code = RUN_ALL_TESTS();
   if (GTEST_FLAG_GET(list_tests)) return gtest_code;
+  for (const std::string& line : largest_shares()) fmt::print("accuracy: {}\n", line);
   const TestCounts counts{unit_test.successful_test_count(), unit_test.failed_test_count(),
                           unit_test.skipped_test_count()};
   int code = exit_code(counts, strict);

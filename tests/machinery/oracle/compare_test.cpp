@@ -105,6 +105,7 @@ TEST(Compare, reports_worst_first_eight_and_errors_in_units) {
   EXPECT_NE(result.text().find("worst  (50): actual 13, expected 10, error 3 = 24 x tolerance"),
             std::string::npos)
       << result.text();
+  EXPECT_EQ(result.share, 24);
   // Without a unit the tolerance is the unit.
   EXPECT_EQ(compare(actual, {Dtype::f32, {100}, expected, tolerance}).max_error, 24);
 }
