@@ -132,12 +132,17 @@ class Threads {
     learn(known_[thread], object.gathered);
     if (object.block == thread / kThreads) learn(known_[thread], object.block_gathered);
   }
-  // As at the barrier of a cluster; some learn more between their arrival and their wait.
+  // As at the barrier of a cluster; some tell and learn more between their arrival and their wait.
   void all_meet(Object& object) {
     Object& other = objects_[&object == &objects_[0]];
     for (unsigned thread = 0; thread < kAll; ++thread) {
       arrive(thread, object);
-      if (below(16) == 0) pass(thread, other);
+      switch (below(16)) {
+      case 0: arrive(thread, other); break;
+      case 1: complete(other); break;
+      case 2: pass(thread, other); break;
+      default: break;
+      }
     }
     complete(object);
     for (unsigned thread = 0; thread < kAll; ++thread) pass(thread, object);
