@@ -83,13 +83,14 @@ TEST(Mutate, OuterComesBeforeInnerWhereBothBegin) {
 }
 
 TEST(Mutate, NeighboursDoNotNest) {
-  EXPECT_EQ(body("ab", {expression("a", "a", "x"), expression("b", "b", "y")}),
-            "(kg::mutant(0) ? (x) : (a))(kg::mutant(1) ? (y) : (b))");
+  EXPECT_EQ(body("a+b", {expression("a", "a", "x"), expression("b", "b", "y")}),
+            "(kg::mutant(0) ? (x) : (a))+(kg::mutant(1) ? (y) : (b))");
 }
 
 TEST(Mutate, LinesKeepTheirNumbers) {
-  const std::string text = body("one\ntwo three\nfour", {expression("a", "two three", "2\n3\n4")});
-  EXPECT_EQ(text, "one\n(kg::mutant(0) ? (2 3 4) : (two three))\nfour");
+  const std::string text =
+      body("one +\ntwo + three\n+ four", {expression("a", "two + three", "2\n3\n4")});
+  EXPECT_EQ(text, "one +\n(kg::mutant(0) ? (2 3 4) : (two + three))\n+ four");
 }
 
 TEST(Mutate, OriginalsThatOverlapInPartAreRefused) {

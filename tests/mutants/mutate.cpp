@@ -10,6 +10,7 @@
 
 #include "perf/judge/atomic_file.h"
 #include "runtime/error.h"
+#include "tests/mutants/whole.h"
 
 namespace kg::mutants {
 
@@ -40,8 +41,15 @@ std::string_view closing(const Mutant& m) { return m.kind == Kind::expression ? 
 std::vector<Edit> edits_of(std::string_view source, const std::string& file,
                            const std::vector<Mutant>& mutants) {
   std::vector<Edit> edits;
-  for (std::size_t i = 0; i < mutants.size(); ++i)
-    if (mutants[i].file == file) edits.push_back({find_original(source, mutants[i]), i});
+  for (std::size_t i = 0; i < mutants.size(); ++i) {
+    if (mutants[i].file != file) continue;
+    const Place place = find_original(source, mutants[i]);
+    const std::string why = why_not_whole(source, place, mutants[i].kind);
+    require(why.empty(),
+            fmt::format("{}:{}: the original of mutant \"{}\" cannot stand by itself: {}: {}", file,
+                        line_of(source, place.begin), mutants[i].name, why, mutants[i].original));
+    edits.push_back({place, i});
+  }
   std::stable_sort(edits.begin(), edits.end(), comes_before);
   return edits;
 }

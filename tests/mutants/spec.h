@@ -7,7 +7,8 @@
 //   name       letters, digits and '_'; what KERNELGRADE_MUTANT selects
 //   file       the source, relative to kernels/
 //   after      optional: the search for `original` begins behind this text, which occurs once
-//   original   the right code, which occurs once in the file (with `after`: the next occurrence)
+//   original   the right code, which occurs once in the file (with `after`: the next occurrence),
+//              a whole expression or statement (whole.h)
 //   mutant     the wrong code; may be empty where a statement is removed
 //   kind       "expression" or "statement" (a whole one, its semicolon included)
 //   killed_by  the check that is expected to find it, as classify.h names them

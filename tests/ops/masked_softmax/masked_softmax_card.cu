@@ -130,9 +130,14 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) {
       return masked_softmax::supports(variant, cols_of(p));
     };
-    // Each block is a thread of the host's: few of them.
-    if (variant == masked_softmax::Variant::cluster)
+    if (variant == masked_softmax::Variant::cluster) {
+      // Each block is a thread of the host's, and they meet often: few of them, and no times of
+      // rows that other variants are for.
       each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
+      each.timed = [](const Problem& p) {
+        return cols_of(p) >= masked_softmax::kAutomaticClusterCols;
+      };
+    }
   }
   return result;
 }

@@ -65,8 +65,12 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) { return softmax::supports(variant, cols_of(p)); };
     each.accurate = variant != softmax::Variant::naive;
     if (variant == softmax::Variant::naive) each.sequence = cols_of;
-    if (variant == softmax::Variant::cluster) // each block is a thread of the host's: few of them
+    if (variant == softmax::Variant::cluster) {
+      // Each block is a thread of the host's, and they meet often: few of them, and no times of
+      // rows that other variants are for.
       each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
+      each.timed = [](const Problem& p) { return cols_of(p) >= softmax::kAutomaticClusterCols; };
+    }
   }
   return result;
 }
