@@ -3,7 +3,6 @@
 #include "runtime/device.h"
 #include "runtime/clusters.h"
 #include "runtime/error.h"
-#include "runtime/host/observer.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/ptx/library.h"
 
@@ -50,11 +49,7 @@ const DeviceProperties& device_properties() {
   return properties;
 }
 
-// Of compiled code a barrier of a cluster is each thread's own, and under the checkers each of a
-// thousand threads then looks at all others': minutes where the source takes seconds.
-bool device_has_clusters() {
-  return !ptx_run::enabled() || (ptx_run::architecture() >= 90 && host::observer == nullptr);
-}
+bool device_has_clusters() { return !ptx_run::enabled() || ptx_run::architecture() >= 90; }
 
 std::string device_unavailable_reason() { return {}; }
 std::size_t device_free_bytes() { return physical_bytes(_SC_AVPHYS_PAGES); }

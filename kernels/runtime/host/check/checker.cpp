@@ -314,7 +314,7 @@ void Checker::barrier_arrived_relaxed(const void* object) {
 
 void Checker::barrier_completed(const void* object) {
   SyncObject& sync = objects_of(object, state_of(*host::current_block))[address_of(object)];
-  sync.completed = std::make_shared<Clock>(sync.gathered);
+  sync.completed = std::make_shared<Clock>(sync.gathered.clock);
 }
 
 void Checker::barrier_passed(const void* object) {

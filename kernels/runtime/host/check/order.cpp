@@ -10,10 +10,15 @@ namespace {
 constexpr unsigned kMaxThreads = kThreadMask + 1;
 
 ClockPointer joined(const ClockPointer& a, const ClockPointer& b) {
-  if (!a || a == b) return b;
   Clock both = *a;
   both.learn(*b);
   return std::make_shared<Clock>(std::move(both));
+}
+
+void learn_anew(Gathered& to, ClockPointer& last, const ClockPointer& told) {
+  if (!told || told == last) return;
+  to.clock.learn(*told);
+  last = told;
 }
 
 } // namespace
@@ -26,6 +31,7 @@ void BlockOrder::begin(Who block, Time launch_floor, Time now) {
   irregular_ = false;
   block_clock_ = nullptr;
   thread_clock_.clear();
+  joined_ = {};
   device_fences_.clear();
   block_fences_.clear();
 }
@@ -55,10 +61,13 @@ void BlockOrder::warp_synchronised(unsigned warp, unsigned lanes, bool all_lanes
   if (all_lanes) warp_floor_[warp] = now;
   if (all_lanes && thread_clock_.empty()) return;
   Clock together;
+  const Clock* last = nullptr;
   for (unsigned rest = lanes; rest != 0; rest &= rest - 1) {
     const unsigned thread = warp * 32 + static_cast<unsigned>(std::countr_zero(rest));
     together.learn(Clock::thread_key(block_ | thread), now);
-    if (!thread_clock_.empty() && thread_clock_[thread]) together.learn(*thread_clock_[thread]);
+    if (thread_clock_.empty() || !thread_clock_[thread]) continue;
+    if (thread_clock_[thread].get() != last) together.learn(*thread_clock_[thread]);
+    last = thread_clock_[thread].get();
   }
   thread_clock_.resize(kMaxThreads);
   const auto shared = std::make_shared<const Clock>(std::move(together));
@@ -77,24 +86,18 @@ void BlockOrder::fence(unsigned thread, bool block_scope, Time now) {
   (block_scope ? block_fences_ : device_fences_)[thread] = state_of(thread, now);
 }
 
-// Into `clock`: what `thread` knew in that state, itself included.
-void BlockOrder::tell(Clock& clock, unsigned thread, const Fence& state) const {
+// What `thread` knew in that state, itself included.
+void BlockOrder::tell(Gathered& to, unsigned thread, const Fence& state) const {
   const Who who = block_ | thread;
-  clock.learn(Clock::thread_key(who), state.time);
-  if (state.block_floor > started_) clock.learn(Clock::block_key(who), state.block_floor);
-  if (state.warp_floor > started_) clock.learn(Clock::warp_key(who), state.warp_floor);
-  if (state.thread_clock) clock.learn(*state.thread_clock);
-  if (state.block_clock) clock.learn(*state.block_clock);
+  to.clock.learn(Clock::thread_key(who), state.time);
+  if (state.block_floor > started_) to.clock.learn(Clock::block_key(who), state.block_floor);
+  if (state.warp_floor > started_) to.clock.learn(Clock::warp_key(who), state.warp_floor);
+  learn_anew(to, to.of_thread, state.thread_clock);
+  learn_anew(to, to.of_block, state.block_clock);
 }
 
 void BlockOrder::release(unsigned thread, SyncObject& object, Time now) const {
-  Fence state = state_of(thread, now);
-  if (state.thread_clock == object.last) {
-    state.thread_clock = nullptr;
-  } else {
-    object.last = state.thread_clock;
-  }
-  tell(object.gathered, thread, state);
+  tell(object.gathered, thread, state_of(thread, now));
 }
 
 void BlockOrder::release_fenced(unsigned thread, SyncObject& object) const {
@@ -107,17 +110,25 @@ void BlockOrder::release_fenced(unsigned thread, SyncObject& object) const {
   }
 }
 
-void BlockOrder::acquire(unsigned thread, ClockPointer clock) {
+void BlockOrder::acquire(unsigned thread, const ClockPointer& clock) {
   if (!clock || clock->empty()) return;
   thread_clock_.resize(kMaxThreads);
-  thread_clock_[thread] = joined(thread_clock_[thread], clock);
+  ClockPointer& own = thread_clock_[thread];
+  if (!own || own == clock) {
+    own = clock;
+  } else {
+    if (own != joined_.own || clock != joined_.other) joined_ = {own, clock, joined(own, clock)};
+    own = joined_.both;
+  }
   irregular_ = true;
 }
 
 void BlockOrder::acquire_atomic(unsigned thread, const SyncObject& object) {
-  if (!object.gathered.empty()) acquire(thread, std::make_shared<Clock>(object.gathered));
-  if (object.block == block_ && !object.block_gathered.empty())
-    acquire(thread, std::make_shared<Clock>(object.block_gathered));
+  const auto gathered = [&](const Gathered& from) {
+    if (!from.clock.empty()) acquire(thread, std::make_shared<Clock>(from.clock));
+  };
+  gathered(object.gathered);
+  if (object.block == block_) gathered(object.block_gathered);
 }
 
 } // namespace kg::check

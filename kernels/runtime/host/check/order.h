@@ -17,12 +17,20 @@
 
 namespace kg::check {
 
-// An object through which threads hand over: an atomic variable, a named barrier, an mbarrier.
+// What threads tell an object. A thousand of them share what they knew before, as after a barrier:
+// the last told stays, and is not told again.
+struct Gathered {
+  Clock clock;
+  ClockPointer of_thread;
+  ClockPointer of_block;
+};
+
+// An object through which threads hand over: an atomic variable, a named barrier, an mbarrier, the
+// barrier of a cluster.
 struct SyncObject {
-  Clock gathered;         // from those who arrived
-  ClockPointer last;      // the thread clock that it learned last: many share one
-  ClockPointer completed; // what those who pass get
-  Clock block_gathered;   // by fences of block scope: for threads of `block` only
+  Gathered gathered;       // from those who arrived
+  ClockPointer completed;  // what those who pass get
+  Gathered block_gathered; // by fences of block scope: for threads of `block` only
   Who block = 0;
 };
 
@@ -63,7 +71,7 @@ class BlockOrder {
   }
   void release(unsigned thread, SyncObject& object, Time now) const;
   void release_fenced(unsigned thread, SyncObject& object) const; // what its last fence covers
-  void acquire(unsigned thread, ClockPointer clock);
+  void acquire(unsigned thread, const ClockPointer& clock);
   void acquire_atomic(unsigned thread, const SyncObject& object);
 
  private:
@@ -75,8 +83,16 @@ class BlockOrder {
     ClockPointer block_clock;
   };
 
+  // The last join: threads that knew the same and pass the same barrier share what they know then,
+  // or each of a cluster's threads would have a clock of all of them to itself.
+  struct Joined {
+    ClockPointer own;
+    ClockPointer other;
+    ClockPointer both;
+  };
+
   bool knows(const Access& access, unsigned thread) const;
-  void tell(Clock& clock, unsigned thread, const Fence& state) const;
+  void tell(Gathered& to, unsigned thread, const Fence& state) const;
   Fence state_of(unsigned thread, Time now) const;
 
   Who block_ = 0;
@@ -87,6 +103,7 @@ class BlockOrder {
   bool irregular_ = false;                 // somebody knows more than the floors say
   ClockPointer block_clock_;               // what every thread of the block knows of other blocks
   std::vector<ClockPointer> thread_clock_; // by rank; empty while nobody has one
+  Joined joined_;
   std::unordered_map<unsigned, Fence> device_fences_;
   std::unordered_map<unsigned, Fence> block_fences_;
 };

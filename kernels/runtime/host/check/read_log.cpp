@@ -27,7 +27,7 @@ void ReadLog::open(Time launch_floor) {
 }
 
 std::vector<ReadRun> ReadLog::close() {
-  open_ = false;
+  if (!std::exchange(open_, false)) return {};
   for (Run& run : runs_) {
     note(run);
     run = {};
