@@ -58,6 +58,9 @@ study::Traced traced_of(const std::filesystem::path& profile) {
 
 std::vector<Row> experiment_rows(const World& world, const std::vector<study::Point>& points,
                                  const study::Settings& settings) {
+  const std::string& only = settings.at("only");
+  if (!only.empty() && only != "ours" && only != "libraries")
+    throw UsageError(fmt::format("--only {}: write ours or libraries", only));
   std::vector<Row> rows;
   std::set<std::string> seen; // a case may be the point of several groups
   for (const study::Point& point : points) {
@@ -76,6 +79,10 @@ std::vector<Row> experiment_rows(const World& world, const std::vector<study::Po
       if (row.registered.selected && row.registered.key.mode == judge::Mode::real)
         rows.push_back(std::move(row));
   }
+  if (!only.empty())
+    std::erase_if(rows, [&](const Row& row) {
+      return (row.registered.kind == judge::Kind::ours) != (only == "ours");
+    });
   return rows;
 }
 

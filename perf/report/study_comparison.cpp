@@ -64,7 +64,7 @@ std::string fit_verdict(const Curve& curve, const std::optional<study::Fit>& fit
   if (scaling.tolerance == 0) return "informs";
   if (std::fabs(fit->exponent - scaling.exponent) <= scaling.tolerance) return "pass";
   if (study::within(*fit, scaling)) return "undecided: the times scatter";
-  return curve.kind == judge::Kind::ours ? "FAILED" : "outside (informs)";
+  return curve.judged ? "FAILED" : "outside (informs)";
 }
 
 } // namespace

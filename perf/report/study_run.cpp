@@ -36,8 +36,7 @@ nlohmann::json to_json(const study::Curve& curve) {
 
 // Nothing where the exponent is as expected or informs.
 std::optional<StudyRemark> wrong_exponent(const study::Study& study, const study::Curve& curve) {
-  if (!study.scaling || study.scaling->tolerance == 0 || curve.kind != judge::Kind::ours)
-    return std::nullopt;
+  if (!study.scaling || study.scaling->tolerance == 0 || !curve.judged) return std::nullopt;
   const study::Scaling& scaling = study.scaling_of(curve.group);
   const auto fit = study::fit(curve, scaling.exponent);
   if (!fit || study::within(*fit, scaling)) return std::nullopt;

@@ -61,9 +61,13 @@ std::vector<Curve> curves(const Record& record) {
         curve = result.insert(result.end(), {point.group, planned.variant, row.kind, {}});
       curve->times.push_back({point.size, row.median_ns, row.ci_ns});
     }
-  for (Curve& curve : result)
+  const auto is_ours = [](const Curve& curve) { return curve.kind == judge::Kind::ours; };
+  const bool libraries_alone = std::none_of(result.begin(), result.end(), is_ours);
+  for (Curve& curve : result) {
+    curve.judged = libraries_alone || is_ours(curve);
     std::stable_sort(curve.times.begin(), curve.times.end(),
                      [](const Timed& a, const Timed& b) { return a.size < b.size; });
+  }
   return result;
 }
 
@@ -125,7 +129,7 @@ std::optional<int> exit_of_fits(const Study& study, const std::vector<Curve>& cu
   if (!study.scaling || study.scaling->tolerance == 0) return std::nullopt;
   int exit = judge::kExitSkip;
   for (const Curve& curve : curves) {
-    if (curve.kind != judge::Kind::ours) continue;
+    if (!curve.judged) continue;
     const Scaling& scaling = study.scaling_of(curve.group);
     const std::optional<Fit> fitted = fit(curve, scaling.exponent);
     if (fitted && !within(*fitted, scaling)) return judge::kExitFail;

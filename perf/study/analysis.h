@@ -30,6 +30,7 @@ struct Curve {
   std::string variant;
   judge::Kind kind = judge::Kind::ours;
   std::vector<Timed> times;
+  bool judged = true; // its exponent: where there are any of ours, a library's informs
 };
 
 // The valid experiments, by group and variant in the order of the plan.
@@ -85,9 +86,9 @@ std::vector<Crossover> crossovers(const std::vector<Curve>& curves);
 // Whether the exponent, or where the interval counts a part of that, is within the tolerance.
 bool within(const Fit& fit, const Scaling& scaling);
 
-// The exit code of the fits, of our variants only: 1 where one is farther from the study's exponent
-// than its tolerance, else 0, or 77 where none could be made; nothing where the study tolerates
-// anything.
+// The exit code of the fits, of the curves that are judged: 1 where one is farther from the study's
+// exponent than its tolerance, else 0, or 77 where none could be made; nothing where the study
+// tolerates anything.
 std::optional<int> exit_of_fits(const Study& study, const std::vector<Curve>& curves);
 
 } // namespace kg::study

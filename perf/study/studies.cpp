@@ -52,6 +52,7 @@ std::vector<std::int64_t> powers(std::int64_t from, std::int64_t to, std::int64_
   return result;
 }
 
+const Setting kOnly = {"only", "", "ours, or libraries (frameworks, too); both unless it is said"};
 const Setting kDtype = {"dtype", "f32", "type of the elements"};
 
 Study vector_add() {
@@ -274,8 +275,12 @@ std::vector<std::string> words(const Settings& settings, const std::string& name
 }
 
 std::span<const Study> studies() {
-  static const std::vector<Study> all = {
-      vector_add(), relu(), matmul(), matmul_shapes(), conv(), triton(), grades(), mlp(), fps()};
+  static const std::vector<Study> all = [] {
+    std::vector<Study> made = {vector_add(), relu(), matmul(), matmul_shapes(), conv(), triton(),
+                               grades(),     mlp(),  fps()};
+    for (Study& study : made) study.settings.push_back(kOnly);
+    return made;
+  }();
   return all;
 }
 

@@ -2,8 +2,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# frameworks.sh KERNELGRADE SOURCE OP,...: PyTorch, Inductor and JAX give right results of these operations, on a CPU; of whole models where
-# one is called model.
+# frameworks.sh KERNELGRADE SOURCE OP,... [SHAPE,...]: PyTorch, Inductor and JAX give right results of these operations, on a CPU; of whole
+# models where one is called model.
 # KERNELGRADE_PYTHON: the Python that has them; where it lacks them the test is skipped (77), and fails under KERNELGRADE_STRICT=1.
 set -euo pipefail
 kernelgrade=$1
@@ -13,4 +13,4 @@ if ! reason=$("$python" -c 'import jax, numpy, torch' 2>&1); then
   [[ ${KERNELGRADE_STRICT:-0} != 1 ]] || exit 1
   exit 77
 fi
-"$kernelgrade" peers --fast --dtype f32 --python "$python" --peer torch,torch_compile,jax --alone --processes 1 --row-timeout 600 --op "$3"
+"$kernelgrade" peers --fast --dtype f32 --python "$python" --peer torch,torch_compile,jax --alone --processes 1 --row-timeout 600 --op "$3" ${4:+--shape "$4"}

@@ -94,6 +94,14 @@ TEST(Fit, OfALibraryInforms) {
   EXPECT_EQ(exit_of_fits(named("matmul"), curves(record)), 0);
 }
 
+TEST(Fit, OfALibraryThatIsAloneIsJudged) {
+  Record record = test::record(test::header(kSizes),
+                               [](const std::string&, double n) { return std::pow(n, 2); });
+  const auto is_ours = [](const auto& each) { return each.row.kind == judge::Kind::ours; };
+  std::erase_if(record.done, is_ours);
+  EXPECT_EQ(exit_of_fits(named("matmul"), curves(record)), 1);
+}
+
 TEST(Crossovers, LieBetweenSureDifferences) {
   const auto found = crossovers(curves(with_overhead(3, 1e6)));
   ASSERT_EQ(found.size(), 1u) << "the library is the fastest everywhere";

@@ -4,6 +4,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -15,7 +16,9 @@ from kernelgrade_peers.case import Case
 Weights = dict[str, jax.Array]
 Inputs = dict[str, jax.Array]
 Model = Callable[[Weights, Inputs], jax.Array]
+State = tuple[jax.Array, jax.Array]  # what an optimiser keeps of a parameter
 Loss = Callable[[jax.Array, Inputs], jax.Array]
+Optimiser = Callable[[jax.Array, jax.Array, jax.Array, State], tuple[jax.Array, State]]
 
 
 def linear(w: Weights, name: str, x: jax.Array) -> jax.Array:
@@ -32,7 +35,7 @@ def mlp(w: Weights, t: Inputs) -> jax.Array:
 
 def convolution(w: Weights, name: str, x: jax.Array, stride: int = 1, pad: int = 0) -> jax.Array:
     y = lax.conv_general_dilated(x, w[f"{name}.weight"], (stride, stride), [(pad, pad)] * 2)  # NCHW, OIHW
-    return y + w[f"{name}.bias"][:, None, None]
+    return y + w[f"{name}.bias"][:, None, None] if f"{name}.bias" in w else y
 
 
 def max_pool(x: jax.Array, kernel: int, stride: int, pad: int = 0) -> jax.Array:
@@ -45,19 +48,30 @@ def images(t: Inputs) -> jax.Array:
     return t["x"].reshape(-1, 3, size, size)
 
 
+def normed(w: Weights, name: str, x: jax.Array, stride: int = 1, pad: int = 0) -> jax.Array:
+    """A convolution and the batchnorm behind it, by the batch; one that was folded into it is its bias."""
+    y = convolution(w, name, x, stride, pad)
+    norm = name.replace("conv", "bn").replace("downsample.0", "downsample.1")
+    if f"{norm}.weight" not in w:
+        return y
+    centred = y - y.mean(axis=(0, 2, 3), keepdims=True)
+    deviation = jnp.sqrt(jnp.square(centred).mean(axis=(0, 2, 3), keepdims=True) + 1e-5)
+    return centred / deviation * w[f"{norm}.weight"][:, None, None] + w[f"{norm}.bias"][:, None, None]
+
+
 def resnet(w: Weights, t: Inputs) -> jax.Array:
-    """He et al., arXiv 1512.03385, with torchvision's names; each batchnorm is in its convolution."""
+    """He et al., arXiv 1512.03385, with torchvision's names."""
 
     def block(name: str, x: jax.Array, stride: int) -> jax.Array:
-        shortcut = convolution(w, f"{name}.downsample.0", x, stride) if f"{name}.downsample.0.weight" in w else x
+        shortcut = normed(w, f"{name}.downsample.0", x, stride) if f"{name}.downsample.0.weight" in w else x
         if f"{name}.conv3.weight" in w:  # 1 x 1, 3 x 3, 1 x 1
-            y = nn.relu(convolution(w, f"{name}.conv1", x))
-            y = nn.relu(convolution(w, f"{name}.conv2", y, stride, 1))
-            return nn.relu(convolution(w, f"{name}.conv3", y) + shortcut)
-        y = nn.relu(convolution(w, f"{name}.conv1", x, stride, 1))
-        return nn.relu(convolution(w, f"{name}.conv2", y, 1, 1) + shortcut)
+            y = nn.relu(normed(w, f"{name}.conv1", x))
+            y = nn.relu(normed(w, f"{name}.conv2", y, stride, 1))
+            return nn.relu(normed(w, f"{name}.conv3", y) + shortcut)
+        y = nn.relu(normed(w, f"{name}.conv1", x, stride, 1))
+        return nn.relu(normed(w, f"{name}.conv2", y, 1, 1) + shortcut)
 
-    x = max_pool(nn.relu(convolution(w, "conv1", images(t), 2, 3)), 3, 2, 1)
+    x = max_pool(nn.relu(normed(w, "conv1", images(t), 2, 3)), 3, 2, 1)
     for stage in range(1, 5):
         blocks = {name.split(".")[1] for name in w if name.startswith(f"layer{stage}.")}
         for index in range(len(blocks)):
@@ -91,7 +105,7 @@ def rotated(x: jax.Array, theta: float) -> jax.Array:
     return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], axis=-1)
 
 
-def transformer(config: dict[str, Any]) -> Model:
+def llama(config: dict[str, Any]) -> Model:
     """Touvron et al., arXiv 2302.13971, with grouped heads, arXiv 2305.13245."""
     epsilon, theta, heads = config["rms_norm_eps"], config["rope_theta"], config["num_attention_heads"]
 
@@ -118,6 +132,35 @@ def transformer(config: dict[str, Any]) -> Model:
     return model
 
 
+def gpt2(config: dict[str, Any]) -> Model:
+    """Radford et al., 2019; its matrices lie by inputs."""
+    epsilon, heads = config["layer_norm_epsilon"], config["n_head"]
+
+    def dense(w: Weights, name: str, x: jax.Array) -> jax.Array:
+        return x @ w[f"{name}.weight"] + w[f"{name}.bias"]
+
+    def layer_norm(w: Weights, name: str, x: jax.Array) -> jax.Array:
+        return nn.standardize(x, epsilon=epsilon) * w[f"{name}.weight"] + w[f"{name}.bias"]
+
+    def attention(w: Weights, name: str, x: jax.Array) -> jax.Array:
+        batch, tokens, width = x.shape
+        qkv = dense(w, f"{name}.c_attn", x).reshape(batch, tokens, 3, heads, -1)
+        y = nn.dot_product_attention(*jnp.moveaxis(qkv, 2, 0), is_causal=True)
+        return dense(w, f"{name}.c_proj", y.reshape(batch, tokens, width))
+
+    def model(w: Weights, t: Inputs) -> jax.Array:
+        words, tokens = w["transformer.wte.weight"], t["tokens"]
+        x = words[tokens] + w["transformer.wpe.weight"][: tokens.shape[1]]
+        for layer in range(config["n_layer"]):
+            name = f"transformer.h.{layer}"
+            x = x + attention(w, f"{name}.attn", layer_norm(w, f"{name}.ln_1", x))
+            inner = nn.gelu(dense(w, f"{name}.mlp.c_fc", layer_norm(w, f"{name}.ln_2", x)), approximate=True)
+            x = x + dense(w, f"{name}.mlp.c_proj", inner)
+        return (layer_norm(w, "transformer.ln_f", x) @ words.T).reshape(-1, len(words))
+
+    return model
+
+
 def mean_square_error(output: jax.Array, t: Inputs) -> jax.Array:
     return jnp.square(output - t["target"]).mean()
 
@@ -127,39 +170,49 @@ def cross_entropy(output: jax.Array, t: Inputs) -> jax.Array:
     return (nn.logsumexp(output, axis=-1) - right).mean()
 
 
-def make(case: Case) -> tuple[Model, Loss]:
+def adamw(rate: float, number: jax.Array, w: jax.Array, g: jax.Array, state: State) -> tuple[jax.Array, State]:
+    """Loshchilov and Hutter, arXiv 1711.05101."""
+    first, second, epsilon, decay = 0.9, 0.999, 1e-8, 0.01
+    m, v = first * state[0] + (1 - first) * g, second * state[1] + (1 - second) * g * g
+    deviation = jnp.sqrt(v / (1 - second**number)) + epsilon
+    return w - rate * (m / (1 - first**number) / deviation + decay * w), (m, v)
+
+
+def momentum(rate: float, _: jax.Array, w: jax.Array, g: jax.Array, state: State) -> tuple[jax.Array, State]:
+    """Sutskever et al., ICML 2013, as PyTorch and torchvision's recipes have it."""
+    velocity = 0.9 * state[0] + g + 1e-4 * w
+    return w - rate * velocity, (velocity, state[1])
+
+
+def make(case: Case) -> tuple[Model, Loss, Optimiser]:
     name = case.shape.split("_")[0]
+    if name == "mlp":
+        return mlp, mean_square_error, partial(adamw, 1e-3)
     if name == "transformer":
-        return transformer(json.loads(case.input_bytes("config"))), cross_entropy
-    return resnet if name.startswith("resnet") else {"mlp": mlp, "alexnet": alexnet}[name], mean_square_error
+        config = json.loads(case.input_bytes("config"))
+        return (gpt2 if config["model_type"] == "gpt2" else llama)(config), cross_entropy, partial(adamw, 1e-3)
+    return alexnet if name == "alexnet" else resnet, cross_entropy, partial(momentum, 0.1 * case.number("batch") / 256)
 
 
-def training(model: Model, loss_of: Loss, steps: int) -> Model:
-    """The losses of so many steps of AdamW (Loshchilov and Hutter, arXiv 1711.05101)."""
-    rate, first, second, epsilon, decay = 1e-3, 0.9, 0.999, 1e-8, 0.01
+def training(model: Model, loss_of: Loss, optimiser: Optimiser, steps: int) -> Model:
+    """The losses of so many steps."""
 
     def losses(w: Weights, t: Inputs) -> jax.Array:
         gradient = jax.value_and_grad(lambda weights: loss_of(model(weights, t), t))
 
-        def step(state: tuple[Weights, Weights, Weights], number: jax.Array) -> tuple[Any, jax.Array]:
-            weights, m, v = state
+        def step(carried: tuple[Weights, dict[str, State]], number: jax.Array) -> tuple[Any, jax.Array]:
+            weights, states = carried
             loss, g = gradient(weights)
-            m = jax.tree.map(lambda m, g: first * m + (1 - first) * g, m, g)
-            v = jax.tree.map(lambda v, g: second * v + (1 - second) * g * g, v, g)
+            after = {name: optimiser(number, weights[name], g[name], states[name]) for name in weights}
+            return tuple({name: each[part] for name, each in after.items()} for part in (0, 1)), loss
 
-            def updated(w: jax.Array, m: jax.Array, v: jax.Array) -> jax.Array:
-                deviation = jnp.sqrt(v / (1 - second**number)) + epsilon
-                return w - rate * (m / (1 - first**number) / deviation + decay * w)
-
-            return (jax.tree.map(updated, weights, m, v), m, v), loss
-
-        zeros = jax.tree.map(jnp.zeros_like, w)
-        return lax.scan(step, (w, zeros, zeros), jnp.arange(1, steps + 1, dtype=jnp.float32))[1]
+        zeros = {name: (jnp.zeros_like(each),) * 2 for name, each in w.items()}
+        return lax.scan(step, (w, zeros), jnp.arange(1, steps + 1, dtype=jnp.float32))[1]
 
     return losses
 
 
 def prepared(case: Case) -> Model:
     """What computes the case's output from its weights and inputs."""
-    model, loss_of = make(case)
-    return training(model, loss_of, case.number("steps", 1)) if "training" in case.words() else model
+    model, loss_of, optimiser = make(case)
+    return training(model, loss_of, optimiser, case.number("steps", 1)) if "training" in case.words() else model

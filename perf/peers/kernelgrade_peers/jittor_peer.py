@@ -147,24 +147,11 @@ def pooling(case: Case) -> Operation:
 
 
 def model(case: Case) -> Operation:
-    if case.shape.split("_")[0] != "mlp" or "training" in case.words():
-        raise Unsupported(f"nobody has written {case.shape} in Jittor here; there is mlp's inference")
     import safetensors.numpy
 
-    weights = safetensors.numpy.load(bytes(case.input_bytes("weights")))
-    layers = [
-        (jt.array(weights[f"layers.{i}.weight"]).transpose(1, 0), jt.array(weights[f"layers.{i}.bias"]))
-        for i in range(case.number("layers"))
-    ]
+    from kernelgrade_peers import jittor_models
 
-    def computed(t: Inputs) -> Any:
-        x = t["x"]
-        for weight, bias in layers:
-            x = jt.matmul(x, weight) + bias
-            x = x * (1 + jt.erf(x / 2**0.5)) / 2
-        return x
-
-    return computed
+    return jittor_models.prepared(case, safetensors.numpy.load(bytes(case.input_bytes("weights"))))
 
 
 OPERATIONS = {
