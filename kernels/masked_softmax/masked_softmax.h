@@ -53,7 +53,6 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::
                                         Variant::cluster};
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
-inline constexpr std::int64_t kAutomaticClusterCols = 16384;
 
 // Whether repeated runs give the same bits.
 constexpr bool deterministic(Variant) { return true; }
