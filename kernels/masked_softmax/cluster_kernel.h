@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kClusterThreads)
         return MaskedPack<form, T, Count>::load(part, pack);
       },
       [](const MaskedPack<form, T, Count>& stored) { return stored.masked(); },
-      [&](const Floats<Count>& values) {
+      [&](std::int64_t, const Floats<Count>& values) {
         KG_UNROLL
         for (int e = 0; e < Count; ++e) largest = fmaxf(largest, values.value[e]);
       });

@@ -150,7 +150,7 @@ bool supports(Variant variant, std::int64_t cols) {
 
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  if (cols >= kAutomaticClusterCols && supports(Variant::cluster, cols)) return Variant::cluster;
+  if (automatic_takes_cluster(cols)) return Variant::cluster;
   for (const Variant each : {Variant::warp, Variant::block})
     if (supports(each, cols)) return each;
   return Variant::naive;

@@ -5,6 +5,7 @@
 // launch it.
 #pragma once
 
+#include "normalization/cluster_kernel.h"
 #include "normalization/forward_kernels.h"
 #include "runtime/device_code.h"
 #include "runtime/error.h"
@@ -38,6 +39,10 @@ struct ForwardKernels {
   template <int Count>
   static void rereading(const Problem& f, const LaunchConfig& config) {
     launch(block_rereading<kind, T, Count>, config, f);
+  }
+  template <int Count>
+  static void cluster(const Problem& f, const LaunchConfig& config, std::int64_t slice) {
+    launch(cluster_per_row<kind, T, Count>, config, f, config.cluster.x, slice);
   }
 };
 
@@ -73,6 +78,19 @@ void launch_block(const typename Kernels::Problem& f, std::int64_t cols, bool al
   Kernels::template rereading<kCount>(f, config);
 }
 
+template <class Kernels, class Config>
+void launch_cluster(const typename Kernels::Problem& f, std::int64_t rows, std::int64_t cols,
+                    bool aligned, const Config& config_of) {
+  using Element = typename Kernels::Element;
+  constexpr int kCount = kPackElements<Element>;
+  const ClusterRow of = cluster_row(cols, aligned ? kCount : 1, sizeof(Element));
+  LaunchConfig config = config_of(rows * of.blocks, of.threads);
+  config.shared_bytes = kClusterScratch + of.bytes;
+  config.cluster.x = static_cast<unsigned>(of.blocks);
+  aligned ? Kernels::template cluster<kCount>(f, config, of.slice)
+          : Kernels::template cluster<1>(f, config, of.slice);
+}
+
 // `variant` is one that runs, `aligned` whether rows and parameters may be read in packs; `op`
 // begins the messages.
 template <class Kernels>
@@ -93,6 +111,7 @@ void launch_variant(const std::string& op, const typename Kernels::Problem& f, s
   case Variant::block:
     launch_block<Kernels>(f, cols, aligned, config(rows, block_threads(cols)));
     break;
+  case Variant::cluster: launch_cluster<Kernels>(f, rows, cols, aligned, config); break;
   }
 }
 
@@ -108,9 +127,13 @@ Variant checked_variant(const std::string& op, MatrixView<const T> x, MatrixView
           op + ": epsilon is " + std::to_string(epsilon) + "; it must be finite and not negative");
   const std::int64_t cols = x.shape[1];
   variant = resolved(variant, cols);
-  require(supports(variant, cols), op + ": variant " + std::string(name(variant)) +
-                                       " holds rows of at most " + std::to_string(kWarpMaxCols) +
-                                       " elements, not " + std::to_string(cols) + "; use block");
+  require(
+      supports(variant, cols),
+      op + ": variant " + std::string(name(variant)) +
+          (variant == Variant::cluster
+               ? " does not take rows of " + std::to_string(cols) + " elements here; use automatic"
+               : " holds rows of at most " + std::to_string(kWarpMaxCols) + " elements, not " +
+                     std::to_string(cols) + "; use block"));
   return variant;
 }
 

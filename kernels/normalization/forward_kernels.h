@@ -12,8 +12,9 @@
 // The variance is that of centred values, from the row on chip: a second pass over registers costs
 // nothing. Why not one pass, E[x^2] - mean^2: it loses the square of |mean| / deviation, all of f32
 // at 4096. Why not Welford's update: a division per element for the same accuracy. Why not the row
-// in shared memory, as softmax has it: registers do not have its traffic, and of rows that only one
-// block per multiprocessor could hold there, L2 holds enough.
+// in shared memory, as softmax has it: registers do not have its traffic. Longer rows are those of
+// cluster_kernel.h; where there are no clusters they are read again, from L2 as far as that holds
+// the rows under way.
 #pragma once
 
 #include "normalization/kind.h"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "primitives/block.h"
+#include "primitives/cluster_shape.h"
 #include "runtime/enumerators.h"
 #include "runtime/preconditions.h"
 
@@ -17,9 +18,12 @@ namespace kg::normalization {
 // naive: one thread per row, which it reads two (rmsnorm) or three times. warp: one warp per row,
 // the row in registers (cols <= kWarpMaxCols), one read and one write per element. block: one block
 // per row, in registers up to kBlockMaxCols columns where rows are aligned to 16 bytes, else read
-// again.
-enum class Variant { automatic, naive, warp, block };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
+// again. cluster: a cluster of 2 to 8 blocks per row, the row in their shared memory (rows of
+// kClusterMinCols columns and more, up to 400,000 or so, where launches may have clusters);
+// `automatic` takes it from kAutomaticClusterCols on.
+enum class Variant { automatic, naive, warp, block, cluster };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
+                                        Variant::cluster};
 
 // Elements that a thread holds at most, as f32. A thread of a block of 1024 has 64 registers; 32
 // elements would leave it too few for everything else.
@@ -30,15 +34,20 @@ inline constexpr std::int64_t kBlockMaxCols = kBlockHeld * kMaxBlockThreads;
 
 using kg::name;
 
-// Whether `variant` can do rows of this length.
-constexpr bool supports(Variant variant, std::int64_t cols) {
-  return variant != Variant::warp || cols <= kWarpMaxCols;
+// Whether `variant` can do rows of this length here.
+inline bool supports(Variant variant, std::int64_t cols) {
+  switch (variant) {
+  case Variant::warp: return cols <= kWarpMaxCols;
+  case Variant::cluster: return cluster_holds(cols);
+  default: return true;
+  }
 }
 
 // What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant, std::int64_t cols) {
+inline Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
+  if (supports(Variant::warp, cols)) return Variant::warp;
+  return automatic_takes_cluster(cols) ? Variant::cluster : Variant::block;
 }
 
 // As few whole warps as can hold the row.
@@ -50,7 +59,7 @@ constexpr int block_threads(std::int64_t cols) {
 // Longest sequential chain of additions in a row's sums: what the error bounds grow with. A lane's
 // or thread's elements one by one, counted for packs of 8, the widest; then five butterfly steps;
 // then the warps.
-constexpr std::int64_t chain(Variant variant, std::int64_t cols) {
+inline std::int64_t chain(Variant variant, std::int64_t cols) {
   constexpr int kWidest = 8;
   const auto per_thread = [cols](int threads) {
     return div_up(div_up(cols, kWidest), threads) * kWidest;
@@ -61,6 +70,7 @@ constexpr std::int64_t chain(Variant variant, std::int64_t cols) {
     const int threads = block_threads(cols);
     return per_thread(threads) + kButterflySteps + threads / kLanes;
   }
+  case Variant::cluster: return cluster_chain(cols);
   default: return cols;
   }
 }

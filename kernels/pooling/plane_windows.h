@@ -16,6 +16,7 @@
 #include "pooling/geometry.h"
 #include "pooling/reduce.h"
 #include "primitives/divisor.h"
+#include "runtime/preconditions.h"
 
 namespace kg::pooling {
 
@@ -61,56 +62,89 @@ struct PlaneWindows {
   CountedLine counted_down, counted_across;
 };
 
+inline PlaneWindows plane_windows_of(const Geometry& g, bool include_padding) {
+  const std::int64_t strips = div_up(g.vertical.out, kPlaneStrip);
+  return {g.vertical,
+          g.horizontal,
+          NarrowDivisor(g.horizontal.out),
+          NarrowDivisor(strips),
+          static_cast<unsigned>(g.outer * strips * g.horizontal.out),
+          g.x_plane,
+          g.y_plane,
+          CountedLine(g.vertical, include_padding),
+          CountedLine(g.horizontal, include_padding)};
+}
+
+// The strip of a thread and what its windows hold, with `outside` where that is not the input's.
+template <class T, Square square>
+class PlaneStrip {
+ public:
+  static constexpr int kRows = (kPlaneStrip - 1) * square.stride + square.kernel;
+
+  int column, first, top, left; // of the outputs; of the elements
+  std::int64_t plane;
+
+  __device__ PlaneStrip(unsigned place, const T* x, const PlaneWindows& w, float outside) {
+    column = static_cast<int>(w.columns.take_last(place));
+    first = static_cast<int>(w.strips.take_last(place)) * kPlaneStrip;
+    plane = place;
+    top = first * square.stride - w.down.before;
+    left = column * square.stride - w.across.before;
+    const T* const from = x + (plane * w.x_plane + top * w.down.x_step + left);
+    const auto inside = [](int at, int extent) { // also of an `at` below 0
+      return static_cast<unsigned>(at) < static_cast<unsigned>(extent);
+    };
+    KG_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      KG_UNROLL
+      for (int j = 0; j < square.kernel; ++j) {
+        StoredPack<T, 1>& tap = stored_[i * square.kernel + j];
+        if (inside(top + i, w.down.in) && inside(left + j, w.across.in))
+          tap.load(from + i * w.down.x_step + j);
+        else
+          tap.set({from_float<T>(outside)});
+      }
+    }
+    loaded(stored_);
+  }
+
+  __device__ float tap(int i, int j) const {
+    return widened(stored_[i * square.kernel + j]).value[0];
+  }
+  __device__ std::int64_t first_output(const PlaneWindows& w) const {
+    return plane * w.y_plane + first * w.down.y_step + column;
+  }
+
+ private:
+  StoredPack<T, 1> stored_[kRows * square.kernel];
+};
+
 template <class Reduce, class T, Square square>
 __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocksPerSm)
     plane_windows(const T* __restrict__ x, T* __restrict__ y, PlaneWindows w) {
-  constexpr int kRows = (kPlaneStrip - 1) * square.stride + square.kernel;
+  using Strip = PlaneStrip<T, square>;
   const unsigned index = blockIdx.x * kPlaneThreads + threadIdx.x;
   if (index >= w.threads) return;
-  unsigned place = index;
-  const auto column = static_cast<int>(w.columns.take_last(place));
-  const int first = static_cast<int>(w.strips.take_last(place)) * kPlaneStrip;
-  const std::int64_t plane = place;
-
-  const int top = first * square.stride - w.down.before;
-  const int left = column * square.stride - w.across.before;
-  const T* const from = x + (plane * w.x_plane + top * w.down.x_step + left);
-  const auto inside = [](int at, int extent) { // also of an `at` below 0
-    return static_cast<unsigned>(at) < static_cast<unsigned>(extent);
-  };
-  StoredPack<T, 1> stored[kRows * square.kernel];
+  const Strip strip(index, x, w, Reduce::kIdentity);
+  float of_row[Strip::kRows];
   KG_UNROLL
-  for (int i = 0; i < kRows; ++i) {
-    KG_UNROLL
-    for (int j = 0; j < square.kernel; ++j) {
-      StoredPack<T, 1>& tap = stored[i * square.kernel + j];
-      if (inside(top + i, w.down.in) && inside(left + j, w.across.in))
-        tap.load(from + i * w.down.x_step + j);
-      else
-        tap.set({from_float<T>(Reduce::kIdentity)});
-    }
-  }
-  loaded(stored);
-  float of_row[kRows];
-  KG_UNROLL
-  for (int i = 0; i < kRows; ++i) {
+  for (int i = 0; i < Strip::kRows; ++i) {
     of_row[i] = Reduce::kIdentity;
     KG_UNROLL
-    for (int j = 0; j < square.kernel; ++j)
-      of_row[i] = Reduce::combine(of_row[i], widened(stored[i * square.kernel + j]).value[0]);
+    for (int j = 0; j < square.kernel; ++j) of_row[i] = Reduce::combine(of_row[i], strip.tap(i, j));
   }
 
-  const int counted_across = w.counted_across.taps(left, square.kernel);
-  T* const to = y + (plane * w.y_plane + first * w.down.y_step + column);
+  const int counted_across = w.counted_across.taps(strip.left, square.kernel);
+  T* const to = y + strip.first_output(w);
   KG_UNROLL
   for (int o = 0; o < kPlaneStrip; ++o) {
-    if (first + o >= w.down.out) break;
+    if (strip.first + o >= w.down.out) break;
     float result = Reduce::kIdentity;
     KG_UNROLL
     for (int i = 0; i < square.kernel; ++i)
       result = Reduce::combine(result, of_row[o * square.stride + i]);
     const typename Reduce::Finish finish(
-        counted_across * w.counted_down.taps(top + o * square.stride, square.kernel));
+        counted_across * w.counted_down.taps(strip.top + o * square.stride, square.kernel));
     to[o * w.down.y_step] = from_float<T>(finish(result));
   }
 }

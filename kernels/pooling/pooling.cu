@@ -83,17 +83,12 @@ void launch_strips(const Problem& problem, bool include_padding, const T* x, T* 
 
 template <class Reduce, class T, Square square>
 void launch_planes(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
-  const Geometry g(problem);
-  const std::int64_t strips = div_up(g.vertical.out, kPlaneStrip);
-  const std::int64_t threads = g.outer * strips * g.horizontal.out;
-  launch(
-      plane_windows<Reduce, T, square>,
-      {.grid = grid_for(div_up(threads, kPlaneThreads)), .block = kPlaneThreads, .stream = &stream},
-      x, y,
-      PlaneWindows{g.vertical, g.horizontal, NarrowDivisor(g.horizontal.out), NarrowDivisor(strips),
-                   static_cast<unsigned>(threads), g.x_plane, g.y_plane,
-                   CountedLine(g.vertical, include_padding),
-                   CountedLine(g.horizontal, include_padding)});
+  const PlaneWindows windows = plane_windows_of(Geometry(problem), include_padding);
+  launch(plane_windows<Reduce, T, square>,
+         {.grid = grid_for(div_up(windows.threads, kPlaneThreads)),
+          .block = kPlaneThreads,
+          .stream = &stream},
+         x, y, windows);
 }
 
 // Whether one of the kernels that know their windows has run. Their divisors count to 2^31.

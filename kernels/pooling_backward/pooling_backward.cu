@@ -6,6 +6,7 @@
 #include "pooling_backward/pooling_backward.h"
 
 #include "pooling_backward/gather.h"
+#include "pooling_backward/planes.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
@@ -86,6 +87,42 @@ void launch_naive(const Problem& problem, bool include_padding, const T* x, cons
          count_threads("pooling_backward: variant naive", problem.inputs()));
 }
 
+// Whether one of the kernels that know their windows has run. Their divisors count to 2^31.
+template <class T>
+bool chose_planes(const Problem& problem, const T* x, std::uint8_t* choices, Stream& stream) {
+  if (problem.outputs() >= pooling::kMostPlaneThreads) return false;
+  const auto run = [&]<Square square>() {
+    if (!pooling::is(problem, square)) return false;
+    const pooling::PlaneWindows windows = pooling::plane_windows_of(Geometry(problem), false);
+    launch(choose_planes<T, square>,
+           {.grid = grid_for(windows.threads), .block = kThreads, .stream = &stream}, x, choices,
+           windows);
+    return true;
+  };
+  return run.template operator()<Square{3, 2}>() || run.template operator()<Square{3, 1}>() ||
+         run.template operator()<Square{2, 2}>();
+}
+
+template <class T>
+void launch_planes(const Problem& problem, const T* x, const T* dy, T* dx, std::uint8_t* choices,
+                   Stream& stream) {
+  constexpr int kCount = kPackElements<T>;
+  constexpr const char* kWhat = "pooling_backward: variant vectorized";
+  const Geometry g(problem);
+  count_threads(kWhat, problem.inputs());
+  if (!chose_planes(problem, x, choices, stream)) {
+    const unsigned threads = count_threads(kWhat, problem.outputs());
+    launch(choose<T, 1>, {.grid = grid_for(threads), .block = kThreads, .stream = &stream}, x,
+           choices, g, 1U, threads);
+  }
+  launch(gather_planes<T, kCount>,
+         {.grid = grid_for(div_up(problem.inputs(), kCount)), .block = kThreads, .stream = &stream},
+         dy, choices, dx,
+         Planes{Gathered(g.vertical, false), Gathered(g.horizontal, false),
+                NarrowDivisor(g.horizontal.in), NarrowDivisor(g.vertical.in), problem.inputs(),
+                g.y_plane});
+}
+
 template <bool Maximum, class T, int Count>
 void launch_vectorized(const Problem& problem, bool include_padding, const T* x, const T* dy, T* dx,
                        std::uint8_t* choices, Stream& stream) {
@@ -111,6 +148,10 @@ void launch_variant(const Problem& problem, bool include_padding, const T* x, co
   if (variant == Variant::naive)
     return launch_naive<Maximum>(problem, include_padding, x, dy, dx, stream);
   constexpr int kCount = kPackElements<T>;
+  if constexpr (Maximum) {
+    if (problem.layout == Layout::nchw && elements_to_boundary(dx) == 0)
+      return launch_planes(problem, x, dy, dx, choices, stream);
+  }
   const bool packs = problem.layout == Layout::nhwc && problem.channels % kCount == 0 &&
                      elements_to_boundary(dy) == 0 && elements_to_boundary(dx) == 0 &&
                      (!Maximum || elements_to_boundary(x) == 0);

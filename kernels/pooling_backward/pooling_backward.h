@@ -29,8 +29,8 @@
 namespace kg::pooling_backward {
 
 // naive: one thread per element of dx, which searches each of its windows for the maximum again.
-// vectorized: the places of the maxima are found once, one byte per window, and then 16 bytes of
-// channels are gathered per thread where they come last.
+// vectorized: the places of the maxima are found once, one byte per window, and then 16 bytes are
+// gathered per thread: of channels where they come last, else of a plane, if of a maximum.
 enum class Variant { automatic, naive, vectorized };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
 

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kClusterThreads)
   float maximum = kPadding; // fmaxf passes over NaN; the sum does not
   held.read([&](std::int64_t pack, std::int64_t end) { return load<T, Count>(from, pack, end); },
             [](const StoredPack<T, Count>& stored) { return stored; },
-            [&](const Floats<Count>& values) { maximum = largest(values, maximum); });
+            [&](std::int64_t, const Floats<Count>& values) { maximum = largest(values, maximum); });
   maximum = block_max(maximum, scratch);
 
   const float reference = fmaxf(maximum, -FLT_MAX); // finite: -inf minus it is -inf

@@ -148,8 +148,7 @@ bool supports(Variant variant, std::int64_t cols) {
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
   if (supports(Variant::warp, cols)) return Variant::warp;
-  return cols >= kAutomaticClusterCols && supports(Variant::cluster, cols) ? Variant::cluster
-                                                                           : Variant::block;
+  return automatic_takes_cluster(cols) ? Variant::cluster : Variant::block;
 }
 
 template <class T>

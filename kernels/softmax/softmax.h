@@ -35,7 +35,6 @@ inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::
                                         Variant::cluster};
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
-inline constexpr std::int64_t kAutomaticClusterCols = 16384;
 
 using kg::name;
 

@@ -7,8 +7,9 @@
 // element. Expected on an H200: 85 to 90% of a copy's rate while two blocks share a multiprocessor,
 // that is to 14,000 columns of f32 and 28,000 of f16 and bf16. block_two_reads is for rows that do
 // not fit: it reads them again for the results, the second time from L2 if the rows in flight fit
-// there. Why not f32 in shared memory, as the forward kernel has it: that one keeps results between
-// its passes, here the inputs are kept and lose nothing in their own type, and twice the rows fit.
+// there; where there are clusters, cluster_kernel.h reads such rows once. Why not f32 in shared
+// memory, as the forward kernel has it: that one keeps results between its passes, here the inputs
+// are kept and lose nothing in their own type, and twice the rows fit.
 #pragma once
 
 #include "primitives/block.h"

@@ -10,6 +10,7 @@
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 #include "softmax_backward/block_kernels.h"
+#include "softmax_backward/cluster_kernel.h"
 #include "softmax_backward/warp_kernel.h"
 
 #include <cstdint>
@@ -98,6 +99,22 @@ void launch_block(const Problem<T>& problem, Stream& stream) {
          problem.dx.data, problem.dx.stride[0], cols);
 }
 
+constexpr std::size_t kRowsHeld = 2; // by a cluster: of y and of dy
+
+template <Kind kind, class T, int Count>
+void launch_cluster(const Problem<T>& problem, Stream& stream) {
+  const ClusterRow of = cluster_row(problem.cols(), Count, kRowsHeld * sizeof(T));
+  const auto blocks = static_cast<unsigned>(of.blocks);
+  launch(cluster_per_row<kind, T, Count>,
+         {.grid = grid_for(problem.rows() * of.blocks),
+          .block = static_cast<unsigned>(of.threads),
+          .shared_bytes = kClusterScratch + of.bytes,
+          .stream = &stream,
+          .cluster = {blocks, 1, 1}},
+         problem.y.data, problem.y.stride[0], problem.dy.data, problem.dy.stride[0],
+         problem.dx.data, problem.dx.stride[0], problem.cols(), blocks, of.slice);
+}
+
 template <Kind kind, class T>
 void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) {
   const bool aligned = problem.aligned();
@@ -116,18 +133,29 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
     else
       launch_block<kind, T, 1>(problem, stream);
     break;
+  case Variant::cluster:
+    if (aligned)
+      launch_cluster<kind, T, kPackElements<T>>(problem, stream);
+    else
+      launch_cluster<kind, T, 1>(problem, stream);
+    break;
   }
 }
 
 } // namespace
 
 bool supports(Variant variant, std::int64_t cols) {
-  return variant != Variant::warp || cols <= kWarpMaxCols;
+  switch (variant) {
+  case Variant::warp: return cols <= kWarpMaxCols;
+  case Variant::cluster: return cluster_holds(cols, kRowsHeld);
+  default: return true;
+  }
 }
 
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
+  if (supports(Variant::warp, cols)) return Variant::warp;
+  return automatic_takes_cluster(cols, kRowsHeld) ? Variant::cluster : Variant::block;
 }
 
 template <class T>
@@ -141,9 +169,13 @@ Variant run(Kind kind, MatrixView<const T> y, MatrixView<const T> dy, MatrixView
               text(dx.shape) + "; the shapes must be equal");
   const std::int64_t cols = y.shape[1];
   variant = resolved(variant, cols);
-  require(supports(variant, cols), "softmax_backward: variant " + std::string(name(variant)) +
-                                       " holds rows of at most " + std::to_string(kWarpMaxCols) +
-                                       " elements, not " + std::to_string(cols) + "; use block");
+  require(supports(variant, cols),
+          variant == Variant::cluster
+              ? "softmax_backward: variant cluster does not take rows of " + std::to_string(cols) +
+                    " elements here; use automatic"
+              : "softmax_backward: variant " + std::string(name(variant)) +
+                    " holds rows of at most " + std::to_string(kWarpMaxCols) + " elements, not " +
+                    std::to_string(cols) + "; use block");
   if (y.size() == 0) return variant;
 
   const Problem<T> problem{y, dy, dx};
@@ -174,6 +206,7 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block:
     return per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes;
+  case Variant::cluster: return cluster_chain(cols);
   }
   return cols;
 }

@@ -32,14 +32,18 @@ using softmax::Kind;
 
 // naive: one thread per row, two passes. warp: one warp per row, the row in registers (cols <=
 // kWarpMaxCols). block: one block per row, the row in shared memory where it fits, else read again.
-enum class Variant { automatic, naive, warp, block };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
+// cluster: a cluster of 2 to 8 blocks per row, the row in their shared memory (rows of
+// kClusterMinCols columns and more, up to 200,000 or so, where launches may have clusters);
+// `automatic` takes it from kAutomaticClusterCols on.
+enum class Variant { automatic, naive, warp, block, cluster };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
+                                        Variant::cluster};
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
 
 using kg::name;
 
-// Whether `variant` can do rows of this length.
+// Whether `variant` can do rows of this length here.
 bool supports(Variant variant, std::int64_t cols);
 
 // What runs where `variant` is asked for.

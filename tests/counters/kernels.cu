@@ -159,6 +159,15 @@ __global__ void meet_in_clusters(float* y) {
   y[thread_number()] = number;
 }
 
+__global__ void read_in_cluster(float* y, int stride) {
+  float* const numbers = dynamic_shared<float>();
+  const unsigned word = threadIdx.x / 2 * static_cast<unsigned>(stride);
+  if (threadIdx.x % 2 == 0) numbers[word] = 1;
+  ptx::cluster_sync();
+  y[thread_number()] = ptx::load_from_block(numbers + word, threadIdx.x % 2);
+  ptx::cluster_sync();
+}
+
 __global__ void copy_async(const float4* x, float4* y, int pitch) {
   const unsigned row = threadIdx.x / 4;
   const unsigned column = threadIdx.x % 4;

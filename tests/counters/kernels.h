@@ -59,6 +59,10 @@ __global__ void one_half_shuffles(const float* x, float* y);
 // What the neighbour left in shared memory, by five shuffles, behind a barrier of the cluster.
 __global__ void meet_in_clusters(float* y);
 
+// Two blocks are a cluster: of each word i * stride that a block has, lane 2 i takes the first
+// one's, lane 2 i + 1 the second one's.
+__global__ void read_in_cluster(float* y, int stride);
+
 // 16 bytes per thread by asynchronous copies, rows of four such 64 or 80 bytes apart.
 __global__ void copy_async(const float4* x, float4* y, int pitch);
 

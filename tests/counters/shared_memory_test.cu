@@ -92,6 +92,23 @@ TEST_P(Counters, SharedQuads) {
   EXPECT_EQ(load(2).wavefronts, 8u);
 }
 
+// 16 lanes each of a warp read 16 words of either block: a pass of each one's banks. 32 words apart
+// these are one bank's.
+TEST_P(Counters, SharedMemoryOfSeveralBlocks) {
+  const auto y = buffer<float>(64);
+  const auto load = [&](int stride) {
+    return total(counted(read_in_cluster,
+                         {.grid = 2, .block = 32, .shared_bytes = 16 * 32 * 4, .cluster = 2},
+                         y.data(), stride),
+                 Memory::shared, Access::load);
+  };
+  EXPECT_EQ(load(1).requests, 2u);
+  EXPECT_EQ(load(1).wavefronts, 2u * 2);
+  EXPECT_EQ(load(1).least_wavefronts, 2u * 2);
+  EXPECT_EQ(load(32).wavefronts, 2u * 2 * 16);
+  EXPECT_EQ(load(32).least_wavefronts, 2u * 2);
+}
+
 // 8 rows of 4 x 16 bytes. Rows 64 bytes apart: column reads meet in a bank every second row, 4
 // passes per quarter-warp. 80 bytes apart: rows begin 20 words apart, and 8 of them fill the banks
 // once; but then two neighbouring rows, which a quarter-warp writes, overlap in 4 banks.

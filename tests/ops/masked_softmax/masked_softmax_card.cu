@@ -12,7 +12,7 @@
 #include <limits>
 #include <memory>
 
-#include "runtime/clusters.h"
+#include "primitives/cluster_shape.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
@@ -131,12 +131,9 @@ std::vector<Variant> variants() {
       return masked_softmax::supports(variant, cols_of(p));
     };
     if (variant == masked_softmax::Variant::cluster) {
-      // Each block is a thread of the host's, and they meet often: few of them, and no times of
-      // rows that other variants are for.
+      // Each block is a thread of the host's, and they meet often: few, and no times of short rows.
       each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
-      each.timed = [](const Problem& p) {
-        return cols_of(p) >= masked_softmax::kAutomaticClusterCols;
-      };
+      each.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
     }
   }
   return result;

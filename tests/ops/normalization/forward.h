@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "normalization/variants.h"
+#include "runtime/clusters.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
@@ -27,6 +28,8 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kEpsilon = 1e-5F;
 inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7; // its registers
+// Two slices of a cluster, the second of which has a pack less.
+inline constexpr std::int64_t kForCluster = 4104;
 
 struct Size {
   std::int64_t rows, cols;
@@ -118,6 +121,7 @@ inline void add_statistics(References& references, const Rows& of) {
 }
 
 inline std::vector<Variant> with_support(std::vector<Variant> variants) {
+  if (!device_has_clusters()) variants.pop_back(); // cluster
   for (Variant& each : variants) {
     const auto variant = enumerator_of(normalization::kVariants, each.name);
     each.supports = [variant](const Problem& p) {
@@ -125,6 +129,12 @@ inline std::vector<Variant> with_support(std::vector<Variant> variants) {
     };
     // naive adds a row up one by one: within its bound, though no library is so inaccurate.
     each.accurate = variant != normalization::Variant::naive;
+    if (variant == normalization::Variant::cluster) {
+      // Each block is a thread of the host's, and they meet often: few of them, and no times of
+      // rows that other variants are for.
+      each.tried = [](const Problem& p) { return cols_of(p) < 5000 || rows_of(p) == 1; };
+      each.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
+    }
   }
   return variants;
 }
@@ -140,6 +150,7 @@ inline auto kernel_name(std::string family) {
                          return place_of(layout, input.name).offset % pack == 0;
                        });
     const std::string count = ", " + std::to_string(packs ? pack : 1);
+    if (variant == "cluster") return {family + "::cluster_per_row<", count + ">"};
     if (variant == "warp") return {family + "::warp_per_row<", count + ", "};
     const bool held = packs && cols_of(problem) <= normalization::kBlockMaxCols;
     return {family + (held ? "::block_in_registers<" : "::block_rereading<"), count + ">"};
@@ -147,15 +158,17 @@ inline auto kernel_name(std::string family) {
 }
 
 inline std::vector<std::string> usual(Dtype) {
-  return {rows_cols(65, 96), rows_cols(33, 1000), rows_cols(9, 1536), rows_cols(2, kBeyondBlock)};
+  return {rows_cols(65, 96), rows_cols(33, 1000), rows_cols(9, 1536), rows_cols(2, kBeyondBlock),
+          rows_cols(2, kForCluster)};
 }
 
 inline std::vector<std::string> sizes(Dtype) {
   std::vector<std::string> shapes = lengths_of_rows();
   shapes.erase(shapes.begin()); // of one column little can be wrong
   for (const std::string& shape : numbers_of_rows(24)) shapes.push_back(shape);
-  for (const std::int64_t cols : {std::int64_t{997}, std::int64_t{8200}, 2 * kBeyondBlock})
+  for (const std::int64_t cols : {std::int64_t{997}, std::int64_t{8200}})
     shapes.push_back(rows_cols(2, cols));
+  shapes.push_back(rows_cols(1, 2 * kBeyondBlock));
   return shapes;
 }
 
@@ -199,8 +212,8 @@ inline void add_scales(std::vector<Sample>& samples, Dtype dtype) {
 // behind each.
 inline std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const std::int64_t cols :
-       {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024}, std::int64_t{2051}, kBeyondBlock}) {
+  for (const std::int64_t cols : {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024},
+                                  std::int64_t{2051}, kForCluster, kBeyondBlock}) {
     std::vector<double> x;
     std::int64_t rows = 0;
     const auto add_row = [&](double everywhere,
@@ -259,9 +272,10 @@ inline Card card() {
   result.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(2, kBeyondBlock));
+    shapes.push_back(rows_cols(2, kForCluster - 1));
     return shapes;
   };
-  result.empty = {"rows0_cols5", "rows5_cols0", "rows0_cols0"};
+  result.empty = {"rows0_cols5", "rows5_cols0", "rows0_cols0", "rows0_cols4104"};
   result.far = [](Dtype dtype) { return two_rows(dtype); };
   result.refuses_overlap = false;
   result.refused_scalars = {{"epsilon", {-1e-5, kNan, kInfinity}}};
@@ -290,7 +304,7 @@ std::vector<double> rows_of_powers(Size size, const std::vector<double>& gamma, 
   }
   return expected;
 }
-inline constexpr Size kSizesOfPowers[] = {
-    {24, 64}, {9, 999}, {17, 1024}, {6, 2052}, {3, kBeyondBlock}};
+inline constexpr Size kSizesOfPowers[] = {{24, 64},  {9, 999},         {17, 1024},
+                                          {6, 2052}, {2, kForCluster}, {3, kBeyondBlock}};
 
 } // namespace kg::card::norm

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "normalization/variants.h"
+#include "runtime/clusters.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/row_tests.h"
 #include "tests/contract/rows.h"
@@ -23,8 +24,12 @@ inline void check_rows(Judge& judge) {
 
 inline void check_automatic() {
   using normalization::Variant;
-  for (const auto& [cols, right] : {std::pair{normalization::kWarpMaxCols, Variant::warp},
-                                    std::pair{normalization::kWarpMaxCols + 1, Variant::block}}) {
+  for (const auto& [cols, right] :
+       {std::pair{normalization::kWarpMaxCols, Variant::warp},
+        std::pair{normalization::kWarpMaxCols + 1, Variant::block},
+        std::pair{kAutomaticClusterCols - 1, Variant::block},
+        std::pair{kAutomaticClusterCols,
+                  device_has_clusters() ? Variant::cluster : Variant::block}}) {
     EXPECT_EQ(normalization::resolved(Variant::automatic, cols), right);
     EXPECT_EQ(normalization::chain(Variant::automatic, cols), normalization::chain(right, cols));
   }
@@ -70,6 +75,7 @@ inline void check_more_than_2_to_31(Judge& judge, bool centred) {
     const T everywhere =
         test::elements<T>(std::vector<double>{test::round_to(judge.dtype(), right)})[0];
     for (const Variant& variant : judge.card().variants) {
+      if (!variant.supports(problem)) continue;
       const DeviceBuffer<T> x(size);
       fill_bytes(x.data(), kByte, x.bytes(), judge.stream());
       test::put(marks<T>(problem, 2.0), x, judge.stream());

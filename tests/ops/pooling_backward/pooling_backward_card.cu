@@ -227,7 +227,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string& shape :
        with_each_kind({"nchw_n1_c16_h9_w13_k2.3_s1.2_p0", "nhwc_n1_c16_h9_w13_k2.3_s1.2_p0",
-                       "nchw_n2_c8_h5_w6_k3.6_s1_p1.0.2.0", "nhwc_n2_c8_h5_w6_k3.6_s1_p1.0.2.0"})) {
+                       "nchw_n2_c8_h5_w6_k3.6_s1_p1.0.2.0", "nhwc_n2_c8_h5_w6_k3.6_s1_p1.0.2.0",
+                       "nchw_n1_c5_h9_w13_k3_s2_p1"})) {
     const Inputs normals = completed(problem(dtype, Shape::parse(shape)), {});
     const auto add = [&](const std::string& fill, const std::vector<double>& x,
                          const std::vector<double>& dy) {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 
+#include "primitives/cluster_shape.h"
 #include "runtime/clusters.h"
 #include "runtime/device.h"
 #include "tests/contract/rows.h"
@@ -69,7 +70,7 @@ std::vector<Variant> variants() {
       // Each block is a thread of the host's, and they meet often: few of them, and no times of
       // rows that other variants are for.
       each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
-      each.timed = [](const Problem& p) { return cols_of(p) >= softmax::kAutomaticClusterCols; };
+      each.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
     }
   }
   return result;

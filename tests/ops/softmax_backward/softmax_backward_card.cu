@@ -10,6 +10,8 @@
 #include <limits>
 #include <memory>
 
+#include "primitives/cluster_shape.h"
+#include "runtime/clusters.h"
 #include "runtime/device.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/rows.h"
@@ -33,6 +35,9 @@ std::int64_t beyond_shared(Dtype dtype) {
                                    (2 * size_of(dtype))) +
          7;
 }
+
+// Two slices of a cluster, the second of which has a pack less.
+constexpr std::int64_t kForCluster = 4104;
 
 // What a forward run gives of normal logits, as it is stored.
 std::vector<double> drawn_y(const Problem& problem) {
@@ -74,11 +79,18 @@ struct Run {
 
 std::vector<Variant> variants() {
   std::vector<Variant> result = variants_of(softmax_backward::kVariants, Run{});
+  if (!device_has_clusters()) result.pop_back(); // cluster
   for (Variant& each : result) {
     const auto variant = enumerator_of(softmax_backward::kVariants, each.name);
     each.supports = [variant](const Problem& p) {
       return softmax_backward::supports(variant, cols_of(p));
     };
+    if (variant == softmax_backward::Variant::cluster) {
+      // Each block is a thread of the host's, and they meet often: few of them, and no times of
+      // rows that other variants are for.
+      each.tried = [](const Problem& p) { return cols_of(p) < 5000 || rows_of(p) == 1; };
+      each.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
+    }
   }
   return result;
 }
@@ -136,8 +148,8 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   struct Size {
     std::int64_t rows, cols;
   };
-  for (const Size size :
-       {Size{40, 64}, Size{20, 1000}, Size{11, 2051}, Size{2, beyond_shared(dtype)}}) {
+  for (const Size size : {Size{40, 64}, Size{20, 1000}, Size{11, 2051}, Size{2, kForCluster},
+                          Size{2, beyond_shared(dtype)}}) {
     const std::int64_t count = size.rows * size.cols;
     const std::vector<double> dy = test::integers(dtype, count, 120, test::Tensor::b).values;
     std::vector<double> logs;
@@ -186,7 +198,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::string_view form : kForms)
     for (const std::int64_t cols : {std::int64_t{8}, std::int64_t{67}, std::int64_t{1024},
-                                    std::int64_t{2051}, beyond_shared(dtype)}) {
+                                    std::int64_t{2051}, kForCluster, beyond_shared(dtype)}) {
       const std::int64_t rows = cols < 4096 ? 24 : 8;
       const std::string shape = rows_cols(rows, cols, form);
       Inputs inputs = completed(problem(dtype, Shape::parse(shape)), {});
@@ -206,6 +218,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 std::vector<std::string> sizes(Dtype) {
   std::vector<std::string> shapes = lengths_of_rows();
   for (const std::string_view form : kForms) shapes.push_back(rows_cols(5, 8200, form));
+  shapes.push_back(rows_cols(1, 32782)); // a cluster of more than two blocks
   for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);
   for (const std::int64_t cols : {1, 3, 9, 33, 129, 255, 1023, 1025, 4097})
     shapes.push_back(rows_cols(3, cols, "log"));
@@ -220,6 +233,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
       ", " +
       std::to_string(rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1);
   if (variant == "warp") return {"softmax_backward::warp_per_row<", pack + ", "};
+  if (variant == "cluster") return {"softmax_backward::cluster_per_row<", pack + ">"};
   return {cols_of(problem) < beyond_shared(problem.dtype) - 100 ? "::block_in_shared<"
                                                                 : "::block_two_reads<",
           pack + ">"};
@@ -248,8 +262,9 @@ Card softmax_backward_card() {
   card.usual = [](Dtype dtype) {
     std::vector<std::string> shapes = {rows_cols(65, 96)};
     for (const std::string_view form : kForms)
-      for (const std::string& shape : {rows_cols(33, 1000, form), rows_cols(9, 1536, form),
-                                       rows_cols(2, beyond_shared(dtype), form)})
+      for (const std::string& shape :
+           {rows_cols(33, 1000, form), rows_cols(9, 1536, form),
+            rows_cols(2, beyond_shared(dtype), form), rows_cols(2, kForCluster, form)})
         shapes.push_back(shape);
     return shapes;
   };
@@ -260,9 +275,11 @@ Card softmax_backward_card() {
   card.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(2, beyond_shared(dtype)));
+    shapes.push_back(rows_cols(2, kForCluster - 1));
     return shapes;
   };
-  card.empty = {"rows0_cols5", "rows5_cols0", "rows0_cols0", "log_rows0_cols5"};
+  card.empty = {"rows0_cols5",     "rows5_cols0",    "rows0_cols0",
+                "log_rows0_cols5", "rows0_cols4104", "log_rows0_cols4104"};
   card.far = [](Dtype dtype) { return two_rows(dtype); };
   card.refuses_overlap = false;
   card.kernel_name = kernel_name;

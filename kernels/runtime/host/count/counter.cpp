@@ -95,6 +95,7 @@ void Counter::block_began(host::Block& block) {
   state->os_thread = &threadIdx;
   state->history.fill(next_meeting(*state));
   block.observed = state.get();
+  clustered_ = block.groups().cluster != nullptr;
 }
 
 void Counter::add_shared_variables() {
@@ -266,18 +267,42 @@ void Counter::close(BlockState& state, unsigned warp) {
   state.open[warp].clear();
 }
 
+// Of one block's shared memory.
+void Counter::count_passes(Site& site, const Request& request) const {
+  const Wavefronts passes = wavefronts(request, site.width);
+  site.wavefronts += passes.count;
+  site.least_wavefronts += passes.least;
+  if (!merged_) return;
+  site.wavefronts_8 += merged_wavefronts(widened(request, 8), std::max(8u, site.width));
+  site.wavefronts_16 += merged_wavefronts(widened(request, 16), 16);
+}
+
+// The lanes that access the shared memory of the same block as the first; `rest` keeps the others.
+// Blocks of a cluster reach into each other's, each of which has banks of its own.
+Request Counter::take_of_one_block(Request& rest) const {
+  Request taken = rest;
+  if (clustered_) {
+    const auto is_in = [](std::uintptr_t address, const BlockState& state) {
+      return address - state.shared < host::kSharedBytesOptIn;
+    };
+    const std::uintptr_t first = rest.address[std::countr_zero(rest.lanes)];
+    for (const auto& [block, state] : blocks_) {
+      if (!is_in(first, *state)) continue;
+      for (std::uint32_t lanes = rest.lanes; lanes != 0; lanes &= lanes - 1)
+        if (!is_in(rest.address[std::countr_zero(lanes)], *state)) taken.lanes &= ~(lanes & -lanes);
+    }
+  }
+  rest.lanes &= ~taken.lanes;
+  return taken;
+}
+
 void Counter::count(Instruction& instruction, const Request& request) {
   Site& site = instruction.counts;
   ++site.requests;
   site.lanes += static_cast<unsigned>(std::popcount(request.lanes));
   if (site.memory == Memory::shared) {
-    const Wavefronts passes = wavefronts(request, site.width);
-    site.wavefronts += passes.count;
-    site.least_wavefronts += passes.least;
-    if (merged_) {
-      site.wavefronts_8 += merged_wavefronts(widened(request, 8), std::max(8u, site.width));
-      site.wavefronts_16 += merged_wavefronts(widened(request, 16), 16);
-    }
+    Request rest = request;
+    while (rest.lanes != 0) count_passes(site, take_of_one_block(rest));
     if (site.access != Access::atomic) return;
   }
   std::uintptr_t buffer[kLanes];

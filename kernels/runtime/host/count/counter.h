@@ -124,11 +124,14 @@ class Counter final : public host::Observer {
   void close(BlockState& state, unsigned warp);
   static History next_meeting(BlockState& state) { return ++state.meetings << 32; }
   void count(Instruction& instruction, const Request& request);
+  void count_passes(Site& site, const Request& request) const;
+  Request take_of_one_block(Request& rest) const;
   void add_shared_variables();
   Launch result(const host::LaunchContext& launch);
 
   AddressSpace addresses_;
   bool merged_ = false;
+  bool clustered_ = false;                // the blocks of this launch
   std::vector<std::uintptr_t> of_launch_; // addresses of shared variables, of this launch only
   Launch counted_;
   SectorSet read_;
