@@ -61,9 +61,11 @@ struct PlaneWindows {
   CountedLine counted_down, counted_across;
 };
 
-template <class Reduce, class T, Square square>
+// The window as two numbers: nvcc 13.0 makes no host code of a kernel with a class for an argument.
+template <class Reduce, class T, int kKernel, int kStride>
 __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocksPerSm)
     plane_windows(const T* __restrict__ x, T* __restrict__ y, PlaneWindows w) {
+  constexpr Square square{kKernel, kStride};
   constexpr int kRows = (kPlaneStrip - 1) * square.stride + square.kernel;
   const unsigned index = blockIdx.x * kPlaneThreads + threadIdx.x;
   if (index >= w.threads) return;

@@ -87,7 +87,7 @@ void launch_planes(const Problem& problem, bool include_padding, const T* x, T* 
   const std::int64_t strips = div_up(g.vertical.out, kPlaneStrip);
   const std::int64_t threads = g.outer * strips * g.horizontal.out;
   launch(
-      plane_windows<Reduce, T, square>,
+      plane_windows<Reduce, T, square.kernel, square.stride>,
       {.grid = grid_for(div_up(threads, kPlaneThreads)), .block = kPlaneThreads, .stream = &stream},
       x, y,
       PlaneWindows{g.vertical, g.horizontal, NarrowDivisor(g.horizontal.out), NarrowDivisor(strips),
