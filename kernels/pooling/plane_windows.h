@@ -119,9 +119,11 @@ class PlaneStrip {
   StoredPack<T, 1> stored_[kRows * square.kernel];
 };
 
-template <class Reduce, class T, Square square>
+// The window as two numbers: nvcc 13.0 makes no host code of a kernel with a class for an argument.
+template <class Reduce, class T, int kKernel, int kStride>
 __global__ void __launch_bounds__(kPlaneThreads, kPlaneBlocksPerSm)
     plane_windows(const T* __restrict__ x, T* __restrict__ y, PlaneWindows w) {
+  constexpr Square square{kKernel, kStride};
   using Strip = PlaneStrip<T, square>;
   const unsigned index = blockIdx.x * kPlaneThreads + threadIdx.x;
   if (index >= w.threads) return;

@@ -84,7 +84,7 @@ void launch_strips(const Problem& problem, bool include_padding, const T* x, T* 
 template <class Reduce, class T, Square square>
 void launch_planes(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
   const PlaneWindows windows = plane_windows_of(Geometry(problem), include_padding);
-  launch(plane_windows<Reduce, T, square>,
+  launch(plane_windows<Reduce, T, square.kernel, square.stride>,
          {.grid = grid_for(div_up(windows.threads, kPlaneThreads)),
           .block = kPlaneThreads,
           .stream = &stream},

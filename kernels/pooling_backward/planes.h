@@ -25,9 +25,10 @@ namespace kg::pooling_backward {
 using pooling::PlaneWindows;
 using pooling::Square;
 
-template <class T, Square square>
+template <class T, int kKernel, int kStride>
 __global__ void __launch_bounds__(pooling::kPlaneThreads, pooling::kPlaneBlocksPerSm)
     choose_planes(const T* __restrict__ x, std::uint8_t* __restrict__ choices, PlaneWindows w) {
+  constexpr Square square{kKernel, kStride};
   const unsigned index = blockIdx.x * pooling::kPlaneThreads + threadIdx.x;
   if (index >= w.threads) return;
   const pooling::PlaneStrip<T, square> strip(index, x, w, pooling::Max::kIdentity);

@@ -94,7 +94,7 @@ bool chose_planes(const Problem& problem, const T* x, std::uint8_t* choices, Str
   const auto run = [&]<Square square>() {
     if (!pooling::is(problem, square)) return false;
     const pooling::PlaneWindows windows = pooling::plane_windows_of(Geometry(problem), false);
-    launch(choose_planes<T, square>,
+    launch(choose_planes<T, square.kernel, square.stride>,
            {.grid = grid_for(windows.threads), .block = kThreads, .stream = &stream}, x, choices,
            windows);
     return true;

@@ -29,9 +29,11 @@ struct WholeDivisor {
 
   WholeDivisor() = default;
 
-  // A whole number >= 1.
-  __device__ explicit WholeDivisor(float divisor)
-      : value(divisor), reciprocal(__fdividef(1.0f, divisor)) {}
+  // A whole number >= 1. In the body, which nvcc leaves out of the host's code: that has no
+  // __fdividef.
+  __device__ explicit WholeDivisor(float divisor) : value(divisor) {
+    reciprocal = __fdividef(1.0f, divisor);
+  }
 
   // dividend / value. Of an infinity the rest is NaN, and of a zero it would lose the sign.
   __device__ float quotient(float dividend) const {
