@@ -63,10 +63,10 @@ std::vector<std::string> variants_with_one_shape(const std::vector<const Row*>& 
   std::vector<std::string> faults;
   for (const auto& [variant, ids] : cases) {
     if (ids.size() < 2)
-      faults.push_back(fmt::format("{} {} {}: it has costs for one shape only; list a second one "
-                                   "that it supports in perf/{}_perf.cu",
-                                   std::get<0>(variant), std::get<1>(variant), std::get<2>(variant),
-                                   std::get<0>(variant)));
+      faults.push_back(
+          fmt::format("{0} {1} {2}: it has costs for one shape only; list a second one "
+                      "that it supports in tests/ops/{0}/{0}_card.cu (timed_on_host)",
+                      std::get<0>(variant), std::get<1>(variant), std::get<2>(variant)));
   }
   return faults;
 }
