@@ -153,7 +153,9 @@ struct Card {
                           std::int64_t count, const Values&)>
       elements;
   bool exact = false; // every result has one right value: each comparison with the oracle is exact
-  Sources source;     // of an operation that only moves data (samples.h, only_moves)
+  // Of data drawn at random and of subnormal numbers; ignored where a zero of either sign is right.
+  test::SignedZero zero = test::SignedZero::must_match;
+  Sources source; // of an operation that only moves data (samples.h, only_moves)
 
   // Data whose results every legal order of operations gives; data drawn at random beside that of
   // `usual`; NaN, infinities and the ends of the ranges.

@@ -149,6 +149,7 @@ Sample Judge::random(const std::string& shape) const {
   return {.fill = card_.source ? "unique_bits" : "normal",
           .shape = shape,
           .degenerate = card_.degenerate(dtype_, shape),
+          .zero = card_.zero,
           .vacuous_outputs = card_.vacuous_outputs(shape)};
 }
 
