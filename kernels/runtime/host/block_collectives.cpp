@@ -189,8 +189,14 @@ void Block::state_changed() {
 
 bool Block::wake_polls() {
   const std::size_t before = polls_.size();
+  Poll last{};
+  bool ready = false; // a thousand threads wait for the same, and other blocks take the lock, too
   std::erase_if(polls_, [&](const Poll& poll) {
-    if (!poll.ready(poll.what, poll.detail)) return false;
+    if (poll.ready != last.ready || poll.what != last.what || poll.detail != last.detail) {
+      ready = poll.ready(poll.what, poll.detail);
+      last = poll;
+    }
+    if (!ready) return false;
     make_ready(poll.rank / kWarpSize, 1u << poll.rank % kWarpSize);
     return true;
   });

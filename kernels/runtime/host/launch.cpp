@@ -142,6 +142,33 @@ void run_blocks(const LaunchContext& launch) {
   failure.rethrow();
 }
 
+// Blocks that have run together with others, for the next that do: to map a thousand stacks takes
+// longer than a small kernel runs.
+class IdleBlocks {
+ public:
+  std::unique_ptr<Block> take() {
+    std::lock_guard lock(mutex_);
+    if (blocks_.empty()) return std::make_unique<Block>();
+    std::unique_ptr<Block> block = std::move(blocks_.back());
+    blocks_.pop_back();
+    return block;
+  }
+  void give_back(std::unique_ptr<Block> block) {
+    constexpr std::size_t kMost = 2 * kMaxClusterBlocks; // the stacks of each are megabytes
+    std::lock_guard lock(mutex_);
+    if (blocks_.size() < kMost) blocks_.push_back(std::move(block));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+};
+
+IdleBlocks& idle_blocks() {
+  static IdleBlocks blocks;
+  return blocks;
+}
+
 // Blocks that may wait for each other, one OS thread each: `extent` of them from `first` on, which
 // is one cluster, or (`all_together`) a cooperative grid with the clusters in it.
 void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cluster,
@@ -192,7 +219,7 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
     std::vector<std::jthread> threads;
     try {
       for (unsigned rank = 0; rank < all.size(); ++rank) {
-        blocks[rank] = std::make_unique<Block>();
+        blocks[rank] = idle_blocks().take();
         const Groups groups = groups_of(all.index(rank));
         if (groups.cluster) groups.cluster->place(all.index(rank), blocks[rank].get());
       }
@@ -205,6 +232,8 @@ void run_together(const LaunchContext& launch, uint3 first, dim3 extent, dim3 cl
     }
   }
   if (all.failure()) std::rethrow_exception(all.failure());
+  for (unsigned rank = all.size(); rank-- > 0;) // so that the next ones get them in the same order
+    idle_blocks().give_back(std::move(blocks[rank]));
 }
 
 void run_blocks_of(const LaunchConfig& config, const LaunchContext& launch) {
