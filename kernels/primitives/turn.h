@@ -231,8 +231,8 @@ TurnGrid turn_shape(std::int64_t a, std::int64_t b, std::int64_t matrices, Turns
          matrices * tiles_a() * tiles_b() < device_properties().sm_count)
     --(turns.log_a > turns.log_b ? turns.log_a : turns.log_b);
 
-  constexpr int kLogBanks = std::bit_width(unsigned{128 / std::max(Bytes, 4)}) - 1;
-  constexpr int kLogInBank = std::bit_width(unsigned{std::max(4 / Bytes, 1)}) - 1;
+  constexpr int kLogBanks = std::bit_width(static_cast<unsigned>(128 / std::max(Bytes, 4))) - 1;
+  constexpr int kLogInBank = std::bit_width(static_cast<unsigned>(std::max(4 / Bytes, 1))) - 1;
   turns.mixed_to = std::max(kLogBanks - turns.log_a, 0) + kLogInBank;
   // In tiles that are too small bits of a would meet one another.
   if (turns.mixed_to >= turns.log_b + Packs::kLogSide) turns.mixed_to = 7; // behind kBankMask

@@ -19,6 +19,7 @@ void __syncthreads();
 [[noreturn]] void __trap();
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask);
+unsigned __umulhi(unsigned a, unsigned b);
 unsigned long long __umul64hi(unsigned long long a, unsigned long long b);
 float __fdividef(float numerator, float denominator);
 unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift);
