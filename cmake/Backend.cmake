@@ -57,11 +57,12 @@ endif()
 
 # The compiler cache serves every checkout alike, wherever it lies: sources are named from the build folder (base directory), the folder
 # itself is left out of the key, and what a source includes is read off the compiler's own list (depend mode), which saves a run of
-# the preprocessor (ccache.dev, "Configuration options"). With its sloppiness it caches what includes a precompiled header.
+# the preprocessor (ccache.dev, "Configuration options"). With its sloppiness it caches what includes a precompiled header, told
+# apart by what went into it (precompile.sh).
 find_program(KERNELGRADE_CCACHE ccache)
 if(KERNELGRADE_CCACHE)
   set(KERNELGRADE_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros ${KERNELGRADE_CCACHE})
+    CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_PCH_EXTSUM=1 ${KERNELGRADE_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${KERNELGRADE_COMPILER_LAUNCHER})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${KERNELGRADE_COMPILER_LAUNCHER})
 endif()

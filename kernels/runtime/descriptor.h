@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <unistd.h>
 
 namespace kg {
@@ -19,7 +18,7 @@ namespace kg {
 // Throws Error with errno's meaning.
 [[noreturn]] inline void fail_with_errno(std::string_view doing,
                                          const std::filesystem::path& path) {
-  const std::string reason = std::generic_category().message(errno);
+  const std::string reason = system_error_text(errno);
   throw Error(fmt::format("{}: cannot {} it: {}; check the path and its permissions", path.string(),
                           doing, reason));
 }

@@ -39,6 +39,9 @@ inline void require(bool condition, const std::string& message, Location where =
   if (!condition) fail(message, where);
 }
 
+// What the operating system says of an error number (errno).
+std::string system_error_text(int error);
+
 // A status code of a library, turned into words: `ok` or the name, the text and the number that the
 // library gives. Each library adds an overload `Status describe(LibraryStatus)` beside its own
 // wrapper.

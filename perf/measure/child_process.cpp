@@ -14,7 +14,6 @@
 #include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -22,8 +21,6 @@ extern char** environ;
 
 namespace kg::perf {
 namespace {
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 class FileActions {
  public:
@@ -40,7 +37,7 @@ class FileActions {
 class Pipe {
  public:
   Pipe() {
-    if (pipe2(ends_.data(), O_CLOEXEC) != 0) fail("pipe2 failed: " + reason(errno));
+    if (pipe2(ends_.data(), O_CLOEXEC) != 0) fail("pipe2 failed: " + system_error_text(errno));
   }
   ~Pipe() {
     close(ends_[0]);
@@ -76,7 +73,7 @@ std::optional<Finished> wait_for(pid_t child, int options) {
     const pid_t ended = waitpid(child, &status, options);
     if (ended == child) break;
     if (ended == 0) return std::nullopt;
-    if (errno != EINTR) fail("waitpid failed: " + reason(errno));
+    if (errno != EINTR) fail("waitpid failed: " + system_error_text(errno));
   }
   constexpr int kSignalBase = 128; // as shells report it
   Finished finished;
@@ -98,7 +95,7 @@ pid_t start(const std::vector<std::string>& command, FileActions& actions) {
   pid_t child = 0;
   if (const int error =
           posix_spawnp(&child, arguments[0], actions.get(), nullptr, arguments.data(), environ))
-    fail(fmt::format("cannot start '{}': {}", fmt::join(command, " "), reason(error)));
+    fail(fmt::format("cannot start '{}': {}", fmt::join(command, " "), system_error_text(error)));
   return child;
 }
 

@@ -9,13 +9,10 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 
 namespace kg::perf {
 namespace {
-
-std::string reason() { return std::generic_category().message(errno); }
 
 // Opened for reading, so that a file made by one user serves all others: flock needs no right to
 // write, and where the temporary folder is sticky, Linux refuses O_CREAT on another user's file
@@ -38,12 +35,12 @@ DeviceLock::DeviceLock(const std::filesystem::path& path, const std::function<vo
     : file_(open_lock_file(path)) {
   require(file_ >= 0, fmt::format("{}: cannot open the device's lock file: {}; set TMPDIR to a "
                                   "folder that can be written",
-                                  path.string(), reason()));
+                                  path.string(), system_error_text(errno)));
   if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
   if (errno == EWOULDBLOCK) waiting();
   while (flock(file_, LOCK_EX) != 0) {
     if (errno == EINTR) continue;
-    const std::string why = reason();
+    const std::string why = system_error_text(errno);
     close(file_);
     fail(fmt::format("{}: cannot lock it: {}; set TMPDIR to a folder on a local disk",
                      path.string(), why));

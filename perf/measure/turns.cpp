@@ -14,14 +14,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
 namespace kg::perf {
 namespace {
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 constexpr char kNextRow = 'r';
 constexpr char kGranted = 'g';
@@ -45,7 +42,7 @@ class Participant {
   explicit Participant(const std::vector<std::string>& command) {
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
-      fail("socketpair failed: " + reason(errno));
+      fail("socketpair failed: " + system_error_text(errno));
     socket_ = ends[0];
     try {
       std::vector<std::string> words = {"env", fmt::format("{}={}", kTurnVariable, ends[1])};

@@ -3,9 +3,9 @@
 #include "perf/report/bar_plot.h"
 
 #include "perf/judge/sinks.h"
+#include "perf/report/plot_colours.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -14,8 +14,7 @@
 namespace kg::report {
 namespace {
 
-constexpr double kWidth = 760, kLeft = 150, kRight = 120, kLine = 16, kGap = 8;
-constexpr std::array kColours = {"link", "excellent", "fair", "critical", "none", "good", "poor"};
+constexpr double kBarPlotWidth = 760, kNamesWidth = 150, kValuesWidth = 120, kLine = 16, kGap = 8;
 
 } // namespace
 
@@ -25,7 +24,7 @@ std::string bar_plot(const std::string& title, const std::vector<BarGroup>& grou
   for (const BarGroup& group : groups) {
     height += kLine * static_cast<double>(group.bars.size() + 1) + kGap;
     for (const Bar& bar : group.bars) {
-      colours.try_emplace(bar.name, kColours[colours.size() % kColours.size()]);
+      colours.try_emplace(bar.name, kPlotColours[colours.size() % kPlotColours.size()]);
       if (bar.value <= 0) continue;
       least = std::min(least, bar.value);
       greatest = std::max(greatest, bar.value);
@@ -39,19 +38,20 @@ std::string bar_plot(const std::string& title, const std::vector<BarGroup>& grou
   };
   std::string svg = fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
                                 "role=\"img\" aria-label=\"{2}\"><title>{2}</title>\n",
-                                kWidth, height, judge::for_xml(title));
+                                kBarPlotWidth, height, judge::for_xml(title));
   double y = kGap;
   for (const BarGroup& group : groups) {
     svg += text(0, y + kLine - 4, "start", group.title);
     y += kLine;
     for (const Bar& bar : group.bars) {
-      const double length =
-          bar.value > 0 ? (std::log10(bar.value) - low) / span * (kWidth - kLeft - kRight) : 0;
-      svg += text(kLeft - 6, y + kLine - 4, "end", bar.name);
+      const double length = bar.value > 0 ? (std::log10(bar.value) - low) / span *
+                                                (kBarPlotWidth - kNamesWidth - kValuesWidth)
+                                          : 0;
+      svg += text(kNamesWidth - 6, y + kLine - 4, "end", bar.name);
       svg += fmt::format("<rect x=\"{}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" "
                          "fill=\"var(--{})\"/>\n",
-                         kLeft, y + 2, length, kLine - 4, colours.at(bar.name));
-      svg += text(kLeft + length + 6, y + kLine - 4, "start", bar.words);
+                         kNamesWidth, y + 2, length, kLine - 4, colours.at(bar.name));
+      svg += text(kNamesWidth + length + 6, y + kLine - 4, "start", bar.words);
       y += kLine;
     }
     y += kGap;

@@ -79,9 +79,10 @@ std::vector<std::string> notes(const ComparedResults& compared) {
   return lines;
 }
 
-constexpr const char* kScale = "A / B below 1: B is slower. The interval errs on either side once "
-                               "in 1000 times; detects = the "
-                               "slow-down that these processes would find 9 in 10 times.";
+constexpr const char* kRatioScale =
+    "A / B below 1: B is slower. The interval errs on either side once "
+    "in 1000 times; detects = the "
+    "slow-down that these processes would find 9 in 10 times.";
 
 nlohmann::json keys(const std::vector<judge::RowKey>& keys) {
   nlohmann::json list = nlohmann::json::array();
@@ -118,7 +119,8 @@ nlohmann::json to_json(const ComparedRow& row) {
 std::string plain_text(const ComparedResults& compared) {
   std::string out;
   if (!compared.environment.empty()) out += environment_of(compared).plain() + "\n";
-  if (!compared.rows.empty()) out += fmt::format("{}\n{}\n", rows_of(compared).plain(), kScale);
+  if (!compared.rows.empty())
+    out += fmt::format("{}\n{}\n", rows_of(compared).plain(), kRatioScale);
   for (const std::string& line : notes(compared)) out += judge::for_console(line) + "\n";
   return out;
 }
@@ -127,7 +129,7 @@ std::string markdown(const ComparedResults& compared) {
   std::string out;
   if (!compared.environment.empty()) out += environment_of(compared).markdown() + "\n";
   if (!compared.rows.empty())
-    out += fmt::format("{}\n{}\n\n", rows_of(compared).markdown(), kScale);
+    out += fmt::format("{}\n{}\n\n", rows_of(compared).markdown(), kRatioScale);
   for (const std::string& line : notes(compared)) out += "- " + judge::for_markdown(line) + "\n";
   return out;
 }

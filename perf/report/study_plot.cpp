@@ -4,6 +4,7 @@
 
 #include "perf/judge/sinks.h"
 #include "perf/judge/units.h"
+#include "perf/report/plot_colours.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,6 @@ using study::Curve;
 using study::Timed;
 
 constexpr double kWidth = 760, kHeight = 400, kLeft = 78, kRight = 130, kTop = 12, kBottom = 44;
-constexpr std::array kColours = {"link", "excellent", "fair", "critical", "none", "good", "poor"};
 
 // One logarithmic axis from values to places.
 class Axis {
@@ -135,7 +135,7 @@ std::string time_plot(const std::string& title, const std::string& axis,
                                 kWidth, kHeight, judge::for_xml(title));
   svg += frame(x, y, axis);
   for (std::size_t i = 0; i < curves.size(); ++i)
-    svg += line(curves[i], x, y, kColours[i % kColours.size()], places[i]);
+    svg += line(curves[i], x, y, kPlotColours[i % kPlotColours.size()], places[i]);
   return svg + "</svg>\n";
 }
 

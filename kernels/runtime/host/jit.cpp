@@ -19,7 +19,6 @@
 #include <memory>
 #include <optional>
 #include <sys/wait.h>
-#include <system_error>
 
 // Instrumented code calls it. A program has it, and all the others, when it is linked with the
 // checkers or the counters.
@@ -59,7 +58,7 @@ Finished run(const std::vector<std::string>& words) {
   const std::string line = command_line(words) + " 2>&1";
   std::unique_ptr<std::FILE, Close> pipe(popen(line.c_str(), "re"));
   if (!pipe)
-    fail("cannot start " + line + ": " + std::generic_category().message(errno) +
+    fail("cannot start " + line + ": " + system_error_text(errno) +
          "; are processes or memory limited?");
   Finished finished;
   std::array<char, 4096> block;

@@ -24,7 +24,7 @@ bool gated_activation_supported(activation::Function function, Dtype dtype) {
 void gated_activation(activation::Function function, Dtype dtype, const void* x, void* y,
                       std::int64_t rows, std::int64_t cols, Stream& stream) {
   reorder("gated_activation", dtype, {rows, cols}, x, {2 * cols, 1}, y, {cols, 1});
-  activation("onednn", function, dtype, y, y, rows * cols, stream);
+  vendor::activation("onednn", function, dtype, y, y, rows * cols, stream);
   translate("gated_activation", [&] {
     const memory::desc each = matrix(type_of(dtype).value(), rows, cols);
     const memory::desc half = half_of(type_of(dtype).value(), rows, cols);

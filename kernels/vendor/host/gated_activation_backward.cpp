@@ -14,7 +14,7 @@ namespace {
 
 using dnnl::memory;
 
-bool backward_supported(activation::Function function, Dtype dtype) {
+bool gated_backward_supported(activation::Function function, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && reorder_supported(dtype) &&
          contains(activation_variants(function, dtype), "onednn") &&
@@ -35,7 +35,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
   std::vector<std::byte> gates(static_cast<std::size_t>(n) * size_of(dtype));
   std::vector<std::byte> other(gates.size()); // activations, products, gradients
   reorder(what, dtype, {rows, cols}, x, {2 * cols, 1}, gates.data(), {cols, 1});
-  activation("onednn", function, dtype, gates.data(), other.data(), n, stream);
+  vendor::activation("onednn", function, dtype, gates.data(), other.data(), n, stream);
   translate(what, [&] {
     const memory::desc each = matrix(type_of(dtype).value(), rows, cols);
     const memory::desc half = half_of(type_of(dtype).value(), rows, cols);
@@ -54,7 +54,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 namespace {
 
 constexpr GatedActivationBackwardVariant kGatedActivationBackwardTable[] = {
-    {"onednn", onednn::backward_supported, onednn::backward},
+    {"onednn", onednn::gated_backward_supported, onednn::backward},
 };
 
 } // namespace
