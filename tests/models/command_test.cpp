@@ -68,6 +68,16 @@ TEST_F(ModelCommand, ExportsTheLossBehindTheLastStep) {
   EXPECT_LT(two[2], two[1]);
 }
 
+TEST_F(ModelCommand, ExportsATransformerForAsManySteps) {
+  const std::string listed = "model.f32.transformer_reduced_batch1_sequence16_";
+  ASSERT_EQ(command({"export", "--folder", file("out"), "--case", listed + "training_steps2"}), 0)
+      << err();
+  EXPECT_EQ(read_file(file("out") + "/" + listed + "training_steps2/expected")->size(),
+            3 * sizeof(float));
+  for (const char* other : {"inference_steps2", "training_steps02"})
+    EXPECT_EQ(command({"export", "--folder", file("no"), "--case", listed + other}), 1) << other;
+}
+
 TEST_F(ModelCommand, RunTimesPrefillAndDecode) {
   const std::vector<std::string> call = {
       "run",    "transformer", "--sequence", "5",           "--generate",     "3",
