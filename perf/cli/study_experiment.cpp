@@ -3,7 +3,7 @@
 #include "perf/cli/study_experiment.h"
 
 #include "perf/cli/measure_processes.h"
-#include "perf/cli/study_models.h"
+#include "perf/cli/study_programs.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/temporary_folder.h"
 #include "perf/measure/child_process.h"
@@ -27,6 +27,21 @@ void require_operation(const World& world, const std::string& op) {
   if (!there)
     throw UsageError(fmt::format(
         "this build has no operation {}; build all of them, without KERNELGRADE_OPS", op));
+}
+
+// As a caller waits for them.
+std::vector<Row> rows_of_operation(const World& world, const study::Point& point) {
+  const std::string op(judge::op_of(point.case_id)), dtype(judge::dtype_of(point.case_id));
+  require_operation(world, op);
+  Filter filter;
+  filter.ops = {op};
+  filter.dtypes = {dtype};
+  filter.shapes = {std::string(judge::shape_of(point.case_id))};
+  std::vector<Row> rows = select(world, {filter}).rows;
+  std::erase_if(rows, [](const Row& row) {
+    return !row.registered.selected || row.registered.key.mode != judge::Mode::real;
+  });
+  return rows;
 }
 
 // Nothing where that process failed; what it wrote to standard error says why.
@@ -65,19 +80,13 @@ std::vector<Row> experiment_rows(const World& world, const std::vector<study::Po
   std::set<std::string> seen; // a case may be the point of several groups
   for (const study::Point& point : points) {
     if (!seen.insert(point.case_id).second) continue;
-    if (judge::op_of(point.case_id) == study::kModel) {
-      for (Row& row : model_rows(point, settings)) rows.push_back(std::move(row));
-      continue;
-    }
-    const std::string op(judge::op_of(point.case_id)), dtype(judge::dtype_of(point.case_id));
-    require_operation(world, op);
-    Filter filter;
-    filter.ops = {op};
-    filter.dtypes = {dtype};
-    filter.shapes = {point.case_id.substr(op.size() + dtype.size() + 2)};
-    for (Row& row : select(world, {filter}).rows)
-      if (row.registered.selected && row.registered.key.mode == judge::Mode::real)
-        rows.push_back(std::move(row));
+    const std::size_t before = rows.size();
+    if (judge::op_of(point.case_id) == study::kModel)
+      rows.push_back(model_row(point));
+    else
+      for (Row& row : rows_of_operation(world, point)) rows.push_back(std::move(row));
+    if (rows.size() == before) continue; // no variant is timed here
+    for (Row& row : peer_rows(Row(rows[before]), settings)) rows.push_back(std::move(row));
   }
   if (!only.empty())
     std::erase_if(rows, [&](const Row& row) {
@@ -88,8 +97,8 @@ std::vector<Row> experiment_rows(const World& world, const std::vector<study::Po
 
 study::Experiment measure_experiment(const Options& options, World& world, const Row& row,
                                      const study::Settings& settings, const std::string& source) {
-  if (row.registered.op == study::kModel)
-    return measure_model(options, world, row, settings, source);
+  if (is_of_another_program(row, settings))
+    return measure_by_program(options, world, row, settings, source);
   Selection selection;
   selection.rows = {row};
   selection.selected = 1;

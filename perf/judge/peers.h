@@ -8,6 +8,8 @@
 #include "perf/judge/gate.h"
 #include "perf/judge/result.h"
 
+#include <fmt/format.h>
+#include <string>
 #include <vector>
 
 namespace kg::judge {
@@ -18,6 +20,14 @@ inline constexpr const char* kPeerTag = "peer"; // its value is the framework
 // of a vendor, too, but holds what its Python takes.
 inline bool is_library(const Measured& row) {
   return row.kind == Kind::vendor && !row.tags.contains(kPeerTag);
+}
+
+// The command that measures the row again.
+inline std::string again(const Measured& row) {
+  const auto peer = row.tags.find(kPeerTag);
+  if (peer == row.tags.end()) return row_command("run", row.op, row.dtype, row.key);
+  return fmt::format("kernelgrade peers --op {} --dtype {} --shape {} --peer {}", row.op, row.dtype,
+                     shape_of(row.key.case_id), peer->second);
 }
 
 // Adds the frameworks' rows among those that were measured.

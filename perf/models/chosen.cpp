@@ -24,8 +24,9 @@ std::optional<std::int64_t> number_behind(std::string_view key, std::string_view
   return number;
 }
 
-// The model of an id that nobody has listed; what an id cannot mean has another id.
-std::optional<Spec> unlisted(std::string_view id) {
+// The model of an id that nobody has listed; what an id cannot mean has another id. A transformer's
+// says nothing of its configuration: it is a listed one that trains for so many steps.
+std::optional<Spec> unlisted(std::string_view id, const std::filesystem::path& configs) {
   Spec spec;
   const std::size_t shape = id.rfind('.') + 1;
   std::string_view rest = id.substr(shape);
@@ -44,8 +45,13 @@ std::optional<Spec> unlisted(std::string_view id) {
     if (word == "nchw") spec.layout = Layout::nchw;
     if (word == "training") spec.training = true;
   }
-  if (spec.name == "transformer" || case_id(spec) != id) return std::nullopt;
-  return spec;
+  if (spec.name != "transformer") return case_id(spec) == id ? std::optional(spec) : std::nullopt;
+  for (const ModelCase& each : model_cases(configs)) {
+    Spec longer = each.spec;
+    longer.steps = spec.steps;
+    if (case_id(longer) == id) return longer;
+  }
+  return std::nullopt;
 }
 
 } // namespace
@@ -69,7 +75,7 @@ std::vector<Spec> chosen(const std::vector<std::string>& words,
       found = true;
     }
     if (found) continue;
-    const std::optional<Spec> spec = unlisted(word);
+    const std::optional<Spec> spec = unlisted(word, configs);
     if (!spec)
       throw Error(word + ": no listed model has this in its id (kernelgrade model gate lists them "
                          "on the host), and no other is named so");

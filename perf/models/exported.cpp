@@ -37,7 +37,8 @@ json given_file(const fs::path& file) {
           {"extents", {static_cast<std::int64_t>(fs::file_size(file))}}};
 }
 
-// The output, or where it is trained the losses.
+// The output, or where it is trained the loss before each step and behind the last one, without
+// which nothing would say that this step had gradients.
 std::vector<float> expected(const models::Model& model, models::Execution& execution,
                             const Spec& spec) {
   if (!spec.training) {
@@ -51,6 +52,8 @@ std::vector<float> expected(const models::Model& model, models::Execution& execu
       execution.run(phase);
     losses.push_back(execution.read(model.loss)[0]);
   }
+  execution.run(models::Phase::forward);
+  losses.push_back(execution.read(model.loss)[0]);
   return losses;
 }
 

@@ -7,7 +7,8 @@
 //   CASE/weights          safetensors, under the names of Hugging Face and torchvision
 //   CASE/config           of a transformer: config.json of Hugging Face
 //   CASE/x, tokens, ...   the bytes of an input; images have their channels first
-//   CASE/expected         f32: the output, or the loss of each training step
+//   CASE/expected         f32: the output, or the losses of training, before each step and behind
+//   all
 #pragma once
 
 #include "models/execution.h"

@@ -62,9 +62,10 @@ std::string fit_verdict(const Curve& curve, const std::optional<study::Fit>& fit
                         const study::Scaling& scaling) {
   if (!fit) return "not fitted: fewer than three sizes above overhead";
   if (scaling.tolerance == 0) return "informs";
-  if (std::fabs(fit->exponent - scaling.exponent) <= scaling.tolerance) return "pass";
-  if (study::within(*fit, scaling)) return "undecided: the times scatter";
-  return curve.judged ? "FAILED" : "outside (informs)";
+  if (!study::within(*fit, scaling)) return curve.judged ? "FAILED" : "outside (informs)";
+  const double apart = std::fabs(fit->exponent - scaling.exponent);
+  const bool another_fits = apart + fit->reach >= 1; // the next whole power, too
+  return apart <= scaling.tolerance && !another_fits ? "pass" : "undecided: the times scatter";
 }
 
 } // namespace
@@ -175,7 +176,7 @@ Section scaling_section(const Study& study, const Record& record) {
                   TextTable({"variant", "overhead", "work counts from", "p", "fitted to",
                              "expected", "verdict"})};
   for (const Curve& curve : study::curves(record)) {
-    const study::Scaling& scaling = study.scaling_of(curve.group);
+    const study::Scaling scaling = study::expected(study, curve);
     const auto overhead = study::overhead(curve, scaling.exponent);
     const auto fit = study::fit(curve, scaling.exponent);
     section.table->add(

@@ -4,6 +4,7 @@
 
 #include "perf/judge/csv.h"
 #include "perf/judge/gate.h"
+#include "perf/judge/peers.h"
 #include "perf/measure/measure.h"
 #include "perf/report/rows.h"
 
@@ -160,8 +161,7 @@ Section failure_section(const Record& record) {
     const Measured& row = each.row;
     if (!row.verified.empty())
       section.lines.push_back(fmt::format("{}: INVALID: {}; again: {}", judge::text(row.key),
-                                          row.verified,
-                                          judge::row_command("run", row.op, row.dtype, row.key)));
+                                          row.verified, judge::again(row)));
     if (!row.skipped.empty())
       section.lines.push_back(fmt::format("{}: skipped: {}", judge::text(row.key), row.skipped));
   }

@@ -3,6 +3,7 @@
 #include "perf/report/study_run.h"
 
 #include "perf/judge/gate.h"
+#include "perf/judge/peers.h"
 #include "perf/report/study_tables.h"
 #include "perf/study/analysis.h"
 
@@ -37,7 +38,7 @@ nlohmann::json to_json(const study::Curve& curve) {
 // Nothing where the exponent is as expected or informs.
 std::optional<StudyRemark> wrong_exponent(const study::Study& study, const study::Curve& curve) {
   if (!study.scaling || study.scaling->tolerance == 0 || !curve.judged) return std::nullopt;
-  const study::Scaling& scaling = study.scaling_of(curve.group);
+  const study::Scaling scaling = study::expected(study, curve);
   const auto fit = study::fit(curve, scaling.exponent);
   if (!fit || study::within(*fit, scaling)) return std::nullopt;
   return StudyRemark{curve.group.empty() ? curve.variant : curve.variant + ", " + curve.group,
@@ -78,8 +79,7 @@ std::vector<StudyRemark> remarks(const StudyRun& run) {
     const judge::Measured& row = each.row;
     if (!row.verified.empty())
       result.push_back({judge::text(row.key), "invalid",
-                        fmt::format("{}; again: {}", row.verified,
-                                    judge::row_command("run", row.op, row.dtype, row.key))});
+                        fmt::format("{}; again: {}", row.verified, judge::again(row))});
     else if (!row.skipped.empty())
       result.push_back({judge::text(row.key), "skipped", row.skipped});
   }

@@ -120,6 +120,12 @@ std::vector<Crossover> crossovers(const std::vector<Curve>& curves) {
   return found;
 }
 
+Scaling expected(const Study& study, const Curve& curve) {
+  const Scaling& scaling = study.scaling_of(curve.group);
+  if (curve.kind == judge::Kind::ours || scaling.tolerance == 0) return scaling;
+  return {scaling.exponent, kShareOfTheory * scaling.exponent, true};
+}
+
 bool within(const Fit& fit, const Scaling& scaling) {
   const double apart = std::fabs(fit.exponent - scaling.exponent);
   return apart - (scaling.by_interval ? fit.reach : 0) <= scaling.tolerance;
@@ -130,7 +136,7 @@ std::optional<int> exit_of_fits(const Study& study, const std::vector<Curve>& cu
   int exit = judge::kExitSkip;
   for (const Curve& curve : curves) {
     if (!curve.judged) continue;
-    const Scaling& scaling = study.scaling_of(curve.group);
+    const Scaling scaling = expected(study, curve);
     const std::optional<Fit> fitted = fit(curve, scaling.exponent);
     if (fitted && !within(*fitted, scaling)) return judge::kExitFail;
     if (fitted) exit = judge::kExitPass;

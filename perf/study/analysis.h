@@ -83,6 +83,10 @@ struct Crossover {
 };
 std::vector<Crossover> crossovers(const std::vector<Curve>& curves);
 
+// What is expected of a curve's exponent. A library's, which is compiled for where it runs, is held
+// to kShareOfTheory by its interval, where the study tolerates anything.
+Scaling expected(const Study& study, const Curve& curve);
+
 // Whether the exponent, or where the interval counts a part of that, is within the tolerance.
 bool within(const Fit& fit, const Scaling& scaling);
 

@@ -15,7 +15,6 @@ namespace {
 
 constexpr bool kEmulated = backend == Backend::host;
 
-const Setting kPeer = {"peer", "", "frameworks beside it: torch,jax (KERNELGRADE_PYTHON has them)"};
 // On a CPU the executor takes as long for one run as a GPU for a thousand.
 const Setting kWarmUp = {"warm-up", kEmulated ? "1" : "10", "runs of ours that are not timed"};
 Setting runs(const char* usual) {
@@ -35,12 +34,10 @@ Study mlp() {
                     {"batch", kEmulated ? "64" : "256", "of the base: samples"},
                     {"steps", "2", "of the base: forward, backward and AdamW"},
                     {"to", "5", "the greatest factor, from 3"},
-                    kPeer,
                     kWarmUp,
                     runs("30")};
-  constexpr double kShare = 0.05; // of theory
-  study.scaling = Scaling{1, kShare, true};
-  study.group_scaling = {{"dim", {2, 2 * kShare, true}}};
+  study.scaling = Scaling{1, kShareOfTheory, true};
+  study.group_scaling = {{"dim", {2, 2 * kShareOfTheory, true}}};
   study.points = [](const Settings& settings) {
     constexpr std::array<const char*, 4> kAxes = {"steps", "layers", "batch", "dim"};
     const std::int64_t to = number(settings, "to");
@@ -72,7 +69,6 @@ Study fps() {
   study.settings = {{"network", "alexnet,resnet50", "of these: alexnet, resnet18, 50, 101"},
                     {"batch", kEmulated ? "1" : "8", "images of a run; several batches by commas"},
                     {"size", "224", "height and width of an image"},
-                    kPeer,
                     kWarmUp,
                     runs("100")};
   study.points = [](const Settings& settings) {

@@ -53,6 +53,7 @@ std::vector<std::int64_t> powers(std::int64_t from, std::int64_t to, std::int64_
 }
 
 const Setting kOnly = {"only", "", "ours, or libraries (frameworks, too); both unless it is said"};
+const Setting kPeer = {"peer", "", "frameworks beside it: torch,jax (KERNELGRADE_PYTHON has them)"};
 const Setting kDtype = {"dtype", "f32", "type of the elements"};
 
 Study vector_add() {
@@ -82,18 +83,39 @@ Study relu() {
           }};
 }
 
-// The tolerance: a rate that rises or falls by a fifth at every doubling moves the exponent by
+// Of exponents: a rate that rises or falls by a fifth at every doubling moves one by
 // log2(1.2) = 0.26. Full caches and machines not yet filled do less where the work alone counts;
 // an algorithm of another order does more.
+constexpr double kSlowlyChangingRate = 0.25;
+
 Study matmul() {
   return {"matmul",
           "multiplies square matrices n x n; its time must grow as n^3",
           "n",
           {{"max-size", kHost ? "2048" : "16384", "the largest n"}, kDtype},
-          Scaling{3, 0.25},
+          Scaling{3, kSlowlyChangingRate},
           [](const Settings& settings) {
             return sweep(up_to_max(powers(16, 16384, 2), settings), "gemm", settings,
                          [](std::int64_t n) { return fmt::format("m{0}_n{0}_k{0}_nn", n); });
+          }};
+}
+
+// Scores, their exponentials and both products are n^2 each: only q, k, v and the result grow as n.
+Study attention() {
+  return {"attention",
+          "attends from n queries to n keys; its time must grow as n^2",
+          "tokens",
+          {{"max-size", kHost ? "2048" : "16384", "the longest sequence"},
+           {"heads", "2", "of queries, and as many of keys and values"},
+           {"depth", "64", "elements of each head"},
+           kDtype},
+          Scaling{2, kSlowlyChangingRate},
+          [](const Settings& settings) {
+            const std::int64_t heads = number(settings, "heads"), depth = number(settings, "depth");
+            return sweep(up_to_max(powers(16, 16384, 2), settings), "attention", settings,
+                         [&](std::int64_t n) {
+                           return fmt::format("b1_h{}_q{}_k{}_d{}", heads, n, n, depth);
+                         });
           }};
 }
 
@@ -276,9 +298,9 @@ std::vector<std::string> words(const Settings& settings, const std::string& name
 
 std::span<const Study> studies() {
   static const std::vector<Study> all = [] {
-    std::vector<Study> made = {vector_add(), relu(), matmul(), matmul_shapes(), conv(), triton(),
-                               grades(),     mlp(),  fps()};
-    for (Study& study : made) study.settings.push_back(kOnly);
+    std::vector<Study> made = {vector_add(), relu(),   matmul(), attention(), matmul_shapes(),
+                               conv(),       triton(), grades(), mlp(),       fps()};
+    for (Study& study : made) study.settings.insert(study.settings.end(), {kOnly, kPeer});
     return made;
   }();
   return all;

@@ -34,6 +34,8 @@ struct Point {
   friend bool operator==(const Point&, const Point&) = default;
 };
 
+inline constexpr double kShareOfTheory = 0.05; // an exponent is within it where work alone counts
+
 // Where the work alone counts, time grows as size^exponent.
 struct Scaling {
   double exponent = 1;

@@ -6,6 +6,7 @@
 #include "runtime/atomic_file.h"
 #include "runtime/temporary_folder.h"
 
+#include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
@@ -46,6 +47,35 @@ TEST_F(ModelCommand, RunTimesEachPhase) {
   EXPECT_EQ(times["losses"].size(), 2U);
   EXPECT_EQ(times["memory_bytes"]["predicted"], times["memory_bytes"]["measured"]);
   EXPECT_LT(times["losses"][1], times["losses"][0]);
+}
+
+// Else a framework that leaves out the last step's gradients would be right.
+TEST_F(ModelCommand, ExportsTheLossBehindTheLastStep) {
+  const std::string id = "model.f32.mlp_dim8_layers2_batch4_training";
+  ASSERT_EQ(command({"export", "--folder", file("out"), "--case", id + "," + id + "_steps2"}), 0)
+      << err();
+  const auto losses = [&](const std::string& of) {
+    const std::string bytes = *read_file(file("out") + "/" + of + "/expected");
+    std::vector<float> floats(bytes.size() / sizeof(float));
+    std::memcpy(floats.data(), bytes.data(), bytes.size());
+    return floats;
+  };
+  const std::vector<float> one = losses(id), two = losses(id + "_steps2");
+  ASSERT_EQ(one.size(), 2U);
+  ASSERT_EQ(two.size(), 3U);
+  EXPECT_LT(one[1], one[0]);
+  EXPECT_EQ(one[1], two[1]) << "what the first of two steps leaves";
+  EXPECT_LT(two[2], two[1]);
+}
+
+TEST_F(ModelCommand, ExportsATransformerForAsManySteps) {
+  const std::string listed = "model.f32.transformer_reduced_batch1_sequence16_";
+  ASSERT_EQ(command({"export", "--folder", file("out"), "--case", listed + "training_steps2"}), 0)
+      << err();
+  EXPECT_EQ(read_file(file("out") + "/" + listed + "training_steps2/expected")->size(),
+            3 * sizeof(float));
+  for (const char* other : {"inference_steps2", "training_steps02"})
+    EXPECT_EQ(command({"export", "--folder", file("no"), "--case", listed + other}), 1) << other;
 }
 
 TEST_F(ModelCommand, RunTimesPrefillAndDecode) {

@@ -1,6 +1,6 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Softmax, and an mlp, by frameworks that behave as their names say."""
+"""Softmax, sums of arrays and an mlp, by frameworks that behave as their names say."""
 
 import json
 import math
@@ -60,6 +60,11 @@ def prepare(case: Case, name: str) -> Solver:
         raise Unsupported(f"there is no {case.op} here")
     if case.op == "model":
         compute = mlp(case)
+    elif case.op == "elementwise":
+        pairs = list(zip(floats(case.input_bytes("a")), floats(case.input_bytes("b")), strict=True))
+
+        def compute() -> list[float]:
+            return [a + b for a, b in pairs]
     else:
         values = floats(case.input_bytes("x"))
         cols = case.inputs["x"].extents[1]

@@ -1,5 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/peers.h"
 #include "perf/judge/temporary_folder.h"
 #include "perf/measure/measure.h"
 #include "perf/report/study_page.h"
@@ -134,6 +135,25 @@ TEST(StudyReport, FailuresAreListedAndFail) {
   EXPECT_THAT(text_of(record),
               AllOf(HasSubstr("INVALID: element 5 is 1, not 2; again: kernelgrade run --op gemm"),
                     ContainsRegex("32 +naive +- +- +- +- +- +- +- +INVALID")));
+}
+
+TEST(StudyReport, AFrameworkThatFailedIsAskedAgainAsOne) {
+  study::Record record = cubic();
+  record.done[2].row.verified = "wrong";
+  record.done[2].row.samples_ns.clear();
+  record.done[2].row.tags[judge::kPeerTag] = "torch";
+  EXPECT_THAT(text_of(record), HasSubstr("again: kernelgrade peers --op gemm --dtype f32 --shape "
+                                         "m16_n16_k16_nn --peer torch"));
+}
+
+TEST(StudyReport, AnExponentThatMayBeAnotherIsUndecided) {
+  // One size takes e^4 times as long: the slope hardly moves, and its interval reaches other
+  // powers.
+  const study::Record record =
+      study::test::record(study::test::header(6), [](const std::string&, double n) {
+        return std::pow(n, 3) * (n == 64 ? std::exp(4) : 1);
+      });
+  EXPECT_THAT(text_of(record), ContainsRegex("naive .*undecided: the times scatter"));
 }
 
 TEST(StudyReport, AWrongExponentFailsAFinishedStudy) {

@@ -64,6 +64,11 @@ TEST(Studies, SweepOverSizes) {
   EXPECT_THAT(sizes(points("matmul", {{"max-size", "100"}})), ElementsAre(16, 32, 64));
   EXPECT_EQ(points("matmul", {{"max-size", "16"}, {"dtype", "bf16"}}).front().case_id,
             "gemm.bf16.m16_n16_k16_nn");
+  const std::vector<Point> attended =
+      points("attention", {{"max-size", "32"}, {"heads", "3"}, {"depth", "80"}});
+  EXPECT_THAT(sizes(attended), ElementsAre(16, 32));
+  EXPECT_EQ(attended.back().case_id, "attention.f32.b1_h3_q32_k32_d80");
+  EXPECT_EQ(named("attention").scaling->exponent, 2);
   EXPECT_THAT(sizes(points("relu")), ElementsAre(1 << 20, 1 << 22));
 }
 

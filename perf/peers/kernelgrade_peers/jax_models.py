@@ -18,6 +18,8 @@ Inputs = dict[str, jax.Array]
 Model = Callable[[Weights, Inputs], jax.Array]
 State = tuple[jax.Array, jax.Array]  # what an optimiser keeps of a parameter
 Loss = Callable[[jax.Array, Inputs], jax.Array]
+Computed = Callable[[Weights, Inputs], Any]
+Finish = Callable[[Any, Inputs], jax.Array]
 Optimiser = Callable[[jax.Array, jax.Array, jax.Array, State], tuple[jax.Array, State]]
 
 
@@ -194,10 +196,11 @@ def make(case: Case) -> tuple[Model, Loss, Optimiser]:
     return alexnet if name == "alexnet" else resnet, cross_entropy, partial(momentum, 0.1 * case.number("batch") / 256)
 
 
-def training(model: Model, loss_of: Loss, optimiser: Optimiser, steps: int) -> Model:
-    """The losses of so many steps."""
+def training(model: Model, loss_of: Loss, optimiser: Optimiser, steps: int) -> tuple[Computed, Finish]:
+    """So many steps: the losses before each, and weights and the optimiser's state, without which a compiler
+    would leave out the last step's gradients. The loss of these weights is added behind the work."""
 
-    def losses(w: Weights, t: Inputs) -> jax.Array:
+    def trained(w: Weights, t: Inputs) -> Any:
         gradient = jax.value_and_grad(lambda weights: loss_of(model(weights, t), t))
 
         def step(carried: tuple[Weights, dict[str, State]], number: jax.Array) -> tuple[Any, jax.Array]:
@@ -207,12 +210,18 @@ def training(model: Model, loss_of: Loss, optimiser: Optimiser, steps: int) -> M
             return tuple({name: each[part] for name, each in after.items()} for part in (0, 1)), loss
 
         zeros = {name: (jnp.zeros_like(each),) * 2 for name, each in w.items()}
-        return lax.scan(step, (w, zeros), jnp.arange(1, steps + 1, dtype=jnp.float32))[1]
+        return lax.scan(step, (w, zeros), jnp.arange(1, steps + 1, dtype=jnp.float32))
 
-    return losses
+    def losses(result: Any, t: Inputs) -> jax.Array:
+        (weights, _), before = result
+        return jnp.append(before, loss_of(model(weights, t), t))
+
+    return trained, losses
 
 
-def prepared(case: Case) -> Model:
-    """What computes the case's output from its weights and inputs."""
+def prepared(case: Case) -> tuple[Computed, Finish]:
+    """What computes the case from its weights and inputs, and what makes its output of that."""
     model, loss_of, optimiser = make(case)
-    return training(model, loss_of, optimiser, case.number("steps", 1)) if "training" in case.words() else model
+    if "training" in case.words():
+        return training(model, loss_of, optimiser, case.number("steps", 1))
+    return model, lambda output, _: output

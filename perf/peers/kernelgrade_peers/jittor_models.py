@@ -18,6 +18,8 @@ Weights = dict[str, Any]
 Inputs = dict[str, Any]
 Model = Callable[[Weights, Inputs], Any]
 Loss = Callable[[Any, Inputs], Any]
+Computed = Callable[[Inputs], list[Any]]
+Finish = Callable[[list[Any], Inputs], Any]
 Optimiser = Callable[[list[Any]], Any]
 
 
@@ -150,21 +152,27 @@ def make(case: Case) -> tuple[Model, Loss, Optimiser]:
     return llama(config), cross_entropy, adamw
 
 
-def prepared(case: Case, weights: dict[str, np.ndarray]) -> Callable[[Inputs], Any]:
-    """What computes the case's output, or the losses of its training steps."""
+def prepared(case: Case, weights: dict[str, np.ndarray]) -> tuple[Computed, Finish]:
+    """What computes the case, and what makes its output of that: of training the losses before each step and the
+    weights that are left, since what nobody waits for is never computed; the loss of these is added behind the work."""
     model, loss_of, optimiser_of = make(case)
     given = {name: jt.array(each) for name, each in weights.items()}
     if "training" not in case.words():
-        return lambda t: model(given, t)
+        return lambda t: [model(given, t)], lambda result, _: result[0]
 
-    def losses(t: Inputs) -> Any:
+    def trained(t: Inputs) -> list[Any]:
         w = {name: each.copy() for name, each in given.items() if "running_" not in name}
         optimiser = optimiser_of(list(w.values()))
-        each_step = []
+        losses = []
         for _ in range(case.number("steps", 1)):
             loss = loss_of(model(w, t), t)
             optimiser.step(loss)
-            each_step.append(loss)
-        return jt.concat(each_step)
+            losses.append(loss)
+        return [jt.concat(losses), *w.values()]
 
-    return losses
+    def with_last(result: list[Any], t: Inputs) -> Any:
+        before, *left = result
+        names = [name for name in given if "running_" not in name]
+        return jt.concat([before, loss_of(model(dict(zip(names, left, strict=True)), t), t)])
+
+    return trained, with_last

@@ -1,6 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/cli/study_models.h"
+#include "perf/cli/study_programs.h"
 
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/study_experiment.h"
@@ -10,6 +10,7 @@
 #include "perf/study/models.h"
 #include "perf/study/settings.h"
 
+#include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
 #include <utility>
@@ -43,7 +44,9 @@ std::vector<std::string> command_for(const Options& options, const World& world,
   return {world.executable.string(),
           "peers",
           "--op",
-          study::kModel,
+          row.registered.op,
+          "--dtype",
+          row.registered.dtype,
           "--shape",
           std::string(judge::shape_of(key.case_id)),
           "--peer",
@@ -60,30 +63,40 @@ std::vector<std::string> command_for(const Options& options, const World& world,
 
 } // namespace
 
-std::vector<Row> model_rows(const study::Point& point, const study::Settings& settings) {
+Row model_row(const study::Point& point) {
+  Row row;
+  row.registered = {study::kModel,
+                    std::string(judge::dtype_of(point.case_id)),
+                    {point.case_id, study::kComposed, judge::Mode::real},
+                    study::kModel,
+                    judge::Kind::ours,
+                    true};
+  return row;
+}
+
+std::vector<Row> peer_rows(const Row& row, const study::Settings& settings) {
   std::vector<Row> rows;
-  const auto add = [&](const std::string& variant, judge::Kind kind) {
-    Row row;
-    row.registered = {study::kModel,
-                      std::string(judge::dtype_of(point.case_id)),
-                      {point.case_id, variant, judge::Mode::real},
-                      study::kModel,
-                      kind,
-                      true};
-    rows.push_back(std::move(row));
-  };
-  add(study::kComposed, judge::Kind::ours);
-  for (const std::string& peer : study::words(settings, "peer")) add(peer, judge::Kind::vendor);
+  for (const std::string& peer : study::words(settings, "peer")) {
+    rows.push_back(row);
+    rows.back().registered.key.variant = peer;
+    rows.back().registered.kind = judge::Kind::vendor;
+  }
   return rows;
 }
 
-study::Experiment measure_model(const Options& options, const World& world, const Row& row,
-                                const study::Settings& settings, const std::string& source) {
+bool is_of_another_program(const Row& row, const study::Settings& settings) {
+  if (row.registered.op == study::kModel) return true;
+  const std::vector<std::string> peers = study::words(settings, "peer");
+  return !is_ours(row) && std::count(peers.begin(), peers.end(), row.registered.key.variant) > 0;
+}
+
+study::Experiment measure_by_program(const Options& options, const World& world, const Row& row,
+                                     const study::Settings& settings, const std::string& source) {
   const judge::TemporaryFolder folder;
   const fs::path results = folder.path() / "results.json", trace = folder.path() / "trace.json";
   std::vector<std::string> command = command_for(options, world, row, settings, results, trace);
   command.insert(command.end(), {"--source-id", source});
-  // A framework's program watches its rows itself, and makes the model's outputs before them.
+  // A framework's program watches its rows itself, and makes the case's outputs before them.
   const double limit_s = options.row_timeout_s * (is_ours(row) ? 1 : 1 + options.processes);
   const perf::Finished how =
       perf::run_watched(command, {results, std::chrono::duration<double>(limit_s)});
