@@ -74,19 +74,26 @@ class ClusterSums {
   unsigned row_ = 0;
 };
 
-// A thread's packs of the rows to come, in shared memory, where nobody else reads them. With a row
-// more in 16 bits as many bytes are under way as in f32.
-template <class T, int Count, int Packs>
+// A thread's packs of the rows to come, and these rows' statistics, in shared memory, where nobody
+// else reads them. With a row more in 16 bits as many bytes are under way as in f32.
+template <Kind kind, class T, int Count, int Packs>
 class RowsInShared {
  public:
   static constexpr int kAhead = static_cast<int>(sizeof(float) / sizeof(T));
-  static constexpr std::size_t kThreadBytes = kAhead * 2 * Packs * kPackBytes;
+  static constexpr std::size_t kThreadBytes =
+      kAhead * (2 * Packs * kPackBytes + sizeof(Statistics));
 
   __device__ explicit RowsInShared(void* memory)
-      : mine_(static_cast<Stored*>(memory) + threadIdx.x) {}
+      : mine_(static_cast<Stored*>(memory) + threadIdx.x),
+        statistics_(reinterpret_cast<Statistics*>(static_cast<Stored*>(memory) +
+                                                  kAhead * 2 * Packs * blockDim.x) +
+                    threadIdx.x) {}
 
   __device__ void ask(const Backward<T>& f, std::int64_t row, int thread, int threads) {
     if (row < f.rows) {
+      Statistics* const s = statistics_ + asked_ * blockDim.x;
+      if constexpr (kind == Kind::layer) ptx::cp_async_ca<sizeof(float)>(&s->mean, f.mean + row);
+      ptx::cp_async_ca<sizeof(float)>(&s->rstd, f.rstd + row);
       KG_UNROLL
       for (int p = 0; p < Packs; ++p) {
         const std::int64_t first = static_cast<std::int64_t>(p * threads + thread) * Count;
@@ -104,8 +111,10 @@ class RowsInShared {
   }
 
   // The row that was asked for first; the next ask() may take its place.
-  __device__ RowPart<T, Count, Packs> take() const {
+  __device__ RowPart<T, Count, Packs> take() {
     ptx::cp_async_wait_group<kAhead - 1>();
+    const Statistics* const s = statistics_ + asked_ * blockDim.x;
+    taken_ = {kind == Kind::layer ? s->mean : 0.0f, s->rstd};
     RowPart<T, Count, Packs> part;
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
@@ -114,6 +123,7 @@ class RowsInShared {
     }
     return part;
   }
+  __device__ Statistics statistics(const Backward<T>&, std::int64_t) const { return taken_; }
 
  private:
   using Stored = StoredPack<T, Count>;
@@ -123,6 +133,8 @@ class RowsInShared {
   }
 
   Stored* mine_;
+  Statistics* statistics_;
+  Statistics taken_ = {};
   int asked_ = 0; // where the next one goes
 };
 
@@ -154,11 +166,12 @@ struct ColumnSumsInShared {
 // The shared memory of a cluster's block: its mail, its threads' rows to come, perhaps dbeta.
 template <Kind kind, class T, int Count, int Packs>
 struct ClusterMemory {
-  using Rows = RowsInShared<T, Count, Packs>;
+  using Rows = RowsInShared<kind, T, Count, Packs>;
   using Columns = ColumnSumsInShared<Count, Packs>;
   static constexpr bool kHoldsSums = kind == Kind::layer && sizeof(T) == sizeof(float);
   static constexpr std::size_t kThreadBytes =
       Rows::kThreadBytes + (kHoldsSums ? Columns::kThreadBytes : 0);
+  static_assert(kThreadBytes <= kClusterThreadBytes);
 
   static std::size_t bytes(unsigned threads) {
     return sizeof(ClusterMail) + threads * kThreadBytes;

@@ -36,7 +36,7 @@ struct RowPart {
 };
 
 // Where the next row's packs are while a thread computes with this one's.
-template <class T, int Count, int Packs>
+template <Kind kind, class T, int Count, int Packs>
 class RowsInRegisters {
  public:
   static constexpr int kAhead = 1; // rows that have been asked for
@@ -45,6 +45,10 @@ class RowsInRegisters {
     if (row < f.rows) next_.load(f, row, thread, threads);
   }
   __device__ RowPart<T, Count, Packs> take() const { return next_; }
+  // Of the row that was taken.
+  __device__ Statistics statistics(const Backward<T>& f, std::int64_t row) const {
+    return backward::statistics<kind>(f, row);
+  }
 
  private:
   RowPart<T, Count, Packs> next_ = {};
@@ -89,7 +93,7 @@ __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::
     loaded(now.x);
     loaded(now.dy);
     loaded(gamma);
-    const Statistics s = statistics<kind>(f, row);
+    const Statistics s = rows.statistics(f, row);
     Floats<Count> g[Packs];
     Floats<Count> n[Packs];
     RowSums own = {0, 0};
@@ -155,7 +159,7 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes, kWarpBlocksPerSm)
   const auto columns = differentiate<kind, T, Count, Packs>(
       f, static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + warp,
       static_cast<std::int64_t>(gridDim.x) * kRowsPerBlock, lane, kLanes,
-      RowsInRegisters<T, Count, Packs>(), ColumnSums<Count, Packs>(), WarpSums<kind>());
+      RowsInRegisters<kind, T, Count, Packs>(), ColumnSums<Count, Packs>(), WarpSums<kind>());
   if (f.partials == nullptr) return;
 
   float* const shared = dynamic_shared<float>();
@@ -187,7 +191,7 @@ __global__ void __launch_bounds__(kMostThreads) block_per_row(Backward<T> f) {
   const int thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
   const auto columns = differentiate<kind, T, Count, Packs>(
-      f, blockIdx.x, gridDim.x, thread, threads, RowsInRegisters<T, Count, Packs>(),
+      f, blockIdx.x, gridDim.x, thread, threads, RowsInRegisters<kind, T, Count, Packs>(),
       ColumnSums<Count, Packs>(), BlockSums<kind>(scratch));
   store_partials<kind, Packs>(f, blockIdx.x, columns, thread, threads);
 }

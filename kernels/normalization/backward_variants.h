@@ -47,29 +47,11 @@ inline constexpr int kStripsPerSm = 4;
 // A cluster lies in one group of multiprocessors (GPC), which has 16 of them or 18; those beyond 16
 // hold no cluster of 8 blocks.
 inline constexpr int kClusterSms = 16;
+// Shared memory of a cluster's blocks, at most: of each thread, and besides.
+inline constexpr std::size_t kClusterThreadBytes = 200;
+inline constexpr std::size_t kClusterMailBytes = 512;
 
 using kg::name;
-
-// Whether `variant` can do rows of this length here.
-inline bool supports(Variant variant, std::int64_t cols) {
-  switch (variant) {
-  case Variant::warp: return cols <= kWarpMaxCols;
-  case Variant::cluster:
-    return cols >= kClusterMinCols && cols <= kClusterMaxCols && device_has_clusters();
-  default: return true;
-  }
-}
-
-// What runs where `variant` is asked for.
-inline Variant resolved(Variant variant, std::int64_t cols) {
-  if (variant != Variant::automatic) return variant;
-  if (supports(Variant::warp, cols)) return Variant::warp;
-  return cols >= kAutomaticClusterCols && supports(Variant::cluster, cols) ? Variant::cluster
-                                                                           : Variant::block;
-}
-
-// Sums per column: dgamma, and of layer normalisation dbeta.
-constexpr int vectors(Kind kind) { return kind == Kind::layer ? 2 : 1; }
 
 // As few whole warps as can hold the row.
 constexpr int block_threads(std::int64_t cols) {
@@ -88,6 +70,30 @@ constexpr int cluster_blocks(std::int64_t cols) {
 constexpr int cluster_threads(std::int64_t cols) {
   return block_threads(div_up(cols, cluster_blocks(cols)));
 }
+
+// Whether `variant` can do rows of this length here.
+inline bool supports(Variant variant, std::int64_t cols) {
+  switch (variant) {
+  case Variant::warp: return cols <= kWarpMaxCols;
+  case Variant::cluster:
+    return cols >= kClusterMinCols && cols <= kClusterMaxCols && device_has_clusters() &&
+           kClusterMailBytes +
+                   static_cast<std::size_t>(cluster_threads(cols)) * kClusterThreadBytes <=
+               device_properties().shared_bytes_per_block_optin;
+  default: return true;
+  }
+}
+
+// What runs where `variant` is asked for.
+inline Variant resolved(Variant variant, std::int64_t cols) {
+  if (variant != Variant::automatic) return variant;
+  if (supports(Variant::warp, cols)) return Variant::warp;
+  return cols >= kAutomaticClusterCols && supports(Variant::cluster, cols) ? Variant::cluster
+                                                                           : Variant::block;
+}
+
+// Sums per column: dgamma, and of layer normalisation dbeta.
+constexpr int vectors(Kind kind) { return kind == Kind::layer ? 2 : 1; }
 
 // How many blocks, or clusters, sum their share of a column: no more than are resident at once, so
 // that each sums many rows and the second launch has little to do.
