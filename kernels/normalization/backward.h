@@ -5,6 +5,7 @@
 // launch them.
 #pragma once
 
+#include "normalization/backward_cluster_kernel.h"
 #include "normalization/backward_long_rows.h"
 #include "primitives/sum_partials.h"
 #include "runtime/device_code.h"
@@ -50,6 +51,18 @@ void launch_block(const Backward<T>& f, LaunchConfig config, unsigned rows) {
   launch(block_rereading<kind, T, Count>, config, f);
 }
 
+template <Kind kind, class T>
+void launch_cluster(const Backward<T>& f, LaunchConfig config) {
+  constexpr int kCount = kPackElements<T>;
+  constexpr int kPacks = kHeld / kCount;
+  config.cluster.x = static_cast<unsigned>(cluster_blocks(f.cols));
+  config.shared_bytes = ClusterMemory<kind, T, kCount, kPacks>::bytes(config.block.x);
+  const unsigned blocks = config.cluster.x;
+  launch(cluster_per_row<kind, T, kCount, kPacks>, config, f, blocks,
+         static_cast<int>(blocks * config.block.x),
+         static_cast<std::int64_t>(config.grid.x / blocks));
+}
+
 // `op` begins the messages. A problem without columns launches nothing; of no rows dgamma and dbeta
 // are 0.
 template <Kind kind, class T>
@@ -65,9 +78,13 @@ Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<c
   const std::int64_t rows = x.shape[0];
   const std::int64_t cols = x.shape[1];
   variant = resolved(variant, cols);
-  require(supports(variant, cols), op + ": variant " + std::string(name(variant)) +
-                                       " holds rows of at most " + std::to_string(kWarpMaxCols) +
-                                       " elements, not " + std::to_string(cols) + "; use block");
+  require(
+      supports(variant, cols),
+      op + ": variant " + std::string(name(variant)) +
+          (variant == Variant::cluster
+               ? " does not take rows of " + std::to_string(cols) + " elements here; use automatic"
+               : " holds rows of at most " + std::to_string(kWarpMaxCols) + " elements, not " +
+                     std::to_string(cols) + "; use block"));
   if (cols == 0) return variant;
   require(rows == 0 || rstd != nullptr, op + ": rstd is null; pass the forward run's");
   require(rows == 0 || kind == Kind::rms || mean != nullptr,
@@ -104,9 +121,12 @@ Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<c
     constexpr int kCount = kPackElements<T>;
     if (variant == Variant::warp)
       aligned ? launch_warp<kind, T, kCount>(f, each) : launch_warp<kind, T, 1>(f, each);
+    else if (!aligned)
+      launch_block<kind, T, 1>(f, each, grid);
+    else if (variant == Variant::cluster)
+      launch_cluster<kind>(f, config(blocks * cluster_blocks(cols), cluster_threads(cols)));
     else
-      aligned ? launch_block<kind, T, kCount>(f, each, grid)
-              : launch_block<kind, T, 1>(f, each, grid);
+      launch_block<kind, T, kCount>(f, each, grid);
   }
   if (columns) {
     if constexpr (kind == Kind::layer)

@@ -35,21 +35,45 @@ struct RowPart {
   }
 };
 
+// Where the next row's packs are while a thread computes with this one's.
+template <Kind kind, class T, int Count, int Packs>
+class RowsInRegisters {
+ public:
+  static constexpr int kAhead = 1; // rows that have been asked for
+
+  __device__ void ask(const Backward<T>& f, std::int64_t row, int thread, int threads) {
+    if (row < f.rows) next_.load(f, row, thread, threads);
+  }
+  __device__ RowPart<T, Count, Packs> take() const { return next_; }
+  // Of the row that was taken.
+  __device__ Statistics statistics(const Backward<T>& f, std::int64_t row) const {
+    return backward::statistics<kind>(f, row);
+  }
+
+ private:
+  RowPart<T, Count, Packs> next_ = {};
+};
+
 // Of gamma, in registers: with twice as much a thread of f32 spills (nvcc 13.0, sm_90a).
 inline constexpr std::size_t kMostGammaBytes = 32;
 
+// Of a thread's columns.
 template <int Count, int Packs>
 struct ColumnSums {
-  Floats<Count> dgamma[Packs];
-  Floats<Count> dbeta[Packs];
+  Floats<Count> dgamma[Packs] = {};
+  Floats<Count> dbeta[Packs] = {};
+
+  __device__ void add(int p, const Floats<Count>& dy, const Floats<Count>& n) {
+    add_to_columns(dgamma[p], dbeta[p], dy, n);
+  }
+  __device__ Floats<Count> of_dbeta(int p) const { return dbeta[p]; }
 };
 
-// Rows first, first + step, ...; `sums` adds over the row's threads.
-template <Kind kind, class T, int Count, int Packs, class Sums>
-__device__ ColumnSums<Count, Packs> differentiate(const Backward<T>& f, std::int64_t first,
-                                                  std::int64_t step, int thread, int threads,
-                                                  Sums sums) {
-  ColumnSums<Count, Packs> columns = {};
+// Rows first, first + step, ..., which `rows` brings; `sums` adds over a row's threads. Returns
+// `columns` with the rows' terms.
+template <Kind kind, class T, int Count, int Packs, class Rows, class Columns, class Sums>
+__device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::int64_t step,
+                                 int thread, int threads, Rows rows, Columns columns, Sums sums) {
   StoredPack<T, Count> gamma[Packs] = {};
   const auto load_gamma = [&] {
     KG_UNROLL
@@ -60,16 +84,16 @@ __device__ ColumnSums<Count, Packs> differentiate(const Backward<T>& f, std::int
   // The same of every row: read once where registers can keep it, else from L1 each time.
   constexpr bool kKeepsGamma = Packs * sizeof(Pack<T, Count>) <= kMostGammaBytes;
   if constexpr (kKeepsGamma) load_gamma();
-  RowPart<T, Count, Packs> next = {};
-  if (first < f.rows) next.load(f, first, thread, threads);
+  KG_UNROLL
+  for (int r = 0; r < Rows::kAhead; ++r) rows.ask(f, first + r * step, thread, threads);
   for (std::int64_t row = first; row < f.rows; row += step) {
-    RowPart<T, Count, Packs> now = next;
-    if (row + step < f.rows) next.load(f, row + step, thread, threads);
+    RowPart<T, Count, Packs> now = rows.take();
+    rows.ask(f, row + Rows::kAhead * step, thread, threads);
     if constexpr (!kKeepsGamma) load_gamma();
     loaded(now.x);
     loaded(now.dy);
     loaded(gamma);
-    const Statistics s = statistics<kind>(f, row);
+    const Statistics s = rows.statistics(f, row);
     Floats<Count> g[Packs];
     Floats<Count> n[Packs];
     RowSums own = {0, 0};
@@ -80,7 +104,7 @@ __device__ ColumnSums<Count, Packs> differentiate(const Backward<T>& f, std::int
       n[p] = normalized(widened(now.x[p]), s, elements_in_row<Count>(pack, f.cols));
       g[p] = f.gamma == nullptr ? dy : weighted(dy, widened(gamma[p]));
       add_to_row(own, g[p], n[p]);
-      add_to_columns(columns.dgamma[p], columns.dbeta[p], dy, n[p]);
+      columns.add(p, dy, n[p]);
     }
     const RowSums mean = divided<kind>(sums(own), f.cols);
     KG_UNROLL
@@ -108,6 +132,19 @@ __device__ void store_partial(const Backward<T>& f, std::int64_t part, int vecto
   }
 }
 
+// A part's sums of the columns, which its threads hold as `differentiate` gives them.
+template <Kind kind, int Packs, class T, class Columns>
+__device__ __forceinline__ void store_partials(const Backward<T>& f, std::int64_t part,
+                                               const Columns& columns, int thread, int threads) {
+  if (f.partials == nullptr) return;
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) {
+    store_partial<kind>(f, part, 0, p * threads + thread, columns.dgamma[p]);
+    if constexpr (kind == Kind::layer)
+      store_partial<kind>(f, part, 1, p * threads + thread, columns.of_dbeta(p));
+  }
+}
+
 // Dynamic shared memory of warp_per_row: the warps' sums of the columns.
 template <Kind kind, int Count, int Packs>
 inline constexpr std::size_t kWarpSharedBytes = sizeof(float) *
@@ -121,7 +158,8 @@ __global__ void __launch_bounds__(kRowsPerBlock* kLanes, kWarpBlocksPerSm)
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
   const auto columns = differentiate<kind, T, Count, Packs>(
       f, static_cast<std::int64_t>(blockIdx.x) * kRowsPerBlock + warp,
-      static_cast<std::int64_t>(gridDim.x) * kRowsPerBlock, lane, kLanes, WarpSums<kind>());
+      static_cast<std::int64_t>(gridDim.x) * kRowsPerBlock, lane, kLanes,
+      RowsInRegisters<kind, T, Count, Packs>(), ColumnSums<Count, Packs>(), WarpSums<kind>());
   if (f.partials == nullptr) return;
 
   float* const shared = dynamic_shared<float>();
@@ -152,15 +190,10 @@ __global__ void __launch_bounds__(kMostThreads) block_per_row(Backward<T> f) {
   __shared__ RowSums scratch[kScratchSums];
   const int thread = static_cast<int>(threadIdx.x);
   const int threads = static_cast<int>(blockDim.x);
-  const auto columns = differentiate<kind, T, Count, Packs>(f, blockIdx.x, gridDim.x, thread,
-                                                            threads, BlockSums<kind>(scratch));
-  if (f.partials == nullptr) return;
-  KG_UNROLL
-  for (int p = 0; p < Packs; ++p) {
-    store_partial<kind>(f, blockIdx.x, 0, p * threads + thread, columns.dgamma[p]);
-    if constexpr (kind == Kind::layer)
-      store_partial<kind>(f, blockIdx.x, 1, p * threads + thread, columns.dbeta[p]);
-  }
+  const auto columns = differentiate<kind, T, Count, Packs>(
+      f, blockIdx.x, gridDim.x, thread, threads, RowsInRegisters<kind, T, Count, Packs>(),
+      ColumnSums<Count, Packs>(), BlockSums<kind>(scratch));
+  store_partials<kind, Packs>(f, blockIdx.x, columns, thread, threads);
 }
 
 } // namespace kg::normalization::backward

@@ -5,7 +5,7 @@
 // and those for rows that no block's registers hold, or that are not aligned. These read x and dy
 // twice from memory and once more from L2 where the rows under way fit there: 20 bytes per element
 // for 12 in f32. Expected on an H200: 55% of a copy's rate in terms of the floor. Such rows are
-// rare.
+// rare; where there are clusters, backward_cluster_kernel.h reads aligned ones once.
 #pragma once
 
 #include "normalization/backward_kernels.h"

@@ -7,7 +7,9 @@
 
 #include "normalization/kind.h"
 #include "primitives/block.h"
+#include "primitives/cluster_shape.h"
 #include "primitives/partials.h"
+#include "runtime/clusters.h"
 #include "runtime/device.h"
 #include "runtime/enumerators.h"
 #include "runtime/preconditions.h"
@@ -23,9 +25,13 @@ namespace kg::normalization::backward {
 // warp per row (cols <= kWarpMaxCols), several rows one after the other; a lane keeps the sums of
 // its columns in registers, the blocks' sums meet in a second launch. block: the same with one
 // block per row up to kBlockMaxCols columns, where rows are aligned to 16 bytes; else dx and the
-// columns' sums by kernels of their own, the row read again.
-enum class Variant { automatic, naive, warp, block };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
+// columns' sums by kernels of their own, the row read again. cluster: as block, with a cluster of 2
+// to 8 blocks per row, where rows are aligned; else as block (rows of kClusterMinCols to
+// kClusterMaxCols columns, where launches may have clusters); `automatic` takes it from
+// kAutomaticClusterCols on.
+enum class Variant { automatic, naive, warp, block, cluster };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
+                                        Variant::cluster};
 
 // Elements of x, and of dy, that a thread holds at most: with their gradients' sums and the row
 // after, 6 floats of each in f32. 512 threads have 128 registers each.
@@ -35,24 +41,17 @@ inline constexpr int kRowsPerBlock = 4;    // warp: at a time
 inline constexpr int kWarpBlocksPerSm = 3; // 12 warps with 168 registers each
 inline constexpr std::int64_t kWarpMaxCols = kHeld * kLanes;
 inline constexpr std::int64_t kBlockMaxCols = kHeld * kMostThreads;
+inline constexpr std::int64_t kClusterMaxCols = kClusterBlocks * kBlockMaxCols;
 inline constexpr int kStripCols = 1024; // that a block of column_partials takes
 inline constexpr int kStripsPerSm = 4;
+// A cluster lies in one group of multiprocessors (GPC), which has 16 of them or 18; those beyond 16
+// hold no cluster of 8 blocks.
+inline constexpr int kClusterSms = 16;
+// Shared memory of a cluster's blocks, at most: of each thread, and besides.
+inline constexpr std::size_t kClusterThreadBytes = 200;
+inline constexpr std::size_t kClusterMailBytes = 512;
 
 using kg::name;
-
-// Whether `variant` can do rows of this length.
-constexpr bool supports(Variant variant, std::int64_t cols) {
-  return variant != Variant::warp || cols <= kWarpMaxCols;
-}
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant, std::int64_t cols) {
-  if (variant != Variant::automatic) return variant;
-  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
-}
-
-// Sums per column: dgamma, and of layer normalisation dbeta.
-constexpr int vectors(Kind kind) { return kind == Kind::layer ? 2 : 1; }
 
 // As few whole warps as can hold the row.
 constexpr int block_threads(std::int64_t cols) {
@@ -60,8 +59,44 @@ constexpr int block_threads(std::int64_t cols) {
   return static_cast<int>(std::clamp<std::int64_t>(warps, 1, kMostThreads / kLanes)) * kLanes;
 }
 
-// How many blocks sum their share of a column: no more than are resident at once, so that each
-// sums many rows and the second launch has little to do.
+// The blocks of a row's cluster. Of 256 threads two or more share a multiprocessor, one of which
+// computes while the other waits for its cluster.
+constexpr int cluster_blocks(std::int64_t cols) {
+  constexpr std::int64_t kBlockCols = kHeld * kMostThreads / 2;
+  int blocks = 2;
+  while (blocks < kClusterBlocks && blocks * kBlockCols < cols) blocks *= 2;
+  return blocks;
+}
+constexpr int cluster_threads(std::int64_t cols) {
+  return block_threads(div_up(cols, cluster_blocks(cols)));
+}
+
+// Whether `variant` can do rows of this length here.
+inline bool supports(Variant variant, std::int64_t cols) {
+  switch (variant) {
+  case Variant::warp: return cols <= kWarpMaxCols;
+  case Variant::cluster:
+    return cols >= kClusterMinCols && cols <= kClusterMaxCols && device_has_clusters() &&
+           kClusterMailBytes +
+                   static_cast<std::size_t>(cluster_threads(cols)) * kClusterThreadBytes <=
+               device_properties().shared_bytes_per_block_optin;
+  default: return true;
+  }
+}
+
+// What runs where `variant` is asked for.
+inline Variant resolved(Variant variant, std::int64_t cols) {
+  if (variant != Variant::automatic) return variant;
+  if (supports(Variant::warp, cols)) return Variant::warp;
+  return cols >= kAutomaticClusterCols && supports(Variant::cluster, cols) ? Variant::cluster
+                                                                           : Variant::block;
+}
+
+// Sums per column: dgamma, and of layer normalisation dbeta.
+constexpr int vectors(Kind kind) { return kind == Kind::layer ? 2 : 1; }
+
+// How many blocks, or clusters, sum their share of a column: no more than are resident at once, so
+// that each sums many rows and the second launch has little to do.
 inline std::int64_t parts(Variant variant, std::int64_t rows, std::int64_t cols) {
   const std::int64_t sms = device_properties().sm_count;
   switch (resolved(variant, cols)) {
@@ -69,6 +104,11 @@ inline std::int64_t parts(Variant variant, std::int64_t rows, std::int64_t cols)
   case Variant::block:
     if (cols <= kBlockMaxCols) return std::min(rows, sms * (kMostThreads / block_threads(cols)));
     return std::min(rows, div_up(sms * kStripsPerSm, div_up(cols, kStripCols)));
+  case Variant::cluster: {
+    const std::int64_t per_group =
+        kClusterSms * (kMostThreads / cluster_threads(cols)) / cluster_blocks(cols);
+    return std::min(rows, std::max<std::int64_t>(sms / kClusterSms, 1) * per_group);
+  }
   default: return 0;
   }
 }
@@ -80,13 +120,19 @@ inline std::size_t workspace_bytes(Kind kind, Variant variant, std::int64_t rows
 
 // Longest sequential chain of additions in a row's sums and in a column's: what the error bounds
 // grow with. A thread's elements of a row one by one, counted for packs of 8, the widest; then five
-// butterfly steps; then the warps.
-constexpr std::int64_t row_chain(Variant variant, std::int64_t cols) {
+// butterfly steps; then the warps. A cluster's is that of a block, which takes unaligned rows, and
+// five steps more.
+inline std::int64_t row_chain(Variant variant, std::int64_t cols) {
   constexpr int kWidest = 8;
-  const Variant runs = resolved(variant, cols);
-  if (runs == Variant::naive) return cols;
-  const int threads = runs == Variant::warp ? kLanes : block_threads(cols);
-  return div_up(div_up(cols, kWidest), threads) * kWidest + kButterflySteps + threads / kLanes;
+  const auto added_by = [cols](int threads) {
+    return div_up(div_up(cols, kWidest), threads) * kWidest + kButterflySteps + threads / kLanes;
+  };
+  switch (resolved(variant, cols)) {
+  case Variant::warp: return added_by(kLanes);
+  case Variant::block: return added_by(block_threads(cols));
+  case Variant::cluster: return added_by(block_threads(cols)) + kButterflySteps;
+  default: return cols;
+  }
 }
 
 inline std::int64_t column_chain(Variant variant, std::int64_t rows, std::int64_t cols) {

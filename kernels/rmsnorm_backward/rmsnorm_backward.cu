@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels: normalization/backward_kernels.h, which also says what they should reach and why
-// they are as they are, and backward_long_rows.h.
+// they are as they are, backward_cluster_kernel.h and backward_long_rows.h.
 #include "rmsnorm_backward/rmsnorm_backward.h"
 
 #include "normalization/backward.h"

@@ -8,7 +8,8 @@
 //   file       the source, relative to kernels/
 //   after      optional: the search for `original` begins behind this text, which occurs once
 //   original   the right code, which occurs once in the file (with `after`: the next occurrence),
-//              a whole expression or statement (whole.h)
+//              a whole expression or statement (whole.h), not the value of a constant: a
+//              `const int` that can be one keeps the right value (switch.h)
 //   mutant     the wrong code; may be empty where a statement is removed
 //   kind       "expression" or "statement" (a whole one, its semicolon included)
 //   killed_by  the check that is expected to find it, as classify.h names them

@@ -4,6 +4,7 @@
 // mbarriers: phases, tokens, bytes, and what a kernel that uses them wrongly is told.
 #include "ptx/cp_async.h"
 #include "ptx/mbarrier.h"
+#include "ptx/st_async.h"
 #include "tests/runtime/executor_support.h"
 
 #include <gmock/gmock.h>
@@ -13,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Each;
+using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
@@ -230,6 +232,40 @@ TEST(Mbarrier, IsArrivedAtFromTheCluster) {
     launch(gather_from_cluster, {.grid = 4, .block = 32, .shared_bytes = 64, .cluster = {4, 1, 1}},
            out.data());
     EXPECT_THAT(out, Each(46u));
+  });
+}
+
+// Each block sends two numbers to every block, and waits for theirs.
+__global__ void send_to_cluster(float* out) {
+  namespace cg = cooperative_groups;
+  const cg::cluster_group cluster = cg::this_cluster();
+  const unsigned blocks = cluster.num_blocks();
+  auto* barrier = dynamic_shared<std::uint64_t>();
+  auto* received = reinterpret_cast<float2*>(barrier + 1);
+  if (threadIdx.x == 0) ptx::mbarrier_init(barrier, 1);
+  cluster.sync();
+  if (threadIdx.x == 0)
+    ptx::mbarrier_arrive_expect_tx(barrier, blocks * static_cast<unsigned>(sizeof(float2)));
+  if (threadIdx.x < blocks)
+    ptx::st_async(received + cluster.block_rank(),
+                  make_float2(static_cast<float>(blockIdx.x), static_cast<float>(threadIdx.x)),
+                  barrier, threadIdx.x);
+  ptx::mbarrier_wait_parity(barrier, 0);
+  float2 sum = make_float2(0, 0);
+  for (unsigned i = 0; i < blocks; ++i) {
+    sum.x += received[i].x;
+    sum.y += received[i].y;
+  }
+  out[2 * blockIdx.x] = sum.x;
+  out[2 * blockIdx.x + 1] = sum.y;
+}
+
+TEST(StAsync, ArrivesWithItsBytes) {
+  under_every_order([] {
+    std::vector<float> out(8);
+    launch(send_to_cluster, {.grid = 4, .block = 32, .shared_bytes = 64, .cluster = {4, 1, 1}},
+           out.data());
+    EXPECT_THAT(out, ElementsAre(6, 0, 6, 4, 6, 8, 6, 12));
   });
 }
 

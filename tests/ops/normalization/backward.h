@@ -19,6 +19,7 @@
 #include "tests/contract/execute.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/normalization/cluster.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_norm_backward.h"
 #include "tests/oracle/oracle_rows.h"
@@ -124,9 +125,11 @@ inline bool has_columns(const Problem& problem) {
 }
 
 inline std::vector<Variant> with_support(std::vector<Variant> variants) {
+  if (!device_has_clusters()) variants.pop_back(); // cluster
   for (Variant& each : variants) {
     const auto variant = enumerator_of(backward::kVariants, each.name);
     each.supports = [variant](const Problem& p) { return backward::supports(variant, cols_of(p)); };
+    if (variant == backward::Variant::cluster) norm::limit_cluster(each);
     if (variant != backward::Variant::naive) continue;
     each.accurate = false;
     each.sequence = rows_of;
@@ -203,6 +206,8 @@ inline std::vector<std::vector<std::string>> kernels(std::string_view name, cons
   }
   if (name == "warp") {
     add(rows > 0, "warp_per_row", held);
+  } else if (packs && name == "cluster") {
+    add(rows > 0, "cluster_per_row", held);
   } else if (packs && cols <= backward::kBlockMaxCols) {
     add(rows > 0, "block_per_row", held);
   } else {
@@ -215,11 +220,12 @@ inline std::vector<std::vector<std::string>> kernels(std::string_view name, cons
 
 // Small integers, factors and lengths that are powers of two: every product, sum, mean and
 // difference is exact in f32, in any order, and the result is rounded once. More rows than a GPU of
-// the executor's size has warps or blocks, so that each takes several. The columns' sums of no rows
-// are 0.
+// the executor's size has warps, blocks or clusters, so that each takes several. The columns' sums
+// of no rows are 0.
 inline std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const Size size : {Size{200, 64}, Size{12, 512}, Size{20, 8192}, Size{20, 16384}}) {
+  for (const Size size :
+       {Size{200, 64}, Size{12, 512}, Size{70, 4096}, Size{20, 8192}, Size{20, 16384}}) {
     const std::int64_t count = size.rows * size.cols;
     const auto whole = [&](std::int64_t n, std::int64_t most, test::Tensor tensor) {
       auto drawn = test::integers(dtype, n, most, tensor).values;
@@ -264,7 +270,8 @@ inline void add_other_statistics(std::vector<Sample>& samples,
 // normalisation makes a constant: without its gradient.
 inline std::vector<Sample> random_samples(const std::vector<std::vector<std::string>>& ways) {
   std::vector<Sample> samples;
-  for (const Size size : {Size{20, 100}, Size{3, 1300}, Size{2, kBeyondBlock}})
+  for (const Size size :
+       {Size{20, 100}, Size{3, 1300}, Size{3, norm::kForCluster}, Size{2, kBeyondBlock}})
     for (const std::vector<std::string>& without : ways) {
       samples.push_back({.fill = "normal", .shape = rows_cols(size.rows, size.cols)});
       for (const std::string& tensor : without) samples.back().fill += ", no " + tensor;
@@ -283,7 +290,7 @@ inline std::vector<Sample>
 special_samples(const std::function<Problem(Dtype, const Shape&)>& problem, Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::int64_t cols :
-       {std::int64_t{5}, std::int64_t{67}, std::int64_t{1051}, kBeyondBlock}) {
+       {std::int64_t{5}, std::int64_t{67}, std::int64_t{1051}, norm::kForCluster, kBeyondBlock}) {
     const std::int64_t rows = cols > 4096 ? 4 : 9;
     const std::string shape = rows_cols(rows, cols);
     const Inputs ordinary = completed(problem(dtype, Shape::parse(shape)), {});
@@ -315,7 +322,7 @@ inline std::vector<std::string> sizes(Dtype) {
         128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049, 8191, 8193})
     shapes.push_back(rows_cols(cols > 4000 ? 2 : 3, cols) + "_padded");
   for (const std::int64_t rows : {1, 2, 3, 4, 5, 193, 200}) shapes.push_back(rows_cols(rows, 24));
-  for (const Size size : {Size{130, 576}, Size{3, 8192}})
+  for (const Size size : {Size{130, 576}, Size{3, 8192}, Size{1, 16400}})
     shapes.push_back(rows_cols(size.rows, size.cols));
   return shapes;
 }
@@ -323,7 +330,8 @@ inline std::vector<std::string> sizes(Dtype) {
 // The usual ones with statistics of which a library's variance is exact.
 inline std::vector<Sample> vendor_samples(Dtype) {
   std::vector<Sample> samples;
-  for (const Size size : {Size{64, 200}, Size{17, 1024}, Size{3, kBeyondBlock}})
+  for (const Size size :
+       {Size{64, 200}, Size{17, 1024}, Size{3, norm::kForCluster}, Size{3, kBeyondBlock}})
     samples.push_back({"normal",
                        rows_cols(size.rows, size.cols),
                        {{"rstd", values(Dtype::f32, powers(size.rows))}}});
@@ -341,21 +349,23 @@ inline Card card() {
   result.vendor_samples = vendor_samples;
   result.usual = [](Dtype) {
     return std::vector<std::string>{rows_cols(65, 96), rows_cols(33, 500), rows_cols(9, 1536),
-                                    rows_cols(5, kBeyondBlock)};
+                                    rows_cols(5, kBeyondBlock), rows_cols(3, norm::kForCluster)};
   };
   result.sizes = sizes;
   result.misaligned = [](Dtype dtype) {
     const std::int64_t pack = elements_per_pack(dtype);
     return std::vector<std::string>{rows_cols(3, 5 * pack), rows_cols(3, 20 * pack + 3),
-                                    rows_cols(3, 160 * pack), rows_cols(2, kBeyondBlock)};
+                                    rows_cols(3, 160 * pack), rows_cols(2, kBeyondBlock),
+                                    rows_cols(2, norm::kForCluster - 1)};
   };
-  result.empty = {"rows0_cols5", "rows0_cols600", "rows5_cols0", "rows0_cols0"};
+  result.empty = {"rows0_cols5", "rows0_cols600", "rows5_cols0", "rows0_cols0", "rows0_cols4104"};
   result.far = [](Dtype dtype) { return two_rows(dtype); };
   result.refuses_overlap = false;
   result.kernels = kernels;
   result.compiled_otherwise = "fused products";
   result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
-  result.timed_on_host = {{"rows32_cols512", true}, {"rows32_cols200"}, {"rows16_cols4096"}};
+  result.timed_on_host = {
+      {"rows32_cols512", true}, {"rows32_cols200"}, {"rows16_cols4096"}, {"rows2_cols8200"}};
   // A small one, and 0.75 GiB of f16 and more.
   result.timed_on_gpu = {{"rows128_cols1024"},
                          {"rows262144_cols512"},

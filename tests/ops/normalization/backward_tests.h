@@ -5,6 +5,7 @@
 #pragma once
 
 #include "normalization/backward_variants.h"
+#include "runtime/clusters.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/row_tests.h"
@@ -17,8 +18,12 @@ namespace kg::card::norm_backward {
 inline void check_automatic() {
   namespace backward = normalization::backward;
   using backward::Variant;
+  const Variant for_long = device_has_clusters() ? Variant::cluster : Variant::block;
   for (const auto& [cols, right] : {std::pair{backward::kWarpMaxCols, Variant::warp},
-                                    std::pair{backward::kWarpMaxCols + 1, Variant::block}}) {
+                                    std::pair{backward::kWarpMaxCols + 1, Variant::block},
+                                    std::pair{kAutomaticClusterCols - 1, Variant::block},
+                                    std::pair{kAutomaticClusterCols, for_long},
+                                    std::pair{backward::kClusterMaxCols + 1, Variant::block}}) {
     EXPECT_EQ(backward::resolved(Variant::automatic, cols), right);
     EXPECT_EQ(backward::row_chain(Variant::automatic, cols), backward::row_chain(right, cols));
     EXPECT_EQ(backward::column_chain(Variant::automatic, 9, cols),
@@ -59,6 +64,7 @@ inline void check_more_than_2_to_31(Judge& judge) {
     const DeviceBuffer<T> x(count);
     fill_bytes(x.data(), kByte, x.bytes(), stream);
     for (const Variant& variant : judge.card().variants) {
+      if (!variant.supports(problem)) continue;
       const DeviceBuffer<T> dy(count), dgamma(kCols);
       fill_bytes(dy.data(), 0, dy.bytes(), stream);
       test::Marks<T> before, after;

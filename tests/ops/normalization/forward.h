@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "normalization/variants.h"
-#include "runtime/clusters.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
+#include "tests/ops/normalization/cluster.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_rows.h"
 #include "tests/oracle/tolerance_rows.h"
@@ -28,8 +28,6 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kEpsilon = 1e-5F;
 inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7; // its registers
-// Two slices of a cluster, the second of which has a pack less.
-inline constexpr std::int64_t kForCluster = 4104;
 
 struct Size {
   std::int64_t rows, cols;
@@ -129,12 +127,7 @@ inline std::vector<Variant> with_support(std::vector<Variant> variants) {
     };
     // naive adds a row up one by one: within its bound, though no library is so inaccurate.
     each.accurate = variant != normalization::Variant::naive;
-    if (variant == normalization::Variant::cluster) {
-      // Each block is a thread of the host's, and they meet often: few of them, and no times of
-      // rows that other variants are for.
-      each.tried = [](const Problem& p) { return cols_of(p) < 5000 || rows_of(p) == 1; };
-      each.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
-    }
+    if (variant == normalization::Variant::cluster) limit_cluster(each);
   }
   return variants;
 }
