@@ -84,7 +84,7 @@ Kernel& find(Registered& all, const void* address) {
 // Where a program's variable lies, made when it is first asked for.
 void* place_of(const Program& program, const std::string& name) {
   require(program.missing.empty(), program.missing);
-  const ptx_run::Module module = ptx_run::parse(program.ptx, "program.ptx", "none");
+  const ptx_run::Module module = ptx_run::Program(program.ptx, "program.ptx").with("");
   ptx_run::make_variable(module, name);
   return ptx_run::variable(module.id.c_str(), name.c_str());
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -67,6 +68,18 @@ void require_regular(const struct stat& file, const std::filesystem::path& path)
     throw Error(fmt::format("{}: it is {}, not a regular file; name a file", path.string(), kind));
 }
 
+// Without waiting: a pipe that nobody writes to would never open.
+int open_to_read(const std::filesystem::path& path) {
+  return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+struct stat look_at(const Descriptor& file, const std::filesystem::path& path) {
+  struct stat opened {};
+  if (::fstat(file.number(), &opened) != 0) fail_with_errno("look at", path);
+  require_regular(opened, path);
+  return opened;
+}
+
 // What lies at `path` where open() finds no file: nothing, or a link to nothing, which must not
 // pass for it.
 void require_nothing(const std::filesystem::path& path) {
@@ -81,16 +94,13 @@ void require_nothing(const std::filesystem::path& path) {
 } // namespace
 
 std::optional<std::string> read_file(const std::filesystem::path& path) {
-  // Without waiting: a pipe that nobody writes to would never open.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Descriptor file(open_to_read(path));
   if (!file && errno == ENOENT) {
     require_nothing(path);
     return std::nullopt;
   }
   if (!file) fail_with_errno("open", path);
-  struct stat opened {};
-  if (::fstat(file.number(), &opened) != 0) fail_with_errno("look at", path);
-  require_regular(opened, path);
+  look_at(file, path);
   std::string contents;
   std::array<char, 1 << 16> block;
   for (;;) {
@@ -100,6 +110,20 @@ std::optional<std::string> read_file(const std::filesystem::path& path) {
     if (got == 0) return contents;
     contents.append(block.data(), static_cast<std::size_t>(got));
   }
+}
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const Descriptor file(open_to_read(path));
+  if (!file) fail_with_errno("open", path);
+  const auto bytes = static_cast<std::size_t>(look_at(file, path).st_size);
+  if (bytes == 0) return; // of which there is no mapping
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (mapped == MAP_FAILED) fail_with_errno("map", path);
+  contents_ = {static_cast<const char*>(mapped), bytes};
+}
+
+MappedFile::~MappedFile() {
+  if (!contents_.empty()) ::munmap(const_cast<char*>(contents_.data()), contents_.size());
 }
 
 void require_writable(const std::filesystem::path& path) {

@@ -17,6 +17,21 @@ namespace kg {
 // link to nothing.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 
+// The same without a copy: of a long file only what is looked at is read.
+class MappedFile {
+ public:
+  // Throws kg::Error where read_file does, and where there is no file.
+  explicit MappedFile(const std::filesystem::path& path);
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  std::string_view contents() const { return contents_; }
+
+ private:
+  std::string_view contents_;
+};
+
 // Throws kg::Error where `path` is neither a regular file nor a new name: a rename would put a file
 // in the place of a device or a link.
 void require_writable(const std::filesystem::path& path);

@@ -6,15 +6,18 @@
 
 #include "runtime/atomic_file.h"
 #include "runtime/backend.h"
-#include "runtime/hash.h"
+#include "runtime/murmur_hash.h"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string_view>
 
 namespace kg::jit {
@@ -24,14 +27,14 @@ namespace fs = std::filesystem;
 
 // --- Entries of the cache: the code, then a seal of fixed length: what it is, the compiler's
 // nanoseconds, and a checksum. Loaders of shared libraries ignore what stands behind one.
-constexpr std::string_view kMark = "kernelgrade jit 1 ";
+constexpr std::string_view kMark = "kernelgrade jit 2 ";
 constexpr std::size_t kTimeDigits = 16;
 constexpr std::size_t kChecksumDigits = 32;
 constexpr std::size_t kSealBytes = kMark.size() + kTimeDigits + kChecksumDigits;
 
 // An entry under another entry's name is not valid either.
 std::string checksum(const std::string& key, std::string_view code, std::string_view time) {
-  return Hash().field(key).field(code).field(time).hex();
+  return MurmurHash().field(key).field(code).field(time).hex();
 }
 
 std::string sealed(const std::string& key, const std::string& code, std::uint64_t compile_ns) {
@@ -54,6 +57,41 @@ std::optional<MachineCode> unsealed(const std::string& key, const std::string& f
   entry.resize(size);
   return MachineCode{std::move(entry), file, static_cast<double>(compile_ns) * 1e-3, true};
 }
+
+std::string file_of(const std::string& key, const Toolchain& toolchain) {
+  return fmt::format("{}/{}.{}", toolchain.cache, key, backend == Backend::cuda ? "cubin" : "so");
+}
+
+// For its scope this thread alone has to do with a file of the cache.
+class Turn {
+ public:
+  explicit Turn(const std::string& file) : file_(file) {
+    std::unique_lock lock(shared().mutex);
+    shared().ended.wait(lock, [&] { return shared().files.insert(file_).second; });
+  }
+  ~Turn() {
+    {
+      const std::lock_guard lock(shared().mutex);
+      shared().files.erase(file_);
+    }
+    shared().ended.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable ended;
+    std::set<std::string> files;
+  };
+  static Shared& shared() {
+    static Shared& only = *new Shared; // never destroyed: threads may outlive what is static
+    return only;
+  }
+
+  std::string file_;
+};
 
 // The constants stand behind the headers, which must not see them.
 std::string text_for_compiler(const Source& source) {
@@ -95,7 +133,7 @@ std::string hash_headers(const std::string& include) {
       if (entry.path().extension() == ".h") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  Hash hash;
+  MurmurHash hash;
   for (const fs::path& file : files)
     hash.field(file.lexically_relative(include).string()).field(read_file(file).value_or(""));
   return hash.hex();
@@ -114,7 +152,7 @@ std::string cache_folder() {
 } // namespace detail
 
 std::string key(const Source& source, const Toolchain& toolchain) {
-  Hash hash;
+  MurmurHash hash;
   hash.field(kMark).field(name(backend));
   hash.field(source.name).field(source.text).number(source.bare).number(source.constants.size());
   for (const auto& [name, value] : source.constants) hash.field(name).field(value);
@@ -124,10 +162,14 @@ std::string key(const Source& source, const Toolchain& toolchain) {
   return hash.hex();
 }
 
+bool is_kept(const Source& source, const Toolchain& toolchain) {
+  return fs::exists(file_of(key(source, toolchain), toolchain));
+}
+
 MachineCode machine_code(const Source& source, const Toolchain& toolchain, Location where) {
   const std::string key = jit::key(source, toolchain);
-  const std::string file =
-      fmt::format("{}/{}.{}", toolchain.cache, key, backend == Backend::cuda ? "cubin" : "so");
+  const std::string file = file_of(key, toolchain);
+  const Turn turn(file);
   if (std::optional<std::string> entry = read_file(file))
     if (std::optional<MachineCode> code = unsealed(key, file, std::move(*entry))) return *code;
 

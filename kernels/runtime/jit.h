@@ -68,8 +68,12 @@ struct MachineCode {
   bool from_cache = false; // it was the one before
 };
 
-// From the cache, else compiled. An entry of the cache that is damaged is compiled again; processes
-// may do so at once. Throws Error with the compiler's text where it refuses the source.
+// Whether the cache has an entry, be it a damaged one.
+bool is_kept(const Source& source, const Toolchain& toolchain);
+
+// From the cache, else compiled: of several threads that want the same one compiles it, the others
+// wait. An entry of the cache that is damaged is compiled again; processes may do so at once.
+// Throws Error with the compiler's text where it refuses the source.
 MachineCode machine_code(const Source& source, const Toolchain& toolchain,
                          Location where = Location::here());
 

@@ -70,5 +70,18 @@ TEST(AtomicFile, ErrorsNameThePathAndTheReason) {
   EXPECT_THROW(read_file(folder.path()), Error) << "a folder is there, but is no file";
 }
 
+TEST(MappedFile, HasTheBytesThatWereThere) {
+  const Folder folder;
+  const auto path = folder.path() / "f";
+  EXPECT_THROW(MappedFile{path}, Error) << "no file";
+  EXPECT_THROW(MappedFile{folder.path()}, Error) << "a folder";
+  write_file(path, "");
+  EXPECT_EQ(MappedFile(path).contents(), "");
+  write_file(path, std::string("ol\0d", 4));
+  const MappedFile mapped(path);
+  write_file(path, "new");
+  EXPECT_EQ(mapped.contents(), std::string_view("ol\0d", 4));
+}
+
 } // namespace
 } // namespace kg::judge

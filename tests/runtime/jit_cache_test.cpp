@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <set>
 #include <sys/stat.h>
+#include <thread>
 #include <vector>
 
 namespace kg::jit {
@@ -159,6 +160,16 @@ TEST_F(JitCache, ADamagedEntryIsCompiledAgain) {
 TEST_F(JitCache, AFolderThatCannotBeWritten) {
   const Variable file("KERNELGRADE_JIT_CACHE", "/dev/null/cache");
   EXPECT_THAT(error_of([] { code_of(3); }), HasSubstr("/dev/null/cache"));
+}
+
+TEST_F(JitCache, OfTwoThreadsOneCompiles) {
+  write_compiler("sleep 0.3\n");
+  bool from_cache = true;
+  std::thread other([&] { from_cache = code_of(3).from_cache; });
+  const bool own_from_cache = code_of(3).from_cache;
+  other.join();
+  EXPECT_NE(own_from_cache, from_cache);
+  EXPECT_EQ(calls(), 1u);
 }
 
 // What each of the two processes of the next test does.

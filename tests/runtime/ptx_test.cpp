@@ -298,5 +298,27 @@ TEST(Ptx, PlacesAreThoseOfTheSource) {
   EXPECT_EQ(entry_names(module_of("")), std::vector<std::string>{"snippet"});
 }
 
+TEST(Ptx, OneKernelOfManyIsReadAsAllAre) {
+  const std::string broken = ".visible .entry broken() { \"}\" { }\n ??? }\n";
+  const std::string function = ".func twice() {\n .loc 1 7 1\n ret;\n}\n";
+  const std::string before = ".file 1 \"/x/kernels/k/k.cu\"\n" + function;
+  const std::string text =
+      module_of(".loc 1 88 3, f $L, inlined_at 1 5 1\ncall twice; trap;", before);
+  const std::string after = ".global .u32 last;\n";
+
+  const std::string many = broken + text + after;
+  const Program program(many, "k.ptx");
+  const Module one = program.with("snippet");
+  const Module all = parse("\n\n" + text + after, "k.ptx");
+  ASSERT_EQ(one.entries.size(), 1u);
+  EXPECT_EQ(emit(one, one.entries[0]).text, emit(all, all.entries[0]).text);
+  EXPECT_EQ(one.variables.size(), 1u) << "what stands behind the kernel";
+  EXPECT_NE(one.id, all.id);
+
+  EXPECT_TRUE(program.with("another").entries.empty());
+  EXPECT_THAT([&] { program.with("broken"); },
+              testing::ThrowsMessage<Error>(HasSubstr("k.ptx:1: ")));
+}
+
 } // namespace
 } // namespace kg::ptx_run

@@ -12,7 +12,8 @@ namespace {
 
 // Special registers of one word (PTX ISA, "Special Registers").
 const std::map<std::string, std::string>& special_registers() {
-  static const std::map<std::string, std::string> known = {
+  // Never destroyed: at the end of the process threads may still translate (ahead.h).
+  static const auto& known = *new std::map<std::string, std::string>{
       {"%tid.x", "::threadIdx.x"},
       {"%tid.y", "::threadIdx.y"},
       {"%tid.z", "::threadIdx.z"},

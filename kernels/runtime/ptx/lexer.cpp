@@ -19,13 +19,13 @@ bool is_word(char c) {
 } // namespace
 
 void Lexer::refuse(const std::string& what) const {
-  throw Error(fmt::format("{}:{}: {}", name_, line_, what));
+  throw Error(fmt::format("{}:{}: {}", name_, here_.line, what));
 }
 
 char Lexer::take() {
   if (at_end()) refuse("the text ends within a statement; the file is cut off");
-  if (text_[at_] == '\n') ++line_;
-  return text_[at_++];
+  if (text_[here_.at] == '\n') ++here_.line;
+  return text_[here_.at++];
 }
 
 bool Lexer::skip_space() {
@@ -57,10 +57,10 @@ void Lexer::expect(char c) {
 
 std::string Lexer::word() {
   skip_space();
-  const std::size_t begin = at_;
+  const std::size_t begin = here_.at;
   while (is_word(peek())) take();
-  if (begin == at_) refuse(fmt::format("a name is expected where '{}' stands", peek()));
-  return std::string(text_.substr(begin, at_ - begin));
+  if (begin == here_.at) refuse(fmt::format("a name is expected where '{}' stands", peek()));
+  return std::string(text_.substr(begin, here_.at - begin));
 }
 
 std::int64_t Lexer::number() {
@@ -78,9 +78,9 @@ std::int64_t Lexer::number() {
 }
 
 std::string Lexer::rest_of_line() {
-  const std::size_t begin = at_;
+  const std::size_t begin = here_.at;
   while (!at_end() && peek() != '\n') take();
-  return std::string(text_.substr(begin, at_ - begin));
+  return std::string(text_.substr(begin, here_.at - begin));
 }
 
 void Lexer::skip_braces() {

@@ -18,13 +18,20 @@ class Lexer {
   // `name` stands in messages. The text must outlive the lexer.
   Lexer(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
 
-  int line() const { return line_; }
+  struct Mark {
+    std::size_t at = 0;
+    int line = 1;
+  };
+  Mark mark() const { return here_; }
+  void go_to(const Mark& mark) { here_ = mark; }
+
+  int line() const { return here_.line; }
   // Throws Error with the module's name and the line.
   [[noreturn]] void refuse(const std::string& what) const;
 
-  bool at_end() const { return at_ == text_.size(); }
+  bool at_end() const { return here_.at == text_.size(); }
   char peek(std::size_t ahead = 0) const {
-    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+    return here_.at + ahead < text_.size() ? text_[here_.at + ahead] : '\0';
   }
   char take();
   bool skip_space(); // over white space and comments; whether anything is left
@@ -40,8 +47,7 @@ class Lexer {
  private:
   std::string_view text_;
   std::string name_;
-  std::size_t at_ = 0;
-  int line_ = 1;
+  Mark here_;
 };
 
 } // namespace kg::ptx_run

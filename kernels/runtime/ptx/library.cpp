@@ -4,6 +4,7 @@
 
 #include "runtime/atomic_file.h"
 #include "runtime/jit.h"
+#include "runtime/ptx/ahead.h"
 #include "runtime/ptx/emit.h"
 #include "runtime/ptx/fatbin.h"
 #include "runtime/ptx/prelude.h"
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -30,18 +32,68 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As kernels are compiled at run time, but less optimised, which compiles in half the time and
-// runs as fast. What would be a fault of the source, an overflowing sum say, is none of the
-// machine code's.
+// As kernels are compiled at run time, but less optimised, which compiles in less than half the
+// time and runs as fast: each of the passes that -O1 is without takes about a fifth of it. What
+// would be a fault of the source, an overflowing sum say, is none of the machine code's.
 const jit::Toolchain& toolchain() {
   static const jit::Toolchain made = [] {
     jit::Toolchain result = jit::toolchain();
     for (const char* flag :
-         {"-O1", "-w", "-fno-sanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero"})
+         {"-O1", "-fno-tree-dominator-opts", "-fno-if-conversion", "-fno-if-conversion2", "-w",
+          "-fno-sanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero"})
       result.flags.emplace_back(flag);
     return result;
   }();
   return made;
+}
+
+struct Translated {
+  Module module; // with the one kernel
+  Emitted emitted;
+  jit::Source source;
+};
+
+Translated translate(const Program& program, const std::string& entry) {
+  Translated made{program.with(entry), {}, {}};
+  require(!made.module.entries.empty(),
+          fmt::format("{}: it has no entry named {}", made.module.name, entry));
+  made.emitted = emit(made.module, made.module.entries.front());
+  made.source.name = made.module.name;
+  made.source.text = made.emitted.text;
+  made.source.kernel = kEntryFunction;
+  made.source.bare = true;
+  return made;
+}
+
+LoadedKernel load(const Translated& translated, const std::string& entry) {
+  struct Kept { // for as long as the process lives: kernels are launched again
+    std::mutex mutex;
+    std::deque<std::shared_ptr<void>> libraries;
+    std::deque<std::string> names;
+    std::deque<std::vector<std::size_t>> parameters;
+  };
+  static Kept kept;
+  const Module& module = translated.module;
+  for (const std::string& variable : translated.emitted.variables) make_variable(module, variable);
+  keep_primitives();
+  const std::shared_ptr<void> library =
+      jit::detail::load(jit::machine_code(translated.source, toolchain()), Location::here());
+  const void* const run = jit::detail::find_kernel(library.get(), kEntryFunction, Location::here());
+  const std::lock_guard lock(kept.mutex);
+  kept.libraries.push_back(library);
+  kept.names.push_back(detail::readable_kernel_name(entry.c_str()));
+  detail::name_kernel(run, kept.names.back().c_str());
+  kept.parameters.emplace_back();
+  for (const Parameter& parameter : module.entries.front().parameters)
+    kept.parameters.back().push_back(parameter.bytes);
+  return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)),
+          translated.emitted.static_shared_bytes, kept.parameters.back()};
+}
+
+// The 16-bit types in a kernel's name: a run of an operation's tests takes one type.
+std::pair<bool, bool> types_of(std::string_view mangled) {
+  const auto has = [&](std::string_view type) { return mangled.find(type) != mangled.npos; };
+  return {has("6__half"), has("13__nv_bfloat16")};
 }
 
 // The PTX of a folder's fat binaries, and where each kernel stands in it.
@@ -79,36 +131,57 @@ class Library {
           fmt::format("{}: no fat binary in KERNELGRADE_PTX={} holds this kernel; build the target "
                       "fatbins, or unset the variable",
                       detail::readable_kernel_name(name), folder_));
-    const Text& text = *found->second;
-    return compile(text.ptx, text.name, name);
+    Text& text = *found->second;
+    const Translated translated = translate(text.read(), name);
+    if (!jit::is_kept(translated.source, toolchain())) compile_ahead(text, name);
+    return ptx_run::load(translated, name);
   }
 
  private:
   struct Text {
+    explicit Text(const fs::path& path)
+        : folder(path.parent_path()), name(path.stem().string() + ".ptx"), file(path) {}
+
+    const Program& read() {
+      if (!program) program.emplace(ptx, name);
+      return *program;
+    }
+
+    fs::path folder;  // an operation's
     std::string name; // "softmax.ptx"
-    std::string file; // the fat binary
+    MappedFile file;  // the fat binary
     std::string_view ptx;
+    std::vector<std::string> kernels;
+    std::optional<Program> program; // once a kernel is launched
   };
 
-  void add(const fs::path& path) {
-    Text text{path.stem().string() + ".ptx", read_file(path).value_or(""), {}};
-    texts_.push_back(std::move(text));
-    Text& kept = texts_.back();
-    if (path.extension() == ".ptx")
-      kept.ptx = kept.file;
-    else
-      for (const FatbinEntry& entry : read_fatbin(kept.file, path.string()))
-        if (entry.kind == FatbinEntry::Kind::ptx) kept.ptx = entry.ptx();
-    for (const std::string& name : entry_names(kept.ptx)) {
-      names_.push_back(name);
-      where_.emplace(names_.back(), &kept);
+  // Who launches a kernel that was never compiled will launch others of its operation and type.
+  void compile_ahead(const Text& wanted, std::string_view kernel) {
+    for (Text& text : texts_) {
+      if (text.folder != wanted.folder) continue;
+      for (const std::string& name : text.kernels)
+        if (name != kernel && types_of(name) == types_of(kernel) && begun_.insert(name).second)
+          do_ahead([&program = text.read(), &name] {
+            jit::machine_code(translate(program, name).source, toolchain());
+          });
     }
   }
 
+  void add(const fs::path& path) {
+    Text& kept = texts_.emplace_back(path);
+    if (path.extension() == ".ptx")
+      kept.ptx = kept.file.contents();
+    else
+      for (const FatbinEntry& entry : read_fatbin(kept.file.contents(), path.string()))
+        if (entry.kind == FatbinEntry::Kind::ptx) kept.ptx = entry.ptx();
+    kept.kernels = entry_names(kept.ptx);
+    for (const std::string& name : kept.kernels) where_.emplace(name, &kept);
+  }
+
   std::string folder_;
-  std::deque<Text> texts_;
-  std::deque<std::string> names_; // stay where they are
-  std::unordered_map<std::string_view, const Text*> where_;
+  std::deque<Text> texts_; // stay where they are
+  std::unordered_map<std::string_view, Text*> where_;
+  std::set<std::string_view> begun_; // to be compiled ahead
 };
 
 // A folder's kernels, and what was found of those that were launched.
@@ -140,36 +213,11 @@ Chosen& chosen() {
 } // namespace
 
 LoadedKernel compile(std::string_view ptx, const std::string& name, const std::string& entry) {
-  struct Kept { // for as long as the process lives: kernels are launched again
-    std::mutex mutex;
-    std::deque<std::shared_ptr<void>> libraries;
-    std::deque<std::string> names;
-    std::deque<std::vector<std::size_t>> parameters;
-  };
-  static Kept kept;
-  const Module module = parse(ptx, name, entry);
-  require(module.entries.size() == 1,
-          fmt::format("{}: it has {} entries named {}", name, module.entries.size(), entry));
-  const Emitted emitted = emit(module, module.entries.front());
-  for (const std::string& variable : emitted.variables) make_variable(module, variable);
-  jit::Source source;
-  source.name = name;
-  source.text = emitted.text;
-  source.kernel = kEntryFunction;
-  source.bare = true;
-  keep_primitives();
-  const std::shared_ptr<void> library =
-      jit::detail::load(jit::machine_code(source, toolchain()), Location::here());
-  const void* const run = jit::detail::find_kernel(library.get(), kEntryFunction, Location::here());
-  const std::lock_guard lock(kept.mutex);
-  kept.libraries.push_back(library);
-  kept.names.push_back(detail::readable_kernel_name(entry.c_str()));
-  detail::name_kernel(run, kept.names.back().c_str());
-  kept.parameters.emplace_back();
-  for (const Parameter& parameter : module.entries.front().parameters)
-    kept.parameters.back().push_back(parameter.bytes);
-  return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)), emitted.static_shared_bytes,
-          kept.parameters.back()};
+  return compile(Program(ptx, name), entry);
+}
+
+LoadedKernel compile(const Program& program, const std::string& entry) {
+  return load(translate(program, entry), entry);
 }
 
 detail::ErasedKernel erased(const LoadedKernel& kernel) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "runtime/launch.h"
+#include "runtime/ptx/module.h"
 
 #include <cstddef>
 #include <optional>
@@ -29,6 +30,7 @@ struct LoadedKernel {
 // The kernel of this mangled name in the text of a module, which messages call `name`. Throws Error
 // where it is not there or holds an instruction that is not executed.
 LoadedKernel compile(std::string_view ptx, const std::string& name, const std::string& entry);
+LoadedKernel compile(const Program& program, const std::string& entry);
 
 // As detail::launch_erased takes it. The launch must add static_shared_bytes to its dynamic shared
 // memory.

@@ -3,6 +3,7 @@
 #include "runtime/ptx/module.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace kg::ptx_run {
 namespace {
@@ -49,11 +50,13 @@ Place Module::named(const Place& place) const {
 std::vector<std::string> entry_names(std::string_view text) {
   std::vector<std::string> names;
   constexpr std::string_view kMark = ".entry ";
-  for (std::size_t at = text.find(kMark); at != std::string_view::npos; at = text.find(kMark, at)) {
-    at += kMark.size();
-    names.emplace_back(text.substr(at, text.find_first_of("( \t\r\n", at) - at));
+  for (;;) { // by memmem, since every other word begins with a dot
+    const void* const found = ::memmem(text.data(), text.size(), kMark.data(), kMark.size());
+    if (found == nullptr) return names;
+    text.remove_prefix(static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) +
+                       kMark.size());
+    names.emplace_back(text.substr(0, text.find_first_of("( \t\r\n")));
   }
-  return names;
 }
 
 } // namespace kg::ptx_run

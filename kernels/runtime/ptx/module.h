@@ -5,6 +5,8 @@
 // instructions and operands. What they mean is for emit.h.
 #pragma once
 
+#include "runtime/ptx/lexer.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -90,7 +92,7 @@ struct Entry {
 
 struct Module {
   std::string name; // for messages: "softmax.ptx"
-  std::string id;   // of its text (runtime/hash.h)
+  std::string id;   // of its text (runtime/murmur_hash.h)
   std::string target;
   std::map<int, std::string> files; // by the number that `.loc` names
   std::vector<Place> callers;
@@ -106,9 +108,23 @@ struct Module {
 // Size in bytes of an element of type "u32", "b8", "pred" (1). 0 for what is no type.
 std::size_t size_of(std::string_view type);
 
-// The text of a module. `entry`: the only one whose body is read (all, where empty). Throws Error
-// with `name`, the line of the PTX and what is not understood.
-Module parse(std::string_view text, const std::string& name, std::string_view entry = {});
+// The text of a module. Throws Error with `name`, the line of the PTX and what is not understood.
+Module parse(std::string_view text, const std::string& name);
+
+// A module of which kernels are read one by one, without another look at the whole text.
+class Program {
+ public:
+  // Throws as parse(). The text must outlive the program.
+  Program(std::string_view text, const std::string& name);
+
+  // With this kernel alone, or with none where there is no such. Throws as parse().
+  Module with(std::string_view entry) const;
+
+ private:
+  std::string_view text_;
+  std::map<std::string, Lexer::Mark, std::less<>> entries_; // where their names stand
+  Module rest_;                                             // without entries
+};
 
 // The names of all entries, in their order, without reading their bodies.
 std::vector<std::string> entry_names(std::string_view text);

@@ -1,7 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/error.h"
-#include "runtime/hash.h"
+#include "runtime/murmur_hash.h"
 #include "runtime/ptx/lexer.h"
 #include "runtime/ptx/module.h"
 
@@ -26,14 +26,27 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 class Parser : private Lexer {
  public:
-  Parser(std::string_view text, const std::string& name, std::string_view entry)
-      : Lexer(text, name), only_(entry) {
+  // Of entries, by name. With such a map, which gets them, their bodies are not read.
+  using Places = std::map<std::string, Mark, std::less<>>;
+
+  Parser(std::string_view text, const std::string& name, Places* unread = nullptr)
+      : Lexer(text, name), unread_(unread) {
     module_.name = name;
-    module_.id = Hash().bytes(text).hex();
+    module_.id = MurmurHash().field(text).hex();
   }
+
+  // Goes on behind another parser, which has read all but the entries.
+  Parser(std::string_view text, Module module)
+      : Lexer(text, module.name), module_(std::move(module)) {}
 
   Module run() {
     while (skip_space()) directive();
+    return std::move(module_);
+  }
+
+  Module run(const Mark& at) {
+    go_to(at);
+    entry();
     return std::move(module_);
   }
 
@@ -148,14 +161,17 @@ class Parser : private Lexer {
 
   void entry() {
     Entry entry;
+    const Mark begin = mark();
     entry.name = word();
-    const bool wanted = only_.empty() || only_ == entry.name;
     if (accept('(')) parameters(entry.parameters);
     std::string directives; // .maxntid and the like: ptxas's concern
     while (skip_space() && peek() != '{') directives += take();
-    if (wanted && directives.find(".reqnctapercluster") != std::string::npos)
+    if (unread_) {
+      unread_->emplace(entry.name, begin);
+      return skip_braces();
+    }
+    if (directives.find(".reqnctapercluster") != std::string::npos)
       refuse("a kernel that names its cluster is not executed: name it at the launch");
-    if (!wanted) return skip_braces();
     body(entry);
     module_.entries.push_back(std::move(entry));
   }
@@ -362,7 +378,7 @@ class Parser : private Lexer {
     return result;
   }
 
-  std::string_view only_;
+  Places* unread_ = nullptr;
   Place place_;
   std::map<std::array<int, 3>, Place> located_; // by file, line and column
   Module module_;
@@ -370,8 +386,15 @@ class Parser : private Lexer {
 
 } // namespace
 
-Module parse(std::string_view text, const std::string& name, std::string_view entry) {
-  return Parser(text, name, entry).run();
+Module parse(std::string_view text, const std::string& name) { return Parser(text, name).run(); }
+
+Program::Program(std::string_view text, const std::string& name) : text_(text) {
+  rest_ = Parser(text, name, &entries_).run();
+}
+
+Module Program::with(std::string_view entry) const {
+  const auto found = entries_.find(entry);
+  return found == entries_.end() ? rest_ : Parser(text_, rest_).run(found->second);
 }
 
 } // namespace kg::ptx_run
