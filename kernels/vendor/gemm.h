@@ -3,14 +3,8 @@
 #pragma once
 
 #include "gemm/epilogue.h"
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
 #include "vendor/library.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -48,17 +42,11 @@ struct Gemm {
 
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
-std::vector<std::string_view>
-gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
-              gemm::BiasGradient bias_gradient = gemm::BiasGradient::none);
+Names gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
+                    gemm::BiasGradient bias_gradient = gemm::BiasGradient::none);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct GemmVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient);
-  void (*run)(const Gemm& problem, Math math, Stream& stream);
-};
+using GemmVariant = VariantOf<gemm_variants, gemm>;
 std::span<const GemmVariant> gemm_table();
 
 } // namespace kg::vendor

@@ -76,15 +76,12 @@ void activation(activation::Function function, Dtype dtype, const void* x, void*
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr ActivationVariant kTable[] = {
-    {"thrust", thrust_cuda::activation_supported, thrust_cuda::activation},
-    {"cudnn", cudnn::activation_supported, cudnn::activation},
-};
-
-} // namespace
-
-std::span<const ActivationVariant> activation_table() { return kTable; }
+std::span<const ActivationVariant> activation_table() {
+  static constexpr ActivationVariant kTable[] = {
+      {"thrust", thrust_cuda::activation_supported, thrust_cuda::activation},
+      {"cudnn", cudnn::activation_supported, cudnn::activation},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

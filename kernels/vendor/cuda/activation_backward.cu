@@ -82,15 +82,12 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr ActivationBackwardVariant kTable[] = {
-    {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward},
-    {"cudnn", cudnn::backward_supported, cudnn::backward},
-};
-
-} // namespace
-
-std::span<const ActivationBackwardVariant> activation_backward_table() { return kTable; }
+std::span<const ActivationBackwardVariant> activation_backward_table() {
+  static constexpr ActivationBackwardVariant kTable[] = {
+      {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward},
+      {"cudnn", cudnn::backward_supported, cudnn::backward},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -47,14 +47,10 @@ void argmax(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stre
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr ArgmaxVariant kTable[] = {
-    {"thrust", thrust_cuda::argmax_supported, thrust_cuda::argmax},
-};
-
-} // namespace
-
-std::span<const ArgmaxVariant> argmax_table() { return kTable; }
+std::span<const ArgmaxVariant> argmax_table() {
+  static constexpr ArgmaxVariant kTable[] = {
+      {"thrust", thrust_cuda::argmax_supported, thrust_cuda::argmax}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -69,13 +69,14 @@ void attention_in_one_call(const AttentionProblem& p, const AttentionTensors& of
 
 bool is_of_16_bits(Dtype dtype) { return dtype == Dtype::f16 || dtype == Dtype::bf16; }
 
-constexpr AttentionVariant kTable[] = {
-    {"cublas", "cublas", "cudnn"},
-    {"cudnn", "", "", is_of_16_bits, attention_in_one_call},
-};
-
 } // namespace
 
-std::span<const AttentionVariant> attention_table() { return kTable; }
+std::span<const AttentionVariant> attention_table() {
+  static constexpr AttentionVariant kTable[] = {
+      {"cublas", "cublas", "cudnn"},
+      {"cudnn", "", "", is_of_16_bits, attention_in_one_call},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

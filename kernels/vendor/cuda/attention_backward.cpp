@@ -3,14 +3,10 @@
 #include "vendor/attention_backward.h"
 
 namespace kg::vendor {
-namespace {
 
-constexpr AttentionVariant kTable[] = {
-    {"cublas", "cublas", "cudnn"},
-};
-
-} // namespace
-
-std::span<const AttentionVariant> attention_backward_table() { return kTable; }
+std::span<const AttentionBackwardVariant> attention_backward_table() {
+  static constexpr AttentionBackwardVariant kTable[] = {{"cublas", "cublas", "cudnn"}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -69,15 +69,12 @@ void axpy(Dtype dtype, float alpha, const void* x, const void* y, void* out, std
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr AxpyVariant kTable[] = {
-    {"thrust", thrust_cuda::axpy_supported, thrust_cuda::axpy},
-    {"cublas", cublas::axpy_supported, cublas::axpy},
-};
-
-} // namespace
-
-std::span<const AxpyVariant> axpy_table() { return kTable; }
+std::span<const AxpyVariant> axpy_table() {
+  static constexpr AxpyVariant kTable[] = {
+      {"thrust", thrust_cuda::axpy_supported, thrust_cuda::axpy},
+      {"cublas", cublas::axpy_supported, cublas::axpy},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

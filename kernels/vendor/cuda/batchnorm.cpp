@@ -33,18 +33,15 @@ void batchnorm_inference(Dtype dtype, const BatchnormProblem& p, Stream& stream)
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr BatchnormVariant kTable[] = {
-    {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL>,
-     cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL>},
-    {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
-     cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>,
-     cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
-};
-
-} // namespace
-
-std::span<const BatchnormVariant> batchnorm_table() { return kTable; }
+std::span<const BatchnormVariant> batchnorm_table() {
+  static constexpr BatchnormVariant kTable[] = {
+      {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL>,
+       cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL>},
+      {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
+       cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>,
+       cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

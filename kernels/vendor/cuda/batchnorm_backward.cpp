@@ -23,16 +23,13 @@ void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream& 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr BatchnormBackwardVariant kTable[] = {
-    {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL>},
-    {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
-     cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
-};
-
-} // namespace
-
-std::span<const BatchnormBackwardVariant> batchnorm_backward_table() { return kTable; }
+std::span<const BatchnormBackwardVariant> batchnorm_backward_table() {
+  static constexpr BatchnormBackwardVariant kTable[] = {
+      {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL>},
+      {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
+       cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

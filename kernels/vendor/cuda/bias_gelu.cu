@@ -16,12 +16,12 @@ void cudnn_thrust(bias_gelu::Form form, Dtype dtype, const void* x, const void* 
   chain("cudnn", "thrust", form, dtype, x, bias, y, rows, cols, stream);
 }
 
-constexpr BiasGeluVariant kTable[] = {
-    {"cudnn_thrust", cudnn_thrust_supported, cudnn_thrust},
-};
-
 } // namespace
 
-std::span<const BiasGeluVariant> bias_gelu_table() { return kTable; }
+std::span<const BiasGeluVariant> bias_gelu_table() {
+  static constexpr BiasGeluVariant kTable[] = {
+      {"cudnn_thrust", cudnn_thrust_supported, cudnn_thrust}};
+  return kTable;
+}
 
 } // namespace kg::vendor

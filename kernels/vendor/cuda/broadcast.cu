@@ -115,15 +115,12 @@ void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, c
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr BroadcastVariant kTable[] = {
-    {"thrust", thrust_cuda::broadcast_supported, thrust_cuda::broadcast},
-    {"cudnn", cudnn::broadcast_supported, cudnn::broadcast},
-};
-
-} // namespace
-
-std::span<const BroadcastVariant> broadcast_table() { return kTable; }
+std::span<const BroadcastVariant> broadcast_table() {
+  static constexpr BroadcastVariant kTable[] = {
+      {"thrust", thrust_cuda::broadcast_supported, thrust_cuda::broadcast},
+      {"cudnn", cudnn::broadcast_supported, cudnn::broadcast},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -3,12 +3,10 @@
 #include "vendor/concat.h"
 
 namespace kg::vendor {
-namespace {
 
-constexpr ConcatVariant kTable[] = {{"memcpy", nullptr}, {"thrust", nullptr}};
-
-} // namespace
-
-std::span<const ConcatVariant> concat_table() { return kTable; }
+std::span<const ConcatVariant> concat_table() {
+  static constexpr ConcatVariant kTable[] = {{"memcpy", nullptr}, {"thrust", nullptr}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -83,14 +83,10 @@ void conv2d(const Conv2d& problem, Math math, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr Conv2dVariant kTable[] = {
-    {"cudnn", cudnn::convolution_supported, cudnn::conv2d},
-};
-
-} // namespace
-
-std::span<const Conv2dVariant> conv2d_table() { return kTable; }
+std::span<const Conv2dVariant> conv2d_table() {
+  static constexpr Conv2dVariant kTable[] = {
+      {"cudnn", cudnn::convolution_supported, cudnn::conv2d}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -118,14 +118,10 @@ void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr Conv2dBackwardVariant kTable[] = {
-    {"cudnn", cudnn::conv2d_backward_supported, cudnn::conv2d_backward},
-};
-
-} // namespace
-
-std::span<const Conv2dBackwardVariant> conv2d_backward_table() { return kTable; }
+std::span<const Conv2dBackwardVariant> conv2d_backward_table() {
+  static constexpr Conv2dBackwardVariant kTable[] = {
+      {"cudnn", cudnn::conv2d_backward_supported, cudnn::conv2d_backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -97,15 +97,12 @@ void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, 
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr ElementwiseVariant kTable[] = {
-    {"thrust", thrust_cuda::elementwise_supported, thrust_cuda::elementwise},
-    {"cudnn", cudnn::elementwise_supported, cudnn::elementwise},
-};
-
-} // namespace
-
-std::span<const ElementwiseVariant> elementwise_table() { return kTable; }
+std::span<const ElementwiseVariant> elementwise_table() {
+  static constexpr ElementwiseVariant kTable[] = {
+      {"thrust", thrust_cuda::elementwise_supported, thrust_cuda::elementwise},
+      {"cudnn", cudnn::elementwise_supported, cudnn::elementwise},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

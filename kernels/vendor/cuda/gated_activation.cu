@@ -59,14 +59,10 @@ void gated_activation(activation::Function function, Dtype dtype, const void* x,
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr GatedActivationVariant kTable[] = {
-    {"thrust", thrust_cuda::gated_activation_supported, thrust_cuda::gated_activation},
-};
-
-} // namespace
-
-std::span<const GatedActivationVariant> gated_activation_table() { return kTable; }
+std::span<const GatedActivationVariant> gated_activation_table() {
+  static constexpr GatedActivationVariant kTable[] = {
+      {"thrust", thrust_cuda::gated_activation_supported, thrust_cuda::gated_activation}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -67,14 +67,10 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr GatedActivationBackwardVariant kTable[] = {
-    {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward},
-};
-
-} // namespace
-
-std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() { return kTable; }
+std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() {
+  static constexpr GatedActivationBackwardVariant kTable[] = {
+      {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -31,8 +31,6 @@ struct Source {
   }
 };
 
-bool gather_supported(Dtype) { return true; }
-
 void gather(Dtype dtype, const void* table, const void* index, std::size_t index_bytes, void* y,
             const GatherShape& shape, Stream& stream) {
   const bool elements = shape.outer == 1 && shape.inner == 1;
@@ -50,12 +48,9 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr GatherVariant kTable[] = {{"thrust", thrust_cuda::gather_supported, thrust_cuda::gather}};
-
-} // namespace
-
-std::span<const GatherVariant> gather_table() { return kTable; }
+std::span<const GatherVariant> gather_table() {
+  static constexpr GatherVariant kTable[] = {{"thrust", always, thrust_cuda::gather}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -159,15 +159,12 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
 } // namespace
 } // namespace cublaslt
 
-namespace {
-
-constexpr GemmVariant kTable[] = {
-    {"cublas", cublas::gemm_supported, cublas::gemm},
-    {"cublaslt", cublaslt::gemm_supported, cublaslt::gemm},
-};
-
-} // namespace
-
-std::span<const GemmVariant> gemm_table() { return kTable; }
+std::span<const GemmVariant> gemm_table() {
+  static constexpr GemmVariant kTable[] = {
+      {"cublas", cublas::gemm_supported, cublas::gemm},
+      {"cublaslt", cublaslt::gemm_supported, cublaslt::gemm},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

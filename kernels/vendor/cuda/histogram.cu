@@ -49,13 +49,10 @@ void histogram(const HistogramProblem& problem, const void* x, std::int32_t* cou
 } // namespace
 } // namespace cub_device
 
-namespace {
-
-constexpr HistogramVariant kTable[] = {
-    {"cub", cub_device::histogram_supported, cub_device::histogram}};
-
-} // namespace
-
-std::span<const HistogramVariant> histogram_table() { return kTable; }
+std::span<const HistogramVariant> histogram_table() {
+  static constexpr HistogramVariant kTable[] = {
+      {"cub", cub_device::histogram_supported, cub_device::histogram}};
+  return kTable;
+}
 
 } // namespace kg::vendor

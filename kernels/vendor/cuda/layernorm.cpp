@@ -18,14 +18,10 @@ void layernorm(Dtype dtype, const LayernormProblem& p, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr LayernormVariant kTable[] = {
-    {"cudnn", cudnn::layernorm_supported, cudnn::layernorm},
-};
-
-} // namespace
-
-std::span<const LayernormVariant> layernorm_table() { return kTable; }
+std::span<const LayernormVariant> layernorm_table() {
+  static constexpr LayernormVariant kTable[] = {
+      {"cudnn", cudnn::layernorm_supported, cudnn::layernorm}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -19,14 +19,10 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream& 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr LayernormBackwardVariant kTable[] = {
-    {"cudnn", cudnn::norm_supported, cudnn::layernorm_backward_sums, cudnn::layernorm_backward},
-};
-
-} // namespace
-
-std::span<const LayernormBackwardVariant> layernorm_backward_table() { return kTable; }
+std::span<const LayernormBackwardVariant> layernorm_backward_table() {
+  static constexpr LayernormBackwardVariant kTable[] = {
+      {"cudnn", cudnn::norm_supported, cudnn::layernorm_backward_sums, cudnn::layernorm_backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

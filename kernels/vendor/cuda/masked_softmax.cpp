@@ -23,14 +23,10 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr MaskedSoftmaxVariant kTable[] = {
-    {"cudnn", cudnn::masked_softmax_supported, cudnn::masked_softmax},
-};
-
-} // namespace
-
-std::span<const MaskedSoftmaxVariant> masked_softmax_table() { return kTable; }
+std::span<const MaskedSoftmaxVariant> masked_softmax_table() {
+  static constexpr MaskedSoftmaxVariant kTable[] = {
+      {"cudnn", cudnn::masked_softmax_supported, cudnn::masked_softmax}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -70,8 +70,6 @@ struct Source {
   }
 };
 
-bool permute_supported(Dtype) { return true; }
-
 void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y,
              Stream& stream) {
   Source source{{}, static_cast<int>(axes.size())};
@@ -93,15 +91,12 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr PermuteVariant kTable[] = {
-    {"cudnn", cudnn::permute_supported, cudnn::permute},
-    {"thrust", thrust_cuda::permute_supported, thrust_cuda::permute},
-};
-
-} // namespace
-
-std::span<const PermuteVariant> permute_table() { return kTable; }
+std::span<const PermuteVariant> permute_table() {
+  static constexpr PermuteVariant kTable[] = {
+      {"cudnn", cudnn::permute_supported, cudnn::permute},
+      {"thrust", always, thrust_cuda::permute},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

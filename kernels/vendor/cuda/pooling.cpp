@@ -24,14 +24,9 @@ void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, c
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr PoolingVariant kTable[] = {
-    {"cudnn", cudnn::pooling_supported, cudnn::pooling},
-};
-
-} // namespace
-
-std::span<const PoolingVariant> pooling_table() { return kTable; }
+std::span<const PoolingVariant> pooling_table() {
+  static constexpr PoolingVariant kTable[] = {{"cudnn", cudnn::pooling_supported, cudnn::pooling}};
+  return kTable;
+}
 
 } // namespace kg::vendor

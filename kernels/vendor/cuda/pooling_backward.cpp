@@ -25,14 +25,10 @@ void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& p
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr PoolingBackwardVariant kTable[] = {
-    {"cudnn", cudnn::pooling_backward_supported, cudnn::pooling_backward},
-};
-
-} // namespace
-
-std::span<const PoolingBackwardVariant> pooling_backward_table() { return kTable; }
+std::span<const PoolingBackwardVariant> pooling_backward_table() {
+  static constexpr PoolingBackwardVariant kTable[] = {
+      {"cudnn", cudnn::pooling_backward_supported, cudnn::pooling_backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -89,13 +89,13 @@ void quantised_matmul(const QuantisedProduct& p, Math math, Stream& stream) {
   scale<float>(p, stream);
 }
 
-constexpr QuantisedVariant kQuantisedTable[] = {
-    {"cublaslt", quantised_supported, quantised_matmul},
-};
-
 } // namespace
 } // namespace cublaslt
 
-std::span<const QuantisedVariant> quantised_matmul_table() { return cublaslt::kQuantisedTable; }
+std::span<const QuantisedVariant> quantised_matmul_table() {
+  static constexpr QuantisedVariant kTable[] = {
+      {"cublaslt", cublaslt::quantised_supported, cublaslt::quantised_matmul}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -69,8 +69,6 @@ void with_values(const reduce_by_key::Problem& problem, const reduce_by_key::Arr
   reduce_runs<Key, std::int32_t>(problem, arrays, stream);
 }
 
-bool reduce_by_key_supported(const reduce_by_key::Problem&) { return true; }
-
 void reduce_by_key(const reduce_by_key::Problem& problem, const reduce_by_key::Arrays& arrays,
                    Stream& stream) {
   if (problem.key_bytes == 4) return with_values<std::int32_t>(problem, arrays, stream);
@@ -80,13 +78,9 @@ void reduce_by_key(const reduce_by_key::Problem& problem, const reduce_by_key::A
 } // namespace
 } // namespace cub_device
 
-namespace {
-
-constexpr ReduceByKeyVariant kTable[] = {
-    {"cub", cub_device::reduce_by_key_supported, cub_device::reduce_by_key}};
-
-} // namespace
-
-std::span<const ReduceByKeyVariant> reduce_by_key_table() { return kTable; }
+std::span<const ReduceByKeyVariant> reduce_by_key_table() {
+  static constexpr ReduceByKeyVariant kTable[] = {{"cub", always, cub_device::reduce_by_key}};
+  return kTable;
+}
 
 } // namespace kg::vendor

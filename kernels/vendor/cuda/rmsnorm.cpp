@@ -16,14 +16,9 @@ void rmsnorm(Dtype dtype, const RmsnormProblem& p, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr RmsnormVariant kTable[] = {
-    {"cudnn", cudnn::norm_supported, cudnn::rmsnorm},
-};
-
-} // namespace
-
-std::span<const RmsnormVariant> rmsnorm_table() { return kTable; }
+std::span<const RmsnormVariant> rmsnorm_table() {
+  static constexpr RmsnormVariant kTable[] = {{"cudnn", cudnn::norm_supported, cudnn::rmsnorm}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -17,14 +17,10 @@ void rmsnorm_backward(Dtype dtype, const RmsnormBackwardProblem& p, Stream& stre
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr RmsnormBackwardVariant kTable[] = {
-    {"cudnn", cudnn::norm_supported, cudnn::rmsnorm_backward},
-};
-
-} // namespace
-
-std::span<const RmsnormBackwardVariant> rmsnorm_backward_table() { return kTable; }
+std::span<const RmsnormBackwardVariant> rmsnorm_backward_table() {
+  static constexpr RmsnormBackwardVariant kTable[] = {
+      {"cudnn", cudnn::norm_supported, cudnn::rmsnorm_backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -102,14 +102,9 @@ void scan(const ScanProblem& problem, const void* x, const std::int8_t* heads, v
 } // namespace
 } // namespace cub_device
 
-namespace {
-
-constexpr ScanVariant kTable[] = {
-    {"cub", cub_device::scan_supported, cub_device::scan},
-};
-
-} // namespace
-
-std::span<const ScanVariant> scan_table() { return kTable; }
+std::span<const ScanVariant> scan_table() {
+  static constexpr ScanVariant kTable[] = {{"cub", cub_device::scan_supported, cub_device::scan}};
+  return kTable;
+}
 
 } // namespace kg::vendor

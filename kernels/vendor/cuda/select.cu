@@ -11,8 +11,6 @@ namespace kg::vendor {
 namespace cub_device {
 namespace {
 
-bool select_supported(const SelectProblem&) { return true; }
-
 void select(const SelectProblem& problem, const void* x, const std::int8_t* flags, void* y,
             std::int32_t* count, Stream& stream) {
   cudaStream_t raw_stream = cuda::native(stream);
@@ -35,12 +33,9 @@ void select(const SelectProblem& problem, const void* x, const std::int8_t* flag
 } // namespace
 } // namespace cub_device
 
-namespace {
-
-constexpr SelectVariant kTable[] = {{"cub", cub_device::select_supported, cub_device::select}};
-
-} // namespace
-
-std::span<const SelectVariant> select_table() { return kTable; }
+std::span<const SelectVariant> select_table() {
+  static constexpr SelectVariant kTable[] = {{"cub", always, cub_device::select}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -26,14 +26,9 @@ void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr SoftmaxVariant kTable[] = {
-    {"cudnn", cudnn::softmax_supported, cudnn::softmax},
-};
-
-} // namespace
-
-std::span<const SoftmaxVariant> softmax_table() { return kTable; }
+std::span<const SoftmaxVariant> softmax_table() {
+  static constexpr SoftmaxVariant kTable[] = {{"cudnn", cudnn::softmax_supported, cudnn::softmax}};
+  return kTable;
+}
 
 } // namespace kg::vendor

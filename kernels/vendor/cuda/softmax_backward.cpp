@@ -25,14 +25,10 @@ void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr SoftmaxBackwardVariant kTable[] = {
-    {"cudnn", cudnn::softmax_backward_supported, cudnn::softmax_backward},
-};
-
-} // namespace
-
-std::span<const SoftmaxBackwardVariant> softmax_backward_table() { return kTable; }
+std::span<const SoftmaxBackwardVariant> softmax_backward_table() {
+  static constexpr SoftmaxBackwardVariant kTable[] = {
+      {"cudnn", cudnn::softmax_backward_supported, cudnn::softmax_backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -13,12 +13,11 @@ void cudnn_cublas(const float* x, const float* alpha, float* y, std::int64_t ter
                       stream);
 }
 
-constexpr SoftmaxSumVariant kTable[] = {
-    {"cudnn_cublas", cudnn_cublas},
-};
-
 } // namespace
 
-std::span<const SoftmaxSumVariant> softmax_sum_table() { return kTable; }
+std::span<const SoftmaxSumVariant> softmax_sum_table() {
+  static constexpr SoftmaxSumVariant kTable[] = {{"cudnn_cublas", always, cudnn_cublas}};
+  return kTable;
+}
 
 } // namespace kg::vendor

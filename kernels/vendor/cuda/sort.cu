@@ -49,12 +49,9 @@ void sort(const SortProblem& problem, const void* keys, void* sorted_keys,
 } // namespace
 } // namespace cub_device
 
-namespace {
-
-constexpr SortVariant kTable[] = {{"cub", cub_device::sort_supported, cub_device::sort}};
-
-} // namespace
-
-std::span<const SortVariant> sort_table() { return kTable; }
+std::span<const SortVariant> sort_table() {
+  static constexpr SortVariant kTable[] = {{"cub", cub_device::sort_supported, cub_device::sort}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -55,8 +55,6 @@ struct AlongColumns {
   __device__ std::int64_t operator()(std::int64_t i) const { return i % cols * leading + i / cols; }
 };
 
-bool transpose_supported(Dtype) { return true; }
-
 void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
                void* y, std::int64_t ldy, Stream& stream) {
   const thrust::counting_iterator<std::int64_t> first(0);
@@ -75,15 +73,12 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr TransposeVariant kTable[] = {
-    {"cublas", cublas::transpose_supported, cublas::transpose},
-    {"thrust", thrust_cuda::transpose_supported, thrust_cuda::transpose},
-};
-
-} // namespace
-
-std::span<const TransposeVariant> transpose_table() { return kTable; }
+std::span<const TransposeVariant> transpose_table() {
+  static constexpr TransposeVariant kTable[] = {
+      {"cublas", cublas::transpose_supported, cublas::transpose},
+      {"thrust", always, thrust_cuda::transpose},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

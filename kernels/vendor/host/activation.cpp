@@ -29,14 +29,10 @@ void activation(activation::Function function, Dtype dtype, const void* x, void*
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr ActivationVariant kActivationTable[] = {
-    {"onednn", onednn::activation_supported, onednn::activation},
-};
-
-} // namespace
-
-std::span<const ActivationVariant> activation_table() { return kActivationTable; }
+std::span<const ActivationVariant> activation_table() {
+  static constexpr ActivationVariant kTable[] = {
+      {"onednn", onednn::activation_supported, onednn::activation}};
+  return kTable;
+}
 
 } // namespace kg::vendor

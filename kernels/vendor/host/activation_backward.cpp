@@ -28,16 +28,10 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr ActivationBackwardVariant kActivationBackwardTable[] = {
-    {"onednn", onednn::backward_supported, onednn::backward},
-};
-
-} // namespace
-
 std::span<const ActivationBackwardVariant> activation_backward_table() {
-  return kActivationBackwardTable;
+  static constexpr ActivationBackwardVariant kTable[] = {
+      {"onednn", onednn::backward_supported, onednn::backward}};
+  return kTable;
 }
 
 } // namespace kg::vendor

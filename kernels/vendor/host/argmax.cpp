@@ -39,14 +39,10 @@ void argmax(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stre
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ArgmaxVariant kArgmaxTable[] = {
-    {"thrust", thrust_host::argmax_supported, thrust_host::argmax},
-};
-
-} // namespace
-
-std::span<const ArgmaxVariant> argmax_table() { return kArgmaxTable; }
+std::span<const ArgmaxVariant> argmax_table() {
+  static constexpr ArgmaxVariant kTable[] = {
+      {"thrust", thrust_host::argmax_supported, thrust_host::argmax}};
+  return kTable;
+}
 
 } // namespace kg::vendor

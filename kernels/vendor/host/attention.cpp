@@ -3,15 +3,13 @@
 #include "vendor/attention.h"
 
 namespace kg::vendor {
-namespace {
 
-constexpr AttentionVariant kTable[] = {
-    {"openblas", "openblas", "onednn"},
-    {"onednn", "onednn", "onednn"},
-};
-
-} // namespace
-
-std::span<const AttentionVariant> attention_table() { return kTable; }
+std::span<const AttentionVariant> attention_table() {
+  static constexpr AttentionVariant kTable[] = {
+      {"openblas", "openblas", "onednn"},
+      {"onednn", "onednn", "onednn"},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

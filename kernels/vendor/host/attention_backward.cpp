@@ -3,15 +3,13 @@
 #include "vendor/attention_backward.h"
 
 namespace kg::vendor {
-namespace {
 
-constexpr AttentionVariant kAttentionBackwardTable[] = {
-    {"openblas", "openblas", "onednn"},
-    {"onednn", "onednn", "onednn"},
-};
-
-} // namespace
-
-std::span<const AttentionVariant> attention_backward_table() { return kAttentionBackwardTable; }
+std::span<const AttentionBackwardVariant> attention_backward_table() {
+  static constexpr AttentionBackwardVariant kTable[] = {
+      {"openblas", "openblas", "onednn"},
+      {"onednn", "onednn", "onednn"},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

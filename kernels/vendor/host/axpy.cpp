@@ -80,14 +80,15 @@ namespace {
 
 bool only_f32(Dtype dtype) { return dtype == Dtype::f32; }
 
-constexpr AxpyVariant kAxpyTable[] = {
-    {"onednn", onednn::axpy_supported, onednn::axpy},
-    {"openblas", only_f32, openblas::axpy},
-    {"thrust", only_f32, thrust_host::axpy},
-};
-
 } // namespace
 
-std::span<const AxpyVariant> axpy_table() { return kAxpyTable; }
+std::span<const AxpyVariant> axpy_table() {
+  static constexpr AxpyVariant kTable[] = {
+      {"onednn", onednn::axpy_supported, onednn::axpy},
+      {"openblas", only_f32, openblas::axpy},
+      {"thrust", only_f32, thrust_host::axpy},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -62,15 +62,11 @@ void batchnorm_inference(Dtype dtype, const BatchnormProblem& p, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr BatchnormVariant kBatchnormTable[] = {
-    {"onednn", onednn::batchnorm_supported, onednn::batchnorm_training,
-     onednn::batchnorm_inference},
-};
-
-} // namespace
-
-std::span<const BatchnormVariant> batchnorm_table() { return kBatchnormTable; }
+std::span<const BatchnormVariant> batchnorm_table() {
+  static constexpr BatchnormVariant kTable[] = {{"onednn", onednn::batchnorm_supported,
+                                                 onednn::batchnorm_training,
+                                                 onednn::batchnorm_inference}};
+  return kTable;
+}
 
 } // namespace kg::vendor

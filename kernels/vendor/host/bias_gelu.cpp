@@ -59,15 +59,12 @@ void chain_of_two(bias_gelu::Form form, Dtype dtype, const void* x, const void* 
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr BiasGeluVariant kBiasGeluTable[] = {
-    {"onednn", onednn::bias_gelu_supported, onednn::bias_gelu},
-    {"onednn_chain", onednn::chain_of_two_supported, onednn::chain_of_two},
-};
-
-} // namespace
-
-std::span<const BiasGeluVariant> bias_gelu_table() { return kBiasGeluTable; }
+std::span<const BiasGeluVariant> bias_gelu_table() {
+  static constexpr BiasGeluVariant kTable[] = {
+      {"onednn", onednn::bias_gelu_supported, onednn::bias_gelu},
+      {"onednn_chain", onednn::chain_of_two_supported, onednn::chain_of_two},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -110,13 +110,14 @@ namespace {
 
 bool only_f32(elementwise::Op, Dtype dtype, const BroadcastShapes&) { return dtype == Dtype::f32; }
 
-constexpr BroadcastVariant kBroadcastTable[] = {
-    {"onednn", onednn::broadcast_supported, onednn::broadcast},
-    {"thrust", only_f32, thrust_host::broadcast},
-};
-
 } // namespace
 
-std::span<const BroadcastVariant> broadcast_table() { return kBroadcastTable; }
+std::span<const BroadcastVariant> broadcast_table() {
+  static constexpr BroadcastVariant kTable[] = {
+      {"onednn", onednn::broadcast_supported, onednn::broadcast},
+      {"thrust", only_f32, thrust_host::broadcast},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -41,13 +41,10 @@ void concat(Dtype dtype, std::span<const ConcatPart> parts, std::int64_t outer, 
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr ConcatVariant kConcatTable[] = {
-    {"memcpy", nullptr}, {"onednn", onednn::concat}, {"thrust", nullptr}};
-
-} // namespace
-
-std::span<const ConcatVariant> concat_table() { return kConcatTable; }
+std::span<const ConcatVariant> concat_table() {
+  static constexpr ConcatVariant kTable[] = {
+      {"memcpy", nullptr}, {"onednn", onednn::concat}, {"thrust", nullptr}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -33,14 +33,9 @@ void conv2d(const Conv2d& problem, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr Conv2dVariant kConv2dTable[] = {
-    {"onednn", onednn::conv2d_supported, onednn::conv2d},
-};
-
-} // namespace
-
-std::span<const Conv2dVariant> conv2d_table() { return kConv2dTable; }
+std::span<const Conv2dVariant> conv2d_table() {
+  static constexpr Conv2dVariant kTable[] = {{"onednn", onednn::conv2d_supported, onednn::conv2d}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -94,14 +94,10 @@ void conv2d_backward(const Conv2dBackward& problem, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr Conv2dBackwardVariant kConv2dBackwardTable[] = {
-    {"onednn", onednn::conv2d_backward_supported, onednn::conv2d_backward},
-};
-
-} // namespace
-
-std::span<const Conv2dBackwardVariant> conv2d_backward_table() { return kConv2dBackwardTable; }
+std::span<const Conv2dBackwardVariant> conv2d_backward_table() {
+  static constexpr Conv2dBackwardVariant kTable[] = {
+      {"onednn", onednn::conv2d_backward_supported, onednn::conv2d_backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -83,15 +83,12 @@ void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, 
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ElementwiseVariant kElementwiseTable[] = {
-    {"onednn", onednn::elementwise_supported, onednn::elementwise},
-    {"thrust", thrust_host::elementwise_supported, thrust_host::elementwise},
-};
-
-} // namespace
-
-std::span<const ElementwiseVariant> elementwise_table() { return kElementwiseTable; }
+std::span<const ElementwiseVariant> elementwise_table() {
+  static constexpr ElementwiseVariant kTable[] = {
+      {"onednn", onednn::elementwise_supported, onednn::elementwise},
+      {"thrust", thrust_host::elementwise_supported, thrust_host::elementwise},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -35,14 +35,10 @@ void gated_activation(activation::Function function, Dtype dtype, const void* x,
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr GatedActivationVariant kGatedActivationTable[] = {
-    {"onednn", onednn::gated_activation_supported, onednn::gated_activation},
-};
-
-} // namespace
-
-std::span<const GatedActivationVariant> gated_activation_table() { return kGatedActivationTable; }
+std::span<const GatedActivationVariant> gated_activation_table() {
+  static constexpr GatedActivationVariant kTable[] = {
+      {"onednn", onednn::gated_activation_supported, onednn::gated_activation}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -51,16 +51,10 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr GatedActivationBackwardVariant kGatedActivationBackwardTable[] = {
-    {"onednn", onednn::backward_supported, onednn::backward},
-};
-
-} // namespace
-
 std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() {
-  return kGatedActivationBackwardTable;
+  static constexpr GatedActivationBackwardVariant kTable[] = {
+      {"onednn", onednn::backward_supported, onednn::backward}};
+  return kTable;
 }
 
 } // namespace kg::vendor

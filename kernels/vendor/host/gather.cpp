@@ -25,8 +25,6 @@ struct Picked {
   }
 };
 
-bool gather_supported(Dtype) { return true; }
-
 void gather(Dtype dtype, const void* table, const void* index, std::size_t index_bytes, void* y,
             const GatherShape& shape, Stream&) {
   const auto map =
@@ -41,13 +39,9 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr GatherVariant kGatherTable[] = {
-    {"thrust", thrust_host::gather_supported, thrust_host::gather}};
-
-} // namespace
-
-std::span<const GatherVariant> gather_table() { return kGatherTable; }
+std::span<const GatherVariant> gather_table() {
+  static constexpr GatherVariant kTable[] = {{"thrust", always, thrust_host::gather}};
+  return kTable;
+}
 
 } // namespace kg::vendor

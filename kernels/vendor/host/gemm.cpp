@@ -227,15 +227,12 @@ void gemm(const Gemm& batch, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr GemmVariant kGemmTable[] = {
-    {"openblas", openblas::gemm_supported, openblas::gemm},
-    {"onednn", onednn::gemm_supported, onednn::gemm},
-};
-
-} // namespace
-
-std::span<const GemmVariant> gemm_table() { return kGemmTable; }
+std::span<const GemmVariant> gemm_table() {
+  static constexpr GemmVariant kTable[] = {
+      {"openblas", openblas::gemm_supported, openblas::gemm},
+      {"onednn", onednn::gemm_supported, onednn::gemm},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -70,14 +70,10 @@ void histogram(const HistogramProblem& problem, const void* x, std::int32_t* cou
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr HistogramVariant kHistogramTable[] = {
-    {"thrust", thrust_host::histogram_supported, thrust_host::histogram},
-};
-
-} // namespace
-
-std::span<const HistogramVariant> histogram_table() { return kHistogramTable; }
+std::span<const HistogramVariant> histogram_table() {
+  static constexpr HistogramVariant kTable[] = {
+      {"thrust", thrust_host::histogram_supported, thrust_host::histogram}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -42,14 +42,10 @@ void layernorm(Dtype dtype, const LayernormProblem& p, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr LayernormVariant kLayernormTable[] = {
-    {"onednn", onednn::layernorm_supported, onednn::layernorm},
-};
-
-} // namespace
-
-std::span<const LayernormVariant> layernorm_table() { return kLayernormTable; }
+std::span<const LayernormVariant> layernorm_table() {
+  static constexpr LayernormVariant kTable[] = {
+      {"onednn", onednn::layernorm_supported, onednn::layernorm}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -59,17 +59,11 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream&)
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr LayernormBackwardVariant kLayernormBackwardTable[] = {
-    {"onednn", onednn::layernorm_backward_supported, onednn::layernorm_backward_sums,
-     onednn::layernorm_backward},
-};
-
-} // namespace
-
 std::span<const LayernormBackwardVariant> layernorm_backward_table() {
-  return kLayernormBackwardTable;
+  static constexpr LayernormBackwardVariant kTable[] = {
+      {"onednn", onednn::layernorm_backward_supported, onednn::layernorm_backward_sums,
+       onednn::layernorm_backward}};
+  return kTable;
 }
 
 } // namespace kg::vendor

@@ -65,14 +65,10 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr MaskedSoftmaxVariant kMaskedSoftmaxTable[] = {
-    {"onednn", onednn::masked_softmax_supported, onednn::masked_softmax},
-};
-
-} // namespace
-
-std::span<const MaskedSoftmaxVariant> masked_softmax_table() { return kMaskedSoftmaxTable; }
+std::span<const MaskedSoftmaxVariant> masked_softmax_table() {
+  static constexpr MaskedSoftmaxVariant kTable[] = {
+      {"onednn", onednn::masked_softmax_supported, onednn::masked_softmax}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -30,14 +30,10 @@ void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, c
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr PoolingVariant kPoolingTable[] = {
-    {"onednn", onednn::pooling_supported, onednn::pooling},
-};
-
-} // namespace
-
-std::span<const PoolingVariant> pooling_table() { return kPoolingTable; }
+std::span<const PoolingVariant> pooling_table() {
+  static constexpr PoolingVariant kTable[] = {
+      {"onednn", onednn::pooling_supported, onednn::pooling}};
+  return kTable;
+}
 
 } // namespace kg::vendor

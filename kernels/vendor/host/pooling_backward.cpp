@@ -65,14 +65,10 @@ void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& p
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr PoolingBackwardVariant kPoolingBackwardTable[] = {
-    {"onednn", onednn::pooling_backward_supported, onednn::pooling_backward},
-};
-
-} // namespace
-
-std::span<const PoolingBackwardVariant> pooling_backward_table() { return kPoolingBackwardTable; }
+std::span<const PoolingBackwardVariant> pooling_backward_table() {
+  static constexpr PoolingBackwardVariant kTable[] = {
+      {"onednn", onednn::pooling_backward_supported, onednn::pooling_backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

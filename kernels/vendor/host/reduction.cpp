@@ -109,15 +109,12 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ReductionVariant kReductionTable[] = {
-    {"onednn", onednn::reduction_supported, onednn::reduction},
-    {"thrust", thrust_host::reduction_supported, thrust_host::reduction},
-};
-
-} // namespace
-
-std::span<const ReductionVariant> reduction_table() { return kReductionTable; }
+std::span<const ReductionVariant> reduction_table() {
+  static constexpr ReductionVariant kTable[] = {
+      {"onednn", onednn::reduction_supported, onednn::reduction},
+      {"thrust", thrust_host::reduction_supported, thrust_host::reduction},
+  };
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -56,14 +56,10 @@ void scan(const ScanProblem& problem, const void* x, const std::int8_t* heads, v
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ScanVariant kScanTable[] = {
-    {"thrust", thrust_host::scan_supported, thrust_host::scan},
-};
-
-} // namespace
-
-std::span<const ScanVariant> scan_table() { return kScanTable; }
+std::span<const ScanVariant> scan_table() {
+  static constexpr ScanVariant kTable[] = {
+      {"thrust", thrust_host::scan_supported, thrust_host::scan}};
+  return kTable;
+}
 
 } // namespace kg::vendor

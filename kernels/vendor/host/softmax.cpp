@@ -42,14 +42,10 @@ void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr SoftmaxVariant kSoftmaxTable[] = {
-    {"onednn", onednn::softmax_supported, onednn::softmax},
-};
-
-} // namespace
-
-std::span<const SoftmaxVariant> softmax_table() { return kSoftmaxTable; }
+std::span<const SoftmaxVariant> softmax_table() {
+  static constexpr SoftmaxVariant kTable[] = {
+      {"onednn", onednn::softmax_supported, onednn::softmax}};
+  return kTable;
+}
 
 } // namespace kg::vendor

@@ -46,14 +46,10 @@ void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr SoftmaxBackwardVariant kSoftmaxBackwardTable[] = {
-    {"onednn", onednn::softmax_backward_supported, onednn::softmax_backward},
-};
-
-} // namespace
-
-std::span<const SoftmaxBackwardVariant> softmax_backward_table() { return kSoftmaxBackwardTable; }
+std::span<const SoftmaxBackwardVariant> softmax_backward_table() {
+  static constexpr SoftmaxBackwardVariant kTable[] = {
+      {"onednn", onednn::softmax_backward_supported, onednn::softmax_backward}};
+  return kTable;
+}
 
 } // namespace kg::vendor

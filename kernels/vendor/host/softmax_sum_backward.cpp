@@ -30,14 +30,12 @@ void onednn_openblas(const SoftmaxSumTensors& tensors, std::int64_t terms, std::
                         terms, n, stream);
 }
 
-constexpr SoftmaxSumBackwardVariant kSoftmaxSumBackwardTable[] = {
-    {"onednn_openblas", onednn_openblas},
-};
-
 } // namespace
 
 std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table() {
-  return kSoftmaxSumBackwardTable;
+  static constexpr SoftmaxSumBackwardVariant kTable[] = {
+      {"onednn_openblas", always, onednn_openblas}};
+  return kTable;
 }
 
 } // namespace kg::vendor
