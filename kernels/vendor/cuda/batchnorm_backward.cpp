@@ -11,10 +11,8 @@ namespace {
 template <cudnnBatchNormMode_t mode>
 void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream& stream) {
   const BatchNormDescription each(dtype, p.shape, mode);
-  const float one = 1;
-  const float zero = 0;
   constexpr double kNoEpsilon = 0;
-  KG_CHECK(cudnnBatchNormalizationBackward(handle_on(stream), mode, &one, &zero, &one, &zero,
+  KG_CHECK(cudnnBatchNormalizationBackward(handle_on(stream), mode, &kOne, &kZero, &kOne, &kZero,
                                            each.tensor(), p.x, each.tensor(), p.dy, each.tensor(),
                                            p.dx, each.per_channel(), p.gamma, p.dgamma, p.dbeta,
                                            kNoEpsilon, p.mean, p.rstd));

@@ -75,7 +75,7 @@ struct Same {
 template <class Word>
 void copy(const Word* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx, Word* y,
           std::int64_t ldy, Stream& stream) {
-  const auto policy = thrust::cuda::par_nosync.on(cuda::native(stream));
+  const auto policy = on(stream);
   if (ldx == cols && ldy == cols) {
     thrust::transform(policy, x, x + rows * cols, y, Same());
     return;

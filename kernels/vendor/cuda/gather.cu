@@ -39,8 +39,8 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
   const std::int64_t size = shape.outer * shape.count * shape.inner;
   translate("gather", [&] {
     with_word("kg::vendor::gather", size_of(dtype), [&](auto word) {
-      thrust::gather(thrust::cuda::par_nosync.on(cuda::native(stream)), map, map + size,
-                     static_cast<const decltype(word)*>(table), static_cast<decltype(word)*>(y));
+      thrust::gather(on(stream), map, map + size, static_cast<const decltype(word)*>(table),
+                     static_cast<decltype(word)*>(y));
     });
   });
 }

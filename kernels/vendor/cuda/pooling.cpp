@@ -15,9 +15,7 @@ bool pooling_supported(pooling::Kind kind, Dtype dtype, const pooling::Problem& 
 void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, const void* x,
              void* y, Stream& stream) {
   const PoolingDescription each(kind, dtype, problem);
-  const float one = 1;
-  const float zero = 0;
-  KG_CHECK(cudnnPoolingForward(handle_on(stream), each.get(), &one, each.x.get(), x, &zero,
+  KG_CHECK(cudnnPoolingForward(handle_on(stream), each.get(), &kOne, each.x.get(), x, &kZero,
                                each.y.get(), y));
 }
 

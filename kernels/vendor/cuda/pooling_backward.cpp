@@ -15,10 +15,8 @@ bool pooling_backward_supported(pooling::Kind kind, Dtype dtype, const pooling::
 void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem,
                       const PoolingGradient& gradient, Stream& stream) {
   const PoolingDescription each(kind, dtype, problem);
-  const float one = 1;
-  const float zero = 0;
-  KG_CHECK(cudnnPoolingBackward(handle_on(stream), each.get(), &one, each.y.get(), gradient.y,
-                                each.y.get(), gradient.dy, each.x.get(), gradient.x, &zero,
+  KG_CHECK(cudnnPoolingBackward(handle_on(stream), each.get(), &kOne, each.y.get(), gradient.y,
+                                each.y.get(), gradient.dy, each.x.get(), gradient.x, &kZero,
                                 each.x.get(), gradient.dx));
 }
 

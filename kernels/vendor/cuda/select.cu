@@ -17,16 +17,13 @@ void select(const SelectProblem& problem, const void* x, const std::int8_t* flag
   with_word("kg::vendor::select", size_of(problem.dtype), [&](auto word) {
     const auto* from = static_cast<const decltype(word)*>(x);
     auto* to = static_cast<decltype(word)*>(y);
-    with_storage(
-        [&](void* storage, std::size_t& bytes) {
-          if (problem.flagged)
-            KG_CHECK(cub::DeviceSelect::Flagged(storage, bytes, from, flags, to, count, problem.n,
-                                                raw_stream));
-          else
-            KG_CHECK(
-                cub::DeviceSelect::Unique(storage, bytes, from, to, count, problem.n, raw_stream));
-        },
-        stream);
+    with_storage(stream, [&](void* storage, std::size_t& bytes) {
+      if (problem.flagged)
+        KG_CHECK(cub::DeviceSelect::Flagged(storage, bytes, from, flags, to, count, problem.n,
+                                            raw_stream));
+      else
+        KG_CHECK(cub::DeviceSelect::Unique(storage, bytes, from, to, count, problem.n, raw_stream));
+    });
   });
 }
 

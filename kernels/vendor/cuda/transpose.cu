@@ -64,8 +64,8 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
     with_word("kg::vendor::transpose", size_of(dtype), [&](auto word) {
       const auto elements =
           thrust::make_permutation_iterator(static_cast<const decltype(word)*>(x), from);
-      thrust::scatter(thrust::cuda::par_nosync.on(cuda::native(stream)), elements,
-                      elements + rows * cols, to, static_cast<decltype(word)*>(y));
+      thrust::scatter(on(stream), elements, elements + rows * cols, to,
+                      static_cast<decltype(word)*>(y));
     });
   });
 }
