@@ -6,6 +6,8 @@
 #include "vendor/library.h"
 #include "vendor/variants.h"
 
+#include <array>
+
 namespace kg::vendor {
 
 // Row-major matrices.
@@ -42,6 +44,32 @@ struct Gemm {
 
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
+
+// A matrix without gaps, rows of it or, transposed, columns of it lying one behind another.
+struct Packed {
+  const void* data;
+  bool transposed = false;
+};
+// c = alpha a b, all packed: m x n, sums of k products.
+inline Gemm packed_gemm(Dtype dtype, const std::array<std::int64_t, 3>& mnk, float alpha,
+                        const Packed& a, const Packed& b, void* c) {
+  const auto [m, n, k] = mnk;
+  return {.dtype = dtype,
+          .transpose_a = a.transposed,
+          .transpose_b = b.transposed,
+          .m = m,
+          .n = n,
+          .k = k,
+          .alpha = alpha,
+          .a = a.data,
+          .lda = a.transposed ? m : k,
+          .b = b.data,
+          .ldb = b.transposed ? k : n,
+          .beta = 0,
+          .c = c,
+          .ldc = n};
+}
+
 Names gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
                     gemm::BiasGradient bias_gradient = gemm::BiasGradient::none);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
