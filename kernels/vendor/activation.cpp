@@ -7,13 +7,13 @@
 namespace kg::vendor {
 
 Names activation_variants(activation::Function function, Dtype dtype) {
-  return names(activation_table(), function, dtype);
+  return names(activation_table, function, dtype);
 }
 
 void activation(std::string_view variant, activation::Function function, Dtype dtype, const void* x,
                 void* y, std::int64_t n, Stream& stream) {
   const std::string what = join("activation", {name(function), name(dtype)});
-  const auto& entry = find(activation_table(), variant, what, function, dtype);
+  const auto& entry = find(activation_table, variant, what, function, dtype);
   require_extents(what, {{"n", n}});
   if (n == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});

@@ -12,6 +12,6 @@ void activation(std::string_view variant, activation::Function function, Dtype d
                 void* y, std::int64_t n, Stream& stream);
 
 using ActivationVariant = VariantOf<activation_variants, activation>;
-std::span<const ActivationVariant> activation_table();
+extern const Table<ActivationVariant> activation_table;
 
 } // namespace kg::vendor

@@ -14,6 +14,6 @@ void activation_backward(std::string_view variant, activation::Function function
                          Stream& stream);
 
 using ActivationBackwardVariant = VariantOf<activation_backward_variants, activation_backward>;
-std::span<const ActivationBackwardVariant> activation_backward_table();
+extern const Table<ActivationBackwardVariant> activation_backward_table;
 
 } // namespace kg::vendor

@@ -20,6 +20,6 @@ void argmax(std::string_view variant, const ArgmaxProblem& problem, const void* 
             std::int32_t* out, Stream& stream);
 
 using ArgmaxVariant = VariantOf<argmax_variants, argmax>;
-std::span<const ArgmaxVariant> argmax_table();
+extern const Table<ArgmaxVariant> argmax_table;
 
 } // namespace kg::vendor

@@ -30,14 +30,12 @@ void require_valid(const std::string& what, const AttentionProblem& p) {
               " heads; it must divide them");
 }
 
-Names attention_variants(Dtype dtype, bool masked) {
-  return names(attention_table(), dtype, masked);
-}
+Names attention_variants(Dtype dtype, bool masked) { return names(attention_table, dtype, masked); }
 
 void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
                Stream& stream) {
   const std::string what = join("attention", {name(p.dtype)});
-  const auto& entry = find(attention_table(), variant, what, p.dtype, p.masked);
+  const auto& entry = find(attention_table, variant, what, p.dtype, p.masked);
   require_valid(what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what, {{"q", tensors.q},

@@ -48,6 +48,6 @@ struct AttentionVariant {
 
   bool supports(Dtype dtype, bool masked) const;
 };
-std::span<const AttentionVariant> attention_table();
+extern const Table<AttentionVariant> attention_table;
 
 } // namespace kg::vendor

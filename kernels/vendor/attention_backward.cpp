@@ -14,12 +14,12 @@ bool AttentionBackwardVariant::supports(Dtype dtype) const {
          contains(softmax_backward_variants(softmax::Kind::softmax, dtype), softmax);
 }
 
-Names attention_backward_variants(Dtype dtype) { return names(attention_backward_table(), dtype); }
+Names attention_backward_variants(Dtype dtype) { return names(attention_backward_table, dtype); }
 
 void attention_backward(std::string_view variant, const AttentionProblem& p,
                         const AttentionBackwardTensors& tensors, Stream& stream) {
   const std::string what = join("attention_backward", {name(p.dtype)});
-  const auto& entry = find(attention_backward_table(), variant, what, p.dtype);
+  const auto& entry = find(attention_backward_table, variant, what, p.dtype);
   require_valid(what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what, {{"q", tensors.q},

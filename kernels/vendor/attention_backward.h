@@ -31,6 +31,6 @@ struct AttentionBackwardVariant {
   std::string_view name, products, softmax;
   bool supports(Dtype dtype) const;
 };
-std::span<const AttentionBackwardVariant> attention_backward_table();
+extern const Table<AttentionBackwardVariant> attention_backward_table;
 
 } // namespace kg::vendor

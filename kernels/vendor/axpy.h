@@ -13,6 +13,6 @@ void axpy(std::string_view variant, Dtype dtype, float alpha, const void* x, con
           void* out, std::int64_t n, Stream& stream);
 
 using AxpyVariant = VariantOf<axpy_variants, axpy>;
-std::span<const AxpyVariant> axpy_table();
+extern const Table<AxpyVariant> axpy_table;
 
 } // namespace kg::vendor

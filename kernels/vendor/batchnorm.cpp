@@ -13,7 +13,7 @@ void run(Run BatchnormVariant::*direction, std::string_view variant, Dtype dtype
          const BatchnormProblem& problem, Stream& stream) {
   const std::string what = join("batchnorm", {name(dtype)});
   batchnorm::require_problem("kg::vendor::" + what, problem.shape);
-  const auto& entry = find(batchnorm_table(), variant, what, dtype, problem.shape);
+  const auto& entry = find(batchnorm_table, variant, what, dtype, problem.shape);
   if (problem.shape.elements() == 0) return;
   require_pointers(what, {{"x", problem.x},
                           {"gamma", problem.gamma},
@@ -27,7 +27,7 @@ void run(Run BatchnormVariant::*direction, std::string_view variant, Dtype dtype
 } // namespace
 
 Names batchnorm_variants(Dtype dtype, const batchnorm::Problem& shape) {
-  return names(batchnorm_table(), dtype, shape);
+  return names(batchnorm_table, dtype, shape);
 }
 
 void batchnorm_training(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,

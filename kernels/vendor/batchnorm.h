@@ -33,6 +33,6 @@ struct BatchnormVariant {
   void (*train)(Dtype dtype, const BatchnormProblem& problem, Stream& stream);
   void (*infer)(Dtype dtype, const BatchnormProblem& problem, Stream& stream);
 };
-std::span<const BatchnormVariant> batchnorm_table();
+extern const Table<BatchnormVariant> batchnorm_table;
 
 } // namespace kg::vendor

@@ -26,6 +26,6 @@ void batchnorm_backward(std::string_view variant, Dtype dtype,
                         const BatchnormBackwardProblem& problem, Stream& stream);
 
 using BatchnormBackwardVariant = VariantOf<batchnorm_backward_variants, batchnorm_backward>;
-std::span<const BatchnormBackwardVariant> batchnorm_backward_table();
+extern const Table<BatchnormBackwardVariant> batchnorm_backward_table;
 
 } // namespace kg::vendor

@@ -16,6 +16,6 @@ void bias_gelu(std::string_view variant, bias_gelu::Form form, Dtype dtype, cons
                const void* bias, void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
 
 using BiasGeluVariant = VariantOf<bias_gelu_variants, bias_gelu>;
-std::span<const BiasGeluVariant> bias_gelu_table();
+extern const Table<BiasGeluVariant> bias_gelu_table;
 
 } // namespace kg::vendor

@@ -7,14 +7,14 @@
 namespace kg::vendor {
 
 Names bias_gelu_backward_variants(bias_gelu::Form form, Dtype dtype) {
-  return names(bias_gelu_backward_table(), form, dtype);
+  return names(bias_gelu_backward_table, form, dtype);
 }
 
 void bias_gelu_backward(std::string_view variant, bias_gelu::Form form, Dtype dtype,
                         const BiasGeluTensors& tensors, std::int64_t rows, std::int64_t cols,
                         Stream& stream) {
   const std::string what = join("bias_gelu_backward", {name(form), name(dtype)});
-  const auto& entry = find(bias_gelu_backward_table(), variant, what, form, dtype);
+  const auto& entry = find(bias_gelu_backward_table, variant, what, form, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", tensors.x},

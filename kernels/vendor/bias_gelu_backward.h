@@ -26,6 +26,6 @@ void bias_gelu_backward(std::string_view variant, bias_gelu::Form form, Dtype dt
                         Stream& stream);
 
 using BiasGeluBackwardVariant = VariantOf<bias_gelu_backward_variants, bias_gelu_backward>;
-std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table();
+extern const Table<BiasGeluBackwardVariant> bias_gelu_backward_table;
 
 } // namespace kg::vendor

@@ -48,7 +48,7 @@ std::int64_t element_count(const Extents& extents) {
 }
 
 Names broadcast_variants(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes) {
-  return names(broadcast_table(), op, dtype, shapes);
+  return names(broadcast_table, op, dtype, shapes);
 }
 
 void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
@@ -56,7 +56,7 @@ void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
                Stream& stream) {
   const std::string what = join("broadcast", {name(dtype)});
   require_shapes(what, shapes);
-  const auto& entry = find(broadcast_table(), variant, what, op, dtype, shapes);
+  const auto& entry = find(broadcast_table, variant, what, op, dtype, shapes);
   if (element_count(result_extents(shapes)) == 0) return;
   require_pointers(what, {{"a", a}, {"b", b}, {"out", out}});
   entry.run(op, dtype, shapes, a, b, out, stream);

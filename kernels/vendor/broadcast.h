@@ -25,7 +25,7 @@ void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
                Stream& stream);
 
 using BroadcastVariant = VariantOf<broadcast_variants, broadcast>;
-std::span<const BroadcastVariant> broadcast_table();
+extern const Table<BroadcastVariant> broadcast_table;
 
 // For the backends: the result's extents, and where its elements lie in an operand.
 std::array<std::int64_t, kBroadcastRank> result_extents(const BroadcastShapes& shapes);

@@ -40,12 +40,12 @@ const std::byte* advanced(const void* data, std::int64_t elements, Dtype dtype) 
 
 } // namespace
 
-Names concat_variants(Dtype dtype) { return names(concat_table(), dtype); }
+Names concat_variants(Dtype dtype) { return names(concat_table, dtype); }
 
 void concat(std::string_view variant, Dtype dtype, std::span<const void* const> parts, void* whole,
             const ConcatShape& shape, Stream& stream) {
   const std::string what = join("concat", {name(dtype)});
-  const auto& entry = find(concat_table(), variant, what, dtype);
+  const auto& entry = find(concat_table, variant, what, dtype);
   const std::int64_t cols = require_shape(what, shape, parts.size());
   if (shape.outer * cols == 0) return;
   require_pointers(what, {{"whole", whole}});
@@ -70,7 +70,7 @@ void concat(std::string_view variant, Dtype dtype, std::span<const void* const> 
 void split(std::string_view variant, Dtype dtype, const void* whole, std::span<void* const> parts,
            const ConcatShape& shape, Stream& stream) {
   const std::string what = join("split", {name(dtype)});
-  find(concat_table(), variant, what, dtype);
+  find(concat_table, variant, what, dtype);
   const std::int64_t cols = require_shape(what, shape, parts.size());
   if (shape.outer * cols == 0) return;
   require_pointers(what, {{"whole", whole}});

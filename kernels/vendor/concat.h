@@ -34,6 +34,6 @@ struct ConcatVariant {
   void (*concat)(Dtype dtype, std::span<const ConcatPart> parts, std::int64_t outer, void* whole,
                  Stream& stream);
 };
-std::span<const ConcatVariant> concat_table();
+extern const Table<ConcatVariant> concat_table;
 
 } // namespace kg::vendor

@@ -7,13 +7,13 @@
 namespace kg::vendor {
 
 Names conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry) {
-  return names(conv2d_table(), dtype, geometry);
+  return names(conv2d_table, dtype, geometry);
 }
 
 void conv2d(std::string_view variant, const Conv2d& problem, Math math, Stream& stream) {
   const std::string what = join("conv2d", {name(problem.dtype)});
   conv2d::require_geometry(what, problem.geometry);
-  const auto& entry = find(conv2d_table(), variant, what, problem.dtype, problem.geometry);
+  const auto& entry = find(conv2d_table, variant, what, problem.dtype, problem.geometry);
   if (problem.geometry.batch == 0) return;
   require_pointers(what, {{"x", problem.x}, {"weights", problem.weights}, {"y", problem.y}});
   entry.run(problem, math, stream);

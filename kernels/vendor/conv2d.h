@@ -20,6 +20,6 @@ Names conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry);
 void conv2d(std::string_view variant, const Conv2d& problem, Math math, Stream& stream);
 
 using Conv2dVariant = VariantOf<conv2d_variants, conv2d>;
-std::span<const Conv2dVariant> conv2d_table();
+extern const Table<Conv2dVariant> conv2d_table;
 
 } // namespace kg::vendor

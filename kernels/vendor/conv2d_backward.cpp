@@ -9,7 +9,7 @@ namespace kg::vendor {
 using conv2d_backward::Gradient;
 
 Names conv2d_backward_variants(Gradient gradient, Dtype dtype, const conv2d::Geometry& geometry) {
-  return names(conv2d_backward_table(), gradient, dtype, geometry);
+  return names(conv2d_backward_table, gradient, dtype, geometry);
 }
 
 void conv2d_backward(std::string_view variant, const Conv2dBackward& problem, Math math,
@@ -18,7 +18,7 @@ void conv2d_backward(std::string_view variant, const Conv2dBackward& problem, Ma
   const std::string what = join("conv2d_backward", {name(problem.dtype)});
   conv2d::require_geometry(what, problem.geometry);
   const auto& entry =
-      find(conv2d_backward_table(), variant, what, gradient, problem.dtype, problem.geometry);
+      find(conv2d_backward_table, variant, what, gradient, problem.dtype, problem.geometry);
   if (problem.geometry.batch == 0) return;
   require_pointers(what, {{"dy", problem.dy}, {"result", problem.result}});
   if (gradient == Gradient::input) require_pointers(what, {{"weights", problem.weights}});

@@ -25,6 +25,6 @@ void conv2d_backward(std::string_view variant, const Conv2dBackward& problem, Ma
                      Stream& stream);
 
 using Conv2dBackwardVariant = VariantOf<conv2d_backward_variants, conv2d_backward>;
-std::span<const Conv2dBackwardVariant> conv2d_backward_table();
+extern const Table<Conv2dBackwardVariant> conv2d_backward_table;
 
 } // namespace kg::vendor

@@ -12,6 +12,6 @@ void copy(std::string_view variant, Dtype dtype, const void* x, std::int64_t row
           std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream);
 
 using CopyVariant = VariantOf<copy_variants, copy>;
-std::span<const CopyVariant> copy_table();
+extern const Table<CopyVariant> copy_table;
 
 } // namespace kg::vendor

@@ -14,7 +14,7 @@ namespace kg::vendor {
 
 // The names in `table`, in its order, of the variants that support the problem.
 template <class Variant, class... Problem>
-Names names(std::span<const Variant> table, const Problem&... problem) {
+Names names(const Table<Variant>& table, const Problem&... problem) {
   Names result;
   for (const Variant& each : table)
     if (each.supports(problem...)) result.push_back(each.name);
@@ -31,7 +31,7 @@ inline bool contains(const Names& names, std::string_view name) {
 // The one called `variant`; an Error that names `what` and lists those there are if it does not
 // support the problem.
 template <class Variant, class... Problem>
-const Variant& find(std::span<const Variant> table, std::string_view variant, std::string_view what,
+const Variant& find(const Table<Variant>& table, std::string_view variant, std::string_view what,
                     const Problem&... problem) {
   for (const Variant& each : table)
     if (each.name == variant && each.supports(problem...)) return each;

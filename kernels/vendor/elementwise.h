@@ -12,6 +12,6 @@ void elementwise(std::string_view variant, elementwise::Op op, Dtype dtype, cons
                  const void* b, void* out, std::int64_t n, Stream& stream);
 
 using ElementwiseVariant = VariantOf<elementwise_variants, elementwise>;
-std::span<const ElementwiseVariant> elementwise_table();
+extern const Table<ElementwiseVariant> elementwise_table;
 
 } // namespace kg::vendor

@@ -7,14 +7,14 @@
 namespace kg::vendor {
 
 Names gated_activation_variants(activation::Function function, Dtype dtype) {
-  return names(gated_activation_table(), function, dtype);
+  return names(gated_activation_table, function, dtype);
 }
 
 void gated_activation(std::string_view variant, activation::Function function, Dtype dtype,
                       const void* x, void* y, std::int64_t rows, std::int64_t cols,
                       Stream& stream) {
   const std::string what = join("gated_activation", {name(function), name(dtype)});
-  const auto& entry = find(gated_activation_table(), variant, what, function, dtype);
+  const auto& entry = find(gated_activation_table, variant, what, function, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});

@@ -15,6 +15,6 @@ void gated_activation(std::string_view variant, activation::Function function, D
                       const void* x, void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
 
 using GatedActivationVariant = VariantOf<gated_activation_variants, gated_activation>;
-std::span<const GatedActivationVariant> gated_activation_table();
+extern const Table<GatedActivationVariant> gated_activation_table;
 
 } // namespace kg::vendor

@@ -7,14 +7,14 @@
 namespace kg::vendor {
 
 Names gated_activation_backward_variants(activation::Function function, Dtype dtype) {
-  return names(gated_activation_backward_table(), function, dtype);
+  return names(gated_activation_backward_table, function, dtype);
 }
 
 void gated_activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                                const void* x, const void* dy, void* dx, std::int64_t rows,
                                std::int64_t cols, Stream& stream) {
   const std::string what = join("gated_activation_backward", {name(function), name(dtype)});
-  const auto& entry = find(gated_activation_backward_table(), variant, what, function, dtype);
+  const auto& entry = find(gated_activation_backward_table, variant, what, function, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", x}, {"dy", dy}, {"dx", dx}});

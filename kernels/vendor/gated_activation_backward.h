@@ -18,6 +18,6 @@ void gated_activation_backward(std::string_view variant, activation::Function fu
 
 using GatedActivationBackwardVariant =
     VariantOf<gated_activation_backward_variants, gated_activation_backward>;
-std::span<const GatedActivationBackwardVariant> gated_activation_backward_table();
+extern const Table<GatedActivationBackwardVariant> gated_activation_backward_table;
 
 } // namespace kg::vendor

@@ -21,6 +21,6 @@ void gather(std::string_view variant, Dtype dtype, const void* table, const void
             std::size_t index_bytes, void* y, const GatherShape& shape, Stream& stream);
 
 using GatherVariant = VariantOf<gather_variants, gather>;
-std::span<const GatherVariant> gather_table();
+extern const Table<GatherVariant> gather_table;
 
 } // namespace kg::vendor

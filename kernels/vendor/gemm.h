@@ -75,6 +75,6 @@ Names gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 
 using GemmVariant = VariantOf<gemm_variants, gemm>;
-std::span<const GemmVariant> gemm_table();
+extern const Table<GemmVariant> gemm_table;
 
 } // namespace kg::vendor

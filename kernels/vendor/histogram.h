@@ -18,6 +18,6 @@ void histogram(std::string_view variant, const HistogramProblem& problem, const 
                std::int32_t* counts, Stream& stream);
 
 using HistogramVariant = VariantOf<histogram_variants, histogram>;
-std::span<const HistogramVariant> histogram_table();
+extern const Table<HistogramVariant> histogram_table;
 
 } // namespace kg::vendor

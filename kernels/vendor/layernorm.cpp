@@ -7,7 +7,7 @@
 namespace kg::vendor {
 
 Names layernorm_variants(Dtype dtype, Statistics statistics) {
-  return names(layernorm_table(), dtype, statistics);
+  return names(layernorm_table, dtype, statistics);
 }
 
 void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& problem,
@@ -15,7 +15,7 @@ void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& pr
   const std::string what = join("layernorm", {name(dtype)});
   const bool stored = problem.mean != nullptr || problem.rstd != nullptr;
   const auto& entry =
-      find(layernorm_table(), variant, what, dtype, stored ? Statistics::stored : Statistics::none);
+      find(layernorm_table, variant, what, dtype, stored ? Statistics::stored : Statistics::none);
   require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
   if (problem.rows == 0 || problem.cols == 0) return;
   require_pointers(

@@ -27,6 +27,6 @@ void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& pr
                Stream& stream);
 
 using LayernormVariant = VariantOf<layernorm_variants, layernorm>;
-std::span<const LayernormVariant> layernorm_table();
+extern const Table<LayernormVariant> layernorm_table;
 
 } // namespace kg::vendor

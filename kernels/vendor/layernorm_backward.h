@@ -36,6 +36,6 @@ struct LayernormBackwardVariant {
   Dtype (*sums)(Dtype dtype);
   void (*run)(Dtype dtype, const LayernormBackwardProblem& problem, Stream& stream);
 };
-std::span<const LayernormBackwardVariant> layernorm_backward_table();
+extern const Table<LayernormBackwardVariant> layernorm_backward_table;
 
 } // namespace kg::vendor

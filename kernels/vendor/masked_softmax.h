@@ -25,6 +25,6 @@ void masked_softmax(std::string_view variant, const MaskedSoftmaxProblem& proble
                     const void* addend, void* y, Stream& stream);
 
 using MaskedSoftmaxVariant = VariantOf<masked_softmax_variants, masked_softmax>;
-std::span<const MaskedSoftmaxVariant> masked_softmax_table();
+extern const Table<MaskedSoftmaxVariant> masked_softmax_table;
 
 } // namespace kg::vendor

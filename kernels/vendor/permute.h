@@ -23,6 +23,6 @@ struct PermuteVariant {
   void (*run)(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y,
               Stream& stream);
 };
-std::span<const PermuteVariant> permute_table();
+extern const Table<PermuteVariant> permute_table;
 
 } // namespace kg::vendor

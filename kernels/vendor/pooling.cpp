@@ -7,14 +7,14 @@
 namespace kg::vendor {
 
 Names pooling_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
-  return names(pooling_table(), kind, dtype, problem);
+  return names(pooling_table, kind, dtype, problem);
 }
 
 void pooling(std::string_view variant, pooling::Kind kind, Dtype dtype,
              const pooling::Problem& problem, const void* x, void* y, Stream& stream) {
   const std::string what = join("pooling", {pooling::name(kind), name(dtype)});
   pooling::require_problem(what, problem);
-  const auto& entry = find(pooling_table(), variant, what, kind, dtype, problem);
+  const auto& entry = find(pooling_table, variant, what, kind, dtype, problem);
   if (problem.planes() == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});
   entry.run(kind, dtype, problem, x, y, stream);

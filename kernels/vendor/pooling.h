@@ -12,6 +12,6 @@ void pooling(std::string_view variant, pooling::Kind kind, Dtype dtype,
              const pooling::Problem& problem, const void* x, void* y, Stream& stream);
 
 using PoolingVariant = VariantOf<pooling_variants, pooling>;
-std::span<const PoolingVariant> pooling_table();
+extern const Table<PoolingVariant> pooling_table;
 
 } // namespace kg::vendor

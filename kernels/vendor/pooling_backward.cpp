@@ -7,7 +7,7 @@
 namespace kg::vendor {
 
 Names pooling_backward_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
-  return names(pooling_backward_table(), kind, dtype, problem);
+  return names(pooling_backward_table, kind, dtype, problem);
 }
 
 void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
@@ -15,7 +15,7 @@ void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
                       Stream& stream) {
   const std::string what = join("pooling_backward", {pooling::name(kind), name(dtype)});
   pooling::require_problem(what, problem);
-  const auto& entry = find(pooling_backward_table(), variant, what, kind, dtype, problem);
+  const auto& entry = find(pooling_backward_table, variant, what, kind, dtype, problem);
   if (problem.planes() == 0) return;
   require_pointers(
       what, {{"x", gradient.x}, {"y", gradient.y}, {"dy", gradient.dy}, {"dx", gradient.dx}});

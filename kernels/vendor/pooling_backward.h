@@ -22,6 +22,6 @@ void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
                       Stream& stream);
 
 using PoolingBackwardVariant = VariantOf<pooling_backward_variants, pooling_backward>;
-std::span<const PoolingBackwardVariant> pooling_backward_table();
+extern const Table<PoolingBackwardVariant> pooling_backward_table;
 
 } // namespace kg::vendor

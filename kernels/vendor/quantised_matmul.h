@@ -25,6 +25,6 @@ void quantised_matmul(std::string_view variant, const QuantisedProduct& product,
                       Stream& stream);
 
 using QuantisedVariant = VariantOf<quantised_matmul_variants, quantised_matmul>;
-std::span<const QuantisedVariant> quantised_matmul_table();
+extern const Table<QuantisedVariant> quantised_matmul_table;
 
 } // namespace kg::vendor

@@ -10,14 +10,14 @@
 namespace kg::vendor {
 
 Names reduce_by_key_variants(const reduce_by_key::Problem& problem) {
-  return names(reduce_by_key_table(), problem);
+  return names(reduce_by_key_table, problem);
 }
 
 void reduce_by_key(std::string_view variant, const reduce_by_key::Problem& problem,
                    const reduce_by_key::Arrays& arrays, Stream& stream) {
   const std::string what = join("reduce_by_key", {name(problem.dtype)});
   require_extents(what, {{"n", problem.n}});
-  const auto& entry = find(reduce_by_key_table(), variant, what, problem);
+  const auto& entry = find(reduce_by_key_table, variant, what, problem);
   require_pointers(what, {{"count", arrays.count}});
   if (problem.n == 0) return fill_bytes(arrays.count, 0, sizeof *arrays.count, stream);
   require_pointers(what, {{"keys", arrays.keys},

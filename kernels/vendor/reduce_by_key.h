@@ -14,6 +14,6 @@ void reduce_by_key(std::string_view variant, const reduce_by_key::Problem& probl
                    const reduce_by_key::Arrays& arrays, Stream& stream);
 
 using ReduceByKeyVariant = VariantOf<reduce_by_key_variants, reduce_by_key>;
-std::span<const ReduceByKeyVariant> reduce_by_key_table();
+extern const Table<ReduceByKeyVariant> reduce_by_key_table;
 
 } // namespace kg::vendor

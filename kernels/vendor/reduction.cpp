@@ -11,7 +11,7 @@
 namespace kg::vendor {
 
 Names reduction_variants(const ReductionProblem& problem) {
-  return names(reduction_table(), problem);
+  return names(reduction_table, problem);
 }
 
 void reduction(std::string_view variant, const ReductionProblem& problem, const void* x, void* out,
@@ -19,7 +19,7 @@ void reduction(std::string_view variant, const ReductionProblem& problem, const 
   const std::string what = join("reduction", {name(problem.op), name(problem.dtype)});
   require_extents(what,
                   {{"outer", problem.outer}, {"axis", problem.axis}, {"inner", problem.inner}});
-  const auto& entry = find(reduction_table(), variant, what, problem);
+  const auto& entry = find(reduction_table, variant, what, problem);
   if (problem.results() == 0) return;
   require_pointers(what, {{"out", out}});
   const std::size_t bytes = static_cast<std::size_t>(problem.results()) * size_of(problem.dtype);

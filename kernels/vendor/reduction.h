@@ -23,6 +23,6 @@ void reduction(std::string_view variant, const ReductionProblem& problem, const 
                Stream& stream);
 
 using ReductionVariant = VariantOf<reduction_variants, reduction>;
-std::span<const ReductionVariant> reduction_table();
+extern const Table<ReductionVariant> reduction_table;
 
 } // namespace kg::vendor

@@ -23,6 +23,6 @@ void residual_rmsnorm(std::string_view variant, Dtype dtype, const ResidualRmsno
                       Stream& stream);
 
 using ResidualRmsnormVariant = VariantOf<residual_rmsnorm_variants, residual_rmsnorm>;
-std::span<const ResidualRmsnormVariant> residual_rmsnorm_table();
+extern const Table<ResidualRmsnormVariant> residual_rmsnorm_table;
 
 } // namespace kg::vendor

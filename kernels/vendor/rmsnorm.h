@@ -22,6 +22,6 @@ Names rmsnorm_variants(Dtype dtype);
 void rmsnorm(std::string_view variant, Dtype dtype, const RmsnormProblem& problem, Stream& stream);
 
 using RmsnormVariant = VariantOf<rmsnorm_variants, rmsnorm>;
-std::span<const RmsnormVariant> rmsnorm_table();
+extern const Table<RmsnormVariant> rmsnorm_table;
 
 } // namespace kg::vendor

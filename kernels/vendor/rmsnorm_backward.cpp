@@ -6,12 +6,12 @@
 
 namespace kg::vendor {
 
-Names rmsnorm_backward_variants(Dtype dtype) { return names(rmsnorm_backward_table(), dtype); }
+Names rmsnorm_backward_variants(Dtype dtype) { return names(rmsnorm_backward_table, dtype); }
 
 void rmsnorm_backward(std::string_view variant, Dtype dtype, const RmsnormBackwardProblem& problem,
                       Stream& stream) {
   const std::string what = join("rmsnorm_backward", {name(dtype)});
-  const auto& entry = find(rmsnorm_backward_table(), variant, what, dtype);
+  const auto& entry = find(rmsnorm_backward_table, variant, what, dtype);
   require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
   if (problem.rows == 0 || problem.cols == 0) return;
   require_pointers(what, {{"dy", problem.dy},

@@ -24,6 +24,6 @@ void rmsnorm_backward(std::string_view variant, Dtype dtype, const RmsnormBackwa
                       Stream& stream);
 
 using RmsnormBackwardVariant = VariantOf<rmsnorm_backward_variants, rmsnorm_backward>;
-std::span<const RmsnormBackwardVariant> rmsnorm_backward_table();
+extern const Table<RmsnormBackwardVariant> rmsnorm_backward_table;
 
 } // namespace kg::vendor

@@ -21,6 +21,6 @@ void scan(std::string_view variant, const ScanProblem& problem, const void* x,
           const std::int8_t* heads, void* y, Stream& stream);
 
 using ScanVariant = VariantOf<scan_variants, scan>;
-std::span<const ScanVariant> scan_table();
+extern const Table<ScanVariant> scan_table;
 
 } // namespace kg::vendor

@@ -18,6 +18,6 @@ void select(std::string_view variant, const SelectProblem& problem, const void* 
             const std::int8_t* flags, void* y, std::int32_t* count, Stream& stream);
 
 using SelectVariant = VariantOf<select_variants, select>;
-std::span<const SelectVariant> select_table();
+extern const Table<SelectVariant> select_table;
 
 } // namespace kg::vendor

@@ -7,13 +7,13 @@
 namespace kg::vendor {
 
 Names softmax_variants(softmax::Kind kind, Dtype dtype) {
-  return names(softmax_table(), kind, dtype);
+  return names(softmax_table, kind, dtype);
 }
 
 void softmax(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* x, void* y,
              std::int64_t rows, std::int64_t cols, Stream& stream) {
   const std::string what = join(name(kind), {name(dtype)});
-  const auto& entry = find(softmax_table(), variant, what, kind, dtype);
+  const auto& entry = find(softmax_table, variant, what, kind, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});

@@ -12,6 +12,6 @@ void softmax(std::string_view variant, softmax::Kind kind, Dtype dtype, const vo
              std::int64_t rows, std::int64_t cols, Stream& stream); // packed rows
 
 using SoftmaxVariant = VariantOf<softmax_variants, softmax>;
-std::span<const SoftmaxVariant> softmax_table();
+extern const Table<SoftmaxVariant> softmax_table;
 
 } // namespace kg::vendor

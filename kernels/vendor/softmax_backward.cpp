@@ -7,14 +7,14 @@
 namespace kg::vendor {
 
 Names softmax_backward_variants(softmax::Kind kind, Dtype dtype) {
-  return names(softmax_backward_table(), kind, dtype);
+  return names(softmax_backward_table, kind, dtype);
 }
 
 void softmax_backward(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* y,
                       const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
                       Stream& stream) {
   const std::string what = join("softmax_backward", {name(kind), name(dtype)});
-  const auto& entry = find(softmax_backward_table(), variant, what, kind, dtype);
+  const auto& entry = find(softmax_backward_table, variant, what, kind, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"y", y}, {"dy", dy}, {"dx", dx}});

@@ -14,6 +14,6 @@ void softmax_backward(std::string_view variant, softmax::Kind kind, Dtype dtype,
                       Stream& stream);
 
 using SoftmaxBackwardVariant = VariantOf<softmax_backward_variants, softmax_backward>;
-std::span<const SoftmaxBackwardVariant> softmax_backward_table();
+extern const Table<SoftmaxBackwardVariant> softmax_backward_table;
 
 } // namespace kg::vendor

@@ -14,6 +14,6 @@ void softmax_sum(std::string_view variant, const float* x, const float* alpha, f
                  std::int64_t terms, std::int64_t n, Stream& stream);
 
 using SoftmaxSumVariant = VariantOf<softmax_sum_variants, softmax_sum>;
-std::span<const SoftmaxSumVariant> softmax_sum_table();
+extern const Table<SoftmaxSumVariant> softmax_sum_table;
 
 } // namespace kg::vendor

@@ -25,6 +25,6 @@ void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& ten
                           std::int64_t terms, std::int64_t n, Stream& stream);
 
 using SoftmaxSumBackwardVariant = VariantOf<softmax_sum_backward_variants, softmax_sum_backward>;
-std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table();
+extern const Table<SoftmaxSumBackwardVariant> softmax_sum_backward_table;
 
 } // namespace kg::vendor

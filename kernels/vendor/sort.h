@@ -18,6 +18,6 @@ void sort(std::string_view variant, const SortProblem& problem, const void* keys
           const std::int32_t* values, std::int32_t* sorted_values, Stream& stream);
 
 using SortVariant = VariantOf<sort_variants, sort>;
-std::span<const SortVariant> sort_table();
+extern const Table<SortVariant> sort_table;
 
 } // namespace kg::vendor

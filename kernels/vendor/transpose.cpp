@@ -6,12 +6,12 @@
 
 namespace kg::vendor {
 
-Names transpose_variants(Dtype dtype) { return names(transpose_table(), dtype); }
+Names transpose_variants(Dtype dtype) { return names(transpose_table, dtype); }
 
 void transpose(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
                std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream) {
   const std::string what = join("transpose", {name(dtype)});
-  const auto& entry = find(transpose_table(), variant, what, dtype);
+  const auto& entry = find(transpose_table, variant, what, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   require_leading(what, "ldx", ldx, cols);
   require_leading(what, "ldy", ldy, rows);

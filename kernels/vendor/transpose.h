@@ -11,6 +11,6 @@ void transpose(std::string_view variant, Dtype dtype, const void* x, std::int64_
                std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream);
 
 using TransposeVariant = VariantOf<transpose_variants, transpose>;
-std::span<const TransposeVariant> transpose_table();
+extern const Table<TransposeVariant> transpose_table;
 
 } // namespace kg::vendor

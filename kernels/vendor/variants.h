@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,11 @@ struct VariantOfTypes<Names (*)(Problem...), void (*)(std::string_view, Argument
 // has checked it (dispatch.h).
 template <auto variants, auto call>
 using VariantOf = VariantOfTypes<decltype(variants), decltype(call)>;
+
+// What a backend brings of an operation, in the order in which names are listed; not for use before
+// main.
+template <class Variant>
+using Table = std::initializer_list<Variant>;
 
 // For a library that takes every problem.
 template <class... Problem>

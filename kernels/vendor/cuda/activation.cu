@@ -56,12 +56,9 @@ void activation(activation::Function function, Dtype dtype, const void* x, void*
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const ActivationVariant> activation_table() {
-  static constexpr ActivationVariant kTable[] = {
-      {"thrust", thrust_cuda::activation_supported, thrust_cuda::activation},
-      {"cudnn", cudnn::activation_supported, cudnn::activation},
-  };
-  return kTable;
-}
+const Table<ActivationVariant> activation_table = {
+    {"thrust", thrust_cuda::activation_supported, thrust_cuda::activation},
+    {"cudnn", cudnn::activation_supported, cudnn::activation},
+};
 
 } // namespace kg::vendor

@@ -58,12 +58,9 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const ActivationBackwardVariant> activation_backward_table() {
-  static constexpr ActivationBackwardVariant kTable[] = {
-      {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward},
-      {"cudnn", cudnn::backward_supported, cudnn::backward},
-  };
-  return kTable;
-}
+const Table<ActivationBackwardVariant> activation_backward_table = {
+    {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward},
+    {"cudnn", cudnn::backward_supported, cudnn::backward},
+};
 
 } // namespace kg::vendor

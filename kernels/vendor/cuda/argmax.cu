@@ -43,10 +43,7 @@ void argmax(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stre
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const ArgmaxVariant> argmax_table() {
-  static constexpr ArgmaxVariant kTable[] = {
-      {"thrust", thrust_cuda::argmax_supported, thrust_cuda::argmax}};
-  return kTable;
-}
+const Table<ArgmaxVariant> argmax_table = {
+    {"thrust", thrust_cuda::argmax_supported, thrust_cuda::argmax}};
 
 } // namespace kg::vendor

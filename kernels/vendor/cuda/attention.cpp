@@ -71,12 +71,9 @@ bool is_of_16_bits(Dtype dtype) { return dtype == Dtype::f16 || dtype == Dtype::
 
 } // namespace
 
-std::span<const AttentionVariant> attention_table() {
-  static constexpr AttentionVariant kTable[] = {
-      {"cublas", "cublas", "cudnn"},
-      {"cudnn", "", "", is_of_16_bits, attention_in_one_call},
-  };
-  return kTable;
-}
+const Table<AttentionVariant> attention_table = {
+    {"cublas", "cublas", "cudnn"},
+    {"cudnn", "", "", is_of_16_bits, attention_in_one_call},
+};
 
 } // namespace kg::vendor

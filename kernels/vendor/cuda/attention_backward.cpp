@@ -4,9 +4,6 @@
 
 namespace kg::vendor {
 
-std::span<const AttentionBackwardVariant> attention_backward_table() {
-  static constexpr AttentionBackwardVariant kTable[] = {{"cublas", "cublas", "cudnn"}};
-  return kTable;
-}
+const Table<AttentionBackwardVariant> attention_backward_table = {{"cublas", "cublas", "cudnn"}};
 
 } // namespace kg::vendor

@@ -50,12 +50,9 @@ void axpy(Dtype dtype, float alpha, const void* x, const void* y, void* out, std
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const AxpyVariant> axpy_table() {
-  static constexpr AxpyVariant kTable[] = {
-      {"thrust", thrust_cuda::is_float, thrust_cuda::axpy},
-      {"cublas", cublas::axpy_supported, cublas::axpy},
-  };
-  return kTable;
-}
+const Table<AxpyVariant> axpy_table = {
+    {"thrust", thrust_cuda::is_float, thrust_cuda::axpy},
+    {"cublas", cublas::axpy_supported, cublas::axpy},
+};
 
 } // namespace kg::vendor

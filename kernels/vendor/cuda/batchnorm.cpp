@@ -29,15 +29,12 @@ void batchnorm_inference(Dtype dtype, const BatchnormProblem& p, Stream& stream)
 } // namespace
 } // namespace cudnn
 
-std::span<const BatchnormVariant> batchnorm_table() {
-  static constexpr BatchnormVariant kTable[] = {
-      {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL>,
-       cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL>},
-      {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
-       cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>,
-       cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
-  };
-  return kTable;
-}
+const Table<BatchnormVariant> batchnorm_table = {
+    {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL>,
+     cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL>},
+    {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
+     cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>,
+     cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
+};
 
 } // namespace kg::vendor

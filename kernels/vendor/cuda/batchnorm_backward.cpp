@@ -21,13 +21,10 @@ void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream& 
 } // namespace
 } // namespace cudnn
 
-std::span<const BatchnormBackwardVariant> batchnorm_backward_table() {
-  static constexpr BatchnormBackwardVariant kTable[] = {
-      {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL>},
-      {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
-       cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
-  };
-  return kTable;
-}
+const Table<BatchnormBackwardVariant> batchnorm_backward_table = {
+    {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL>},
+    {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
+     cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
+};
 
 } // namespace kg::vendor

@@ -18,10 +18,7 @@ void cudnn_thrust(bias_gelu::Form form, Dtype dtype, const void* x, const void* 
 
 } // namespace
 
-std::span<const BiasGeluVariant> bias_gelu_table() {
-  static constexpr BiasGeluVariant kTable[] = {
-      {"cudnn_thrust", cudnn_thrust_supported, cudnn_thrust}};
-  return kTable;
-}
+const Table<BiasGeluVariant> bias_gelu_table = {
+    {"cudnn_thrust", cudnn_thrust_supported, cudnn_thrust}};
 
 } // namespace kg::vendor

@@ -25,12 +25,9 @@ void run(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std:
 
 } // namespace
 
-std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table() {
-  static constexpr BiasGeluBackwardVariant kTable[] = {
-      {"cudnn_thrust", supported<kCudnnThrust>, run<kCudnnThrust>},
-      {"cudnn_thrust_cublas", supported<kCudnnThrustCublas>, run<kCudnnThrustCublas>},
-  };
-  return kTable;
-}
+const Table<BiasGeluBackwardVariant> bias_gelu_backward_table = {
+    {"cudnn_thrust", supported<kCudnnThrust>, run<kCudnnThrust>},
+    {"cudnn_thrust_cublas", supported<kCudnnThrustCublas>, run<kCudnnThrustCublas>},
+};
 
 } // namespace kg::vendor

@@ -92,12 +92,9 @@ void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, c
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const BroadcastVariant> broadcast_table() {
-  static constexpr BroadcastVariant kTable[] = {
-      {"thrust", thrust_cuda::broadcast_supported, thrust_cuda::broadcast},
-      {"cudnn", cudnn::broadcast_supported, cudnn::broadcast},
-  };
-  return kTable;
-}
+const Table<BroadcastVariant> broadcast_table = {
+    {"thrust", thrust_cuda::broadcast_supported, thrust_cuda::broadcast},
+    {"cudnn", cudnn::broadcast_supported, cudnn::broadcast},
+};
 
 } // namespace kg::vendor

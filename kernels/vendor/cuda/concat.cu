@@ -4,9 +4,6 @@
 
 namespace kg::vendor {
 
-std::span<const ConcatVariant> concat_table() {
-  static constexpr ConcatVariant kTable[] = {{"memcpy", nullptr}, {"thrust", nullptr}};
-  return kTable;
-}
+const Table<ConcatVariant> concat_table = {{"memcpy", nullptr}, {"thrust", nullptr}};
 
 } // namespace kg::vendor

@@ -74,10 +74,6 @@ void conv2d(const Conv2d& problem, Math math, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-std::span<const Conv2dVariant> conv2d_table() {
-  static constexpr Conv2dVariant kTable[] = {
-      {"cudnn", cudnn::convolution_supported, cudnn::conv2d}};
-  return kTable;
-}
+const Table<Conv2dVariant> conv2d_table = {{"cudnn", cudnn::convolution_supported, cudnn::conv2d}};
 
 } // namespace kg::vendor

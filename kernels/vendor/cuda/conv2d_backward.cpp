@@ -110,10 +110,7 @@ void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-std::span<const Conv2dBackwardVariant> conv2d_backward_table() {
-  static constexpr Conv2dBackwardVariant kTable[] = {
-      {"cudnn", cudnn::conv2d_backward_supported, cudnn::conv2d_backward}};
-  return kTable;
-}
+const Table<Conv2dBackwardVariant> conv2d_backward_table = {
+    {"cudnn", cudnn::conv2d_backward_supported, cudnn::conv2d_backward}};
 
 } // namespace kg::vendor

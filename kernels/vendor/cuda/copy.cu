@@ -101,13 +101,10 @@ void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std:
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const CopyVariant> copy_table() {
-  static constexpr CopyVariant kTable[] = {
-      {"memcpy", always, cuda_runtime::copy},
-      {"cublas", cublas::copy_supported, cublas::copy},
-      {"thrust", always, thrust_cuda::copy},
-  };
-  return kTable;
-}
+const Table<CopyVariant> copy_table = {
+    {"memcpy", always, cuda_runtime::copy},
+    {"cublas", cublas::copy_supported, cublas::copy},
+    {"thrust", always, thrust_cuda::copy},
+};
 
 } // namespace kg::vendor

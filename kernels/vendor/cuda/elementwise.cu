@@ -69,12 +69,9 @@ void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, 
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const ElementwiseVariant> elementwise_table() {
-  static constexpr ElementwiseVariant kTable[] = {
-      {"thrust", thrust_cuda::elementwise_supported, thrust_cuda::elementwise},
-      {"cudnn", cudnn::elementwise_supported, cudnn::elementwise},
-  };
-  return kTable;
-}
+const Table<ElementwiseVariant> elementwise_table = {
+    {"thrust", thrust_cuda::elementwise_supported, thrust_cuda::elementwise},
+    {"cudnn", cudnn::elementwise_supported, cudnn::elementwise},
+};
 
 } // namespace kg::vendor

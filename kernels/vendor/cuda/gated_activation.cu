@@ -59,10 +59,7 @@ void gated_activation(activation::Function function, Dtype dtype, const void* x,
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const GatedActivationVariant> gated_activation_table() {
-  static constexpr GatedActivationVariant kTable[] = {
-      {"thrust", thrust_cuda::gated_activation_supported, thrust_cuda::gated_activation}};
-  return kTable;
-}
+const Table<GatedActivationVariant> gated_activation_table = {
+    {"thrust", thrust_cuda::gated_activation_supported, thrust_cuda::gated_activation}};
 
 } // namespace kg::vendor

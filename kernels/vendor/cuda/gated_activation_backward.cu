@@ -67,10 +67,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() {
-  static constexpr GatedActivationBackwardVariant kTable[] = {
-      {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward}};
-  return kTable;
-}
+const Table<GatedActivationBackwardVariant> gated_activation_backward_table = {
+    {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward}};
 
 } // namespace kg::vendor

@@ -48,9 +48,6 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const GatherVariant> gather_table() {
-  static constexpr GatherVariant kTable[] = {{"thrust", always, thrust_cuda::gather}};
-  return kTable;
-}
+const Table<GatherVariant> gather_table = {{"thrust", always, thrust_cuda::gather}};
 
 } // namespace kg::vendor

@@ -150,12 +150,9 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
 } // namespace
 } // namespace cublaslt
 
-std::span<const GemmVariant> gemm_table() {
-  static constexpr GemmVariant kTable[] = {
-      {"cublas", cublas::gemm_supported, cublas::gemm},
-      {"cublaslt", cublaslt::gemm_supported, cublaslt::gemm},
-  };
-  return kTable;
-}
+const Table<GemmVariant> gemm_table = {
+    {"cublas", cublas::gemm_supported, cublas::gemm},
+    {"cublaslt", cublaslt::gemm_supported, cublaslt::gemm},
+};
 
 } // namespace kg::vendor

@@ -47,10 +47,7 @@ void histogram(const HistogramProblem& problem, const void* x, std::int32_t* cou
 } // namespace
 } // namespace cub_device
 
-std::span<const HistogramVariant> histogram_table() {
-  static constexpr HistogramVariant kTable[] = {
-      {"cub", cub_device::histogram_supported, cub_device::histogram}};
-  return kTable;
-}
+const Table<HistogramVariant> histogram_table = {
+    {"cub", cub_device::histogram_supported, cub_device::histogram}};
 
 } // namespace kg::vendor

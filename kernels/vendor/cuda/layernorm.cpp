@@ -18,10 +18,7 @@ void layernorm(Dtype dtype, const LayernormProblem& p, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-std::span<const LayernormVariant> layernorm_table() {
-  static constexpr LayernormVariant kTable[] = {
-      {"cudnn", cudnn::layernorm_supported, cudnn::layernorm}};
-  return kTable;
-}
+const Table<LayernormVariant> layernorm_table = {
+    {"cudnn", cudnn::layernorm_supported, cudnn::layernorm}};
 
 } // namespace kg::vendor

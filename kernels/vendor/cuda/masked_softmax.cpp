@@ -23,10 +23,7 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
 } // namespace
 } // namespace cudnn
 
-std::span<const MaskedSoftmaxVariant> masked_softmax_table() {
-  static constexpr MaskedSoftmaxVariant kTable[] = {
-      {"cudnn", cudnn::masked_softmax_supported, cudnn::masked_softmax}};
-  return kTable;
-}
+const Table<MaskedSoftmaxVariant> masked_softmax_table = {
+    {"cudnn", cudnn::masked_softmax_supported, cudnn::masked_softmax}};
 
 } // namespace kg::vendor

@@ -87,12 +87,9 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const PermuteVariant> permute_table() {
-  static constexpr PermuteVariant kTable[] = {
-      {"cudnn", cudnn::permute_supported, cudnn::permute},
-      {"thrust", always, thrust_cuda::permute},
-  };
-  return kTable;
-}
+const Table<PermuteVariant> permute_table = {
+    {"cudnn", cudnn::permute_supported, cudnn::permute},
+    {"thrust", always, thrust_cuda::permute},
+};
 
 } // namespace kg::vendor

@@ -22,9 +22,6 @@ void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, c
 } // namespace
 } // namespace cudnn
 
-std::span<const PoolingVariant> pooling_table() {
-  static constexpr PoolingVariant kTable[] = {{"cudnn", cudnn::pooling_supported, cudnn::pooling}};
-  return kTable;
-}
+const Table<PoolingVariant> pooling_table = {{"cudnn", cudnn::pooling_supported, cudnn::pooling}};
 
 } // namespace kg::vendor

@@ -23,10 +23,7 @@ void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& p
 } // namespace
 } // namespace cudnn
 
-std::span<const PoolingBackwardVariant> pooling_backward_table() {
-  static constexpr PoolingBackwardVariant kTable[] = {
-      {"cudnn", cudnn::pooling_backward_supported, cudnn::pooling_backward}};
-  return kTable;
-}
+const Table<PoolingBackwardVariant> pooling_backward_table = {
+    {"cudnn", cudnn::pooling_backward_supported, cudnn::pooling_backward}};
 
 } // namespace kg::vendor

@@ -83,10 +83,7 @@ void quantised_matmul(const QuantisedProduct& p, Math math, Stream& stream) {
 } // namespace
 } // namespace cublaslt
 
-std::span<const QuantisedVariant> quantised_matmul_table() {
-  static constexpr QuantisedVariant kTable[] = {
-      {"cublaslt", cublaslt::quantised_supported, cublaslt::quantised_matmul}};
-  return kTable;
-}
+const Table<QuantisedVariant> quantised_matmul_table = {
+    {"cublaslt", cublaslt::quantised_supported, cublaslt::quantised_matmul}};
 
 } // namespace kg::vendor

@@ -74,9 +74,6 @@ void reduce_by_key(const reduce_by_key::Problem& problem, const reduce_by_key::A
 } // namespace
 } // namespace cub_device
 
-std::span<const ReduceByKeyVariant> reduce_by_key_table() {
-  static constexpr ReduceByKeyVariant kTable[] = {{"cub", always, cub_device::reduce_by_key}};
-  return kTable;
-}
+const Table<ReduceByKeyVariant> reduce_by_key_table = {{"cub", always, cub_device::reduce_by_key}};
 
 } // namespace kg::vendor

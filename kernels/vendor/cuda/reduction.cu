@@ -210,14 +210,11 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
 } // namespace
 } // namespace cudnn
 
-std::span<const ReductionVariant> reduction_table() {
-  static constexpr ReductionVariant kTable[] = {
-      {"cub", cub_device::reduction_supported, cub_device::reduction},
-      {"thrust", thrust_cuda::reduction_supported, thrust_cuda::reduction},
-      {"cublas", cublas::reduction_supported, cublas::reduction},
-      {"cudnn", cudnn::reduction_supported, cudnn::reduction},
-  };
-  return kTable;
-}
+const Table<ReductionVariant> reduction_table = {
+    {"cub", cub_device::reduction_supported, cub_device::reduction},
+    {"thrust", thrust_cuda::reduction_supported, thrust_cuda::reduction},
+    {"cublas", cublas::reduction_supported, cublas::reduction},
+    {"cudnn", cudnn::reduction_supported, cudnn::reduction},
+};
 
 } // namespace kg::vendor

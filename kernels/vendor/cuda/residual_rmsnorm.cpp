@@ -20,10 +20,7 @@ void residual_rmsnorm(Dtype dtype, const ResidualRmsnormProblem& p, Stream& stre
 } // namespace
 } // namespace cudnn
 
-std::span<const ResidualRmsnormVariant> residual_rmsnorm_table() {
-  static constexpr ResidualRmsnormVariant kTable[] = {
-      {"cudnn", cudnn::norm_supported, cudnn::residual_rmsnorm}};
-  return kTable;
-}
+const Table<ResidualRmsnormVariant> residual_rmsnorm_table = {
+    {"cudnn", cudnn::norm_supported, cudnn::residual_rmsnorm}};
 
 } // namespace kg::vendor

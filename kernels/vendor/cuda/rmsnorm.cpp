@@ -16,9 +16,6 @@ void rmsnorm(Dtype dtype, const RmsnormProblem& p, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-std::span<const RmsnormVariant> rmsnorm_table() {
-  static constexpr RmsnormVariant kTable[] = {{"cudnn", cudnn::norm_supported, cudnn::rmsnorm}};
-  return kTable;
-}
+const Table<RmsnormVariant> rmsnorm_table = {{"cudnn", cudnn::norm_supported, cudnn::rmsnorm}};
 
 } // namespace kg::vendor

@@ -97,9 +97,6 @@ void scan(const ScanProblem& problem, const void* x, const std::int8_t* heads, v
 } // namespace
 } // namespace cub_device
 
-std::span<const ScanVariant> scan_table() {
-  static constexpr ScanVariant kTable[] = {{"cub", cub_device::scan_supported, cub_device::scan}};
-  return kTable;
-}
+const Table<ScanVariant> scan_table = {{"cub", cub_device::scan_supported, cub_device::scan}};
 
 } // namespace kg::vendor

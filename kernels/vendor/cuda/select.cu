@@ -30,9 +30,6 @@ void select(const SelectProblem& problem, const void* x, const std::int8_t* flag
 } // namespace
 } // namespace cub_device
 
-std::span<const SelectVariant> select_table() {
-  static constexpr SelectVariant kTable[] = {{"cub", always, cub_device::select}};
-  return kTable;
-}
+const Table<SelectVariant> select_table = {{"cub", always, cub_device::select}};
 
 } // namespace kg::vendor

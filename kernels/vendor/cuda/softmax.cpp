@@ -24,9 +24,6 @@ void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64
 } // namespace
 } // namespace cudnn
 
-std::span<const SoftmaxVariant> softmax_table() {
-  static constexpr SoftmaxVariant kTable[] = {{"cudnn", cudnn::softmax_supported, cudnn::softmax}};
-  return kTable;
-}
+const Table<SoftmaxVariant> softmax_table = {{"cudnn", cudnn::softmax_supported, cudnn::softmax}};
 
 } // namespace kg::vendor

@@ -23,10 +23,7 @@ void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void
 } // namespace
 } // namespace cudnn
 
-std::span<const SoftmaxBackwardVariant> softmax_backward_table() {
-  static constexpr SoftmaxBackwardVariant kTable[] = {
-      {"cudnn", cudnn::softmax_backward_supported, cudnn::softmax_backward}};
-  return kTable;
-}
+const Table<SoftmaxBackwardVariant> softmax_backward_table = {
+    {"cudnn", cudnn::softmax_backward_supported, cudnn::softmax_backward}};
 
 } // namespace kg::vendor

@@ -15,9 +15,6 @@ void cudnn_cublas(const float* x, const float* alpha, float* y, std::int64_t ter
 
 } // namespace
 
-std::span<const SoftmaxSumVariant> softmax_sum_table() {
-  static constexpr SoftmaxSumVariant kTable[] = {{"cudnn_cublas", always, cudnn_cublas}};
-  return kTable;
-}
+const Table<SoftmaxSumVariant> softmax_sum_table = {{"cudnn_cublas", always, cudnn_cublas}};
 
 } // namespace kg::vendor

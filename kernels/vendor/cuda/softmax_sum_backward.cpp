@@ -26,9 +26,7 @@ void cudnn_cublas(const SoftmaxSumTensors& tensors, std::int64_t terms, std::int
 
 } // namespace
 
-std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table() {
-  static constexpr SoftmaxSumBackwardVariant kTable[] = {{"cudnn_cublas", always, cudnn_cublas}};
-  return kTable;
-}
+const Table<SoftmaxSumBackwardVariant> softmax_sum_backward_table = {
+    {"cudnn_cublas", always, cudnn_cublas}};
 
 } // namespace kg::vendor

@@ -42,9 +42,6 @@ void sort(const SortProblem& problem, const void* keys, void* sorted_keys,
 } // namespace
 } // namespace cub_device
 
-std::span<const SortVariant> sort_table() {
-  static constexpr SortVariant kTable[] = {{"cub", cub_device::sort_supported, cub_device::sort}};
-  return kTable;
-}
+const Table<SortVariant> sort_table = {{"cub", cub_device::sort_supported, cub_device::sort}};
 
 } // namespace kg::vendor

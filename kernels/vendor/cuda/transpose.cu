@@ -73,12 +73,9 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
 } // namespace
 } // namespace thrust_cuda
 
-std::span<const TransposeVariant> transpose_table() {
-  static constexpr TransposeVariant kTable[] = {
-      {"cublas", cublas::transpose_supported, cublas::transpose},
-      {"thrust", always, thrust_cuda::transpose},
-  };
-  return kTable;
-}
+const Table<TransposeVariant> transpose_table = {
+    {"cublas", cublas::transpose_supported, cublas::transpose},
+    {"thrust", always, thrust_cuda::transpose},
+};
 
 } // namespace kg::vendor

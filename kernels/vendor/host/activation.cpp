@@ -29,10 +29,7 @@ void activation(activation::Function function, Dtype dtype, const void* x, void*
 } // namespace
 } // namespace onednn
 
-std::span<const ActivationVariant> activation_table() {
-  static constexpr ActivationVariant kTable[] = {
-      {"onednn", onednn::activation_supported, onednn::activation}};
-  return kTable;
-}
+const Table<ActivationVariant> activation_table = {
+    {"onednn", onednn::activation_supported, onednn::activation}};
 
 } // namespace kg::vendor

@@ -28,10 +28,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace onednn
 
-std::span<const ActivationBackwardVariant> activation_backward_table() {
-  static constexpr ActivationBackwardVariant kTable[] = {
-      {"onednn", onednn::backward_supported, onednn::backward}};
-  return kTable;
-}
+const Table<ActivationBackwardVariant> activation_backward_table = {
+    {"onednn", onednn::backward_supported, onednn::backward}};
 
 } // namespace kg::vendor

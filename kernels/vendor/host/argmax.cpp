@@ -39,10 +39,7 @@ void argmax(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stre
 } // namespace
 } // namespace thrust_host
 
-std::span<const ArgmaxVariant> argmax_table() {
-  static constexpr ArgmaxVariant kTable[] = {
-      {"thrust", thrust_host::argmax_supported, thrust_host::argmax}};
-  return kTable;
-}
+const Table<ArgmaxVariant> argmax_table = {
+    {"thrust", thrust_host::argmax_supported, thrust_host::argmax}};
 
 } // namespace kg::vendor

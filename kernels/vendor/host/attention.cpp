@@ -4,12 +4,9 @@
 
 namespace kg::vendor {
 
-std::span<const AttentionVariant> attention_table() {
-  static constexpr AttentionVariant kTable[] = {
-      {"openblas", "openblas", "onednn"},
-      {"onednn", "onednn", "onednn"},
-  };
-  return kTable;
-}
+const Table<AttentionVariant> attention_table = {
+    {"openblas", "openblas", "onednn"},
+    {"onednn", "onednn", "onednn"},
+};
 
 } // namespace kg::vendor

@@ -4,12 +4,9 @@
 
 namespace kg::vendor {
 
-std::span<const AttentionBackwardVariant> attention_backward_table() {
-  static constexpr AttentionBackwardVariant kTable[] = {
-      {"openblas", "openblas", "onednn"},
-      {"onednn", "onednn", "onednn"},
-  };
-  return kTable;
-}
+const Table<AttentionBackwardVariant> attention_backward_table = {
+    {"openblas", "openblas", "onednn"},
+    {"onednn", "onednn", "onednn"},
+};
 
 } // namespace kg::vendor

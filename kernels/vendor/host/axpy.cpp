@@ -82,13 +82,10 @@ bool only_f32(Dtype dtype) { return dtype == Dtype::f32; }
 
 } // namespace
 
-std::span<const AxpyVariant> axpy_table() {
-  static constexpr AxpyVariant kTable[] = {
-      {"onednn", onednn::axpy_supported, onednn::axpy},
-      {"openblas", only_f32, openblas::axpy},
-      {"thrust", only_f32, thrust_host::axpy},
-  };
-  return kTable;
-}
+const Table<AxpyVariant> axpy_table = {
+    {"onednn", onednn::axpy_supported, onednn::axpy},
+    {"openblas", only_f32, openblas::axpy},
+    {"thrust", only_f32, thrust_host::axpy},
+};
 
 } // namespace kg::vendor

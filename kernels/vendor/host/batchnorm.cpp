@@ -62,11 +62,8 @@ void batchnorm_inference(Dtype dtype, const BatchnormProblem& p, Stream&) {
 } // namespace
 } // namespace onednn
 
-std::span<const BatchnormVariant> batchnorm_table() {
-  static constexpr BatchnormVariant kTable[] = {{"onednn", onednn::batchnorm_supported,
-                                                 onednn::batchnorm_training,
-                                                 onednn::batchnorm_inference}};
-  return kTable;
-}
+const Table<BatchnormVariant> batchnorm_table = {{"onednn", onednn::batchnorm_supported,
+                                                  onednn::batchnorm_training,
+                                                  onednn::batchnorm_inference}};
 
 } // namespace kg::vendor

@@ -58,10 +58,7 @@ void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream&)
 } // namespace
 } // namespace onednn
 
-std::span<const BatchnormBackwardVariant> batchnorm_backward_table() {
-  static constexpr BatchnormBackwardVariant kTable[] = {
-      {"onednn", onednn::batchnorm_backward_supported, onednn::batchnorm_backward}};
-  return kTable;
-}
+const Table<BatchnormBackwardVariant> batchnorm_backward_table = {
+    {"onednn", onednn::batchnorm_backward_supported, onednn::batchnorm_backward}};
 
 } // namespace kg::vendor

@@ -52,12 +52,9 @@ void chain_of_two(bias_gelu::Form form, Dtype dtype, const void* x, const void* 
 } // namespace
 } // namespace onednn
 
-std::span<const BiasGeluVariant> bias_gelu_table() {
-  static constexpr BiasGeluVariant kTable[] = {
-      {"onednn", onednn::bias_gelu_supported, onednn::bias_gelu},
-      {"onednn_chain", onednn::chain_of_two_supported, onednn::chain_of_two},
-  };
-  return kTable;
-}
+const Table<BiasGeluVariant> bias_gelu_table = {
+    {"onednn", onednn::bias_gelu_supported, onednn::bias_gelu},
+    {"onednn_chain", onednn::chain_of_two_supported, onednn::chain_of_two},
+};
 
 } // namespace kg::vendor

@@ -21,10 +21,7 @@ void chain_of_onednn(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& t
 
 } // namespace
 
-std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table() {
-  static constexpr BiasGeluBackwardVariant kTable[] = {
-      {"onednn", chain_of_onednn_supported, chain_of_onednn}};
-  return kTable;
-}
+const Table<BiasGeluBackwardVariant> bias_gelu_backward_table = {
+    {"onednn", chain_of_onednn_supported, chain_of_onednn}};
 
 } // namespace kg::vendor

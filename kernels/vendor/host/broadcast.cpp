@@ -85,12 +85,9 @@ bool only_f32(elementwise::Op, Dtype dtype, const BroadcastShapes&) { return dty
 
 } // namespace
 
-std::span<const BroadcastVariant> broadcast_table() {
-  static constexpr BroadcastVariant kTable[] = {
-      {"onednn", onednn::broadcast_supported, onednn::broadcast},
-      {"thrust", only_f32, thrust_host::broadcast},
-  };
-  return kTable;
-}
+const Table<BroadcastVariant> broadcast_table = {
+    {"onednn", onednn::broadcast_supported, onednn::broadcast},
+    {"thrust", only_f32, thrust_host::broadcast},
+};
 
 } // namespace kg::vendor

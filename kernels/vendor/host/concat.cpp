@@ -41,10 +41,7 @@ void concat(Dtype dtype, std::span<const ConcatPart> parts, std::int64_t outer, 
 } // namespace
 } // namespace onednn
 
-std::span<const ConcatVariant> concat_table() {
-  static constexpr ConcatVariant kTable[] = {
-      {"memcpy", nullptr}, {"onednn", onednn::concat}, {"thrust", nullptr}};
-  return kTable;
-}
+const Table<ConcatVariant> concat_table = {
+    {"memcpy", nullptr}, {"onednn", onednn::concat}, {"thrust", nullptr}};
 
 } // namespace kg::vendor

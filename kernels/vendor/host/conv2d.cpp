@@ -33,9 +33,6 @@ void conv2d(const Conv2d& problem, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-std::span<const Conv2dVariant> conv2d_table() {
-  static constexpr Conv2dVariant kTable[] = {{"onednn", onednn::conv2d_supported, onednn::conv2d}};
-  return kTable;
-}
+const Table<Conv2dVariant> conv2d_table = {{"onednn", onednn::conv2d_supported, onednn::conv2d}};
 
 } // namespace kg::vendor

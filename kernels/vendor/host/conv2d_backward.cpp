@@ -67,10 +67,7 @@ void conv2d_backward(const Conv2dBackward& problem, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-std::span<const Conv2dBackwardVariant> conv2d_backward_table() {
-  static constexpr Conv2dBackwardVariant kTable[] = {
-      {"onednn", onednn::conv2d_backward_supported, onednn::conv2d_backward}};
-  return kTable;
-}
+const Table<Conv2dBackwardVariant> conv2d_backward_table = {
+    {"onednn", onednn::conv2d_backward_supported, onednn::conv2d_backward}};
 
 } // namespace kg::vendor

@@ -67,13 +67,10 @@ void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std:
 } // namespace
 } // namespace thrust_host
 
-std::span<const CopyVariant> copy_table() {
-  static constexpr CopyVariant kTable[] = {
-      {"memcpy", always, c_library::copy},
-      {"onednn", onednn::copy_supported, onednn::copy},
-      {"thrust", always, thrust_host::copy},
-  };
-  return kTable;
-}
+const Table<CopyVariant> copy_table = {
+    {"memcpy", always, c_library::copy},
+    {"onednn", onednn::copy_supported, onednn::copy},
+    {"thrust", always, thrust_host::copy},
+};
 
 } // namespace kg::vendor

@@ -62,12 +62,9 @@ void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, 
 } // namespace
 } // namespace thrust_host
 
-std::span<const ElementwiseVariant> elementwise_table() {
-  static constexpr ElementwiseVariant kTable[] = {
-      {"onednn", onednn::elementwise_supported, onednn::elementwise},
-      {"thrust", thrust_host::elementwise_supported, thrust_host::elementwise},
-  };
-  return kTable;
-}
+const Table<ElementwiseVariant> elementwise_table = {
+    {"onednn", onednn::elementwise_supported, onednn::elementwise},
+    {"thrust", thrust_host::elementwise_supported, thrust_host::elementwise},
+};
 
 } // namespace kg::vendor

@@ -35,10 +35,7 @@ void gated_activation(activation::Function function, Dtype dtype, const void* x,
 } // namespace
 } // namespace onednn
 
-std::span<const GatedActivationVariant> gated_activation_table() {
-  static constexpr GatedActivationVariant kTable[] = {
-      {"onednn", onednn::gated_activation_supported, onednn::gated_activation}};
-  return kTable;
-}
+const Table<GatedActivationVariant> gated_activation_table = {
+    {"onednn", onednn::gated_activation_supported, onednn::gated_activation}};
 
 } // namespace kg::vendor

@@ -51,10 +51,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace onednn
 
-std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() {
-  static constexpr GatedActivationBackwardVariant kTable[] = {
-      {"onednn", onednn::backward_supported, onednn::backward}};
-  return kTable;
-}
+const Table<GatedActivationBackwardVariant> gated_activation_backward_table = {
+    {"onednn", onednn::backward_supported, onednn::backward}};
 
 } // namespace kg::vendor

@@ -39,9 +39,6 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
 } // namespace
 } // namespace thrust_host
 
-std::span<const GatherVariant> gather_table() {
-  static constexpr GatherVariant kTable[] = {{"thrust", always, thrust_host::gather}};
-  return kTable;
-}
+const Table<GatherVariant> gather_table = {{"thrust", always, thrust_host::gather}};
 
 } // namespace kg::vendor

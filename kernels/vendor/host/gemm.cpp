@@ -208,12 +208,9 @@ void gemm(const Gemm& batch, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-std::span<const GemmVariant> gemm_table() {
-  static constexpr GemmVariant kTable[] = {
-      {"openblas", openblas::gemm_supported, openblas::gemm},
-      {"onednn", onednn::gemm_supported, onednn::gemm},
-  };
-  return kTable;
-}
+const Table<GemmVariant> gemm_table = {
+    {"openblas", openblas::gemm_supported, openblas::gemm},
+    {"onednn", onednn::gemm_supported, onednn::gemm},
+};
 
 } // namespace kg::vendor

@@ -70,10 +70,7 @@ void histogram(const HistogramProblem& problem, const void* x, std::int32_t* cou
 } // namespace
 } // namespace thrust_host
 
-std::span<const HistogramVariant> histogram_table() {
-  static constexpr HistogramVariant kTable[] = {
-      {"thrust", thrust_host::histogram_supported, thrust_host::histogram}};
-  return kTable;
-}
+const Table<HistogramVariant> histogram_table = {
+    {"thrust", thrust_host::histogram_supported, thrust_host::histogram}};
 
 } // namespace kg::vendor

@@ -42,10 +42,7 @@ void layernorm(Dtype dtype, const LayernormProblem& p, Stream&) {
 } // namespace
 } // namespace onednn
 
-std::span<const LayernormVariant> layernorm_table() {
-  static constexpr LayernormVariant kTable[] = {
-      {"onednn", onednn::layernorm_supported, onednn::layernorm}};
-  return kTable;
-}
+const Table<LayernormVariant> layernorm_table = {
+    {"onednn", onednn::layernorm_supported, onednn::layernorm}};
 
 } // namespace kg::vendor

@@ -59,11 +59,8 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream&)
 } // namespace
 } // namespace onednn
 
-std::span<const LayernormBackwardVariant> layernorm_backward_table() {
-  static constexpr LayernormBackwardVariant kTable[] = {
-      {"onednn", onednn::layernorm_backward_supported, onednn::layernorm_backward_sums,
-       onednn::layernorm_backward}};
-  return kTable;
-}
+const Table<LayernormBackwardVariant> layernorm_backward_table = {
+    {"onednn", onednn::layernorm_backward_supported, onednn::layernorm_backward_sums,
+     onednn::layernorm_backward}};
 
 } // namespace kg::vendor

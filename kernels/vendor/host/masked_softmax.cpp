@@ -64,10 +64,7 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
 } // namespace
 } // namespace onednn
 
-std::span<const MaskedSoftmaxVariant> masked_softmax_table() {
-  static constexpr MaskedSoftmaxVariant kTable[] = {
-      {"onednn", onednn::masked_softmax_supported, onednn::masked_softmax}};
-  return kTable;
-}
+const Table<MaskedSoftmaxVariant> masked_softmax_table = {
+    {"onednn", onednn::masked_softmax_supported, onednn::masked_softmax}};
 
 } // namespace kg::vendor

@@ -60,12 +60,9 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
 } // namespace
 } // namespace thrust_host
 
-std::span<const PermuteVariant> permute_table() {
-  static constexpr PermuteVariant kTable[] = {
-      {"onednn", onednn::reorder_supported, onednn::permute},
-      {"thrust", always, thrust_host::permute},
-  };
-  return kTable;
-}
+const Table<PermuteVariant> permute_table = {
+    {"onednn", onednn::reorder_supported, onednn::permute},
+    {"thrust", always, thrust_host::permute},
+};
 
 } // namespace kg::vendor

@@ -30,10 +30,7 @@ void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, c
 } // namespace
 } // namespace onednn
 
-std::span<const PoolingVariant> pooling_table() {
-  static constexpr PoolingVariant kTable[] = {
-      {"onednn", onednn::pooling_supported, onednn::pooling}};
-  return kTable;
-}
+const Table<PoolingVariant> pooling_table = {
+    {"onednn", onednn::pooling_supported, onednn::pooling}};
 
 } // namespace kg::vendor

@@ -57,10 +57,7 @@ void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& p
 } // namespace
 } // namespace onednn
 
-std::span<const PoolingBackwardVariant> pooling_backward_table() {
-  static constexpr PoolingBackwardVariant kTable[] = {
-      {"onednn", onednn::pooling_backward_supported, onednn::pooling_backward}};
-  return kTable;
-}
+const Table<PoolingBackwardVariant> pooling_backward_table = {
+    {"onednn", onednn::pooling_backward_supported, onednn::pooling_backward}};
 
 } // namespace kg::vendor

@@ -54,9 +54,7 @@ void reduce_by_key(const reduce_by_key::Problem& problem, const reduce_by_key::A
 } // namespace
 } // namespace thrust_host
 
-std::span<const ReduceByKeyVariant> reduce_by_key_table() {
-  static constexpr ReduceByKeyVariant kTable[] = {{"thrust", always, thrust_host::reduce_by_key}};
-  return kTable;
-}
+const Table<ReduceByKeyVariant> reduce_by_key_table = {
+    {"thrust", always, thrust_host::reduce_by_key}};
 
 } // namespace kg::vendor

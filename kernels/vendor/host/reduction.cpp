@@ -109,12 +109,9 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
 } // namespace
 } // namespace thrust_host
 
-std::span<const ReductionVariant> reduction_table() {
-  static constexpr ReductionVariant kTable[] = {
-      {"onednn", onednn::reduction_supported, onednn::reduction},
-      {"thrust", thrust_host::reduction_supported, thrust_host::reduction},
-  };
-  return kTable;
-}
+const Table<ReductionVariant> reduction_table = {
+    {"onednn", onednn::reduction_supported, onednn::reduction},
+    {"thrust", thrust_host::reduction_supported, thrust_host::reduction},
+};
 
 } // namespace kg::vendor

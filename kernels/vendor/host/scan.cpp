@@ -56,10 +56,6 @@ void scan(const ScanProblem& problem, const void* x, const std::int8_t* heads, v
 } // namespace
 } // namespace thrust_host
 
-std::span<const ScanVariant> scan_table() {
-  static constexpr ScanVariant kTable[] = {
-      {"thrust", thrust_host::scan_supported, thrust_host::scan}};
-  return kTable;
-}
+const Table<ScanVariant> scan_table = {{"thrust", thrust_host::scan_supported, thrust_host::scan}};
 
 } // namespace kg::vendor

@@ -32,9 +32,6 @@ void select(const SelectProblem& problem, const void* x, const std::int8_t* flag
 } // namespace
 } // namespace thrust_host
 
-std::span<const SelectVariant> select_table() {
-  static constexpr SelectVariant kTable[] = {{"thrust", always, thrust_host::select}};
-  return kTable;
-}
+const Table<SelectVariant> select_table = {{"thrust", always, thrust_host::select}};
 
 } // namespace kg::vendor

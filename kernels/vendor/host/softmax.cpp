@@ -33,10 +33,7 @@ void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64
 } // namespace
 } // namespace onednn
 
-std::span<const SoftmaxVariant> softmax_table() {
-  static constexpr SoftmaxVariant kTable[] = {
-      {"onednn", onednn::softmax_supported, onednn::softmax}};
-  return kTable;
-}
+const Table<SoftmaxVariant> softmax_table = {
+    {"onednn", onednn::softmax_supported, onednn::softmax}};
 
 } // namespace kg::vendor

@@ -34,10 +34,7 @@ void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void
 } // namespace
 } // namespace onednn
 
-std::span<const SoftmaxBackwardVariant> softmax_backward_table() {
-  static constexpr SoftmaxBackwardVariant kTable[] = {
-      {"onednn", onednn::softmax_backward_supported, onednn::softmax_backward}};
-  return kTable;
-}
+const Table<SoftmaxBackwardVariant> softmax_backward_table = {
+    {"onednn", onednn::softmax_backward_supported, onednn::softmax_backward}};
 
 } // namespace kg::vendor

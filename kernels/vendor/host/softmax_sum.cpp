@@ -13,9 +13,6 @@ void onednn_openblas(const float* x, const float* alpha, float* y, std::int64_t 
 
 } // namespace
 
-std::span<const SoftmaxSumVariant> softmax_sum_table() {
-  static constexpr SoftmaxSumVariant kTable[] = {{"onednn_openblas", always, onednn_openblas}};
-  return kTable;
-}
+const Table<SoftmaxSumVariant> softmax_sum_table = {{"onednn_openblas", always, onednn_openblas}};
 
 } // namespace kg::vendor

@@ -32,10 +32,7 @@ void onednn_openblas(const SoftmaxSumTensors& tensors, std::int64_t terms, std::
 
 } // namespace
 
-std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table() {
-  static constexpr SoftmaxSumBackwardVariant kTable[] = {
-      {"onednn_openblas", always, onednn_openblas}};
-  return kTable;
-}
+const Table<SoftmaxSumBackwardVariant> softmax_sum_backward_table = {
+    {"onednn_openblas", always, onednn_openblas}};
 
 } // namespace kg::vendor

@@ -47,10 +47,6 @@ void sort(const SortProblem& problem, const void* keys, void* sorted_keys,
 } // namespace
 } // namespace thrust_host
 
-std::span<const SortVariant> sort_table() {
-  static constexpr SortVariant kTable[] = {
-      {"thrust", thrust_host::sort_supported, thrust_host::sort}};
-  return kTable;
-}
+const Table<SortVariant> sort_table = {{"thrust", thrust_host::sort_supported, thrust_host::sort}};
 
 } // namespace kg::vendor

@@ -39,12 +39,9 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
 } // namespace
 } // namespace thrust_host
 
-std::span<const TransposeVariant> transpose_table() {
-  static constexpr TransposeVariant kTable[] = {
-      {"onednn", onednn::reorder_supported, onednn::transpose},
-      {"thrust", always, thrust_host::transpose},
-  };
-  return kTable;
-}
+const Table<TransposeVariant> transpose_table = {
+    {"onednn", onednn::reorder_supported, onednn::transpose},
+    {"thrust", always, thrust_host::transpose},
+};
 
 } // namespace kg::vendor
