@@ -6,17 +6,14 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> activation_variants(activation::Function function, Dtype dtype) {
-  return names(activation_table(),
-               [&](const auto& entry) { return entry.supports(function, dtype); });
+Names activation_variants(activation::Function function, Dtype dtype) {
+  return names(activation_table, function, dtype);
 }
 
 void activation(std::string_view variant, activation::Function function, Dtype dtype, const void* x,
                 void* y, std::int64_t n, Stream& stream) {
-  const std::string what =
-      join("activation", std::string(name(function)) + " " + std::string(kg::name(dtype)));
-  const auto& entry = find(activation_table(), variant, what,
-                           [&](const auto& each) { return each.supports(function, dtype); });
+  const std::string what = join("activation", {name(function), name(dtype)});
+  const auto& entry = find(activation_table, variant, what, function, dtype);
   require_extents(what, {{"n", n}});
   if (n == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});

@@ -6,19 +6,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> activation_backward_variants(activation::Function function,
-                                                           Dtype dtype) {
-  return names(activation_backward_table(),
-               [&](const auto& entry) { return entry.supports(function, dtype); });
+Names activation_backward_variants(activation::Function function, Dtype dtype) {
+  return names(activation_backward_table, function, dtype);
 }
 
 void activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                          const void* x, const void* y, const void* dy, void* dx, std::int64_t n,
                          Stream& stream) {
-  const std::string what =
-      join("activation_backward", std::string(name(function)) + " " + std::string(kg::name(dtype)));
-  const auto& entry = find(activation_backward_table(), variant, what,
-                           [&](const auto& each) { return each.supports(function, dtype); });
+  const std::string what = join("activation_backward", {name(function), name(dtype)});
+  const auto& entry = find(activation_backward_table, variant, what, function, dtype);
   require_extents(what, {{"n", n}});
   if (n == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}, {"dy", dy}, {"dx", dx}});

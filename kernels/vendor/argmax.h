@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -21,16 +15,11 @@ struct ArgmaxProblem {
   std::int64_t results() const { return outer * inner; }
 };
 
-std::vector<std::string_view> argmax_variants(const ArgmaxProblem& problem);
+Names argmax_variants(const ArgmaxProblem& problem);
 void argmax(std::string_view variant, const ArgmaxProblem& problem, const void* x,
             std::int32_t* out, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct ArgmaxVariant {
-  std::string_view name;
-  bool (*supports)(const ArgmaxProblem& problem);
-  void (*run)(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stream& stream);
-};
-std::span<const ArgmaxVariant> argmax_table();
+using ArgmaxVariant = VariantOf<argmax_variants, argmax>;
+extern const Table<ArgmaxVariant> argmax_table;
 
 } // namespace kg::vendor

@@ -10,15 +10,12 @@
 #include <string>
 
 namespace kg::vendor {
-namespace {
 
-bool supports(const AttentionVariant& variant, Dtype dtype, bool masked) {
-  if (variant.in_one_call != nullptr) return !masked && variant.supports(dtype);
-  return contains(gemm_variants(dtype), variant.products) &&
-         contains(masked_softmax_variants(dtype), variant.softmax);
+bool AttentionVariant::supports(Dtype dtype, bool masked) const {
+  if (in_one_call != nullptr) return !masked && takes(dtype);
+  return contains(gemm_variants(dtype), products) &&
+         contains(masked_softmax_variants(dtype), softmax);
 }
-
-} // namespace
 
 void require_valid(const std::string& what, const AttentionProblem& p) {
   require_extents(what, {{"batch", p.batch},
@@ -33,16 +30,12 @@ void require_valid(const std::string& what, const AttentionProblem& p) {
               " heads; it must divide them");
 }
 
-std::vector<std::string_view> attention_variants(Dtype dtype, bool masked) {
-  return names(attention_table(),
-               [&](const auto& entry) { return supports(entry, dtype, masked); });
-}
+Names attention_variants(Dtype dtype, bool masked) { return names(attention_table, dtype, masked); }
 
 void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
                Stream& stream) {
-  const std::string what = join("attention", kg::name(p.dtype));
-  const auto& entry = find(attention_table(), variant, what,
-                           [&](const auto& each) { return supports(each, p.dtype, p.masked); });
+  const std::string what = join("attention", {name(p.dtype)});
+  const auto& entry = find(attention_table, variant, what, p.dtype, p.masked);
   require_valid(what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what, {{"q", tensors.q},

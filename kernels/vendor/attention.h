@@ -7,14 +7,9 @@
 // through memory and are rounded to the element type. A query that sees no key gets NaN.
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
+#include "vendor/variants.h"
 
-#include <cstdint>
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace kg::vendor {
 
@@ -40,18 +35,19 @@ struct AttentionTensors {
   void* out;
 };
 
-std::vector<std::string_view> attention_variants(Dtype dtype, bool masked);
+Names attention_variants(Dtype dtype, bool masked);
 void attention(std::string_view variant, const AttentionProblem& problem,
                const AttentionTensors& tensors, Stream& stream);
 
-// What a backend brings (host/, cuda/): by which libraries' products and softmax, or by one call,
-// which knows no addend.
+// By which libraries' products and softmax, or by one call, which knows no addend.
 struct AttentionVariant {
   std::string_view name, products, softmax;
-  bool (*supports)(Dtype dtype) = nullptr;
+  bool (*takes)(Dtype dtype) = nullptr;
   void (*in_one_call)(const AttentionProblem& problem, const AttentionTensors& tensors,
                       Stream& stream) = nullptr;
+
+  bool supports(Dtype dtype, bool masked) const;
 };
-std::span<const AttentionVariant> attention_table();
+extern const Table<AttentionVariant> attention_table;
 
 } // namespace kg::vendor

@@ -7,26 +7,19 @@
 #include "vendor/masked_softmax.h"
 
 namespace kg::vendor {
-namespace {
 
-bool backward_supported(const AttentionVariant& variant, Dtype dtype) {
-  return contains(gemm_variants(dtype), variant.products) &&
-         contains(masked_softmax_variants(dtype), variant.softmax) &&
-         contains(softmax_backward_variants(softmax::Kind::softmax, dtype), variant.softmax);
+bool AttentionBackwardVariant::supports(Dtype dtype) const {
+  return contains(gemm_variants(dtype), products) &&
+         contains(masked_softmax_variants(dtype), softmax) &&
+         contains(softmax_backward_variants(softmax::Kind::softmax, dtype), softmax);
 }
 
-} // namespace
-
-std::vector<std::string_view> attention_backward_variants(Dtype dtype) {
-  return names(attention_backward_table(),
-               [&](const auto& entry) { return backward_supported(entry, dtype); });
-}
+Names attention_backward_variants(Dtype dtype) { return names(attention_backward_table, dtype); }
 
 void attention_backward(std::string_view variant, const AttentionProblem& p,
                         const AttentionBackwardTensors& tensors, Stream& stream) {
-  const std::string what = join("attention_backward", kg::name(p.dtype));
-  const auto& entry = find(attention_backward_table(), variant, what,
-                           [&](const auto& each) { return backward_supported(each, p.dtype); });
+  const std::string what = join("attention_backward", {name(p.dtype)});
+  const auto& entry = find(attention_backward_table, variant, what, p.dtype);
   require_valid(what, p);
   if (p.batch * p.heads * p.queries * p.keys == 0) return;
   require_pointers(what, {{"q", tensors.q},

@@ -10,6 +10,7 @@
 
 #include "vendor/attention.h"
 #include "vendor/softmax_backward.h"
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -21,11 +22,15 @@ struct AttentionBackwardTensors {
   void *dq, *dk, *dv;
 };
 
-std::vector<std::string_view> attention_backward_variants(Dtype dtype);
+Names attention_backward_variants(Dtype dtype);
 void attention_backward(std::string_view variant, const AttentionProblem& problem,
                         const AttentionBackwardTensors& tensors, Stream& stream);
 
-// What a backend brings (host/, cuda/): by which libraries' products and softmax.
-std::span<const AttentionVariant> attention_backward_table();
+// By which libraries' products and softmax.
+struct AttentionBackwardVariant {
+  std::string_view name, products, softmax;
+  bool supports(Dtype dtype) const;
+};
+extern const Table<AttentionBackwardVariant> attention_backward_table;
 
 } // namespace kg::vendor

@@ -6,15 +6,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> axpy_variants(Dtype dtype) {
-  return names(axpy_table(), [&](const auto& entry) { return entry.supports(dtype); });
-}
+Names axpy_variants(Dtype dtype) { return names(axpy_table, dtype); }
 
 void axpy(std::string_view variant, Dtype dtype, float alpha, const void* x, const void* y,
           void* out, std::int64_t n, Stream& stream) {
-  const std::string what = join("axpy", kg::name(dtype));
-  const auto& entry =
-      find(axpy_table(), variant, what, [&](const auto& each) { return each.supports(dtype); });
+  const std::string what = join("axpy", {name(dtype)});
+  const auto& entry = find(axpy_table, variant, what, dtype);
   require_extents(what, {{"n", n}});
   if (n == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}, {"out", out}});

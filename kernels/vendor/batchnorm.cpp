@@ -11,10 +11,9 @@ using Run = void (*)(Dtype dtype, const BatchnormProblem& problem, Stream& strea
 
 void run(Run BatchnormVariant::*direction, std::string_view variant, Dtype dtype,
          const BatchnormProblem& problem, Stream& stream) {
-  const std::string what = join("batchnorm", kg::name(dtype));
+  const std::string what = join("batchnorm", {name(dtype)});
   batchnorm::require_problem("kg::vendor::" + what, problem.shape);
-  const auto& entry = find(batchnorm_table(), variant, what,
-                           [&](const auto& each) { return each.supports(dtype, problem.shape); });
+  const auto& entry = find(batchnorm_table, variant, what, dtype, problem.shape);
   if (problem.shape.elements() == 0) return;
   require_pointers(what, {{"x", problem.x},
                           {"gamma", problem.gamma},
@@ -27,8 +26,8 @@ void run(Run BatchnormVariant::*direction, std::string_view variant, Dtype dtype
 
 } // namespace
 
-std::vector<std::string_view> batchnorm_variants(Dtype dtype, const batchnorm::Problem& shape) {
-  return names(batchnorm_table(), [&](const auto& entry) { return entry.supports(dtype, shape); });
+Names batchnorm_variants(Dtype dtype, const batchnorm::Problem& shape) {
+  return names(batchnorm_table, dtype, shape);
 }
 
 void batchnorm_training(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,

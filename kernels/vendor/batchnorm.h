@@ -3,12 +3,7 @@
 #pragma once
 
 #include "batchnorm/problem.h"
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -26,19 +21,18 @@ struct BatchnormProblem {
   float* spread;
 };
 
-std::vector<std::string_view> batchnorm_variants(Dtype dtype, const batchnorm::Problem& shape);
+Names batchnorm_variants(Dtype dtype, const batchnorm::Problem& shape);
 void batchnorm_training(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,
                         Stream& stream);
 void batchnorm_inference(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,
                          Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct BatchnormVariant {
   std::string_view name;
   bool (*supports)(Dtype dtype, const batchnorm::Problem& shape);
   void (*train)(Dtype dtype, const BatchnormProblem& problem, Stream& stream);
   void (*infer)(Dtype dtype, const BatchnormProblem& problem, Stream& stream);
 };
-std::span<const BatchnormVariant> batchnorm_table();
+extern const Table<BatchnormVariant> batchnorm_table;
 
 } // namespace kg::vendor

@@ -6,18 +6,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> batchnorm_backward_variants(Dtype dtype,
-                                                          const batchnorm::Problem& shape) {
-  return names(batchnorm_backward_table(),
-               [&](const auto& entry) { return entry.supports(dtype, shape); });
+Names batchnorm_backward_variants(Dtype dtype, const batchnorm::Problem& shape) {
+  return names(batchnorm_backward_table, dtype, shape);
 }
 
 void batchnorm_backward(std::string_view variant, Dtype dtype,
                         const BatchnormBackwardProblem& problem, Stream& stream) {
-  const std::string what = join("batchnorm_backward", kg::name(dtype));
+  const std::string what = join("batchnorm_backward", {name(dtype)});
   batchnorm::require_problem("kg::vendor::" + what, problem.shape);
-  const auto& entry = find(batchnorm_backward_table(), variant, what,
-                           [&](const auto& each) { return each.supports(dtype, problem.shape); });
+  const auto& entry = find(batchnorm_backward_table, variant, what, dtype, problem.shape);
   if (problem.shape.elements() == 0) return;
   require_pointers(what, {{"dy", problem.dy},
                           {"x", problem.x},

@@ -3,12 +3,7 @@
 #pragma once
 
 #include "batchnorm/problem.h"
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -26,17 +21,11 @@ struct BatchnormBackwardProblem {
   float* dbeta;
 };
 
-std::vector<std::string_view> batchnorm_backward_variants(Dtype dtype,
-                                                          const batchnorm::Problem& shape);
+Names batchnorm_backward_variants(Dtype dtype, const batchnorm::Problem& shape);
 void batchnorm_backward(std::string_view variant, Dtype dtype,
                         const BatchnormBackwardProblem& problem, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct BatchnormBackwardVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype, const batchnorm::Problem& shape);
-  void (*run)(Dtype dtype, const BatchnormBackwardProblem& problem, Stream& stream);
-};
-std::span<const BatchnormBackwardVariant> batchnorm_backward_table();
+using BatchnormBackwardVariant = VariantOf<batchnorm_backward_variants, batchnorm_backward>;
+extern const Table<BatchnormBackwardVariant> batchnorm_backward_table;
 
 } // namespace kg::vendor

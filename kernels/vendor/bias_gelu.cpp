@@ -6,17 +6,14 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> bias_gelu_variants(bias_gelu::Form form, Dtype dtype) {
-  return names(bias_gelu_table(), [&](const auto& entry) { return entry.supports(form, dtype); });
+Names bias_gelu_variants(bias_gelu::Form form, Dtype dtype) {
+  return names(bias_gelu_table, form, dtype);
 }
 
 void bias_gelu(std::string_view variant, bias_gelu::Form form, Dtype dtype, const void* x,
                const void* bias, void* y, std::int64_t rows, std::int64_t cols, Stream& stream) {
-  const std::string what =
-      join("bias_gelu", std::string(form == bias_gelu::Form::erf ? "erf " : "tanh ") +
-                            std::string(kg::name(dtype)));
-  const auto& entry = find(bias_gelu_table(), variant, what,
-                           [&](const auto& each) { return each.supports(form, dtype); });
+  const std::string what = join("bias_gelu", {name(form), name(dtype)});
+  const auto& entry = find(bias_gelu_table, variant, what, form, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", x}, {"bias", bias}, {"y", y}});

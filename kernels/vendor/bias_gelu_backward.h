@@ -6,14 +6,8 @@
 // rounded to the element type.
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
 #include "vendor/bias_gelu.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -26,18 +20,12 @@ struct BiasGeluTensors {
   void* dbias;
 };
 
-std::vector<std::string_view> bias_gelu_backward_variants(bias_gelu::Form form, Dtype dtype);
+Names bias_gelu_backward_variants(bias_gelu::Form form, Dtype dtype);
 void bias_gelu_backward(std::string_view variant, bias_gelu::Form form, Dtype dtype,
                         const BiasGeluTensors& tensors, std::int64_t rows, std::int64_t cols,
                         Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct BiasGeluBackwardVariant {
-  std::string_view name;
-  bool (*supports)(bias_gelu::Form form, Dtype dtype);
-  void (*run)(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
-              std::int64_t cols, Stream& stream);
-};
-std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table();
+using BiasGeluBackwardVariant = VariantOf<bias_gelu_backward_variants, bias_gelu_backward>;
+extern const Table<BiasGeluBackwardVariant> bias_gelu_backward_table;
 
 } // namespace kg::vendor

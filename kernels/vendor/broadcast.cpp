@@ -47,19 +47,16 @@ std::int64_t element_count(const Extents& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
-std::vector<std::string_view> broadcast_variants(elementwise::Op op, Dtype dtype,
-                                                 const BroadcastShapes& shapes) {
-  return names(broadcast_table(),
-               [&](const auto& entry) { return entry.supports(op, dtype, shapes); });
+Names broadcast_variants(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes) {
+  return names(broadcast_table, op, dtype, shapes);
 }
 
 void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
                const BroadcastShapes& shapes, const void* a, const void* b, void* out,
                Stream& stream) {
-  const std::string what = join("broadcast", kg::name(dtype));
+  const std::string what = join("broadcast", {name(dtype)});
   require_shapes(what, shapes);
-  const auto& entry = find(broadcast_table(), variant, what,
-                           [&](const auto& each) { return each.supports(op, dtype, shapes); });
+  const auto& entry = find(broadcast_table, variant, what, op, dtype, shapes);
   if (element_count(result_extents(shapes)) == 0) return;
   require_pointers(what, {{"a", a}, {"b", b}, {"out", out}});
   entry.run(op, dtype, shapes, a, b, out, stream);

@@ -6,17 +6,16 @@
 #include "vendor/copy.h"
 #include "vendor/dispatch.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 
 namespace kg::vendor {
-namespace {
 
-bool copies(Dtype dtype, std::string_view variant) {
-  const auto all = copy_variants(dtype, false);
-  return std::find(all.begin(), all.end(), variant) != all.end();
+bool ConcatVariant::supports(Dtype dtype) const {
+  return contains(copy_variants(dtype, false), name);
 }
+
+namespace {
 
 // Throws Error; the columns of the whole as a matrix of `outer` rows.
 std::int64_t require_shape(std::string_view what, const ConcatShape& shape, std::size_t pointers) {
@@ -32,11 +31,6 @@ std::int64_t require_shape(std::string_view what, const ConcatShape& shape, std:
   return cols;
 }
 
-const ConcatVariant& find_concat(std::string_view variant, Dtype dtype, std::string_view what) {
-  return find(concat_table(), variant, what,
-              [dtype](const ConcatVariant& entry) { return copies(dtype, entry.name); });
-}
-
 std::byte* advanced(void* data, std::int64_t elements, Dtype dtype) {
   return static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(size_of(dtype));
 }
@@ -46,15 +40,12 @@ const std::byte* advanced(const void* data, std::int64_t elements, Dtype dtype) 
 
 } // namespace
 
-std::vector<std::string_view> concat_variants(Dtype dtype) {
-  return names(concat_table(),
-               [dtype](const ConcatVariant& entry) { return copies(dtype, entry.name); });
-}
+Names concat_variants(Dtype dtype) { return names(concat_table, dtype); }
 
 void concat(std::string_view variant, Dtype dtype, std::span<const void* const> parts, void* whole,
             const ConcatShape& shape, Stream& stream) {
-  const std::string what = join("concat", name(dtype));
-  const ConcatVariant& entry = find_concat(variant, dtype, what);
+  const std::string what = join("concat", {name(dtype)});
+  const auto& entry = find(concat_table, variant, what, dtype);
   const std::int64_t cols = require_shape(what, shape, parts.size());
   if (shape.outer * cols == 0) return;
   require_pointers(what, {{"whole", whole}});
@@ -78,8 +69,8 @@ void concat(std::string_view variant, Dtype dtype, std::span<const void* const> 
 
 void split(std::string_view variant, Dtype dtype, const void* whole, std::span<void* const> parts,
            const ConcatShape& shape, Stream& stream) {
-  const std::string what = join("split", name(dtype));
-  find_concat(variant, dtype, what);
+  const std::string what = join("split", {name(dtype)});
+  find(concat_table, variant, what, dtype);
   const std::int64_t cols = require_shape(what, shape, parts.size());
   if (shape.outer * cols == 0) return;
   require_pointers(what, {{"whole", whole}});

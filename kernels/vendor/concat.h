@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -21,7 +15,7 @@ struct ConcatShape {
 
 // Where a library has no concatenation, or none of a type, it is its strided copy, once per part;
 // and so is every split.
-std::vector<std::string_view> concat_variants(Dtype dtype);
+Names concat_variants(Dtype dtype);
 void concat(std::string_view variant, Dtype dtype, std::span<const void* const> parts, void* whole,
             const ConcatShape& shape, Stream& stream);
 void split(std::string_view variant, Dtype dtype, const void* whole, std::span<void* const> parts,
@@ -33,13 +27,13 @@ struct ConcatPart {
   std::int64_t cols;
 };
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct ConcatVariant {
   std::string_view name; // of a variant of copy, too
+  bool supports(Dtype dtype) const;
   // Null where the library has none.
   void (*concat)(Dtype dtype, std::span<const ConcatPart> parts, std::int64_t outer, void* whole,
                  Stream& stream);
 };
-std::span<const ConcatVariant> concat_table();
+extern const Table<ConcatVariant> concat_table;
 
 } // namespace kg::vendor

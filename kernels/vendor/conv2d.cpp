@@ -6,16 +6,14 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry) {
-  return names(conv2d_table(), [&](const auto& entry) { return entry.supports(dtype, geometry); });
+Names conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry) {
+  return names(conv2d_table, dtype, geometry);
 }
 
 void conv2d(std::string_view variant, const Conv2d& problem, Math math, Stream& stream) {
-  const std::string what = join("conv2d", kg::name(problem.dtype));
+  const std::string what = join("conv2d", {name(problem.dtype)});
   conv2d::require_geometry(what, problem.geometry);
-  const auto& entry = find(conv2d_table(), variant, what, [&](const auto& each) {
-    return each.supports(problem.dtype, problem.geometry);
-  });
+  const auto& entry = find(conv2d_table, variant, what, problem.dtype, problem.geometry);
   if (problem.geometry.batch == 0) return;
   require_pointers(what, {{"x", problem.x}, {"weights", problem.weights}, {"y", problem.y}});
   entry.run(problem, math, stream);

@@ -3,13 +3,8 @@
 #pragma once
 
 #include "conv2d/geometry.h"
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
 #include "vendor/library.h"
-
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -21,15 +16,10 @@ struct Conv2d {
   const void* bias; // null: none
   void* y;
 };
-std::vector<std::string_view> conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry);
+Names conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry);
 void conv2d(std::string_view variant, const Conv2d& problem, Math math, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct Conv2dVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype, const conv2d::Geometry& geometry);
-  void (*run)(const Conv2d& problem, Math math, Stream& stream);
-};
-std::span<const Conv2dVariant> conv2d_table();
+using Conv2dVariant = VariantOf<conv2d_variants, conv2d>;
+extern const Table<Conv2dVariant> conv2d_table;
 
 } // namespace kg::vendor

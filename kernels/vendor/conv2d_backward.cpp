@@ -8,20 +8,17 @@ namespace kg::vendor {
 
 using conv2d_backward::Gradient;
 
-std::vector<std::string_view> conv2d_backward_variants(Gradient gradient, Dtype dtype,
-                                                       const conv2d::Geometry& geometry) {
-  return names(conv2d_backward_table(),
-               [&](const auto& entry) { return entry.supports(gradient, dtype, geometry); });
+Names conv2d_backward_variants(Gradient gradient, Dtype dtype, const conv2d::Geometry& geometry) {
+  return names(conv2d_backward_table, gradient, dtype, geometry);
 }
 
 void conv2d_backward(std::string_view variant, const Conv2dBackward& problem, Math math,
                      Stream& stream) {
   const Gradient gradient = problem.gradient;
-  const std::string what = join("conv2d_backward", kg::name(problem.dtype));
+  const std::string what = join("conv2d_backward", {name(problem.dtype)});
   conv2d::require_geometry(what, problem.geometry);
-  const auto& entry = find(conv2d_backward_table(), variant, what, [&](const auto& each) {
-    return each.supports(gradient, problem.dtype, problem.geometry);
-  });
+  const auto& entry =
+      find(conv2d_backward_table, variant, what, gradient, problem.dtype, problem.geometry);
   if (problem.geometry.batch == 0) return;
   require_pointers(what, {{"dy", problem.dy}, {"result", problem.result}});
   if (gradient == Gradient::input) require_pointers(what, {{"weights", problem.weights}});

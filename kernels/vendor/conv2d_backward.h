@@ -3,13 +3,8 @@
 #pragma once
 
 #include "conv2d_backward/conv2d_backward.h"
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
 #include "vendor/library.h"
-
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -23,20 +18,13 @@ struct Conv2dBackward {
   const void* weights; // read for the input's gradient
   void* result;
 };
-std::vector<std::string_view> conv2d_backward_variants(conv2d_backward::Gradient gradient,
-                                                       Dtype dtype,
-                                                       const conv2d::Geometry& geometry);
+Names conv2d_backward_variants(conv2d_backward::Gradient gradient, Dtype dtype,
+                               const conv2d::Geometry& geometry);
 // A batch of 0 writes nothing.
 void conv2d_backward(std::string_view variant, const Conv2dBackward& problem, Math math,
                      Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct Conv2dBackwardVariant {
-  std::string_view name;
-  bool (*supports)(conv2d_backward::Gradient gradient, Dtype dtype,
-                   const conv2d::Geometry& geometry);
-  void (*run)(const Conv2dBackward& problem, Math math, Stream& stream);
-};
-std::span<const Conv2dBackwardVariant> conv2d_backward_table();
+using Conv2dBackwardVariant = VariantOf<conv2d_backward_variants, conv2d_backward>;
+extern const Table<Conv2dBackwardVariant> conv2d_backward_table;
 
 } // namespace kg::vendor

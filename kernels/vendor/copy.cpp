@@ -6,16 +6,13 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> copy_variants(Dtype dtype, bool packed) {
-  return names(copy_table(), [&](const CopyVariant& v) { return v.supports(dtype, packed); });
-}
+Names copy_variants(Dtype dtype, bool packed) { return names(copy_table, dtype, packed); }
 
 void copy(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
           std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream) {
   const bool packed = ldx == cols && ldy == cols;
-  const std::string what = join("copy", name(dtype));
-  const auto& entry = find(copy_table(), variant, what,
-                           [&](const CopyVariant& v) { return v.supports(dtype, packed); });
+  const std::string what = join("copy", {name(dtype)});
+  const auto& entry = find(copy_table, variant, what, dtype, packed);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   require_leading(what, "ldx", ldx, cols);
   require_leading(what, "ldy", ldy, cols);

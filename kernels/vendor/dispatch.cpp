@@ -11,8 +11,7 @@ std::string prefix(std::string_view what) { return "kg::vendor::" + std::string(
 
 } // namespace
 
-void fail_unknown(std::string_view variant, std::string_view what,
-                  const std::vector<std::string_view>& known) {
+void fail_unknown(std::string_view variant, std::string_view what, const Names& known) {
   std::string list;
   for (std::string_view name : known) list += (list.empty() ? "" : ", ") + std::string(name);
   fail(prefix(what) + "there is no variant \"" + std::string(variant) +
@@ -38,8 +37,10 @@ void require_leading(std::string_view what, const char* name, std::int64_t value
                                    " long, it must not be less");
 }
 
-std::string join(std::string_view operation, std::string_view detail) {
-  return std::string(operation) + "(" + std::string(detail) + ")";
+std::string join(std::string_view operation, std::initializer_list<std::string_view> details) {
+  std::string list;
+  for (std::string_view detail : details) list += (list.empty() ? "" : " ") + std::string(detail);
+  return std::string(operation) + "(" + list + ")";
 }
 
 } // namespace kg::vendor

@@ -1,52 +1,41 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every operation's dispatch does: check arguments, find the variant. An operation's backends
-// (host/<op>.cpp, cuda/<op>) each define its table of variants; they see only problems that
-// passed the checks. The functions in a table may be asked for support without a device.
+// What every operation's dispatch does: check arguments, find the variant.
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-#include "vendor/library.h"
+#include "vendor/variants.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <initializer_list>
-#include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace kg::vendor {
 
-inline constexpr auto kAlways = [](const auto&) { return true; };
-
-// The names in `table`, in its order, of the entries for which `supports(entry)`.
-template <class Entry, class Supports>
-std::vector<std::string_view> names(std::span<const Entry> table, Supports supports) {
-  std::vector<std::string_view> result;
-  for (const Entry& entry : table)
-    if (supports(entry)) result.push_back(entry.name);
+// The names in `table`, in its order, of the variants that support the problem.
+template <class Variant, class... Problem>
+Names names(const Table<Variant>& table, const Problem&... problem) {
+  Names result;
+  for (const Variant& each : table)
+    if (each.supports(problem...)) result.push_back(each.name);
   return result;
 }
 
 // Whether `name` is among them, for what is made of other operations.
-inline bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+inline bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-[[noreturn]] void fail_unknown(std::string_view variant, std::string_view what,
-                               const std::vector<std::string_view>& known);
+[[noreturn]] void fail_unknown(std::string_view variant, std::string_view what, const Names& known);
 
-// The entry called `variant`; an Error that lists those there are if none supports the problem
-// `what`.
-template <class Entry, class Supports>
-const Entry& find(std::span<const Entry> table, std::string_view variant, std::string_view what,
-                  Supports supports) {
-  for (const Entry& entry : table)
-    if (entry.name == variant && supports(entry)) return entry;
-  fail_unknown(variant, what, names(table, supports));
+// The one called `variant`; an Error that names `what` and lists those there are if it does not
+// support the problem.
+template <class Variant, class... Problem>
+const Variant& find(const Table<Variant>& table, std::string_view variant, std::string_view what,
+                    const Problem&... problem) {
+  for (const Variant& each : table)
+    if (each.name == variant && each.supports(problem...)) return each;
+  fail_unknown(variant, what, names(table, problem...));
 }
 
 struct Extent {
@@ -65,7 +54,7 @@ void require_pointers(std::string_view what, std::initializer_list<Pointer> poin
 void require_leading(std::string_view what, const char* name, std::int64_t value,
                      std::int64_t row_length);
 
-// "operation(detail)", for messages.
-std::string join(std::string_view operation, std::string_view detail);
+// "operation(details)", for messages.
+std::string join(std::string_view operation, std::initializer_list<std::string_view> details);
 
 } // namespace kg::vendor

@@ -6,16 +6,14 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> elementwise_variants(elementwise::Op op, Dtype dtype) {
-  return names(elementwise_table(), [&](const auto& entry) { return entry.supports(op, dtype); });
+Names elementwise_variants(elementwise::Op op, Dtype dtype) {
+  return names(elementwise_table, op, dtype);
 }
 
 void elementwise(std::string_view variant, elementwise::Op op, Dtype dtype, const void* a,
                  const void* b, void* out, std::int64_t n, Stream& stream) {
-  const std::string what =
-      join("elementwise", std::string(name(op)) + " " + std::string(kg::name(dtype)));
-  const auto& entry = find(elementwise_table(), variant, what,
-                           [&](const auto& each) { return each.supports(op, dtype); });
+  const std::string what = join("elementwise", {name(op), name(dtype)});
+  const auto& entry = find(elementwise_table, variant, what, op, dtype);
   require_extents(what, {{"n", n}});
   if (n == 0) return;
   require_pointers(what, {{"a", a}, {"b", b}, {"out", out}});

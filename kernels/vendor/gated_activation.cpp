@@ -6,19 +6,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gated_activation_variants(activation::Function function,
-                                                        Dtype dtype) {
-  return names(gated_activation_table(),
-               [&](const auto& entry) { return entry.supports(function, dtype); });
+Names gated_activation_variants(activation::Function function, Dtype dtype) {
+  return names(gated_activation_table, function, dtype);
 }
 
 void gated_activation(std::string_view variant, activation::Function function, Dtype dtype,
                       const void* x, void* y, std::int64_t rows, std::int64_t cols,
                       Stream& stream) {
-  const std::string what =
-      join("gated_activation", std::string(name(function)) + " " + std::string(kg::name(dtype)));
-  const auto& entry = find(gated_activation_table(), variant, what,
-                           [&](const auto& each) { return each.supports(function, dtype); });
+  const std::string what = join("gated_activation", {name(function), name(dtype)});
+  const auto& entry = find(gated_activation_table, variant, what, function, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});

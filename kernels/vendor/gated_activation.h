@@ -5,28 +5,16 @@
 // many values: x is rows x 2 cols, y rows x cols, both packed.
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
 #include "vendor/activation.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gated_activation_variants(activation::Function function, Dtype dtype);
+Names gated_activation_variants(activation::Function function, Dtype dtype);
 void gated_activation(std::string_view variant, activation::Function function, Dtype dtype,
                       const void* x, void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct GatedActivationVariant {
-  std::string_view name;
-  bool (*supports)(activation::Function function, Dtype dtype);
-  void (*run)(activation::Function function, Dtype dtype, const void* x, void* y, std::int64_t rows,
-              std::int64_t cols, Stream& stream);
-};
-std::span<const GatedActivationVariant> gated_activation_table();
+using GatedActivationVariant = VariantOf<gated_activation_variants, gated_activation>;
+extern const Table<GatedActivationVariant> gated_activation_table;
 
 } // namespace kg::vendor

@@ -6,19 +6,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gated_activation_backward_variants(activation::Function function,
-                                                                 Dtype dtype) {
-  return names(gated_activation_backward_table(),
-               [&](const auto& entry) { return entry.supports(function, dtype); });
+Names gated_activation_backward_variants(activation::Function function, Dtype dtype) {
+  return names(gated_activation_backward_table, function, dtype);
 }
 
 void gated_activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                                const void* x, const void* dy, void* dx, std::int64_t rows,
                                std::int64_t cols, Stream& stream) {
-  const std::string what = join("gated_activation_backward",
-                                std::string(name(function)) + " " + std::string(kg::name(dtype)));
-  const auto& entry = find(gated_activation_backward_table(), variant, what,
-                           [&](const auto& each) { return each.supports(function, dtype); });
+  const std::string what = join("gated_activation_backward", {name(function), name(dtype)});
+  const auto& entry = find(gated_activation_backward_table, variant, what, function, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", x}, {"dy", dy}, {"dx", dx}});

@@ -9,15 +9,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gather_variants(Dtype dtype) {
-  return names(gather_table(), [dtype](const auto& entry) { return entry.supports(dtype); });
-}
+Names gather_variants(Dtype dtype) { return names(gather_table, dtype); }
 
 void gather(std::string_view variant, Dtype dtype, const void* table, const void* index,
             std::size_t index_bytes, void* y, const GatherShape& shape, Stream& stream) {
-  const std::string what = join("gather", name(dtype));
-  const auto& entry = find(gather_table(), variant, what,
-                           [dtype](const auto& each) { return each.supports(dtype); });
+  const std::string what = join("gather", {name(dtype)});
+  const auto& entry = find(gather_table, variant, what, dtype);
   require_extents(what, {{"outer", shape.outer},
                          {"extent", shape.extent},
                          {"inner", shape.inner},

@@ -2,14 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -23,17 +16,11 @@ struct GatherShape {
 
 // index_bytes: of each index, a signed integer; 4 or 8. The libraries do not look whether an index
 // is in range.
-std::vector<std::string_view> gather_variants(Dtype dtype);
+Names gather_variants(Dtype dtype);
 void gather(std::string_view variant, Dtype dtype, const void* table, const void* index,
             std::size_t index_bytes, void* y, const GatherShape& shape, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct GatherVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype);
-  void (*run)(Dtype dtype, const void* table, const void* index, std::size_t index_bytes, void* y,
-              const GatherShape& shape, Stream& stream);
-};
-std::span<const GatherVariant> gather_table();
+using GatherVariant = VariantOf<gather_variants, gather>;
+extern const Table<GatherVariant> gather_table;
 
 } // namespace kg::vendor

@@ -9,17 +9,14 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> gemm_variants(Dtype dtype, gemm::Epilogue epilogue,
-                                            gemm::BiasGradient bias_gradient) {
-  return names(gemm_table(),
-               [&](const auto& entry) { return entry.supports(dtype, epilogue, bias_gradient); });
+Names gemm_variants(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
+  return names(gemm_table, dtype, epilogue, bias_gradient);
 }
 
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream) {
-  const std::string what = join("gemm", kg::name(problem.dtype));
-  const auto& entry = find(gemm_table(), variant, what, [&](const auto& each) {
-    return each.supports(problem.dtype, problem.epilogue, problem.bias_gradient);
-  });
+  const std::string what = join("gemm", {name(problem.dtype)});
+  const auto& entry =
+      find(gemm_table, variant, what, problem.dtype, problem.epilogue, problem.bias_gradient);
   require_extents(what, {{"m", problem.m}, {"n", problem.n}, {"k", problem.k}});
   require_leading(what, "lda", problem.lda, problem.transpose_a ? problem.m : problem.k);
   require_leading(what, "ldb", problem.ldb, problem.transpose_b ? problem.k : problem.n);

@@ -3,14 +3,10 @@
 #pragma once
 
 #include "gemm/epilogue.h"
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
 #include "vendor/library.h"
+#include "vendor/variants.h"
 
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include <array>
 
 namespace kg::vendor {
 
@@ -48,17 +44,37 @@ struct Gemm {
 
   friend bool operator==(const Gemm&, const Gemm&) = default;
 };
-std::vector<std::string_view>
-gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
-              gemm::BiasGradient bias_gradient = gemm::BiasGradient::none);
+
+// A matrix without gaps, rows of it or, transposed, columns of it lying one behind another.
+struct Packed {
+  const void* data;
+  bool transposed = false;
+};
+// c = alpha a b, all packed: m x n, sums of k products.
+inline Gemm packed_gemm(Dtype dtype, const std::array<std::int64_t, 3>& mnk, float alpha,
+                        const Packed& a, const Packed& b, void* c) {
+  const auto [m, n, k] = mnk;
+  return {.dtype = dtype,
+          .transpose_a = a.transposed,
+          .transpose_b = b.transposed,
+          .m = m,
+          .n = n,
+          .k = k,
+          .alpha = alpha,
+          .a = a.data,
+          .lda = a.transposed ? m : k,
+          .b = b.data,
+          .ldb = b.transposed ? k : n,
+          .beta = 0,
+          .c = c,
+          .ldc = n};
+}
+
+Names gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
+                    gemm::BiasGradient bias_gradient = gemm::BiasGradient::none);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct GemmVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient);
-  void (*run)(const Gemm& problem, Math math, Stream& stream);
-};
-std::span<const GemmVariant> gemm_table();
+using GemmVariant = VariantOf<gemm_variants, gemm>;
+extern const Table<GemmVariant> gemm_table;
 
 } // namespace kg::vendor

@@ -18,29 +18,11 @@ class HeadProducts {
       : library_(library), dtype_(problem.dtype), batch_(problem.batch * problem.kv_heads),
         stream_(stream) {}
 
-  // Packed; transposed: it lies by columns.
-  struct Factor {
-    const void* data;
-    bool transposed = false;
-  };
   // c = alpha a b; extents: rows and columns of c, and the sums' length.
-  void multiply(const std::array<std::int64_t, 3>& extents, float alpha, const Factor& a,
-                const Factor& b, void* c) const {
+  void multiply(const std::array<std::int64_t, 3>& extents, float alpha, const Packed& a,
+                const Packed& b, void* c) const {
     const auto [m, n, k] = extents;
-    Gemm product{.dtype = dtype_,
-                 .transpose_a = a.transposed,
-                 .transpose_b = b.transposed,
-                 .m = m,
-                 .n = n,
-                 .k = k,
-                 .alpha = alpha,
-                 .a = a.data,
-                 .lda = a.transposed ? m : k,
-                 .b = b.data,
-                 .ldb = b.transposed ? k : n,
-                 .beta = 0,
-                 .c = c,
-                 .ldc = n};
+    Gemm product = packed_gemm(dtype_, extents, alpha, a, b, c);
     product.batch = batch_;
     product.stride_a = m * k;
     product.stride_b = k * n;

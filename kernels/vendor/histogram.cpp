@@ -9,16 +9,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> histogram_variants(const HistogramProblem& problem) {
-  return names(histogram_table(), [&](const auto& entry) { return entry.supports(problem); });
+Names histogram_variants(const HistogramProblem& problem) {
+  return names(histogram_table, problem);
 }
 
 void histogram(std::string_view variant, const HistogramProblem& problem, const void* x,
                std::int32_t* counts, Stream& stream) {
-  const std::string what = join("histogram", std::string(kg::name(problem.dtype)));
+  const std::string what = join("histogram", {name(problem.dtype)});
   require_extents(what, {{"n", problem.n}, {"bins", problem.bins}});
-  const auto& entry = find(histogram_table(), variant, what,
-                           [&](const auto& each) { return each.supports(problem); });
+  const auto& entry = find(histogram_table, variant, what, problem);
   if (problem.bins == 0) return;
   require_pointers(what, {{"counts", counts}});
   if (problem.n == 0)

@@ -6,18 +6,16 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> layernorm_variants(Dtype dtype, Statistics statistics) {
-  return names(layernorm_table(),
-               [&](const auto& entry) { return entry.supports(dtype, statistics); });
+Names layernorm_variants(Dtype dtype, Statistics statistics) {
+  return names(layernorm_table, dtype, statistics);
 }
 
 void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& problem,
                Stream& stream) {
-  const std::string what = join("layernorm", kg::name(dtype));
+  const std::string what = join("layernorm", {name(dtype)});
   const bool stored = problem.mean != nullptr || problem.rstd != nullptr;
-  const auto& entry = find(layernorm_table(), variant, what, [&](const auto& each) {
-    return each.supports(dtype, stored ? Statistics::stored : Statistics::none);
-  });
+  const auto& entry =
+      find(layernorm_table, variant, what, dtype, stored ? Statistics::stored : Statistics::none);
   require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
   if (problem.rows == 0 || problem.cols == 0) return;
   require_pointers(

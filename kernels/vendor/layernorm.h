@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -28,17 +22,11 @@ struct LayernormProblem {
 
 // Those that store the rows' statistics, or that need not.
 enum class Statistics { none, stored };
-std::vector<std::string_view> layernorm_variants(Dtype dtype,
-                                                 Statistics statistics = Statistics::none);
+Names layernorm_variants(Dtype dtype, Statistics statistics = Statistics::none);
 void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& problem,
                Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct LayernormVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype, Statistics statistics);
-  void (*run)(Dtype dtype, const LayernormProblem& problem, Stream& stream);
-};
-std::span<const LayernormVariant> layernorm_table();
+using LayernormVariant = VariantOf<layernorm_variants, layernorm>;
+extern const Table<LayernormVariant> layernorm_table;
 
 } // namespace kg::vendor

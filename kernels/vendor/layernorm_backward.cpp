@@ -6,23 +6,17 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> layernorm_backward_variants(Dtype dtype) {
-  return names(layernorm_backward_table(),
-               [&](const auto& entry) { return entry.supports(dtype); });
-}
+Names layernorm_backward_variants(Dtype dtype) { return names(layernorm_backward_table, dtype); }
 
 Dtype layernorm_backward_sums(std::string_view variant, Dtype dtype) {
-  const auto supports = [&](const auto& each) { return each.supports(dtype); };
-  return find(layernorm_backward_table(), variant, join("layernorm_backward", kg::name(dtype)),
-              supports)
+  return find(layernorm_backward_table, variant, join("layernorm_backward", {name(dtype)}), dtype)
       .sums(dtype);
 }
 
 void layernorm_backward(std::string_view variant, Dtype dtype,
                         const LayernormBackwardProblem& problem, Stream& stream) {
-  const std::string what = join("layernorm_backward", kg::name(dtype));
-  const auto& entry = find(layernorm_backward_table(), variant, what,
-                           [&](const auto& each) { return each.supports(dtype); });
+  const std::string what = join("layernorm_backward", {name(dtype)});
+  const auto& entry = find(layernorm_backward_table, variant, what, dtype);
   require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
   if (problem.rows == 0 || problem.cols == 0) return;
   require_pointers(what, {{"dy", problem.dy},

@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -30,19 +24,18 @@ struct LayernormBackwardProblem {
   std::int64_t cols;
 };
 
-std::vector<std::string_view> layernorm_backward_variants(Dtype dtype);
+Names layernorm_backward_variants(Dtype dtype);
 // The type in which the variant gives dgamma and dbeta.
 Dtype layernorm_backward_sums(std::string_view variant, Dtype dtype);
 void layernorm_backward(std::string_view variant, Dtype dtype,
                         const LayernormBackwardProblem& problem, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
 struct LayernormBackwardVariant {
   std::string_view name;
   bool (*supports)(Dtype dtype);
   Dtype (*sums)(Dtype dtype);
   void (*run)(Dtype dtype, const LayernormBackwardProblem& problem, Stream& stream);
 };
-std::span<const LayernormBackwardVariant> layernorm_backward_table();
+extern const Table<LayernormBackwardVariant> layernorm_backward_table;
 
 } // namespace kg::vendor

@@ -6,15 +6,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> masked_softmax_variants(Dtype dtype) {
-  return names(masked_softmax_table(), [&](const auto& entry) { return entry.supports(dtype); });
-}
+Names masked_softmax_variants(Dtype dtype) { return names(masked_softmax_table, dtype); }
 
 void masked_softmax(std::string_view variant, const MaskedSoftmaxProblem& problem, const void* x,
                     const void* addend, void* y, Stream& stream) {
-  const std::string what = join("masked_softmax", kg::name(problem.dtype));
-  const auto& entry = find(masked_softmax_table(), variant, what,
-                           [&](const auto& each) { return each.supports(problem.dtype); });
+  const std::string what = join("masked_softmax", {name(problem.dtype)});
+  const auto& entry = find(masked_softmax_table, variant, what, problem.dtype);
   require_extents(
       what,
       {{"sequences", problem.sequences}, {"queries", problem.queries}, {"cols", problem.cols}});

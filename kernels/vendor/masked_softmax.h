@@ -7,13 +7,7 @@
 // nothing is kept is NaN, and so is one whose masked elements are NaN or infinite.
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -26,17 +20,11 @@ struct MaskedSoftmaxProblem {
   std::int64_t cols = 0;
 };
 
-std::vector<std::string_view> masked_softmax_variants(Dtype dtype);
+Names masked_softmax_variants(Dtype dtype);
 void masked_softmax(std::string_view variant, const MaskedSoftmaxProblem& problem, const void* x,
                     const void* addend, void* y, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct MaskedSoftmaxVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype);
-  void (*run)(const MaskedSoftmaxProblem& problem, const void* x, const void* addend, void* y,
-              Stream& stream);
-};
-std::span<const MaskedSoftmaxVariant> masked_softmax_table();
+using MaskedSoftmaxVariant = VariantOf<masked_softmax_variants, masked_softmax>;
+extern const Table<MaskedSoftmaxVariant> masked_softmax_table;
 
 } // namespace kg::vendor

@@ -9,15 +9,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> permute_variants(Dtype dtype) {
-  return names(permute_table(), [dtype](const auto& entry) { return entry.supports(dtype); });
-}
+Names permute_variants(Dtype dtype) { return names(permute_table, dtype); }
 
 void permute(std::string_view variant, Dtype dtype, std::span<const std::int64_t> shape,
              std::span<const int> order, const void* x, void* y, Stream& stream) {
-  const std::string what = join("permute", name(dtype));
-  const auto& entry = find(permute_table(), variant, what,
-                           [dtype](const auto& each) { return each.supports(dtype); });
+  const std::string what = join("permute", {name(dtype)});
+  const auto& entry = find(permute_table, variant, what, dtype);
   const auto rank = static_cast<std::int64_t>(shape.size());
   require(rank >= 1 && rank <= 5, "kg::vendor::" + what + ": shape has " + std::to_string(rank) +
                                       " extents; it must have 1 to 5");

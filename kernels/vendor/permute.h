@@ -2,18 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
 // Axis d of y is axis order[d] of x, whose shape is given; as many entries in each as x has axes.
-std::vector<std::string_view> permute_variants(Dtype dtype);
+Names permute_variants(Dtype dtype);
 void permute(std::string_view variant, Dtype dtype, std::span<const std::int64_t> shape,
              std::span<const int> order, const void* x, void* y, Stream& stream);
 
@@ -22,14 +16,13 @@ struct PermutedAxis {
   std::int64_t extent, stride;
 };
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h. `axes` in the order of y, at
-// most five, none of extent 0.
+// `axes` in the order of y, at most five, none of extent 0.
 struct PermuteVariant {
   std::string_view name;
   bool (*supports)(Dtype dtype);
   void (*run)(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y,
               Stream& stream);
 };
-std::span<const PermuteVariant> permute_table();
+extern const Table<PermuteVariant> permute_table;
 
 } // namespace kg::vendor

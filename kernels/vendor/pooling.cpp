@@ -6,19 +6,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> pooling_variants(pooling::Kind kind, Dtype dtype,
-                                               const pooling::Problem& problem) {
-  return names(pooling_table(),
-               [&](const auto& entry) { return entry.supports(kind, dtype, problem); });
+Names pooling_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
+  return names(pooling_table, kind, dtype, problem);
 }
 
 void pooling(std::string_view variant, pooling::Kind kind, Dtype dtype,
              const pooling::Problem& problem, const void* x, void* y, Stream& stream) {
-  const std::string what =
-      join("pooling", std::string(pooling::name(kind)) + " " + std::string(kg::name(dtype)));
+  const std::string what = join("pooling", {pooling::name(kind), name(dtype)});
   pooling::require_problem(what, problem);
-  const auto& entry = find(pooling_table(), variant, what,
-                           [&](const auto& each) { return each.supports(kind, dtype, problem); });
+  const auto& entry = find(pooling_table, variant, what, kind, dtype, problem);
   if (problem.planes() == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});
   entry.run(kind, dtype, problem, x, y, stream);

@@ -6,20 +6,16 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> pooling_backward_variants(pooling::Kind kind, Dtype dtype,
-                                                        const pooling::Problem& problem) {
-  return names(pooling_backward_table(),
-               [&](const auto& entry) { return entry.supports(kind, dtype, problem); });
+Names pooling_backward_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
+  return names(pooling_backward_table, kind, dtype, problem);
 }
 
 void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
                       const pooling::Problem& problem, const PoolingGradient& gradient,
                       Stream& stream) {
-  const std::string what =
-      join("pooling_backward", std::string(pooling::name(kind)) + " " + std::string(name(dtype)));
+  const std::string what = join("pooling_backward", {pooling::name(kind), name(dtype)});
   pooling::require_problem(what, problem);
-  const auto& entry = find(pooling_backward_table(), variant, what,
-                           [&](const auto& each) { return each.supports(kind, dtype, problem); });
+  const auto& entry = find(pooling_backward_table, variant, what, kind, dtype, problem);
   if (problem.planes() == 0) return;
   require_pointers(
       what, {{"x", gradient.x}, {"y", gradient.y}, {"dy", gradient.dy}, {"dx", gradient.dx}});

@@ -3,12 +3,7 @@
 #pragma once
 
 #include "pooling/problem.h"
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -21,19 +16,12 @@ struct PoolingGradient {
   void* dx;
 };
 
-std::vector<std::string_view> pooling_backward_variants(pooling::Kind kind, Dtype dtype,
-                                                        const pooling::Problem& problem);
+Names pooling_backward_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem);
 void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
                       const pooling::Problem& problem, const PoolingGradient& gradient,
                       Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct PoolingBackwardVariant {
-  std::string_view name;
-  bool (*supports)(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem);
-  void (*run)(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem,
-              const PoolingGradient& gradient, Stream& stream);
-};
-std::span<const PoolingBackwardVariant> pooling_backward_table();
+using PoolingBackwardVariant = VariantOf<pooling_backward_variants, pooling_backward>;
+extern const Table<PoolingBackwardVariant> pooling_backward_table;
 
 } // namespace kg::vendor

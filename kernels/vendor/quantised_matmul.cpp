@@ -9,17 +9,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> quantised_matmul_variants(Dtype dtype, bool integers) {
-  return names(quantised_matmul_table(),
-               [&](const auto& entry) { return entry.supports(dtype, integers); });
+Names quantised_matmul_variants(Dtype dtype, bool integers) {
+  return names(quantised_matmul_table, dtype, integers);
 }
 
 void quantised_matmul(std::string_view variant, const QuantisedProduct& p, Math math,
                       Stream& stream) {
-  const std::string what = join("quantised_matmul", kg::name(p.dtype));
+  const std::string what = join("quantised_matmul", {name(p.dtype)});
   require_extents(what, {{"m", p.m}, {"n", p.n}, {"k", p.k}});
-  const auto& entry = find(quantised_matmul_table(), variant, what,
-                           [&](const auto& each) { return each.supports(p.dtype, p.integers); });
+  const auto& entry = find(quantised_matmul_table, variant, what, p.dtype, p.integers);
   if (p.m * p.n == 0) return;
   require_pointers(what, {{"y", p.y}});
   if (p.k == 0)

@@ -2,14 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
 #include "vendor/library.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -26,16 +20,11 @@ struct QuantisedProduct {
   friend bool operator==(const QuantisedProduct&, const QuantisedProduct&) = default;
 };
 
-std::vector<std::string_view> quantised_matmul_variants(Dtype dtype, bool integers);
+Names quantised_matmul_variants(Dtype dtype, bool integers);
 void quantised_matmul(std::string_view variant, const QuantisedProduct& product, Math math,
                       Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct QuantisedVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype, bool integers);
-  void (*run)(const QuantisedProduct& product, Math math, Stream& stream);
-};
-std::span<const QuantisedVariant> quantised_matmul_table();
+using QuantisedVariant = VariantOf<quantised_matmul_variants, quantised_matmul>;
+extern const Table<QuantisedVariant> quantised_matmul_table;
 
 } // namespace kg::vendor

@@ -9,16 +9,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> reduce_by_key_variants(const reduce_by_key::Problem& problem) {
-  return names(reduce_by_key_table(), [&](const auto& entry) { return entry.supports(problem); });
+Names reduce_by_key_variants(const reduce_by_key::Problem& problem) {
+  return names(reduce_by_key_table, problem);
 }
 
 void reduce_by_key(std::string_view variant, const reduce_by_key::Problem& problem,
                    const reduce_by_key::Arrays& arrays, Stream& stream) {
-  const std::string what = join("reduce_by_key", std::string(kg::name(problem.dtype)));
+  const std::string what = join("reduce_by_key", {name(problem.dtype)});
   require_extents(what, {{"n", problem.n}});
-  const auto& entry = find(reduce_by_key_table(), variant, what,
-                           [&](const auto& each) { return each.supports(problem); });
+  const auto& entry = find(reduce_by_key_table, variant, what, problem);
   require_pointers(what, {{"count", arrays.count}});
   if (problem.n == 0) return fill_bytes(arrays.count, 0, sizeof *arrays.count, stream);
   require_pointers(what, {{"keys", arrays.keys},

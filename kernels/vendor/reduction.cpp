@@ -10,18 +10,16 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> reduction_variants(const ReductionProblem& problem) {
-  return names(reduction_table(), [&](const auto& entry) { return entry.supports(problem); });
+Names reduction_variants(const ReductionProblem& problem) {
+  return names(reduction_table, problem);
 }
 
 void reduction(std::string_view variant, const ReductionProblem& problem, const void* x, void* out,
                Stream& stream) {
-  const std::string what = join("reduction", std::string(name(problem.op)) + ", " +
-                                                 std::string(kg::name(problem.dtype)));
+  const std::string what = join("reduction", {name(problem.op), name(problem.dtype)});
   require_extents(what,
                   {{"outer", problem.outer}, {"axis", problem.axis}, {"inner", problem.inner}});
-  const auto& entry = find(reduction_table(), variant, what,
-                           [&](const auto& each) { return each.supports(problem); });
+  const auto& entry = find(reduction_table, variant, what, problem);
   if (problem.results() == 0) return;
   require_pointers(what, {{"out", out}});
   const std::size_t bytes = static_cast<std::size_t>(problem.results()) * size_of(problem.dtype);

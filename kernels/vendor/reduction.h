@@ -3,13 +3,7 @@
 #pragma once
 
 #include "reduction/op.h"
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -24,16 +18,11 @@ struct ReductionProblem {
 
 // The order of additions is the library's; Thrust's on the host (TBB) may change from run to run.
 // Sums of nothing are 0; what else there is of nothing is an error.
-std::vector<std::string_view> reduction_variants(const ReductionProblem& problem);
+Names reduction_variants(const ReductionProblem& problem);
 void reduction(std::string_view variant, const ReductionProblem& problem, const void* x, void* out,
                Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct ReductionVariant {
-  std::string_view name;
-  bool (*supports)(const ReductionProblem& problem);
-  void (*run)(const ReductionProblem& problem, const void* x, void* out, Stream& stream);
-};
-std::span<const ReductionVariant> reduction_table();
+using ReductionVariant = VariantOf<reduction_variants, reduction>;
+extern const Table<ReductionVariant> reduction_table;
 
 } // namespace kg::vendor

@@ -6,15 +6,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> residual_rmsnorm_variants(Dtype dtype) {
-  return names(residual_rmsnorm_table(), [&](const auto& entry) { return entry.supports(dtype); });
-}
+Names residual_rmsnorm_variants(Dtype dtype) { return names(residual_rmsnorm_table, dtype); }
 
 void residual_rmsnorm(std::string_view variant, Dtype dtype, const ResidualRmsnormProblem& problem,
                       Stream& stream) {
-  const std::string what = join("residual_rmsnorm", kg::name(dtype));
-  const auto& entry = find(residual_rmsnorm_table(), variant, what,
-                           [&](const auto& each) { return each.supports(dtype); });
+  const std::string what = join("residual_rmsnorm", {name(dtype)});
+  const auto& entry = find(residual_rmsnorm_table, variant, what, dtype);
   require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
   if (problem.rows == 0 || problem.cols == 0) return;
   require_pointers(what, {{"x", problem.x},

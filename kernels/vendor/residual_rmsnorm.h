@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -24,16 +18,11 @@ struct ResidualRmsnormProblem {
   std::int64_t cols;
 };
 
-std::vector<std::string_view> residual_rmsnorm_variants(Dtype dtype);
+Names residual_rmsnorm_variants(Dtype dtype);
 void residual_rmsnorm(std::string_view variant, Dtype dtype, const ResidualRmsnormProblem& problem,
                       Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct ResidualRmsnormVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype);
-  void (*run)(Dtype dtype, const ResidualRmsnormProblem& problem, Stream& stream);
-};
-std::span<const ResidualRmsnormVariant> residual_rmsnorm_table();
+using ResidualRmsnormVariant = VariantOf<residual_rmsnorm_variants, residual_rmsnorm>;
+extern const Table<ResidualRmsnormVariant> residual_rmsnorm_table;
 
 } // namespace kg::vendor

@@ -6,14 +6,11 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> rmsnorm_variants(Dtype dtype) {
-  return names(rmsnorm_table(), [&](const auto& entry) { return entry.supports(dtype); });
-}
+Names rmsnorm_variants(Dtype dtype) { return names(rmsnorm_table, dtype); }
 
 void rmsnorm(std::string_view variant, Dtype dtype, const RmsnormProblem& problem, Stream& stream) {
-  const std::string what = join("rmsnorm", kg::name(dtype));
-  const auto& entry =
-      find(rmsnorm_table(), variant, what, [&](const auto& each) { return each.supports(dtype); });
+  const std::string what = join("rmsnorm", {name(dtype)});
+  const auto& entry = find(rmsnorm_table, variant, what, dtype);
   require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
   if (problem.rows == 0 || problem.cols == 0) return;
   require_pointers(what, {{"x", problem.x}, {"gamma", problem.gamma}, {"y", problem.y}});

@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -24,15 +18,10 @@ struct RmsnormProblem {
   float* rstd = nullptr;
 };
 
-std::vector<std::string_view> rmsnorm_variants(Dtype dtype);
+Names rmsnorm_variants(Dtype dtype);
 void rmsnorm(std::string_view variant, Dtype dtype, const RmsnormProblem& problem, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct RmsnormVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype);
-  void (*run)(Dtype dtype, const RmsnormProblem& problem, Stream& stream);
-};
-std::span<const RmsnormVariant> rmsnorm_table();
+using RmsnormVariant = VariantOf<rmsnorm_variants, rmsnorm>;
+extern const Table<RmsnormVariant> rmsnorm_table;
 
 } // namespace kg::vendor

@@ -6,15 +6,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> rmsnorm_backward_variants(Dtype dtype) {
-  return names(rmsnorm_backward_table(), [&](const auto& entry) { return entry.supports(dtype); });
-}
+Names rmsnorm_backward_variants(Dtype dtype) { return names(rmsnorm_backward_table, dtype); }
 
 void rmsnorm_backward(std::string_view variant, Dtype dtype, const RmsnormBackwardProblem& problem,
                       Stream& stream) {
-  const std::string what = join("rmsnorm_backward", kg::name(dtype));
-  const auto& entry = find(rmsnorm_backward_table(), variant, what,
-                           [&](const auto& each) { return each.supports(dtype); });
+  const std::string what = join("rmsnorm_backward", {name(dtype)});
+  const auto& entry = find(rmsnorm_backward_table, variant, what, dtype);
   require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
   if (problem.rows == 0 || problem.cols == 0) return;
   require_pointers(what, {{"dy", problem.dy},

@@ -2,13 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -25,16 +19,11 @@ struct RmsnormBackwardProblem {
   std::int64_t cols;
 };
 
-std::vector<std::string_view> rmsnorm_backward_variants(Dtype dtype);
+Names rmsnorm_backward_variants(Dtype dtype);
 void rmsnorm_backward(std::string_view variant, Dtype dtype, const RmsnormBackwardProblem& problem,
                       Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct RmsnormBackwardVariant {
-  std::string_view name;
-  bool (*supports)(Dtype dtype);
-  void (*run)(Dtype dtype, const RmsnormBackwardProblem& problem, Stream& stream);
-};
-std::span<const RmsnormBackwardVariant> rmsnorm_backward_table();
+using RmsnormBackwardVariant = VariantOf<rmsnorm_backward_variants, rmsnorm_backward>;
+extern const Table<RmsnormBackwardVariant> rmsnorm_backward_table;
 
 } // namespace kg::vendor

@@ -8,17 +8,13 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> scan_variants(const ScanProblem& problem) {
-  return names(scan_table(), [&](const auto& entry) { return entry.supports(problem); });
-}
+Names scan_variants(const ScanProblem& problem) { return names(scan_table, problem); }
 
 void scan(std::string_view variant, const ScanProblem& problem, const void* x,
           const std::int8_t* heads, void* y, Stream& stream) {
-  const std::string what =
-      join("scan", std::string(name(problem.op)) + ", " + std::string(kg::name(problem.dtype)));
+  const std::string what = join("scan", {name(problem.op), name(problem.dtype)});
   require_extents(what, {{"n", problem.n}});
-  const auto& entry =
-      find(scan_table(), variant, what, [&](const auto& each) { return each.supports(problem); });
+  const auto& entry = find(scan_table, variant, what, problem);
   if (problem.n == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});
   if (problem.segmented) require_pointers(what, {{"heads", heads}});

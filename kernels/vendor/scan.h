@@ -2,14 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
 #include "scan/op.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -22,17 +16,11 @@ struct ScanProblem {
   bool segmented = false;
 };
 
-std::vector<std::string_view> scan_variants(const ScanProblem& problem);
+Names scan_variants(const ScanProblem& problem);
 void scan(std::string_view variant, const ScanProblem& problem, const void* x,
           const std::int8_t* heads, void* y, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct ScanVariant {
-  std::string_view name;
-  bool (*supports)(const ScanProblem& problem);
-  void (*run)(const ScanProblem& problem, const void* x, const std::int8_t* heads, void* y,
-              Stream& stream);
-};
-std::span<const ScanVariant> scan_table();
+using ScanVariant = VariantOf<scan_variants, scan>;
+extern const Table<ScanVariant> scan_table;
 
 } // namespace kg::vendor

@@ -9,16 +9,13 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> select_variants(const SelectProblem& problem) {
-  return names(select_table(), [&](const auto& entry) { return entry.supports(problem); });
-}
+Names select_variants(const SelectProblem& problem) { return names(select_table, problem); }
 
 void select(std::string_view variant, const SelectProblem& problem, const void* x,
             const std::int8_t* flags, void* y, std::int32_t* count, Stream& stream) {
-  const std::string what = join("select", std::string(kg::name(problem.dtype)));
+  const std::string what = join("select", {name(problem.dtype)});
   require_extents(what, {{"n", problem.n}});
-  const auto& entry =
-      find(select_table(), variant, what, [&](const auto& each) { return each.supports(problem); });
+  const auto& entry = find(select_table, variant, what, problem);
   require_pointers(what, {{"count", count}});
   if (problem.n == 0) return fill_bytes(count, 0, sizeof *count, stream);
   require_pointers(what, {{"x", x}, {"y", y}});

@@ -2,14 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/dtype.h"
-#include "runtime/stream.h"
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -20,17 +13,11 @@ struct SelectProblem {
   bool flagged = true;
 };
 
-std::vector<std::string_view> select_variants(const SelectProblem& problem);
+Names select_variants(const SelectProblem& problem);
 void select(std::string_view variant, const SelectProblem& problem, const void* x,
             const std::int8_t* flags, void* y, std::int32_t* count, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct SelectVariant {
-  std::string_view name;
-  bool (*supports)(const SelectProblem& problem);
-  void (*run)(const SelectProblem& problem, const void* x, const std::int8_t* flags, void* y,
-              std::int32_t* count, Stream& stream);
-};
-std::span<const SelectVariant> select_table();
+using SelectVariant = VariantOf<select_variants, select>;
+extern const Table<SelectVariant> select_table;
 
 } // namespace kg::vendor

@@ -6,16 +6,14 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> softmax_variants(softmax::Kind kind, Dtype dtype) {
-  return names(softmax_table(), [&](const auto& entry) { return entry.supports(kind, dtype); });
+Names softmax_variants(softmax::Kind kind, Dtype dtype) {
+  return names(softmax_table, kind, dtype);
 }
 
 void softmax(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* x, void* y,
              std::int64_t rows, std::int64_t cols, Stream& stream) {
-  const std::string what =
-      join(kind == softmax::Kind::softmax ? "softmax" : "log_softmax", kg::name(dtype));
-  const auto& entry = find(softmax_table(), variant, what,
-                           [&](const auto& each) { return each.supports(kind, dtype); });
+  const std::string what = join(name(kind), {name(dtype)});
+  const auto& entry = find(softmax_table, variant, what, kind, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"x", x}, {"y", y}});

@@ -6,19 +6,15 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> softmax_backward_variants(softmax::Kind kind, Dtype dtype) {
-  return names(softmax_backward_table(),
-               [&](const auto& entry) { return entry.supports(kind, dtype); });
+Names softmax_backward_variants(softmax::Kind kind, Dtype dtype) {
+  return names(softmax_backward_table, kind, dtype);
 }
 
 void softmax_backward(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* y,
                       const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
                       Stream& stream) {
-  const std::string what =
-      join(kind == softmax::Kind::softmax ? "softmax_backward" : "log_softmax_backward",
-           kg::name(dtype));
-  const auto& entry = find(softmax_backward_table(), variant, what,
-                           [&](const auto& each) { return each.supports(kind, dtype); });
+  const std::string what = join("softmax_backward", {name(kind), name(dtype)});
+  const auto& entry = find(softmax_backward_table, variant, what, kind, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   if (rows == 0 || cols == 0) return;
   require_pointers(what, {{"y", y}, {"dy", dy}, {"dx", dx}});

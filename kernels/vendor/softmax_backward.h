@@ -3,22 +3,17 @@
 #pragma once
 
 #include "vendor/softmax.h"
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
 // From the results y of softmax or log_softmax and the gradient dy by them; packed rows.
-std::vector<std::string_view> softmax_backward_variants(softmax::Kind kind, Dtype dtype);
+Names softmax_backward_variants(softmax::Kind kind, Dtype dtype);
 void softmax_backward(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* y,
                       const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
                       Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct SoftmaxBackwardVariant {
-  std::string_view name;
-  bool (*supports)(softmax::Kind kind, Dtype dtype);
-  void (*run)(softmax::Kind kind, Dtype dtype, const void* y, const void* dy, void* dx,
-              std::int64_t rows, std::int64_t cols, Stream& stream);
-};
-std::span<const SoftmaxBackwardVariant> softmax_backward_table();
+using SoftmaxBackwardVariant = VariantOf<softmax_backward_variants, softmax_backward>;
+extern const Table<SoftmaxBackwardVariant> softmax_backward_table;
 
 } // namespace kg::vendor

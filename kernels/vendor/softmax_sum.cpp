@@ -6,12 +6,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> softmax_sum_variants() { return names(softmax_sum_table(), kAlways); }
+Names softmax_sum_variants() { return names(softmax_sum_table); }
 
 void softmax_sum(std::string_view variant, const float* x, const float* alpha, float* y,
                  std::int64_t terms, std::int64_t n, Stream& stream) {
-  const std::string what = join("softmax_sum", "f32");
-  const auto& entry = find(softmax_sum_table(), variant, what, kAlways);
+  const std::string what = join("softmax_sum", {name(Dtype::f32)});
+  const auto& entry = find(softmax_sum_table, variant, what);
   require_extents(what, {{"terms", terms}, {"n", n}});
   if (terms == 0 || n == 0) return;
   require_pointers(what, {{"x", x}, {"alpha", alpha}, {"y", y}});

@@ -6,14 +6,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> softmax_sum_backward_variants() {
-  return names(softmax_sum_backward_table(), kAlways);
-}
+Names softmax_sum_backward_variants() { return names(softmax_sum_backward_table); }
 
 void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& tensors,
                           std::int64_t terms, std::int64_t n, Stream& stream) {
-  const std::string what = join("softmax_sum_backward", "f32");
-  const auto& entry = find(softmax_sum_backward_table(), variant, what, kAlways);
+  const std::string what = join("softmax_sum_backward", {name(Dtype::f32)});
+  const auto& entry = find(softmax_sum_backward_table, variant, what);
   require_extents(what, {{"terms", terms}, {"n", n}});
   if (terms == 0 || n == 0) return;
   require_pointers(what, {{"x", tensors.x},

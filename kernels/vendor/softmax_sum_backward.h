@@ -7,12 +7,7 @@
 // wrapper of the product.
 #pragma once
 
-#include "runtime/stream.h"
-
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -25,15 +20,11 @@ struct SoftmaxSumTensors {
   float* dalpha;
 };
 
-std::vector<std::string_view> softmax_sum_backward_variants();
+Names softmax_sum_backward_variants();
 void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& tensors,
                           std::int64_t terms, std::int64_t n, Stream& stream);
 
-// What a backend brings (host/, cuda/): see vendor/dispatch.h.
-struct SoftmaxSumBackwardVariant {
-  std::string_view name;
-  void (*run)(const SoftmaxSumTensors& tensors, std::int64_t terms, std::int64_t n, Stream& stream);
-};
-std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table();
+using SoftmaxSumBackwardVariant = VariantOf<softmax_sum_backward_variants, softmax_sum_backward>;
+extern const Table<SoftmaxSumBackwardVariant> softmax_sum_backward_table;
 
 } // namespace kg::vendor

@@ -27,21 +27,7 @@ inline void softmax_sum_gradients(std::string_view softmax_library, std::string_
                                   std::int64_t n, Stream& stream) {
   softmax(softmax_library, softmax::Kind::softmax, Dtype::f32, of.alpha, own.weights, 1, terms,
           stream);
-  gemm(gemm_library,
-       {.dtype = Dtype::f32,
-        .transpose_a = false,
-        .transpose_b = false,
-        .m = terms,
-        .n = n,
-        .k = 1,
-        .alpha = 1,
-        .a = own.weights,
-        .lda = 1,
-        .b = of.dy,
-        .ldb = n,
-        .beta = 0,
-        .c = of.dx,
-        .ldc = n},
+  gemm(gemm_library, packed_gemm(Dtype::f32, {terms, n, 1}, 1, {own.weights}, {of.dy}, of.dx),
        Math::pedantic, stream);
   term_sums(of.x, of.dy, own.sums, terms, n, stream);
   softmax_backward(softmax_library, softmax::Kind::softmax, Dtype::f32, own.weights, own.sums,

@@ -14,22 +14,8 @@ inline void softmax_and_product(std::string_view softmax_library, std::string_vi
                                 const float* x, const float* alpha, float* weights, float* y,
                                 std::int64_t terms, std::int64_t n, Stream& stream) {
   softmax(softmax_library, softmax::Kind::softmax, Dtype::f32, alpha, weights, 1, terms, stream);
-  gemm(gemm_library,
-       {.dtype = Dtype::f32,
-        .transpose_a = false,
-        .transpose_b = false,
-        .m = 1,
-        .n = n,
-        .k = terms,
-        .alpha = 1,
-        .a = weights,
-        .lda = terms,
-        .b = x,
-        .ldb = n,
-        .beta = 0,
-        .c = y,
-        .ldc = n},
-       Math::pedantic, stream);
+  gemm(gemm_library, packed_gemm(Dtype::f32, {1, n, terms}, 1, {weights}, {x}, y), Math::pedantic,
+       stream);
 }
 
 } // namespace kg::vendor

@@ -8,16 +8,13 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> sort_variants(const SortProblem& problem) {
-  return names(sort_table(), [&](const auto& entry) { return entry.supports(problem); });
-}
+Names sort_variants(const SortProblem& problem) { return names(sort_table, problem); }
 
 void sort(std::string_view variant, const SortProblem& problem, const void* keys, void* sorted_keys,
           const std::int32_t* values, std::int32_t* sorted_values, Stream& stream) {
-  const std::string what = join("sort", std::string(kg::name(problem.dtype)));
+  const std::string what = join("sort", {name(problem.dtype)});
   require_extents(what, {{"n", problem.n}});
-  const auto& entry =
-      find(sort_table(), variant, what, [&](const auto& each) { return each.supports(problem); });
+  const auto& entry = find(sort_table, variant, what, problem);
   if (problem.n == 0) return;
   require_pointers(what, {{"keys", keys}, {"sorted_keys", sorted_keys}});
   if (problem.pairs) require_pointers(what, {{"values", values}, {"sorted_values", sorted_values}});

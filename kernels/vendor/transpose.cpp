@@ -6,15 +6,12 @@
 
 namespace kg::vendor {
 
-std::vector<std::string_view> transpose_variants(Dtype dtype) {
-  return names(transpose_table(), [dtype](const auto& entry) { return entry.supports(dtype); });
-}
+Names transpose_variants(Dtype dtype) { return names(transpose_table, dtype); }
 
 void transpose(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
                std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream) {
-  const std::string what = join("transpose", name(dtype));
-  const auto& entry = find(transpose_table(), variant, what,
-                           [dtype](const auto& each) { return each.supports(dtype); });
+  const std::string what = join("transpose", {name(dtype)});
+  const auto& entry = find(transpose_table, variant, what, dtype);
   require_extents(what, {{"rows", rows}, {"cols", cols}});
   require_leading(what, "ldx", ldx, cols);
   require_leading(what, "ldy", ldy, rows);

@@ -21,10 +21,8 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
               const void* dy, void* dx, std::int64_t n, Stream& stream) {
   const ActivationDescriptor descriptor(function);
   const Tensor each(type_of(dtype).value(), 1, n);
-  const float one = 1;
-  const float zero = 0;
-  KG_CHECK(cudnnActivationBackward(handle_on(stream), descriptor.get(), &one, each.get(), y,
-                                   each.get(), dy, each.get(), x, &zero, each.get(), dx));
+  KG_CHECK(cudnnActivationBackward(handle_on(stream), descriptor.get(), &kOne, each.get(), y,
+                                   each.get(), dy, each.get(), x, &kZero, each.get(), dx));
 }
 
 } // namespace
@@ -40,57 +38,29 @@ struct Apply {
   }
 };
 
-template <activation::Function function, class T>
-void transform(const void* x, const void* dy, void* dx, std::int64_t n, Stream& stream) {
-  const T* first = static_cast<const T*>(x);
-  thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + n,
-                    static_cast<const T*>(dy), static_cast<T*>(dx), Apply<function, T>());
-}
-
-template <class T>
-void backward(activation::Function function, const void* x, const void* dy, void* dx,
-              std::int64_t n, Stream& stream) {
-  switch (function) {
-  case activation::Function::relu:
-    return transform<activation::Function::relu, T>(x, dy, dx, n, stream);
-  case activation::Function::sigmoid:
-    return transform<activation::Function::sigmoid, T>(x, dy, dx, n, stream);
-  case activation::Function::tanh:
-    return transform<activation::Function::tanh, T>(x, dy, dx, n, stream);
-  case activation::Function::gelu:
-    return transform<activation::Function::gelu, T>(x, dy, dx, n, stream);
-  case activation::Function::gelu_tanh:
-    return transform<activation::Function::gelu_tanh, T>(x, dy, dx, n, stream);
-  case activation::Function::silu:
-    return transform<activation::Function::silu, T>(x, dy, dx, n, stream);
-  }
-}
-
-bool backward_supported(activation::Function, Dtype dtype) {
-  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
-}
+bool backward_supported(activation::Function, Dtype dtype) { return is_float(dtype); }
 
 void backward(activation::Function function, Dtype dtype, const void* x, const void*,
               const void* dy, void* dx, std::int64_t n, Stream& stream) {
+  const auto transform = [&](auto constant, auto element) {
+    using T = decltype(element);
+    const T* first = static_cast<const T*>(x);
+    thrust::transform(on(stream), first, first + n, static_cast<const T*>(dy), static_cast<T*>(dx),
+                      Apply<decltype(constant)::value, T>());
+  };
   translate("transform", [&] {
-    if (dtype == Dtype::f32) backward<float>(function, x, dy, dx, n, stream);
-    if (dtype == Dtype::f16) backward<__half>(function, x, dy, dx, n, stream);
-    if (dtype == Dtype::bf16) backward<__nv_bfloat16>(function, x, dy, dx, n, stream);
+    with_float(dtype, [&](auto element) {
+      with_function(function, [&](auto constant) { transform(constant, element); });
+    });
   });
 }
 
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr ActivationBackwardVariant kTable[] = {
+const Table<ActivationBackwardVariant> activation_backward_table = {
     {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward},
     {"cudnn", cudnn::backward_supported, cudnn::backward},
 };
-
-} // namespace
-
-std::span<const ActivationBackwardVariant> activation_backward_table() { return kTable; }
 
 } // namespace kg::vendor

@@ -33,28 +33,17 @@ void all(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stream&
 }
 
 bool argmax_supported(const ArgmaxProblem& problem) {
-  const Dtype dtype = problem.dtype;
-  return (dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16) &&
-         problem.outer == 1 && problem.inner == 1;
+  return is_float(problem.dtype) && problem.outer == 1 && problem.inner == 1;
 }
 
 void argmax(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stream& stream) {
-  if (problem.dtype == Dtype::f16) return all<__half>(problem, x, out, stream);
-  if (problem.dtype == Dtype::bf16) return all<__nv_bfloat16>(problem, x, out, stream);
-  all<float>(problem, x, out, stream);
+  with_float(problem.dtype, [&](auto element) { all<decltype(element)>(problem, x, out, stream); });
 }
 
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr ArgmaxVariant kTable[] = {
-    {"thrust", thrust_cuda::argmax_supported, thrust_cuda::argmax},
-};
-
-} // namespace
-
-std::span<const ArgmaxVariant> argmax_table() { return kTable; }
+const Table<ArgmaxVariant> argmax_table = {
+    {"thrust", thrust_cuda::argmax_supported, thrust_cuda::argmax}};
 
 } // namespace kg::vendor

@@ -69,13 +69,11 @@ void attention_in_one_call(const AttentionProblem& p, const AttentionTensors& of
 
 bool is_of_16_bits(Dtype dtype) { return dtype == Dtype::f16 || dtype == Dtype::bf16; }
 
-constexpr AttentionVariant kTable[] = {
+} // namespace
+
+const Table<AttentionVariant> attention_table = {
     {"cublas", "cublas", "cudnn"},
     {"cudnn", "", "", is_of_16_bits, attention_in_one_call},
 };
-
-} // namespace
-
-std::span<const AttentionVariant> attention_table() { return kTable; }
 
 } // namespace kg::vendor

@@ -3,14 +3,7 @@
 #include "vendor/attention_backward.h"
 
 namespace kg::vendor {
-namespace {
 
-constexpr AttentionVariant kTable[] = {
-    {"cublas", "cublas", "cudnn"},
-};
-
-} // namespace
-
-std::span<const AttentionVariant> attention_backward_table() { return kTable; }
+const Table<AttentionBackwardVariant> attention_backward_table = {{"cublas", "cublas", "cudnn"}};
 
 } // namespace kg::vendor

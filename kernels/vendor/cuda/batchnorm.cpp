@@ -11,10 +11,8 @@ namespace {
 template <cudnnBatchNormMode_t mode>
 void batchnorm_training(Dtype dtype, const BatchnormProblem& p, Stream& stream) {
   const BatchNormDescription each(dtype, p.shape, mode);
-  const float one = 1;
-  const float zero = 0;
   constexpr double kNoMomentum = 0;
-  KG_CHECK(cudnnBatchNormalizationForwardTraining(handle_on(stream), mode, &one, &zero,
+  KG_CHECK(cudnnBatchNormalizationForwardTraining(handle_on(stream), mode, &kOne, &kZero,
                                                   each.tensor(), p.x, each.tensor(), p.y,
                                                   each.per_channel(), p.gamma, p.beta, kNoMomentum,
                                                   nullptr, nullptr, p.epsilon, p.mean, p.spread));
@@ -23,28 +21,20 @@ void batchnorm_training(Dtype dtype, const BatchnormProblem& p, Stream& stream) 
 template <cudnnBatchNormMode_t mode>
 void batchnorm_inference(Dtype dtype, const BatchnormProblem& p, Stream& stream) {
   const BatchNormDescription each(dtype, p.shape, mode);
-  const float one = 1;
-  const float zero = 0;
   KG_CHECK(cudnnBatchNormalizationForwardInference(
-      handle_on(stream), mode, &one, &zero, each.tensor(), p.x, each.tensor(), p.y,
+      handle_on(stream), mode, &kOne, &kZero, each.tensor(), p.x, each.tensor(), p.y,
       each.per_channel(), p.gamma, p.beta, p.mean, p.spread, p.epsilon));
 }
 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr BatchnormVariant kTable[] = {
+const Table<BatchnormVariant> batchnorm_table = {
     {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL>,
      cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL>},
     {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
      cudnn::batchnorm_training<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>,
      cudnn::batchnorm_inference<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
 };
-
-} // namespace
-
-std::span<const BatchnormVariant> batchnorm_table() { return kTable; }
 
 } // namespace kg::vendor

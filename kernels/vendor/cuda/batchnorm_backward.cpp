@@ -11,10 +11,8 @@ namespace {
 template <cudnnBatchNormMode_t mode>
 void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream& stream) {
   const BatchNormDescription each(dtype, p.shape, mode);
-  const float one = 1;
-  const float zero = 0;
   constexpr double kNoEpsilon = 0;
-  KG_CHECK(cudnnBatchNormalizationBackward(handle_on(stream), mode, &one, &zero, &one, &zero,
+  KG_CHECK(cudnnBatchNormalizationBackward(handle_on(stream), mode, &kOne, &kZero, &kOne, &kZero,
                                            each.tensor(), p.x, each.tensor(), p.dy, each.tensor(),
                                            p.dx, each.per_channel(), p.gamma, p.dgamma, p.dbeta,
                                            kNoEpsilon, p.mean, p.rstd));
@@ -23,16 +21,10 @@ void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream& 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr BatchnormBackwardVariant kTable[] = {
+const Table<BatchnormBackwardVariant> batchnorm_backward_table = {
     {"cudnn", cudnn::batchnorm_agrees, cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL>},
     {"cudnn_persistent", cudnn::persistent_batchnorm_agrees,
      cudnn::batchnorm_backward<CUDNN_BATCHNORM_SPATIAL_PERSISTENT>},
 };
-
-} // namespace
-
-std::span<const BatchnormBackwardVariant> batchnorm_backward_table() { return kTable; }
 
 } // namespace kg::vendor

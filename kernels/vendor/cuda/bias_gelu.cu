@@ -16,12 +16,9 @@ void cudnn_thrust(bias_gelu::Form form, Dtype dtype, const void* x, const void* 
   chain("cudnn", "thrust", form, dtype, x, bias, y, rows, cols, stream);
 }
 
-constexpr BiasGeluVariant kTable[] = {
-    {"cudnn_thrust", cudnn_thrust_supported, cudnn_thrust},
-};
-
 } // namespace
 
-std::span<const BiasGeluVariant> bias_gelu_table() { return kTable; }
+const Table<BiasGeluVariant> bias_gelu_table = {
+    {"cudnn_thrust", cudnn_thrust_supported, cudnn_thrust}};
 
 } // namespace kg::vendor

@@ -23,13 +23,11 @@ void run(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std:
   chain(by, form, dtype, tensors, sums, rows, cols, stream);
 }
 
-constexpr BiasGeluBackwardVariant kTable[] = {
+} // namespace
+
+const Table<BiasGeluBackwardVariant> bias_gelu_backward_table = {
     {"cudnn_thrust", supported<kCudnnThrust>, run<kCudnnThrust>},
     {"cudnn_thrust_cublas", supported<kCudnnThrustCublas>, run<kCudnnThrustCublas>},
 };
-
-} // namespace
-
-std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table() { return kTable; }
 
 } // namespace kg::vendor

@@ -3,7 +3,7 @@
 #include "vendor/broadcast.h"
 
 #include "vendor/cuda/op_tensor.h"
-#include "vendor/cuda/thrust.h"
+#include "vendor/cuda/thrust_arithmetic.h"
 
 #include <limits>
 
@@ -60,21 +60,9 @@ struct Repeated {
   }
 };
 
-template <elementwise::Op op, class T>
-struct Combine {
-  __device__ T operator()(T a, T b) const {
-    const float x = widen(a);
-    const float y = widen(b);
-    if constexpr (op == elementwise::Op::add) return narrow<T>(x + y);
-    if constexpr (op == elementwise::Op::sub) return narrow<T>(x - y);
-    if constexpr (op == elementwise::Op::mul) return narrow<T>(x * y);
-    if constexpr (op == elementwise::Op::div) return narrow<T>(x / y);
-  }
-};
-
-template <elementwise::Op op, class T>
+template <class T, class Combine>
 void transform(const BroadcastShapes& shapes, const void* a, const void* b, void* out,
-               Stream& stream) {
+               Combine combine, Stream& stream) {
   const Extents extents = extents_of(result_extents(shapes));
   const auto walk = [&](const void* data, const std::array<std::int64_t, kBroadcastRank>& own) {
     return thrust::make_permutation_iterator(
@@ -83,47 +71,30 @@ void transform(const BroadcastShapes& shapes, const void* a, const void* b, void
                                         Repeated{extents, extents_of(repeated_strides(own))}));
   };
   const auto first = walk(a, shapes.a);
-  thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first,
-                    first + element_count(result_extents(shapes)), walk(b, shapes.b),
-                    static_cast<T*>(out), Combine<op, T>());
-}
-
-template <class T>
-void broadcast(elementwise::Op op, const BroadcastShapes& shapes, const void* a, const void* b,
-               void* out, Stream& stream) {
-  switch (op) {
-  case elementwise::Op::add: return transform<elementwise::Op::add, T>(shapes, a, b, out, stream);
-  case elementwise::Op::sub: return transform<elementwise::Op::sub, T>(shapes, a, b, out, stream);
-  case elementwise::Op::mul: return transform<elementwise::Op::mul, T>(shapes, a, b, out, stream);
-  case elementwise::Op::div: return transform<elementwise::Op::div, T>(shapes, a, b, out, stream);
-  }
+  thrust::transform(on(stream), first, first + element_count(result_extents(shapes)),
+                    walk(b, shapes.b), static_cast<T*>(out), combine);
 }
 
 bool broadcast_supported(elementwise::Op, Dtype dtype, const BroadcastShapes&) {
-  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
+  return is_float(dtype);
 }
 
 void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, const void* a,
                const void* b, void* out, Stream& stream) {
   translate("transform", [&] {
-    if (dtype == Dtype::f32) broadcast<float>(op, shapes, a, b, out, stream);
-    if (dtype == Dtype::f16) broadcast<__half>(op, shapes, a, b, out, stream);
-    if (dtype == Dtype::bf16) broadcast<__nv_bfloat16>(op, shapes, a, b, out, stream);
+    with_float(dtype, [&](auto element) {
+      using T = decltype(element);
+      with_combine<T>(op, [&](auto combine) { transform<T>(shapes, a, b, out, combine, stream); });
+    });
   });
 }
 
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr BroadcastVariant kTable[] = {
+const Table<BroadcastVariant> broadcast_table = {
     {"thrust", thrust_cuda::broadcast_supported, thrust_cuda::broadcast},
     {"cudnn", cudnn::broadcast_supported, cudnn::broadcast},
 };
-
-} // namespace
-
-std::span<const BroadcastVariant> broadcast_table() { return kTable; }
 
 } // namespace kg::vendor

@@ -3,12 +3,7 @@
 #include "vendor/concat.h"
 
 namespace kg::vendor {
-namespace {
 
-constexpr ConcatVariant kTable[] = {{"memcpy", nullptr}, {"thrust", nullptr}};
-
-} // namespace
-
-std::span<const ConcatVariant> concat_table() { return kTable; }
+const Table<ConcatVariant> concat_table = {{"memcpy", nullptr}, {"thrust", nullptr}};
 
 } // namespace kg::vendor

@@ -20,14 +20,10 @@ bool sums_products(cudnnConvolutionFwdAlgo_t algorithm) {
 }
 
 // A problem in cuDNN's words, and the algorithms that it has for it.
-class Plan {
+class Plan : public ConvolutionDescription {
  public:
   Plan(Dtype dtype, const conv2d::Geometry& g, Math math, Stream& stream)
-      : x(type_of(dtype).value(), g.layout, g.batch, g.in_channels, g.height, g.width),
-        y(type_of(dtype).value(), g.layout, g.batch, g.out_channels, g.out_height(), g.out_width()),
-        bias(type_of(dtype).value(), g.layout, 1, g.out_channels, 1, 1),
-        weights(type_of(dtype).value(), g), windows(type_of(dtype).value(), g), dtype_(dtype),
-        geometry_(g), math_(math) {
+      : ConvolutionDescription(dtype, g), dtype_(dtype), geometry_(g), math_(math) {
     cudnnConvolutionFwdAlgoPerf_t ranked[CUDNN_CONVOLUTION_FWD_ALGO_COUNT];
     int count = 0;
     check_support(cudnnGetConvolutionForwardAlgorithm_v7(
@@ -41,9 +37,6 @@ class Plan {
     return dtype == dtype_ && g == geometry_ && math == math_;
   }
 
-  const ImageDescriptor x, y, bias;
-  const FilterDescriptor weights;
-  const ConvolutionDescriptor windows;
   Proposals<cudnnConvolutionFwdAlgoPerf_t> proposals{{}, ""};
 
  private:
@@ -64,18 +57,16 @@ Plan& plan_of(const Conv2d& problem, Math math, Stream& stream) {
 void conv2d(const Conv2d& problem, Math math, Stream& stream) {
   Plan& plan = plan_of(problem, math, stream);
   const cudnnHandle_t handle = handle_on(stream);
-  const float unit = 1;
-  const float zero = 0;
   const bool biased = problem.bias != nullptr;
   run_proposals(plan.proposals, math, stream, [&](const cudnnConvolutionFwdAlgoPerf_t& one) {
     if (biased)
-      KG_CHECK(cudnnAddTensor(handle, &unit, plan.bias.get(), problem.bias, &zero, plan.y.get(),
+      KG_CHECK(cudnnAddTensor(handle, &kOne, plan.bias.get(), problem.bias, &kZero, plan.y.get(),
                               problem.y));
     use_math_of(one, problem.dtype, plan.windows);
-    check_support(cudnnConvolutionForward(handle, &unit, plan.x.get(), problem.x,
+    check_support(cudnnConvolutionForward(handle, &kOne, plan.x.get(), problem.x,
                                           plan.weights.get(), problem.weights, plan.windows.get(),
                                           one.algo, scratch(one.memory, stream), one.memory,
-                                          biased ? &unit : &zero, plan.y.get(), problem.y),
+                                          biased ? &kOne : &kZero, plan.y.get(), problem.y),
                   "conv2d");
   });
 }
@@ -83,14 +74,6 @@ void conv2d(const Conv2d& problem, Math math, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr Conv2dVariant kTable[] = {
-    {"cudnn", cudnn::convolution_supported, cudnn::conv2d},
-};
-
-} // namespace
-
-std::span<const Conv2dVariant> conv2d_table() { return kTable; }
+const Table<Conv2dVariant> conv2d_table = {{"cudnn", cudnn::convolution_supported, cudnn::conv2d}};
 
 } // namespace kg::vendor

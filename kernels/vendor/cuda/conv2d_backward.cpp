@@ -25,14 +25,11 @@ bool sums_weights_products(cudnnConvolutionBwdFilterAlgo_t algorithm) {
 }
 
 // A problem in cuDNN's words, and the algorithms that it has for it.
-class Plan {
+class Plan : public ConvolutionDescription {
  public:
   Plan(Gradient gradient, Dtype dtype, const conv2d::Geometry& g, Math math, Stream& stream)
-      : x(type_of(dtype).value(), g.layout, g.batch, g.in_channels, g.height, g.width),
-        y(type_of(dtype).value(), g.layout, g.batch, g.out_channels, g.out_height(), g.out_width()),
-        bias(type_of(dtype).value(), g.layout, 1, g.out_channels, 1, 1),
-        weights(type_of(dtype).value(), g), windows(type_of(dtype).value(), g), gradient_(gradient),
-        dtype_(dtype), geometry_(g), math_(math) {
+      : ConvolutionDescription(dtype, g), gradient_(gradient), dtype_(dtype), geometry_(g),
+        math_(math) {
     int count = 0;
     if (gradient == Gradient::input) {
       cudnnConvolutionBwdDataAlgoPerf_t ranked[CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT];
@@ -56,9 +53,6 @@ class Plan {
     return p.gradient == gradient_ && p.dtype == dtype_ && p.geometry == geometry_ && math == math_;
   }
 
-  const ImageDescriptor x, y, bias;
-  const FilterDescriptor weights;
-  const ConvolutionDescriptor windows;
   Proposals<cudnnConvolutionBwdDataAlgoPerf_t> of_input{{}, ""};
   Proposals<cudnnConvolutionBwdFilterAlgoPerf_t> of_weights{{}, ""};
 
@@ -84,15 +78,13 @@ bool conv2d_backward_supported(Gradient, Dtype dtype, const conv2d::Geometry& ge
 void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
   Plan& plan = plan_of(p, math, stream);
   const cudnnHandle_t handle = handle_on(stream);
-  const float unit = 1;
-  const float zero = 0;
   switch (p.gradient) {
   case Gradient::input:
     run_proposals(plan.of_input, math, stream, [&](const cudnnConvolutionBwdDataAlgoPerf_t& one) {
       use_math_of(one, p.dtype, plan.windows);
-      check_support(cudnnConvolutionBackwardData(handle, &unit, plan.weights.get(), p.weights,
+      check_support(cudnnConvolutionBackwardData(handle, &kOne, plan.weights.get(), p.weights,
                                                  plan.y.get(), p.dy, plan.windows.get(), one.algo,
-                                                 scratch(one.memory, stream), one.memory, &zero,
+                                                 scratch(one.memory, stream), one.memory, &kZero,
                                                  plan.x.get(), p.result),
                     "the input's gradient");
     });
@@ -102,15 +94,15 @@ void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
                   [&](const cudnnConvolutionBwdFilterAlgoPerf_t& one) {
                     use_math_of(one, p.dtype, plan.windows);
                     check_support(cudnnConvolutionBackwardFilter(
-                                      handle, &unit, plan.x.get(), p.x, plan.y.get(), p.dy,
+                                      handle, &kOne, plan.x.get(), p.x, plan.y.get(), p.dy,
                                       plan.windows.get(), one.algo, scratch(one.memory, stream),
-                                      one.memory, &zero, plan.weights.get(), p.result),
+                                      one.memory, &kZero, plan.weights.get(), p.result),
                                   "the weights' gradient");
                   });
     break;
   case Gradient::bias:
-    KG_CHECK(cudnnConvolutionBackwardBias(handle, &unit, plan.y.get(), p.dy, &zero, plan.bias.get(),
-                                          p.result));
+    KG_CHECK(cudnnConvolutionBackwardBias(handle, &kOne, plan.y.get(), p.dy, &kZero,
+                                          plan.bias.get(), p.result));
     break;
   }
 }
@@ -118,14 +110,7 @@ void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr Conv2dBackwardVariant kTable[] = {
-    {"cudnn", cudnn::conv2d_backward_supported, cudnn::conv2d_backward},
-};
-
-} // namespace
-
-std::span<const Conv2dBackwardVariant> conv2d_backward_table() { return kTable; }
+const Table<Conv2dBackwardVariant> conv2d_backward_table = {
+    {"cudnn", cudnn::conv2d_backward_supported, cudnn::conv2d_backward}};
 
 } // namespace kg::vendor

@@ -16,8 +16,6 @@ namespace kg::vendor {
 namespace cuda_runtime {
 namespace {
 
-bool copy_supported(Dtype, bool) { return true; }
-
 // The driver's copies; the one of two dimensions limits the pitch (2^31 - 1 bytes), which one long
 // row would pass.
 void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
@@ -73,13 +71,11 @@ struct Same {
   }
 };
 
-bool copy_supported(Dtype, bool) { return true; }
-
 // A transform, since thrust::copy between plain pointers is cudaMemcpyAsync.
 template <class Word>
 void copy(const Word* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx, Word* y,
           std::int64_t ldy, Stream& stream) {
-  const auto policy = thrust::cuda::par_nosync.on(cuda::native(stream));
+  const auto policy = on(stream);
   if (ldx == cols && ldy == cols) {
     thrust::transform(policy, x, x + rows * cols, y, Same());
     return;
@@ -105,16 +101,10 @@ void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std:
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr CopyVariant kTable[] = {
-    {"memcpy", cuda_runtime::copy_supported, cuda_runtime::copy},
+const Table<CopyVariant> copy_table = {
+    {"memcpy", always, cuda_runtime::copy},
     {"cublas", cublas::copy_supported, cublas::copy},
-    {"thrust", thrust_cuda::copy_supported, thrust_cuda::copy},
+    {"thrust", always, thrust_cuda::copy},
 };
-
-} // namespace
-
-std::span<const CopyVariant> copy_table() { return kTable; }
 
 } // namespace kg::vendor

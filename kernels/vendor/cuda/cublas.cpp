@@ -4,7 +4,7 @@
 
 #include "runtime/buffer.h"
 #include "runtime/cuda/native.h"
-#include "vendor/cuda/driver.h"
+#include "vendor/cuda/owned.h"
 
 #include <algorithm>
 #include <vector>
@@ -16,31 +16,21 @@ kg::Status describe(cublasStatus_t status) {
 }
 
 namespace kg::vendor::cublas {
-namespace {
-
-class Handle {
- public:
-  Handle() {
-    require_driver("cuBLAS");
-    KG_CHECK(cublasCreate(&handle_));
-  }
-  ~Handle() { cublasDestroy(handle_); }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  cublasHandle_t get() const { return handle_; }
-
- private:
-  cublasHandle_t handle_ = nullptr;
-};
-
-} // namespace
 
 cublasHandle_t handle_on(Stream& stream, cublasMath_t mode) {
-  thread_local const Handle handle;
+  thread_local const Owned<cublasHandle_t, cublasCreate, cublasDestroy> handle("cuBLAS");
   KG_CHECK(cublasSetStream(handle.get(), cuda::native(stream)));
   KG_CHECK(cublasSetMathMode(handle.get(), mode));
   return handle.get();
+}
+
+std::optional<cudaDataType> type_of(Dtype dtype) {
+  switch (dtype) {
+  case Dtype::f32: return CUDA_R_32F;
+  case Dtype::f16: return CUDA_R_16F;
+  case Dtype::bf16: return CUDA_R_16BF;
+  default: return std::nullopt;
+  }
 }
 
 cublasOperation_t transposition(bool transpose) { return transpose ? CUBLAS_OP_T : CUBLAS_OP_N; }

@@ -3,7 +3,7 @@
 #include "vendor/cuda/cublaslt.h"
 
 #include "runtime/cuda/native.h"
-#include "vendor/cuda/driver.h"
+#include "vendor/cuda/owned.h"
 #include "vendor/cuda/scratch.h"
 #include "vendor/cuda/time_of.h"
 
@@ -15,36 +15,13 @@
 namespace kg::vendor::cublaslt {
 namespace {
 
-class Handle {
+class Preference : public Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceCreate,
+                                cublasLtMatmulPreferenceDestroy> {
  public:
-  Handle() {
-    require_driver("cuBLASLt");
-    KG_CHECK(cublasLtCreate(&handle_));
-  }
-  ~Handle() { cublasLtDestroy(handle_); }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  cublasLtHandle_t get() const { return handle_; }
-
- private:
-  cublasLtHandle_t handle_ = nullptr;
-};
-
-class Preference {
- public:
-  Preference() { KG_CHECK(cublasLtMatmulPreferenceCreate(&preference_)); }
-  ~Preference() { cublasLtMatmulPreferenceDestroy(preference_); }
-  Preference(const Preference&) = delete;
-  Preference& operator=(const Preference&) = delete;
-  cublasLtMatmulPreference_t get() const { return preference_; }
-
   template <class Value>
   void set(cublasLtMatmulPreferenceAttributes_t attribute, const Value& value) {
-    KG_CHECK(cublasLtMatmulPreferenceSetAttribute(preference_, attribute, &value, sizeof value));
+    KG_CHECK(cublasLtMatmulPreferenceSetAttribute(get(), attribute, &value, sizeof value));
   }
-
- private:
-  cublasLtMatmulPreference_t preference_ = nullptr;
 };
 
 // The largest power of two that divides the address, as far as an algorithm asks.
@@ -61,9 +38,9 @@ void check_support(cublasStatus_t status, const char* what) {
   fail(text);
 }
 
-const Handle& handle() {
-  thread_local const Handle handle;
-  return handle;
+cublasLtHandle_t handle() {
+  thread_local const Owned<cublasLtHandle_t, cublasLtCreate, cublasLtDestroy> handle("cuBLASLt");
+  return handle.get();
 }
 
 // The best first.
@@ -79,7 +56,7 @@ Proposals<cublasLtMatmulHeuristicResult_t> proposals_for(const Operation& operat
   constexpr int kMost = 8;
   std::vector<cublasLtMatmulHeuristicResult_t> ranked(kMost);
   int found = 0;
-  check_support(cublasLtMatmulAlgoGetHeuristic(handle().get(), operation.get(), o.layout_a.get(),
+  check_support(cublasLtMatmulAlgoGetHeuristic(handle(), operation.get(), o.layout_a.get(),
                                                o.layout_b.get(), o.layout_c.get(), o.layout_c.get(),
                                                preference.get(), kMost, ranked.data(), &found),
                 "the heuristic");
@@ -118,8 +95,8 @@ void Product::multiply(Math math, Stream& stream) {
   const Operands& o = operands_;
   const auto call = [&](const cublasLtMatmulHeuristicResult_t& one) {
     check_support(one.state, "an algorithm");
-    check_support(cublasLtMatmul(handle().get(), operation_.get(), &o.alpha, o.a, o.layout_a.get(),
-                                 o.b, o.layout_b.get(), &o.beta, o.c, o.layout_c.get(), o.c,
+    check_support(cublasLtMatmul(handle(), operation_.get(), &o.alpha, o.a, o.layout_a.get(), o.b,
+                                 o.layout_b.get(), &o.beta, o.c, o.layout_c.get(), o.c,
                                  o.layout_c.get(), &one.algo, scratch(one.workspaceSize, stream),
                                  one.workspaceSize, cuda::native(stream)),
                   "the product");

@@ -3,8 +3,8 @@
 #include "vendor/cuda/cudnn.h"
 
 #include "runtime/cuda/native.h"
-#include "vendor/cuda/driver.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -21,39 +21,24 @@ kg::Status describe(cudnnStatus_t status) {
 }
 
 namespace kg::vendor::cudnn {
-namespace {
-
-class Handle {
- public:
-  Handle() {
-    require_driver("cuDNN");
-    KG_CHECK(cudnnCreate(&handle_));
-  }
-  ~Handle() { cudnnDestroy(handle_); }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  cudnnHandle_t get() const { return handle_; }
-
- private:
-  cudnnHandle_t handle_ = nullptr;
-};
-
-} // namespace
 
 cudnnHandle_t handle_on(Stream& stream) {
-  thread_local const Handle handle;
+  thread_local const Owned<cudnnHandle_t, cudnnCreate, cudnnDestroy> handle("cuDNN");
   KG_CHECK(cudnnSetStream(handle.get(), cuda::native(stream)));
   return handle.get();
 }
 
-Tensor::Tensor(cudnnDataType_t type, std::int64_t outer, std::int64_t inner) {
+Tensor::Tensor(cudnnDataType_t type, const std::array<std::int64_t, 4>& extents,
+               cudnnTensorFormat_t format) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  require(outer <= kMost / inner, "kg::vendor: cuDNN takes at most " + std::to_string(kMost) +
-                                      " elements, not " + std::to_string(outer) + " x " +
-                                      std::to_string(inner));
-  KG_CHECK(cudnnSetTensor4dDescriptor(descriptor_.get(), CUDNN_TENSOR_NCHW, type,
-                                      static_cast<int>(outer), static_cast<int>(inner), 1, 1));
+  const auto& [n, c, h, w] = extents;
+  std::int64_t left = kMost;
+  for (const std::int64_t extent : extents) left /= std::max<std::int64_t>(extent, 1);
+  require(left > 0, "kg::vendor: cuDNN takes at most " + std::to_string(kMost) + " elements, not " +
+                        std::to_string(n) + " x " + std::to_string(c) + " x " + std::to_string(h) +
+                        " x " + std::to_string(w));
+  KG_CHECK(cudnnSetTensor4dDescriptor(get(), format, type, static_cast<int>(n), static_cast<int>(c),
+                                      static_cast<int>(h), static_cast<int>(w)));
 }
 
 std::optional<cudnnDataType_t> type_of(Dtype dtype) {

@@ -8,9 +8,11 @@
 #include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "runtime/stream.h"
+#include "vendor/cuda/owned.h"
 
 #include <cudnn.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -26,32 +28,27 @@ cudnnHandle_t handle_on(Stream& stream);
 // nullopt: cuDNN has no such type, or the project does not ask for it.
 std::optional<cudnnDataType_t> type_of(Dtype dtype);
 
-// Owns one descriptor of any kind.
-template <class Descriptor, cudnnStatus_t (*create)(Descriptor*),
-          cudnnStatus_t (*destroy)(Descriptor)>
-class Owned {
- public:
-  Owned() { KG_CHECK(create(&descriptor_)); }
-  ~Owned() { destroy(descriptor_); }
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
+using TensorDescriptor =
+    Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
 
-  Descriptor get() const { return descriptor_; }
+// The factors of a result, and of what is in its place before: it is not added to.
+inline constexpr float kOne = 1;
+inline constexpr float kZero = 0;
 
- private:
-  Descriptor descriptor_ = nullptr;
-};
+template <class Layout>
+cudnnTensorFormat_t format_of(Layout layout) {
+  return layout == Layout::nhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
+}
 
-// A packed tensor of `outer` x `inner`, as (N, C, 1, 1).
-class Tensor {
+// A packed tensor, of extents in the order N, C, H, W.
+class Tensor : public TensorDescriptor {
  public:
   // Throws Error where cuDNN cannot count that far.
-  Tensor(cudnnDataType_t type, std::int64_t outer, std::int64_t inner);
-  cudnnTensorDescriptor_t get() const { return descriptor_.get(); }
-
- private:
-  Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>
-      descriptor_;
+  Tensor(cudnnDataType_t type, const std::array<std::int64_t, 4>& extents,
+         cudnnTensorFormat_t format = CUDNN_TENSOR_NCHW);
+  // Of `outer` x `inner`, as (N, C, 1, 1).
+  Tensor(cudnnDataType_t type, std::int64_t outer, std::int64_t inner)
+      : Tensor(type, {outer, inner, 1, 1}) {}
 };
 
 } // namespace kg::vendor::cudnn

@@ -22,22 +22,18 @@ inline std::optional<cudnnActivationMode_t> mode_of(activation::Function functio
   }
 }
 
-class ActivationDescriptor {
+class ActivationDescriptor
+    : public Owned<cudnnActivationDescriptor_t, cudnnCreateActivationDescriptor,
+                   cudnnDestroyActivationDescriptor> {
  public:
   // Of a function that has a mode.
   explicit ActivationDescriptor(activation::Function function) {
     constexpr double kUnused = 0; // a clipped relu's ceiling, elu's factor
-    KG_CHECK(cudnnSetActivationDescriptor(descriptor_.get(), mode_of(function).value(),
-                                          CUDNN_PROPAGATE_NAN, kUnused));
+    KG_CHECK(cudnnSetActivationDescriptor(get(), mode_of(function).value(), CUDNN_PROPAGATE_NAN,
+                                          kUnused));
     if (function == activation::Function::silu)
-      KG_CHECK(cudnnSetActivationDescriptorSwishBeta(descriptor_.get(), 1.0));
+      KG_CHECK(cudnnSetActivationDescriptorSwishBeta(get(), 1.0));
   }
-  cudnnActivationDescriptor_t get() const { return descriptor_.get(); }
-
- private:
-  Owned<cudnnActivationDescriptor_t, cudnnCreateActivationDescriptor,
-        cudnnDestroyActivationDescriptor>
-      descriptor_;
 };
 
 } // namespace kg::vendor::cudnn

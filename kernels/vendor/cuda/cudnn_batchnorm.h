@@ -22,21 +22,16 @@ inline bool persistent_batchnorm_agrees(Dtype dtype, const batchnorm::Problem& p
 // The tensor and what there is one of per channel.
 class BatchNormDescription {
  public:
-  BatchNormDescription(Dtype dtype, const batchnorm::Problem& p, cudnnBatchNormMode_t mode) {
-    const bool last = p.layout == batchnorm::Layout::nhwc;
-    KG_CHECK(cudnnSetTensor4dDescriptor(
-        tensor_.get(), last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW, type_of(dtype).value(),
-        static_cast<int>(p.batch), static_cast<int>(p.channels), 1, static_cast<int>(p.spatial)));
+  BatchNormDescription(Dtype dtype, const batchnorm::Problem& p, cudnnBatchNormMode_t mode)
+      : tensor_(type_of(dtype).value(), {p.batch, p.channels, 1, p.spatial}, format_of(p.layout)) {
     KG_CHECK(cudnnDeriveBNTensorDescriptor(per_channel_.get(), tensor_.get(), mode));
   }
   cudnnTensorDescriptor_t tensor() const { return tensor_.get(); }
   cudnnTensorDescriptor_t per_channel() const { return per_channel_.get(); }
 
  private:
-  using Descriptor =
-      Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
-  Descriptor tensor_;
-  Descriptor per_channel_;
+  Tensor tensor_;
+  TensorDescriptor per_channel_;
 };
 
 } // namespace kg::vendor::cudnn

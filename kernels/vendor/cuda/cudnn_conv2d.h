@@ -21,60 +21,47 @@
 
 namespace kg::vendor::cudnn {
 
-inline cudnnTensorFormat_t format_of(conv2d::Layout layout) {
-  return layout == conv2d::Layout::nhwc ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW;
-}
-
 inline int narrow(std::int64_t value) { return static_cast<int>(value); }
 
-class ImageDescriptor {
- public:
-  ImageDescriptor(cudnnDataType_t type, conv2d::Layout layout, std::int64_t batch,
-                  std::int64_t channels, std::int64_t height, std::int64_t width) {
-    KG_CHECK(cudnnSetTensor4dDescriptor(descriptor_.get(), format_of(layout), type, narrow(batch),
-                                        narrow(channels), narrow(height), narrow(width)));
-  }
-  cudnnTensorDescriptor_t get() const { return descriptor_.get(); }
-
- private:
-  Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>
-      descriptor_;
-};
-
-class FilterDescriptor {
+class FilterDescriptor : public Owned<cudnnFilterDescriptor_t, cudnnCreateFilterDescriptor,
+                                      cudnnDestroyFilterDescriptor> {
  public:
   FilterDescriptor(cudnnDataType_t type, const conv2d::Geometry& g) {
-    KG_CHECK(cudnnSetFilter4dDescriptor(descriptor_.get(), type, format_of(g.layout),
-                                        narrow(g.out_channels), narrow(g.group_inputs()),
-                                        narrow(g.vertical.kernel), narrow(g.horizontal.kernel)));
+    KG_CHECK(cudnnSetFilter4dDescriptor(get(), type, format_of(g.layout), narrow(g.out_channels),
+                                        narrow(g.group_inputs()), narrow(g.vertical.kernel),
+                                        narrow(g.horizontal.kernel)));
   }
-  cudnnFilterDescriptor_t get() const { return descriptor_.get(); }
-
- private:
-  Owned<cudnnFilterDescriptor_t, cudnnCreateFilterDescriptor, cudnnDestroyFilterDescriptor>
-      descriptor_;
 };
 
 // True f32 without TF32; matrix units for 16-bit types, whose sums are f32 in them, too.
-class ConvolutionDescriptor {
+class ConvolutionDescriptor
+    : public Owned<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
+                   cudnnDestroyConvolutionDescriptor> {
  public:
   ConvolutionDescriptor(cudnnDataType_t type, const conv2d::Geometry& g) {
     const conv2d::Axis& v = g.vertical;
     const conv2d::Axis& h = g.horizontal;
     KG_CHECK(cudnnSetConvolution2dDescriptor(
-        descriptor_.get(), narrow(v.pad_before), narrow(h.pad_before), narrow(v.stride),
-        narrow(h.stride), narrow(v.dilation), narrow(h.dilation), CUDNN_CROSS_CORRELATION,
-        CUDNN_DATA_FLOAT));
-    KG_CHECK(cudnnSetConvolutionGroupCount(descriptor_.get(), narrow(g.groups)));
-    KG_CHECK(cudnnSetConvolutionMathType(
-        descriptor_.get(), type == CUDNN_DATA_FLOAT ? CUDNN_FMA_MATH : CUDNN_TENSOR_OP_MATH));
+        get(), narrow(v.pad_before), narrow(h.pad_before), narrow(v.stride), narrow(h.stride),
+        narrow(v.dilation), narrow(h.dilation), CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT));
+    KG_CHECK(cudnnSetConvolutionGroupCount(get(), narrow(g.groups)));
+    KG_CHECK(cudnnSetConvolutionMathType(get(), type == CUDNN_DATA_FLOAT ? CUDNN_FMA_MATH
+                                                                         : CUDNN_TENSOR_OP_MATH));
   }
-  cudnnConvolutionDescriptor_t get() const { return descriptor_.get(); }
+};
 
- private:
-  Owned<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
-        cudnnDestroyConvolutionDescriptor>
-      descriptor_;
+// A problem in cuDNN's words.
+struct ConvolutionDescription {
+  ConvolutionDescription(Dtype dtype, const conv2d::Geometry& g)
+      : x(type_of(dtype).value(), {g.batch, g.in_channels, g.height, g.width}, format_of(g.layout)),
+        y(type_of(dtype).value(), {g.batch, g.out_channels, g.out_height(), g.out_width()},
+          format_of(g.layout)),
+        bias(type_of(dtype).value(), {1, g.out_channels, 1, 1}, format_of(g.layout)),
+        weights(type_of(dtype).value(), g), windows(type_of(dtype).value(), g) {}
+
+  const Tensor x, y, bias;
+  const FilterDescriptor weights;
+  const ConvolutionDescriptor windows;
 };
 
 // cuDNN pads both sides alike and counts elements in int. Where it has as many windows as the

@@ -30,36 +30,22 @@ inline bool pooling_agrees(pooling::Kind kind, const pooling::Problem& p) {
          agrees(p.width, p.horizontal);
 }
 
-// Packed images of the problem's layout.
-class Image {
- public:
-  Image(cudnnDataType_t type, const pooling::Problem& p, std::int64_t height, std::int64_t width) {
-    const bool last = p.layout == pooling::Layout::nhwc;
-    KG_CHECK(cudnnSetTensor4dDescriptor(descriptor_.get(),
-                                        last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW, type,
-                                        static_cast<int>(p.batch), static_cast<int>(p.channels),
-                                        static_cast<int>(height), static_cast<int>(width)));
-  }
-  cudnnTensorDescriptor_t get() const { return descriptor_.get(); }
-
- private:
-  Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>
-      descriptor_;
-};
-
 // What cuDNN is asked for: NaN propagates, and the maximum's gradient goes to one place.
-class PoolingDescription {
+class PoolingDescription : public Owned<cudnnPoolingDescriptor_t, cudnnCreatePoolingDescriptor,
+                                        cudnnDestroyPoolingDescriptor> {
  public:
   PoolingDescription(pooling::Kind kind, Dtype dtype, const pooling::Problem& p)
-      : x(type_of(dtype).value(), p, p.height, p.width),
-        y(type_of(dtype).value(), p, p.out_height(), p.out_width()) {
+      : x(type_of(dtype).value(), {p.batch, p.channels, p.height, p.width}, format_of(p.layout)),
+        y(type_of(dtype).value(), {p.batch, p.channels, p.out_height(), p.out_width()},
+          format_of(p.layout)) {
     const auto number = [](std::int64_t value) { return static_cast<int>(value); };
     KG_CHECK(cudnnSetPooling2dDescriptor(
-        pooling_.get(), mode_of(kind), CUDNN_PROPAGATE_NAN, number(p.vertical.kernel),
+        get(), mode_of(kind), CUDNN_PROPAGATE_NAN, number(p.vertical.kernel),
         number(p.horizontal.kernel), number(p.vertical.pad_before), number(p.horizontal.pad_before),
         number(p.vertical.stride), number(p.horizontal.stride)));
   }
-  cudnnPoolingDescriptor_t get() const { return pooling_.get(); }
+
+  const Tensor x, y;
 
  private:
   static cudnnPoolingMode_t mode_of(pooling::Kind kind) {
@@ -70,12 +56,6 @@ class PoolingDescription {
     }
     return CUDNN_POOLING_MAX_DETERMINISTIC;
   }
-
-  Owned<cudnnPoolingDescriptor_t, cudnnCreatePoolingDescriptor, cudnnDestroyPoolingDescriptor>
-      pooling_;
-
- public:
-  const Image x, y;
 };
 
 } // namespace kg::vendor::cudnn

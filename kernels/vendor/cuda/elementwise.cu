@@ -3,7 +3,7 @@
 #include "vendor/elementwise.h"
 
 #include "vendor/cuda/cudnn.h"
-#include "vendor/cuda/thrust.h"
+#include "vendor/cuda/thrust_arithmetic.h"
 
 #include <cstdint>
 
@@ -30,11 +30,9 @@ void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, 
       operation.get(), op == elementwise::Op::mul ? CUDNN_OP_TENSOR_MUL : CUDNN_OP_TENSOR_ADD,
       CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN));
   const Tensor each(type_of(dtype).value(), 1, n);
-  const float one = 1;
   const float second = op == elementwise::Op::sub ? -1.0F : 1.0F;
-  const float zero = 0;
-  KG_CHECK(cudnnOpTensor(handle_on(stream), operation.get(), &one, each.get(), a, &second,
-                         each.get(), b, &zero, each.get(), out));
+  KG_CHECK(cudnnOpTensor(handle_on(stream), operation.get(), &kOne, each.get(), a, &second,
+                         each.get(), b, &kZero, each.get(), out));
 }
 
 } // namespace
@@ -43,39 +41,12 @@ void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, 
 namespace thrust_cuda {
 namespace {
 
-template <elementwise::Op op, class T>
-struct Apply {
-  __device__ T operator()(T a, T b) const {
-    const float x = widen(a);
-    const float y = widen(b);
-    if constexpr (op == elementwise::Op::add) return narrow<T>(x + y);
-    if constexpr (op == elementwise::Op::sub) return narrow<T>(x - y);
-    if constexpr (op == elementwise::Op::mul) return narrow<T>(x * y);
-    if constexpr (op == elementwise::Op::div) return narrow<T>(x / y);
-  }
-};
-
 template <class T, class Function>
 void transform(const void* a, const void* b, void* out, std::int64_t n, Stream& stream,
                Function function) {
   const T* first = static_cast<const T*>(a);
-  thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + n,
-                    static_cast<const T*>(b), static_cast<T*>(out), function);
-}
-
-template <class T>
-void elementwise(elementwise::Op op, const void* a, const void* b, void* out, std::int64_t n,
-                 Stream& stream) {
-  switch (op) {
-  case elementwise::Op::add:
-    return transform<T>(a, b, out, n, stream, Apply<elementwise::Op::add, T>());
-  case elementwise::Op::sub:
-    return transform<T>(a, b, out, n, stream, Apply<elementwise::Op::sub, T>());
-  case elementwise::Op::mul:
-    return transform<T>(a, b, out, n, stream, Apply<elementwise::Op::mul, T>());
-  case elementwise::Op::div:
-    return transform<T>(a, b, out, n, stream, Apply<elementwise::Op::div, T>());
-  }
+  thrust::transform(on(stream), first, first + n, static_cast<const T*>(b), static_cast<T*>(out),
+                    function);
 }
 
 bool elementwise_supported(elementwise::Op op, Dtype dtype) {
@@ -85,27 +56,22 @@ bool elementwise_supported(elementwise::Op op, Dtype dtype) {
 void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, void* out,
                  std::int64_t n, Stream& stream) {
   translate("transform", [&] {
-    if (dtype == Dtype::f32) elementwise<float>(op, a, b, out, n, stream);
-    if (dtype == Dtype::f16) elementwise<__half>(op, a, b, out, n, stream);
-    if (dtype == Dtype::bf16) elementwise<__nv_bfloat16>(op, a, b, out, n, stream);
-    if (dtype == Dtype::f64) transform<double>(a, b, out, n, stream, thrust::plus<double>());
+    if (dtype == Dtype::f64) return transform<double>(a, b, out, n, stream, thrust::plus<double>());
     if (dtype == Dtype::i32) // unsigned, which wraps around
-      transform<std::uint32_t>(a, b, out, n, stream, thrust::plus<std::uint32_t>());
+      return transform<std::uint32_t>(a, b, out, n, stream, thrust::plus<std::uint32_t>());
+    with_float(dtype, [&](auto element) {
+      using T = decltype(element);
+      with_combine<T>(op, [&](auto combine) { transform<T>(a, b, out, n, stream, combine); });
+    });
   });
 }
 
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr ElementwiseVariant kTable[] = {
+const Table<ElementwiseVariant> elementwise_table = {
     {"thrust", thrust_cuda::elementwise_supported, thrust_cuda::elementwise},
     {"cudnn", cudnn::elementwise_supported, cudnn::elementwise},
 };
-
-} // namespace
-
-std::span<const ElementwiseVariant> elementwise_table() { return kTable; }
 
 } // namespace kg::vendor

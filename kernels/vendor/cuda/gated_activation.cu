@@ -26,8 +26,8 @@ struct Gated {
 template <activation::Function function, class T>
 void transform(const void* x, void* y, std::int64_t rows, std::int64_t cols, Stream& stream) {
   const thrust::counting_iterator<std::int64_t> first(0);
-  thrust::transform(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + rows * cols,
-                    static_cast<T*>(y), Gated<function, T>{static_cast<const T*>(x), cols});
+  thrust::transform(on(stream), first, first + rows * cols, static_cast<T*>(y),
+                    Gated<function, T>{static_cast<const T*>(x), cols});
 }
 
 template <class T>
@@ -44,29 +44,22 @@ void gated_activation(activation::Function function, const void* x, void* y, std
 bool gated_activation_supported(activation::Function function, Dtype dtype) {
   return (function == activation::Function::relu || function == activation::Function::gelu ||
           function == activation::Function::silu) &&
-         (dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16);
+         is_float(dtype);
 }
 
 void gated_activation(activation::Function function, Dtype dtype, const void* x, void* y,
                       std::int64_t rows, std::int64_t cols, Stream& stream) {
   translate("transform", [&] {
-    if (dtype == Dtype::f32) gated_activation<float>(function, x, y, rows, cols, stream);
-    if (dtype == Dtype::f16) gated_activation<__half>(function, x, y, rows, cols, stream);
-    if (dtype == Dtype::bf16) gated_activation<__nv_bfloat16>(function, x, y, rows, cols, stream);
+    with_float(dtype, [&](auto element) {
+      gated_activation<decltype(element)>(function, x, y, rows, cols, stream);
+    });
   });
 }
 
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr GatedActivationVariant kTable[] = {
-    {"thrust", thrust_cuda::gated_activation_supported, thrust_cuda::gated_activation},
-};
-
-} // namespace
-
-std::span<const GatedActivationVariant> gated_activation_table() { return kTable; }
+const Table<GatedActivationVariant> gated_activation_table = {
+    {"thrust", thrust_cuda::gated_activation_supported, thrust_cuda::gated_activation}};
 
 } // namespace kg::vendor

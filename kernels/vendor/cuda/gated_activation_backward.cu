@@ -33,7 +33,7 @@ template <activation::Function function, class T>
 void for_each(const void* x, const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
               Stream& stream) {
   const thrust::counting_iterator<std::int64_t> first(0);
-  thrust::for_each(thrust::cuda::par_nosync.on(cuda::native(stream)), first, first + rows * cols,
+  thrust::for_each(on(stream), first, first + rows * cols,
                    Differentiate<function, T>{static_cast<const T*>(x), static_cast<const T*>(dy),
                                               static_cast<T*>(dx), cols});
 }
@@ -52,29 +52,22 @@ void backward(activation::Function function, const void* x, const void* dy, void
 bool backward_supported(activation::Function function, Dtype dtype) {
   return (function == activation::Function::relu || function == activation::Function::gelu ||
           function == activation::Function::silu) &&
-         (dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16);
+         is_float(dtype);
 }
 
 void backward(activation::Function function, Dtype dtype, const void* x, const void* dy, void* dx,
               std::int64_t rows, std::int64_t cols, Stream& stream) {
   translate("for_each", [&] {
-    if (dtype == Dtype::f32) backward<float>(function, x, dy, dx, rows, cols, stream);
-    if (dtype == Dtype::f16) backward<__half>(function, x, dy, dx, rows, cols, stream);
-    if (dtype == Dtype::bf16) backward<__nv_bfloat16>(function, x, dy, dx, rows, cols, stream);
+    with_float(dtype, [&](auto element) {
+      backward<decltype(element)>(function, x, dy, dx, rows, cols, stream);
+    });
   });
 }
 
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr GatedActivationBackwardVariant kTable[] = {
-    {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward},
-};
-
-} // namespace
-
-std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() { return kTable; }
+const Table<GatedActivationBackwardVariant> gated_activation_backward_table = {
+    {"thrust", thrust_cuda::backward_supported, thrust_cuda::backward}};
 
 } // namespace kg::vendor

@@ -31,8 +31,6 @@ struct Source {
   }
 };
 
-bool gather_supported(Dtype) { return true; }
-
 void gather(Dtype dtype, const void* table, const void* index, std::size_t index_bytes, void* y,
             const GatherShape& shape, Stream& stream) {
   const bool elements = shape.outer == 1 && shape.inner == 1;
@@ -41,8 +39,8 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
   const std::int64_t size = shape.outer * shape.count * shape.inner;
   translate("gather", [&] {
     with_word("kg::vendor::gather", size_of(dtype), [&](auto word) {
-      thrust::gather(thrust::cuda::par_nosync.on(cuda::native(stream)), map, map + size,
-                     static_cast<const decltype(word)*>(table), static_cast<decltype(word)*>(y));
+      thrust::gather(on(stream), map, map + size, static_cast<const decltype(word)*>(table),
+                     static_cast<decltype(word)*>(y));
     });
   });
 }
@@ -50,12 +48,6 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr GatherVariant kTable[] = {{"thrust", thrust_cuda::gather_supported, thrust_cuda::gather}};
-
-} // namespace
-
-std::span<const GatherVariant> gather_table() { return kTable; }
+const Table<GatherVariant> gather_table = {{"thrust", always, thrust_cuda::gather}};
 
 } // namespace kg::vendor

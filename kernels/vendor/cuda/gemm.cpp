@@ -12,17 +12,8 @@ namespace kg::vendor {
 namespace cublas {
 namespace {
 
-std::optional<cudaDataType> gemm_type(Dtype dtype) {
-  switch (dtype) {
-  case Dtype::f32: return CUDA_R_32F;
-  case Dtype::f16: return CUDA_R_16F;
-  case Dtype::bf16: return CUDA_R_16BF;
-  default: return std::nullopt;
-  }
-}
-
 bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
-  return gemm_type(dtype).has_value() && epilogue == gemm::Epilogue::none &&
+  return type_of(dtype).has_value() && epilogue == gemm::Epilogue::none &&
          bias_gradient == gemm::BiasGradient::none;
 }
 
@@ -45,7 +36,7 @@ Arithmetic arithmetic_of(const Gemm& problem, Math math) {
 // The column view of C = op(A) op(B) is op(B)' op(A)': B first, sizes n x m, and each operand's
 // view is transposed already, so the transpositions stay with their matrices.
 void gemm(const Gemm& problem, Math math, Stream& stream) {
-  const cudaDataType type = gemm_type(problem.dtype).value();
+  const cudaDataType type = type_of(problem.dtype).value();
   const Arithmetic arithmetic = arithmetic_of(problem, math);
   cublasHandle_t handle = handle_on(stream, static_cast<cublasMath_t>(arithmetic.mode));
   const cublasOperation_t b = transposition(problem.transpose_b);
@@ -91,7 +82,7 @@ std::optional<cublasLtEpilogue_t> epilogue_of(gemm::Epilogue epilogue,
 }
 
 bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bias_gradient) {
-  return cublas::gemm_type(dtype).has_value() && epilogue_of(epilogue, bias_gradient).has_value();
+  return cublas::type_of(dtype).has_value() && epilogue_of(epilogue, bias_gradient).has_value();
 }
 
 // 16-bit matrices have f32 sums in either math.
@@ -109,7 +100,7 @@ Layout column_view(cudaDataType type, std::int64_t rows, std::int64_t columns, s
 
 // In the column view (see cublas::gemm) a bias of our columns is one of rows, as cuBLASLt has it.
 Product described(const Gemm& problem, Math math) {
-  const cudaDataType type = cublas::gemm_type(problem.dtype).value();
+  const cudaDataType type = cublas::type_of(problem.dtype).value();
   Operation operation(compute_of(problem, math));
   operation.set(CUBLASLT_MATMUL_DESC_TRANSA, cublas::transposition(problem.transpose_b));
   operation.set(CUBLASLT_MATMUL_DESC_TRANSB, cublas::transposition(problem.transpose_a));
@@ -159,15 +150,9 @@ void gemm(const Gemm& problem, Math math, Stream& stream) {
 } // namespace
 } // namespace cublaslt
 
-namespace {
-
-constexpr GemmVariant kTable[] = {
+const Table<GemmVariant> gemm_table = {
     {"cublas", cublas::gemm_supported, cublas::gemm},
     {"cublaslt", cublaslt::gemm_supported, cublaslt::gemm},
 };
-
-} // namespace
-
-std::span<const GemmVariant> gemm_table() { return kTable; }
 
 } // namespace kg::vendor

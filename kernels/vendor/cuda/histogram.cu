@@ -21,14 +21,12 @@ struct Widened {
 // cub::DeviceHistogram::HistogramEven
 template <class Level, class Samples>
 void count(const HistogramProblem& problem, Samples x, std::int32_t* counts, Stream& stream) {
-  with_storage(
-      [&](void* storage, std::size_t& bytes) {
-        KG_CHECK(cub::DeviceHistogram::HistogramEven(
-            storage, bytes, x, counts, static_cast<int>(problem.bins) + 1,
-            static_cast<Level>(problem.lower), static_cast<Level>(problem.upper),
-            static_cast<int>(problem.n), cuda::native(stream)));
-      },
-      stream);
+  with_storage(stream, [&](void* storage, std::size_t& bytes) {
+    KG_CHECK(cub::DeviceHistogram::HistogramEven(
+        storage, bytes, x, counts, static_cast<int>(problem.bins) + 1,
+        static_cast<Level>(problem.lower), static_cast<Level>(problem.upper),
+        static_cast<int>(problem.n), cuda::native(stream)));
+  });
 }
 
 bool histogram_supported(const HistogramProblem& problem) {
@@ -49,13 +47,7 @@ void histogram(const HistogramProblem& problem, const void* x, std::int32_t* cou
 } // namespace
 } // namespace cub_device
 
-namespace {
-
-constexpr HistogramVariant kTable[] = {
+const Table<HistogramVariant> histogram_table = {
     {"cub", cub_device::histogram_supported, cub_device::histogram}};
-
-} // namespace
-
-std::span<const HistogramVariant> histogram_table() { return kTable; }
 
 } // namespace kg::vendor

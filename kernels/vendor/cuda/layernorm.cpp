@@ -18,14 +18,7 @@ void layernorm(Dtype dtype, const LayernormProblem& p, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr LayernormVariant kTable[] = {
-    {"cudnn", cudnn::layernorm_supported, cudnn::layernorm},
-};
-
-} // namespace
-
-std::span<const LayernormVariant> layernorm_table() { return kTable; }
+const Table<LayernormVariant> layernorm_table = {
+    {"cudnn", cudnn::layernorm_supported, cudnn::layernorm}};
 
 } // namespace kg::vendor

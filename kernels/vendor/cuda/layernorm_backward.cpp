@@ -19,14 +19,7 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream& 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr LayernormBackwardVariant kTable[] = {
-    {"cudnn", cudnn::norm_supported, cudnn::layernorm_backward_sums, cudnn::layernorm_backward},
-};
-
-} // namespace
-
-std::span<const LayernormBackwardVariant> layernorm_backward_table() { return kTable; }
+const Table<LayernormBackwardVariant> layernorm_backward_table = {
+    {"cudnn", cudnn::norm_supported, cudnn::layernorm_backward_sums, cudnn::layernorm_backward}};
 
 } // namespace kg::vendor

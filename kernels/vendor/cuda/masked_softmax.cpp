@@ -23,14 +23,7 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr MaskedSoftmaxVariant kTable[] = {
-    {"cudnn", cudnn::masked_softmax_supported, cudnn::masked_softmax},
-};
-
-} // namespace
-
-std::span<const MaskedSoftmaxVariant> masked_softmax_table() { return kTable; }
+const Table<MaskedSoftmaxVariant> masked_softmax_table = {
+    {"cudnn", cudnn::masked_softmax_supported, cudnn::masked_softmax}};
 
 } // namespace kg::vendor

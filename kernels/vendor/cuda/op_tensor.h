@@ -14,8 +14,6 @@ namespace kg::vendor::cudnn {
 
 using OpTensor =
     Owned<cudnnOpTensorDescriptor_t, cudnnCreateOpTensorDescriptor, cudnnDestroyOpTensorDescriptor>;
-using TensorDescriptor =
-    Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
 
 inline void set_packed(const TensorDescriptor& descriptor, cudnnDataType_t type,
                        const std::array<std::int64_t, kBroadcastRank>& extents) {
@@ -46,9 +44,8 @@ inline void op_tensor(cudnnOpTensorOp_t op, Dtype dtype, const BroadcastShapes& 
   const TensorDescriptor repeated;
   set_packed(full, type_of(dtype).value(), shapes.a);
   set_packed(repeated, type_of(dtype).value(), shapes.b);
-  const float zero = 0;
   KG_CHECK(cudnnOpTensor(handle_on(stream), operation.get(), &scales.a, full.get(), a, &scales.b,
-                         repeated.get(), b, &zero, full.get(), out));
+                         repeated.get(), b, &kZero, full.get(), out));
 }
 
 } // namespace kg::vendor::cudnn

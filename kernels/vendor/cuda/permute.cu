@@ -16,9 +16,6 @@ namespace kg::vendor {
 namespace cudnn {
 namespace {
 
-using AnyTensor =
-    Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
-
 // cudnnTransformTensor between two strided layouts of one tensor. Multiplies by 1, so the payload
 // of a NaN is not kept. It counts in int.
 bool permute_supported(Dtype dtype) { return type_of(dtype).has_value(); }
@@ -41,13 +38,12 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
     require(step <= std::numeric_limits<int>::max(),
             "kg::vendor::permute: cuDNN takes at most 2^31 - 1 elements; permute parts");
   }
-  const AnyTensor source;
-  const AnyTensor result;
+  const TensorDescriptor source;
+  const TensorDescriptor result;
   KG_CHECK(cudnnSetTensorNdDescriptor(source.get(), type_of(dtype).value(), kRank, extent, from));
   KG_CHECK(cudnnSetTensorNdDescriptor(result.get(), type_of(dtype).value(), kRank, extent, to));
-  const float one = 1;
-  const float zero = 0;
-  KG_CHECK(cudnnTransformTensor(handle_on(stream), &one, source.get(), x, &zero, result.get(), y));
+  KG_CHECK(
+      cudnnTransformTensor(handle_on(stream), &kOne, source.get(), x, &kZero, result.get(), y));
 }
 
 } // namespace
@@ -70,8 +66,6 @@ struct Source {
   }
 };
 
-bool permute_supported(Dtype) { return true; }
-
 void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y,
              Stream& stream) {
   Source source{{}, static_cast<int>(axes.size())};
@@ -84,8 +78,8 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
       thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), source);
   translate("gather", [&] {
     with_word("kg::vendor::permute", size_of(dtype), [&](auto word) {
-      thrust::gather(thrust::cuda::par_nosync.on(cuda::native(stream)), map, map + size,
-                     static_cast<const decltype(word)*>(x), static_cast<decltype(word)*>(y));
+      thrust::gather(on(stream), map, map + size, static_cast<const decltype(word)*>(x),
+                     static_cast<decltype(word)*>(y));
     });
   });
 }
@@ -93,15 +87,9 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr PermuteVariant kTable[] = {
+const Table<PermuteVariant> permute_table = {
     {"cudnn", cudnn::permute_supported, cudnn::permute},
-    {"thrust", thrust_cuda::permute_supported, thrust_cuda::permute},
+    {"thrust", always, thrust_cuda::permute},
 };
-
-} // namespace
-
-std::span<const PermuteVariant> permute_table() { return kTable; }
 
 } // namespace kg::vendor

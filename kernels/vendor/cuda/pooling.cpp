@@ -15,23 +15,13 @@ bool pooling_supported(pooling::Kind kind, Dtype dtype, const pooling::Problem& 
 void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, const void* x,
              void* y, Stream& stream) {
   const PoolingDescription each(kind, dtype, problem);
-  const float one = 1;
-  const float zero = 0;
-  KG_CHECK(cudnnPoolingForward(handle_on(stream), each.get(), &one, each.x.get(), x, &zero,
+  KG_CHECK(cudnnPoolingForward(handle_on(stream), each.get(), &kOne, each.x.get(), x, &kZero,
                                each.y.get(), y));
 }
 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr PoolingVariant kTable[] = {
-    {"cudnn", cudnn::pooling_supported, cudnn::pooling},
-};
-
-} // namespace
-
-std::span<const PoolingVariant> pooling_table() { return kTable; }
+const Table<PoolingVariant> pooling_table = {{"cudnn", cudnn::pooling_supported, cudnn::pooling}};
 
 } // namespace kg::vendor

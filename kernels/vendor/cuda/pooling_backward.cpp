@@ -15,24 +15,15 @@ bool pooling_backward_supported(pooling::Kind kind, Dtype dtype, const pooling::
 void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem,
                       const PoolingGradient& gradient, Stream& stream) {
   const PoolingDescription each(kind, dtype, problem);
-  const float one = 1;
-  const float zero = 0;
-  KG_CHECK(cudnnPoolingBackward(handle_on(stream), each.get(), &one, each.y.get(), gradient.y,
-                                each.y.get(), gradient.dy, each.x.get(), gradient.x, &zero,
+  KG_CHECK(cudnnPoolingBackward(handle_on(stream), each.get(), &kOne, each.y.get(), gradient.y,
+                                each.y.get(), gradient.dy, each.x.get(), gradient.x, &kZero,
                                 each.x.get(), gradient.dx));
 }
 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr PoolingBackwardVariant kTable[] = {
-    {"cudnn", cudnn::pooling_backward_supported, cudnn::pooling_backward},
-};
-
-} // namespace
-
-std::span<const PoolingBackwardVariant> pooling_backward_table() { return kTable; }
+const Table<PoolingBackwardVariant> pooling_backward_table = {
+    {"cudnn", cudnn::pooling_backward_supported, cudnn::pooling_backward}};
 
 } // namespace kg::vendor

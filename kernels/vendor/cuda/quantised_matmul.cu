@@ -21,13 +21,7 @@ namespace kg::vendor {
 namespace cublaslt {
 namespace {
 
-cudaDataType type_of_y(Dtype dtype) {
-  return dtype == Dtype::f16 ? CUDA_R_16F : dtype == Dtype::bf16 ? CUDA_R_16BF : CUDA_R_32F;
-}
-
-bool quantised_supported(Dtype dtype, bool) {
-  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
-}
+bool quantised_supported(Dtype dtype, bool) { return cublas::type_of(dtype).has_value(); }
 
 // By columns Y is n x m: the rows of W times those of X. Scalars of integer products are integers.
 Product quantised_product(const QuantisedProduct& p) {
@@ -45,10 +39,10 @@ Product quantised_product(const QuantisedProduct& p) {
   const Batch one{1, 0};
   const float alpha = p.integers ? std::bit_cast<float>(1) : 1.0F;
   void* const to = p.integers ? p.sums : p.y;
-  return Product(std::move(operation),
-                 {alpha, p.w, Layout(type, p.k, p.n, p.k, one), p.x,
-                  Layout(type, p.k, p.m, p.k, one), 0.0F, to,
-                  Layout(p.integers ? CUDA_R_32I : type_of_y(p.dtype), p.n, p.m, p.n, one)});
+  return Product(
+      std::move(operation),
+      {alpha, p.w, Layout(type, p.k, p.n, p.k, one), p.x, Layout(type, p.k, p.m, p.k, one), 0.0F,
+       to, Layout(p.integers ? CUDA_R_32I : cublas::type_of(p.dtype).value(), p.n, p.m, p.n, one)});
 }
 
 template <class T>
@@ -65,9 +59,8 @@ struct Scale {
 
 template <class T>
 void scale(const QuantisedProduct& p, Stream& stream) {
-  thrust::for_each_n(thrust::cuda::par_nosync.on(cuda::native(stream)),
-                     thrust::make_counting_iterator(std::int64_t{0}), p.m * p.n,
-                     Scale<T>{p.sums, p.x_scale, p.w_scale, p.n, static_cast<T*>(p.y)});
+  thrust::for_each_n(thrust_cuda::on(stream), thrust::make_counting_iterator(std::int64_t{0}),
+                     p.m * p.n, Scale<T>{p.sums, p.x_scale, p.w_scale, p.n, static_cast<T*>(p.y)});
 }
 
 struct KeptQuantised {
@@ -84,18 +77,13 @@ void quantised_matmul(const QuantisedProduct& p, Math math, Stream& stream) {
   }
   last->product.multiply(math, stream);
   if (!p.integers) return;
-  if (p.dtype == Dtype::f16) return scale<__half>(p, stream);
-  if (p.dtype == Dtype::bf16) return scale<__nv_bfloat16>(p, stream);
-  scale<float>(p, stream);
+  thrust_cuda::with_float(p.dtype, [&](auto y) { scale<decltype(y)>(p, stream); });
 }
-
-constexpr QuantisedVariant kQuantisedTable[] = {
-    {"cublaslt", quantised_supported, quantised_matmul},
-};
 
 } // namespace
 } // namespace cublaslt
 
-std::span<const QuantisedVariant> quantised_matmul_table() { return cublaslt::kQuantisedTable; }
+const Table<QuantisedVariant> quantised_matmul_table = {
+    {"cublaslt", cublaslt::quantised_supported, cublaslt::quantised_matmul}};
 
 } // namespace kg::vendor

@@ -39,12 +39,10 @@ void reduce_runs(const reduce_by_key::Problem& problem, const reduce_by_key::Arr
   auto* const unique = static_cast<Key*>(arrays.unique);
   auto* const results = static_cast<V*>(arrays.results);
   const auto with = [&](auto combine) {
-    with_storage(
-        [&](void* storage, std::size_t& bytes) {
-          KG_CHECK(cub::DeviceReduce::ReduceByKey(storage, bytes, keys, unique, values, results,
-                                                  arrays.count, combine, problem.n, raw_stream));
-        },
-        stream);
+    with_storage(stream, [&](void* storage, std::size_t& bytes) {
+      KG_CHECK(cub::DeviceReduce::ReduceByKey(storage, bytes, keys, unique, values, results,
+                                              arrays.count, combine, problem.n, raw_stream));
+    });
   };
   switch (problem.op) {
   case reduce_by_key::Op::sum: return with(SumOfTwo{});
@@ -52,12 +50,10 @@ void reduce_runs(const reduce_by_key::Problem& problem, const reduce_by_key::Arr
   case reduce_by_key::Op::max: return with(GreaterOfTwo{});
   case reduce_by_key::Op::first: break;
   }
-  with_storage(
-      [&](void* storage, std::size_t& bytes) {
-        KG_CHECK(cub::DeviceSelect::UniqueByKey(storage, bytes, keys, values, unique, results,
-                                                arrays.count, problem.n, raw_stream));
-      },
-      stream);
+  with_storage(stream, [&](void* storage, std::size_t& bytes) {
+    KG_CHECK(cub::DeviceSelect::UniqueByKey(storage, bytes, keys, values, unique, results,
+                                            arrays.count, problem.n, raw_stream));
+  });
 }
 
 template <class Key>
@@ -69,8 +65,6 @@ void with_values(const reduce_by_key::Problem& problem, const reduce_by_key::Arr
   reduce_runs<Key, std::int32_t>(problem, arrays, stream);
 }
 
-bool reduce_by_key_supported(const reduce_by_key::Problem&) { return true; }
-
 void reduce_by_key(const reduce_by_key::Problem& problem, const reduce_by_key::Arrays& arrays,
                    Stream& stream) {
   if (problem.key_bytes == 4) return with_values<std::int32_t>(problem, arrays, stream);
@@ -80,13 +74,6 @@ void reduce_by_key(const reduce_by_key::Problem& problem, const reduce_by_key::A
 } // namespace
 } // namespace cub_device
 
-namespace {
-
-constexpr ReduceByKeyVariant kTable[] = {
-    {"cub", cub_device::reduce_by_key_supported, cub_device::reduce_by_key}};
-
-} // namespace
-
-std::span<const ReduceByKeyVariant> reduce_by_key_table() { return kTable; }
+const Table<ReduceByKeyVariant> reduce_by_key_table = {{"cub", always, cub_device::reduce_by_key}};
 
 } // namespace kg::vendor

@@ -17,7 +17,6 @@
 #include <thrust/reduce.h>
 
 #include <limits>
-#include <string>
 
 namespace kg::vendor {
 namespace cub_device {
@@ -63,22 +62,18 @@ void reduce(const ReductionProblem& problem, From x, To out, Combine combine, A 
             Stream& stream) {
   cudaStream_t raw_stream = cuda::native(stream);
   if (problem.outer == 1) {
-    with_storage(
-        [&](void* storage, std::size_t& bytes) {
-          KG_CHECK(cub::DeviceReduce::Reduce(storage, bytes, x, out, problem.axis, combine,
-                                             identity, raw_stream));
-        },
-        stream);
+    with_storage(stream, [&](void* storage, std::size_t& bytes) {
+      KG_CHECK(cub::DeviceReduce::Reduce(storage, bytes, x, out, problem.axis, combine, identity,
+                                         raw_stream));
+    });
     return;
   }
   const auto begin = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
                                                      RowStart{problem.axis});
-  with_storage(
-      [&](void* storage, std::size_t& bytes) {
-        KG_CHECK(cub::DeviceSegmentedReduce::Reduce(storage, bytes, x, out, problem.outer, begin,
-                                                    begin + 1, combine, identity, raw_stream));
-      },
-      stream);
+  with_storage(stream, [&](void* storage, std::size_t& bytes) {
+    KG_CHECK(cub::DeviceSegmentedReduce::Reduce(storage, bytes, x, out, problem.outer, begin,
+                                                begin + 1, combine, identity, raw_stream));
+  });
 }
 
 template <class T>
@@ -97,24 +92,17 @@ void reduce_floats(const ReductionProblem& problem, const void* x, void* out, St
 }
 
 bool reduction_supported(const ReductionProblem& problem) {
-  switch (problem.dtype) {
-  case Dtype::f32:
-  case Dtype::f16:
-  case Dtype::bf16: return problem.inner == 1;
-  case Dtype::i32: return problem.inner == 1 && problem.op == reduction::Op::sum;
-  default: return false;
-  }
+  const bool wraps = problem.dtype == Dtype::i32 && problem.op == reduction::Op::sum;
+  return problem.inner == 1 && (thrust_cuda::is_float(problem.dtype) || wraps);
 }
 
 void reduction(const ReductionProblem& problem, const void* x, void* out, Stream& stream) {
-  switch (problem.dtype) {
-  case Dtype::f16: return reduce_floats<__half>(problem, x, out, stream);
-  case Dtype::bf16: return reduce_floats<__nv_bfloat16>(problem, x, out, stream);
-  case Dtype::i32: // modulo 2^32
+  if (problem.dtype == Dtype::i32) // modulo 2^32
     return reduce(problem, static_cast<const unsigned*>(x), static_cast<unsigned*>(out),
                   Add<unsigned>{}, 0U, stream);
-  default: return reduce_floats<float>(problem, x, out, stream);
-  }
+  thrust_cuda::with_float(problem.dtype, [&](auto element) {
+    reduce_floats<decltype(element)>(problem, x, out, stream);
+  });
 }
 
 } // namespace
@@ -188,8 +176,6 @@ namespace {
 
 using ReduceTensor = Owned<cudnnReduceTensorDescriptor_t, cudnnCreateReduceTensorDescriptor,
                            cudnnDestroyReduceTensorDescriptor>;
-using TensorDescriptor =
-    Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
 
 cudnnReduceTensorOp_t operation_of(reduction::Op op) {
   switch (op) {
@@ -199,18 +185,6 @@ cudnnReduceTensorOp_t operation_of(reduction::Op op) {
   case reduction::Op::min: return CUDNN_REDUCE_TENSOR_MIN;
   }
   return CUDNN_REDUCE_TENSOR_ADD;
-}
-
-// (outer, axis, inner, 1); cuDNN counts in int.
-void set(const TensorDescriptor& tensor, cudnnDataType_t type, std::int64_t outer,
-         std::int64_t axis, std::int64_t inner) {
-  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
-  require(outer <= kMost / inner / axis,
-          "kg::vendor: cuDNN takes at most " + std::to_string(kMost) + " elements, not " +
-              std::to_string(outer) + " x " + std::to_string(axis) + " x " + std::to_string(inner));
-  KG_CHECK(cudnnSetTensor4dDescriptor(tensor.get(), CUDNN_TENSOR_NCHW, type,
-                                      static_cast<int>(outer), static_cast<int>(axis),
-                                      static_cast<int>(inner), 1));
 }
 
 bool reduction_supported(const ReductionProblem& problem) {
@@ -224,33 +198,23 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
   KG_CHECK(cudnnSetReduceTensorDescriptor(operation.get(), operation_of(problem.op),
                                           CUDNN_DATA_FLOAT, CUDNN_PROPAGATE_NAN,
                                           CUDNN_REDUCE_TENSOR_NO_INDICES, CUDNN_32BIT_INDICES));
-  const TensorDescriptor from;
-  const TensorDescriptor to;
-  set(from, type, problem.outer, problem.axis, problem.inner);
-  set(to, type, problem.outer, 1, problem.inner);
+  const Tensor from(type, {problem.outer, problem.axis, problem.inner, 1});
+  const Tensor to(type, {problem.outer, 1, problem.inner, 1});
   cudnnHandle_t handle = handle_on(stream);
   std::size_t bytes = 0;
   KG_CHECK(cudnnGetReductionWorkspaceSize(handle, operation.get(), from.get(), to.get(), &bytes));
-  const float one = 1;
-  const float zero = 0;
   KG_CHECK(cudnnReduceTensor(handle, operation.get(), nullptr, 0, scratch(bytes, stream), bytes,
-                             &one, from.get(), x, &zero, to.get(), out));
+                             &kOne, from.get(), x, &kZero, to.get(), out));
 }
 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr ReductionVariant kTable[] = {
+const Table<ReductionVariant> reduction_table = {
     {"cub", cub_device::reduction_supported, cub_device::reduction},
     {"thrust", thrust_cuda::reduction_supported, thrust_cuda::reduction},
     {"cublas", cublas::reduction_supported, cublas::reduction},
     {"cudnn", cudnn::reduction_supported, cudnn::reduction},
 };
-
-} // namespace
-
-std::span<const ReductionVariant> reduction_table() { return kTable; }
 
 } // namespace kg::vendor

@@ -20,14 +20,7 @@ void residual_rmsnorm(Dtype dtype, const ResidualRmsnormProblem& p, Stream& stre
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr ResidualRmsnormVariant kTable[] = {
-    {"cudnn", cudnn::norm_supported, cudnn::residual_rmsnorm},
-};
-
-} // namespace
-
-std::span<const ResidualRmsnormVariant> residual_rmsnorm_table() { return kTable; }
+const Table<ResidualRmsnormVariant> residual_rmsnorm_table = {
+    {"cudnn", cudnn::norm_supported, cudnn::residual_rmsnorm}};
 
 } // namespace kg::vendor

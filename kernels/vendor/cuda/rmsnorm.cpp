@@ -16,14 +16,6 @@ void rmsnorm(Dtype dtype, const RmsnormProblem& p, Stream& stream) {
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr RmsnormVariant kTable[] = {
-    {"cudnn", cudnn::norm_supported, cudnn::rmsnorm},
-};
-
-} // namespace
-
-std::span<const RmsnormVariant> rmsnorm_table() { return kTable; }
+const Table<RmsnormVariant> rmsnorm_table = {{"cudnn", cudnn::norm_supported, cudnn::rmsnorm}};
 
 } // namespace kg::vendor

@@ -17,14 +17,7 @@ void rmsnorm_backward(Dtype dtype, const RmsnormBackwardProblem& p, Stream& stre
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr RmsnormBackwardVariant kTable[] = {
-    {"cudnn", cudnn::norm_supported, cudnn::rmsnorm_backward},
-};
-
-} // namespace
-
-std::span<const RmsnormBackwardVariant> rmsnorm_backward_table() { return kTable; }
+const Table<RmsnormBackwardVariant> rmsnorm_backward_table = {
+    {"cudnn", cudnn::norm_supported, cudnn::rmsnorm_backward}};
 
 } // namespace kg::vendor

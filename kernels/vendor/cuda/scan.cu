@@ -50,21 +50,19 @@ void scan_with(const ScanProblem& problem, From x, const std::int8_t* heads, To 
   cudaStream_t raw_stream = cuda::native(stream);
   const std::int64_t n = problem.n;
   const bool inclusive = problem.kind == scan::Kind::inclusive;
-  with_storage(
-      [&](void* storage, std::size_t& bytes) {
-        if (problem.segmented && inclusive)
-          KG_CHECK(cub::DeviceScan::InclusiveScanByKey(storage, bytes, heads, x, y, combine, n,
-                                                       SameSegment{}, raw_stream));
-        else if (problem.segmented)
-          KG_CHECK(cub::DeviceScan::ExclusiveScanByKey(storage, bytes, heads, x, y, combine,
-                                                       identity, n, SameSegment{}, raw_stream));
-        else if (inclusive)
-          KG_CHECK(cub::DeviceScan::InclusiveScan(storage, bytes, x, y, combine, n, raw_stream));
-        else
-          KG_CHECK(cub::DeviceScan::ExclusiveScan(storage, bytes, x, y, combine, identity, n,
-                                                  raw_stream));
-      },
-      stream);
+  with_storage(stream, [&](void* storage, std::size_t& bytes) {
+    if (problem.segmented && inclusive)
+      KG_CHECK(cub::DeviceScan::InclusiveScanByKey(storage, bytes, heads, x, y, combine, n,
+                                                   SameSegment{}, raw_stream));
+    else if (problem.segmented)
+      KG_CHECK(cub::DeviceScan::ExclusiveScanByKey(storage, bytes, heads, x, y, combine, identity,
+                                                   n, SameSegment{}, raw_stream));
+    else if (inclusive)
+      KG_CHECK(cub::DeviceScan::InclusiveScan(storage, bytes, x, y, combine, n, raw_stream));
+    else
+      KG_CHECK(
+          cub::DeviceScan::ExclusiveScan(storage, bytes, x, y, combine, identity, n, raw_stream));
+  });
 }
 
 template <class T>
@@ -80,36 +78,25 @@ void scan_floats(const ScanProblem& problem, const void* x, const std::int8_t* h
 }
 
 bool scan_supported(const ScanProblem& problem) {
-  const Dtype dtype = problem.dtype;
-  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16 || dtype == Dtype::i32;
+  return thrust_cuda::is_float(problem.dtype) || problem.dtype == Dtype::i32;
 }
 
 void scan(const ScanProblem& problem, const void* x, const std::int8_t* heads, void* y,
           Stream& stream) {
-  switch (problem.dtype) {
-  case Dtype::f16: return scan_floats<__half>(problem, x, heads, y, stream);
-  case Dtype::bf16: return scan_floats<__nv_bfloat16>(problem, x, heads, y, stream);
-  case Dtype::i32:
-    if (problem.op == scan::Op::sum) // modulo 2^32
-      return scan_with(problem, static_cast<const unsigned*>(x), heads, static_cast<unsigned*>(y),
-                       0U, AddTwo{}, stream);
-    return scan_with(problem, static_cast<const int*>(x), heads, static_cast<int*>(y),
-                     std::numeric_limits<int>::min(), LargerOfTwo{}, stream);
-  default: return scan_floats<float>(problem, x, heads, y, stream);
-  }
+  if (problem.dtype != Dtype::i32)
+    return thrust_cuda::with_float(problem.dtype, [&](auto element) {
+      scan_floats<decltype(element)>(problem, x, heads, y, stream);
+    });
+  if (problem.op == scan::Op::sum) // modulo 2^32
+    return scan_with(problem, static_cast<const unsigned*>(x), heads, static_cast<unsigned*>(y), 0U,
+                     AddTwo{}, stream);
+  scan_with(problem, static_cast<const int*>(x), heads, static_cast<int*>(y),
+            std::numeric_limits<int>::min(), LargerOfTwo{}, stream);
 }
 
 } // namespace
 } // namespace cub_device
 
-namespace {
-
-constexpr ScanVariant kTable[] = {
-    {"cub", cub_device::scan_supported, cub_device::scan},
-};
-
-} // namespace
-
-std::span<const ScanVariant> scan_table() { return kTable; }
+const Table<ScanVariant> scan_table = {{"cub", cub_device::scan_supported, cub_device::scan}};
 
 } // namespace kg::vendor

@@ -15,25 +15,15 @@ bool softmax_supported(softmax::Kind, Dtype dtype) { return type_of(dtype).has_v
 void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64_t rows,
              std::int64_t cols, Stream& stream) {
   const Tensor each(type_of(dtype).value(), rows, cols);
-  const float one = 1;
-  const float zero = 0;
   const auto algorithm =
       kind == softmax::Kind::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
-  KG_CHECK(cudnnSoftmaxForward(handle_on(stream), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one,
-                               each.get(), x, &zero, each.get(), y));
+  KG_CHECK(cudnnSoftmaxForward(handle_on(stream), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &kOne,
+                               each.get(), x, &kZero, each.get(), y));
 }
 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr SoftmaxVariant kTable[] = {
-    {"cudnn", cudnn::softmax_supported, cudnn::softmax},
-};
-
-} // namespace
-
-std::span<const SoftmaxVariant> softmax_table() { return kTable; }
+const Table<SoftmaxVariant> softmax_table = {{"cudnn", cudnn::softmax_supported, cudnn::softmax}};
 
 } // namespace kg::vendor

@@ -14,25 +14,16 @@ bool softmax_backward_supported(softmax::Kind, Dtype dtype) { return type_of(dty
 void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void* dy, void* dx,
                       std::int64_t rows, std::int64_t cols, Stream& stream) {
   const Tensor each(type_of(dtype).value(), rows, cols);
-  const float one = 1;
-  const float zero = 0;
   const auto algorithm =
       kind == softmax::Kind::softmax ? CUDNN_SOFTMAX_ACCURATE : CUDNN_SOFTMAX_LOG;
-  KG_CHECK(cudnnSoftmaxBackward(handle_on(stream), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &one,
-                                each.get(), y, each.get(), dy, &zero, each.get(), dx));
+  KG_CHECK(cudnnSoftmaxBackward(handle_on(stream), algorithm, CUDNN_SOFTMAX_MODE_INSTANCE, &kOne,
+                                each.get(), y, each.get(), dy, &kZero, each.get(), dx));
 }
 
 } // namespace
 } // namespace cudnn
 
-namespace {
-
-constexpr SoftmaxBackwardVariant kTable[] = {
-    {"cudnn", cudnn::softmax_backward_supported, cudnn::softmax_backward},
-};
-
-} // namespace
-
-std::span<const SoftmaxBackwardVariant> softmax_backward_table() { return kTable; }
+const Table<SoftmaxBackwardVariant> softmax_backward_table = {
+    {"cudnn", cudnn::softmax_backward_supported, cudnn::softmax_backward}};
 
 } // namespace kg::vendor

@@ -13,12 +13,8 @@ void cudnn_cublas(const float* x, const float* alpha, float* y, std::int64_t ter
                       stream);
 }
 
-constexpr SoftmaxSumVariant kTable[] = {
-    {"cudnn_cublas", cudnn_cublas},
-};
-
 } // namespace
 
-std::span<const SoftmaxSumVariant> softmax_sum_table() { return kTable; }
+const Table<SoftmaxSumVariant> softmax_sum_table = {{"cudnn_cublas", always, cudnn_cublas}};
 
 } // namespace kg::vendor

@@ -24,12 +24,9 @@ void cudnn_cublas(const SoftmaxSumTensors& tensors, std::int64_t terms, std::int
                         stream);
 }
 
-constexpr SoftmaxSumBackwardVariant kTable[] = {
-    {"cudnn_cublas", cudnn_cublas},
-};
-
 } // namespace
 
-std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table() { return kTable; }
+const Table<SoftmaxSumBackwardVariant> softmax_sum_backward_table = {
+    {"cudnn_cublas", always, cudnn_cublas}};
 
 } // namespace kg::vendor

@@ -6,6 +6,7 @@
 
 #include "runtime/cuda/native.h"
 #include "runtime/cuda/status.h"
+#include "runtime/dtype.h"
 #include "runtime/error.h"
 #include "vendor/cuda/scratch.h"
 
@@ -35,6 +36,21 @@ __device__ T narrow(float value) {
   }
 }
 
+inline bool is_float(Dtype dtype) {
+  return dtype == Dtype::f32 || dtype == Dtype::f16 || dtype == Dtype::bf16;
+}
+
+// Runs `body` with an element of that type, which is_float.
+template <class Body>
+void with_float(Dtype dtype, Body body) {
+  if (dtype == Dtype::f16) return body(__half{});
+  if (dtype == Dtype::bf16) return body(__nv_bfloat16{});
+  body(0.0F);
+}
+
+// Enqueues on the stream, without waiting for it.
+inline auto on(Stream& stream) { return thrust::cuda::par_nosync.on(cuda::native(stream)); }
+
 // Runs `body`; what Thrust throws becomes an Error with its words.
 template <class Body>
 void translate(const char* what, Body body, Location where = Location::here()) {
@@ -51,7 +67,7 @@ namespace kg::vendor::cub_device {
 
 // CUB's two calls: without storage it says how much it wants, with storage it runs.
 template <class Call>
-void with_storage(Call call, Stream& stream) {
+void with_storage(Stream& stream, Call call) {
   std::size_t bytes = 0;
   call(nullptr, bytes);
   call(scratch(bytes, stream), bytes);

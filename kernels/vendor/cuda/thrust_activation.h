@@ -6,6 +6,8 @@
 
 #include "vendor/activation.h"
 
+#include <type_traits>
+
 namespace kg::vendor::thrust_cuda {
 
 __device__ inline float logistic(float z) { return 1 / (1 + expf(-z)); }
@@ -35,6 +37,20 @@ __device__ float slope(float x) {
     return logistic(z) * (1 + x * z_slope * logistic(-z));
   }
   if constexpr (function == activation::Function::silu) return logistic(x) * (1 + x * logistic(-x));
+}
+
+// Runs `body` with the function as a constant.
+template <class Body>
+void with_function(activation::Function function, Body body) {
+  using activation::Function;
+  switch (function) {
+  case Function::relu: return body(std::integral_constant<Function, Function::relu>());
+  case Function::sigmoid: return body(std::integral_constant<Function, Function::sigmoid>());
+  case Function::tanh: return body(std::integral_constant<Function, Function::tanh>());
+  case Function::gelu: return body(std::integral_constant<Function, Function::gelu>());
+  case Function::gelu_tanh: return body(std::integral_constant<Function, Function::gelu_tanh>());
+  case Function::silu: return body(std::integral_constant<Function, Function::silu>());
+  }
 }
 
 } // namespace kg::vendor::thrust_cuda

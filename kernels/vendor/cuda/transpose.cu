@@ -55,8 +55,6 @@ struct AlongColumns {
   __device__ std::int64_t operator()(std::int64_t i) const { return i % cols * leading + i / cols; }
 };
 
-bool transpose_supported(Dtype) { return true; }
-
 void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
                void* y, std::int64_t ldy, Stream& stream) {
   const thrust::counting_iterator<std::int64_t> first(0);
@@ -66,8 +64,8 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
     with_word("kg::vendor::transpose", size_of(dtype), [&](auto word) {
       const auto elements =
           thrust::make_permutation_iterator(static_cast<const decltype(word)*>(x), from);
-      thrust::scatter(thrust::cuda::par_nosync.on(cuda::native(stream)), elements,
-                      elements + rows * cols, to, static_cast<decltype(word)*>(y));
+      thrust::scatter(on(stream), elements, elements + rows * cols, to,
+                      static_cast<decltype(word)*>(y));
     });
   });
 }
@@ -75,15 +73,9 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
 } // namespace
 } // namespace thrust_cuda
 
-namespace {
-
-constexpr TransposeVariant kTable[] = {
+const Table<TransposeVariant> transpose_table = {
     {"cublas", cublas::transpose_supported, cublas::transpose},
-    {"thrust", thrust_cuda::transpose_supported, thrust_cuda::transpose},
+    {"thrust", always, thrust_cuda::transpose},
 };
-
-} // namespace
-
-std::span<const TransposeVariant> transpose_table() { return kTable; }
 
 } // namespace kg::vendor

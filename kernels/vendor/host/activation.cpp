@@ -29,14 +29,7 @@ void activation(activation::Function function, Dtype dtype, const void* x, void*
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr ActivationVariant kActivationTable[] = {
-    {"onednn", onednn::activation_supported, onednn::activation},
-};
-
-} // namespace
-
-std::span<const ActivationVariant> activation_table() { return kActivationTable; }
+const Table<ActivationVariant> activation_table = {
+    {"onednn", onednn::activation_supported, onednn::activation}};
 
 } // namespace kg::vendor

@@ -28,16 +28,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr ActivationBackwardVariant kActivationBackwardTable[] = {
-    {"onednn", onednn::backward_supported, onednn::backward},
-};
-
-} // namespace
-
-std::span<const ActivationBackwardVariant> activation_backward_table() {
-  return kActivationBackwardTable;
-}
+const Table<ActivationBackwardVariant> activation_backward_table = {
+    {"onednn", onednn::backward_supported, onednn::backward}};
 
 } // namespace kg::vendor

@@ -39,14 +39,7 @@ void argmax(const ArgmaxProblem& problem, const void* x, std::int32_t* out, Stre
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ArgmaxVariant kArgmaxTable[] = {
-    {"thrust", thrust_host::argmax_supported, thrust_host::argmax},
-};
-
-} // namespace
-
-std::span<const ArgmaxVariant> argmax_table() { return kArgmaxTable; }
+const Table<ArgmaxVariant> argmax_table = {
+    {"thrust", thrust_host::argmax_supported, thrust_host::argmax}};
 
 } // namespace kg::vendor

@@ -3,15 +3,10 @@
 #include "vendor/attention.h"
 
 namespace kg::vendor {
-namespace {
 
-constexpr AttentionVariant kTable[] = {
+const Table<AttentionVariant> attention_table = {
     {"openblas", "openblas", "onednn"},
     {"onednn", "onednn", "onednn"},
 };
-
-} // namespace
-
-std::span<const AttentionVariant> attention_table() { return kTable; }
 
 } // namespace kg::vendor

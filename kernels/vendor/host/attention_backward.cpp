@@ -3,15 +3,10 @@
 #include "vendor/attention_backward.h"
 
 namespace kg::vendor {
-namespace {
 
-constexpr AttentionVariant kAttentionBackwardTable[] = {
+const Table<AttentionBackwardVariant> attention_backward_table = {
     {"openblas", "openblas", "onednn"},
     {"onednn", "onednn", "onednn"},
 };
-
-} // namespace
-
-std::span<const AttentionVariant> attention_backward_table() { return kAttentionBackwardTable; }
 
 } // namespace kg::vendor

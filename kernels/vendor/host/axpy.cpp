@@ -80,14 +80,12 @@ namespace {
 
 bool only_f32(Dtype dtype) { return dtype == Dtype::f32; }
 
-constexpr AxpyVariant kAxpyTable[] = {
+} // namespace
+
+const Table<AxpyVariant> axpy_table = {
     {"onednn", onednn::axpy_supported, onednn::axpy},
     {"openblas", only_f32, openblas::axpy},
     {"thrust", only_f32, thrust_host::axpy},
 };
-
-} // namespace
-
-std::span<const AxpyVariant> axpy_table() { return kAxpyTable; }
 
 } // namespace kg::vendor

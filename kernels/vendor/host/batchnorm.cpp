@@ -62,15 +62,8 @@ void batchnorm_inference(Dtype dtype, const BatchnormProblem& p, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr BatchnormVariant kBatchnormTable[] = {
-    {"onednn", onednn::batchnorm_supported, onednn::batchnorm_training,
-     onednn::batchnorm_inference},
-};
-
-} // namespace
-
-std::span<const BatchnormVariant> batchnorm_table() { return kBatchnormTable; }
+const Table<BatchnormVariant> batchnorm_table = {{"onednn", onednn::batchnorm_supported,
+                                                  onednn::batchnorm_training,
+                                                  onednn::batchnorm_inference}};
 
 } // namespace kg::vendor

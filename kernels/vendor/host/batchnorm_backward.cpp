@@ -58,16 +58,7 @@ void batchnorm_backward(Dtype dtype, const BatchnormBackwardProblem& p, Stream&)
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr BatchnormBackwardVariant kBatchnormBackwardTable[] = {
-    {"onednn", onednn::batchnorm_backward_supported, onednn::batchnorm_backward},
-};
-
-} // namespace
-
-std::span<const BatchnormBackwardVariant> batchnorm_backward_table() {
-  return kBatchnormBackwardTable;
-}
+const Table<BatchnormBackwardVariant> batchnorm_backward_table = {
+    {"onednn", onednn::batchnorm_backward_supported, onednn::batchnorm_backward}};
 
 } // namespace kg::vendor

@@ -16,17 +16,10 @@ dnnl::primitive make_bias_gelu(bias_gelu::Form form, const memory::desc& each,
   constexpr float kUnused = 0; // gelu has no parameters
   const dnnl::algorithm gelu = algorithm_of(activation_of(form));
   dnnl::post_ops after;
+  append_eltwise(after, gelu, kUnused);
   dnnl::primitive_attr attributes;
-#if DNNL_VERSION_MAJOR >= 3
-  after.append_eltwise(gelu, kUnused, kUnused);
   attributes.set_post_ops(after);
-  return dnnl::binary({engine(), dnnl::algorithm::binary_add, each, row, each, attributes});
-#else
-  constexpr float kScale = 1;
-  after.append_eltwise(kScale, gelu, kUnused, kUnused);
-  attributes.set_post_ops(after);
-  return dnnl::binary({{dnnl::algorithm::binary_add, each, row, each}, attributes, engine()});
-#endif
+  return make_with<dnnl::binary>(attributes, dnnl::algorithm::binary_add, each, row, each);
 }
 
 bool bias_gelu_supported(bias_gelu::Form form, Dtype dtype) {
@@ -59,15 +52,9 @@ void chain_of_two(bias_gelu::Form form, Dtype dtype, const void* x, const void* 
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr BiasGeluVariant kBiasGeluTable[] = {
+const Table<BiasGeluVariant> bias_gelu_table = {
     {"onednn", onednn::bias_gelu_supported, onednn::bias_gelu},
     {"onednn_chain", onednn::chain_of_two_supported, onednn::chain_of_two},
 };
-
-} // namespace
-
-std::span<const BiasGeluVariant> bias_gelu_table() { return kBiasGeluTable; }
 
 } // namespace kg::vendor

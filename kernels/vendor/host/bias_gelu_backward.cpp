@@ -9,24 +9,19 @@ namespace {
 
 constexpr BiasGeluLibraries kOnednn{"onednn", "onednn", "onednn"};
 
-bool onednn_supported(bias_gelu::Form form, Dtype dtype) {
+bool chain_of_onednn_supported(bias_gelu::Form form, Dtype dtype) {
   return chain_supported(kOnednn, form, dtype);
 }
 
-void onednn(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors, std::int64_t rows,
-            std::int64_t cols, Stream& stream) {
+void chain_of_onednn(bias_gelu::Form form, Dtype dtype, const BiasGeluTensors& tensors,
+                     std::int64_t rows, std::int64_t cols, Stream& stream) {
   std::vector<std::byte> sums(static_cast<std::size_t>(rows * cols) * size_of(dtype));
   chain(kOnednn, form, dtype, tensors, sums.data(), rows, cols, stream);
 }
 
-constexpr BiasGeluBackwardVariant kBiasGeluBackwardTable[] = {
-    {"onednn", onednn_supported, onednn},
-};
-
 } // namespace
 
-std::span<const BiasGeluBackwardVariant> bias_gelu_backward_table() {
-  return kBiasGeluBackwardTable;
-}
+const Table<BiasGeluBackwardVariant> bias_gelu_backward_table = {
+    {"onednn", chain_of_onednn_supported, chain_of_onednn}};
 
 } // namespace kg::vendor

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/broadcast.h"
 
-#include "vendor/host/onednn.h"
+#include "vendor/host/onednn_binary.h"
 #include "vendor/host/thrust.h"
 
 #include <thrust/functional.h>
@@ -12,53 +12,26 @@ namespace kg::vendor {
 namespace onednn {
 namespace {
 
-using dnnl::algorithm;
 using dnnl::memory;
-
-algorithm broadcast_algorithm(elementwise::Op op) {
-  switch (op) {
-  case elementwise::Op::add: return algorithm::binary_add;
-  case elementwise::Op::sub: return algorithm::binary_sub;
-  case elementwise::Op::mul: return algorithm::binary_mul;
-  case elementwise::Op::div: return algorithm::binary_div;
-  }
-  return algorithm::undef;
-}
 
 memory::desc packed(memory::data_type type, const std::array<std::int64_t, 5>& extents) {
   return {{extents.begin(), extents.end()}, type, memory::format_tag::abcde};
 }
 
-dnnl::primitive make_broadcast(elementwise::Op op, const memory::desc& a, const memory::desc& b,
-                               const memory::desc& out) {
-  const dnnl::engine& engine = onednn::engine();
-#if DNNL_VERSION_MAJOR >= 3
-  return dnnl::binary({engine, broadcast_algorithm(op), a, b, out});
-#else
-  return dnnl::binary({{broadcast_algorithm(op), a, b, out}, engine});
-#endif
-}
-
-dnnl::primitive make_broadcast(elementwise::Op op, memory::data_type type,
-                               const BroadcastShapes& shapes) {
-  return make_broadcast(op, packed(type, shapes.a), packed(type, shapes.b),
-                        packed(type, result_extents(shapes)));
-}
-
 bool broadcast_supported(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes) {
   const auto type = type_of(dtype);
-  return type && element_count(result_extents(shapes)) > 0 &&
-         creatable([&] { make_broadcast(op, *type, shapes); });
+  return type && element_count(result_extents(shapes)) > 0 && creatable([&] {
+           make<dnnl::binary>(algorithm_of(op), packed(*type, shapes.a), packed(*type, shapes.b),
+                              packed(*type, result_extents(shapes)));
+         });
 }
 
 void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, const void* a,
                const void* b, void* out, Stream&) {
   translate("broadcast", [&] {
     const memory::data_type type = type_of(dtype).value();
-    execute(make_broadcast(op, type, shapes),
-            {{DNNL_ARG_SRC_0, wrap(packed(type, shapes.a), a)},
-             {DNNL_ARG_SRC_1, wrap(packed(type, shapes.b), b)},
-             {DNNL_ARG_DST, wrap(packed(type, result_extents(shapes)), out)}});
+    combine(op, {packed(type, shapes.a), a}, {packed(type, shapes.b), b},
+            {packed(type, result_extents(shapes)), out});
   });
 }
 
@@ -110,13 +83,11 @@ namespace {
 
 bool only_f32(elementwise::Op, Dtype dtype, const BroadcastShapes&) { return dtype == Dtype::f32; }
 
-constexpr BroadcastVariant kBroadcastTable[] = {
+} // namespace
+
+const Table<BroadcastVariant> broadcast_table = {
     {"onednn", onednn::broadcast_supported, onednn::broadcast},
     {"thrust", only_f32, thrust_host::broadcast},
 };
-
-} // namespace
-
-std::span<const BroadcastVariant> broadcast_table() { return kBroadcastTable; }
 
 } // namespace kg::vendor

@@ -41,13 +41,7 @@ void concat(Dtype dtype, std::span<const ConcatPart> parts, std::int64_t outer, 
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr ConcatVariant kConcatTable[] = {
+const Table<ConcatVariant> concat_table = {
     {"memcpy", nullptr}, {"onednn", onednn::concat}, {"thrust", nullptr}};
-
-} // namespace
-
-std::span<const ConcatVariant> concat_table() { return kConcatTable; }
 
 } // namespace kg::vendor

@@ -33,14 +33,6 @@ void conv2d(const Conv2d& problem, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr Conv2dVariant kConv2dTable[] = {
-    {"onednn", onednn::conv2d_supported, onednn::conv2d},
-};
-
-} // namespace
-
-std::span<const Conv2dVariant> conv2d_table() { return kConv2dTable; }
+const Table<Conv2dVariant> conv2d_table = {{"onednn", onednn::conv2d_supported, onednn::conv2d}};
 
 } // namespace kg::vendor

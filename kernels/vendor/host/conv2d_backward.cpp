@@ -3,41 +3,21 @@
 #include "vendor/conv2d_backward.h"
 
 #include "vendor/host/onednn_conv2d.h"
+#include "vendor/host/onednn_reduction.h"
 
 namespace kg::vendor {
 namespace onednn {
 namespace {
 
 using conv2d_backward::Gradient;
-using dnnl::algorithm;
 using dnnl::memory;
 
-dnnl::primitive of_input(const Convolution& c) {
+// Of the input or of the weights.
+template <class Backward>
+dnnl::primitive of_product(const Convolution& c) {
   const auto forward = convolution_forward(c, dnnl::prop_kind::forward_training, false);
-  using Backward = dnnl::convolution_backward_data;
-  constexpr auto kAlgorithm = algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-  return Backward({engine(), kAlgorithm, c.x, c.weights, c.y, c.strides, c.dilation, c.before,
-                   c.after, forward});
-#else
-  return Backward({{kAlgorithm, c.x, c.weights, c.y, c.strides, c.dilation, c.before, c.after},
-                   engine(),
-                   forward});
-#endif
-}
-
-dnnl::primitive of_weights(const Convolution& c) {
-  const auto forward = convolution_forward(c, dnnl::prop_kind::forward_training, false);
-  using Backward = dnnl::convolution_backward_weights;
-  constexpr auto kAlgorithm = algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
-  return Backward({engine(), kAlgorithm, c.x, c.weights, c.y, c.strides, c.dilation, c.before,
-                   c.after, forward});
-#else
-  return Backward({{kAlgorithm, c.x, c.weights, c.y, c.strides, c.dilation, c.before, c.after},
-                   engine(),
-                   forward});
-#endif
+  return Backward(describe_backward<Backward>(forward, kConvolution, c.x, c.weights, c.y, c.strides,
+                                              c.dilation, c.before, c.after));
 }
 
 // One element per channel, as a sum over the other axes of dy has it.
@@ -45,19 +25,12 @@ memory::desc channels_of(memory::data_type type, const conv2d::Geometry& g) {
   return {{1, g.out_channels, 1, 1}, type, memory::format_tag::nchw};
 }
 
-// oneDNN has this gradient beside that of the weights alone.
-dnnl::primitive of_bias(const memory::desc& dy, const memory::desc& channels) {
-#if DNNL_VERSION_MAJOR >= 3
-  return dnnl::reduction({engine(), algorithm::reduction_sum, dy, channels, 0.0F, 0.0F});
-#else
-  return dnnl::reduction({{algorithm::reduction_sum, dy, channels, 0.0F, 0.0F}, engine()});
-#endif
-}
-
 dnnl::primitive primitive_of(Gradient gradient, memory::data_type type, const conv2d::Geometry& g) {
   const Convolution c = describe_convolution(type, g);
-  if (gradient == Gradient::bias) return of_bias(c.y, channels_of(type, g));
-  return gradient == Gradient::input ? of_input(c) : of_weights(c);
+  if (gradient == Gradient::input) return of_product<dnnl::convolution_backward_data>(c);
+  if (gradient == Gradient::weights) return of_product<dnnl::convolution_backward_weights>(c);
+  // oneDNN has this gradient beside that of the weights alone.
+  return make_reduction(dnnl::algorithm::reduction_sum, c.y, channels_of(type, g));
 }
 
 bool conv2d_backward_supported(Gradient gradient, Dtype dtype, const conv2d::Geometry& geometry) {
@@ -94,14 +67,7 @@ void conv2d_backward(const Conv2dBackward& problem, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr Conv2dBackwardVariant kConv2dBackwardTable[] = {
-    {"onednn", onednn::conv2d_backward_supported, onednn::conv2d_backward},
-};
-
-} // namespace
-
-std::span<const Conv2dBackwardVariant> conv2d_backward_table() { return kConv2dBackwardTable; }
+const Table<Conv2dBackwardVariant> conv2d_backward_table = {
+    {"onednn", onednn::conv2d_backward_supported, onednn::conv2d_backward}};
 
 } // namespace kg::vendor

@@ -14,8 +14,6 @@ namespace kg::vendor {
 namespace c_library {
 namespace {
 
-bool copy_supported(Dtype, bool) { return true; }
-
 void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
           void* y, std::int64_t ldy, Stream&) {
   const auto bytes = [dtype](std::int64_t n) {
@@ -49,8 +47,6 @@ void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std:
 namespace thrust_host {
 namespace {
 
-bool copy_supported(Dtype, bool) { return true; }
-
 void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
           void* y, std::int64_t ldy, Stream&) {
   with_word("kg::vendor::copy", size_of(dtype), [&](auto word) {
@@ -71,16 +67,10 @@ void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std:
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr CopyVariant kCopyTable[] = {
-    {"memcpy", c_library::copy_supported, c_library::copy},
+const Table<CopyVariant> copy_table = {
+    {"memcpy", always, c_library::copy},
     {"onednn", onednn::copy_supported, onednn::copy},
-    {"thrust", thrust_host::copy_supported, thrust_host::copy},
+    {"thrust", always, thrust_host::copy},
 };
-
-} // namespace
-
-std::span<const CopyVariant> copy_table() { return kCopyTable; }
 
 } // namespace kg::vendor

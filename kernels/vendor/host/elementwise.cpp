@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/elementwise.h"
 
-#include "vendor/host/onednn.h"
+#include "vendor/host/onednn_binary.h"
 #include "vendor/host/thrust.h"
 
 #include <thrust/functional.h>
@@ -12,40 +12,19 @@ namespace kg::vendor {
 namespace onednn {
 namespace {
 
-using dnnl::algorithm;
-using dnnl::memory;
-
-algorithm algorithm_of(elementwise::Op op) {
-  switch (op) {
-  case elementwise::Op::add: return algorithm::binary_add;
-  case elementwise::Op::sub: return algorithm::binary_sub;
-  case elementwise::Op::mul: return algorithm::binary_mul;
-  case elementwise::Op::div: return algorithm::binary_div;
-  }
-  return algorithm::undef;
-}
-
-dnnl::primitive make_elementwise(elementwise::Op op, const memory::desc& each) {
-  const dnnl::engine& engine = onednn::engine();
-#if DNNL_VERSION_MAJOR >= 3
-  return dnnl::binary({engine, algorithm_of(op), each, each, each});
-#else
-  return dnnl::binary({{algorithm_of(op), each, each, each}, engine});
-#endif
-}
-
 bool elementwise_supported(elementwise::Op op, Dtype dtype) {
   const auto type = type_of(dtype);
-  return type && creatable([&] { make_elementwise(op, vector(*type, kProbe)); });
+  return type && creatable([&] {
+           const dnnl::memory::desc each = vector(*type, kProbe);
+           make<dnnl::binary>(algorithm_of(op), each, each, each);
+         });
 }
 
 void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, void* out,
                  std::int64_t n, Stream&) {
   translate("elementwise", [&] {
-    const memory::desc each = vector(type_of(dtype).value(), n);
-    execute(make_elementwise(op, each), {{DNNL_ARG_SRC_0, wrap(each, a)},
-                                         {DNNL_ARG_SRC_1, wrap(each, b)},
-                                         {DNNL_ARG_DST, wrap(each, out)}});
+    const dnnl::memory::desc each = vector(type_of(dtype).value(), n);
+    combine(op, {each, a}, {each, b}, {each, out});
   });
 }
 
@@ -83,15 +62,9 @@ void elementwise(elementwise::Op op, Dtype dtype, const void* a, const void* b, 
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ElementwiseVariant kElementwiseTable[] = {
+const Table<ElementwiseVariant> elementwise_table = {
     {"onednn", onednn::elementwise_supported, onednn::elementwise},
     {"thrust", thrust_host::elementwise_supported, thrust_host::elementwise},
 };
-
-} // namespace
-
-std::span<const ElementwiseVariant> elementwise_table() { return kElementwiseTable; }
 
 } // namespace kg::vendor

@@ -4,6 +4,7 @@
 // oneDNN on rows that are gates and then as many values: a half of them as a matrix, and products.
 #pragma once
 
+#include "vendor/host/onednn_binary.h"
 #include "vendor/host/onednn_reorder.h"
 
 #include <cstddef>
@@ -23,23 +24,12 @@ inline const void* values_of(const void* x, Dtype dtype, std::int64_t cols) {
 
 inline dnnl::primitive make_product(const dnnl::memory::desc& a, const dnnl::memory::desc& b,
                                     const dnnl::memory::desc& out) {
-#if DNNL_VERSION_MAJOR >= 3
-  return dnnl::binary({engine(), dnnl::algorithm::binary_mul, a, b, out});
-#else
-  return dnnl::binary({{dnnl::algorithm::binary_mul, a, b, out}, engine()});
-#endif
+  return make<dnnl::binary>(dnnl::algorithm::binary_mul, a, b, out);
 }
 
-struct Matrix {
-  dnnl::memory::desc desc;
-  const void* data;
-};
-
 // out = a b, element by element.
-inline void multiply(const Matrix& a, const Matrix& b, const Matrix& out) {
-  execute(make_product(a.desc, b.desc, out.desc), {{DNNL_ARG_SRC_0, wrap(a.desc, a.data)},
-                                                   {DNNL_ARG_SRC_1, wrap(b.desc, b.data)},
-                                                   {DNNL_ARG_DST, wrap(out.desc, out.data)}});
+inline void multiply(const Tensor& a, const Tensor& b, const Tensor& out) {
+  combine(elementwise::Op::mul, a, b, out);
 }
 
 } // namespace kg::vendor::onednn

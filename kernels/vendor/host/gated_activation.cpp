@@ -35,14 +35,7 @@ void gated_activation(activation::Function function, Dtype dtype, const void* x,
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr GatedActivationVariant kGatedActivationTable[] = {
-    {"onednn", onednn::gated_activation_supported, onednn::gated_activation},
-};
-
-} // namespace
-
-std::span<const GatedActivationVariant> gated_activation_table() { return kGatedActivationTable; }
+const Table<GatedActivationVariant> gated_activation_table = {
+    {"onednn", onednn::gated_activation_supported, onednn::gated_activation}};
 
 } // namespace kg::vendor

@@ -51,16 +51,7 @@ void backward(activation::Function function, Dtype dtype, const void* x, const v
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr GatedActivationBackwardVariant kGatedActivationBackwardTable[] = {
-    {"onednn", onednn::gated_backward_supported, onednn::backward},
-};
-
-} // namespace
-
-std::span<const GatedActivationBackwardVariant> gated_activation_backward_table() {
-  return kGatedActivationBackwardTable;
-}
+const Table<GatedActivationBackwardVariant> gated_activation_backward_table = {
+    {"onednn", onednn::gated_backward_supported, onednn::backward}};
 
 } // namespace kg::vendor

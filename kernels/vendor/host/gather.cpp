@@ -25,8 +25,6 @@ struct Picked {
   }
 };
 
-bool gather_supported(Dtype) { return true; }
-
 void gather(Dtype dtype, const void* table, const void* index, std::size_t index_bytes, void* y,
             const GatherShape& shape, Stream&) {
   const auto map =
@@ -41,13 +39,6 @@ void gather(Dtype dtype, const void* table, const void* index, std::size_t index
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr GatherVariant kGatherTable[] = {
-    {"thrust", thrust_host::gather_supported, thrust_host::gather}};
-
-} // namespace
-
-std::span<const GatherVariant> gather_table() { return kGatherTable; }
+const Table<GatherVariant> gather_table = {{"thrust", always, thrust_host::gather}};
 
 } // namespace kg::vendor

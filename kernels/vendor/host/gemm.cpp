@@ -80,16 +80,6 @@ namespace {
 
 using dnnl::memory;
 
-void append(dnnl::post_ops& after, dnnl::algorithm algorithm, float alpha) {
-  constexpr float kUnused = 0;
-#if DNNL_VERSION_MAJOR >= 3
-  after.append_eltwise(algorithm, alpha, kUnused);
-#else
-  constexpr float kScale = 1;
-  after.append_eltwise(kScale, algorithm, alpha, kUnused);
-#endif
-}
-
 std::optional<activation::Function> activation_of(gemm::Epilogue epilogue) {
   switch (epilogue) {
   case gemm::Epilogue::bias_relu:
@@ -111,26 +101,17 @@ struct Steps {
 };
 Steps steps(const Gemm& g, const memory::desc& bias) {
   dnnl::post_ops after;
-  if (g.alpha != 1) append(after, dnnl::algorithm::eltwise_linear, g.alpha);
+  if (g.alpha != 1) append_eltwise(after, dnnl::algorithm::eltwise_linear, g.alpha);
   if (g.beta != 0) after.append_sum(g.beta);
   Steps result;
   if (g.adds_bias()) {
     result.bias = after.len();
     after.append_binary(dnnl::algorithm::binary_add, bias);
     if (const auto activation = activation_of(g.epilogue))
-      append(after, algorithm_of(*activation), parameter_of(*activation));
+      append_eltwise(after, algorithm_of(*activation), parameter_of(*activation));
   }
   result.attributes.set_post_ops(after);
   return result;
-}
-
-dnnl::primitive make_gemm(const memory::desc& a, const memory::desc& b, const memory::desc& c,
-                          const dnnl::primitive_attr& attributes) {
-#if DNNL_VERSION_MAJOR >= 3
-  return dnnl::matmul({engine(), a, b, c, attributes});
-#else
-  return dnnl::matmul({{a, b, c}, attributes, engine()});
-#endif
 }
 
 // f32 without an epilogue is OpenBLAS's.
@@ -145,7 +126,7 @@ bool gemm_supported(Dtype dtype, gemm::Epilogue epilogue, gemm::BiasGradient bia
   probe.alpha = probe.beta = 2;
   probe.epilogue = epilogue;
   return creatable([&] {
-    make_gemm(each, each, each, steps(probe, row).attributes);
+    make_with<dnnl::matmul>(steps(probe, row).attributes, each, each, each);
     if (probe.differentiates()) make_eltwise_backward(*activation_of(epilogue), each, each);
     if (sums) make_reduction(dnnl::algorithm::reduction_sum, each, row);
   });
@@ -168,7 +149,7 @@ void multiply(const Gemm& g) {
   if (after.bias >= 0)
     arguments.insert(
         {DNNL_ARG_ATTR_MULTIPLE_POST_OP(after.bias) | DNNL_ARG_SRC_1, wrap(bias, g.bias)});
-  execute(make_gemm(a, b, c, after.attributes), arguments);
+  execute(make_with<dnnl::matmul>(after.attributes, a, b, c), arguments);
 }
 
 // One arithmetic only: f32 sums. Where A and B must not be read, oneDNN would read them, and make
@@ -227,15 +208,9 @@ void gemm(const Gemm& batch, Math, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr GemmVariant kGemmTable[] = {
+const Table<GemmVariant> gemm_table = {
     {"openblas", openblas::gemm_supported, openblas::gemm},
     {"onednn", onednn::gemm_supported, onednn::gemm},
 };
-
-} // namespace
-
-std::span<const GemmVariant> gemm_table() { return kGemmTable; }
 
 } // namespace kg::vendor

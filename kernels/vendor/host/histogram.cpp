@@ -70,14 +70,7 @@ void histogram(const HistogramProblem& problem, const void* x, std::int32_t* cou
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr HistogramVariant kHistogramTable[] = {
-    {"thrust", thrust_host::histogram_supported, thrust_host::histogram},
-};
-
-} // namespace
-
-std::span<const HistogramVariant> histogram_table() { return kHistogramTable; }
+const Table<HistogramVariant> histogram_table = {
+    {"thrust", thrust_host::histogram_supported, thrust_host::histogram}};
 
 } // namespace kg::vendor

@@ -42,14 +42,7 @@ void layernorm(Dtype dtype, const LayernormProblem& p, Stream&) {
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr LayernormVariant kLayernormTable[] = {
-    {"onednn", onednn::layernorm_supported, onednn::layernorm},
-};
-
-} // namespace
-
-std::span<const LayernormVariant> layernorm_table() { return kLayernormTable; }
+const Table<LayernormVariant> layernorm_table = {
+    {"onednn", onednn::layernorm_supported, onednn::layernorm}};
 
 } // namespace kg::vendor

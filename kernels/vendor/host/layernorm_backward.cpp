@@ -59,17 +59,8 @@ void layernorm_backward(Dtype dtype, const LayernormBackwardProblem& p, Stream&)
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr LayernormBackwardVariant kLayernormBackwardTable[] = {
+const Table<LayernormBackwardVariant> layernorm_backward_table = {
     {"onednn", onednn::layernorm_backward_supported, onednn::layernorm_backward_sums,
-     onednn::layernorm_backward},
-};
-
-} // namespace
-
-std::span<const LayernormBackwardVariant> layernorm_backward_table() {
-  return kLayernormBackwardTable;
-}
+     onednn::layernorm_backward}};
 
 } // namespace kg::vendor

@@ -26,11 +26,10 @@ dnnl::primitive make_sum(const memory::desc& each, const memory::desc& addend,
   dnnl::primitive_attr attributes;
 #if DNNL_VERSION_MAJOR >= 3
   attributes.set_scales_mask(DNNL_ARG_SRC_0, kOneForAll);
-  return dnnl::binary({engine(), dnnl::algorithm::binary_add, each, addend, each, attributes});
 #else
   attributes.set_scales(DNNL_ARG_SRC_0, kOneForAll, {scale});
-  return dnnl::binary({{dnnl::algorithm::binary_add, each, addend, each}, attributes, engine()});
 #endif
+  return make_with<dnnl::binary>(attributes, dnnl::algorithm::binary_add, each, addend, each);
 }
 
 bool masked_softmax_supported(Dtype dtype) {
@@ -65,14 +64,7 @@ void masked_softmax(const MaskedSoftmaxProblem& problem, const void* x, const vo
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr MaskedSoftmaxVariant kMaskedSoftmaxTable[] = {
-    {"onednn", onednn::masked_softmax_supported, onednn::masked_softmax},
-};
-
-} // namespace
-
-std::span<const MaskedSoftmaxVariant> masked_softmax_table() { return kMaskedSoftmaxTable; }
+const Table<MaskedSoftmaxVariant> masked_softmax_table = {
+    {"onednn", onednn::masked_softmax_supported, onednn::masked_softmax}};
 
 } // namespace kg::vendor

@@ -26,6 +26,38 @@ inline constexpr std::int64_t kProbe = 64;
 // about 1 us (measured, 2.6.3), against 0.3 ms for a new one.
 dnnl::engine& engine();
 
+// A primitive, of the arguments in which the versions agree; a backward one wants the forward one's
+// description as a hint.
+template <class Primitive, class... Arguments>
+typename Primitive::primitive_desc describe(const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), arguments...};
+#else
+  return {typename Primitive::desc(arguments...), engine()};
+#endif
+}
+template <class Primitive, class... Arguments>
+Primitive make(const Arguments&... arguments) {
+  return Primitive(describe<Primitive>(arguments...));
+}
+template <class Primitive, class... Arguments>
+Primitive make_with(const dnnl::primitive_attr& attributes, const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return Primitive(typename Primitive::primitive_desc(engine(), arguments..., attributes));
+#else
+  return Primitive({typename Primitive::desc(arguments...), attributes, engine()});
+#endif
+}
+template <class Primitive, class Forward, class... Arguments>
+typename Primitive::primitive_desc describe_backward(const Forward& hint,
+                                                     const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), arguments..., hint};
+#else
+  return {typename Primitive::desc(arguments...), engine(), hint};
+#endif
+}
+
 using Arguments = std::unordered_map<int, dnnl::memory>; // by DNNL_ARG_*
 
 // Runs the primitive and waits for it.

@@ -9,6 +9,8 @@
 
 namespace kg::vendor::onednn {
 
+inline constexpr auto kConvolution = dnnl::algorithm::convolution_direct;
+
 struct Convolution {
   dnnl::memory::desc x, weights, bias, y;
   dnnl::memory::dims strides, dilation, before, after;
@@ -49,20 +51,12 @@ inline Convolution describe_convolution(dnnl::memory::data_type type, const conv
 
 inline dnnl::convolution_forward::primitive_desc
 convolution_forward(const Convolution& c, dnnl::prop_kind kind, bool has_bias) {
-  constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
-#if DNNL_VERSION_MAJOR >= 3
+  using Forward = dnnl::convolution_forward;
   if (!has_bias)
-    return {engine(), kind,      kAlgorithm, c.x,      c.weights,
-            c.y,      c.strides, c.dilation, c.before, c.after};
-  return {engine(), kind,      kAlgorithm, c.x,      c.weights, c.bias,
-          c.y,      c.strides, c.dilation, c.before, c.after};
-#else
-  if (!has_bias)
-    return {{kind, kAlgorithm, c.x, c.weights, c.y, c.strides, c.dilation, c.before, c.after},
-            engine()};
-  return {{kind, kAlgorithm, c.x, c.weights, c.bias, c.y, c.strides, c.dilation, c.before, c.after},
-          engine()};
-#endif
+    return describe<Forward>(kind, kConvolution, c.x, c.weights, c.y, c.strides, c.dilation,
+                             c.before, c.after);
+  return describe<Forward>(kind, kConvolution, c.x, c.weights, c.bias, c.y, c.strides, c.dilation,
+                           c.before, c.after);
 }
 
 } // namespace kg::vendor::onednn

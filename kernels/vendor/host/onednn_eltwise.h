@@ -50,4 +50,15 @@ inline dnnl::primitive make_eltwise_backward(activation::Function function,
 #endif
 }
 
+// Applies it to what a primitive has computed, before that is rounded.
+inline void append_eltwise(dnnl::post_ops& after, dnnl::algorithm algorithm, float alpha) {
+  constexpr float kUnused = 0;
+#if DNNL_VERSION_MAJOR >= 3
+  after.append_eltwise(algorithm, alpha, kUnused);
+#else
+  constexpr float kScale = 1;
+  after.append_eltwise(kScale, algorithm, alpha, kUnused);
+#endif
+}
+
 } // namespace kg::vendor::onednn

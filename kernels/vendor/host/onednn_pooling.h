@@ -72,13 +72,8 @@ using PoolingForward = dnnl::pooling_v2_forward;
 
 inline PoolingForward::primitive_desc pooling_forward(const PoolingDescription& d,
                                                       dnnl::prop_kind kind) {
-#if DNNL_VERSION_MAJOR >= 3
-  return {engine(),  kind,     d.algorithm, d.x,      d.y,
-          d.strides, d.kernel, d.dilation,  d.before, d.after};
-#else
-  return {{kind, d.algorithm, d.x, d.y, d.strides, d.kernel, d.dilation, d.before, d.after},
-          engine()};
-#endif
+  return describe<PoolingForward>(kind, d.algorithm, d.x, d.y, d.strides, d.kernel, d.dilation,
+                                  d.before, d.after);
 }
 
 } // namespace kg::vendor::onednn

@@ -10,11 +10,8 @@ namespace kg::vendor::onednn {
 
 inline dnnl::primitive make_reduction(dnnl::algorithm op, const dnnl::memory::desc& from,
                                       const dnnl::memory::desc& to) {
-#if DNNL_VERSION_MAJOR >= 3
-  return dnnl::reduction({engine(), op, from, to, 0.0F, 0.0F});
-#else
-  return dnnl::reduction({{op, from, to, 0.0F, 0.0F}, engine()});
-#endif
+  constexpr float kUnused = 0; // of norms
+  return make<dnnl::reduction>(op, from, to, kUnused, kUnused);
 }
 
 } // namespace kg::vendor::onednn

@@ -45,8 +45,6 @@ struct Permuted {
   }
 };
 
-bool permute_supported(Dtype) { return true; }
-
 void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y, Stream&) {
   Permuted source{{}, axes.size()};
   std::copy(axes.begin(), axes.end(), source.axes.begin());
@@ -62,15 +60,9 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr PermuteVariant kPermuteTable[] = {
+const Table<PermuteVariant> permute_table = {
     {"onednn", onednn::reorder_supported, onednn::permute},
-    {"thrust", thrust_host::permute_supported, thrust_host::permute},
+    {"thrust", always, thrust_host::permute},
 };
-
-} // namespace
-
-std::span<const PermuteVariant> permute_table() { return kPermuteTable; }
 
 } // namespace kg::vendor

@@ -30,14 +30,7 @@ void pooling(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem, c
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr PoolingVariant kPoolingTable[] = {
-    {"onednn", onednn::pooling_supported, onednn::pooling},
-};
-
-} // namespace
-
-std::span<const PoolingVariant> pooling_table() { return kPoolingTable; }
+const Table<PoolingVariant> pooling_table = {
+    {"onednn", onednn::pooling_supported, onednn::pooling}};
 
 } // namespace kg::vendor

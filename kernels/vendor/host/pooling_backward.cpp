@@ -23,16 +23,8 @@ struct Pair {
 
 Pair make_pair(const PoolingDescription& d) {
   const auto forward = pooling_forward(d, dnnl::prop_kind::forward_training);
-#if DNNL_VERSION_MAJOR >= 3
-  return {forward,
-          {engine(), d.algorithm, d.x, d.y, d.strides, d.kernel, d.dilation, d.before, d.after,
-           forward}};
-#else
-  return {forward,
-          {{d.algorithm, d.x, d.y, d.strides, d.kernel, d.dilation, d.before, d.after},
-           engine(),
-           forward}};
-#endif
+  return {forward, describe_backward<PoolingBackward>(forward, d.algorithm, d.x, d.y, d.strides,
+                                                      d.kernel, d.dilation, d.before, d.after)};
 }
 
 bool pooling_backward_supported(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
@@ -65,14 +57,7 @@ void pooling_backward(pooling::Kind kind, Dtype dtype, const pooling::Problem& p
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr PoolingBackwardVariant kPoolingBackwardTable[] = {
-    {"onednn", onednn::pooling_backward_supported, onednn::pooling_backward},
-};
-
-} // namespace
-
-std::span<const PoolingBackwardVariant> pooling_backward_table() { return kPoolingBackwardTable; }
+const Table<PoolingBackwardVariant> pooling_backward_table = {
+    {"onednn", onednn::pooling_backward_supported, onednn::pooling_backward}};
 
 } // namespace kg::vendor

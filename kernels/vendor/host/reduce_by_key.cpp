@@ -45,8 +45,6 @@ void with_values(const reduce_by_key::Problem& problem, const reduce_by_key::Arr
   reduce_runs<Key, std::int32_t>(problem, arrays);
 }
 
-bool reduce_by_key_supported(const reduce_by_key::Problem&) { return true; }
-
 void reduce_by_key(const reduce_by_key::Problem& problem, const reduce_by_key::Arrays& arrays,
                    Stream&) {
   if (problem.key_bytes == 4) return with_values<std::int32_t>(problem, arrays);
@@ -56,14 +54,7 @@ void reduce_by_key(const reduce_by_key::Problem& problem, const reduce_by_key::A
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ReduceByKeyVariant kReduceByKeyTable[] = {
-    {"thrust", thrust_host::reduce_by_key_supported, thrust_host::reduce_by_key},
-};
-
-} // namespace
-
-std::span<const ReduceByKeyVariant> reduce_by_key_table() { return kReduceByKeyTable; }
+const Table<ReduceByKeyVariant> reduce_by_key_table = {
+    {"thrust", always, thrust_host::reduce_by_key}};
 
 } // namespace kg::vendor

@@ -109,15 +109,9 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ReductionVariant kReductionTable[] = {
+const Table<ReductionVariant> reduction_table = {
     {"onednn", onednn::reduction_supported, onednn::reduction},
     {"thrust", thrust_host::reduction_supported, thrust_host::reduction},
 };
-
-} // namespace
-
-std::span<const ReductionVariant> reduction_table() { return kReductionTable; }
 
 } // namespace kg::vendor

@@ -6,6 +6,6 @@
 
 namespace kg::vendor {
 
-std::span<const ResidualRmsnormVariant> residual_rmsnorm_table() { return {}; }
+const Table<ResidualRmsnormVariant> residual_rmsnorm_table = {};
 
 } // namespace kg::vendor

@@ -6,6 +6,6 @@
 
 namespace kg::vendor {
 
-std::span<const RmsnormVariant> rmsnorm_table() { return {}; }
+const Table<RmsnormVariant> rmsnorm_table = {};
 
 } // namespace kg::vendor

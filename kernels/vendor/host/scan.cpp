@@ -56,14 +56,6 @@ void scan(const ScanProblem& problem, const void* x, const std::int8_t* heads, v
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr ScanVariant kScanTable[] = {
-    {"thrust", thrust_host::scan_supported, thrust_host::scan},
-};
-
-} // namespace
-
-std::span<const ScanVariant> scan_table() { return kScanTable; }
+const Table<ScanVariant> scan_table = {{"thrust", thrust_host::scan_supported, thrust_host::scan}};
 
 } // namespace kg::vendor

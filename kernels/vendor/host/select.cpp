@@ -16,8 +16,6 @@ struct HasFlag {
   bool operator()(std::int8_t flag) const { return flag != 0; }
 };
 
-bool select_supported(const SelectProblem&) { return true; }
-
 void select(const SelectProblem& problem, const void* x, const std::int8_t* flags, void* y,
             std::int32_t* count, Stream&) {
   with_word("kg::vendor::select", size_of(problem.dtype), [&](auto word) {
@@ -34,14 +32,6 @@ void select(const SelectProblem& problem, const void* x, const std::int8_t* flag
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr SelectVariant kSelectTable[] = {
-    {"thrust", thrust_host::select_supported, thrust_host::select},
-};
-
-} // namespace
-
-std::span<const SelectVariant> select_table() { return kSelectTable; }
+const Table<SelectVariant> select_table = {{"thrust", always, thrust_host::select}};
 
 } // namespace kg::vendor

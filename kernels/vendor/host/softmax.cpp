@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/softmax.h"
 
-#include "vendor/host/onednn.h"
+#include "vendor/host/onednn_softmax.h"
 
 namespace kg::vendor {
 namespace onednn {
@@ -11,16 +11,7 @@ namespace {
 using dnnl::memory;
 
 dnnl::primitive make_softmax(softmax::Kind kind, const memory::desc& each) {
-  const dnnl::engine& engine = onednn::engine();
-  constexpr auto kInference = dnnl::prop_kind::forward_inference;
-  constexpr int kAxis = 1;
-  const auto algorithm = kind == softmax::Kind::softmax ? dnnl::algorithm::softmax_accurate
-                                                        : dnnl::algorithm::softmax_log;
-#if DNNL_VERSION_MAJOR >= 3
-  return dnnl::softmax_forward({engine, kInference, algorithm, each, each, kAxis});
-#else
-  return dnnl::softmax_v2_forward({{kInference, algorithm, each, each, kAxis}, engine});
-#endif
+  return SoftmaxForward(softmax_forward(kind, each, dnnl::prop_kind::forward_inference));
 }
 
 bool softmax_supported(softmax::Kind kind, Dtype dtype) {
@@ -42,14 +33,7 @@ void softmax(softmax::Kind kind, Dtype dtype, const void* x, void* y, std::int64
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr SoftmaxVariant kSoftmaxTable[] = {
-    {"onednn", onednn::softmax_supported, onednn::softmax},
-};
-
-} // namespace
-
-std::span<const SoftmaxVariant> softmax_table() { return kSoftmaxTable; }
+const Table<SoftmaxVariant> softmax_table = {
+    {"onednn", onednn::softmax_supported, onednn::softmax}};
 
 } // namespace kg::vendor

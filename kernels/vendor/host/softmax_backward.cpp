@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/softmax_backward.h"
 
-#include "vendor/host/onednn.h"
+#include "vendor/host/onednn_softmax.h"
 
 namespace kg::vendor {
 namespace onednn {
@@ -10,22 +10,10 @@ namespace {
 
 using dnnl::memory;
 
-// A backward primitive is made with the forward one's description as a hint.
 dnnl::primitive make_softmax_backward(softmax::Kind kind, const memory::desc& each) {
-  const dnnl::engine& engine = onednn::engine();
-  constexpr auto kTraining = dnnl::prop_kind::forward_training;
-  constexpr int kAxis = 1;
-  const auto algorithm = kind == softmax::Kind::softmax ? dnnl::algorithm::softmax_accurate
-                                                        : dnnl::algorithm::softmax_log;
-#if DNNL_VERSION_MAJOR >= 3
-  const dnnl::softmax_forward::primitive_desc forward(engine, kTraining, algorithm, each, each,
-                                                      kAxis);
-  return dnnl::softmax_backward({engine, algorithm, each, each, each, kAxis, forward});
-#else
-  const dnnl::softmax_v2_forward::primitive_desc forward({kTraining, algorithm, each, each, kAxis},
-                                                         engine);
-  return dnnl::softmax_v2_backward({{algorithm, each, each, each, kAxis}, engine, forward});
-#endif
+  const auto forward = softmax_forward(kind, each, dnnl::prop_kind::forward_training);
+  return SoftmaxBackward(describe_backward<SoftmaxBackward>(forward, algorithm_of(kind), each, each,
+                                                            each, kSoftmaxAxis));
 }
 
 bool softmax_backward_supported(softmax::Kind kind, Dtype dtype) {
@@ -46,14 +34,7 @@ void softmax_backward(softmax::Kind kind, Dtype dtype, const void* y, const void
 } // namespace
 } // namespace onednn
 
-namespace {
-
-constexpr SoftmaxBackwardVariant kSoftmaxBackwardTable[] = {
-    {"onednn", onednn::softmax_backward_supported, onednn::softmax_backward},
-};
-
-} // namespace
-
-std::span<const SoftmaxBackwardVariant> softmax_backward_table() { return kSoftmaxBackwardTable; }
+const Table<SoftmaxBackwardVariant> softmax_backward_table = {
+    {"onednn", onednn::softmax_backward_supported, onednn::softmax_backward}};
 
 } // namespace kg::vendor

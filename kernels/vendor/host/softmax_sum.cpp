@@ -11,12 +11,8 @@ void onednn_openblas(const float* x, const float* alpha, float* y, std::int64_t 
   softmax_and_product("onednn", "openblas", x, alpha, weights.data(), y, terms, n, stream);
 }
 
-constexpr SoftmaxSumVariant kSoftmaxSumTable[] = {
-    {"onednn_openblas", onednn_openblas},
-};
-
 } // namespace
 
-std::span<const SoftmaxSumVariant> softmax_sum_table() { return kSoftmaxSumTable; }
+const Table<SoftmaxSumVariant> softmax_sum_table = {{"onednn_openblas", always, onednn_openblas}};
 
 } // namespace kg::vendor

@@ -30,14 +30,9 @@ void onednn_openblas(const SoftmaxSumTensors& tensors, std::int64_t terms, std::
                         terms, n, stream);
 }
 
-constexpr SoftmaxSumBackwardVariant kSoftmaxSumBackwardTable[] = {
-    {"onednn_openblas", onednn_openblas},
-};
-
 } // namespace
 
-std::span<const SoftmaxSumBackwardVariant> softmax_sum_backward_table() {
-  return kSoftmaxSumBackwardTable;
-}
+const Table<SoftmaxSumBackwardVariant> softmax_sum_backward_table = {
+    {"onednn_openblas", always, onednn_openblas}};
 
 } // namespace kg::vendor

@@ -47,14 +47,6 @@ void sort(const SortProblem& problem, const void* keys, void* sorted_keys,
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr SortVariant kSortTable[] = {
-    {"thrust", thrust_host::sort_supported, thrust_host::sort},
-};
-
-} // namespace
-
-std::span<const SortVariant> sort_table() { return kSortTable; }
+const Table<SortVariant> sort_table = {{"thrust", thrust_host::sort_supported, thrust_host::sort}};
 
 } // namespace kg::vendor

@@ -24,8 +24,6 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
 namespace thrust_host {
 namespace {
 
-bool transpose_supported(Dtype) { return true; }
-
 void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
                void* y, std::int64_t ldy, Stream&) {
   const auto from = thrust::make_transform_iterator(Index(0), AlongRows{cols, ldx});
@@ -41,15 +39,9 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
 } // namespace
 } // namespace thrust_host
 
-namespace {
-
-constexpr TransposeVariant kTransposeTable[] = {
+const Table<TransposeVariant> transpose_table = {
     {"onednn", onednn::reorder_supported, onednn::transpose},
-    {"thrust", thrust_host::transpose_supported, thrust_host::transpose},
+    {"thrust", always, thrust_host::transpose},
 };
-
-} // namespace
-
-std::span<const TransposeVariant> transpose_table() { return kTransposeTable; }
 
 } // namespace kg::vendor
