@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <mutex>
 #include <optional>
+#include <pthread.h>
 #include <set>
 #include <string_view>
 
@@ -85,9 +86,14 @@ class Turn {
     std::condition_variable ended;
     std::set<std::string> files;
   };
+  // Never destroyed: threads may outlive what is static. A fork has none of the threads whose turn
+  // it is, and would wait for them for ever.
   static Shared& shared() {
-    static Shared& only = *new Shared; // never destroyed: threads may outlive what is static
-    return only;
+    static Shared* only = [] {
+      ::pthread_atfork(nullptr, nullptr, [] { only = new Shared; });
+      return new Shared;
+    }();
+    return *only;
   }
 
   std::string file_;

@@ -69,6 +69,7 @@ void work_on(Ahead& all) {
 
 void do_ahead(std::function<void()> work) {
   Ahead& all = ahead();
+  if (::getpid() != all.process) return; // a fork has the lock, perhaps closed, but no threads
   const std::lock_guard lock(all.mutex);
   all.waiting.push_back(std::move(work));
   if (all.threads.size() < std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads))
