@@ -18,7 +18,7 @@ namespace {
 using dnnl::algorithm;
 using dnnl::memory;
 
-algorithm algorithm_of(reduction::Op op) {
+algorithm reduction_algorithm(reduction::Op op) {
   switch (op) {
   case reduction::Op::sum: return algorithm::reduction_sum;
   case reduction::Op::mean: return algorithm::reduction_mean;
@@ -36,7 +36,7 @@ memory::desc tensor(memory::data_type type, std::int64_t outer, std::int64_t axi
 bool reduction_supported(const ReductionProblem& problem) {
   const auto type = type_of(problem.dtype);
   return type && creatable([&] {
-           make_reduction(algorithm_of(problem.op), tensor(*type, kProbe, kProbe, kProbe),
+           make_reduction(reduction_algorithm(problem.op), tensor(*type, kProbe, kProbe, kProbe),
                           tensor(*type, kProbe, 1, kProbe));
          });
 }
@@ -46,7 +46,7 @@ void reduction(const ReductionProblem& problem, const void* x, void* out, Stream
     const memory::data_type type = type_of(problem.dtype).value();
     const memory::desc from = tensor(type, problem.outer, problem.axis, problem.inner);
     const memory::desc to = tensor(type, problem.outer, 1, problem.inner);
-    execute(make_reduction(algorithm_of(problem.op), from, to),
+    execute(make_reduction(reduction_algorithm(problem.op), from, to),
             {{DNNL_ARG_SRC, wrap(from, x)}, {DNNL_ARG_DST, wrap(to, out)}});
   });
 }
