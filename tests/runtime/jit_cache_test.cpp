@@ -15,9 +15,7 @@
 #include <gmock/gmock.h>
 #include <set>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 namespace kg::jit {
@@ -25,13 +23,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-// A compiler that is done when another one has begun, too.
-constexpr const char* kUntilTwoHaveBegun =
-    "tries=0\n"
-    "until [ \"$(ls call.* | wc -l)\" -ge 2 ]; do\n"
-    "  tries=$((tries + 1)); [ $tries -lt 3000 ] || exit 1; sleep 0.01\n"
-    "done\n";
 
 TEST(JitKey, ChangesWithEachPart) {
   const Source source = {"a.cuh", "text", "kernel", {{"A", "1"}, {"B", "2"}}};
@@ -181,24 +172,6 @@ TEST_F(JitCache, OfTwoThreadsOneCompiles) {
   EXPECT_EQ(calls(), 1u);
 }
 
-TEST_F(JitCache, AForkWaitsForNoThread) {
-  // The parent's ends when the child has begun.
-  write_compiler(kUntilTwoHaveBegun);
-  std::thread other([] { code_of(3); });
-  while (calls() == 0) std::this_thread::yield();
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60); // waiting for ever is what must not be
-    code_of(3);
-    _exit(0);
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
-  other.join();
-  EXPECT_EQ(calls(), 2u);
-}
-
 // What each of the two processes of the next test does.
 TEST(JitProcess, DISABLED_Compiles) {
   const MachineCode code = machine_code(axpy(3), toolchain(some_architecture()));
@@ -208,7 +181,11 @@ TEST(JitProcess, DISABLED_Compiles) {
 }
 
 TEST_F(JitCache, TwoProcessesAtOnce) {
-  write_compiler(kUntilTwoHaveBegun);
+  // Each compiles only when the other has begun to.
+  write_compiler("tries=0\n"
+                 "until [ \"$(ls call.* | wc -l)\" -ge 2 ]; do\n"
+                 "  tries=$((tries + 1)); [ $tries -lt 3000 ] || exit 1; sleep 0.01\n"
+                 "done\n");
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   const std::string command = fmt::format(
       "'{}' --gtest_also_run_disabled_tests --gtest_filter=JitProcess.DISABLED_Compiles", program);

@@ -126,11 +126,11 @@ void add_arrivals(Table& table) {
   add_store(expecting, expecting + " _, [%r6], 4; " + async + ".b32 [%r5], %i0, [%r6];");
   add_store(async + ".b32", expecting + " _, [%r6], 4; " + async + ".b32 [%r5], %i0, [%r6];");
   // Even lanes bring the word of the next one as well.
-  add_store(async + ".v2.b32", "shfl.sync.down.b32 %r2, %i0, 1, 31, -1; and.b32 %r7, %lane, 1; "
-                               "setp.eq.u32 %p2, %r7, 0; @%p2 " +
-                                   expecting + " _, [%r6], 8; @!%p2 " + arrive +
-                                   " _, [%r6]; @%p2 " + async +
-                                   ".v2.b32 [%r5], {%i0, %r2}, [%r6];");
+  for (const std::string pair : {".v2.b32", ".v2.f32"})
+    add_store(async + pair, "shfl.sync.down.b32 %r2, %i0, 1, 31, -1; and.b32 %r7, %lane, 1; "
+                            "setp.eq.u32 %p2, %r7, 0; @%p2 " +
+                                expecting + " _, [%r6], 8; @!%p2 " + arrive + " _, [%r6]; @%p2 " +
+                                async + pair + " [%r5], {%i0, %r2}, [%r6];");
 }
 
 } // namespace
