@@ -7,6 +7,7 @@
 
 #include "normalization/backward_cluster_kernel.h"
 #include "normalization/backward_long_rows.h"
+#include "normalization/unsupported_cols.h"
 #include "primitives/sum_partials.h"
 #include "runtime/device_code.h"
 #include "runtime/error.h"
@@ -78,13 +79,7 @@ Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<c
   const std::int64_t rows = x.shape[0];
   const std::int64_t cols = x.shape[1];
   variant = resolved(variant, cols);
-  require(
-      supports(variant, cols),
-      op + ": variant " + std::string(name(variant)) +
-          (variant == Variant::cluster
-               ? " does not take rows of " + std::to_string(cols) + " elements here; use automatic"
-               : " holds rows of at most " + std::to_string(kWarpMaxCols) + " elements, not " +
-                     std::to_string(cols) + "; use block"));
+  require(supports(variant, cols), unsupported_cols(op, variant, cols, kWarpMaxCols));
   if (cols == 0) return variant;
   require(rows == 0 || rstd != nullptr, op + ": rstd is null; pass the forward run's");
   require(rows == 0 || kind == Kind::rms || mean != nullptr,

@@ -7,6 +7,7 @@
 
 #include "normalization/cluster_kernel.h"
 #include "normalization/forward_kernels.h"
+#include "normalization/unsupported_cols.h"
 #include "runtime/device_code.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -127,13 +128,7 @@ Variant checked_variant(const std::string& op, MatrixView<const T> x, MatrixView
           op + ": epsilon is " + std::to_string(epsilon) + "; it must be finite and not negative");
   const std::int64_t cols = x.shape[1];
   variant = resolved(variant, cols);
-  require(
-      supports(variant, cols),
-      op + ": variant " + std::string(name(variant)) +
-          (variant == Variant::cluster
-               ? " does not take rows of " + std::to_string(cols) + " elements here; use automatic"
-               : " holds rows of at most " + std::to_string(kWarpMaxCols) + " elements, not " +
-                     std::to_string(cols) + "; use block"));
+  require(supports(variant, cols), unsupported_cols(op, variant, cols, kWarpMaxCols));
   return variant;
 }
 

@@ -1,0 +1,24 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/enumerators.h"
+
+#include <cstdint>
+#include <string>
+
+namespace kg::normalization {
+
+// Why a variant, forward or backward, does not take rows of `cols` elements; a warp takes
+// `warp_most`.
+template <class Variant>
+std::string unsupported_cols(const std::string& op, Variant variant, std::int64_t cols,
+                             std::int64_t warp_most) {
+  return op + ": variant " + std::string(kg::name(variant)) +
+         (variant == Variant::cluster
+              ? " does not take rows of " + std::to_string(cols) + " elements here; use automatic"
+              : " holds rows of at most " + std::to_string(warp_most) + " elements, not " +
+                    std::to_string(cols) + "; use block");
+}
+
+} // namespace kg::normalization
