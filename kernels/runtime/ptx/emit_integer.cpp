@@ -25,11 +25,15 @@ bool Emitter::integer() {
   const std::string& family = now_->parts[0];
   const std::string type = this->type();
   if (!is_integer(type) || type == "b8") return false;
-  // Sums and products wrap: in the unsigned type of the same width, at least of 32 bits.
-  const std::string wrap = size_of(type) == 8 ? "u64" : "u32";
-  const auto wrapped = [&](const std::string& a, char op, const std::string& b) {
-    return fmt::format("static_cast<{}>(static_cast<{}>({}) {} static_cast<{}>({}))",
-                       cpp_type(type), wrap, a, op, wrap, b);
+  // Sums and products wrap, in the unsigned type of the same width: that of registers, so that
+  // most of a kernel is plain sums, which compile fastest. Short ones would be promoted to int.
+  const bool is_short = size_of(type) < 4;
+  const std::string wrapping =
+      (is_short ? type.substr(0, 1) : "u") + std::to_string(8 * size_of(type));
+  const auto wrapped = [&](const std::string& x, char op, const std::string& y) {
+    return is_short ? fmt::format("static_cast<{}>(static_cast<u32>({}) {} static_cast<u32>({}))",
+                                  cpp_type(type), x, op, y)
+                    : fmt::format("({} {} {})", x, op, y);
   };
   const auto product = [&] {
     if (has("wide")) {
@@ -42,19 +46,22 @@ bool Emitter::integer() {
       return fmt::format("static_cast<{}>(high_product({}, {}))", cpp_type(type), in(1, type),
                          in(2, type));
     }
-    return wrapped(in(1, type), '*', in(2, type));
+    return wrapped(in(1, wrapping), '*', in(2, wrapping));
   };
+  const auto product_type = [&] { return has("wide") ? wider(type) : has("hi") ? type : wrapping; };
   if (family == "add" || family == "sub") {
     only({});
-    result(type, wrapped(in(1, type), family == "add" ? '+' : '-', in(2, type)));
+    result(wrapping, wrapped(in(1, wrapping), family == "add" ? '+' : '-', in(2, wrapping)));
   } else if (family == "mul") {
     only({"lo", "hi", "wide"});
-    result(has("wide") ? wider(type) : type, product());
+    result(product_type(), product());
   } else if (family == "mad") {
     only({"lo", "hi", "wide"});
-    const std::string to = has("wide") ? wider(type) : type;
-    result(to, fmt::format("static_cast<{0}>(static_cast<u64>({1}) + static_cast<u64>({2}))",
-                           cpp_type(to), product(), in(3, to)));
+    const std::string to = product_type();
+    result(to, to == wrapping
+                   ? wrapped(product(), '+', in(3, to))
+                   : fmt::format("static_cast<{0}>(static_cast<u64>({1}) + static_cast<u64>({2}))",
+                                 cpp_type(to), product(), in(3, to)));
   } else if (family == "div" || family == "rem") {
     only({});
     result(type, fmt::format("{}<{}>({}, {})", family == "div" ? "quotient" : "remainder",

@@ -86,7 +86,7 @@ void Emitter::follow_nans() {
     }
   }
   // What is never written, a special register say, holds its own bits.
-  std::set<std::string> written = computed_;
+  std::unordered_set<std::string> written = computed_;
   written.insert(raw_.begin(), raw_.end());
   for (const Copy& copy : copies) written.insert(copy.to);
   for (const Copy& copy : copies)
@@ -94,7 +94,7 @@ void Emitter::follow_nans() {
   for (bool more = true; more;) {
     more = false;
     for (const Copy& copy : copies)
-      for (std::set<std::string>* const held : {&computed_, &raw_})
+      for (std::unordered_set<std::string>* const held : {&computed_, &raw_})
         if (held->contains(copy.from)) more |= held->insert(copy.to).second;
   }
 }

@@ -5,15 +5,17 @@
 #include "runtime/error.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace kg::ptx_run {
 namespace {
 
 // Special registers of one word (PTX ISA, "Special Registers").
-const std::map<std::string, std::string>& special_registers() {
+const std::unordered_map<std::string, std::string>& special_registers() {
   // Never destroyed: at the end of the process threads may still translate (ahead.h).
-  static const auto& known = *new std::map<std::string, std::string>{
+  static const auto& known = *new std::unordered_map<std::string, std::string>{
       {"%tid.x", "::threadIdx.x"},
       {"%tid.y", "::threadIdx.y"},
       {"%tid.z", "::threadIdx.z"},
@@ -56,6 +58,17 @@ const std::map<std::string, std::string>& special_registers() {
   return known;
 }
 
+std::string bit_cast(std::string_view to, const std::string& value) {
+  return fmt::format("__builtin_bit_cast({}, {})", to, value);
+}
+
+// The bits of a float as an integer, which may be of another size.
+std::string bits_as(const std::string& to, const std::string& value, std::string_view type) {
+  const std::string word = type == "f32" ? "u32" : "u64";
+  const std::string bits = bit_cast(word, value);
+  return to == word ? bits : fmt::format("static_cast<{}>({})", to, bits);
+}
+
 } // namespace
 
 bool is_float(std::string_view type) { return type == "f32" || type == "f64"; }
@@ -84,13 +97,17 @@ std::string Emitter::read(const Operand& operand, std::string_view type) {
     refuse("an operand of this kind is not executed here");
   const std::string& text = operand.text;
   if (text.starts_with("0f") || text.starts_with("0F"))
-    return is_float(type) ? fmt::format("as_f32(0x{}u)", text.substr(2))
+    return is_float(type) ? bit_cast(type, fmt::format("0x{}u", text.substr(2)))
                           : fmt::format("static_cast<{}>(0x{}u)", to, text.substr(2));
   if (text.starts_with("0d") || text.starts_with("0D"))
-    return is_float(type) ? fmt::format("as_f64(0x{}ul)", text.substr(2))
+    return is_float(type) ? bit_cast(type, fmt::format("0x{}ul", text.substr(2)))
                           : fmt::format("static_cast<{}>(0x{}ul)", to, text.substr(2));
   if (type == "pred") return text == "0" ? "false" : "true";
   const std::string digits = text.ends_with('U') ? text.substr(0, text.size() - 1) : text;
+  // Most are literals of their own type.
+  if (size_of(type) >= 4 && std::isdigit(static_cast<unsigned char>(digits[0])) != 0 &&
+      std::strtoull(digits.c_str(), nullptr, 0) <= 0x7fffffff)
+    return digits + (to[0] == 'u' ? "u" : "") + (size_of(type) == 8 ? "l" : "");
   // The least number has no positive twin.
   if (digits == "-9223372036854775808") return fmt::format("static_cast<{}>(1ul << 63)", to);
   return fmt::format("static_cast<{}>({}l)", to, digits);
@@ -104,13 +121,13 @@ std::string Emitter::read_name(const Operand& operand, std::string_view type) {
     if (type == "pred") return operand.negated ? "!" + variable : variable;
     if (sees_nan(name)) {
       const std::string one = fmt::format(
-          "canonical({})", is_float(found->type) ? variable : "as_f32(" + variable + ")");
-      return is_float(type) ? one : fmt::format("static_cast<{}>(bits_of({}))", to, one);
+          "canonical({})", is_float(found->type) ? variable : bit_cast("f32", variable));
+      return is_float(type) ? one : bits_as(to, one, "f32");
     }
     if (found->type == type || cpp_type(found->type) == to) return variable;
     if (is_float(type) && is_float(found->type)) refuse("a register of another type stands here");
-    if (is_float(type)) return fmt::format("as_{}({})", to, variable);
-    if (is_float(found->type)) return fmt::format("static_cast<{}>(bits_of({}))", to, variable);
+    if (is_float(type)) return bit_cast(to, variable);
+    if (is_float(found->type)) return bits_as(to, variable, found->type);
     return fmt::format("static_cast<{}>({})", to, variable);
   }
   if (const auto known = special_registers().find(name); known != special_registers().end())
@@ -151,9 +168,8 @@ std::string Emitter::write(const Operand& operand, std::string_view type,
   });
   const std::string to = cpp_type(found->type);
   if (to == cpp_type(type)) return fmt::format("{} = {};", found->variable, value);
-  if (is_float(found->type)) return fmt::format("{} = as_{}({});", found->variable, to, value);
-  if (is_float(type))
-    return fmt::format("{} = static_cast<{}>(bits_of({}));", found->variable, to, value);
+  if (is_float(found->type)) return fmt::format("{} = {};", found->variable, bit_cast(to, value));
+  if (is_float(type)) return fmt::format("{} = {};", found->variable, bits_as(to, value, type));
   // First as what it is, so that a signed value is extended by its sign.
   return fmt::format("{} = static_cast<{}>(static_cast<{}>({}));", found->variable, to,
                      cpp_type(type), value);

@@ -12,6 +12,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace kg::ptx_run {
@@ -122,12 +124,12 @@ class Emitter {
   const Entry& entry_;
   const Instruction* now_ = nullptr;
   std::string text_;
-  std::vector<std::map<std::string, Register>> scopes_;
-  std::map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
-  std::map<std::string, std::string> names_;  // of other variables: their address as C++
+  std::vector<std::unordered_map<std::string, Register>> scopes_;
+  std::unordered_map<std::string, std::size_t> shared_; // offsets of the variables in shared memory
+  std::unordered_map<std::string, std::string> names_;  // of other variables: their address as C++
   std::size_t shared_bytes_ = 0;
   // Registers that hold what arithmetic on f32 gave, and those that hold other bits: some both.
-  std::set<std::string> computed_, raw_;
+  std::unordered_set<std::string> computed_, raw_;
   std::set<std::string> variables_; // of the module, that are named: V_name
   std::set<std::string> called_;    // functions
   std::set<std::string> pointed_;   // those that a call through a pointer may reach
@@ -137,7 +139,7 @@ class Emitter {
   struct Product {
     std::string a, b, sources;
   };
-  std::map<std::string, Product> products_;
+  std::unordered_map<std::string, Product> products_;
   bool clusters_ = false; // an address in shared memory may be another block's
   int scopes_opened_ = 0;
   int temporaries_ = 0;
