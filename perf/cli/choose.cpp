@@ -20,7 +20,7 @@ namespace {
 
 judge::Results results_of(const std::vector<std::filesystem::path>& files) {
   if (files.size() != 1 || !study::is_record(files.front())) return load_runs(files);
-  study::Record record = study::load_record(files.front());
+  study::Record record = study::load_undivided(files.front());
   judge::Results run{std::move(record.header.environment), {}};
   for (study::Experiment& experiment : record.done) run.rows.push_back(std::move(experiment.row));
   return run;

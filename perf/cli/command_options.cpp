@@ -225,6 +225,7 @@ void add_study_command(CLI::App& app, Words& words) {
   study->add_option("--source-id", options.source_id, "name of the source where there is no git");
   study->add_option("--processes", words.processes, "fresh processes to measure in")
       ->check(CLI::Range(1, 100));
+  add_shard(*study, words, "measure this part of N, case by case; `merge` joins them");
   add_row_timeout(*study, words);
   study->add_flag("--quiet", options.quiet, "no progress");
   add_strict(*study, words);
@@ -233,7 +234,9 @@ void add_study_command(CLI::App& app, Words& words) {
 void add_merge(CLI::App& app, Words& words) {
   Options& options = words.options;
   CLI::App* merge = app.add_subcommand("merge", "join stored measurements into one file");
-  merge->add_option("files", options.files, "JSON files of run, gate, gate --cost or resources")
+  merge
+      ->add_option("files", options.files,
+                   "JSON files of run, gate, gate --cost or resources; or all shards of a study")
       ->required();
   merge->add_option("--json", options.json, "the file to write")->required();
 }

@@ -31,6 +31,7 @@ int study(const Options& options, World& world);
 int try_candidate(const Options& options, World& world);
 // `report` of a study's file.
 int report_study(const Options& options, World& world);
+int merge_studies(const Options& options, World& world);
 #if KERNELGRADE_HISTORY
 int history(const Options& options, World& world);
 #endif

@@ -4,6 +4,7 @@
 
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/shards.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -16,10 +17,6 @@ namespace {
 // A row of a run, on its own.
 judge::Results alone(const judge::Results& run, const judge::Measured& row) {
   return {run.environment, {row}};
-}
-
-std::string shard_text(const std::optional<judge::Shard>& shard) {
-  return shard ? fmt::format("shard {}/{}", shard->index, shard->count) : "not divided";
 }
 
 void require_same_machine(const std::filesystem::path& file,
@@ -50,7 +47,8 @@ void GrowingRun::resume(const std::map<std::string, std::string>& environment,
     const judge::Results stored = judge::load_results(file_);
     require(stored.shard == shard,
             fmt::format("--resume: {} is {}, and this run {}; give --json another file",
-                        file_.string(), shard_text(stored.shard), shard_text(shard)));
+                        file_.string(), judge::division_text(stored.shard),
+                        judge::division_text(shard)));
     if (!std::filesystem::exists(journal_)) {
       // The journal holds all that the file does, from its first moment on.
       const std::filesystem::path temporary = journal_.string() + ".new";

@@ -158,6 +158,7 @@ Selection rows_of(const std::vector<Case>& cases, const std::string& peer) {
 void judge_results(judge::Measured& row, const fs::path& folder, const perf::Exchange& exchange) {
   row.tags[judge::kPeerTag] = row.key.variant;
   if (!row.verified.empty()) return;
+  row.tags.merge(exchange::shown(folder, row.key, exchange));
   row.verified = exchange::verify(folder, row.key, exchange);
   if (row.verified.empty()) {
     // The framework's process does no statistics.

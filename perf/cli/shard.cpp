@@ -3,12 +3,12 @@
 #include "perf/cli/shard.h"
 
 #include "perf/judge/exact_table.h"
+#include "perf/judge/shards.h"
 #include "runtime/error.h"
 #include "runtime/hash.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <map>
 #include <string>
 #include <utility>
@@ -35,8 +35,6 @@ std::map<std::string, std::size_t> shards_of(const std::map<std::string, std::si
   return result;
 }
 
-std::string text(const Shard& shard) { return fmt::format("{}/{}", shard.index, shard.count); }
-
 std::vector<std::string> row_names(const Results& run) {
   std::vector<std::string> names;
   for (const judge::Measured& row : run.rows) names.push_back(judge::text(row.key));
@@ -45,30 +43,6 @@ std::vector<std::string> row_names(const Results& run) {
 }
 
 using ShardFiles = std::vector<std::filesystem::path>;
-
-// Of one division: the places of its files.
-void require_complete(const std::vector<std::size_t>& parts, const ShardFiles& files,
-                      const std::vector<Results>& runs) {
-  const std::size_t count = runs[parts.front()].shard->count;
-  std::map<std::size_t, std::size_t> by_index;
-  std::vector<std::string> given, missing;
-  for (const std::size_t part : parts) {
-    const Shard& shard = *runs[part].shard;
-    given.push_back(fmt::format("{} ({})", text(shard), files[part].string()));
-    require(shard.count == count,
-            fmt::format("{} is shard {}, but {} is shard {}: give the shards of one division",
-                        files[parts.front()].string(), text(*runs[parts.front()].shard),
-                        files[part].string(), text(shard)));
-    const auto [at, is_new] = by_index.emplace(shard.index, part);
-    require(is_new, fmt::format("shard {} is there twice: {} and {}; leave out one", text(shard),
-                                files[at->second].string(), files[part].string()));
-  }
-  for (std::size_t index = 1; index <= count; ++index)
-    if (!by_index.contains(index)) missing.push_back(fmt::format("{}/{}", index, count));
-  require(missing.empty(), fmt::format("shard {} is missing; given are {}; measure it by --shard, "
-                                       "with the options of the others",
-                                       fmt::join(missing, ", "), fmt::join(given, ", ")));
-}
 
 // Rows of files that are no shards are pooled elsewhere; those of a shard belong to it alone.
 void require_disjoint(const ShardFiles& files, const std::vector<Results>& runs) {
@@ -111,11 +85,12 @@ std::optional<Shard> divide(const Options& options, Selection& selection, std::s
 }
 
 void require_whole(const ShardFiles& files, const std::vector<Results>& runs) {
-  std::map<std::string, std::vector<std::size_t>> divisions;
-  for (std::size_t i = 0; i < runs.size(); ++i)
-    if (runs[i].shard) divisions[runs[i].shard->whole].push_back(i);
-  for (const auto& [whole, parts] : divisions) require_complete(parts, files, runs);
-  if (!divisions.empty()) require_disjoint(files, runs);
+  std::vector<std::optional<Shard>> shards;
+  for (const Results& run : runs) shards.push_back(run.shard);
+  judge::require_every_shard(files, shards);
+  if (std::any_of(shards.begin(), shards.end(),
+                  [](const auto& shard) { return shard.has_value(); }))
+    require_disjoint(files, runs);
 }
 
 } // namespace kg::cli

@@ -8,12 +8,14 @@
 #include "perf/cli/commands.h"
 #include "perf/cli/console.h"
 #include "perf/cli/measure_rows.h"
+#include "perf/cli/shard.h"
 #include "perf/cli/study_experiment.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/measure/environment.h"
 #include "perf/report/study_page.h"
 #include "perf/report/study_sections.h"
 #include "perf/study/engine.h"
+#include "perf/study/join.h"
 #include "runtime/hash.h"
 
 #include <algorithm>
@@ -34,6 +36,16 @@ std::vector<study::Point> points_of(const Study& study, const study::Settings& s
   } catch (const Error& error) {
     throw UsageError(fmt::format("study {}: {}", study.name, error.what()));
   }
+}
+
+// All experiments, or those of the shard that was asked for.
+Selection experiments_of(const Options& options, const World& world, const Header& header) {
+  Selection all;
+  all.rows = experiment_rows(world, header.points, header.settings);
+  all.selected = all.rows.size();
+  divide(options, all, "study " + header.study);
+  std::erase_if(all.rows, [](const Row& row) { return !row.registered.selected; });
+  return all;
 }
 
 study::Planned planned_of(const Row& row) {
@@ -104,8 +116,9 @@ int study(const Options& options, World& world) {
   header.study = study.name;
   header.settings = study::completed(study, options.study.settings);
   header.points = points_of(study, header.settings);
-  const std::vector<Row> rows = experiment_rows(world, header.points, header.settings);
-  for (const Row& row : rows) header.plan.push_back(planned_of(row));
+  const Selection selection = experiments_of(options, world, header);
+  header.shard = selection.shard;
+  for (const Row& row : selection.rows) header.plan.push_back(planned_of(row));
   if (header.plan.empty())
     throw UsageError(fmt::format("study {}: no variant solves any of its problems", study.name));
   if (options.study.commit) ab::require_nothing_staged(options.study.folder);
@@ -115,16 +128,27 @@ int study(const Options& options, World& world) {
   header.program = hash_of(world.executable);
 
   RecordFile file = open(options, world, header);
-  conduct(options, world, rows, file, header);
+  conduct(options, world, selection.rows, file, header);
   world.out << report::plain_text(report::study_sections(study, file.record()))
-            << fmt::format("\nresults: {0}\nreport:  kernelgrade report {0}\n",
-                           file.path().string());
+            << fmt::format("\nresults: {0}\n{1} {0}\n", file.path().string(),
+                           header.shard ? "join:    kernelgrade merge --json study.jsonl"
+                                        : "report:  kernelgrade report");
   if (options.study.commit) commit(file.path(), file.record());
   return report::exit_code(study, file.record(), options.strict);
 }
 
+int merge_studies(const Options& options, World& world) {
+  const Record whole = study::join(options.files);
+  study::save_record(options.json, whole);
+  const Study& study = study::named(whole.header.study);
+  world.out << report::plain_text(report::study_sections(study, whole))
+            << fmt::format("\n{}: {} experiments of {} files\n", options.json.string(),
+                           whole.done.size(), options.files.size());
+  return report::exit_code(study, whole, options.strict);
+}
+
 int report_study(const Options& options, World& world) {
-  const Record record = study::load_record(options.files.front());
+  const Record record = study::load_undivided(options.files.front());
   const Study& study = study::named(record.header.study);
   const std::filesystem::path page =
       report::write_study(options.report.folder, options.files.front(), study, record);

@@ -52,6 +52,17 @@ perf::ResultBytes read_results(const fs::path& folder) {
   return results;
 }
 
+// The folders of its results, in the order of its runs.
+std::vector<fs::path> times_of(const fs::path& folder, const judge::RowKey& key) {
+  const fs::path results = folder / "results" / key.variant / key.case_id;
+  std::vector<fs::path> times;
+  if (fs::is_directory(results))
+    for (const fs::directory_entry& entry : fs::directory_iterator(results))
+      times.push_back(entry.path());
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
 } // namespace
 
 void write_cases(const fs::path& folder, const std::map<std::string, std::string>& environment,
@@ -71,16 +82,18 @@ void write_cases(const fs::path& folder, const std::map<std::string, std::string
 
 std::string verify(const fs::path& folder, const judge::RowKey& key,
                    const perf::Exchange& exchange) {
-  const fs::path results = folder / "results" / key.variant / key.case_id;
-  std::vector<fs::path> times;
-  if (fs::is_directory(results))
-    for (const fs::directory_entry& entry : fs::directory_iterator(results))
-      times.push_back(entry.path());
+  const std::vector<fs::path> times = times_of(folder, key);
   if (times.empty()) return "it left no result";
-  std::sort(times.begin(), times.end());
   for (const fs::path& time : times)
     if (const std::string wrong = exchange.verify(read_results(time)); !wrong.empty()) return wrong;
   return "";
+}
+
+std::map<std::string, std::string> shown(const fs::path& folder, const judge::RowKey& key,
+                                         const perf::Exchange& exchange) {
+  const std::vector<fs::path> times = times_of(folder, key);
+  if (!exchange.shown || times.empty()) return {};
+  return exchange.shown(read_results(times.front()));
 }
 
 } // namespace kg::exchange

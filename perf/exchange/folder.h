@@ -34,4 +34,8 @@ void write_cases(const std::filesystem::path& folder,
 std::string verify(const std::filesystem::path& folder, const judge::RowKey& key,
                    const perf::Exchange& exchange);
 
+// Of the first results, right or wrong, what the exchange shows; none where there are none.
+std::map<std::string, std::string> shown(const std::filesystem::path& folder,
+                                         const judge::RowKey& key, const perf::Exchange& exchange);
+
 } // namespace kg::exchange

@@ -3,12 +3,14 @@
 #include "perf/exchange/models.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/peers.h"
 #include "runtime/error.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace kg::exchange {
@@ -33,6 +35,10 @@ std::vector<float> floats_of(const std::vector<std::byte>& bytes) {
   std::vector<float> floats(bytes.size() / sizeof(float));
   std::memcpy(floats.data(), bytes.data(), floats.size() * sizeof(float));
   return floats;
+}
+
+std::string text_of(const std::vector<float>& values) {
+  return fmt::format("{:.9g}", fmt::join(values, " "));
 }
 
 perf::ExchangedTensor tensor_of(const json& input) {
@@ -69,6 +75,14 @@ Given given_of(const json& about, const fs::path& root) {
     const std::string fault = distance_fault(floats_of(found->second), floats_of(expected));
     return fault.empty() ? "" : output + ": " + fault;
   };
+  if (output == "losses")
+    exchange.shown = [folder](const perf::ResultBytes& results) {
+      std::map<std::string, std::string> tags = {
+          {judge::kOurLossesTag, text_of(floats_of(bytes_of(folder / "expected")))}};
+      if (const auto found = results.find("losses"); found != results.end())
+        tags[judge::kLossesTag] = text_of(floats_of(found->second));
+      return tags;
+    };
   return given;
 }
 

@@ -15,6 +15,9 @@
 namespace kg::judge {
 
 inline constexpr const char* kPeerTag = "peer"; // its value is the framework
+// Of a model that is trained: what it lost before each step and behind the last, and what we did.
+inline constexpr const char* kLossesTag = "losses";
+inline constexpr const char* kOurLossesTag = "our_losses";
 
 // A library that does what our kernels do, which is what they are held to. A framework's row is one
 // of a vendor, too, but holds what its Python takes.

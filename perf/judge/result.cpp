@@ -5,6 +5,7 @@
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/exact_result.h"
 #include "perf/judge/json_reader.h"
+#include "perf/judge/shards.h"
 #include "perf/judge/sinks.h"
 #include "runtime/error.h"
 
@@ -189,14 +190,6 @@ void read_counts(JsonObject& object, Results& run) {
   });
 }
 
-Shard to_shard(JsonObject object) {
-  Shard shard{object.whole_number("index"), object.whole_number("count"), object.text("whole")};
-  if (shard.index == 0 || shard.index > shard.count)
-    object.fail("index", "is not from 1 to `count`", "measure again");
-  object.done();
-  return shard;
-}
-
 } // namespace
 
 void take_samples(Measured& row, std::vector<double> samples_ns) {
@@ -239,10 +232,7 @@ std::string to_json(const Results& run) {
       all.push_back({{"compiled_for", name}, {"rows", to_json(resource_table(), rows)}});
     contents += ",\n\"resources\":" + by_line(all);
   }
-  if (run.shard)
-    contents += ",\n\"shard\":" + for_json({{"index", run.shard->index},
-                                            {"count", run.shard->count},
-                                            {"whole", run.shard->whole}});
+  if (run.shard) contents += ",\n\"shard\":" + for_json(to_json(*run.shard));
   return contents + "}\n";
 }
 
@@ -260,7 +250,7 @@ Results results_from_json(std::string_view contents, const std::string& file) {
                "keep the one that is right");
   });
   read_counts(object, run);
-  if (object.has("shard")) run.shard = to_shard(object.object("shard"));
+  if (object.has("shard")) run.shard = shard_from_json(object.object("shard"));
   object.done();
   return run;
 }

@@ -34,6 +34,8 @@ struct Exchange {
   // Holds the results to what a library's are held to where it is timed. Empty when they are right,
   // else what is wrong.
   std::function<std::string(const ResultBytes&)> verify;
+  // What reports show of the results, as tags of their row; null: nothing.
+  std::function<std::map<std::string, std::string>(const ResultBytes&)> shown = nullptr;
 };
 
 } // namespace kg::perf

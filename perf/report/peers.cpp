@@ -3,17 +3,21 @@
 #include "perf/report/peers.h"
 
 #include "perf/judge/peers.h"
+#include "perf/judge/sinks.h"
 #include "perf/judge/statistics.h"
 #include "perf/judge/units.h"
 #include "perf/report/bar_plot.h"
+#include "perf/report/loss_plot.h"
 #include "perf/report/rows.h"
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <limits>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 
 namespace kg::report {
@@ -222,6 +226,38 @@ std::string pictures(const Field& field) {
   return "<h2>Times, logarithmic</h2>\n" + bar_plot("Times of each case", groups);
 }
 
+std::vector<double> numbers_of(const std::string& text) {
+  std::vector<double> values;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) values.push_back(std::strtod(word.c_str(), nullptr));
+  return values;
+}
+
+// Ours and each framework's, of every model that is trained.
+std::string loss_pictures(const Field& field) {
+  std::string html;
+  for (const Case& its : field.cases) {
+    std::vector<LossCurve> curves;
+    for (const std::string& name : field.names) {
+      const auto row = its.rows.find(name);
+      if (row == its.rows.end()) continue;
+      const auto& tags = row->second->tags;
+      const auto ours = tags.find(judge::kOurLossesTag), theirs = tags.find(judge::kLossesTag);
+      if (ours == tags.end() || theirs == tags.end()) continue;
+      if (curves.empty()) curves.push_back({"this suite", numbers_of(ours->second)});
+      curves.push_back(
+          {failed(*row->second) ? name + " (FAILED)" : name, numbers_of(theirs->second)});
+    }
+    if (!curves.empty())
+      html +=
+          "<h3>" + judge::for_xml(its.id) + "</h3>\n" + loss_plot("Losses of " + its.id, curves);
+  }
+  if (html.empty()) return "";
+  return "<h2>Losses of training, over each other</h2>\n<p>From the same weights and inputs, "
+         "before each step and behind the last; the broadest line was drawn first.</p>\n" +
+         html;
+}
+
 std::vector<Section> failures(const Field& field) {
   judge::TextTable table({"case", "by", "failure", "what it says"});
   bool any = false;
@@ -248,7 +284,8 @@ std::vector<Section> peer_sections(const judge::Results& run) {
 std::string peers_page(const judge::Results& run) {
   const std::vector<Section> sections = peer_sections(run);
   if (sections.empty()) return "";
-  std::string body = html_of(sections.front()) + pictures(field_of(run));
+  std::string body =
+      html_of(sections.front()) + pictures(field_of(run)) + loss_pictures(field_of(run));
   for (std::size_t i = 1; i < sections.size(); ++i) body += html_of(sections[i]);
   return html_page("Kernelgrade peers", body);
 }

@@ -5,6 +5,7 @@
 #include "perf/judge/csv.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/peers.h"
+#include "perf/judge/shards.h"
 #include "perf/measure/measure.h"
 #include "perf/report/rows.h"
 
@@ -95,8 +96,9 @@ Section machine_section(const Study& study, const Record& record) {
       fmt::format("device: {} ({}); CPU: {}, {} cores", known("device"), known("device_name"),
                   known("cpu"), known("cores")),
       fmt::format("source {}, begun {};{}", known("source"), header.date_utc, settings),
-      fmt::format("{} of {} experiments{}, all on this device", record.done.size(),
-                  header.plan.size(), record.finished() ? "" : " (UNFINISHED)")};
+      fmt::format("{} of {} experiments{}{}, all on this device", record.done.size(),
+                  header.plan.size(), record.finished() ? "" : " (UNFINISHED)",
+                  header.shard ? " of shard " + judge::text(*header.shard) : "")};
   if (known("device") == "host")
     section.lines.emplace_back("here our kernels run on the executor and libraries as code of the "
                                "CPU: compare ours with ours");

@@ -50,7 +50,7 @@ std::optional<StudyRemark> wrong_exponent(const study::Study& study, const study
 } // namespace
 
 StudyRun study_from(const std::filesystem::path& path) {
-  study::Record record = study::load_record(path);
+  study::Record record = study::load_undivided(path);
   const study::Study& study = study::named(record.header.study);
   return {&study, std::move(record)};
 }

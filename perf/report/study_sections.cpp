@@ -23,7 +23,7 @@ std::vector<Section> study_sections(const study::Study& study, const study::Reco
     sections.push_back(choice_section(study, record));
     if (auto regret = regret_section(record)) sections.push_back(std::move(*regret));
   }
-  if (study.scaling) {
+  if (study.scaling && !record.header.shard) { // some sizes are no curve
     sections.push_back(scaling_section(study, record));
     sections.push_back(crossover_section(study, record));
   }
@@ -42,7 +42,7 @@ int exit_code(const study::Study& study, const study::Record& record, bool stric
                                                              : judge::kExitPass});
   std::vector<int> exits = {judge::exit_of_rows(experiments, strict)};
   if (const auto exit = study::exit_of_fits(study, study::curves(record));
-      record.finished() && exit &&
+      record.finished() && !record.header.shard && exit &&
       *exit == judge::kExitFail) // a fit that says nothing is no skipped test
     exits.push_back(*exit);
   return judge::combined_exit(exits, strict);

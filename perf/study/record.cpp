@@ -3,6 +3,7 @@
 #include "perf/study/record.h"
 
 #include "perf/judge/atomic_file.h"
+#include "perf/judge/shards.h"
 #include "perf/measure/environment.h"
 #include "perf/study/record_json.h"
 #include "runtime/descriptor.h"
@@ -118,26 +119,48 @@ bool is_record(const std::filesystem::path& path) {
 
 Record load_record(const std::filesystem::path& path) { return parse(contents_of(path), path); }
 
-void require_same_study(const Header& stored, const Header& now,
-                        const std::filesystem::path& path) {
-  std::vector<std::string> differences;
-  if (stored.study != now.study)
-    differences.push_back(fmt::format("it is the study {}, not {}", stored.study, now.study));
+Record load_undivided(const std::filesystem::path& path) {
+  Record record = load_record(path);
+  if (const auto& shard = record.header.shard)
+    throw Error(
+        fmt::format("{}: it is shard {} of a study; join all of them by `kernelgrade merge`",
+                    path.string(), judge::text(*shard)));
+  return record;
+}
+
+void save_record(const std::filesystem::path& path, const Record& record) {
+  std::string contents = to_json(record.header) + "\n";
+  for (const Experiment& experiment : record.done) contents += to_json(experiment) + "\n";
+  judge::write_file(path, contents);
+}
+
+std::vector<std::string> differences(const Header& there, const Header& here) {
+  std::vector<std::string> found;
+  if (there.study != here.study)
+    found.push_back(fmt::format("it is the study {}, not {}", there.study, here.study));
   else
-    add_differences(stored.settings, now.settings, "--", differences);
-  add_differences(perf::fingerprint(stored.environment), perf::fingerprint(now.environment),
-                  "the machine's ", differences);
-  if (stored.program != now.program)
-    differences.push_back(fmt::format(
+    add_differences(there.settings, here.settings, "--", found);
+  add_differences(perf::fingerprint(there.environment), perf::fingerprint(here.environment),
+                  "the machine's ", found);
+  if (there.program != here.program)
+    found.push_back(fmt::format(
         "it was begun by another build (source {}, program {}) than this one (source {}, program "
         "{})",
-        stored.environment.at("source"), stored.program.substr(0, 12), now.environment.at("source"),
-        now.program.substr(0, 12)));
-  if (differences.empty() && stored.plan != now.plan)
-    differences.emplace_back("it plans other experiments");
-  if (differences.empty()) return;
+        there.environment.at("source"), there.program.substr(0, 12), here.environment.at("source"),
+        here.program.substr(0, 12)));
+  return found;
+}
+
+void require_same_study(const Header& stored, const Header& now,
+                        const std::filesystem::path& path) {
+  std::vector<std::string> found = differences(stored, now);
+  if (stored.shard != now.shard)
+    found.push_back(fmt::format("it is {} there and {} here", judge::division_text(stored.shard),
+                                judge::division_text(now.shard)));
+  if (found.empty() && stored.plan != now.plan) found.emplace_back("it plans other experiments");
+  if (found.empty()) return;
   std::string text = path.string() + ": this study cannot be gone on with here:";
-  for (const std::string& difference : differences) text += "\n  " + difference;
+  for (const std::string& difference : found) text += "\n  " + difference;
   throw Error(text + "\nGo on with it where it began, or begin a new one without --resume.");
 }
 
@@ -150,7 +173,9 @@ std::optional<std::filesystem::path> newest_unfinished(const std::filesystem::pa
     const std::string name = entry.path().filename().string();
     if (!name.starts_with(now.study + "-") || entry.path().extension() != kExtension) continue;
     const Record record = load_record(entry.path());
-    if (record.finished() || record.header.settings != now.settings) continue;
+    if (record.finished() || record.header.settings != now.settings ||
+        record.header.shard != now.shard)
+      continue;
     if (newest && record.header.date_utc < date) continue;
     newest = entry.path();
     date = record.header.date_utc;

@@ -35,7 +35,8 @@ struct Header {
   std::map<std::string, std::string> environment; // perf/measure/environment.h
   std::string program;                            // hash of the program that measures
   std::vector<Point> points;
-  std::vector<Planned> plan; // in the order of measuring
+  std::vector<Planned> plan;              // in the order of measuring, of a shard its part
+  std::optional<judge::Shard> shard = {}; // none: the study was not divided
 
   friend bool operator==(const Header&, const Header&) = default;
 };
@@ -83,12 +84,22 @@ bool is_record(const std::filesystem::path& path);
 // that is damaged or that contradicts the header.
 Record load_record(const std::filesystem::path& path);
 
+// Throws Error where it is a shard, too: what holds of all points cannot be said of some.
+Record load_undivided(const std::filesystem::path& path);
+
+// Whole, or the file is as before.
+void save_record(const std::filesystem::path& path, const Record& record);
+
+// What differs so that experiments of the two cannot stand in one file: the study, its settings,
+// the device, the program.
+std::vector<std::string> differences(const Header& there, const Header& here);
+
 // Throws Error naming each thing that differs where what `now` would measure does not belong in the
-// file `path` that begins with `stored`: the study, its settings, the device, the program, the
-// plan.
+// file `path` that begins with `stored`: those differences, the shard, the plan.
 void require_same_study(const Header& stored, const Header& now, const std::filesystem::path& path);
 
-// The newest file in `folder` that is unfinished and has the study and the settings of `now`.
+// The newest file in `folder` that is unfinished and has the study, the settings and the shard of
+// `now`.
 std::optional<std::filesystem::path> newest_unfinished(const std::filesystem::path& folder,
                                                        const Header& now);
 

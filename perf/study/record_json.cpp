@@ -3,6 +3,7 @@
 #include "perf/study/record_json.h"
 
 #include "perf/judge/json_reader.h"
+#include "perf/judge/shards.h"
 #include "runtime/error.h"
 
 #include <nlohmann/json.hpp>
@@ -65,6 +66,7 @@ std::string to_json(const Header& header) {
   object["plan"] = nlohmann::ordered_json::array();
   for (const Planned& planned : header.plan)
     object["plan"].push_back({{"case", planned.case_id}, {"variant", planned.variant}});
+  if (header.shard) object["shard"] = judge::to_json(*header.shard);
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -94,6 +96,7 @@ Header header_from_json(std::string_view line, const std::string& where) {
     header.plan.push_back({std::move(case_id), planned.text("variant")});
     planned.done();
   });
+  if (object.has("shard")) header.shard = judge::shard_from_json(object.object("shard"));
   object.done();
   return header;
 }

@@ -143,6 +143,50 @@ TEST_F(CliStudy, AssertsTheExponent) {
   EXPECT_THAT(outcome.out, ContainsRegex("plain .*3 .- 0.25 +FAILED"));
 }
 
+TEST_F(CliStudy, ShardsMakeTheWhole) {
+  const std::string joined = cli.folder.path() / "study.jsonl";
+  Outcome outcome = add({"--shard", "1/2"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("2 of 2 experiments of shard 1/2"),
+                                 HasSubstr("kernelgrade merge"), Not(HasSubstr("Time over size"))));
+  EXPECT_THAT(cli.made(),
+              ElementsAre("elementwise.f32.add_n16 plain", "elementwise.f32.add_n16 plain",
+                          "elementwise.f32.add_n16 lib", "elementwise.f32.add_n16 lib"));
+  const std::string first = files().front();
+  for (const char* command : {"report", "choose"}) {
+    outcome = cli({command, first, "--out", joined});
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr(first + ": it is shard 1/2 of a study"));
+  }
+  outcome = cli({"merge", first, "--json", joined});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("shard 2/2 is missing; given are 1/2 (" + first));
+  EXPECT_FALSE(std::filesystem::exists(joined));
+
+  ASSERT_EQ(add({"--shard", "2/2"}).exit_code, 0);
+  outcome = cli({"merge", files()[0], files()[1], "--json", joined});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("4 of 4 experiments, all"), HasSubstr("Time over size"),
+                                 HasSubstr("study.jsonl: 4 experiments of 2 files")));
+  EXPECT_EQ(cli({"report", joined, "--out", cli.folder.path() / "pages"}).exit_code, 0);
+  outcome = add({"--shard", "3/3"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("only 2 cases are selected"));
+}
+
+TEST_F(CliStudy, TheExponentIsOfAllShards) {
+  cli.behaviour.third = "gemm";
+  cli.behaviour.copy_ns = 1;
+  cli.behaviour.growth = 2;
+  for (const char* shard : {"1/2", "2/2"})
+    EXPECT_EQ(
+        cli({"study", "matmul", "--max-size", "128", "--out", out, "--shard", shard}).exit_code, 0);
+  const Outcome outcome =
+      cli({"merge", files()[0], files()[1], "--json", cli.folder.path() / "study.jsonl"});
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.out, ContainsRegex("plain .*FAILED"));
+}
+
 TEST_F(CliStudy, WrongCallsAreRefused) {
   EXPECT_EQ(cli({"study"}).exit_code, 2);
   EXPECT_EQ(cli({"study", "sub"}).exit_code, 2);

@@ -58,7 +58,11 @@ def mlp(case: Case) -> Callable[[], list[float]]:
 def prepare(case: Case, name: str) -> Solver:
     if name == "fake_unsupported":
         raise Unsupported(f"there is no {case.op} here")
-    if case.op == "model":
+    if "losses" in case.outputs:  # it learns nothing
+
+        def compute() -> list[float]:
+            return [1.0] * case.outputs["losses"].extents[0]
+    elif case.op == "model":
         compute = mlp(case)
     elif case.op == "elementwise":
         pairs = list(zip(floats(case.input_bytes("a")), floats(case.input_bytes("b")), strict=True))

@@ -20,5 +20,14 @@ runs 77 compare "$folder/peers.json" "$folder/peers.json"
 has 'fake_wrong' out
 
 runs 0 peers --op model --shape $shape --peer fake_right --processes 1 --source-id test
+
+# Losses of training are drawn over each other, those of a framework that is wrong, too.
+runs 1 peers --op model --shape mlp_dim8_layers3_batch64_training_steps3 --peer fake_right --processes 1 --source-id test --json "$folder/trained.json"
+grep -q '"losses":"1 1 1 1"' "$folder/trained.json" || fail 'the file lacks the losses'
+runs 1 report "$folder/trained.json" --op elementwise --dtype f32 --out "$folder/trained"
+grep -q '>Losses of training, over each other<' "$folder/trained/peers.html" || fail 'the losses are not drawn'
+for name in 'this suite' 'fake_right (FAILED)'; do
+  grep -q ">$name</text>" "$folder/trained/peers.html" || fail "no losses of $name"
+done
 runs 2 peers --op model --shape lenet --peer fake_right --processes 1
 has 'model.f32.lenet: no listed model has this in its id' err
