@@ -95,13 +95,11 @@ __device__ inline WholeDivisor product(const WholeDivisor& down, const WholeDivi
   return taps;
 }
 
-// An element's share of what a window got: of 16-bit types a product with a reciprocal that is off
-// by 2^-22. A quotient by 9 or less is farther than that, 2^-17 of itself, from where it would be
-// rounded to another of their numbers.
-template <class T>
-__device__ float share(const WholeDivisor& taps, float gradient) {
-  return sizeof(T) == sizeof(float) ? taps.quotient(gradient) : gradient * taps.reciprocal;
-}
+// Shares of 16-bit types are added as products with a reciprocal that is off by 2^-22. A quotient
+// by 9 or less is farther than that, 2^-17 of itself, from where it would be rounded to another of
+// their numbers. In one instruction, since nvcc would make it of some and not of others.
+template <bool Maximum, class T>
+inline constexpr bool kAddsProducts = !Maximum && sizeof(T) < sizeof(float);
 
 // At most 80 registers per thread; 128 where packs come with the places of their maxima.
 template <bool Maximum, int kPack>
@@ -164,10 +162,12 @@ __global__ void __launch_bounds__(kThreads, (kTileBlocksPerSm<Maximum, kPack>))
       const int j = w % Across::kWindows;
       Floats<kPack> values = widened(gradients[w]);
       const Pack<std::uint8_t, kPack> choice = chosen[w].pack();
+      WholeDivisor taps;
       if constexpr (!Maximum) {
-        const WholeDivisor taps = product(vertical.counted<kKernel, kStride>(top, i), of_column[j]);
+        taps = product(vertical.counted<kKernel, kStride>(top, i), of_column[j]);
         KG_UNROLL
-        for (int c = 0; c < kPack; ++c) values.value[c] = share<T>(taps, values.value[c]);
+        for (int c = 0; c < kPack; ++c)
+          if (!kAddsProducts<Maximum, T>) values.value[c] = taps.quotient(values.value[c]);
       }
       KG_UNROLL
       for (int place = 0; place < kDown * kAcross; ++place) {
@@ -177,7 +177,9 @@ __global__ void __launch_bounds__(kThreads, (kTileBlocksPerSm<Maximum, kPack>))
         Floats<kPack>& sum = sums[place / kAcross][place % kAcross];
         KG_UNROLL
         for (int c = 0; c < kPack; ++c)
-          if (!Maximum || choice.element[c] == tap_down * kKernel + tap_across)
+          if (kAddsProducts<Maximum, T>)
+            sum.value[c] = fmaf(values.value[c], taps.reciprocal, sum.value[c]);
+          else if (!Maximum || choice.element[c] == tap_down * kKernel + tap_across)
             sum.value[c] += values.value[c];
       }
     }
