@@ -5,7 +5,8 @@
 //
 // choose: which tap of each window is its maximum, a byte per output, in the layout of dy. gather:
 // each thread has Count neighbouring channels of one place (nhwc) or one element (nchw), adds up
-// what the windows over it hand to it, and writes it once. planes.h has both for a maximum of nchw.
+// what the windows over it hand to it, and writes it once. planes.h has both for a maximum of nchw,
+// tiles.h the second for the common square windows.
 //
 // Bytes: x, dy and the choices are read from memory once, dx and the choices written once; the
 // choices cost 1/2 of a byte per byte of a 16-bit dy. Neighbours share windows in L1. Arithmetic:

@@ -7,11 +7,11 @@
 // before it looks at one. gather_planes: a thread has 16 bytes of dx, neighbours in memory wherever
 // rows end, so that every store is whole and aligned. It goes along the windows over them, in the
 // order in which gather adds, and hands each one's gradient to the element that was chosen. A
-// window is looked at once per thread, 5 of 3x3 at stride 2 for a row of 8 elements, not once per
-// element. The sums are in shared memory, where the place of one may be a result: in registers each
-// window would be compared with each element. Expected on an H200 at 3x3 and stride 2: a third of a
-// copy's rate, by issue slots, 420 instructions for 8 elements where gather takes 315 for one
-// (nvcc 13.0).
+// window is looked at once per thread, not once per element. The sums are in shared memory, where
+// the place of one may be a result: in registers each window would be compared with each element,
+// which tiles.h does for windows that the compiler knows. Expected on an H200: a third of a copy's
+// rate, by issue slots, 420 instructions for 8 elements of 3x3 windows at stride 2, where gather
+// takes 315 for one (nvcc 13.0).
 //
 // Averages stay with gather: a window hands something to each of its elements, and a quarter of the
 // instructions was all that this saved.

@@ -7,6 +7,7 @@
 
 #include "pooling_backward/gather.h"
 #include "pooling_backward/planes.h"
+#include "pooling_backward/tiles.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
@@ -78,86 +79,132 @@ unsigned grid_for(std::int64_t threads) {
   return grid_x(div_up(threads, kThreads), "pooling_backward: the elements", "split the batch");
 }
 
-template <bool Maximum, class T>
-void launch_naive(const Problem& problem, bool include_padding, const T* x, const T* dy, T* dx,
-                  Stream& stream) {
-  launch(naive<Maximum, T>,
-         {.grid = grid_for(problem.inputs()), .block = kThreads, .stream = &stream}, x, dy, dx,
-         Geometry(problem), include_padding,
-         count_threads("pooling_backward: variant naive", problem.inputs()));
-}
-
-// Whether one of the kernels that know their windows has run. Their divisors count to 2^31.
+// What the kernels are launched for.
 template <class T>
-bool chose_planes(const Problem& problem, const T* x, std::uint8_t* choices, Stream& stream) {
-  if (problem.outputs() >= pooling::kMostPlaneThreads) return false;
-  const auto run = [&]<Square square>() {
-    if (!pooling::is(problem, square)) return false;
-    const pooling::PlaneWindows windows = pooling::plane_windows_of(Geometry(problem), false);
-    launch(choose_planes<T, square.kernel, square.stride>,
-           {.grid = grid_for(windows.threads), .block = kThreads, .stream = &stream}, x, choices,
-           windows);
-    return true;
-  };
-  return run.template operator()<Square{3, 2}>() || run.template operator()<Square{3, 1}>() ||
-         run.template operator()<Square{2, 2}>();
-}
+struct Call {
+  const Problem& problem;
+  Geometry g;
+  bool include_padding;
+  const T *x, *dy;
+  T* dx;
+  std::uint8_t* choices;
+  Stream& stream;
 
-template <class T>
-void launch_planes(const Problem& problem, const T* x, const T* dy, T* dx, std::uint8_t* choices,
-                   Stream& stream) {
-  constexpr int kCount = kPackElements<T>;
-  constexpr const char* kWhat = "pooling_backward: variant vectorized";
-  const Geometry g(problem);
-  count_threads(kWhat, problem.inputs());
-  if (!chose_planes(problem, x, choices, stream)) {
-    const unsigned threads = count_threads(kWhat, problem.outputs());
-    launch(choose<T, 1>, {.grid = grid_for(threads), .block = kThreads, .stream = &stream}, x,
-           choices, g, 1U, threads);
+  LaunchConfig config(std::int64_t threads) const {
+    return {.grid = grid_for(threads), .block = kThreads, .stream = &stream};
   }
-  launch(gather_planes<T, kCount>,
-         {.grid = grid_for(div_up(problem.inputs(), kCount)), .block = kThreads, .stream = &stream},
-         dy, choices, dx,
-         Planes{Gathered(g.vertical, false), Gathered(g.horizontal, false),
-                NarrowDivisor(g.horizontal.in), NarrowDivisor(g.vertical.in), problem.inputs(),
-                g.y_plane});
+};
+
+constexpr const char* kVectorized = "pooling_backward: variant vectorized";
+
+template <bool Maximum, class T>
+void launch_naive(const Call<T>& call) {
+  const std::int64_t inputs = call.problem.inputs();
+  launch(naive<Maximum, T>, call.config(inputs), call.x, call.dy, call.dx, call.g,
+         call.include_padding, count_threads("pooling_backward: variant naive", inputs));
+}
+
+// Calls `run` with the square that the windows are, if it is a common one; returns what it returns.
+template <class Run>
+bool with_square(const Problem& problem, Run run) {
+  const auto is_square = [&]<Square square>() {
+    return pooling::is(problem, square) && run.template operator()<square>();
+  };
+  return is_square.template operator()<Square{3, 2}>() ||
+         is_square.template operator()<Square{3, 1}>() ||
+         is_square.template operator()<Square{2, 2}>();
+}
+
+template <class T, int Count>
+void launch_choose(const Call<T>& call) {
+  // The divisors of those that know their windows count to 2^31.
+  if (call.g.inner == 1 && call.problem.outputs() < pooling::kMostPlaneThreads &&
+      with_square(call.problem, [&]<Square square>() {
+        const pooling::PlaneWindows windows = pooling::plane_windows_of(call.g, false);
+        launch(choose_planes<T, square.kernel, square.stride>, call.config(windows.threads), call.x,
+               call.choices, windows);
+        return true;
+      }))
+    return;
+  const unsigned threads = count_threads(kVectorized, call.problem.outputs() / Count);
+  launch(choose<T, Count>, call.config(threads), call.x, call.choices, call.g,
+         static_cast<unsigned>(call.g.inner / Count), threads);
+}
+
+// Whether there are not more tiles than they can count.
+template <bool Maximum, class T, Square square, int kPhase, Tile tile>
+bool gathered_tiles(const Call<T>& call) {
+  const bool shifted = !tile.whole_rows();
+  const TiledAxis down(call.g.vertical, call.include_padding, tile.down, true);
+  const TiledAxis across(call.g.horizontal, call.include_padding, tile.across, shifted);
+  const NarrowDivisor packs(call.g.inner / tile.pack);
+  const std::int64_t threads = call.g.outer * down.tiles.value * across.tiles.value * packs.value;
+  if (threads >= pooling::kMostPlaneThreads) return false;
+  launch(
+      gather_tiles<Maximum, T, square.kernel, square.stride, kPhase, tile.down, tile.across,
+                   tile.pack, tile.rows_at_once>,
+      call.config(threads), call.dy, call.choices, call.dx,
+      Tiles{down, across, packs, static_cast<unsigned>(threads), call.g.x_plane, call.g.y_plane});
+  return true;
+}
+
+template <bool Maximum, class T, int Count, Square square>
+bool gathered_square(const Call<T>& call) {
+  if constexpr (Count > 1) {
+    return gathered_tiles<Maximum, T, square, 0, kTileOfPacks<T>>(call);
+  } else {
+    if (call.g.inner > 1) return false;
+    constexpr Tile kRows = kTileOfRows<Maximum, T>;
+    if (call.problem.width % kRows.across == 0 && elements_to_boundary(call.dx) == 0) {
+      const int phase = call.g.horizontal.before % square.stride;
+      if (phase == 0) return gathered_tiles<Maximum, T, square, 0, kRows>(call);
+      if constexpr (square.kernel > square.stride)
+        return gathered_tiles<Maximum, T, square, square.stride - 1, kRows>(call);
+    }
+    return gathered_tiles<Maximum, T, square, 0, kTileOfPairs>(call);
+  }
 }
 
 template <bool Maximum, class T, int Count>
-void launch_vectorized(const Problem& problem, bool include_padding, const T* x, const T* dy, T* dx,
-                       std::uint8_t* choices, Stream& stream) {
-  constexpr const char* kWhat = "pooling_backward: variant vectorized";
-  const Geometry g(problem);
-  const auto packs = static_cast<unsigned>(g.inner / Count);
+void launch_gather(const Call<T>& call) {
+  const Geometry& g = call.g;
+  if (with_square(call.problem, [&]<Square square>() {
+        return gathered_square<Maximum, T, Count, square>(call);
+      }))
+    return;
+  const Gathered down(g.vertical, call.include_padding);
+  const Gathered across(g.horizontal, call.include_padding);
+  const NarrowDivisor columns(g.horizontal.in);
+  const NarrowDivisor rows(g.vertical.in);
+  const std::int64_t inputs = call.problem.inputs();
   if constexpr (Maximum) {
-    const unsigned threads = count_threads(kWhat, problem.outputs() / Count);
-    launch(choose<T, Count>, {.grid = grid_for(threads), .block = kThreads, .stream = &stream}, x,
-           choices, g, packs, threads);
+    constexpr int kWhole = kPackElements<T>;
+    if (call.problem.layout == Layout::nchw && elements_to_boundary(call.dx) == 0) {
+      count_threads(kVectorized, inputs);
+      launch(gather_planes<T, kWhole>, call.config(div_up(inputs, kWhole)), call.dy, call.choices,
+             call.dx, Planes{down, across, columns, rows, inputs, g.y_plane});
+      return;
+    }
   }
-  const unsigned threads = count_threads(kWhat, problem.inputs() / Count);
-  launch(gather<Maximum, T, Count>,
-         {.grid = grid_for(threads), .block = kThreads, .stream = &stream}, dy, choices, dx,
-         Elements{Gathered(g.vertical, include_padding), Gathered(g.horizontal, include_padding),
-                  NarrowDivisor(packs), NarrowDivisor(g.horizontal.in),
-                  NarrowDivisor(g.vertical.in), threads, g.y_plane});
+  const unsigned threads = count_threads(kVectorized, inputs / Count);
+  launch(gather<Maximum, T, Count>, call.config(threads), call.dy, call.choices, call.dx,
+         Elements{down, across, NarrowDivisor(g.inner / Count), columns, rows, threads, g.y_plane});
+}
+
+template <bool Maximum, class T, int Count>
+void launch_vectorized(const Call<T>& call) {
+  if constexpr (Maximum) launch_choose<T, Count>(call);
+  launch_gather<Maximum, T, Count>(call);
 }
 
 template <bool Maximum, class T>
-void launch_variant(const Problem& problem, bool include_padding, const T* x, const T* dy, T* dx,
-                    std::uint8_t* choices, Variant variant, Stream& stream) {
-  if (variant == Variant::naive)
-    return launch_naive<Maximum>(problem, include_padding, x, dy, dx, stream);
+void launch_variant(const Call<T>& call, Variant variant) {
+  if (variant == Variant::naive) return launch_naive<Maximum>(call);
   constexpr int kCount = kPackElements<T>;
-  if constexpr (Maximum) {
-    if (problem.layout == Layout::nchw && elements_to_boundary(dx) == 0)
-      return launch_planes(problem, x, dy, dx, choices, stream);
-  }
-  const bool packs = problem.layout == Layout::nhwc && problem.channels % kCount == 0 &&
-                     elements_to_boundary(dy) == 0 && elements_to_boundary(dx) == 0 &&
-                     (!Maximum || elements_to_boundary(x) == 0);
-  packs
-      ? launch_vectorized<Maximum, T, kCount>(problem, include_padding, x, dy, dx, choices, stream)
-      : launch_vectorized<Maximum, T, 1>(problem, include_padding, x, dy, dx, choices, stream);
+  const bool packs = call.problem.layout == Layout::nhwc && call.problem.channels % kCount == 0 &&
+                     elements_to_boundary(call.dy) == 0 && elements_to_boundary(call.dx) == 0 &&
+                     (!Maximum || elements_to_boundary(call.x) == 0);
+  packs ? launch_vectorized<Maximum, T, kCount>(call) : launch_vectorized<Maximum, T, 1>(call);
 }
 
 } // namespace
@@ -194,12 +241,15 @@ Variant run(Kind kind, const Problem& problem, const T* x, const T* dy, T* dx, v
   require(needed == 0 || workspace != nullptr,
           "pooling_backward: workspace is null; pass workspace_bytes() = " +
               std::to_string(needed) + " bytes of device memory");
-  auto* const choices = static_cast<std::uint8_t*>(workspace);
-  if (kind == Kind::max)
-    launch_variant<true>(problem, false, x, dy, dx, choices, variant, stream);
-  else
-    launch_variant<false>(problem, kind == Kind::average_include_padding, x, dy, dx, choices,
-                          variant, stream);
+  const Call<T> call{problem,
+                     Geometry(problem),
+                     kind == Kind::average_include_padding,
+                     x,
+                     dy,
+                     dx,
+                     static_cast<std::uint8_t*>(workspace),
+                     stream};
+  kind == Kind::max ? launch_variant<true>(call, variant) : launch_variant<false>(call, variant);
   return variant;
 }
 

@@ -110,7 +110,7 @@ Sample gives_beta(Dtype dtype, const std::string& fill, Size size, std::vector<d
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{24, 64}, Size{9, 998}, Size{17, 1024}, Size{6, 2052},
-                          Size{2, norm::kForCluster}, Size{3, norm::kBeyondBlock + 1}})
+                          Size{2, kForCluster}, Size{3, norm::kBeyondBlock + 1}})
     add_pairs(samples, dtype, size);
   // A constant row gives beta as long as epsilon is not 0; so does a row of one.
   for (const std::int64_t cols : {1, 64, 2048}) {

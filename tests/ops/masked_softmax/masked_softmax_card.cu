@@ -12,7 +12,7 @@
 #include <limits>
 #include <memory>
 
-#include "primitives/cluster_shape.h"
+#include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
@@ -130,11 +130,7 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) {
       return masked_softmax::supports(variant, cols_of(p));
     };
-    if (variant == masked_softmax::Variant::cluster) {
-      // Each block is a thread of the host's, and they meet often: few, and no times of short rows.
-      each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
-      each.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
-    }
+    if (variant == masked_softmax::Variant::cluster) limit_cluster(each, 20000);
   }
   return result;
 }

@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "normalization/backward_variants.h"
+#include "tests/contract/cluster_rows.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
-#include "tests/ops/normalization/cluster.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_norm_backward.h"
 #include "tests/oracle/oracle_rows.h"
@@ -129,7 +129,7 @@ inline std::vector<Variant> with_support(std::vector<Variant> variants) {
   for (Variant& each : variants) {
     const auto variant = enumerator_of(backward::kVariants, each.name);
     each.supports = [variant](const Problem& p) { return backward::supports(variant, cols_of(p)); };
-    if (variant == backward::Variant::cluster) norm::limit_cluster(each);
+    if (variant == backward::Variant::cluster) limit_cluster(each);
     if (variant != backward::Variant::naive) continue;
     each.accurate = false;
     each.sequence = rows_of;
@@ -271,7 +271,7 @@ inline void add_other_statistics(std::vector<Sample>& samples,
 inline std::vector<Sample> random_samples(const std::vector<std::vector<std::string>>& ways) {
   std::vector<Sample> samples;
   for (const Size size :
-       {Size{20, 100}, Size{3, 1300}, Size{3, norm::kForCluster}, Size{2, kBeyondBlock}})
+       {Size{20, 100}, Size{3, 1300}, Size{3, kForCluster}, Size{2, kBeyondBlock}})
     for (const std::vector<std::string>& without : ways) {
       samples.push_back({.fill = "normal", .shape = rows_cols(size.rows, size.cols)});
       for (const std::string& tensor : without) samples.back().fill += ", no " + tensor;
@@ -290,7 +290,7 @@ inline std::vector<Sample>
 special_samples(const std::function<Problem(Dtype, const Shape&)>& problem, Dtype dtype) {
   std::vector<Sample> samples;
   for (const std::int64_t cols :
-       {std::int64_t{5}, std::int64_t{67}, std::int64_t{1051}, norm::kForCluster, kBeyondBlock}) {
+       {std::int64_t{5}, std::int64_t{67}, std::int64_t{1051}, kForCluster, kBeyondBlock}) {
     const std::int64_t rows = cols > 4096 ? 4 : 9;
     const std::string shape = rows_cols(rows, cols);
     const Inputs ordinary = completed(problem(dtype, Shape::parse(shape)), {});
@@ -331,7 +331,7 @@ inline std::vector<std::string> sizes(Dtype) {
 inline std::vector<Sample> vendor_samples(Dtype) {
   std::vector<Sample> samples;
   for (const Size size :
-       {Size{64, 200}, Size{17, 1024}, Size{3, norm::kForCluster}, Size{3, kBeyondBlock}})
+       {Size{64, 200}, Size{17, 1024}, Size{3, kForCluster}, Size{3, kBeyondBlock}})
     samples.push_back({"normal",
                        rows_cols(size.rows, size.cols),
                        {{"rstd", values(Dtype::f32, powers(size.rows))}}});
@@ -349,14 +349,14 @@ inline Card card() {
   result.vendor_samples = vendor_samples;
   result.usual = [](Dtype) {
     return std::vector<std::string>{rows_cols(65, 96), rows_cols(33, 500), rows_cols(9, 1536),
-                                    rows_cols(5, kBeyondBlock), rows_cols(3, norm::kForCluster)};
+                                    rows_cols(5, kBeyondBlock), rows_cols(3, kForCluster)};
   };
   result.sizes = sizes;
   result.misaligned = [](Dtype dtype) {
     const std::int64_t pack = elements_per_pack(dtype);
     return std::vector<std::string>{rows_cols(3, 5 * pack), rows_cols(3, 20 * pack + 3),
                                     rows_cols(3, 160 * pack), rows_cols(2, kBeyondBlock),
-                                    rows_cols(2, norm::kForCluster - 1)};
+                                    rows_cols(2, kForCluster - 1)};
   };
   result.empty = {"rows0_cols5", "rows0_cols600", "rows5_cols0", "rows0_cols0", "rows0_cols4104"};
   result.far = [](Dtype dtype) { return two_rows(dtype); };

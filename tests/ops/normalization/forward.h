@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "normalization/variants.h"
+#include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
-#include "tests/ops/normalization/cluster.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_rows.h"
 #include "tests/oracle/tolerance_rows.h"

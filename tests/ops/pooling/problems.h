@@ -107,6 +107,11 @@ inline std::vector<pooling::Problem> window_problems() {
       {2, 16, 9, 11, three, three},
       {1, 16, 12, 13, three_of_two, three_of_two},
       {1, 16, 12, 13, three_of_two, three_of_two, true},
+      // Rows of whole packs.
+      {1, 2, 7, 16, half, half},
+      {1, 2, 9, 16, three, three},
+      {1, 2, 11, 24, three_of_two, three_of_two, true},
+      {1, 2, 8, 16, {.kernel = 3, .stride = 2, .pad_before = 1}, {.kernel = 3, .stride = 2}},
       // A window more, which includes undeclared padding; and one that would begin behind the
       // input.
       {2, 5, 7, 9, {.kernel = 3, .stride = 2}, {.kernel = 2, .stride = 3}, true},

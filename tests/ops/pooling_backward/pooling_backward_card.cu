@@ -174,9 +174,10 @@ void add_integers(std::vector<Sample>& samples, Dtype dtype) {
 }
 
 // An element's share is a quotient, correctly rounded: of windows of 9 and of 35 elements, which do
-// not overlap.
+// not overlap, or are the only one.
 void add_quotients(std::vector<Sample>& samples, Dtype dtype) {
-  for (const char* const windows : {"_n2_c8_h9_w6_k3_s3_p0", "_n1_c5_h10_w14_k5.7_s5.7_p0"})
+  for (const char* const windows :
+       {"_n2_c8_h9_w6_k3_s3_p0", "_n1_c5_h10_w14_k5.7_s5.7_p0", "_n3_c16_h3_w3_k3_s2_p0"})
     for (const char* const layout : {"avgpad_nchw", "avgpad_nhwc"}) {
       Sample sample{"quotients", std::string(layout) + windows};
       const Problem of = problem(dtype, Shape::parse(sample.shape));

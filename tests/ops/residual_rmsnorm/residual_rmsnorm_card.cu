@@ -133,8 +133,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
                                                            {norm::kInfinity, -norm::kInfinity},
                                                            {largest, largest}};
   std::vector<Sample> samples;
-  for (const std::int64_t cols : {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024},
-                                  norm::kForCluster, norm::kBeyondBlock}) {
+  for (const std::int64_t cols :
+       {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024}, kForCluster, norm::kBeyondBlock}) {
     const Size size{2 * std::ssize(specials), cols};
     std::vector<double> x = numbers(dtype, size, test::Tensor::a);
     std::vector<double> residual = numbers(dtype, size, test::Tensor::c);

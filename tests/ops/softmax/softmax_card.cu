@@ -10,9 +10,8 @@
 #include <limits>
 #include <memory>
 
-#include "primitives/cluster_shape.h"
-#include "runtime/clusters.h"
 #include "runtime/device.h"
+#include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/softmax/forms.h"
@@ -66,12 +65,7 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) { return softmax::supports(variant, cols_of(p)); };
     each.accurate = variant != softmax::Variant::naive;
     if (variant == softmax::Variant::naive) each.sequence = cols_of;
-    if (variant == softmax::Variant::cluster) {
-      // Each block is a thread of the host's, and they meet often: few of them, and no times of
-      // rows that other variants are for.
-      each.tried = [](const Problem& p) { return cols_of(p) < 20000 || rows_of(p) == 1; };
-      each.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
-    }
+    if (variant == softmax::Variant::cluster) limit_cluster(each, 20000);
   }
   return result;
 }

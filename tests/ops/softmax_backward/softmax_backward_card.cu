@@ -10,9 +10,8 @@
 #include <limits>
 #include <memory>
 
-#include "primitives/cluster_shape.h"
-#include "runtime/clusters.h"
 #include "runtime/device.h"
+#include "tests/contract/cluster_rows.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
@@ -35,9 +34,6 @@ std::int64_t beyond_shared(Dtype dtype) {
                                    (2 * size_of(dtype))) +
          7;
 }
-
-// Two slices of a cluster, the second of which has a pack less.
-constexpr std::int64_t kForCluster = 4104;
 
 // What a forward run gives of normal logits, as it is stored.
 std::vector<double> drawn_y(const Problem& problem) {
@@ -85,12 +81,7 @@ std::vector<Variant> variants() {
     each.supports = [variant](const Problem& p) {
       return softmax_backward::supports(variant, cols_of(p));
     };
-    if (variant == softmax_backward::Variant::cluster) {
-      // Each block is a thread of the host's, and they meet often: few of them, and no times of
-      // rows that other variants are for.
-      each.tried = [](const Problem& p) { return cols_of(p) < 5000 || rows_of(p) == 1; };
-      each.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
-    }
+    if (variant == softmax_backward::Variant::cluster) limit_cluster(each);
   }
   return result;
 }
