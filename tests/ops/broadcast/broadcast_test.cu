@@ -72,9 +72,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kColumns = 4099;
   constexpr std::int64_t kRows = kHalf / kColumns + 5;
   constexpr std::int64_t kN = kRows * kColumns;
-  const std::string reason =
-      test::too_huge_reason(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
-  if (!reason.empty()) GTEST_SKIP() << reason;
+  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr unsigned char kByte = 0x3C; // a normal number of each type
     const T everywhere = test::from_raw_bits<T>(0x3C3C3C3Cu & test::poison_bits(judge.dtype()));

@@ -103,9 +103,7 @@ KG_OWN_TEST(Relations) {
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;
   constexpr std::int64_t kN = kHalf + 4099;
-  const std::string reason =
-      test::too_huge_reason(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
-  if (!reason.empty()) GTEST_SKIP() << reason;
+  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
   const Problem problem =
       problem_of(judge.card(), judge.dtype(), {"x + x", "add_n" + std::to_string(kN)});
   const auto holds_sum = [&]<class T>() {
