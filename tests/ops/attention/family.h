@@ -1,15 +1,48 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the cards of attention and of its gradient say alike.
+// What the cards and the tests of attention and of its gradient say alike.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/contract/card.h"
+#include "tests/contract/samples.h"
+#include "tests/ops/attention/heads.h"
+#include "tests/oracle/fills.h"
 
 namespace kg::card {
+
+// Of grouped heads, and of as many heads of K and V, each repeated.
+struct GroupedHeads {
+  Sample few{"normal", "b2_h4_kv2_q20_k70_d64"}, all{"normal", "b2_h4_q20_k70_d64"};
+};
+inline GroupedHeads grouped_heads(Dtype dtype) {
+  GroupedHeads result;
+  const Heads h = heads_of(result.few.shape);
+  const std::int64_t matrix = h.keys * h.depth;
+  for (const auto& [name, tensor] :
+       {std::pair{"k", test::Tensor::b}, std::pair{"v", test::Tensor::c}}) {
+    const std::vector<double> shared = test::normal(dtype, 2 * 2 * matrix, tensor).values;
+    std::vector<double> repeated;
+    for (std::int64_t head = 0; head < 2 * 4; ++head)
+      repeated.insert(repeated.end(), shared.begin() + head / 2 * matrix,
+                      shared.begin() + (head / 2 + 1) * matrix);
+    result.few.inputs[name] = values(dtype, shared);
+    result.all.inputs[name] = values(dtype, repeated);
+  }
+  return result;
+}
+
+// A window that holds all keys hides none, and lengths that are all of them change nothing.
+inline std::vector<Sample> masks_that_hide_nothing() {
+  return {{"normal", "b2_h1_q70_k70_d64_causal_window70"},
+          {"normal",
+           "b2_h1_q70_k70_d64_causal_lengths",
+           {{"key_lengths", values(Dtype::i32, {70, 70})}}}};
+}
 
 inline Card attention_family() {
   Card card;
