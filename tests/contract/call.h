@@ -78,10 +78,10 @@ class Call;
 struct Problem {
   Dtype dtype;
   std::string shape; // as in the case's id
-  std::vector<Tensor> inputs;
-  std::vector<Tensor> outputs; // one that is an input, too, is updated in place
-  Work work;                   // as the operation's header declares it
-  double flops;                // what it should declare, said once more
+  Work work;         // as the operation's header declares it
+  double flops;      // what it should declare, said once more
+  std::vector<Tensor> inputs = {};
+  std::vector<Tensor> outputs = {}; // one that is an input, too, is updated in place
   std::map<std::string, double, std::less<>> scalars = {};
   bool gaps = false;    // whether rows may lie apart
   bool pitched = false; // by leading dimensions, so that no matrix has extents and steps of its own

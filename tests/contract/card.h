@@ -25,6 +25,8 @@
 
 namespace kg::card {
 
+using test::kInfinity, test::kNan;
+
 // What one output should be.
 struct Reference {
   std::vector<double> value; // the oracle's
@@ -99,7 +101,9 @@ using Values = std::function<Elements(std::string_view tensor)>;
 
 // The libraries that do the same.
 struct Vendors {
-  std::function<std::vector<std::string_view>(const Problem&)> names;
+  std::function<std::vector<std::string_view>(const Problem&)> names = [](const Problem&) {
+    return std::vector<std::string_view>();
+  };
   std::function<void(std::string_view vendor, const Call&, Stream&)> run;
   // A timed result must show that the work was done; how accurate a library is, the correctness
   // tests say. By what its bound is multiplied there.
@@ -160,7 +164,9 @@ struct Card {
   // Data whose results every legal order of operations gives; data drawn at random beside that of
   // `usual`; NaN, infinities and the ends of the ranges.
   std::function<std::vector<Sample>(Dtype)> exact_samples;
-  std::function<std::vector<Sample>(Dtype)> random_samples;
+  std::function<std::vector<Sample>(Dtype)> random_samples = [](Dtype) {
+    return std::vector<Sample>();
+  };
   std::function<std::vector<Sample>(Dtype)> special_samples;
   // Beside libraries; none: random data of the usual shapes.
   std::function<std::vector<Sample>(Dtype)> vendor_samples;
@@ -253,6 +259,17 @@ std::function<std::string_view(const Call&, Stream&)> automatic_of(Enumerator au
   return [run, automatic](const Call& call, Stream& stream) {
     return name_of_run(run, call, automatic, stream);
   };
+}
+
+// What a card has of the enumerators of its variants, all run by `run`, and of the one that they
+// call `automatic`; `resolved` where that is always the same.
+template <class Run, class Enumerators>
+void run_by(Card& card, const Enumerators& enumerators, Run run) {
+  constexpr auto kAutomatic = std::remove_cvref_t<decltype(*enumerators)>::automatic;
+  card.variants = variants_of(enumerators, run);
+  card.run_automatic = automatic_of(kAutomatic, run);
+  if constexpr (requires { resolved(kAutomatic); })
+    card.resolved = [](const Problem&) { return name(resolved(kAutomatic)); };
 }
 
 } // namespace kg::card

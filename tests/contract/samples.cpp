@@ -109,4 +109,11 @@ packs_where_aligned(std::string op) {
   };
 }
 
+std::function<std::vector<std::string>(std::string_view, const Problem&, const Layout&)>
+as_the_variant(std::string op) {
+  return [op = std::move(op)](std::string_view variant, const Problem&, const Layout&) {
+    return std::vector<std::string>{op + "::" + std::string(variant)};
+  };
+}
+
 } // namespace kg::card

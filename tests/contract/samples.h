@@ -38,5 +38,8 @@ void only_moves(Card& card, Sources sources);
 // 16 bytes, or misaligned.
 std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
 packs_where_aligned(std::string op);
+// The same of an operation whose kernels are called as its variants are.
+std::function<std::vector<std::string>(std::string_view variant, const Problem&, const Layout&)>
+as_the_variant(std::string op);
 
 } // namespace kg::card

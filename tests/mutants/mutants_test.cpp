@@ -22,13 +22,12 @@ namespace {
 
 using testing::HasSubstr;
 
-Mutant expression(std::string name, std::string original, std::string mutant,
-                  std::string after = "") {
+Mutant mutant(std::string name, std::string original, std::string code, std::string after = "") {
   return {.name = std::move(name),
           .file = "op/op.cu",
           .after = std::move(after),
           .original = std::move(original),
-          .mutant = std::move(mutant)};
+          .mutant = std::move(code)};
 }
 
 std::string body(const std::string& source, const std::vector<Mutant>& mutants) {
@@ -49,66 +48,62 @@ std::string message_of(const F& f) {
 }
 
 TEST(Mutate, ExpressionBecomesAChoice) {
-  EXPECT_EQ(body("if (i < n) x = 1;", {expression("a", "i < n", "i <= n")}),
+  EXPECT_EQ(body("if (i < n) x = 1;", {mutant("a", "i < n", "i <= n")}),
             "if ((kg::mutant(0) ? (i <= n) : (i < n))) x = 1;");
 }
 
 TEST(Mutate, StatementBecomesABranch) {
-  Mutant m = expression("a", "f();", "");
-  m.kind = Kind::statement;
-  EXPECT_EQ(body("f(); g();", {m}), "{if (kg::mutant(0)) {} else {f();}} g();");
+  EXPECT_EQ(body("f(); g();", {mutant("a", "f();", "")}),
+            "{if (kg::mutant(0)) {} else {f();}} g();");
 }
 
 // Its number is its place in the list, whatever file the others are in.
 TEST(Mutate, OtherFilesAreLeftAlone) {
-  Mutant other = expression("a", "x", "y");
+  Mutant other = mutant("a", "x", "y");
   other.file = "op/other.h";
-  EXPECT_EQ(body("x = 1;", {other, expression("b", "1", "2")}), "x = (kg::mutant(1) ? (2) : (1));");
+  EXPECT_EQ(body("x = 1;", {other, mutant("b", "1", "2")}), "x = (kg::mutant(1) ? (2) : (1));");
 }
 
 TEST(Mutate, MutantsNestAndShareAPlace) {
-  Mutant all = expression("all", "f(a + b);", "");
-  all.kind = Kind::statement;
-  EXPECT_EQ(body("f(a + b);",
-                 {expression("sum", "a + b", "a - b"), all, expression("again", "a + b", "b")}),
-            "{if (kg::mutant(1)) {} else {f((kg::mutant(0) ? (a - b) : ((kg::mutant(2) ? (b) : "
-            "(a + b)))));}}");
+  const Mutant all = mutant("all", "f(a + b);", "");
+  EXPECT_EQ(
+      body("f(a + b);", {mutant("sum", "a + b", "a - b"), all, mutant("again", "a + b", "b")}),
+      "{if (kg::mutant(1)) {} else {f((kg::mutant(0) ? (a - b) : ((kg::mutant(2) ? (b) : "
+      "(a + b)))));}}");
 }
 
 TEST(Mutate, OuterComesBeforeInnerWhereBothBegin) {
-  Mutant all = expression("all", "a = b;", "");
-  all.kind = Kind::statement;
-  EXPECT_EQ(body("a = b;", {expression("left", "a", "c"), all}),
+  const Mutant all = mutant("all", "a = b;", "");
+  EXPECT_EQ(body("a = b;", {mutant("left", "a", "c"), all}),
             "{if (kg::mutant(1)) {} else {(kg::mutant(0) ? (c) : (a)) = b;}}");
 }
 
 TEST(Mutate, NeighboursDoNotNest) {
-  EXPECT_EQ(body("a+b", {expression("a", "a", "x"), expression("b", "b", "y")}),
+  EXPECT_EQ(body("a+b", {mutant("a", "a", "x"), mutant("b", "b", "y")}),
             "(kg::mutant(0) ? (x) : (a))+(kg::mutant(1) ? (y) : (b))");
 }
 
 TEST(Mutate, LinesKeepTheirNumbers) {
   const std::string text =
-      body("one +\ntwo + three\n+ four", {expression("a", "two + three", "2\n3\n4")});
+      body("one +\ntwo + three\n+ four", {mutant("a", "two + three", "2\n3\n4")});
   EXPECT_EQ(text, "one +\n(kg::mutant(0) ? (2 3 4) : (two + three))\n+ four");
 }
 
 TEST(Mutate, OriginalsThatOverlapInPartAreRefused) {
-  EXPECT_THAT(
-      message_of([] {
-        body("a + b + c", {expression("left", "a + b", "0"), expression("right", "b + c", "0")});
-      }),
-      HasSubstr("\"left\" and \"right\" overlap in part"));
+  EXPECT_THAT(message_of([] {
+                body("a + b + c", {mutant("left", "a + b", "0"), mutant("right", "b + c", "0")});
+              }),
+              HasSubstr("\"left\" and \"right\" overlap in part"));
 }
 
 TEST(Mutate, NamesAreInTheOrderOfTheirNumbers) {
-  EXPECT_THAT(names_source({expression("first", "a", "b"), expression("second", "a", "b")}),
+  EXPECT_THAT(names_source({mutant("first", "a", "b"), mutant("second", "a", "b")}),
               HasSubstr("choose_mutant({\n    \"first\",\n    \"second\",\n})"));
 }
 
 TEST(FindOriginal, MissingOrTwiceIsAnErrorWithFileAndCount) {
   const auto message = [](const std::string& source) {
-    return message_of([&] { find_original(source, expression("m", "i < n", "true")); });
+    return message_of([&] { find_original(source, mutant("m", "i < n", "true")); });
   };
   EXPECT_THAT(message("j < n"), HasSubstr("mutant \"m\": \"original\" occurs 0 times in op/op.cu"));
   EXPECT_THAT(message("i < n, i < n"), HasSubstr("occurs 2 times in op/op.cu"));
@@ -116,29 +111,28 @@ TEST(FindOriginal, MissingOrTwiceIsAnErrorWithFileAndCount) {
 
 TEST(FindOriginal, IsTheFirstBehindItsAnchor) {
   const std::string source = "i < n; void f() { i < n; i < n; }";
-  EXPECT_EQ(find_original(source, expression("m", "i < n", "true", "f()")).begin, 18u);
-  EXPECT_THAT(message_of([&] { find_original(source, expression("m", "i < n", "true", "i")); }),
+  EXPECT_EQ(find_original(source, mutant("m", "i < n", "true", "f()")).begin, 18u);
+  EXPECT_THAT(message_of([&] { find_original(source, mutant("m", "i < n", "true", "i")); }),
               HasSubstr("\"after\" occurs"));
-  EXPECT_THAT(message_of([&] { find_original(source, expression("m", "void", "true", "f()")); }),
+  EXPECT_THAT(message_of([&] { find_original(source, mutant("m", "void", "true", "f()")); }),
               HasSubstr("occurs 0 times in op/op.cu behind \"after\""));
 }
 
 TEST(FindOriginal, WhiteSpaceIsOfAnyKindAndLength) {
   const std::string source = "x =\n    a +  b;";
-  const Place place = find_original(source, expression("m", "x = a + b", "0"));
+  const Place place = find_original(source, mutant("m", "x = a + b", "0"));
   EXPECT_EQ(place.begin, 0u);
   EXPECT_EQ(place.end, source.size() - 1);
   EXPECT_EQ(line_of(source, source.find('b')), 2);
-  EXPECT_THAT(message_of([&] { find_original(source, expression("m", "x=a", "0")); }),
+  EXPECT_THAT(message_of([&] { find_original(source, mutant("m", "x=a", "0")); }),
               HasSubstr("occurs 0 times"));
 }
 
 // A spec of one mutant, in which `key` has another value (none: is missing) or comes on top.
 std::string spec(const std::string& key = "", const std::string& value = "") {
   const std::vector<std::pair<std::string, std::string>> fields = {
-      {"name", "\"m\""},    {"file", "\"op/op.cu\""},   {"original", "\"i < n\""},
-      {"mutant", "\"i\""},  {"kind", "\"expression\""}, {"killed_by", "\"exact\""},
-      {"why", "\"a bug\""},
+      {"name", "\"m\""},   {"file", "\"op/op.cu\""},   {"original", "\"i < n\""},
+      {"mutant", "\"i\""}, {"killed_by", "\"exact\""}, {"why", "\"a bug\""},
   };
   std::string text = "[{";
   bool found = false;
@@ -156,8 +150,32 @@ TEST(Spec, IsRead) {
   ASSERT_EQ(mutants.size(), 1u);
   EXPECT_EQ(mutants[0].name, "m");
   EXPECT_EQ(mutants[0].original, "i < n");
-  EXPECT_EQ(mutants[0].kind, Kind::expression);
+  EXPECT_EQ(mutants[0].kind(), Kind::expression);
   EXPECT_EQ(mutants[0].tests, "*.A");
+}
+
+TEST(Spec, SaysOnceWhatMutantsShare) {
+  const std::vector<Mutant> mutants = parse_spec(R"([
+    {"file": "op/op.cu", "killed_by": "exact", "mutants": [
+      {"original": "f();", "mutants": [
+        {"name": "a", "mutant": "g();", "why": "g"},
+        {"name": "b", "mutant": "", "killed_by": "poison", "why": "nothing"}
+      ]},
+      {"name": "c", "original": "i < n", "mutant": "true", "why": "no end"}
+    ]},
+    {"name": "d", "file": "op/op.h", "original": "x", "mutant": "y", "killed_by": "race", "why": "y"}
+  ])",
+                                                 "op.json");
+  ASSERT_EQ(mutants.size(), 4u);
+  const auto said = [&](std::size_t i) {
+    return mutants[i].name + ": " + mutants[i].file + ", " + mutants[i].original + ", " +
+           mutants[i].killed_by;
+  };
+  EXPECT_EQ(said(0), "a: op/op.cu, f();, exact");
+  EXPECT_EQ(said(1), "b: op/op.cu, f();, poison");
+  EXPECT_EQ(said(2), "c: op/op.cu, i < n, exact");
+  EXPECT_EQ(said(3), "d: op/op.h, x, race");
+  EXPECT_EQ(mutants[1].kind(), Kind::statement);
 }
 
 TEST(Spec, ErrorsNameFileMutantAndField) {
@@ -168,13 +186,14 @@ TEST(Spec, ErrorsNameFileMutantAndField) {
               HasSubstr("op.json: mutant 1: unknown key \"kill_by\""));
   EXPECT_THAT(message("why", ""), HasSubstr("op.json: mutant 1 has no \"why\""));
   EXPECT_THAT(message("file", "7"), HasSubstr("\"file\" is not a string"));
-  EXPECT_THAT(message("kind", "\"macro\""),
-              HasSubstr("mutant \"m\": kind is \"macro\"; give expression or statement"));
   EXPECT_THAT(message("killed_by", "\"luck\""), HasSubstr("killed_by is \"luck\"; the checks are"));
   EXPECT_THAT(message("name", "\"none\""), HasSubstr("is not \"none\""));
   EXPECT_THAT(message("name", "\"a b\""), HasSubstr("letters, digits and '_'"));
   EXPECT_THAT(message("mutant", "\"\""), HasSubstr("an expression needs a mutant"));
   EXPECT_THAT(message_of([] { parse_spec("{", "op.json"); }), HasSubstr("not a JSON array"));
+  EXPECT_THAT(message_of([] { parse_spec("[7]", "op.json"); }),
+              HasSubstr("op.json: mutant 1 is not an object"));
+  EXPECT_THAT(message("mutants", "{}"), HasSubstr("not a JSON array"));
   const std::string one = spec();
   const std::string two = one.substr(0, one.size() - 1) + "," + one.substr(1);
   EXPECT_THAT(message_of([&] { parse_spec(two, "op.json"); }),

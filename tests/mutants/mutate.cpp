@@ -31,12 +31,12 @@ std::string opening(const Mutant& m, std::size_t number) {
   // On one line, so that those of the original keep their numbers.
   std::string code = m.mutant;
   std::replace(code.begin(), code.end(), '\n', ' ');
-  return m.kind == Kind::expression
+  return m.kind() == Kind::expression
              ? fmt::format("(kg::mutant({}) ? ({}) : (", number, code)
              : fmt::format("{{if (kg::mutant({})) {{{}}} else {{", number, code);
 }
 
-std::string_view closing(const Mutant& m) { return m.kind == Kind::expression ? "))" : "}}"; }
+std::string_view closing(const Mutant& m) { return m.kind() == Kind::expression ? "))" : "}}"; }
 
 std::vector<Edit> edits_of(std::string_view source, const std::string& file,
                            const std::vector<Mutant>& mutants) {
@@ -44,7 +44,7 @@ std::vector<Edit> edits_of(std::string_view source, const std::string& file,
   for (std::size_t i = 0; i < mutants.size(); ++i) {
     if (mutants[i].file != file) continue;
     const Place place = find_original(source, mutants[i]);
-    const std::string why = why_not_whole(source, place, mutants[i].kind);
+    const std::string why = why_not_whole(source, place, mutants[i].kind());
     require(why.empty(),
             fmt::format("{}:{}: the original of mutant \"{}\" cannot stand by itself: {}: {}", file,
                         line_of(source, place.begin), mutants[i].name, why, mutants[i].original));

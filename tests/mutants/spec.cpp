@@ -48,9 +48,7 @@ std::vector<Place> find_all(std::string_view source, std::string_view pattern, s
 // The fields of one mutant, each taken once.
 class Fields {
  public:
-  Fields(const json& object, std::string where) : left_(object), where_(std::move(where)) {
-    require(left_.is_object(), where_ + " is not an object");
-  }
+  Fields(json object, std::string where) : left_(std::move(object)), where_(std::move(where)) {}
 
   std::string take(const char* key, bool required) {
     const auto found = left_.find(key);
@@ -75,15 +73,9 @@ class Fields {
   std::string where_;
 };
 
-Kind kind_of(const std::string& text, const std::string& where) {
-  if (text == "expression") return Kind::expression;
-  if (text == "statement") return Kind::statement;
-  fail(fmt::format("{}: kind is \"{}\"; give expression or statement", where, text));
-}
-
-Mutant parse_mutant(const json& object, const std::string& path, std::size_t number) {
+Mutant parse_mutant(json object, const std::string& path, std::size_t number) {
   std::string where = fmt::format("{}: mutant {}", path, number);
-  Fields fields(object, where);
+  Fields fields(std::move(object), where);
   Mutant m;
   m.name = fields.take("name", true);
   where = fmt::format("{}: mutant \"{}\"", path, m.name);
@@ -95,31 +87,46 @@ Mutant parse_mutant(const json& object, const std::string& path, std::size_t num
   m.after = fields.take("after", false);
   m.original = fields.take("original", true);
   m.mutant = fields.take("mutant", true);
-  m.kind = kind_of(fields.take("kind", true), where);
   m.killed_by = fields.take("killed_by", true);
   m.tests = fields.take("tests", false);
   m.why = fields.take("why", true);
   fields.expect_none_left();
   require(!m.file.empty() && !m.original.empty() && !m.why.empty(),
           where + ": \"file\", \"original\" and \"why\" must not be empty");
-  require(m.kind == Kind::statement || !m.mutant.empty(), where + ": an expression needs a mutant");
+  require(m.kind() == Kind::statement || !m.mutant.empty(),
+          where + ": an expression needs a mutant");
   require(is_check(m.killed_by), fmt::format("{}: killed_by is \"{}\"; the checks are: {}", where,
                                              m.killed_by, check_names()));
   return m;
 }
 
+// Appends the mutants of a list; `shared` is what the objects around it say.
+void parse_list(const json& list, const json& shared, const std::string& path,
+                std::vector<Mutant>& mutants) {
+  require(list.is_array(), path + " is not a JSON array");
+  for (const json& own : list) {
+    require(own.is_object(),
+            fmt::format("{}: mutant {} is not an object", path, mutants.size() + 1));
+    json object = shared;
+    object.update(own);
+    if (const auto inner = own.find("mutants"); inner != own.end()) {
+      object.erase("mutants");
+      parse_list(*inner, object, path, mutants);
+    } else {
+      mutants.push_back(parse_mutant(std::move(object), path, mutants.size() + 1));
+    }
+  }
+}
+
 } // namespace
 
 std::vector<Mutant> parse_spec(const std::string& text, const std::string& path) {
-  const json list = json::parse(text, nullptr, false);
-  require(list.is_array(), path + " is not a JSON array");
   std::vector<Mutant> mutants;
+  parse_list(json::parse(text, nullptr, false), json::object(), path, mutants);
   std::set<std::string> names;
-  for (const json& object : list) {
-    mutants.push_back(parse_mutant(object, path, mutants.size() + 1));
-    require(names.insert(mutants.back().name).second,
-            fmt::format("{}: two mutants are called \"{}\"", path, mutants.back().name));
-  }
+  for (const Mutant& mutant : mutants)
+    require(names.insert(mutant.name).second,
+            fmt::format("{}: two mutants are called \"{}\"", path, mutant.name));
   return mutants;
 }
 

@@ -8,13 +8,15 @@
 //   file       the source, relative to kernels/
 //   after      optional: the search for `original` begins behind this text, which occurs once
 //   original   the right code, which occurs once in the file (with `after`: the next occurrence),
-//              a whole expression or statement (whole.h), not the value of a constant: a
-//              `const int` that can be one keeps the right value (switch.h)
+//              a whole expression or a statement with its semicolon (whole.h), not the value of a
+//              constant: a `const int` that can be one keeps the right value (switch.h)
 //   mutant     the wrong code; may be empty where a statement is removed
-//   kind       "expression" or "statement" (a whole one, its semicolon included)
 //   killed_by  the check that is expected to find it, as classify.h names them
 //   tests      optional: GoogleTest filter of the tests that are expected to find it, run first
 //   why        the bug, in a sentence
+// What several mutants share is said once, by an object around them that has them as its array
+// `mutants`: it speaks for those that do not say it themselves. `file` is said by the outermost
+// objects, where cmake/Mutants.cmake reads it.
 // Any run of white space in `after` and `original` stands for any other.
 #pragma once
 
@@ -30,8 +32,9 @@ enum class Kind { expression, statement };
 
 struct Mutant {
   std::string name, file, after, original, mutant;
-  Kind kind = Kind::expression;
   std::string killed_by{}, tests{}, why{};
+
+  Kind kind() const { return original.ends_with(';') ? Kind::statement : Kind::expression; }
 };
 
 // Throws kg::Error, which names `path` and the mutant, for what is not such a list: a key that is

@@ -1,7 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The activation functions as shapes name them ("gelutanh_n5").
+// The activation functions as shapes name them ("gelutanh_n5"), and what the cards of them and of
+// their gradients say alike.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +37,22 @@ inline std::vector<std::string> with_each_function(const std::vector<std::string
   std::vector<std::string> words;
   for (const Function function : kFunctions) words.push_back(word_of(function));
   return in_each_form(words, shapes);
+}
+
+// `packs_of_tile` of a type: a block's.
+inline Card activation_family(std::int64_t (*packs_of_tile)(Dtype)) {
+  Card card;
+  card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
+  card.sizes = [=](Dtype dtype) {
+    return in_each_form({"silu"}, lengths_around_tiles(dtype, packs_of_tile(dtype)));
+  };
+  card.misaligned = [=](Dtype dtype) {
+    return in_each_form({"silu"}, short_lengths(dtype, packs_of_tile(dtype)));
+  };
+  card.refuses_overlap = false;
+  card.empty = {"silu_n0"};
+  card.timed_on_host = {{"silu_n65536", true}, {"gelu_n65536"}, {"relu_n524288"}};
+  return card;
 }
 
 } // namespace kg::card

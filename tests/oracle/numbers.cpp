@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include <fmt/format.h>
@@ -15,9 +14,6 @@
 namespace kg::test {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 // Every element of every test passes through this file several times: powers of two are made and
 // taken apart by their bits (IEEE 754-2019, 3.4), since ldexp, ilogb and nearbyint are calls.
@@ -58,7 +54,7 @@ constexpr double max_of(Dtype dtype) {
 }
 
 // What is beyond all numbers: e4m3 has no infinity.
-double beyond(Dtype dtype) { return dtype == Dtype::e4m3 ? kNaN : kInfinity; }
+double beyond(Dtype dtype) { return dtype == Dtype::e4m3 ? kNan : kInfinity; }
 
 // Of |value| <= 2^51, ties to even: a sum near 2^52 has no bits for a fraction.
 double nearest_integer(double value) {
@@ -77,9 +73,9 @@ double decode_narrow(Dtype dtype, std::uint64_t bits) {
   const auto fraction = static_cast<int>(magnitude_bits & ((one << fraction_bits) - 1));
   double magnitude;
   if (dtype == Dtype::e4m3 && magnitude_bits == sign - 1) {
-    magnitude = kNaN;
+    magnitude = kNan;
   } else if (dtype != Dtype::e4m3 && exponent > format.max_exponent - format.min_exponent + 1) {
-    magnitude = fraction == 0 ? kInfinity : kNaN;
+    magnitude = fraction == 0 ? kInfinity : kNan;
   } else {
     const int significand = fraction + (exponent == 0 ? 0 : 1 << fraction_bits);
     magnitude =

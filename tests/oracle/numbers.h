@@ -11,12 +11,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "runtime/dtype.h"
 
 namespace kg::test {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // A binary floating-point format: `precision` significant bits, exponents of the leading bit of
 // normal numbers.

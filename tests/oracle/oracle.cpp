@@ -140,7 +140,6 @@ SumOracle column_sums_oracle(std::span<const double> x, std::int64_t rows, std::
 SoftmaxOracle softmax_oracle(std::span<const double> x, std::int64_t rows, std::int64_t columns) {
   require(static_cast<std::int64_t>(x.size()) == rows * columns,
           fmt::format("softmax oracle: {} elements for {}x{}", x.size(), rows, columns));
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   SoftmaxOracle result;
   result.value.reserve(x.size());
   result.distance.reserve(x.size());

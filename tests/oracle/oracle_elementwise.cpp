@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -27,7 +26,6 @@ double odd_sum(double a, double b) {
   const double lost = (a - (sum - other)) + (b - other);
   const bool odd = (std::bit_cast<std::uint64_t>(sum) & 1) != 0;
   if (lost == 0 || odd) return sum;
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   return std::nextafter(sum, lost > 0 ? kInfinity : -kInfinity);
 }
 

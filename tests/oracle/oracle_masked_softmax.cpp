@@ -3,7 +3,6 @@
 #include "tests/oracle/oracle_masked_softmax.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -17,7 +16,6 @@ SoftmaxOracle masked_softmax_oracle(double scale, std::span<const double> x,
   require(
       x.size() == keep.size(),
       fmt::format("masked softmax oracle: {} elements and {} of the mask", x.size(), keep.size()));
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<double> seen;
   for (std::size_t i = 0; i < x.size(); ++i)
     seen.push_back(keep[i] != 0 ? scale * x[i] : -kInfinity);

@@ -3,7 +3,6 @@
 #include "tests/oracle/oracle_rows.h"
 
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -13,8 +12,6 @@
 namespace kg::test {
 
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::span<const double> row_of(std::span<const double> x, std::int64_t row, std::int64_t columns) {
   return x.subspan(static_cast<std::size_t>(row * columns), static_cast<std::size_t>(columns));

@@ -91,3 +91,8 @@ testing::AssertionResult holds(const DeviceBuffer<T>& array, T everywhere, const
 }
 
 } // namespace kg::test
+
+// Ends the test where it cannot run on so many bytes.
+#define KG_SKIP_IF_TOO_HUGE(bytes)                                                                 \
+  if (const std::string reason = ::kg::test::too_huge_reason(bytes); !reason.empty())              \
+  GTEST_SKIP() << reason

@@ -1,10 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/support/huge.h"
+#include "tests/support/huge_in_place.h"
 
 #include <cstdlib>
 #include <string>
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 namespace kg::test {
@@ -50,6 +51,26 @@ TEST(Huge, a_single_wrong_bit_is_found_in_every_element_size) {
   check(std::int8_t{0}, std::int8_t{5}, std::int8_t{1});
   check(2.0F, 5.0F, 2.0000002F);
   check(0.0, 5.0, -0.0);
+}
+
+TEST(Huge, what_becomes_of_numbers_in_place) {
+  static Stream stream;
+  static const auto doubled = [](double x) { return 2 * x; };
+  static const auto doubles_from = [](int first) {
+    expect_in_place<float>(
+        "v", 1100, 0x3C, doubled,
+        [&](float* x) {
+          for (int i = first; i < 1100; ++i) {
+            float value = 0;
+            copy_to_host(&value, x + i, sizeof value, stream);
+            value *= 2;
+            copy_to_device(x + i, &value, sizeof value, stream);
+          }
+        },
+        stream);
+  };
+  doubles_from(0);
+  EXPECT_NONFATAL_FAILURE(doubles_from(1), "element 0 of 1100 is 3, expected 6");
 }
 
 TEST(Huge, a_variable_leaves_them_out_in_plain_words) {

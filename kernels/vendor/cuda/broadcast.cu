@@ -4,12 +4,10 @@
 
 #include "vendor/cuda/op_tensor.h"
 #include "vendor/cuda/thrust_arithmetic.h"
+#include "vendor/thrust_walks.h"
 
 #include <limits>
 
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/permutation_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 #include <thrust/transform.h>
 
 namespace kg::vendor {
@@ -37,42 +35,13 @@ void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, c
 namespace thrust_cuda {
 namespace {
 
-struct Extents {
-  std::int64_t value[kBroadcastRank];
-};
-
-Extents extents_of(const std::array<std::int64_t, kBroadcastRank>& from) {
-  Extents to{};
-  for (int d = 0; d < kBroadcastRank; ++d) to.value[d] = from[d];
-  return to;
-}
-
-// Where element i of the result lies in an operand.
-struct Repeated {
-  Extents extents, strides;
-  __host__ __device__ std::int64_t operator()(std::int64_t i) const {
-    std::int64_t place = 0;
-    for (int d = kBroadcastRank - 1; d >= 0; --d) {
-      place += i % extents.value[d] * strides.value[d];
-      i /= extents.value[d];
-    }
-    return place;
-  }
-};
-
 template <class T, class Combine>
 void transform(const BroadcastShapes& shapes, const void* a, const void* b, void* out,
                Combine combine, Stream& stream) {
-  const Extents extents = extents_of(result_extents(shapes));
-  const auto walk = [&](const void* data, const std::array<std::int64_t, kBroadcastRank>& own) {
-    return thrust::make_permutation_iterator(
-        static_cast<const T*>(data),
-        thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
-                                        Repeated{extents, extents_of(repeated_strides(own))}));
-  };
-  const auto first = walk(a, shapes.a);
-  thrust::transform(on(stream), first, first + element_count(result_extents(shapes)),
-                    walk(b, shapes.b), static_cast<T*>(out), combine);
+  const auto first = walks::elements(static_cast<const T*>(a), walks::repeated(shapes, shapes.a));
+  const auto second = walks::elements(static_cast<const T*>(b), walks::repeated(shapes, shapes.b));
+  thrust::transform(on(stream), first, first + element_count(result_extents(shapes)), second,
+                    static_cast<T*>(out), combine);
 }
 
 bool broadcast_supported(elementwise::Op, Dtype dtype, const BroadcastShapes&) {

@@ -5,11 +5,8 @@
 #include "primitives/words.h"
 #include "vendor/cuda/cublas.h"
 #include "vendor/cuda/thrust.h"
+#include "vendor/thrust_walks.h"
 
-#include <thrust/copy.h>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/permutation_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 #include <thrust/transform.h>
 
 namespace kg::vendor {
@@ -59,11 +56,6 @@ void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std:
 namespace thrust_cuda {
 namespace {
 
-struct AlongRows {
-  std::int64_t cols, leading;
-  __device__ std::int64_t operator()(std::int64_t i) const { return i / cols * leading + i % cols; }
-};
-
 struct Same {
   template <class Word>
   __device__ Word operator()(Word word) const {
@@ -80,12 +72,9 @@ void copy(const Word* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
     thrust::transform(policy, x, x + rows * cols, y, Same());
     return;
   }
-  const thrust::counting_iterator<std::int64_t> first(0);
-  const auto elements = thrust::make_permutation_iterator(
-      x, thrust::make_transform_iterator(first, AlongRows{cols, ldx}));
-  const auto places = thrust::make_permutation_iterator(
-      y, thrust::make_transform_iterator(first, AlongRows{cols, ldy}));
-  thrust::transform(policy, elements, elements + rows * cols, places, Same());
+  const auto from = walks::elements(x, walks::AlongRows{cols, ldx});
+  const auto to = walks::elements(y, walks::AlongRows{cols, ldy});
+  thrust::transform(policy, from, from + rows * cols, to, Same());
 }
 
 void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,

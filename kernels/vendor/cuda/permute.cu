@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/permute.h"
 
-#include "primitives/words.h"
 #include "vendor/cuda/cudnn.h"
 #include "vendor/cuda/thrust.h"
-
-#include <thrust/gather.h>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
+#include "vendor/thrust_walks.h"
 
 #include <limits>
 
@@ -52,36 +48,9 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
 namespace thrust_cuda {
 namespace {
 
-// Where element i of y comes from.
-struct Source {
-  PermutedAxis axes[5];
-  int rank;
-  __device__ std::int64_t operator()(std::int64_t i) const {
-    std::int64_t place = 0;
-    for (int d = rank - 1; d >= 0; --d) {
-      place += i % axes[d].extent * axes[d].stride;
-      i /= axes[d].extent;
-    }
-    return place;
-  }
-};
-
 void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y,
              Stream& stream) {
-  Source source{{}, static_cast<int>(axes.size())};
-  std::int64_t size = 1;
-  for (int d = 0; d < source.rank; ++d) {
-    source.axes[d] = axes[static_cast<std::size_t>(d)];
-    size *= source.axes[d].extent;
-  }
-  const auto map =
-      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), source);
-  translate("gather", [&] {
-    with_word("kg::vendor::permute", size_of(dtype), [&](auto word) {
-      thrust::gather(on(stream), map, map + size, static_cast<const decltype(word)*>(x),
-                     static_cast<decltype(word)*>(y));
-    });
-  });
+  translate("gather", [&] { walks::permute(on(stream), dtype, axes, x, y); });
 }
 
 } // namespace

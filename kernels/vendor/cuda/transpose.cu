@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/transpose.h"
 
-#include "primitives/words.h"
 #include "vendor/cuda/cublas.h"
 #include "vendor/cuda/thrust.h"
-
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/permutation_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-#include <thrust/scatter.h>
+#include "vendor/thrust_walks.h"
 
 namespace kg::vendor {
 namespace cublas {
@@ -45,29 +40,9 @@ void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols,
 namespace thrust_cuda {
 namespace {
 
-struct AlongRows {
-  std::int64_t cols, leading;
-  __device__ std::int64_t operator()(std::int64_t i) const { return i / cols * leading + i % cols; }
-};
-
-struct AlongColumns {
-  std::int64_t cols, leading;
-  __device__ std::int64_t operator()(std::int64_t i) const { return i % cols * leading + i / cols; }
-};
-
 void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
                void* y, std::int64_t ldy, Stream& stream) {
-  const thrust::counting_iterator<std::int64_t> first(0);
-  const auto from = thrust::make_transform_iterator(first, AlongRows{cols, ldx});
-  const auto to = thrust::make_transform_iterator(first, AlongColumns{cols, ldy});
-  translate("scatter", [&] {
-    with_word("kg::vendor::transpose", size_of(dtype), [&](auto word) {
-      const auto elements =
-          thrust::make_permutation_iterator(static_cast<const decltype(word)*>(x), from);
-      thrust::scatter(on(stream), elements, elements + rows * cols, to,
-                      static_cast<decltype(word)*>(y));
-    });
-  });
+  translate("scatter", [&] { walks::transpose(on(stream), dtype, x, rows, cols, ldx, y, ldy); });
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "vendor/argmax.h"
 
 #include "vendor/host/thrust.h"
+#include "vendor/thrust_walks.h"
 
 #include <thrust/extrema.h>
 #include <thrust/tabulate.h>
@@ -17,8 +18,7 @@ struct OneArgmax {
   std::int64_t axis, inner;
   std::int32_t operator()(std::int64_t result) const {
     const float* first = x + result / inner * axis * inner + result % inner;
-    const auto offset = thrust::make_transform_iterator(Index(0), AlongColumns{axis, inner});
-    const auto element = thrust::make_permutation_iterator(first, offset);
+    const auto element = walks::elements(first, walks::AlongColumns{axis, inner});
     return static_cast<std::int32_t>(thrust::max_element(thrust::seq, element, element + axis) -
                                      element);
   }

@@ -4,6 +4,7 @@
 
 #include "vendor/host/onednn_binary.h"
 #include "vendor/host/thrust.h"
+#include "vendor/thrust_walks.h"
 
 #include <thrust/functional.h>
 #include <thrust/transform.h>
@@ -41,31 +42,14 @@ void broadcast(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes, c
 namespace thrust_host {
 namespace {
 
-// Where element i of the result lies in an operand.
-struct Repeated {
-  std::array<std::int64_t, kBroadcastRank> extents, strides;
-  std::int64_t operator()(std::int64_t i) const {
-    std::int64_t place = 0;
-    for (std::size_t d = kBroadcastRank; d-- > 0;) {
-      place += i % extents[d] * strides[d];
-      i /= extents[d];
-    }
-    return place;
-  }
-};
-
 void broadcast(elementwise::Op op, Dtype, const BroadcastShapes& shapes, const void* a,
                const void* b, void* out, Stream&) {
-  const auto extents = result_extents(shapes);
-  const auto walk = [&](const void* data, const std::array<std::int64_t, kBroadcastRank>& own) {
-    return thrust::make_permutation_iterator(
-        static_cast<const float*>(data),
-        thrust::make_transform_iterator(Index(0), Repeated{extents, repeated_strides(own)}));
-  };
-  const auto first = walk(a, shapes.a);
-  const auto second = walk(b, shapes.b);
+  const auto first =
+      walks::elements(static_cast<const float*>(a), walks::repeated(shapes, shapes.a));
+  const auto second =
+      walks::elements(static_cast<const float*>(b), walks::repeated(shapes, shapes.b));
   const auto run = [&](auto function) {
-    thrust::transform(thrust::device, first, first + element_count(extents), second,
+    thrust::transform(thrust::device, first, first + element_count(result_extents(shapes)), second,
                       static_cast<float*>(out), function);
   };
   switch (op) {

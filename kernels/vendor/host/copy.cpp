@@ -5,6 +5,7 @@
 #include "primitives/words.h"
 #include "vendor/host/onednn_reorder.h"
 #include "vendor/host/thrust.h"
+#include "vendor/thrust_walks.h"
 
 #include <thrust/copy.h>
 
@@ -56,11 +57,8 @@ void copy(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std:
       thrust::copy_n(thrust::device, from, rows * cols, to);
       return;
     }
-    const auto elements = thrust::make_permutation_iterator(
-        from, thrust::make_transform_iterator(Index(0), AlongRows{cols, ldx}));
-    const auto places = thrust::make_permutation_iterator(
-        to, thrust::make_transform_iterator(Index(0), AlongRows{cols, ldy}));
-    thrust::copy_n(thrust::device, elements, rows * cols, places);
+    thrust::copy_n(thrust::device, walks::elements(from, walks::AlongRows{cols, ldx}), rows * cols,
+                   walks::elements(to, walks::AlongRows{cols, ldy}));
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include <thrust/adjacent_difference.h>
 #include <thrust/binary_search.h>
+#include <thrust/iterator/counting_iterator.h>
 #include <thrust/sort.h>
 #include <thrust/transform.h>
 
@@ -52,7 +53,7 @@ void count(const HistogramProblem& problem, const void* x, std::int32_t* counts)
                     BinOf<T>{problem.bins, static_cast<T>(problem.lower), last,
                              span / static_cast<double>(problem.bins), scale});
   thrust::sort(thrust::device, bin, bin + n);
-  const Index first(0);
+  const thrust::counting_iterator<std::int64_t> first(0);
   thrust::upper_bound(thrust::device, bin, bin + n, first, first + problem.bins, counts);
   thrust::adjacent_difference(thrust::device, counts, counts + problem.bins, counts);
 }

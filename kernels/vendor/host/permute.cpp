@@ -2,14 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/permute.h"
 
-#include "primitives/words.h"
 #include "vendor/host/onednn_reorder.h"
 #include "vendor/host/thrust.h"
-
-#include <thrust/gather.h>
-
-#include <algorithm>
-#include <array>
+#include "vendor/thrust_walks.h"
 
 namespace kg::vendor {
 namespace onednn {
@@ -33,28 +28,8 @@ void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, voi
 namespace thrust_host {
 namespace {
 
-// Where element i of y comes from.
-struct Permuted {
-  std::array<PermutedAxis, 5> axes;
-  std::size_t rank;
-  std::int64_t operator()(std::int64_t i) const {
-    std::int64_t place = 0;
-    for (std::size_t d = rank; d-- > 0; i /= axes[d].extent)
-      place += i % axes[d].extent * axes[d].stride;
-    return place;
-  }
-};
-
 void permute(Dtype dtype, std::span<const PermutedAxis> axes, const void* x, void* y, Stream&) {
-  Permuted source{{}, axes.size()};
-  std::copy(axes.begin(), axes.end(), source.axes.begin());
-  std::int64_t size = 1;
-  for (const PermutedAxis& axis : axes) size *= axis.extent;
-  const auto map = thrust::make_transform_iterator(Index(0), source);
-  with_word("kg::vendor::permute", size_of(dtype), [&](auto word) {
-    thrust::gather(thrust::device, map, map + size, static_cast<const decltype(word)*>(x),
-                   static_cast<decltype(word)*>(y));
-  });
+  walks::permute(thrust::device, dtype, axes, x, y);
 }
 
 } // namespace

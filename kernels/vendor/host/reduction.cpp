@@ -4,6 +4,7 @@
 
 #include "vendor/host/onednn_reduction.h"
 #include "vendor/host/thrust.h"
+#include "vendor/thrust_walks.h"
 
 #include <thrust/functional.h>
 #include <thrust/reduce.h>
@@ -67,8 +68,7 @@ struct OneResult {
 
   T operator()(std::int64_t result) const {
     const T* first = x + result / inner * axis * inner + result % inner;
-    const auto offset = thrust::make_transform_iterator(Index(0), AlongColumns{axis, inner});
-    const auto element = thrust::make_permutation_iterator(first, offset);
+    const auto element = walks::elements(first, walks::AlongColumns{axis, inner});
     return thrust::reduce(thrust::seq, element, element + axis, identity, combine) / divisor;
   }
 };

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/transpose.h"
 
-#include "primitives/words.h"
 #include "vendor/host/onednn_reorder.h"
 #include "vendor/host/thrust.h"
-
-#include <thrust/scatter.h>
+#include "vendor/thrust_walks.h"
 
 namespace kg::vendor {
 namespace onednn {
@@ -26,14 +24,7 @@ namespace {
 
 void transpose(Dtype dtype, const void* x, std::int64_t rows, std::int64_t cols, std::int64_t ldx,
                void* y, std::int64_t ldy, Stream&) {
-  const auto from = thrust::make_transform_iterator(Index(0), AlongRows{cols, ldx});
-  const auto to = thrust::make_transform_iterator(Index(0), AlongColumns{cols, ldy});
-  with_word("kg::vendor::transpose", size_of(dtype), [&](auto word) {
-    const auto elements =
-        thrust::make_permutation_iterator(static_cast<const decltype(word)*>(x), from);
-    thrust::scatter(thrust::device, elements, elements + rows * cols, to,
-                    static_cast<decltype(word)*>(y));
-  });
+  walks::transpose(thrust::device, dtype, x, rows, cols, ldx, y, ldy);
 }
 
 } // namespace

@@ -16,8 +16,6 @@
 namespace kg::test {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // What e4m3 has beyond its numbers is NaN.
 bool alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 

@@ -6,7 +6,6 @@
 #include "tests/oracle/oracle_attention_backward.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -19,7 +18,6 @@ namespace kg::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double dot(const Values& a, const Values& b) {
   double sum = 0;

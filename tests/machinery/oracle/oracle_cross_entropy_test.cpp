@@ -21,8 +21,6 @@ namespace {
 
 using Values = std::vector<double>;
 using Targets = std::vector<std::int64_t>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(CrossEntropyOracle, known_answers) {
   const auto plain =

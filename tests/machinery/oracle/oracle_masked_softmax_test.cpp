@@ -3,7 +3,6 @@
 #include "tests/oracle/oracle_masked_softmax.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -14,7 +13,6 @@ namespace {
 
 using Values = std::vector<double>;
 using Keep = std::vector<std::uint8_t>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(MaskedSoftmaxOracle, known_answers) {
   const SoftmaxOracle oracle =

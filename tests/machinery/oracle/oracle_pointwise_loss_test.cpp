@@ -6,7 +6,6 @@
 #include "tests/oracle/oracle_pointwise_loss.h"
 
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -17,7 +16,6 @@ namespace kg::test {
 namespace {
 
 using pointwise_loss::Kind;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTiny = 0x1p-150;
 
 double loss(Kind kind, double x, double t) { return loss_oracle(kind, x, t, 0.5).value; }

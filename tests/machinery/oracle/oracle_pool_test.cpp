@@ -93,7 +93,6 @@ TEST(PoolOracle, negative_data_nan_and_planes) {
 TEST(PoolOracle, windows_of_padding_alone) {
   Pooling pooling{
       .planes = 1, .height = 1, .width = 1, .horizontal = {.kernel = 1, .before = 1, .after = 1}};
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(max_pool_oracle(pooling, Values{3}).value, (Values{-kInfinity, 3, -kInfinity}));
   EXPECT_EQ(average_pool_oracle(pooling, Values{3}).value, (Values{0, 3, 0}));
   pooling.count_padding = true;

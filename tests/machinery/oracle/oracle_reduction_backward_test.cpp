@@ -2,15 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/oracle/oracle_reduction_backward.h"
 
-#include <limits>
-
 #include <gtest/gtest.h>
+
+#include "tests/oracle/numbers.h"
 
 namespace kg::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(ReductionBackwardOracle, SharesReachTheWholeAxis) {
   EXPECT_EQ(shared_gradient_oracle(Values{1, 2, 3, 4}, {2, 3, 2}, 1),

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -22,7 +21,6 @@ namespace {
 
 using Values = std::vector<double>;
 using Row = std::vector<float>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
 TEST(RowsOracle, extrema_are_first_and_nan_wins) {

@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -21,7 +20,6 @@ namespace kg::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 TEST(SoftmaxBackwardOracle, known_answers) {
   const auto plain = softmax_backward_oracle(Values{0.5, 0.25, 0.25}, Values{4, 8, -4}, 1, 3);

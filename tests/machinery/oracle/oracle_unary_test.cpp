@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -21,7 +20,6 @@ namespace kg::test {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::array kAll = {activation::Function::relu, activation::Function::sigmoid,
                              activation::Function::silu, activation::Function::tanh,
                              activation::Function::gelu, activation::Function::gelu_tanh};

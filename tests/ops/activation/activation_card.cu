@@ -21,7 +21,7 @@ namespace {
 Problem problem(Dtype dtype, const Shape& shape) {
   shape.has(word_of(function_of(shape.text())));
   const std::int64_t n = shape.number("n");
-  Problem result{dtype, shape.text(), {}, {}, activation::work(dtype, n), static_cast<double>(n)};
+  Problem result{dtype, shape.text(), activation::work(dtype, n), static_cast<double>(n)};
   result.inputs = {{"x", dtype, {n}}};
   result.outputs = {{"y", dtype, {n}, true, {"x"}}};
   return result;
@@ -128,13 +128,9 @@ std::int64_t packs_of_tile(Dtype dtype) { return dtype == Dtype::f32 ? 1024 : 51
 } // namespace
 
 Card activation_card() {
-  Card card;
+  Card card = activation_family(packs_of_tile);
   card.problem = problem;
-  card.variants = variants_of(activation::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(activation::resolved(activation::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(activation::Variant::automatic, Run{});
+  run_by(card, activation::kVariants, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {
       [](const Problem& p) { return vendor::activation_variants(function_of(p.shape), p.dtype); },
@@ -144,18 +140,8 @@ Card activation_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
-  card.sizes = [](Dtype dtype) {
-    return in_each_form({"silu"}, lengths_around_tiles(dtype, packs_of_tile(dtype)));
-  };
-  card.misaligned = [](Dtype dtype) {
-    return in_each_form({"silu"}, short_lengths(dtype, packs_of_tile(dtype)));
-  };
-  card.refuses_overlap = false;
-  card.empty = {"silu_n0"};
   card.kernel_name = packs_where_aligned("activation");
   card.compiled_otherwise = "expf, tanhf, erff";
-  card.timed_on_host = {{"silu_n65536", true}, {"gelu_n65536"}, {"relu_n524288"}};
   // 512 MiB and more of traffic at 2^27.
   card.timed_on_gpu = {{"silu_n65536"},          {"relu_n1048576"},   {"relu_n4194304"},
                        {"relu_n16777216", true}, {"relu_n134217728"}, {"tanh_n134217728"},

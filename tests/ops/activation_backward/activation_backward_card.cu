@@ -21,8 +21,7 @@ namespace {
 Problem problem(Dtype dtype, const Shape& shape) {
   shape.has(word_of(function_of(shape.text())));
   const std::int64_t n = shape.number("n");
-  Problem result{
-      dtype, shape.text(), {}, {}, activation_backward::work(dtype, n), static_cast<double>(n)};
+  Problem result{dtype, shape.text(), activation_backward::work(dtype, n), static_cast<double>(n)};
   result.inputs = {{"x", dtype, {n}}, {"dy", dtype, {n}}};
   result.outputs = {{"dx", dtype, {n}, true, {"x", "dy"}}};
   result.kept = {{"y", dtype, {n}}};
@@ -147,13 +146,9 @@ std::int64_t packs_of_tile(Dtype dtype) { return dtype == Dtype::f32 ? 512 : 256
 } // namespace
 
 Card activation_backward_card() {
-  Card card;
+  Card card = activation_family(packs_of_tile);
   card.problem = problem;
-  card.variants = variants_of(activation_backward::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(activation_backward::resolved(activation_backward::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(activation_backward::Variant::automatic, Run{});
+  run_by(card, activation_backward::kVariants, Run{});
   card.vendors.names = [](const Problem& p) {
     return vendor::activation_backward_variants(function_of(p.shape), p.dtype);
   };
@@ -167,18 +162,8 @@ Card activation_backward_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) { return with_each_function({"n" + std::to_string(kOdd)}); };
-  card.sizes = [](Dtype dtype) {
-    return in_each_form({"silu"}, lengths_around_tiles(dtype, packs_of_tile(dtype)));
-  };
-  card.misaligned = [](Dtype dtype) {
-    return in_each_form({"silu"}, short_lengths(dtype, packs_of_tile(dtype)));
-  };
-  card.refuses_overlap = false;
-  card.empty = {"silu_n0"};
   card.kernel_name = packs_where_aligned("activation_backward");
   card.compiled_otherwise = "expf, tanhf, erff, fused products";
-  card.timed_on_host = {{"silu_n65536", true}, {"gelu_n65536"}, {"relu_n524288"}};
   // 768 MiB and more of traffic at 2^27.
   card.timed_on_gpu = {{"silu_n65536"},     {"relu_n16777216", true}, {"relu_n134217728"},
                        {"tanh_n134217728"}, {"silu_n134217728"},      {"gelu_n134217728"},

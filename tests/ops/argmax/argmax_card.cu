@@ -19,11 +19,7 @@ constexpr std::int64_t kWarpMaxCols = 2048; // of rows that a warp takes; longer
 Problem problem(Dtype dtype, const Shape& shape) {
   const Extents extents = extents_of(shape);
   const auto [outer, axis, inner] = extents;
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 argmax::work(dtype, extents),
+  Problem result{dtype, shape.text(), argmax::work(dtype, extents),
                  static_cast<double>(count_of(extents))};
   result.inputs = {x_of(dtype, extents)};
   result.outputs = {{"out", Dtype::i32, {outer, inner}}};
@@ -97,11 +93,9 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
 Card argmax_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(argmax::kVariants, Run{});
+  run_by(card, argmax::kVariants, Run{});
   for (Variant& each : card.variants)
     if (each.name == "naive") each.sequence = sequence;
-  card.resolved = [](const Problem&) { return name(argmax::resolved(argmax::Variant::automatic)); };
-  card.run_automatic = automatic_of(argmax::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::argmax_variants(vendor_problem(p)); },
                   [](std::string_view vendor, const Call& call, Stream& stream) {
                     vendor::argmax(vendor, vendor_problem(call.problem()), call.address("x"),

@@ -101,7 +101,6 @@ inline void add_pairs_of_nan(std::vector<Sample>& samples, Dtype dtype) {
 // A NaN is larger than every number, and the first one wins; zeros of both signs are equal, also
 // where every block has a row of its own, long enough for the loop of several packs.
 inline std::vector<Sample> special_samples(Dtype dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<Sample> samples;
   for (const Extents& extents : kSmall) {
     const auto count = static_cast<std::size_t>(count_of(extents));

@@ -11,6 +11,7 @@
 
 #include "runtime/backend.h"
 #include "tests/contract/card.h"
+#include "tests/ops/attention/family.h"
 #include "tests/ops/attention/heads.h"
 #include "tests/ops/attention/problems.h"
 #include "tests/ops/attention/references.h"
@@ -30,9 +31,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
     p.log_sum = &log_sum;
     return attention::work(p);
   });
-  Problem result{dtype, shape.text(),
-                 {},    {{"out", dtype, h.extents(Heads::Of::queries, h.value_depth), false}},
-                 work,  pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth))};
+  Problem result{dtype, shape.text(), work,
+                 pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth))};
+  result.outputs = {{"out", dtype, h.extents(Heads::Of::queries, h.value_depth), false}};
   add_inputs(h, result);
   result.outputs.push_back(log_sum_tensor(h));
   result.outputs.back().optional = true;
@@ -113,7 +114,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card attention_card() {
-  Card card;
+  Card card = attention_family();
   card.problem = problem;
   card.variants = variants();
   card.resolved = [](const Problem& problem) {
@@ -136,23 +137,6 @@ Card attention_card() {
   card.exact_samples = attention_samples::exact_samples;
   card.random_samples = attention_samples::random_samples;
   card.special_samples = attention_samples::special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",
-                                    "b1_h2_q66_k70_d128", "b1_h1_q20_k33_d192_v128",
-                                    "b1_h1_q17_k40_d256"};
-  };
-  card.sizes = [](Dtype) {
-    std::vector<std::string> shapes;
-    for (const char* const tokens :
-         {"q1_k1", "q2_k7", "q15_k63", "q16_k64", "q17_k65", "q64_k16", "q65_k128", "q129_k129"})
-      shapes.push_back(std::string("b1_h2_kv1_") + tokens + "_d64");
-    for (const int depth : {8, 24, 72, 96, 104, 136, 200, 248})
-      shapes.push_back("b2_h1_q18_k20_d" + std::to_string(depth));
-    // Of naive and tiled alone.
-    for (const char* const depths : {"d1", "d5_v3", "d67_v130", "d300_v64", "d16_v300"})
-      shapes.push_back(std::string("b1_h2_q9_k70_") + depths);
-    return shapes;
-  };
   card.misaligned = [](Dtype) {
     return std::vector<std::string>{"b1_h2_q17_k33_d40", "b1_h1_q9_k20_d128_v72"};
   };
@@ -160,20 +144,9 @@ Card attention_card() {
   card.far = [](Dtype) {
     return std::vector<std::string>{"b1_h1_q2_k2_d8", "b1_h2_q1_k1_d64_v40"};
   };
-  card.refused_scalars = {
-      {"scale", {0, -1, attention_samples::kInfinity, attention_samples::kNan}}};
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "exp2f, logf, fused products";
-  card.kind_on_host = card.kind_on_gpu = kg::Kind::compute;
-  card.in_turns = true;
   card.timed_on_host = {{"b1_h2_q128_k128_d64", true}, {"b1_h2_kv1_q64_k256_d128_causal"}};
-  // Layers of GPT-2, Llama-3-8B, Qwen2.5-0.5B and Mistral-7B (a window), and heads of DeepSeek-V3.
-  card.timed_on_gpu = {{"b8_h12_q1024_k1024_d64_causal"},
-                       {"b1_h32_kv8_q4096_k4096_d128_causal", true},
-                       {"b2_h32_kv8_q2048_k2048_d128"},
-                       {"b4_h14_kv2_q2048_k2048_d64_causal"},
-                       {"b1_h32_kv8_q8192_k8192_d128_causal_window4096"},
-                       {"b1_h16_q2048_k2048_d192_v128_causal"}};
   return card;
 }
 

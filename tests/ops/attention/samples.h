@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,9 +16,6 @@
 #include "tests/oracle/fills.h"
 
 namespace kg::card::attention_samples {
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 inline std::vector<double> normals(Dtype dtype, std::int64_t count, test::Tensor tensor) {
   return test::normal(dtype, count, tensor).values;

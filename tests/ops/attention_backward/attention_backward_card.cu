@@ -13,6 +13,7 @@
 
 #include "runtime/buffer.h"
 #include "tests/contract/card.h"
+#include "tests/ops/attention/family.h"
 #include "tests/ops/attention/heads.h"
 #include "tests/ops/attention/problems.h"
 #include "tests/ops/attention_backward/references.h"
@@ -52,9 +53,8 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const Work work = dispatch(dtype, [&]<class T>() {
     return attention_backward::work(attention_backward::Problem<T>{.forward = counted<T>(h)});
   });
-  Problem result{dtype, shape.text(),
-                 {},    {},
-                 work,  pairs(h) * static_cast<double>(2 * (3 * h.depth + 2 * h.value_depth))};
+  Problem result{dtype, shape.text(), work,
+                 pairs(h) * static_cast<double>(2 * (3 * h.depth + 2 * h.value_depth))};
   add_inputs(h, result);
   const auto of_queries = [&](std::int64_t length) {
     return h.extents(Heads::Of::queries, length);
@@ -170,7 +170,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 } // namespace
 
 Card attention_backward_card() {
-  Card card;
+  Card card = attention_family();
   card.problem = problem;
   card.variants = variants();
   card.resolved = [](const Problem& problem) {
@@ -196,23 +196,6 @@ Card attention_backward_card() {
   card.special_samples = [](Dtype dtype) {
     return attention_backward_samples::special_samples(dtype, problem);
   };
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",
-                                    "b1_h2_q66_k70_d128", "b1_h1_q20_k33_d192_v128",
-                                    "b1_h1_q17_k40_d256"};
-  };
-  card.sizes = [](Dtype) {
-    std::vector<std::string> shapes;
-    for (const char* const tokens :
-         {"q1_k1", "q2_k7", "q15_k63", "q16_k64", "q17_k65", "q64_k16", "q65_k128", "q129_k129"})
-      shapes.push_back(std::string("b1_h2_kv1_") + tokens + "_d64");
-    for (const int depth : {8, 24, 72, 96, 104, 136, 200, 248})
-      shapes.push_back("b2_h1_q18_k20_d" + std::to_string(depth));
-    // Of naive alone.
-    for (const char* const depths : {"d1", "d5_v3", "d67_v130", "d300_v64", "d16_v300"})
-      shapes.push_back(std::string("b1_h2_q9_k70_") + depths);
-    return shapes;
-  };
   // With a single key every weight is 1, and dS what rounding leaves of 0.
   card.vacuous_outputs = [](const std::string& shape) {
     return heads_of(shape).keys == 1 ? std::vector<std::string>{"dq", "dk"}
@@ -225,20 +208,9 @@ Card attention_backward_card() {
   card.far = [](Dtype) {
     return std::vector<std::string>{"b1_h1_q2_k2_d8", "b1_h2_q1_k2_d64_v40"};
   };
-  card.refused_scalars = {
-      {"scale", {0, -1, attention_backward_samples::kInfinity, attention_backward_samples::kNan}}};
   card.kernels = kernels;
   card.compiled_otherwise = "exp2f, fused products";
-  card.kind_on_host = card.kind_on_gpu = kg::Kind::compute;
-  card.in_turns = true;
   card.timed_on_host = {{"b1_h2_q64_k128_d64", true}, {"b1_h2_kv1_q64_k128_d128_causal"}};
-  // attention's.
-  card.timed_on_gpu = {{"b8_h12_q1024_k1024_d64_causal"},
-                       {"b1_h32_kv8_q4096_k4096_d128_causal", true},
-                       {"b2_h32_kv8_q2048_k2048_d128"},
-                       {"b4_h14_kv2_q2048_k2048_d64_causal"},
-                       {"b1_h32_kv8_q8192_k8192_d128_causal_window4096"},
-                       {"b1_h16_q2048_k2048_d192_v128_causal"}};
   return card;
 }
 

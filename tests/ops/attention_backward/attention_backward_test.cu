@@ -8,7 +8,7 @@
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/samples.h"
-#include "tests/ops/attention/heads.h"
+#include "tests/ops/attention/family.h"
 #include "tests/oracle/fills.h"
 
 namespace kg::card {
@@ -16,39 +16,23 @@ namespace {
 
 // Of grouped heads dQ has the bits that as many heads of K and V give, each repeated.
 KG_OWN_TEST(GroupedHeadsShareKeys) {
-  const std::string grouped = "b2_h4_kv2_q20_k70_d64", whole = "b2_h4_q20_k70_d64";
-  const Heads h = heads_of(grouped);
-  const std::int64_t matrix = h.keys * h.depth;
-  Sample few{"normal", grouped}, all{"normal", whole};
-  for (const auto& [name, tensor] :
-       {std::pair{"k", test::Tensor::b}, std::pair{"v", test::Tensor::c}}) {
-    const std::vector<double> shared = test::normal(judge.dtype(), 2 * 2 * matrix, tensor).values;
-    std::vector<double> repeated;
-    for (std::int64_t head = 0; head < 2 * 4; ++head)
-      repeated.insert(repeated.end(), shared.begin() + head / 2 * matrix,
-                      shared.begin() + (head / 2 + 1) * matrix);
-    few.inputs[name] = values(judge.dtype(), shared);
-    all.inputs[name] = values(judge.dtype(), repeated);
-  }
-  judge.each_variant(few, [&](const Variant& variant) {
-    EXPECT_EQ(judge.run(variant.name, few).bits("dq"), judge.run(variant.name, all).bits("dq"))
+  const GroupedHeads heads = grouped_heads(judge.dtype());
+  judge.each_variant(heads.few, [&](const Variant& variant) {
+    EXPECT_EQ(judge.run(variant.name, heads.few).bits("dq"),
+              judge.run(variant.name, heads.all).bits("dq"))
         << variant.name;
   });
 }
 
-// A window that holds all keys hides none, and lengths that are all of them change nothing.
 KG_OWN_TEST(MasksThatHideNothing) {
   const Sample causal{"normal", "b2_h1_q70_k70_d64_causal"};
-  const Sample window{"normal", "b2_h1_q70_k70_d64_causal_window70"};
-  const Sample lengths{"normal",
-                       "b2_h1_q70_k70_d64_causal_lengths",
-                       {{"key_lengths", values(Dtype::i32, {70, 70})}}};
+  const std::vector<Sample> others = masks_that_hide_nothing();
   judge.each_variant(causal, [&](const Variant& variant) {
-    for (const Sample* const same : {&window, &lengths})
+    for (const Sample& same : others)
       for (const char* const output : {"dk", "dv"})
         EXPECT_EQ(judge.run(variant.name, causal).bits(output),
-                  judge.run(variant.name, *same).bits(output))
-            << variant.name << ": " << output << " of " << same->shape;
+                  judge.run(variant.name, same).bits(output))
+            << variant.name << ": " << output << " of " << same.shape;
   });
 }
 

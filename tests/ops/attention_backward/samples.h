@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +17,6 @@
 #include "tests/oracle/fills.h"
 
 namespace kg::card::attention_backward_samples {
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // What a forward pass stores, where a sample does not say it: of the inputs that are there, and of
 // normals in place of those that are not.

@@ -26,8 +26,6 @@ namespace kg::card {
 namespace {
 
 using Of = Heads::Of;
-using attention_samples::kInfinity;
-using attention_samples::kNan;
 
 struct Cache {
   Heads heads;
@@ -82,15 +80,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const Cache cache = cache_of(shape);
   const Heads& h = cache.heads;
   Problem result{
-      dtype,
-      shape.text(),
-      {{"q", dtype, h.extents(Of::queries, h.depth), false},
-       {"k", dtype, cache.extents(h.depth), false},
-       {"v", dtype, cache.extents(h.value_depth), false}},
-      {{"out", dtype, h.extents(Of::queries, h.value_depth), false}},
+      dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return attention_decode::work(described<T>(cache)); }),
-      attention_problems::pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth)),
-      {{"scale", 1 / std::sqrt(static_cast<float>(h.depth))}}};
+      attention_problems::pairs(h) * static_cast<double>(2 * (h.depth + h.value_depth))};
+  result.inputs = {{"q", dtype, h.extents(Of::queries, h.depth), false},
+                   {"k", dtype, cache.extents(h.depth), false},
+                   {"v", dtype, cache.extents(h.value_depth), false}};
+  result.outputs = {{"out", dtype, h.extents(Of::queries, h.value_depth), false}};
+  result.scalars = {{"scale", 1 / std::sqrt(static_cast<float>(h.depth))}};
   const auto list = [&](const char* name, std::vector<std::int64_t> extents, auto element) {
     result.inputs.push_back(
         {.name = name,
@@ -339,7 +336,6 @@ Card attention_decode_card() {
         attention_decode::resolved(attention_decode::Variant::automatic, h.depth, h.value_depth));
   };
   card.run_automatic = automatic_of(attention_decode::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

@@ -17,13 +17,8 @@ namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t n = shape.number("n");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 axpy::work(dtype, n),
-                 2.0 * static_cast<double>(n),
-                 {{"alpha", 0.7F}}};
+  Problem result{dtype, shape.text(), axpy::work(dtype, n), 2.0 * static_cast<double>(n)};
+  result.scalars = {{"alpha", 0.7F}};
   result.inputs = {{"x", dtype, {n}}, {"y", dtype, {n}}};
   result.outputs = {{"out", dtype, {n}, true, {"x", "y"}}};
   return result;
@@ -98,9 +93,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card axpy_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(axpy::kVariants, Run{});
-  card.resolved = [](const Problem&) { return name(axpy::resolved(axpy::Variant::automatic)); };
-  card.run_automatic = automatic_of(axpy::Variant::automatic, Run{});
+  run_by(card, axpy::kVariants, Run{});
   card.vendors = {[](const Problem& p) { return vendor::axpy_variants(p.dtype); }, run_vendor};
   card.vendors.on_host = always({"onednn", "openblas", "thrust"});
   card.references = references;

@@ -31,7 +31,7 @@ KG_OWN_TEST(AutomaticIsVectorized) {
 KG_OWN_TEST(InfinitiesStayInTheirChannels) {
   for (const Images& p : images::in_layouts({{3, 5, 49}, {1, 5, 4100}, {30, 5, 1}},
                                             {{5, 24, 9}, {40, 5, 7}, {1, 8, 1030}}))
-    for (const double infinity : {images::kInfinity, -images::kInfinity}) {
+    for (const double infinity : {kInfinity, -kInfinity}) {
       const auto sample = [&](double special) {
         return batchnorm_samples::sample(
             judge.dtype(), "infinities", "train", p,
@@ -61,10 +61,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     for (const Images& p : images::huge()) {
       const auto count = static_cast<std::size_t>(p.elements());
-      const std::string reason = test::too_huge_reason(count * sizeof(T));
-      if (!reason.empty()) {
-        GTEST_SKIP() << reason;
-      }
+      KG_SKIP_IF_TOO_HUGE(count * sizeof(T));
       const DeviceBuffer<float> mean(static_cast<std::size_t>(p.channels));
       const DeviceBuffer<float> rstd(static_cast<std::size_t>(p.channels));
       for (const batchnorm::Variant variant : kVariants) {

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,9 +22,6 @@ namespace kg::card::images {
 
 using batchnorm::Layout;
 using Images = batchnorm::Problem;
-
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 inline Images images_of(const Shape& shape) {
   return {.batch = shape.number("n"),

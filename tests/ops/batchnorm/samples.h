@@ -104,7 +104,7 @@ inline std::vector<Sample> exact(Dtype dtype) {
     samples.push_back(gives_beta(dtype, "equal elements", p, x));
     Sample undefined = sample(dtype, "equal elements, epsilon 0", "train", p, x);
     undefined.scalars["epsilon"] = 0;
-    undefined.expected["y"] = std::vector<double>(x.size(), images::kNan);
+    undefined.expected["y"] = std::vector<double>(x.size(), kNan);
     undefined.may_be_vacuous = true;
     samples.push_back(std::move(undefined));
   }
@@ -183,7 +183,7 @@ inline std::vector<Sample> special(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Images& p :
        in_layouts({{3, 5, 49}, {1, 5, 4100}, {30, 5, 1}}, {{5, 24, 9}, {40, 5, 7}, {1, 8, 1030}}))
-    for (const double each : {images::kNan, images::kInfinity, -images::kInfinity})
+    for (const double each : {kNan, kInfinity, -kInfinity})
       for (const char* const mode : {"train", "infer"})
         if (mode[0] == 'i' || std::isnan(each))
           samples.push_back(sample(dtype, "special", mode, p,

@@ -30,10 +30,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
     Stream& stream = judge.stream();
     for (const Images& p : images::huge()) {
       const auto count = static_cast<std::size_t>(p.elements());
-      const std::string reason = test::too_huge_reason(2 * count * sizeof(T));
-      if (!reason.empty()) {
-        GTEST_SKIP() << reason;
-      }
+      KG_SKIP_IF_TOO_HUGE(2 * count * sizeof(T));
       const auto channels = static_cast<std::size_t>(p.channels);
       const auto mean = DeviceBuffer<float>::from_host(std::vector<float>(channels), stream);
       const auto rstd = DeviceBuffer<float>::from_host(std::vector<float>(channels, 0.5F), stream);

@@ -22,11 +22,7 @@ std::string shape_of(std::int64_t rows, std::int64_t cols) {
 Problem problem(Dtype dtype, const Shape& shape) {
   shape.word({"erf", "tanh"});
   const std::int64_t rows = shape.number("rows"), cols = shape.number("cols");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 bias_gelu::work(dtype, rows, cols),
+  Problem result{dtype, shape.text(), bias_gelu::work(dtype, rows, cols),
                  2.0 * static_cast<double>(rows * cols)};
   result.inputs = {{"x", dtype, {rows, cols}}, {"bias", dtype, {cols}, false}};
   result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
@@ -131,18 +127,13 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card bias_gelu_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(bias_gelu::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(bias_gelu::resolved(bias_gelu::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(bias_gelu::Variant::automatic, Run{});
+  run_by(card, bias_gelu::kVariants, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {[](const Problem& p) { return vendor::bias_gelu_variants(form_of(p), p.dtype); },
                   run_vendor, 64};
   card.vendors.on_host = always({"onednn", "onednn_chain"});
   card.references = references;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return with_each_form({shape_of(kRows, kCols)}); };
   card.sizes = sizes;
@@ -151,9 +142,7 @@ Card bias_gelu_card() {
                                    shape_of(3, tile(dtype) / 2 + 8)});
   };
   card.empty = {"tanh_rows0_cols5", "tanh_rows5_cols0"};
-  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
-    return std::vector<std::string>{"bias_gelu::" + std::string(variant)};
-  };
+  card.kernel_name = as_the_variant("bias_gelu");
   card.compiled_otherwise = "tanhf, erff";
   card.timed_on_host = {{"erf_rows64_cols1024", true}, {"tanh_rows64_cols1024"}};
   // 512 MiB and more of traffic in all but the first.

@@ -49,9 +49,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;
   constexpr std::int64_t kWide = (1 << 16) + 1;
   constexpr std::int64_t kN = ((1 << 15) + 1) * kWide;
-  const std::string reason =
-      test::too_huge_reason(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
-  if (!reason.empty()) GTEST_SKIP() << reason;
+  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr unsigned char kByte = 0xD8; // below -100 in each type: gelu is -0
     const auto value = [](double x) { return test::elements<T>(std::vector<double>{x})[0]; };

@@ -65,11 +65,7 @@ Extents shape_of_result(const Shapes& shapes) {
 Problem problem(Dtype dtype, const Shape& shape) {
   const Shapes shapes = shapes_of(shape);
   const Extents out = shape_of_result(shapes);
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 broadcast::work(dtype, shapes.a, shapes.b),
+  Problem result{dtype, shape.text(), broadcast::work(dtype, shapes.a, shapes.b),
                  static_cast<double>(test::element_count(out))};
   result.inputs = {{"a", dtype, shapes.a}, {"b", dtype, shapes.b}};
   result.inputs[1].by_row = shapes.b == out;
@@ -219,11 +215,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card broadcast_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(broadcast::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(broadcast::resolved(broadcast::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(broadcast::Variant::automatic, Run{});
+  run_by(card, broadcast::kVariants, Run{});
   card.vendors = {[](const Problem& p) {
                     return vendor::broadcast_variants(op_of(p), p.dtype, vendor_shapes(p));
                   },
@@ -232,7 +224,6 @@ Card broadcast_card() {
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = usual;
   card.sizes = sizes;
@@ -240,9 +231,7 @@ Card broadcast_card() {
     return with(Op::sub, {{{9, 64}, {64}}, {{64, 1}, {64, 33}}, {{2}, {2}}, {{3}, {}}});
   };
   card.empty = with(Op::add, {{{0}, {1}}, {{4, 0}, {1, 0}}, {{}, {3, 0, 2}}, {{0, 1}, {7}}});
-  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
-    return std::vector<std::string>{"broadcast::" + std::string(variant)};
-  };
+  card.kernel_name = as_the_variant("broadcast");
   card.timed_on_host = {
       {"bias_rows128_cols1024", true}, {"channels_n2_c8_hw3136"}, {"outer_rows256_cols512"}};
   // 512 MiB and more of traffic in all but the first.

@@ -40,7 +40,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const Form f = form_of(shape);
   const std::int64_t n = shape.number("n");
   const Dtype from = f.narrow ? dtype : f.small, to = f.narrow ? f.small : dtype;
-  Problem result{dtype, shape.text(), {}, {}, cast::work(from, to, n), 0};
+  Problem result{dtype, shape.text(), cast::work(from, to, n), 0};
   result.inputs = {{"x", from, {n}}};
   result.outputs = {{"y", to, {n}}};
   result.calling = {shape.text().substr(0, shape.text().rfind("_n")), {{"n", {n}}}};
@@ -167,10 +167,7 @@ Card cast_card() {
   Card card;
   card.problem = problem;
   card.forms = {"narrow_e4m3", "narrow_e5m2", "widen_e4m3", "widen_e5m2"};
-  card.variants = variants_of(cast::kVariants, Run{});
-  card.resolved = [](const Problem&) { return name(cast::resolved(cast::Variant::automatic)); };
-  card.run_automatic = automatic_of(cast::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
+  run_by(card, cast::kVariants, Run{});
   card.references = references;
   card.elements = elements;
   card.exact = true;

@@ -18,7 +18,6 @@ KG_OWN_TEST(KnownNumbers) {
     double x;
     std::uint64_t e4m3, e5m2, e4m3_saturated, e5m2_saturated;
   };
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::vector<Known> all = {
       {0, 0x00, 0x00, 0x00, 0x00},        {-0.0, 0x80, 0x80, 0x80, 0x80},
       {1, 0x38, 0x3C, 0x38, 0x3C},        {-1.125, 0xB9, 0xBC, 0xB9, 0xBC},

@@ -34,7 +34,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const concat::Op op = concat::kOps[shape.word({"concat", "split"})];
   const Extents extents = extents_of(shape);
   const std::int64_t outer = shape.number("outer"), inner = shape.number("inner");
-  Problem result{dtype, shape.text(), {}, {}, concat::work(dtype, {outer, inner, extents}), 0};
+  Problem result{dtype, shape.text(), concat::work(dtype, {outer, inner, extents}), 0};
   const std::int64_t sum = std::accumulate(extents.begin(), extents.end(), std::int64_t{0});
   std::vector<Tensor> parts;
   for (const std::int64_t extent : extents)
@@ -157,9 +157,7 @@ Card concat_card() {
   only_moves(card, sources);
   card.problem = problem;
   card.forms = {"concat", "split"};
-  card.variants = variants_of(concat::kVariants, Run{});
-  card.resolved = [](const Problem&) { return name(concat::resolved(concat::Variant::automatic)); };
-  card.run_automatic = automatic_of(concat::Variant::automatic, Run{});
+  run_by(card, concat::kVariants, Run{});
   card.vendors = {[](const Problem& p) { return vendor::concat_variants(p.dtype); }, run_vendor};
   card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
   // Every pattern of the types that have few.
@@ -181,9 +179,7 @@ Card concat_card() {
   };
   card.outputs_may_meet = true;
   card.empty = shapes({shape_of(0, {1, 2}, 3), shape_of(4, {0, 0}, 3), shape_of(4, {1, 2}, 0)});
-  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
-    return std::vector<std::string>{"concat::" + std::string(variant)};
-  };
+  card.kernel_name = as_the_variant("concat");
   card.launches = launches;
   card.timed_on_host = {{"concat_outer64_e8_inner64", true},
                         {"split_outer64_e8_inner64"},

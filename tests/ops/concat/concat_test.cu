@@ -61,9 +61,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   const Sample sample{"marks", "concat_outer2_p268435456.268435458_inner2"};
   const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
   const std::int64_t count = problem.outputs[0].size();
-  const std::string reason =
-      test::too_huge_reason(static_cast<std::size_t>(2 * count) * size_of(judge.dtype()));
-  if (!reason.empty()) GTEST_SKIP() << reason;
+  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(2 * count) * size_of(judge.dtype()));
   dispatch_moved(judge.dtype(), [&]<class T>() {
     const T everywhere =
         test::from_raw_bits<T>(0x3C3C3C3C3C3C3C3C & test::poison_bits(judge.dtype()));

@@ -69,8 +69,6 @@ Problem separable_problem(Dtype dtype, const Shape& shape) {
   const Geometry &d = s.depthwise, &p = s.pointwise;
   Problem result{dtype,
                  shape.text(),
-                 {},
-                 {},
                  {.bytes = first.bytes + second.bytes - 2 * bytes_of(dtype, d.outputs()),
                   .written = second.written,
                   .flops = first.flops + second.flops},
@@ -88,8 +86,8 @@ Problem separable_problem(Dtype dtype, const Shape& shape) {
 Problem problem(Dtype dtype, const Shape& shape) {
   if (shape.has("separable")) return separable_problem(dtype, shape);
   const Geometry g = test::geometry_of(shape);
-  Problem result{dtype, shape.text(),           {},
-                 {},    conv2d::work(dtype, g), 2 * static_cast<double>(g.outputs() * g.depth())};
+  Problem result{dtype, shape.text(), conv2d::work(dtype, g),
+                 2 * static_cast<double>(g.outputs() * g.depth())};
   result.inputs = {{"x", dtype, test::x_shape(g)},
                    {"weights", dtype, test::weights_shape(g)},
                    {"bias", dtype, {g.out_channels}}};

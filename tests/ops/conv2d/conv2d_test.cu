@@ -83,10 +83,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     for (const Geometry& g : in_both_layouts({{1, 8, 16384, 16400, 8, {}, {}, 8}})) {
       const std::int64_t n = g.inputs();
-      const std::string reason = test::too_huge_reason(2 * static_cast<std::size_t>(n) * sizeof(T));
-      if (!reason.empty()) {
-        GTEST_SKIP() << reason;
-      }
+      KG_SKIP_IF_TOO_HUGE(2 * static_cast<std::size_t>(n) * sizeof(T));
       constexpr unsigned char kByte = 0x3C; // a normal number of each type
       const T everywhere = test::from_raw_bits<T>(0x3C3C3C3Cu & test::poison_bits(judge.dtype()));
       const DeviceBuffer<T> x(static_cast<std::size_t>(n));

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -192,8 +191,6 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
 // NaN and infinities of x reach the outputs whose windows hold them, and no others; of the weights,
 // the outputs of their channel. Positive data: no infinity meets a zero but in the padding.
 inline std::vector<Sample> special_samples(Dtype dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const auto positive = [&](std::int64_t count, test::Tensor tensor) {
     return test::positive(dtype, count, tensor).values;
   };

@@ -54,11 +54,7 @@ Geometry geometry_of(const Problem& problem) {
 Problem problem(Dtype dtype, const Shape& shape) {
   const Gradient gradient = conv2d_backward::kGradients[shape.word({"input", "weights", "bias"})];
   const Geometry g = test::geometry_of(shape);
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 conv2d_backward::work(gradient, dtype, g),
+  Problem result{dtype, shape.text(), conv2d_backward::work(gradient, dtype, g),
                  static_cast<double>(g.outputs()) *
                      (gradient == Gradient::bias ? 1 : 2 * static_cast<double>(g.depth()))};
   Tensor dy{"dy", dtype, test::y_shape(g)};

@@ -44,10 +44,7 @@ KG_OWN_TEST(MoreThan2To31Elements) {
     Stream& stream = judge.stream();
     for (const Geometry& g : in_both_layouts({{1, 8, 16384, 16400, 8, {}, {}, 8}})) {
       const std::int64_t n = g.inputs();
-      const std::string reason = test::too_huge_reason(2 * static_cast<std::size_t>(n) * sizeof(T));
-      if (!reason.empty()) {
-        GTEST_SKIP() << reason;
-      }
+      KG_SKIP_IF_TOO_HUGE(2 * static_cast<std::size_t>(n) * sizeof(T));
       const DeviceBuffer<T> dy(static_cast<std::size_t>(n)), other(static_cast<std::size_t>(n));
       const std::vector<T> ones = test::elements<T>(std::vector<double>(8, 1));
       const auto weights = DeviceBuffer<T>::from_host(ones, stream);

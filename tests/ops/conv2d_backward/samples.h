@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -176,8 +175,6 @@ inline std::vector<Sample> normals() {
 // NaN and infinities reach the gradients in which they have a part. Positive factors: no infinity
 // meets a zero but that of the padding.
 inline std::vector<Sample> special_samples(Dtype dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const auto normal = [&](std::int64_t count, test::Tensor tensor) {
     return test::normal(dtype, count, tensor).values;
   };

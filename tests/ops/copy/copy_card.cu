@@ -20,7 +20,7 @@ std::string shape_of(std::int64_t rows, std::int64_t cols, std::int64_t gap = 0)
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t rows = shape.number("rows");
   const std::int64_t cols = shape.number("cols");
-  Problem result{dtype, shape.text(), {}, {}, copy::work(dtype, rows, cols), 0};
+  Problem result{dtype, shape.text(), copy::work(dtype, rows, cols), 0};
   result.inputs = {{"x", dtype, {rows, cols}}};
   result.inputs[0].gap = shape.number("ld") - cols;
   result.outputs = {{"y", dtype, {rows, cols}}};
@@ -75,9 +75,7 @@ Card copy_card() {
     return [](std::int64_t i) { return Source{"x", i}; };
   });
   card.problem = problem;
-  card.variants = variants_of(copy::kVariants, Run{});
-  card.resolved = [](const Problem&) { return name(copy::resolved(copy::Variant::automatic)); };
-  card.run_automatic = automatic_of(copy::Variant::automatic, Run{});
+  run_by(card, copy::kVariants, Run{});
   card.vendors = {
       [](const Problem& p) { return vendor::copy_variants(p.dtype, p.inputs[0].gap == 0); },
       run_vendor};

@@ -6,7 +6,6 @@
 #include "cross_entropy/cross_entropy.h"
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -20,9 +19,6 @@ namespace {
 
 using namespace cross_entropy_cases;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 std::int64_t classes_of(const Problem& problem) { return problem.tensor("x").extents[1]; }
 
 Problem problem(Dtype dtype, const Shape& shape) {
@@ -34,14 +30,12 @@ Problem problem(Dtype dtype, const Shape& shape) {
     if (form.smooth) p.objective.label_smoothing = static_cast<float>(kSmoothing);
     return cross_entropy::work(p);
   });
-  Problem result{
-      dtype,
-      shape.text(),
-      {{"x", dtype, {form.rows, form.classes}}, target_of(form)},
-      {{"loss", Dtype::f32, {form.rows}},
-       {.name = "log_sum", .dtype = Dtype::f32, .extents = {form.rows}, .optional = true}},
-      work,
-      (form.smooth ? 6.0 : 4.0) * static_cast<double>(form.rows * form.classes)};
+  Problem result{dtype, shape.text(), work,
+                 (form.smooth ? 6.0 : 4.0) * static_cast<double>(form.rows * form.classes)};
+  result.inputs = {{"x", dtype, {form.rows, form.classes}}, target_of(form)};
+  result.outputs = {
+      {"loss", Dtype::f32, {form.rows}},
+      {.name = "log_sum", .dtype = Dtype::f32, .extents = {form.rows}, .optional = true}};
   complete(result, form);
   return result;
 }
@@ -225,14 +219,6 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-std::vector<std::string> sizes(Dtype) {
-  std::vector<std::string> shapes = lengths_of_rows();
-  for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);
-  for (const std::int64_t classes : {1, 2, 9, 33, 1023, 1025, 4097, 16385})
-    shapes.push_back(rows_cols(6, classes) + "_smooth_z_ignored");
-  return shapes;
-}
-
 std::vector<std::string> kernel_name(std::string_view variant, const Problem&, const Layout&) {
   if (variant == "naive") return {"cross_entropy::naive<"};
   return {"cross_entropy::" + std::string(variant) + "_per_row<"};
@@ -241,14 +227,13 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem&, c
 } // namespace
 
 Card cross_entropy_card() {
-  Card card;
+  Card card = cross_entropy_cases::card();
   card.problem = problem;
   card.variants = variants();
   card.resolved = [](const Problem& p) {
     return name(cross_entropy::resolved(cross_entropy::Variant::automatic, classes_of(p)));
   };
   card.run_automatic = automatic_of(cross_entropy::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = [](const Problem& p, const Inputs& inputs) {
     return references(p, p.outputs[0].extents[0], inputs.at("x").values, inputs.at("target"));
   };
@@ -256,12 +241,6 @@ Card cross_entropy_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"rows65_cols96", "rows33_cols1000_smooth_z",
-                                    "rows9_cols1536_i64", "rows8_cols3001_ignored",
-                                    "rows3_cols20011_smooth_i64"};
-  };
-  card.sizes = sizes;
   card.vacuous_outputs = [](const std::string& shape) {
     // The loss of the only class is 0.
     return shape.find("_cols1_") != std::string::npos || shape.ends_with("_cols1")
@@ -273,20 +252,9 @@ Card cross_entropy_card() {
     shapes.push_back(rows_cols(5, 2048 * elements_per_pack(dtype) / 4 + 3) + "_smooth");
     return shapes;
   };
-  card.empty = {"rows0_cols5"};
-  card.far = [](Dtype dtype) { return two_rows(dtype); };
-  card.refused_scalars = {{"label_smoothing", {-0.1, 1.1, kNan}},
-                          {"z_loss", {-0.1, kInfinity, kNan}}};
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "exp2, logf";
   card.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
-  card.timed_on_host = {
-      {"rows32_cols1000", true}, {"rows8_cols16000_smooth_z"}, {"rows4_cols32003"}};
-  // ImageNet, GPT-2, Llama-3 and Qwen2.5: 0.25 GiB of f32 and more.
-  card.timed_on_gpu = {{"rows65536_cols1000"},
-                       {"rows4096_cols50257"},
-                       {"rows4096_cols128256", true},
-                       {"rows4096_cols151936_smooth_z_i64"}};
   return card;
 }
 

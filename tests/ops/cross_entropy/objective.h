@@ -12,6 +12,7 @@
 
 #include "cross_entropy/objective.h"
 #include "tests/contract/card.h"
+#include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/oracle_cross_entropy.h"
 #include "tests/oracle/random.h"
@@ -106,6 +107,35 @@ inline test::CrossEntropyProblem oracle_problem(const Problem& problem, std::int
           .label_smoothing = scalar("label_smoothing"),
           .z_loss = scalar("z_loss"),
           .ignored = kIgnored};
+}
+
+// What the cards say alike.
+inline Card card() {
+  Card card;
+  card.usual = [](Dtype) {
+    return std::vector<std::string>{"rows65_cols96", "rows33_cols1000_smooth_z",
+                                    "rows9_cols1536_i64", "rows8_cols3001_ignored",
+                                    "rows3_cols20011_smooth_i64"};
+  };
+  card.sizes = [](Dtype) {
+    std::vector<std::string> shapes = lengths_of_rows();
+    for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);
+    for (const std::int64_t classes : {1, 2, 9, 33, 1023, 1025, 4097, 16385})
+      shapes.push_back(rows_cols(6, classes) + "_smooth_z_ignored");
+    return shapes;
+  };
+  card.empty = {"rows0_cols5"};
+  card.far = [](Dtype dtype) { return two_rows(dtype); };
+  card.refused_scalars = {{"label_smoothing", {-0.1, 1.1, kNan}},
+                          {"z_loss", {-0.1, kInfinity, kNan}}};
+  card.timed_on_host = {
+      {"rows32_cols1000", true}, {"rows8_cols16000_smooth_z"}, {"rows4_cols32003"}};
+  // ImageNet, GPT-2, Llama-3 and Qwen2.5: 0.25 GiB of f32 and more.
+  card.timed_on_gpu = {{"rows65536_cols1000"},
+                       {"rows4096_cols50257"},
+                       {"rows4096_cols128256", true},
+                       {"rows4096_cols151936_smooth_z_i64"}};
+  return card;
 }
 
 } // namespace kg::card::cross_entropy_cases

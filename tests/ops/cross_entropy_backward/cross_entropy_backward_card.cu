@@ -7,7 +7,6 @@
 #include "cross_entropy_backward/cross_entropy_backward.h"
 
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "tests/contract/rows.h"
@@ -19,9 +18,6 @@ namespace kg::card {
 namespace {
 
 using namespace cross_entropy_cases;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // What a forward run leaves of these logits, as it is stored.
 void draw(const Problem& problem, Inputs& inputs) {
@@ -47,22 +43,19 @@ Problem problem(Dtype dtype, const Shape& shape) {
     if (form.wide) p.objective.target = static_cast<const std::int64_t*>(nullptr);
     return cross_entropy_backward::work(p);
   });
-  Problem result{dtype,
-                 shape.text(),
-                 {{"x", dtype, {form.rows, form.classes}},
-                  target_of(form),
-                  {.name = "log_sum",
-                   .dtype = Dtype::f32,
-                   .extents = {form.rows},
-                   .element =
-                       [classes = form.classes](std::int64_t) {
-                         const auto usual = std::log(static_cast<double>(classes)) + 0.5;
-                         return test::encode(Dtype::f32, static_cast<float>(usual));
-                       }},
-                  {"dloss", Dtype::f32, {form.rows}}},
-                 {{"dx", dtype, {form.rows, form.classes}, true, {"x"}}},
-                 work,
-                 5.0 * static_cast<double>(form.rows * form.classes)};
+  Problem result{dtype, shape.text(), work, 5.0 * static_cast<double>(form.rows * form.classes)};
+  result.inputs = {{"x", dtype, {form.rows, form.classes}},
+                   target_of(form),
+                   {.name = "log_sum",
+                    .dtype = Dtype::f32,
+                    .extents = {form.rows},
+                    .element =
+                        [classes = form.classes](std::int64_t) {
+                          const auto usual = std::log(static_cast<double>(classes)) + 0.5;
+                          return test::encode(Dtype::f32, static_cast<float>(usual));
+                        }},
+                   {"dloss", Dtype::f32, {form.rows}}};
+  result.outputs = {{"dx", dtype, {form.rows, form.classes}, true, {"x"}}};
   complete(result, form);
   result.draw = draw;
   return result;
@@ -196,14 +189,6 @@ std::vector<Sample> special_samples(Dtype dtype) {
   return samples;
 }
 
-std::vector<std::string> sizes(Dtype) {
-  std::vector<std::string> shapes = lengths_of_rows();
-  for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);
-  for (const std::int64_t classes : {1, 2, 9, 33, 1023, 1025, 4097, 16385})
-    shapes.push_back(rows_cols(6, classes) + "_smooth_z_ignored");
-  return shapes;
-}
-
 // Packs of 16 bytes where the rows of both matrices begin alike.
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
                                      const Layout& layout) {
@@ -218,22 +203,14 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card cross_entropy_backward_card() {
-  Card card;
+  Card card = cross_entropy_cases::card();
   card.problem = problem;
-  card.variants = variants_of(cross_entropy_backward::kVariants, Run{});
+  run_by(card, cross_entropy_backward::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(cross_entropy_backward::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"rows65_cols96", "rows33_cols1000_smooth_z",
-                                    "rows9_cols1536_i64", "rows8_cols3001_ignored",
-                                    "rows3_cols20011_smooth_i64"};
-  };
-  card.sizes = sizes;
   card.degenerate = [](Dtype, const std::string& shape) { // the probability of the only class is 1
     return shape.ends_with("_cols1") ? test::Degenerate::zero : test::Degenerate::no;
   };
@@ -242,19 +219,8 @@ Card cross_entropy_backward_card() {
     shapes.push_back(rows_cols(3, 1100 * elements_per_pack(dtype) + 3) + "_smooth");
     return shapes;
   };
-  card.empty = {"rows0_cols5"};
-  card.far = [](Dtype dtype) { return two_rows(dtype); };
-  card.refused_scalars = {{"label_smoothing", {-0.1, 1.1, kNan}},
-                          {"z_loss", {-0.1, kInfinity, kNan}}};
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "expf";
-  card.timed_on_host = {
-      {"rows32_cols1000", true}, {"rows8_cols16000_smooth_z"}, {"rows4_cols32003"}};
-  // ImageNet, GPT-2, Llama-3 and Qwen2.5: 0.5 GiB of f32 and more.
-  card.timed_on_gpu = {{"rows65536_cols1000"},
-                       {"rows4096_cols50257"},
-                       {"rows4096_cols128256", true},
-                       {"rows4096_cols151936_smooth_z_i64"}};
   return card;
 }
 

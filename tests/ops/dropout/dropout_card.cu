@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,9 +18,6 @@
 
 namespace kg::card {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 constexpr double kDropped = 0.3; // where a sample does not say
 
@@ -41,13 +37,12 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t n = shape.number("n");
   const RandomStream stream = stream_of(shape);
   Problem result{
-      dtype,
-      shape.text(),
-      {{"x", dtype, {n}}},
-      {{"y", dtype, {n}, true, {"x"}}},
+      dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return dropout::work(dropout::Problem<T>{.n = n}); }),
-      static_cast<double>(n),
-      {{"p", kDropped}}};
+      static_cast<double>(n)};
+  result.inputs = {{"x", dtype, {n}}};
+  result.outputs = {{"y", dtype, {n}, true, {"x"}}};
+  result.scalars = {{"p", kDropped}};
   result.calling = {"", integers_of(n, stream)};
   return result;
 }
@@ -95,10 +90,8 @@ Sample integers(Dtype dtype, const std::string& shape, double p) {
 Card dropout_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(dropout::kVariants, Run{});
+  run_by(card, dropout::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(dropout::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.exact = true;
   // Factors of 1, 2 and 4, and the largest one.

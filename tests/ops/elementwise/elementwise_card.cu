@@ -43,7 +43,7 @@ std::vector<std::string> with_one_op(Dtype dtype, const std::vector<std::string>
 Problem problem(Dtype dtype, const Shape& shape) {
   shape.word({"add", "sub", "mul", "div"});
   const std::int64_t n = shape.number("n");
-  Problem result{dtype, shape.text(), {}, {}, elementwise::work(dtype, n), static_cast<double>(n)};
+  Problem result{dtype, shape.text(), elementwise::work(dtype, n), static_cast<double>(n)};
   result.inputs = {{"a", dtype, {n}}, {"b", dtype, {n}}};
   result.outputs = {{"out", dtype, {n}, true, {"a", "b"}}};
   return result;
@@ -139,7 +139,6 @@ Card elementwise_card() {
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype dtype) { return with_each_op(dtype, {"n" + std::to_string(kOdd)}); };
   card.sizes = [](Dtype dtype) { return with_one_op(dtype, lengths_around_tiles(dtype, 512)); };

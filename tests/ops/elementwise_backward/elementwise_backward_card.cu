@@ -27,11 +27,7 @@ std::vector<std::string> with_each_op(const std::vector<std::string>& shapes) {
 Problem problem(Dtype dtype, const Shape& shape) {
   const Op op = elementwise_backward::kOps[shape.word({"mul", "div"})];
   const std::int64_t n = shape.number("n");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 elementwise_backward::work(op, dtype, n),
+  Problem result{dtype, shape.text(), elementwise_backward::work(op, dtype, n),
                  (op == Op::mul ? 2.0 : 3.0) * static_cast<double>(n)};
   result.inputs = {{"dy", dtype, {n}}, {"a", dtype, {n}}, {"b", dtype, {n}}};
   result.outputs = {{"da", dtype, {n}, true, {"dy", "a", "b"}},
@@ -94,16 +90,10 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card elementwise_backward_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(elementwise_backward::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(elementwise_backward::resolved(elementwise_backward::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(elementwise_backward::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
+  run_by(card, elementwise_backward::kVariants, Run{});
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return with_each_op({"n" + std::to_string(kOdd)}); };
   card.sizes = [](Dtype dtype) { return with_each_op(lengths_around_tiles(dtype, 256)); };

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,9 +19,6 @@
 
 namespace kg::card {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Extents {
   std::int64_t rows, count, inner;
@@ -63,16 +59,15 @@ std::shared_ptr<const Lists> lists_of(const Extents& e) {
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const Extents e = extents_of(shape);
-  Problem result{dtype,
-                 shape.text(),
-                 {{"x", dtype, {e.count, e.inner}, false}},
-                 {{"y", dtype, {e.rows, e.inner}}},
+  Problem result{dtype, shape.text(),
                  dispatch(dtype,
                           [&]<class T>() {
                             return embedding_backward::work(
                                 embedding_backward::Problem<T>{e.count, e.rows, e.inner});
                           }),
                  static_cast<double>(e.count) * static_cast<double>(e.inner)};
+  result.inputs = {{"x", dtype, {e.count, e.inner}, false}};
+  result.outputs = {{"y", dtype, {e.rows, e.inner}}};
   const auto list = [&](const char* name, std::int64_t size, auto member) {
     return Tensor{
         .name = name,
@@ -195,10 +190,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card embedding_backward_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(embedding_backward::kVariants, Run{});
+  run_by(card, embedding_backward::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(embedding_backward::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

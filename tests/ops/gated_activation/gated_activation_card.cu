@@ -17,11 +17,7 @@ namespace {
 Problem problem(Dtype dtype, const Shape& shape) {
   shape.word({"swiglu", "geglu", "reglu"});
   const std::int64_t rows = shape.number("rows"), cols = shape.number("cols");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 gated_activation::work(dtype, rows, cols),
+  Problem result{dtype, shape.text(), gated_activation::work(dtype, rows, cols),
                  2.0 * static_cast<double>(rows * cols)};
   result.inputs = {{"x", dtype, {rows, 2 * cols}}};
   result.inputs[0].derived = true;
@@ -110,11 +106,7 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card gated_activation_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(gated_activation::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(gated_activation::resolved(gated_activation::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(gated_activation::Variant::automatic, Run{});
+  run_by(card, gated_activation::kVariants, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {
       [](const Problem& p) { return vendor::gated_activation_variants(gate_of(p), p.dtype); },
@@ -123,7 +115,6 @@ Card gated_activation_card() {
   card.vendors.zero = test::SignedZero::ignored;
   card.references = references;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return with_each_gate(shapes_of({{kRows, kCols}})); };
   card.sizes = sizes;
@@ -131,9 +122,7 @@ Card gated_activation_card() {
     return in_each_form({"swiglu"}, shapes_of({{1, 1}, {5, 1}, {6, 7}, {3, tile(dtype) / 2 + 8}}));
   };
   card.empty = {"swiglu_rows0_cols5", "swiglu_rows5_cols0"};
-  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
-    return std::vector<std::string>{"gated_activation::" + std::string(variant)};
-  };
+  card.kernel_name = as_the_variant("gated_activation");
   card.compiled_otherwise = "expf, tanhf, erff";
   card.timed_on_host = {{"swiglu_rows64_cols1024", true}, {"geglu_rows64_cols1024"}};
   // 384 MiB and more of traffic in all but the first.

@@ -17,11 +17,7 @@ namespace {
 Problem problem(Dtype dtype, const Shape& shape) {
   shape.word({"swiglu", "geglu", "reglu"});
   const std::int64_t rows = shape.number("rows"), cols = shape.number("cols");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 gated_activation_backward::work(dtype, rows, cols),
+  Problem result{dtype, shape.text(), gated_activation_backward::work(dtype, rows, cols),
                  5.0 * static_cast<double>(rows * cols)};
   result.inputs = {{"x", dtype, {rows, 2 * cols}}, {"dy", dtype, {rows, cols}}};
   result.outputs = {{"dx", dtype, {rows, 2 * cols}, true, {"x"}}};
@@ -141,11 +137,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card gated_activation_backward_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(gated_activation_backward::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(gated_activation_backward::resolved(gated_activation_backward::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(gated_activation_backward::Variant::automatic, Run{});
+  run_by(card, gated_activation_backward::kVariants, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {[](const Problem& p) {
                     return vendor::gated_activation_backward_variants(gate_of(p), p.dtype);
@@ -155,7 +147,6 @@ Card gated_activation_backward_card() {
   card.vendors.zero = test::SignedZero::ignored;
   card.references = references;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return with_each_gate(shapes_of({{kRows, kUneven}, {kRows, kEven}})); };
   card.sizes = sizes;

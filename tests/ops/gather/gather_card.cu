@@ -48,7 +48,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
               "; without count<number> it must be a power of two from 4");
   const gather::Problem p{shape.number("outer"), rows, shape.number("inner"),
                           all ? rows : shape.number("count")};
-  Problem result{dtype, shape.text(), {}, {}, gather::work(dtype, p, size_of(index)), 0};
+  Problem result{dtype, shape.text(), gather::work(dtype, p, size_of(index)), 0};
   result.inputs = {{"table", dtype, {p.outer, rows, p.inner}}, {"index", index, {p.count}}};
   result.unread = static_cast<double>(p.outer * (rows - p.count) * p.inner) *
                   static_cast<double>(size_of(dtype));
@@ -152,9 +152,7 @@ Card gather_card() {
   only_moves(card, sources);
   card.problem = problem;
   card.forms = {"i32", "i64"};
-  card.variants = variants_of(gather::kVariants, Run{});
-  card.resolved = [](const Problem&) { return name(gather::resolved(gather::Variant::automatic)); };
-  card.run_automatic = automatic_of(gather::Variant::automatic, Run{});
+  run_by(card, gather::kVariants, Run{});
   card.vendors = {[](const Problem& p) { return vendor::gather_variants(p.dtype); }, run_vendor};
   card.vendors.on_host = always({"thrust"});
   // Every pattern of the types that have few.

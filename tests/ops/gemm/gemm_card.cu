@@ -99,13 +99,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
     g.stride_b = p.shares_b ? 0 : 1;
     return gemm::work(g);
   });
-  Problem result{dtype,
-                 shape.text(),
-                 {tensor("a", dtype, p, p.a()), tensor("b", dtype, p, p.b())},
-                 {tensor("c", dtype, p, p.c())},
-                 work,
+  Problem result{dtype, shape.text(), work,
                  2 * static_cast<double>(p.batch) * static_cast<double>(p.m * p.n) *
                      static_cast<double>(p.k)};
+  result.inputs = {tensor("a", dtype, p, p.a()), tensor("b", dtype, p, p.b())};
+  result.outputs = {tensor("c", dtype, p, p.c())};
   if (p.accumulates) {
     result.inputs.push_back(tensor("c0", dtype, p, p.c()));
     result.inputs.back().by_row = false; // gemm knows C alone

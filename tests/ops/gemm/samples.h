@@ -277,7 +277,6 @@ inline std::vector<Sample> random_samples(Dtype dtype) {
 // both signs in one sum make NaN. One of the bias reaches its column, one of z its element, as what
 // the activation, or the limit of its slope, makes of it.
 inline std::vector<Sample> special_samples(Dtype dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<Sample> samples;
   for (const double special : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
     for (const std::int64_t n : {70, 8})

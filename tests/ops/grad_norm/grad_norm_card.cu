@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -20,9 +19,6 @@
 namespace kg::card {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 using Sizes = std::vector<std::int64_t>;
 
 Sizes sizes_of(const Problem& problem) { return Shape::parse(problem.shape).numbers("p"); }
@@ -32,13 +28,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const Sizes sizes = shape.numbers("p");
   const bool scaled = shape.has("scaled");
   const std::int64_t elements = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
+  Problem result{dtype, shape.text(),
                  dispatch(dtype, [&]<class T>() { return grad_norm::work<T>(elements, scaled); }),
-                 2 * static_cast<double>(elements),
-                 {{"limit", 3}}};
+                 2 * static_cast<double>(elements)};
+  result.scalars = {{"limit", 3}};
   for (std::size_t i = 0; i < sizes.size(); ++i)
     result.inputs.push_back(
         {.name = gradient(i), .dtype = dtype, .extents = {sizes[i]}, .by_row = false});
@@ -166,10 +159,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card grad_norm_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(grad_norm::kVariants, Run{});
+  run_by(card, grad_norm::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(grad_norm::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) {

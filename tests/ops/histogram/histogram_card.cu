@@ -39,13 +39,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const Work work = dispatch_counted(dtype, [&]<class T>() {
     return histogram::work<T>({n, bins, lower, upper});
   });
-  Problem result{dtype,
-                 shape.text(),
-                 {{"x", dtype, {n}}},
-                 {{"counts", Dtype::i32, {bins}}},
-                 work,
-                 static_cast<double>(n),
-                 {{"lower", lower}, {"upper", upper}}};
+  Problem result{dtype, shape.text(), work, static_cast<double>(n)};
+  result.inputs = {{"x", dtype, {n}}};
+  result.outputs = {{"counts", Dtype::i32, {bins}}};
+  result.scalars = {{"lower", lower}, {"upper", upper}};
   result.outputs[0].by_row = false;
   if (dtype == Dtype::i32) // a tenth lies outside
     result.inputs[0].element = [most = static_cast<std::int64_t>(550 * width)](std::int64_t i) {
@@ -171,7 +168,7 @@ std::vector<std::int64_t> bins_of(Dtype dtype) {
 Card histogram_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(histogram::kVariants, Run{});
+  run_by(card, histogram::kVariants, Run{});
   for (Variant& each : card.variants)
     each.supports = [variant = enumerator_of(histogram::kVariants, each.name)](const Problem& p) {
       return histogram::supports(variant, p.output_size());
@@ -179,7 +176,6 @@ Card histogram_card() {
   card.resolved = [](const Problem& p) {
     return name(histogram::resolved(histogram::Variant::automatic, p.output_size()));
   };
-  card.run_automatic = automatic_of(histogram::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::histogram_variants(vendor_problem(p)); },
                   run_vendor};
   card.vendors.on_host = always({"thrust"});
@@ -187,7 +183,6 @@ Card histogram_card() {
   card.elements = elements;
   card.exact = true;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype dtype) {
     std::vector<std::string> shapes;

@@ -60,14 +60,11 @@ kv_append::Problem described(const Extents& e) {
 Problem problem(Dtype dtype, const Shape& shape) {
   const Extents e = extents_of(shape);
   const std::size_t width = size_of(dtype);
-  Problem result{dtype,
-                 shape.text(),
-                 {{"k", dtype, {e.batch, e.tokens, e.heads, e.depth}, false},
-                  {"v", dtype, {e.batch, e.tokens, e.heads, e.value_depth}, false}},
-                 {{"k_cache", dtype, e.cache(e.depth), false},
-                  {"v_cache", dtype, e.cache(e.value_depth), false}},
-                 kv_append::work(described(e), width),
-                 0};
+  Problem result{dtype, shape.text(), kv_append::work(described(e), width), 0};
+  result.inputs = {{"k", dtype, {e.batch, e.tokens, e.heads, e.depth}, false},
+                   {"v", dtype, {e.batch, e.tokens, e.heads, e.value_depth}, false}};
+  result.outputs = {{"k_cache", dtype, e.cache(e.depth), false},
+                    {"v_cache", dtype, e.cache(e.value_depth), false}};
   const double caches = static_cast<double>(result.outputs[0].size() + result.outputs[1].size()) *
                         static_cast<double>(width);
   result.inputs.insert(result.inputs.end(), result.outputs.begin(), result.outputs.end());
@@ -202,10 +199,8 @@ Card kv_append_card() {
   Card card;
   only_moves(card, sources);
   card.problem = problem;
-  card.variants = variants_of(kv_append::kVariants, Run{});
+  run_by(card, kv_append::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(kv_append::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.exact_samples = [](Dtype) {
     return std::vector<Sample>{{"patterns", "b3_t5_h2_d64_k20"},
                                {"patterns", "b3_t5_h2_d64_k20_page8"}};

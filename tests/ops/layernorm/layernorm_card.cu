@@ -14,22 +14,10 @@ namespace {
 using norm::Size;
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 layernorm::work(dtype, rows, cols),
-                 8.0 * static_cast<double>(rows * cols),
-                 {{"epsilon", norm::kEpsilon}}};
-  result.inputs = {{"x", dtype, {rows, cols}},
-                   norm::parameter("gamma", dtype, cols),
-                   norm::parameter("beta", dtype, cols)};
-  result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}},
-                    norm::statistic("mean", rows, cols),
-                    norm::statistic("rstd", rows, cols)};
-  result.gaps = true;
+  Problem result = norm::problem(dtype, shape, layernorm::work, 8);
+  result.inputs.push_back(norm::parameter("beta", dtype, cols_of(result)));
+  result.outputs.insert(result.outputs.begin() + 1,
+                        norm::statistic("mean", rows_of(result), cols_of(result)));
   return result;
 }
 
@@ -121,7 +109,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   }
   samples.push_back(
       norm::sample(dtype, "constant rows, epsilon 0", {2, 32}, std::vector<double>(64, 3), 0));
-  samples.back().expected["y"] = std::vector<double>(64, norm::kNan);
+  samples.back().expected["y"] = std::vector<double>(64, kNan);
   samples.back().may_be_vacuous = true;
   // Squares beyond f32's range count as infinite.
   if (dtype == Dtype::f16) return samples;
@@ -167,13 +155,6 @@ Card layernorm_card() {
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
-  card.special_samples = norm::special_samples;
-  card.kernel_name = norm::kernel_name("normalization");
-  // A small one, and 0.25 GiB of f16 and more.
-  card.timed_on_gpu = {{"rows128_cols1024"},
-                       {"rows131072_cols1024", true},
-                       {"rows16384_cols8192"},
-                       {"rows4096_cols32768"}};
   return card;
 }
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "tests/contract/cluster_rows.h"
@@ -24,8 +23,6 @@
 namespace kg::card {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // 1 / sqrt(64), a usual head. A power of two: scaled elements are exact.
 constexpr float kScale = 0.125F;
 constexpr std::string_view kForms[] = {"boolean", "causal"};
@@ -83,13 +80,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   std::int64_t read = rows * cols;
   for (std::int64_t query = 0; query < queries; ++query)
     read -= rows / queries * std::clamp<std::int64_t>(queries - query - 1, 0, cols);
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 masked_softmax::work(dtype, rows, cols, queries),
-                 5 * static_cast<double>(read),
-                 {{"scale", kScale}}};
+  Problem result{dtype, shape.text(), masked_softmax::work(dtype, rows, cols, queries),
+                 5 * static_cast<double>(read)};
+  result.scalars = {{"scale", kScale}};
   result.calling = {is_causal ? "causal" : "boolean", {{"rows", {rows}}, {"cols", {cols}}}};
   if (is_causal) {
     result.scalars["queries"] = static_cast<double>(queries);

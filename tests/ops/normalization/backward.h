@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,8 +27,6 @@ namespace kg::card::norm_backward {
 
 namespace backward = normalization::backward;
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr std::int64_t kBeyondBlock = backward::kBlockMaxCols + 7; // its registers
 
 struct Size {
@@ -82,13 +79,9 @@ inline Problem problem(Dtype dtype, const Shape& shape,
   const std::int64_t cols = shape.number("cols");
   const std::int64_t pack = elements_per_pack(dtype);
   const std::int64_t gap = shape.has("padded") ? (pack - cols % pack) % pack : 0;
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 work(dtype, rows, cols),
-                 operations * static_cast<double>(rows * cols),
-                 {{"cols", static_cast<double>(cols)}}}; // of all, where only some are looked at
+  Problem result{dtype, shape.text(), work(dtype, rows, cols),
+                 operations * static_cast<double>(rows * cols)};
+  result.scalars = {{"cols", static_cast<double>(cols)}}; // of all, where only some are looked at
   const auto matrix = [&](const std::string& name) {
     return Tensor{.name = name, .dtype = dtype, .extents = {rows, cols}, .gap = gap, .col_axis = 1};
   };

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,8 +23,6 @@
 
 namespace kg::card::norm {
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kEpsilon = 1e-5F;
 inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7; // its registers
 
@@ -78,6 +75,18 @@ Reference result(Dtype dtype, std::int64_t cols, test::NormOracle right, Toleran
             return bounds;
           },
           std::move(unit)};
+}
+
+// The rmsnorm of z.
+inline Reference rms_result(Dtype dtype, Size size, const std::vector<double>& z,
+                            const Inputs& inputs, double epsilon) {
+  return result(
+      dtype, size.cols,
+      test::rms_norm_oracle(z, size.rows, size.cols, values_or_none(inputs, "gamma"), epsilon),
+      [](const test::NormOracle& oracle, std::size_t i, std::int64_t chain) {
+        return test::rms_norm_f32_tolerance(oracle.value[i], chain);
+      },
+      [](const test::NormOracle& oracle, std::size_t i) { return std::fabs(oracle.value[i]); });
 }
 
 // Adds mean (of a centred norm) and rstd. The mean's bound is what layer_norm_f32_tolerance allows
@@ -246,12 +255,28 @@ inline Tensor statistic(const std::string& name, std::int64_t rows, std::int64_t
           .extra = true};
 }
 
+// An rmsnorm; what other operations have beside or instead is the caller's.
+inline Problem problem(Dtype dtype, const Shape& shape,
+                       Work (*work)(Dtype, std::int64_t, std::int64_t), double operations) {
+  const std::int64_t rows = shape.number("rows");
+  const std::int64_t cols = shape.number("cols");
+  Problem result{dtype, shape.text(), work(dtype, rows, cols),
+                 operations * static_cast<double>(rows * cols)};
+  result.inputs = {{"x", dtype, {rows, cols}}, parameter("gamma", dtype, cols)};
+  result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}, statistic("rstd", rows, cols)};
+  result.scalars = {{"epsilon", kEpsilon}};
+  result.gaps = true;
+  return result;
+}
+
 // All but what differs: problem, variants, vendors, references, and data.
 inline Card card() {
   Card result;
   result.resolved = [](const Problem& p) {
     return name(normalization::resolved(normalization::Variant::automatic, cols_of(p)));
   };
+  result.kernel_name = kernel_name("normalization");
+  result.special_samples = special_samples;
   result.usual = usual;
   result.vendor_samples = [](Dtype dtype) {
     std::vector<Sample> samples;
@@ -276,6 +301,11 @@ inline Card card() {
   result.kind_on_host = kg::Kind::sync; // shuffles and barriers cost more than the memory
   result.timed_on_host = {
       {"rows32_cols512", true}, {"rows32_cols1000"}, {"rows16_cols4096"}, {"rows2_cols8200"}};
+  // A small one, and 0.25 GiB of f16 and more.
+  result.timed_on_gpu = {{"rows128_cols1024"},
+                         {"rows131072_cols1024", true},
+                         {"rows16384_cols8192"},
+                         {"rows4096_cols32768"}};
   return result;
 }
 

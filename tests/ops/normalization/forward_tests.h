@@ -64,10 +64,7 @@ inline void check_more_than_2_to_31(Judge& judge, bool centred) {
   dispatch(judge.dtype(), [&]<class T>() {
     const Problem problem = huge_problem(judge);
     const auto size = static_cast<std::size_t>(problem.outputs[0].size());
-    const std::string reason = test::too_huge_reason(size * sizeof(T));
-    if (!reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
+    KG_SKIP_IF_TOO_HUGE(size * sizeof(T));
     constexpr unsigned char kByte = 0x3C; // a normal number of each type
     const double filled =
         test::to_double(test::from_raw_bits<T>(0x3C3C3C3Cu & test::poison_bits(judge.dtype())));

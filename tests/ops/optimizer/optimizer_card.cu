@@ -24,9 +24,6 @@ namespace {
 
 using optimizer::Kind;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 struct Model {
   Kind kind;
   std::vector<std::int64_t> sizes;
@@ -87,7 +84,7 @@ optimizer::Step step_of(const Problem& problem) {
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const Model model = model_of(shape);
-  Problem result{dtype, shape.text(), {}, {}, {}, 0};
+  Problem result{dtype, shape.text(), {}, 0};
   for (std::size_t i = 0; i < model.sizes.size(); ++i) {
     const auto add = [&](std::string_view array, Dtype type, bool updated) {
       Tensor tensor{.name = numbered(array, i), .dtype = type, .extents = {model.sizes[i]}};
@@ -348,10 +345,8 @@ Card optimizer_card() {
   card.problem = problem;
   card.forms.clear();
   for (const Kind kind : optimizer::kKinds) card.forms.emplace_back(name(kind));
-  card.variants = variants_of(optimizer::kVariants, Run{});
+  run_by(card, optimizer::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(optimizer::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

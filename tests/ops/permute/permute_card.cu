@@ -44,7 +44,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   for (std::size_t d = 0; d < order.size(); ++d)
     x.push_back(shape.number(std::string_view("nabce").substr(d, 1)));
   for (const char axis : order) y.push_back(x[static_cast<std::size_t>(axis - '0')]);
-  Problem result{dtype, shape.text(), {{"x", dtype, x}}, {{"y", dtype, y}}, {}, 0};
+  Problem result{dtype, shape.text(), {}, 0};
+  result.inputs = {{"x", dtype, x}};
+  result.outputs = {{"y", dtype, y}};
   result.scalars = {{"order", std::stoi(order)}};
   const permute::Permutation p = permutation_of(result);
   result.work = permute::work(dtype, p);
@@ -98,11 +100,7 @@ Card permute_card() {
   Card card;
   only_moves(card, sources);
   card.problem = problem;
-  card.variants = variants_of(permute::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(permute::resolved(permute::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(permute::Variant::automatic, Run{});
+  run_by(card, permute::kVariants, Run{});
   card.vendors = {[](const Problem& p) { return vendor::permute_variants(p.dtype); }, run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
   card.usual = [](Dtype) {

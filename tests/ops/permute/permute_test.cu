@@ -129,9 +129,7 @@ KG_OWN_TEST(ThereAndBackIsTheOriginal) {
 KG_OWN_TEST(MoreThan2To31Elements) {
   const Extents extents = {2, 32800, 32800};
   const std::int64_t count = test::element_count(extents);
-  const std::string reason =
-      test::too_huge_reason(static_cast<std::size_t>(2 * count) * size_of(judge.dtype()));
-  if (!reason.empty()) GTEST_SKIP() << reason;
+  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(2 * count) * size_of(judge.dtype()));
   dispatch_moved(judge.dtype(), [&]<class T>() {
     const T everywhere =
         test::from_raw_bits<T>(0x3C3C3C3C3C3C3C3C & test::poison_bits(judge.dtype()));

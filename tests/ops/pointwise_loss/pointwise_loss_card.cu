@@ -6,7 +6,6 @@
 #include "pointwise_loss/pointwise_loss.h"
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,8 +20,6 @@ namespace {
 using pointwise_loss::Direction;
 using pointwise_loss::Kind;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kDelta = 0.75; // of huber: the one side and the other of normal data
 
 struct Form {
@@ -65,19 +62,16 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const double operations[][2] = {{2, 3}, {3, 2}, {5, 5}, {3, 1}};
   const auto kind = static_cast<std::size_t>(form.kind);
   Problem result{
-      dtype,
-      shape.text(),
-      {{"x", dtype, {form.n}},
-       {.name = "target",
-        .dtype = dtype,
-        .extents = {form.n},
-        .element =
-            [form, dtype](std::int64_t i) {
-              return test::encode(dtype, usual_target(form, dtype, i));
-            }}},
-      {},
+      dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return pointwise_loss::work(described<T>(form)); }),
       operations[kind][form.back ? 1 : 0] * static_cast<double>(form.n)};
+  result.inputs = {{"x", dtype, {form.n}},
+                   {.name = "target",
+                    .dtype = dtype,
+                    .extents = {form.n},
+                    .element = [form, dtype](std::int64_t i) {
+                      return test::encode(dtype, usual_target(form, dtype, i));
+                    }}};
   if (form.back) result.inputs.push_back({"dloss", dtype, {form.n}});
   std::vector<std::string> inputs;
   for (const Tensor& input : result.inputs) inputs.push_back(input.name);
@@ -213,10 +207,8 @@ Card pointwise_loss_card() {
   Card card;
   card.problem = problem;
   card.forms = {"mse", "huber", "bce", "kl"};
-  card.variants = variants_of(pointwise_loss::kVariants, Run{});
+  run_by(card, pointwise_loss::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(pointwise_loss::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;

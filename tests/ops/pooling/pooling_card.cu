@@ -5,7 +5,6 @@
 #include "pooling/pooling.h"
 
 #include <cmath>
-#include <limits>
 
 #include "tests/contract/card.h"
 #include "tests/contract/samples.h"
@@ -20,11 +19,7 @@ namespace {
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const pooling::Problem p = images_of(shape);
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 pooling::work(dtype, p),
+  Problem result{dtype, shape.text(), pooling::work(dtype, p),
                  static_cast<double>(p.outputs() * p.vertical.kernel * p.horizontal.kernel)};
   result.inputs = {{"x", dtype, test::shape_in_layout(p, p.height, p.width)}};
   result.outputs = {{"y", dtype, test::shape_in_layout(p, p.out_height(), p.out_width())}};
@@ -125,8 +120,6 @@ std::vector<Sample> random_samples(Dtype dtype) {
 
 // NaN and infinities in every place of a window, the ends of the range, and zeros of both signs.
 std::vector<Sample> special_samples(Dtype dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   // Sums of the largest numbers overflow in f32 alone, and there at another place than in fp64.
   const double largest =
       dtype == Dtype::f16 ? test::max_finite(dtype) : test::round_to(dtype, 1e30);
@@ -190,13 +183,9 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 } // namespace
 
 Card pooling_card() {
-  Card card;
+  Card card = pooling_family();
   card.problem = problem;
-  card.variants = variants_of(pooling::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(pooling::resolved(pooling::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(pooling::Variant::automatic, Run{});
+  run_by(card, pooling::kVariants, Run{});
   card.vendors = {[](const Problem& p) {
                     return vendor::pooling_variants(kind_of(p), p.dtype, images_of(p, "x"));
                   },
@@ -220,19 +209,8 @@ Card pooling_card() {
     return with_each_kind({"nchw_n1_c16_h5_w7_k3_s2_p1", "nhwc_n1_c16_h5_w7_k3_s2_p1",
                            "nchw_n2_c16_h4_w8_k4.8_s1_p0", "nhwc_n2_c16_h4_w8_k4.8_s1_p0"});
   };
-  card.refuses_overlap = false;
-  card.empty = with_each_kind({"nchw_n0_c5_h4_w4_k2_s1_p0", "nhwc_n0_c5_h4_w4_k2_s1_p0",
-                               "nchw_n5_c0_h4_w4_k2_s1_p0", "nhwc_n5_c0_h4_w4_k2_s1_p0"});
   card.kernel_name = kernel_name;
-  card.timed_on_host = {{"max_nhwc_n1_c32_h32_w32_k3_s2_p1", true},
-                        {"avg_nchw_n1_c8_h32_w32_k3_s1_p1"},
-                        {"avg_nhwc_n2_c64_h14_w14_k14_s1_p0"}};
-  // A small one, and 256 MiB of 16-bit elements and more.
-  card.timed_on_gpu = {
-      {"max_nhwc_n1_c64_h56_w56_k3_s2_p1"},     {"max_nhwc_n256_c64_h112_w112_k3_s2_p1", true},
-      {"max_nchw_n256_c64_h112_w112_k3_s2_p1"}, {"avg_nhwc_n256_c128_h56_w56_k3_s1_p1"},
-      {"avg_nchw_n256_c128_h56_w56_k3_s1_p1"},  {"avg_nhwc_n2048_c2048_h7_w7_k7_s1_p0"},
-      {"avg_nchw_n2048_c2048_h7_w7_k7_s1_p0"}};
+  card.timed_on_gpu.push_back({"avg_nchw_n2048_c2048_h7_w7_k7_s1_p0"});
   return card;
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "tests/contract/card.h"
@@ -28,7 +27,7 @@ using pooling::Kind;
 // x is read by the maximum alone.
 Problem problem(Dtype dtype, const Shape& shape) {
   const pooling::Problem p = images_of(shape);
-  Problem result{dtype, shape.text(), {}, {}, {}, 0};
+  Problem result{dtype, shape.text(), {}, 0};
   const Kind kind = kind_of(result);
   result.work = pooling_backward::work(dtype, kind, p);
   result.flops = static_cast<double>(p.outputs() * p.vertical.kernel * p.horizontal.kernel);
@@ -214,8 +213,6 @@ std::vector<Sample> random_samples(Dtype dtype) {
 
 // NaN, infinities and zeros of both signs, which are equal, in x; NaN and infinities in dy.
 std::vector<Sample> special_samples(Dtype dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   const test::Random random(test::seed(), 29);
   const auto with = [&](std::vector<double> values, const std::vector<double>& special,
                         double share) {
@@ -277,7 +274,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 } // namespace
 
 Card pooling_backward_card() {
-  Card card;
+  Card card = pooling_family();
   card.problem = problem;
   card.variants = variants();
   card.resolved = [](const Problem& p) {
@@ -313,18 +310,7 @@ Card pooling_backward_card() {
   card.misaligned = [](Dtype) {
     return with_each_kind({"nchw_n1_c16_h5_w7_k3_s2_p1", "nhwc_n1_c16_h5_w7_k3_s2_p1"});
   };
-  card.refuses_overlap = false;
-  card.empty = with_each_kind({"nchw_n0_c5_h4_w4_k2_s1_p0", "nhwc_n0_c5_h4_w4_k2_s1_p0",
-                               "nchw_n5_c0_h4_w4_k2_s1_p0", "nhwc_n5_c0_h4_w4_k2_s1_p0"});
   card.kernels = kernels;
-  card.timed_on_host = {{"max_nhwc_n1_c32_h32_w32_k3_s2_p1", true},
-                        {"avg_nchw_n1_c8_h32_w32_k3_s1_p1"},
-                        {"avg_nhwc_n2_c64_h14_w14_k14_s1_p0"}};
-  // A small one, and 256 MiB of 16-bit elements and more.
-  card.timed_on_gpu = {
-      {"max_nhwc_n1_c64_h56_w56_k3_s2_p1"},     {"max_nhwc_n256_c64_h112_w112_k3_s2_p1", true},
-      {"max_nchw_n256_c64_h112_w112_k3_s2_p1"}, {"avg_nhwc_n256_c128_h56_w56_k3_s1_p1"},
-      {"avg_nchw_n256_c128_h56_w56_k3_s1_p1"},  {"avg_nhwc_n2048_c2048_h7_w7_k7_s1_p0"}};
   return card;
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,9 +23,6 @@ namespace kg::card {
 namespace {
 
 using quantised_matmul::Kind;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Form {
   Kind kind;
@@ -55,12 +51,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
         .name = name, .dtype = type, .extents = extents, .by_row = false, .derived = true};
   };
   Problem result{
-      dtype,
-      shape.text(),
-      {},
-      {{"y", dtype, {f.m, f.n}, false}},
+      dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return quantised_matmul::work(described<T>(f)); }),
       2.0 * static_cast<double>(f.m) * static_cast<double>(f.n) * static_cast<double>(f.k)};
+  result.outputs = {{"y", dtype, {f.m, f.n}, false}};
   if (by_rows(f.kind))
     result.inputs = {{"x8", f.of_w(), {f.m, f.k}, false},
                      factors("x_scale", Dtype::f32, {f.m}),
@@ -289,7 +283,7 @@ Card quantised_matmul_card() {
   Card card;
   card.problem = problem;
   card.forms = {"w4", "w8", "w8a8", "e4m3"};
-  card.variants = variants_of(quantised_matmul::kVariants, Run{});
+  run_by(card, quantised_matmul::kVariants, Run{});
   card.variants[0].sequence = [](const Problem& problem) { return form_of(problem).k; };
   for (Variant& each : card.variants)
     if (each.name == "mma") {
@@ -300,7 +294,6 @@ Card quantised_matmul_card() {
     const Form f = form_of(p);
     return name(quantised_matmul::resolved(f.kind, f.m, quantised_matmul::Variant::automatic));
   };
-  card.run_automatic = automatic_of(quantised_matmul::Variant::automatic, Run{});
   card.vendors = {vendors_of, run_vendor<vendor::Math::pedantic>};
   card.vendors.run_timed = run_vendor<vendor::Math::fastest>;
   card.references = references;

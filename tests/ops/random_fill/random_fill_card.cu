@@ -7,7 +7,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -21,9 +20,6 @@ namespace kg::card {
 namespace {
 
 using random_fill::Kind;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 struct Form {
   Kind kind;
@@ -39,16 +35,14 @@ Form form_of(const Problem& problem) { return form_of(Shape::parse(problem.shape
 Problem problem(Dtype dtype, const Shape& shape) {
   const Form form = form_of(shape);
   const double operations[] = {2, 5.5, 0};
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {{"y", dtype, {form.n}}},
+  Problem result{dtype, shape.text(),
                  dispatch(dtype,
                           [&]<class T>() {
                             return random_fill::work(
                                 random_fill::Problem<T>{.kind = form.kind, .n = form.n});
                           }),
                  operations[static_cast<std::size_t>(form.kind)] * static_cast<double>(form.n)};
+  result.outputs = {{"y", dtype, {form.n}}};
   switch (form.kind) {
   case Kind::uniform: result.scalars = {{"low", 0}, {"high", 1}}; break;
   case Kind::normal: result.scalars = {{"mean", 0}, {"deviation", 1}}; break;
@@ -206,10 +200,8 @@ std::vector<Sample> special_samples(Dtype) {
 Card random_fill_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(random_fill::kVariants, Run{});
+  run_by(card, random_fill::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(random_fill::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

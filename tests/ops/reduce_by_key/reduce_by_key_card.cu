@@ -49,7 +49,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const Dtype key = wide ? Dtype::f64 : Dtype::i32; // whose bits are those of an i64
   const Op op = op_of(shape);
   const Work work = reduce_by_key::work({op, n, dtype, size_of(key)}, runs);
-  Problem result{dtype, shape.text(), {}, {}, work, op == Op::first ? 0 : static_cast<double>(n)};
+  Problem result{dtype, shape.text(), work, op == Op::first ? 0 : static_cast<double>(n)};
   result.inputs = {{"keys", key, {n}}, {"values", dtype, {n}}};
   result.inputs[0].element = [key](std::int64_t i) { return key_of_run(key, runs_of(i + 1) - 1); };
   result.outputs = {{"count", Dtype::i32, {1}}, {"unique", key, {n}}, {"results", dtype, {n}}};
@@ -253,16 +253,12 @@ Card reduce_by_key_card() {
   Card card;
   card.problem = problem;
   card.forms = all_forms();
-  card.variants = variants_of(reduce_by_key::kVariants, Run{});
+  run_by(card, reduce_by_key::kVariants, Run{});
   for (Variant& each : card.variants)
     if (each.name == "naive") {
       each.tried = [](const Problem& p) { return p.inputs[0].size() <= 10000; };
       each.sequence = [](const Problem& p) { return p.inputs[0].size() / 256; };
     }
-  card.resolved = [](const Problem&) {
-    return name(reduce_by_key::resolved(reduce_by_key::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(reduce_by_key::Variant::automatic, Run{});
   card.vendors = {
       [](const Problem& p) { return vendor::reduce_by_key_variants(vendor_problem(p)); },
       [](std::string_view vendor, const Call& call, Stream& stream) {
@@ -273,7 +269,6 @@ Card reduce_by_key_card() {
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return shapes({4500}); };
   card.sizes = [](Dtype) {

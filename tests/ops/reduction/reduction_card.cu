@@ -21,11 +21,7 @@ namespace {
 Problem problem(Dtype dtype, const Shape& shape) {
   const Extents extents = extents_of(shape);
   const auto [outer, axis, inner] = extents;
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 reduction::work(dtype, extents),
+  Problem result{dtype, shape.text(), reduction::work(dtype, extents),
                  static_cast<double>(count_of(extents))};
   result.inputs = {x_of(dtype, extents)};
   result.outputs = {{"out", dtype, {outer, inner}}};
@@ -156,7 +152,7 @@ std::string hint(const Problem& problem, const Inputs& inputs, const test::Compa
 Card reduction_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(reduction::kVariants, Run{});
+  run_by(card, reduction::kVariants, Run{});
   for (Variant& each : card.variants) {
     each.accurate = each.name != "naive";
     each.supports = [](const Problem& p) { return reduction::supports(op_of(p.shape), p.dtype); };
@@ -164,10 +160,6 @@ Card reduction_card() {
       return name == "naive" ? chain(name, p) : 1;
     };
   }
-  card.resolved = [](const Problem&) {
-    return name(reduction::resolved(reduction::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(reduction::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::reduction_variants(vendor_problem(p)); },
                   [](std::string_view vendor, const Call& call, Stream& stream) {
                     vendor::reduction(vendor, vendor_problem(call.problem()), call.address("x"),

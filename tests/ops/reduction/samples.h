@@ -18,9 +18,6 @@
 
 namespace kg::card::reduction_samples {
 
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-inline constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // The operations that the type has.
 inline std::vector<Op> ops_of(Dtype dtype) {
   if (dtype == Dtype::i32) return {Op::sum};

@@ -49,11 +49,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   shape.word({"sum", "mean", "max", "min"});
   const Extents extents{shape.number("o"), shape.number("a"), shape.number("i")};
   const auto [outer, axis, inner] = extents;
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 reduction_backward::work(op_of(shape.text()), dtype, extents),
+  Problem result{dtype, shape.text(), reduction_backward::work(op_of(shape.text()), dtype, extents),
                  static_cast<double>(outer * axis * inner)};
   result.outputs = {{"dx", dtype, {outer, axis, inner}}};
   if (is_extremum(shape.text())) {
@@ -179,7 +175,6 @@ void add_pairs_of_nan(std::vector<Sample>& samples, Dtype dtype) {
 
 // Zeros of both signs are equal; dy is handed on as it is.
 std::vector<Sample> special_samples(Dtype dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::vector<Sample> samples;
   for (const Extents& extents : kSmall) {
     const auto count = static_cast<std::size_t>(count_of(extents));
@@ -244,12 +239,7 @@ Card reduction_backward_card() {
   Card card;
   card.problem = problem;
   card.forms = {"sum", "mean", "max", "min"};
-  card.variants = variants_of(reduction_backward::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(reduction_backward::resolved(Variant::automatic));
-  };
-  card.run_automatic = automatic_of(Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
+  run_by(card, reduction_backward::kVariants, Run{});
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;

@@ -18,8 +18,7 @@ using reduction_backward::Op;
 KG_OWN_TEST(BeyondThirtyOneBits) {
   constexpr Extents kExtents{(std::int64_t{1} << 21) + 3, 1024, 1};
   constexpr std::int64_t kSize = kExtents[0] * kExtents[1];
-  const std::string reason = test::too_huge_reason(size_of(judge.dtype()) * kSize);
-  if (!reason.empty()) GTEST_SKIP() << reason;
+  KG_SKIP_IF_TOO_HUGE(size_of(judge.dtype()) * kSize);
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr auto kVariant = reduction_backward::Variant::vectorized;
     Stream& stream = judge.stream();

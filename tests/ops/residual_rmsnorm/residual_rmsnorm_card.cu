@@ -15,22 +15,11 @@ namespace {
 using norm::Size;
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 residual_rmsnorm::work(dtype, rows, cols),
-                 5.0 * static_cast<double>(rows * cols),
-                 {{"epsilon", norm::kEpsilon}}};
-  result.inputs = {{"x", dtype, {rows, cols}},
-                   norm::parameter("gamma", dtype, cols),
-                   {"residual", dtype, {rows, cols}}};
-  result.outputs = {{"z", dtype, {rows, cols}, true, {"x", "residual"}},
-                    {"y", dtype, {rows, cols}, true, {"x", "residual"}},
-                    norm::statistic("rstd", rows, cols)};
-  result.gaps = true;
+  Problem result = norm::problem(dtype, shape, residual_rmsnorm::work, 5);
+  const std::vector<std::int64_t> matrix = result.inputs[0].extents;
+  result.inputs.push_back({"residual", dtype, matrix});
+  result.outputs[0].may_be = {"x", "residual"};
+  result.outputs.insert(result.outputs.begin(), {"z", dtype, matrix, true, {"x", "residual"}});
   return result;
 }
 
@@ -62,17 +51,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   const std::vector<double>& residual = inputs.at("residual").values;
   for (std::size_t i = 0; i < z.size(); ++i)
     z[i] = test::round_to(problem.dtype, z[i] + residual[i]);
-  References result = {
-      {"y", norm::result(
-                problem.dtype, size.cols,
-                test::rms_norm_oracle(z, size.rows, size.cols,
-                                      norm::values_or_none(inputs, "gamma"), epsilon),
-                [](const test::NormOracle& oracle, std::size_t i, std::int64_t chain) {
-                  return test::rms_norm_f32_tolerance(oracle.value[i], chain);
-                },
-                [](const test::NormOracle& oracle, std::size_t i) {
-                  return std::fabs(oracle.value[i]);
-                })}};
+  References result = {{"y", norm::rms_result(problem.dtype, size, z, inputs, epsilon)}};
   norm::add_statistics(result, {problem.dtype, size, z, epsilon, false});
   result["z"] = {std::move(z), {}};
   return result;
@@ -126,12 +105,9 @@ std::vector<Sample> random_samples(Dtype dtype) {
 // other rows stay as they are.
 std::vector<Sample> special_samples(Dtype dtype) {
   const double largest = test::max_finite(dtype);
-  const std::vector<std::pair<double, double>> specials = {{norm::kNan, 1},
-                                                           {1, norm::kNan},
-                                                           {norm::kInfinity, 1},
-                                                           {-1, -norm::kInfinity},
-                                                           {norm::kInfinity, -norm::kInfinity},
-                                                           {largest, largest}};
+  const std::vector<std::pair<double, double>> specials = {
+      {kNan, 1},         {1, kNan}, {kInfinity, 1}, {-1, -kInfinity}, {kInfinity, -kInfinity},
+      {largest, largest}};
   std::vector<Sample> samples;
   for (const std::int64_t cols :
        {std::int64_t{2}, std::int64_t{67}, std::int64_t{1024}, kForCluster, norm::kBeyondBlock}) {

@@ -14,19 +14,7 @@ namespace {
 using norm::Size;
 
 Problem problem(Dtype dtype, const Shape& shape) {
-  const std::int64_t rows = shape.number("rows");
-  const std::int64_t cols = shape.number("cols");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 rmsnorm::work(dtype, rows, cols),
-                 4.0 * static_cast<double>(rows * cols),
-                 {{"epsilon", norm::kEpsilon}}};
-  result.inputs = {{"x", dtype, {rows, cols}}, norm::parameter("gamma", dtype, cols)};
-  result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}, norm::statistic("rstd", rows, cols)};
-  result.gaps = true;
-  return result;
+  return norm::problem(dtype, shape, rmsnorm::work, 4);
 }
 
 struct Run {
@@ -48,17 +36,7 @@ References references(const Problem& problem, const Inputs& inputs) {
   const Size size{rows_of(problem), cols_of(problem)};
   const double epsilon = problem.scalars.at("epsilon");
   const std::vector<double>& x = inputs.at("x").values;
-  References result = {
-      {"y", norm::result(
-                problem.dtype, size.cols,
-                test::rms_norm_oracle(x, size.rows, size.cols,
-                                      norm::values_or_none(inputs, "gamma"), epsilon),
-                [](const test::NormOracle& oracle, std::size_t i, std::int64_t chain) {
-                  return test::rms_norm_f32_tolerance(oracle.value[i], chain);
-                },
-                [](const test::NormOracle& oracle, std::size_t i) {
-                  return std::fabs(oracle.value[i]);
-                })}};
+  References result = {{"y", norm::rms_result(problem.dtype, size, x, inputs, epsilon)}};
   norm::add_statistics(result, {problem.dtype, size, x, epsilon, false});
   return result;
 }
@@ -99,7 +77,7 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   add(norm::sample(dtype, "zeros", {2, 20}, std::vector<double>(40, 0)), zeros({2, 20}));
   samples.back().may_be_vacuous = true;
   add(norm::sample(dtype, "zeros, epsilon 0", {2, 20}, std::vector<double>(40, 0), 0),
-      std::vector<double>(40, norm::kNan));
+      std::vector<double>(40, kNan));
   samples.back().may_be_vacuous = true;
   return samples;
 }
@@ -128,13 +106,6 @@ Card rmsnorm_card() {
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
-  card.special_samples = norm::special_samples;
-  card.kernel_name = norm::kernel_name("normalization");
-  // A small one, and 0.25 GiB of f16 and more.
-  card.timed_on_gpu = {{"rows128_cols1024"},
-                       {"rows131072_cols1024", true},
-                       {"rows16384_cols8192"},
-                       {"rows4096_cols32768"}};
   return card;
 }
 

@@ -8,7 +8,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,8 +19,6 @@
 namespace kg::card {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kBase = 10000;         // of the frequencies
 constexpr std::int64_t kPositions = 37; // rows of the tables where there is a list
 
@@ -113,12 +110,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
                     return test::encode(Dtype::f32, table_value(r, i, sine));
                   }};
   };
-  Problem result{dtype,
-                 shape.text(),
-                 {{"x", dtype, {r.tokens, r.heads, r.depth}, false}},
-                 {{"y", dtype, {r.tokens, r.heads, r.depth}, false, {"x"}}},
-                 work,
+  Problem result{dtype, shape.text(), work,
                  6.0 * static_cast<double>(r.tokens * r.heads * (r.rotary / 2))};
+  result.inputs = {{"x", dtype, {r.tokens, r.heads, r.depth}, false}};
+  result.outputs = {{"y", dtype, {r.tokens, r.heads, r.depth}, false, {"x"}}};
   result.inputs.push_back(table("cosine", false));
   result.inputs.push_back(table("sine", true));
   if (r.list)
@@ -274,10 +269,8 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card rope_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(rope::kVariants, Run{});
+  run_by(card, rope::kVariants, Run{});
   card.resolved = [](const Problem&) { return "vectorized"; };
-  card.run_automatic = automatic_of(rope::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

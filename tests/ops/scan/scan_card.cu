@@ -38,8 +38,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
       shape.text().find("offsets") != std::string::npos ? shape.number("offsets") : 0;
   const scan::Op op = op_of(shape);
   kind_of(shape);
-  Problem result{
-      dtype, shape.text(), {}, {}, scan::work(dtype, n, heads, count), static_cast<double>(n)};
+  Problem result{dtype, shape.text(), scan::work(dtype, n, heads, count), static_cast<double>(n)};
   result.inputs = {{"x", dtype, {n}}};
   if (count > 0) result.inputs.push_back(offsets_of_segments(n, count));
   if (heads) {
@@ -188,12 +187,10 @@ Card scan_card() {
   Card card;
   card.problem = problem;
   card.forms = {"sum", "max"};
-  card.variants = variants_of(scan::kVariants, Run{});
+  run_by(card, scan::kVariants, Run{});
   for (Variant& each : card.variants)
     if (each.name == "naive")
       each.sequence = [](const Problem& p) { return p.output_size() / 256; };
-  card.resolved = [](const Problem&) { return name(scan::resolved(scan::Variant::automatic)); };
-  card.run_automatic = automatic_of(scan::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) {
                     return has_offsets(p) ? std::vector<std::string_view>()
                                           : vendor::scan_variants(vendor_problem(p));
@@ -206,7 +203,6 @@ Card scan_card() {
   card.references = references;
   card.elements = elements;
   card.exact_samples = scan_samples::exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = scan_samples::special_samples;
   card.usual = [](Dtype) { return each_form({kOdd}); };
   card.sizes = sizes;

@@ -24,7 +24,7 @@ select::Problem call_of(Dtype dtype, std::int64_t n, bool flagged) {
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t n = shape.number("n"), kept = select_samples::kept_of(n);
   const bool flagged = shape.word({"flagged", "unique"}) == 0;
-  Problem result{dtype, shape.text(), {}, {}, select::work(call_of(dtype, n, flagged), kept), 0};
+  Problem result{dtype, shape.text(), select::work(call_of(dtype, n, flagged), kept), 0};
   result.inputs = {{"x", dtype, {n}}};
   if (flagged) {
     result.inputs.push_back({"flags", Dtype::i8, {n}});
@@ -160,12 +160,10 @@ Card select_card() {
   Card card;
   card.problem = problem;
   card.forms = {"flagged", "unique"};
-  card.variants = variants_of(select::kVariants, Run{});
+  run_by(card, select::kVariants, Run{});
   for (Variant& each : card.variants)
     if (each.name == "naive")
       each.sequence = [](const Problem& p) { return p.inputs[0].size() / 256; };
-  card.resolved = [](const Problem&) { return name(select::resolved(select::Variant::automatic)); };
-  card.run_automatic = automatic_of(select::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) { return vendor::select_variants(vendor_problem(p)); },
                   run_vendor};
   card.vendors.on_host = always({"thrust"});
@@ -173,7 +171,6 @@ Card select_card() {
   card.elements = elements;
   card.exact = true;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype dtype) { return shapes({2 * tile_of(dtype) + 1011}); };
   card.sizes = [](Dtype dtype) {

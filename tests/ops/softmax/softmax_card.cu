@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "runtime/device.h"
@@ -25,9 +24,6 @@
 namespace kg::card {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // Rows that no block's shared memory holds as f32.
 std::int64_t beyond_shared() {
   return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / 4) + 7;
@@ -37,11 +33,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   shape.has("log");
   const std::int64_t rows = shape.number("rows");
   const std::int64_t cols = shape.number("cols");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 softmax::work(dtype, rows, cols),
+  Problem result{dtype, shape.text(), softmax::work(dtype, rows, cols),
                  4.0 * static_cast<double>(rows * cols)};
   result.inputs = {{"x", dtype, {rows, cols}}};
   result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};

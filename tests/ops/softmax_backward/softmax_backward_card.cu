@@ -25,7 +25,6 @@
 namespace kg::card {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::string_view kForms[] = {"", "log"};
 
 // Rows of which no block's shared memory holds y and dy.
@@ -49,11 +48,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   shape.has("log");
   const std::int64_t rows = shape.number("rows");
   const std::int64_t cols = shape.number("cols");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 softmax_backward::work(dtype, rows, cols),
+  Problem result{dtype, shape.text(), softmax_backward::work(dtype, rows, cols),
                  4.0 * static_cast<double>(rows * cols)};
   result.inputs = {{"y", dtype, {rows, cols}}, {"dy", dtype, {rows, cols}}};
   result.outputs = {{"dx", dtype, {rows, cols}, true, {"y", "dy"}}};

@@ -5,8 +5,6 @@
 // tests/oracle/oracle_softmax_sum.h.
 #include "softmax_sum/softmax_sum.h"
 
-#include <limits>
-
 #include "runtime/device.h"
 #include "tests/contract/card.h"
 #include "tests/ops/softmax_sum/terms.h"
@@ -17,19 +15,13 @@
 namespace kg::card {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kTerms = 7; // not a multiple of the terms that are loaded together
 constexpr std::int64_t kLength = 5003;
 
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t terms = shape.number("k");
   const std::int64_t n = shape.number("n");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 softmax_sum::work(dtype, terms, n),
+  Problem result{dtype, shape.text(), softmax_sum::work(dtype, terms, n),
                  2.0 * static_cast<double>(terms * n)};
   result.inputs = {{.name = "x", .dtype = dtype, .extents = {terms, n}, .row_axis = 1},
                    {.name = "alpha", .dtype = dtype, .extents = {terms}, .by_row = false}};
@@ -124,16 +116,11 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card softmax_sum_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(softmax_sum::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(softmax_sum::resolved(softmax_sum::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(softmax_sum::Variant::automatic, Run{});
+  run_by(card, softmax_sum::kVariants, Run{});
   card.vendors = {vendors, run_vendor};
   card.vendors.on_host = always({"onednn_openblas"});
   card.references = references;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype) { return std::vector<std::string>{terms_of(kTerms, kLength)}; };
   card.sizes = sizes;
@@ -142,9 +129,7 @@ Card softmax_sum_card() {
                                     terms_of(5, tile_of_terms(dtype) + 8)};
   };
   card.empty = {"k1_n0", "k5_n0", "k64_n0"};
-  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
-    return std::vector<std::string>{"softmax_sum::" + std::string(variant)};
-  };
+  card.kernel_name = as_the_variant("softmax_sum");
   card.compiled_otherwise = "expf";
   card.timed_on_host = {{"k8_n32768", true}, {"k3_n65536"}};
   // 576 MiB and more of traffic in the second and third.

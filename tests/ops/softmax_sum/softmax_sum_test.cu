@@ -43,10 +43,7 @@ KG_OWN_TEST(ShiftOfAlpha) {
 KG_OWN_TEST(MoreThan2To31Elements) {
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr std::int64_t kN = (std::int64_t{1} << 30) + 4099;
-    const std::string reason = test::too_huge_reason(3 * kN * sizeof(T));
-    if (!reason.empty()) {
-      GTEST_SKIP() << reason;
-    }
+    KG_SKIP_IF_TOO_HUGE(3 * kN * sizeof(T));
     const auto value = [](double x) { return test::elements<T>(std::vector<double>{x})[0]; };
     const auto alpha = DeviceBuffer<T>::from_host(
         test::elements<T>(std::vector<double>{-std::numeric_limits<double>::infinity(), 0}),

@@ -5,8 +5,6 @@
 // tests/oracle/oracle_softmax_sum_backward.h.
 #include "softmax_sum_backward/softmax_sum_backward.h"
 
-#include <limits>
-
 #include "runtime/device.h"
 #include "tests/contract/execute.h"
 #include "tests/contract/rows.h"
@@ -18,8 +16,6 @@
 namespace kg::card {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t kTerms = 7;                // not a multiple of the terms that a block takes
 constexpr std::int64_t kLengths[] = {1003, 4232}; // the second: two tiles of f16 and a part, packs
 
@@ -28,11 +24,7 @@ std::int64_t length(const Problem& problem) { return problem.outputs[0].extents[
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t terms = shape.number("k");
   const std::int64_t n = shape.number("n");
-  Problem result{dtype,
-                 shape.text(),
-                 {},
-                 {},
-                 softmax_sum_backward::work(dtype, terms, n),
+  Problem result{dtype, shape.text(), softmax_sum_backward::work(dtype, terms, n),
                  3.0 * static_cast<double>(terms * n)};
   result.inputs = {{.name = "x", .dtype = dtype, .extents = {terms, n}, .row_axis = 1},
                    {.name = "alpha", .dtype = dtype, .extents = {terms}, .by_row = false},
@@ -153,16 +145,11 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 Card softmax_sum_backward_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(softmax_sum_backward::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(softmax_sum_backward::resolved(softmax_sum_backward::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(softmax_sum_backward::Variant::automatic, Run{});
+  run_by(card, softmax_sum_backward::kVariants, Run{});
   card.vendors = {vendors, run_vendor};
   card.vendors.on_host = always({"onednn_openblas"});
   card.references = references;
   card.exact_samples = exact_samples;
-  card.random_samples = [](Dtype) { return std::vector<Sample>(); };
   card.special_samples = special_samples;
   card.usual = [](Dtype) {
     return std::vector<std::string>{terms_of(kTerms, kLengths[0]), terms_of(kTerms, kLengths[1])};

@@ -39,7 +39,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t count = segmented ? shape.number("segments") : 0;
   const Work work =
       dispatch_sorted(dtype, [&]<class T>() { return sort::work<T>(n, pairs, count); });
-  Problem result{dtype, shape.text(), {}, {}, work, 0};
+  Problem result{dtype, shape.text(), work, 0};
   result.inputs = {{"keys", dtype, {n}}};
   result.outputs = {{"sorted_keys", dtype, {n}}};
   if (pairs) {
@@ -240,14 +240,12 @@ Card sort_card() {
   Card card;
   card.problem = problem;
   card.forms = {"keys", "pairs"};
-  card.variants = variants_of(sort::kVariants, Run{});
+  run_by(card, sort::kVariants, Run{});
   for (Variant& each : card.variants)
     if (each.name == "naive") { // takes the square of n
       each.tried = each.listed = is_small;
       each.sequence = [](const Problem& p) { return p.inputs[0].size(); };
     }
-  card.resolved = [](const Problem&) { return name(sort::resolved(sort::Variant::automatic)); };
-  card.run_automatic = automatic_of(sort::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) {
                     return is_segmented(p) ? std::vector<std::string_view>()
                                            : vendor::sort_variants(vendor_problem(p));

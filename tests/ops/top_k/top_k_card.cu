@@ -20,7 +20,7 @@ namespace {
 Problem problem(Dtype dtype, const Shape& shape) {
   const top_k::Problem p{shape.number("r"), shape.number("c"), shape.number("k")};
   const Work work = dispatch(dtype, [&]<class T>() { return top_k::work<T>(p); });
-  Problem result{dtype, shape.text(), {}, {}, work, 0};
+  Problem result{dtype, shape.text(), work, 0};
   result.inputs = {{"x", dtype, {p.rows, p.cols}}};
   result.outputs = {{"values", dtype, {p.rows, p.k}}, {"indices", Dtype::i32, {p.rows, p.k}}};
   result.calling = {"", {{"rows", {p.rows}}, {"cols", {p.cols}}, {"k", {p.k}}}};
@@ -116,15 +116,12 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card top_k_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants_of(top_k::kVariants, Run{});
+  run_by(card, top_k::kVariants, Run{});
   for (Variant& each : card.variants)
     if (each.name == "naive") { // takes the square of a row
       each.tried = each.listed = [](const Problem& p) { return p.inputs[0].extents[1] <= 500; };
       each.sequence = [](const Problem& p) { return p.inputs[0].extents[1]; };
     }
-  card.resolved = [](const Problem&) { return name(top_k::resolved(top_k::Variant::automatic)); };
-  card.run_automatic = automatic_of(top_k::Variant::automatic, Run{});
-  card.vendors.names = [](const Problem&) { return std::vector<std::string_view>(); };
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;

@@ -19,7 +19,7 @@ std::string shape_of(std::int64_t rows, std::int64_t cols) {
 Problem problem(Dtype dtype, const Shape& shape) {
   const std::int64_t rows = shape.number("rows");
   const std::int64_t cols = shape.number("cols");
-  Problem result{dtype, shape.text(), {}, {}, transpose::work(dtype, rows, cols), 0};
+  Problem result{dtype, shape.text(), transpose::work(dtype, rows, cols), 0};
   result.inputs = {{"x", dtype, {rows, cols}}};
   result.outputs = {{"y", dtype, {cols, rows}}};
   result.gaps = true;
@@ -60,11 +60,7 @@ Card transpose_card() {
     };
   });
   card.problem = problem;
-  card.variants = variants_of(transpose::kVariants, Run{});
-  card.resolved = [](const Problem&) {
-    return name(transpose::resolved(transpose::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(transpose::Variant::automatic, Run{});
+  run_by(card, transpose::kVariants, Run{});
   card.vendors = {[](const Problem& p) { return vendor::transpose_variants(p.dtype); }, run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
   card.usual = [](Dtype) {
@@ -77,9 +73,7 @@ Card transpose_card() {
   };
   card.refuses_overlap = false;
   card.empty = {shape_of(0, 5), shape_of(5, 0), shape_of(0, 0)};
-  card.kernel_name = [](std::string_view variant, const Problem&, const Layout&) {
-    return std::vector<std::string>{"transpose::" + std::string(variant)};
-  };
+  card.kernel_name = as_the_variant("transpose");
   card.timed_on_host = {{"rows256_cols256", true}, {"rows300_cols500"}, {"rows4096_cols16"}};
   // A small one, and 256 MiB and more.
   card.timed_on_gpu = {{"rows1024_cols1024"},

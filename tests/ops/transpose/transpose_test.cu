@@ -94,9 +94,7 @@ KG_OWN_TEST(PermutedRowsArePermutedColumns) {
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kRows = 46349, kCols = 46351;
   static_assert(kRows * kCols > std::int64_t{1} << 31);
-  const std::string reason =
-      test::too_huge_reason(static_cast<std::size_t>(2 * kRows * kCols) * size_of(judge.dtype()));
-  if (!reason.empty()) GTEST_SKIP() << reason;
+  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(2 * kRows * kCols) * size_of(judge.dtype()));
   dispatch_moved(judge.dtype(), [&]<class T>() {
     const T everywhere =
         test::from_raw_bits<T>(0x3C3C3C3C3C3C3C3C & test::poison_bits(judge.dtype()));
