@@ -4,9 +4,9 @@
 // A read and a write of each element: 8 n bytes in f32, 4 n in 16 bits; a product per element.
 // Four words take ten rounds of two 32 x 32 bit products and two three-way xors: with what is done
 // with them some 30 instructions per element of 16 bits. An H200 issues those for 1.1 x 10^12
-// elements per second, 4.5 TB/s, so that memory limits both. Expected there: 92 % of a copy's rate. The keys of the rounds, which are the
-// same for all, come from the host: added up here they were a fifth of the instructions that are
-// issued at half rate.
+// elements per second, 4.5 TB/s, so that memory limits both. Expected there: 92 % of a copy's rate.
+// The keys of the rounds, which are the same for all, come from the host: added up here they were a
+// fifth of the instructions that are issued at half rate.
 //
 // A thread has two packs of x under way while it makes their words: 64 KiB per multiprocessor.
 //
@@ -28,9 +28,8 @@
 namespace kg::dropout {
 
 constexpr int kThreads = 256;
-constexpr int kPacks = 2; // loaded by a thread before it uses the first one
-template <class T>
-constexpr int kBlocksPerSm = sizeof(T) == 4 ? 6 : 5; // else the keys fill the registers
+constexpr int kPacks = 2;       // loaded by a thread before it uses the first one
+constexpr int kBlocksPerSm = 5; // else the keys fill the registers; six have too few for f32
 
 template <class T>
 struct Arguments {
@@ -72,7 +71,7 @@ __device__ __forceinline__ void drop(const Arguments<T>& a, std::int64_t pack,
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads, kBlocksPerSm<T>) vectorized(Arguments<T> a) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) vectorized(Arguments<T> a) {
   using Elements = Pack<T, kPackElements<T>>;
   const std::int64_t packs = a.problem.n / kPackElements<T>;
   const std::int64_t first =
