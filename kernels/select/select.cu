@@ -5,10 +5,10 @@
 // on an H200: 90 % of the memory's rate from 10^8 bytes on; what a tile keeps begins anywhere, so
 // that its first and last sectors are written in two parts.
 //
-// A tile is 256 threads x 16 elements, of 8 bytes 8, of 1 and 2 bytes 32, read as scan reads it;
-// what it keeps is first put side by side in shared memory, so that a warp writes 32 neighbours.
-// Written from where they are read, each of a pack's elements would be a request of its own that
-// goes over all of a row's sectors: of f32, four times as many.
+// A tile is 256 threads x 16 elements, of 8 bytes 8, read as scan reads it; what it keeps is first
+// put side by side in shared memory, so that a warp writes 32 neighbours. Written from where they
+// are read, each of a pack's elements would be a request of its own that goes over all of a row's
+// sectors: of f32, four times as many.
 //
 // Why one pass by look-back: counting first, and selecting afterwards, reads the flags twice, and
 // of unique the elements.
@@ -30,9 +30,7 @@ namespace kg::select {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int items_of(std::size_t element_bytes) {
-  return element_bytes <= 2 ? 32 : element_bytes == 4 ? 16 : 8;
-}
+constexpr int items_of(std::size_t element_bytes) { return element_bytes == 8 ? 8 : 16; }
 template <class Word>
 constexpr int kItems = items_of(sizeof(Word)); // of a thread
 

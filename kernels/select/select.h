@@ -31,9 +31,9 @@ struct Problem {
 };
 
 // naive: one block, an element per thread and round. look_back: tiles of 4096 elements, of 8 bytes
-// 2048, of 1 and 2 bytes 8192, each read and written once: by 16-byte accesses where x is aligned
-// to 16 bytes, and the flags as its packs ask; written a word at a time, since where a tile's
-// results begin depends on the data.
+// 2048, each read and written once: by 16-byte accesses where x is aligned to 16 bytes, and the
+// flags as its packs ask; written a word at a time, since where a tile's results begin depends on
+// the data.
 enum class Variant { automatic, naive, look_back };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::look_back};
 
