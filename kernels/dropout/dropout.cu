@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A read and a write of each element: 8 n bytes in f32, 4 n in 16 bits; a product per element.
-// Four words take ten rounds of two 32 x 32 bit products, two three-way xors and two additions, 60
-// instructions, of which the products go at half rate: some 20 per element with what is done with
-// them. An H200 issues those for 1.4 x 10^12 elements per second, 5.6 TB/s of 16-bit ones, so that
-// memory limits both. Expected there: 92 % of a copy's rate in f32, 85 % in 16 bits, where little
-// is left to spare.
+// Four words take ten rounds of two 32 x 32 bit products and two three-way xors: with what is done
+// with them some 30 instructions per element of 16 bits. An H200 issues those for 1.1 x 10^12
+// elements per second, 4.5 TB/s, so that memory limits both. Expected there: 92 % of a copy's rate.
+// The keys of the rounds, which are the same for all, come from the host: added up here they were a
+// fifth of the instructions that are issued at half rate.
 //
 // A thread has two packs of x under way while it makes their words: 64 KiB per multiprocessor.
 //
@@ -28,13 +28,15 @@
 namespace kg::dropout {
 
 constexpr int kThreads = 256;
-constexpr int kPacks = 2; // loaded by a thread before it uses the first one
+constexpr int kPacks = 2;       // loaded by a thread before it uses the first one
+constexpr int kBlocksPerSm = 5; // else the keys fill the registers; six have too few for f32
 
 template <class T>
 struct Arguments {
   Problem<T> problem;
   unsigned threshold; // of the words whose elements are kept
   float scale;
+  PhiloxKeys keys;
 
   __device__ __forceinline__ T kept_or_zero(T x, unsigned word) const {
     return from_float<T>(word >= threshold ? to_float(x) * scale : 0.0F);
@@ -58,7 +60,7 @@ __device__ __forceinline__ void drop(const Arguments<T>& a, std::int64_t pack,
   KG_UNROLL
   for (int b = 0; b < kBlocks; ++b) {
     const uint4 four =
-        random_block(a.problem.stream, static_cast<std::uint64_t>(pack * kBlocks + b));
+        random_block(a.problem.stream, a.keys, static_cast<std::uint64_t>(pack * kBlocks + b));
     const unsigned words[kPhiloxWords] = {four.x, four.y, four.z, four.w};
     KG_UNROLL
     for (int w = 0; w < kPhiloxWords; ++w) {
@@ -69,7 +71,7 @@ __device__ __forceinline__ void drop(const Arguments<T>& a, std::int64_t pack,
 }
 
 template <class T>
-__global__ void __launch_bounds__(kThreads) vectorized(Arguments<T> a) {
+__global__ void __launch_bounds__(kThreads, kBlocksPerSm) vectorized(Arguments<T> a) {
   using Elements = Pack<T, kPackElements<T>>;
   const std::int64_t packs = a.problem.n / kPackElements<T>;
   const std::int64_t first =
@@ -137,8 +139,9 @@ Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   // The largest p below 1 gives 2^32 - 2^8.
   const double probability = p.p;
   const auto threshold = static_cast<unsigned>(std::llround(probability * 0x1p32));
-  launch_variant(Arguments<T>{p, threshold, static_cast<float>(1 / (1 - probability))}, variant,
-                 stream);
+  launch_variant(Arguments<T>{p, threshold, static_cast<float>(1 / (1 - probability)),
+                              PhiloxKeys(philox_key(p.stream))},
+                 variant, stream);
   return variant;
 }
 

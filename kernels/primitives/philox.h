@@ -23,28 +23,66 @@ struct RandomStream {
 
 inline constexpr int kPhiloxWords = 4; // of a block
 
+inline constexpr int kPhiloxRounds = 10;
+
+__host__ __device__ __forceinline__ uint4 philox_round(uint4 counter, uint2 key) {
+  const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter.x;
+  const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter.z;
+  return {static_cast<unsigned>(b >> 32) ^ counter.y ^ key.x, static_cast<unsigned>(b),
+          static_cast<unsigned>(a >> 32) ^ counter.w ^ key.y, static_cast<unsigned>(a)};
+}
+
+__host__ __device__ __forceinline__ uint2 next_philox_key(uint2 key) {
+  return {key.x + 0x9E3779B9U,  // 2^32 divided by the golden ratio
+          key.y + 0xBB67AE85U}; // 2^32 (sqrt(3) - 1)
+}
+
 __host__ __device__ __forceinline__ uint4 philox(uint4 counter, uint2 key) {
-  constexpr int kRounds = 10;
-  for (int round = 0; round < kRounds; ++round) {
-    const std::uint64_t a = std::uint64_t{0xD2511F53U} * counter.x;
-    const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * counter.z;
-    counter = {static_cast<unsigned>(b >> 32) ^ counter.y ^ key.x, static_cast<unsigned>(b),
-               static_cast<unsigned>(a >> 32) ^ counter.w ^ key.y, static_cast<unsigned>(a)};
-    key.x += 0x9E3779B9U; // 2^32 divided by the golden ratio
-    key.y += 0xBB67AE85U; // 2^32 (sqrt(3) - 1)
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    counter = philox_round(counter, key);
+    key = next_philox_key(key);
   }
   return counter;
 }
 
+// The keys of all rounds, for kernels that have no time to add them up.
+struct PhiloxKeys {
+  uint2 of_round[kPhiloxRounds];
+
+  explicit PhiloxKeys(uint2 key) {
+    for (uint2& each : of_round) {
+      each = key;
+      key = next_philox_key(key);
+    }
+  }
+};
+
+__host__ __device__ __forceinline__ uint4 philox(uint4 counter, const PhiloxKeys& keys) {
+  KG_UNROLL
+  for (int round = 0; round < kPhiloxRounds; ++round)
+    counter = philox_round(counter, keys.of_round[round]);
+  return counter;
+}
+
+__host__ __device__ __forceinline__ uint2 philox_key(const RandomStream& stream) {
+  return {static_cast<unsigned>(stream.seed), static_cast<unsigned>(stream.seed >> 32)};
+}
+
 // Words 4 block to 4 block + 3 behind the last multiple of 4 that is not beyond the offset. A
-// subsequence has 2^64 blocks, and no offset reaches its end.
-__host__ __device__ __forceinline__ uint4 random_block(const RandomStream& stream,
+// subsequence has 2^64 blocks, and no offset reaches its end. Key: the stream's, or those of its
+// rounds.
+template <class Key>
+__host__ __device__ __forceinline__ uint4 random_block(const RandomStream& stream, const Key& key,
                                                        std::uint64_t block) {
   const std::uint64_t at = stream.offset / kPhiloxWords + block;
   return philox({static_cast<unsigned>(at), static_cast<unsigned>(at >> 32),
                  static_cast<unsigned>(stream.subsequence),
                  static_cast<unsigned>(stream.subsequence >> 32)},
-                {static_cast<unsigned>(stream.seed), static_cast<unsigned>(stream.seed >> 32)});
+                key);
+}
+__host__ __device__ __forceinline__ uint4 random_block(const RandomStream& stream,
+                                                       std::uint64_t block) {
+  return random_block(stream, philox_key(stream), block);
 }
 
 // Word `index` of the stream: a whole block for one word.

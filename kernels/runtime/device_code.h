@@ -58,6 +58,10 @@ template <>
 inline constexpr Dtype dtype_of<int> = Dtype::i32;
 template <>
 inline constexpr Dtype dtype_of<std::int8_t> = Dtype::i8;
+template <>
+inline constexpr Dtype dtype_of<std::uint32_t> = Dtype::u32;
+template <>
+inline constexpr Dtype dtype_of<std::int64_t> = Dtype::i64;
 #endif
 // f32 <-> T, rounding to nearest even: the only conversions that kernels with f32 arithmetic need.
 __host__ __device__ __forceinline__ float to_float(float value) { return value; }

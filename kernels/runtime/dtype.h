@@ -15,10 +15,12 @@ namespace kg {
 
 // Named in case ids, CSV files and test names as here. e4m3 and e5m2: 8-bit floating point
 // (primitives/fp8.h).
-enum class Dtype { f32, f16, bf16, f64, i32, i8, e4m3, e5m2 };
+enum class Dtype { f32, f16, bf16, f64, i32, i8, e4m3, e5m2, u32, i64 };
 
 // Integers: no NaN, no infinity, one zero.
-constexpr bool is_integer(Dtype dtype) { return dtype == Dtype::i32 || dtype == Dtype::i8; }
+constexpr bool is_integer(Dtype dtype) {
+  return dtype == Dtype::i8 || dtype == Dtype::i32 || dtype == Dtype::u32 || dtype == Dtype::i64;
+}
 
 // Bytes per element.
 constexpr std::size_t size_of(Dtype dtype) {
@@ -31,6 +33,8 @@ constexpr std::size_t size_of(Dtype dtype) {
   case Dtype::i8: return 1;
   case Dtype::e4m3: return 1;
   case Dtype::e5m2: return 1;
+  case Dtype::u32: return 4;
+  case Dtype::i64: return 8;
   }
   return 0;
 }
@@ -44,8 +48,10 @@ constexpr double unit_roundoff(Dtype dtype) {
   case Dtype::f16: return 0x1p-11;
   case Dtype::bf16: return 0x1p-8;
   case Dtype::f64: return 0x1p-53;
-  case Dtype::i32: return 0;
-  case Dtype::i8: return 0;
+  case Dtype::i32:
+  case Dtype::i8:
+  case Dtype::u32:
+  case Dtype::i64: return 0;
   case Dtype::e4m3: return 0x1p-4;
   case Dtype::e5m2: return 0x1p-3;
   }

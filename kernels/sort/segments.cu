@@ -41,19 +41,20 @@ __device__ inline std::int32_t segment_of(const Segments& segments, std::int64_t
 }
 
 // One thread per key, which counts those of its segment that come before it.
-template <class K>
+template <class Keys>
 __global__ void __launch_bounds__(kThreads)
-    naive_segments(const Word<K>* keys, Word<K>* sorted_keys, const std::int32_t* values,
-                   std::int32_t* sorted_values, std::int64_t n, Segments segments) {
+    naive_segments(Keys order, const Word<Keys>* keys, Word<Keys>* sorted_keys,
+                   const std::int32_t* values, std::int32_t* sorted_values, std::int64_t n,
+                   Segments segments) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= n) return;
-  const Word<K> own = keys[i];
+  const Word<Keys> own = keys[i];
   const std::int32_t segment = segment_of(segments, i);
   const std::int64_t first = segments.offsets[segment], behind = segments.offsets[segment + 1];
   std::int64_t to = first;
   for (std::int64_t j = first; j < behind; ++j) {
-    const Word<K> other = keys[j];
-    if (K::place(other) < K::place(own) || (K::place(other) == K::place(own) && j < i)) ++to;
+    const Word<Keys> other = keys[j];
+    if (comes_before(order, other, j, own, i)) ++to;
   }
   sorted_keys[to] = own;
   if (values != nullptr) {
@@ -109,14 +110,16 @@ void sort_twice(const Arrays<T>& arrays, std::int64_t n, const Segments& segment
   std::int32_t* const found = numbers + words_of(n) / 4;
   std::int32_t* const in_order = found + words_of(n) / 4;
   void* const of_sorts = in_order + words_of(n) / 4;
-  using W = Word<KeyOf<T>>;
   launch(count_up, each, sorted, n);
   run<T>({arrays.keys, arrays.sorted_keys, sorted, numbers}, n, of_sorts, Variant::onesweep,
          stream);
   launch(find_segments, each, numbers, found, n, segments);
   run<std::int32_t>({found, in_order, numbers, sorted}, n, of_sorts, Variant::onesweep, stream);
-  launch(fetch<W>, each, sorted, reinterpret_cast<const W*>(arrays.keys),
-         reinterpret_cast<W*>(arrays.sorted_keys), arrays.values, arrays.sorted_values, n);
+  with_keys<T>([&]<class Keys>(Keys) {
+    launch(fetch<Word<Keys>>, each, sorted, reinterpret_cast<const Word<Keys>*>(arrays.keys),
+           reinterpret_cast<Word<Keys>*>(arrays.sorted_keys), arrays.values, arrays.sorted_values,
+           n);
+  });
 }
 
 } // namespace
@@ -149,10 +152,11 @@ Variant run_segments(const Arrays<T>& arrays, std::int64_t n, const Segments& se
     sort_twice(arrays, n, segments, workspace, each, stream);
     return variant;
   }
-  using K = KeyOf<T>;
-  launch(naive_segments<K>, each, reinterpret_cast<const Word<K>*>(arrays.keys),
-         reinterpret_cast<Word<K>*>(arrays.sorted_keys), arrays.values, arrays.sorted_values, n,
-         segments);
+  with_keys<T>([&]<class Keys>(Keys order) {
+    launch(naive_segments<Keys>, each, order, reinterpret_cast<const Word<Keys>*>(arrays.keys),
+           reinterpret_cast<Word<Keys>*>(arrays.sorted_keys), arrays.values, arrays.sorted_values,
+           n, segments);
+  });
   return variant;
 }
 
@@ -160,6 +164,8 @@ template std::size_t segments_workspace_bytes<float>(std::int64_t, Variant);
 template std::size_t segments_workspace_bytes<f16>(std::int64_t, Variant);
 template std::size_t segments_workspace_bytes<bf16>(std::int64_t, Variant);
 template std::size_t segments_workspace_bytes<std::int32_t>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<std::uint32_t>(std::int64_t, Variant);
+template std::size_t segments_workspace_bytes<std::int64_t>(std::int64_t, Variant);
 template Variant run_segments(const Arrays<float>&, std::int64_t, const Segments&, void*, Variant,
                               Stream&);
 template Variant run_segments(const Arrays<f16>&, std::int64_t, const Segments&, void*, Variant,
@@ -167,6 +173,10 @@ template Variant run_segments(const Arrays<f16>&, std::int64_t, const Segments&,
 template Variant run_segments(const Arrays<bf16>&, std::int64_t, const Segments&, void*, Variant,
                               Stream&);
 template Variant run_segments(const Arrays<std::int32_t>&, std::int64_t, const Segments&, void*,
+                              Variant, Stream&);
+template Variant run_segments(const Arrays<std::uint32_t>&, std::int64_t, const Segments&, void*,
+                              Variant, Stream&);
+template Variant run_segments(const Arrays<std::int64_t>&, std::int64_t, const Segments&, void*,
                               Variant, Stream&);
 
 } // namespace kg::sort

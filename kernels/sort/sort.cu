@@ -12,10 +12,10 @@
 // Counts are integers, so it may take whichever of a tile's two words it finds. Counting before
 // each pass would read the keys twice in each: 3 passes for 2.
 //
-// A tile is 256 threads x 12 keys. A warp's keys are taken 32 after the other, in order, so that
-// the sort is stable; lanes with the same digit find each other by a match of the warp. The tile is
-// then put in order in shared memory, so that neighbours go to neighbours; written from where they
-// are ranked, nearly every key would be a sector of its own.
+// A tile is 256 threads x 12 keys, of 8 bytes 8. A warp's keys are taken 32 after the other, in
+// order, so that the sort is stable; lanes with the same digit find each other by a match of the
+// warp. The tile is then put in order in shared memory, so that neighbours go to neighbours;
+// written from where they are ranked, nearly every key would be a sector of its own.
 #include "sort/sort.h"
 
 #include "primitives/look_back.h"
@@ -34,8 +34,9 @@ namespace kg::sort {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int kItems = 12; // of a thread: 16 and their places do not fit into its registers
-constexpr int kTile = kThreads * kItems;
+// Of a thread: 16 and their places do not fit into its registers.
+constexpr int items_of(std::size_t key_bytes) { return key_bytes == 8 ? 8 : 12; }
+constexpr int tile_of(std::size_t key_bytes) { return kThreads * items_of(key_bytes); }
 constexpr int kBlocksPerSm = 4; // that count digits
 static_assert(kThreads == kDigits);
 
@@ -43,17 +44,17 @@ static_assert(kThreads == kDigits);
 constexpr unsigned kOwn = kBeyond, kAll = 2u << 30, kCount = kOwn - 1;
 
 // One thread per key.
-template <class K>
+template <class Keys>
 __global__ void __launch_bounds__(kThreads)
-    naive(const Word<K>* keys, Word<K>* sorted_keys, const std::int32_t* values,
+    naive(Keys order, const Word<Keys>* keys, Word<Keys>* sorted_keys, const std::int32_t* values,
           std::int32_t* sorted_values, std::int64_t n) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= n) return;
-  const Word<K> own = keys[i];
+  const Word<Keys> own = keys[i];
   std::int64_t before = 0;
   for (std::int64_t j = 0; j < n; ++j) {
-    const Word<K> other = keys[j];
-    if (K::place(other) < K::place(own) || (K::place(other) == K::place(own) && j < i)) ++before;
+    const Word<Keys> other = keys[j];
+    if (comes_before(order, other, j, own, i)) ++before;
   }
   sorted_keys[before] = own;
   if (values != nullptr) {
@@ -63,33 +64,34 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // Adds to counts, for each pass, how many keys have each digit.
-template <class K>
+template <class Keys>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
-    count_digits(const Word<K>* keys, unsigned* counts, std::int64_t n) {
-  __shared__ unsigned own[K::kPasses * kDigits];
+    count_digits(Keys order, const Word<Keys>* keys, unsigned* counts, std::int64_t n) {
+  constexpr int kItems = items_of(sizeof(Word<Keys>)), kTile = kThreads * kItems;
+  __shared__ unsigned own[kPasses<Keys> * kDigits];
   const auto thread = static_cast<int>(threadIdx.x);
   KG_UNROLL
-  for (int pass = 0; pass < K::kPasses; ++pass) own[pass * kDigits + thread] = 0;
+  for (int pass = 0; pass < kPasses<Keys>; ++pass) own[pass * kDigits + thread] = 0;
   __syncthreads();
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kTile;
   for (std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kTile; tile < n; tile += step) {
-    Word<K> key[kItems];
+    Word<Keys> key[kItems];
     KG_UNROLL
     for (int i = 0; i < kItems; ++i) {
       const std::int64_t at = tile + i * kThreads + thread;
-      key[i] = at < n ? keys[at] : Word<K>{0};
+      key[i] = at < n ? keys[at] : Word<Keys>{0};
     }
     KG_UNROLL
     for (int i = 0; i < kItems; ++i)
       if (tile + i * kThreads + thread < n) {
         KG_UNROLL
-        for (int pass = 0; pass < K::kPasses; ++pass)
-          atomicAdd(own + pass * kDigits + K::digit(key[i], pass), 1u);
+        for (int pass = 0; pass < kPasses<Keys>; ++pass)
+          atomicAdd(own + pass * kDigits + digit_of(order, key[i], pass), 1u);
       }
   }
   __syncthreads();
   KG_UNROLL
-  for (int pass = 0; pass < K::kPasses; ++pass) {
+  for (int pass = 0; pass < kPasses<Keys>; ++pass) {
     const unsigned count = own[pass * kDigits + thread];
     if (count != 0) atomicAdd(counts + pass * kDigits + thread, count);
   }
@@ -133,15 +135,20 @@ __device__ inline unsigned count_before(unsigned* words, std::int64_t tile, unsi
 
 // One pass: the keys in the order of one digit. counts: of each digit of this pass among all keys;
 // words: the counter of tiles, and one of each tile and digit, all 0.
-template <class K>
+template <class Keys>
 __global__ void __launch_bounds__(kThreads, 3)
-    onesweep(const Word<K>* keys, Word<K>* sorted_keys, const std::int32_t* values,
-             std::int32_t* sorted_values, std::int64_t n, int pass, const unsigned* counts,
-             unsigned* words) {
+    onesweep(Keys order, const Word<Keys>* keys, Word<Keys>* sorted_keys,
+             const std::int32_t* values, std::int32_t* sorted_values, std::int64_t n, int pass,
+             const unsigned* counts, unsigned* words) {
+  constexpr int kItems = items_of(sizeof(Word<Keys>)), kTile = kThreads * kItems;
+  union Slot {
+    Word<Keys> key;
+    std::int32_t value;
+  };
   __shared__ unsigned of_warp[kWarps][kDigits]; // keys of a digit: of the warp, then before it
   __shared__ unsigned start[kDigits];           // of a digit's keys in the tile
   __shared__ unsigned target[kDigits];          // of the tile's first key, had it this digit
-  __shared__ std::int32_t in_order[kTile];
+  __shared__ Slot in_order[kTile];
   __shared__ unsigned scratch[2][kWarps];
   __shared__ unsigned number;
   const auto thread = static_cast<int>(threadIdx.x);
@@ -153,14 +160,14 @@ __global__ void __launch_bounds__(kThreads, 3)
   const std::int64_t tile = number;
   const std::int64_t first = tile * kTile + warp * (kItems * kLanes) + lane;
 
-  Word<K> key[kItems];
+  Word<Keys> key[kItems];
   KG_UNROLL
   for (int i = 0; i < kItems; ++i)
-    key[i] = first + i * kLanes < n ? keys[first + i * kLanes] : K::kLast;
+    key[i] = first + i * kLanes < n ? keys[first + i * kLanes] : order.last();
   unsigned place[kItems]; // among the warp's keys of its digit, then in the tile
   KG_UNROLL
   for (int i = 0; i < kItems; ++i) {
-    const int digit = K::digit(key[i], pass);
+    const int digit = digit_of(order, key[i], pass);
     const unsigned same = __match_any_sync(kAllLanes, digit);
     const unsigned before = of_warp[warp][digit];
     const unsigned below = same & ((1u << lane) - 1);
@@ -187,9 +194,9 @@ __global__ void __launch_bounds__(kThreads, 3)
 
   KG_UNROLL
   for (int i = 0; i < kItems; ++i) {
-    const int digit = K::digit(key[i], pass);
+    const int digit = digit_of(order, key[i], pass);
     place[i] += start[digit] + of_warp[warp][digit];
-    in_order[place[i]] = static_cast<std::int32_t>(key[i]);
+    in_order[place[i]].key = key[i];
   }
   __syncthreads();
   const std::int64_t left = n - tile * kTile; // keys behind the end are the last of the tile
@@ -197,8 +204,8 @@ __global__ void __launch_bounds__(kThreads, 3)
   KG_UNROLL
   for (int i = 0; i < kItems; ++i) {
     const int at = i * kThreads + thread;
-    const auto word = static_cast<Word<K>>(in_order[at]);
-    to[i] = target[K::digit(word, pass)] + static_cast<unsigned>(at);
+    const Word<Keys> word = in_order[at].key;
+    to[i] = target[digit_of(order, word, pass)] + static_cast<unsigned>(at);
     if (at < left) sorted_keys[to[i]] = word;
   }
   if (values == nullptr) return;
@@ -208,12 +215,12 @@ __global__ void __launch_bounds__(kThreads, 3)
     value[i] = first + i * kLanes < n ? values[first + i * kLanes] : 0;
   __syncthreads();
   KG_UNROLL
-  for (int i = 0; i < kItems; ++i) in_order[place[i]] = value[i];
+  for (int i = 0; i < kItems; ++i) in_order[place[i]].value = value[i];
   __syncthreads();
   KG_UNROLL
   for (int i = 0; i < kItems; ++i) {
     const int at = i * kThreads + thread;
-    const std::int32_t moved = in_order[at];
+    const std::int32_t moved = in_order[at].value;
     if (at < left) sorted_values[to[i]] = moved;
   }
 }
@@ -226,7 +233,7 @@ struct Layout {
 
   Layout(std::int64_t n, std::size_t key_bytes, bool pairs)
       : counts(static_cast<std::int64_t>(key_bytes) * kDigits * 4),
-        words(div_up((1 + div_up(n, kTile) * kDigits) * 4, 16) * 16),
+        words(div_up((1 + div_up(n, tile_of(key_bytes)) * kDigits) * 4, 16) * 16),
         keys(div_up(n * static_cast<std::int64_t>(key_bytes), 16) * 16),
         values(pairs ? div_up(n * 4, 16) * 16 : 0) {}
   std::size_t bytes() const { return static_cast<std::size_t>(counts + words + keys + values); }
@@ -240,30 +247,30 @@ void clear(unsigned* words, std::int64_t bytes, Stream& stream) {
          words, bytes / 4);
 }
 
-template <class K>
-void sweep(const Word<K>* keys, Word<K>* sorted_keys, const std::int32_t* values,
+template <class Keys>
+void sweep(Keys order, const Word<Keys>* keys, Word<Keys>* sorted_keys, const std::int32_t* values,
            std::int32_t* sorted_values, std::int64_t n, void* workspace, Stream& stream) {
-  const Layout layout(n, sizeof(Word<K>), values != nullptr);
+  const Layout layout(n, sizeof(Word<Keys>), values != nullptr);
   auto* const counts = static_cast<unsigned*>(workspace);
   unsigned* const words = counts + layout.counts / 4;
-  auto* const other_keys = reinterpret_cast<Word<K>*>(words + layout.words / 4);
+  auto* const other_keys = reinterpret_cast<Word<Keys>*>(words + layout.words / 4);
   auto* const other_values =
       reinterpret_cast<std::int32_t*>(words + (layout.words + layout.keys) / 4);
-  const std::int64_t tiles = div_up(n, kTile);
+  const std::int64_t tiles = div_up(n, tile_of(sizeof(Word<Keys>)));
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kBlocksPerSm;
   clear(counts, layout.counts, stream);
-  launch(count_digits<K>,
+  launch(count_digits<Keys>,
          {.grid = static_cast<unsigned>(std::min(tiles, resident)),
           .block = kThreads,
           .stream = &stream},
-         keys, counts, n);
-  static_assert(K::kPasses % 2 == 0); // so that the last one ends in the outputs
-  for (int pass = 0; pass < K::kPasses; ++pass) {
+         order, keys, counts, n);
+  static_assert(kPasses<Keys> % 2 == 0); // so that the last one ends in the outputs
+  for (int pass = 0; pass < kPasses<Keys>; ++pass) {
     const bool back = pass % 2 == 1;
     const bool pairs = values != nullptr;
     clear(words, layout.words, stream);
-    launch(onesweep<K>,
-           {.grid = static_cast<unsigned>(tiles), .block = kThreads, .stream = &stream},
+    launch(onesweep<Keys>,
+           {.grid = static_cast<unsigned>(tiles), .block = kThreads, .stream = &stream}, order,
            pass == 0 ? keys : (back ? other_keys : sorted_keys), back ? sorted_keys : other_keys,
            !pairs      ? nullptr
            : pass == 0 ? values
@@ -286,7 +293,6 @@ std::size_t workspace_bytes(std::int64_t n, bool pairs, Variant variant) {
 template <class T>
 Variant run(const Arrays<T>& arrays, std::int64_t n, void* workspace, Variant variant,
             Stream& stream) {
-  using K = KeyOf<T>;
   variant = resolved(variant);
   require_arrays(arrays, n);
   if (n == 0) return variant;
@@ -295,15 +301,18 @@ Variant run(const Arrays<T>& arrays, std::int64_t n, void* workspace, Variant va
   require(needed == 0 || workspace != nullptr,
           "sort: workspace is null; pass workspace_bytes() = " + std::to_string(needed) +
               " bytes of device memory");
-  const auto* const keys = reinterpret_cast<const Word<K>*>(arrays.keys);
-  auto* const sorted_keys = reinterpret_cast<Word<K>*>(arrays.sorted_keys);
-  if (variant == Variant::naive)
-    launch(
-        naive<K>,
-        {.grid = static_cast<unsigned>(div_up(n, kThreads)), .block = kThreads, .stream = &stream},
-        keys, sorted_keys, arrays.values, arrays.sorted_values, n);
-  else
-    sweep<K>(keys, sorted_keys, arrays.values, arrays.sorted_values, n, workspace, stream);
+  with_keys<T>([&]<class Keys>(Keys order) {
+    const auto* const keys = reinterpret_cast<const Word<Keys>*>(arrays.keys);
+    auto* const sorted_keys = reinterpret_cast<Word<Keys>*>(arrays.sorted_keys);
+    if (variant == Variant::naive)
+      launch(naive<Keys>,
+             {.grid = static_cast<unsigned>(div_up(n, kThreads)),
+              .block = kThreads,
+              .stream = &stream},
+             order, keys, sorted_keys, arrays.values, arrays.sorted_values, n);
+    else
+      sweep(order, keys, sorted_keys, arrays.values, arrays.sorted_values, n, workspace, stream);
+  });
   return variant;
 }
 
@@ -318,13 +327,19 @@ template std::size_t workspace_bytes<float>(std::int64_t, bool, Variant);
 template std::size_t workspace_bytes<f16>(std::int64_t, bool, Variant);
 template std::size_t workspace_bytes<bf16>(std::int64_t, bool, Variant);
 template std::size_t workspace_bytes<std::int32_t>(std::int64_t, bool, Variant);
+template std::size_t workspace_bytes<std::uint32_t>(std::int64_t, bool, Variant);
+template std::size_t workspace_bytes<std::int64_t>(std::int64_t, bool, Variant);
 template Variant run(const Arrays<float>&, std::int64_t, void*, Variant, Stream&);
 template Variant run(const Arrays<f16>&, std::int64_t, void*, Variant, Stream&);
 template Variant run(const Arrays<bf16>&, std::int64_t, void*, Variant, Stream&);
 template Variant run(const Arrays<std::int32_t>&, std::int64_t, void*, Variant, Stream&);
+template Variant run(const Arrays<std::uint32_t>&, std::int64_t, void*, Variant, Stream&);
+template Variant run(const Arrays<std::int64_t>&, std::int64_t, void*, Variant, Stream&);
 template Work work<float>(std::int64_t, bool, std::int64_t);
 template Work work<f16>(std::int64_t, bool, std::int64_t);
 template Work work<bf16>(std::int64_t, bool, std::int64_t);
 template Work work<std::int32_t>(std::int64_t, bool, std::int64_t);
+template Work work<std::uint32_t>(std::int64_t, bool, std::int64_t);
+template Work work<std::int64_t>(std::int64_t, bool, std::int64_t);
 
 } // namespace kg::sort

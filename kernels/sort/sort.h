@@ -50,9 +50,9 @@ using kg::name;
 template <class T>
 std::size_t workspace_bytes(std::int64_t n, bool pairs, Variant variant);
 
-// Enqueues the sort and returns the variant that runs. T: float, f16, bf16, std::int32_t. Throws
-// Error on an n that is negative or not below 2^30, a null pointer where one is needed, values on
-// one side alone, or an output that overlaps another array.
+// Enqueues the sort and returns the variant that runs. T: float, f16, bf16, std::int32_t,
+// std::uint32_t, std::int64_t. Throws Error on an n that is negative or not below 2^30, a null
+// pointer where one is needed, values on one side alone, or an output that overlaps another array.
 template <class T>
 Variant run(const Arrays<T>& arrays, std::int64_t n, void* workspace, Variant variant,
             Stream& stream);

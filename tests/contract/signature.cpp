@@ -24,6 +24,8 @@ std::string_view c_type(const Tensor& tensor) {
   case Dtype::e4m3: // the bits: hosts have no cuda_fp8.h
   case Dtype::e5m2: return "uint8_t";
   case Dtype::i32: return "int32_t";
+  case Dtype::u32: return "uint32_t";
+  case Dtype::i64: return "int64_t";
   }
   return "";
 }

@@ -43,11 +43,16 @@ Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) 
 Fill random_numbers(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed) {
   if (!is_integer(dtype)) return normal(dtype, count, tensor, seed);
   const Random random = random_of(seed, tensor);
-  const std::int64_t end = std::int64_t{1} << (8 * size_of(dtype) - 1);
+  // So many bits are drawn, and stand at any height of the others, which are 0 or the sign.
+  const int width = static_cast<int>(8 * size_of(dtype)), drawn = std::min(width, 53);
+  const std::int64_t count_of_all = std::int64_t{1} << drawn;
+  const std::int64_t least = dtype == Dtype::u32 ? 0 : -count_of_all / 2;
   Fill fill{"random_numbers", fmt::format("uniform over all of {}", name(dtype)), {}};
-  for (std::int64_t i = 0; i < count; ++i)
-    fill.values.push_back(
-        static_cast<double>(random.integer(static_cast<std::uint64_t>(i), -end, end - 1)));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(
+        random.integer(static_cast<std::uint64_t>(i), least, least + count_of_all - 1));
+    fill.values.push_back(std::ldexp(value, static_cast<int>(i % (width - drawn + 1))));
+  }
   return fill;
 }
 

@@ -86,7 +86,8 @@ std::vector<double> identity(std::int64_t n);
 
 Fill normal(Dtype dtype, std::int64_t count, Tensor tensor, std::uint64_t seed = test::seed());
 
-// Standard normals; of an integer type, uniform over all of its numbers.
+// Standard normals; of an integer type, uniform over all of its numbers, of i64 over those of 53
+// bits, each shifted up as far as its index says.
 Fill random_numbers(Dtype dtype, std::int64_t count, Tensor tensor,
                     std::uint64_t seed = test::seed());
 

@@ -41,7 +41,9 @@ constexpr FloatFormat format_of(Dtype dtype) {
   case Dtype::e4m3: return {4, -6, 8};
   case Dtype::e5m2: return {3, -14, 15};
   case Dtype::i32:
-  case Dtype::i8: break;
+  case Dtype::i8:
+  case Dtype::u32:
+  case Dtype::i64: break;
   }
   return {0, 0, 0};
 }
@@ -109,13 +111,16 @@ std::uint64_t quiet_nan_bits(Dtype dtype) {
   case Dtype::e4m3: return 0x7F;
   case Dtype::e5m2: return 0x7E;
   case Dtype::i32:
-  case Dtype::i8: break;
+  case Dtype::i8:
+  case Dtype::u32:
+  case Dtype::i64: break;
   }
   fail(fmt::format("{} holds no NaN: give an integer", name(dtype)));
 }
 
-// Whether a two's-complement integer type reaches so far; not for NaN.
+// Whether an integer type, of two's complement or unsigned, reaches so far; not for NaN.
 bool fits(Dtype dtype, double value) {
+  if (dtype == Dtype::u32) return value >= 0 && value < 0x1p32;
   const double end = std::ldexp(0.5, static_cast<int>(8 * size_of(dtype)));
   return value >= -end && value < end;
 }
@@ -184,7 +189,7 @@ double max_finite(Dtype dtype) {
 
 double ulp(Dtype dtype, double value) {
   if (!std::isfinite(value)) fail(fmt::format("ulp of {}: the value must be finite", value));
-  if (is_integer(dtype)) return 1;
+  if (is_integer(dtype)) return std::max(1.0, ulp(Dtype::f64, value));
   const FloatFormat format = format_of(dtype);
   const int exponent = std::clamp(exponent_of(value), format.min_exponent, format.max_exponent);
   // In two steps, since the least subnormal of f64 is no normal number of it.
@@ -209,6 +214,9 @@ double decode(Dtype dtype, std::uint64_t bits) {
   case Dtype::f64: return std::bit_cast<double>(bits);
   case Dtype::i32: return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits));
   case Dtype::i8: return std::bit_cast<std::int8_t>(static_cast<std::uint8_t>(bits));
+  case Dtype::u32: return static_cast<std::uint32_t>(bits);
+  case Dtype::i64: // the last ones would be rounded to 2^63, which is none
+    return std::min(static_cast<double>(std::bit_cast<std::int64_t>(bits)), 0x1.fffffffffffffp62);
   }
   fail("decode: unknown dtype");
 }
@@ -227,6 +235,8 @@ std::uint64_t encode(Dtype dtype, double value) {
   case Dtype::f64: return std::bit_cast<std::uint64_t>(value);
   case Dtype::i32: return std::bit_cast<std::uint32_t>(static_cast<std::int32_t>(value));
   case Dtype::i8: return std::bit_cast<std::uint8_t>(static_cast<std::int8_t>(value));
+  case Dtype::u32: return static_cast<std::uint32_t>(value);
+  case Dtype::i64: return std::bit_cast<std::uint64_t>(static_cast<std::int64_t>(value));
   }
   fail("encode: unknown dtype");
 }

@@ -48,13 +48,15 @@ double min_subnormal(Dtype dtype);
 double max_finite(Dtype dtype);
 
 // The distance between neighbours of `dtype` in the binade of `value`: 2^(e - p + 1), the smallest
-// subnormal around 0, that of the last binade beyond it; 1 for integers. `value` must be finite.
+// subnormal around 0, that of the last binade beyond it; 1 for integers, and of an i64 beyond 2^53
+// the distance of doubles. `value` must be finite.
 double ulp(Dtype dtype, double value);
 
 // The neighbour of a representable number, away from zero: max_finite gives infinity.
 double next_away(Dtype dtype, double value);
 
-// The value of a bit pattern, exactly (a NaN's payload is lost: use the bits where it matters).
+// The value of a bit pattern, exactly, but of an i64 beyond 2^53 a number of it near by. What a
+// double cannot hold, such as a NaN's payload, is lost: use the bits where it matters.
 double decode(Dtype dtype, std::uint64_t bits);
 
 // The bit pattern of a representable value, NaN as the positive quiet NaN without payload. Throws
@@ -89,6 +91,14 @@ struct DtypeOf<std::int32_t> {
 template <>
 struct DtypeOf<std::int8_t> {
   static constexpr Dtype value = Dtype::i8;
+};
+template <>
+struct DtypeOf<std::uint32_t> {
+  static constexpr Dtype value = Dtype::u32;
+};
+template <>
+struct DtypeOf<std::int64_t> {
+  static constexpr Dtype value = Dtype::i64;
 };
 
 // The raw bits of one element, in the low bits.

@@ -45,8 +45,8 @@ class SkipRecorder : public testing::EmptyTestEventListener {
 };
 
 bool is_dtype(std::string_view text) {
-  constexpr std::array kAll = {Dtype::f32, Dtype::f16, Dtype::bf16,
-                               Dtype::f64, Dtype::i32, Dtype::i8};
+  constexpr std::array kAll = {Dtype::f32, Dtype::f16, Dtype::bf16, Dtype::f64,
+                               Dtype::i32, Dtype::i8,  Dtype::u32,  Dtype::i64};
   for (const Dtype dtype : kAll)
     if (text == name(dtype)) return true;
   return false;
@@ -68,7 +68,8 @@ std::optional<std::string> parse_dtype(int argc, char** argv) {
                               argument));
     }
     if (!is_dtype(*dtype))
-      throw Error(fmt::format("--dtype '{}': give f32, f16, bf16, f64, i32 or i8", *dtype));
+      throw Error(
+          fmt::format("--dtype '{}': give f32, f16, bf16, f64, i8, i32, i64 or u32", *dtype));
   }
   return dtype;
 }

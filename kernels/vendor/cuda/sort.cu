@@ -27,16 +27,20 @@ void radix_sort(const SortProblem& problem, const void* keys, void* sorted_keys,
 }
 
 bool sort_supported(const SortProblem& problem) {
-  return thrust_cuda::is_float(problem.dtype) || problem.dtype == Dtype::i32;
+  return thrust_cuda::is_float(problem.dtype) || is_integer(problem.dtype);
 }
 
 void sort(const SortProblem& problem, const void* keys, void* sorted_keys,
           const std::int32_t* values, std::int32_t* sorted_values, Stream& stream) {
-  if (problem.dtype == Dtype::i32)
-    return radix_sort<std::int32_t>(problem, keys, sorted_keys, values, sorted_values, stream);
-  thrust_cuda::with_float(problem.dtype, [&](auto key) {
+  const auto of_type = [&](auto key) {
     radix_sort<decltype(key)>(problem, keys, sorted_keys, values, sorted_values, stream);
-  });
+  };
+  switch (problem.dtype) {
+  case Dtype::i32: return of_type(std::int32_t{});
+  case Dtype::u32: return of_type(std::uint32_t{});
+  case Dtype::i64: return of_type(std::int64_t{});
+  default: thrust_cuda::with_float(problem.dtype, of_type);
+  }
 }
 
 } // namespace

@@ -34,14 +34,20 @@ void sort_copies(const SortProblem& problem, const void* keys, void* sorted_keys
 }
 
 bool sort_supported(const SortProblem& problem) {
-  return problem.dtype == Dtype::f32 || problem.dtype == Dtype::i32;
+  return problem.dtype == Dtype::f32 || is_integer(problem.dtype);
 }
 
 void sort(const SortProblem& problem, const void* keys, void* sorted_keys,
           const std::int32_t* values, std::int32_t* sorted_values, Stream&) {
-  if (problem.dtype == Dtype::i32)
-    return sort_copies<std::int32_t>(problem, keys, sorted_keys, values, sorted_values);
-  sort_copies<float>(problem, keys, sorted_keys, values, sorted_values);
+  const auto of_type = [&](auto key) {
+    sort_copies<decltype(key)>(problem, keys, sorted_keys, values, sorted_values);
+  };
+  switch (problem.dtype) {
+  case Dtype::i32: return of_type(std::int32_t{});
+  case Dtype::u32: return of_type(std::uint32_t{});
+  case Dtype::i64: return of_type(std::int64_t{});
+  default: return of_type(float{});
+  }
 }
 
 } // namespace

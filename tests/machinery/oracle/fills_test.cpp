@@ -158,8 +158,25 @@ TEST(Fills, random_numbers_reach_both_ends_of_an_integer_type) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   EXPECT_EQ(*least, -128);
   EXPECT_EQ(*most, 127);
+  const std::vector<double> natural = random_numbers(Dtype::u32, 1000, Tensor::a).values;
+  const auto [low, high] = std::minmax_element(natural.begin(), natural.end());
+  EXPECT_GE(*low, 0);
+  EXPECT_LT(*low, 0x1p26);
+  EXPECT_GT(*high, 0x1p32 - 0x1p26);
   EXPECT_EQ(random_numbers(Dtype::f16, 9, Tensor::b).values,
             normal(Dtype::f16, 9, Tensor::b).values);
+}
+
+// Each of an i64's bytes must differ, lest a sort forget one.
+TEST(Fills, random_numbers_have_both_values_of_each_bit_of_i64) {
+  std::uint64_t set = 0, clear = 0;
+  for (const double value : random_numbers(Dtype::i64, 1000, Tensor::a).values) {
+    const std::uint64_t bits = encode(Dtype::i64, value);
+    set |= bits;
+    clear |= ~bits;
+  }
+  EXPECT_EQ(set, ~std::uint64_t{0});
+  EXPECT_EQ(clear, ~std::uint64_t{0});
 }
 
 TEST(Fills, a_smaller_limit_leaves_room_for_alpha_and_beta) {

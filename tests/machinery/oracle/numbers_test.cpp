@@ -129,6 +129,25 @@ TEST(Numbers, i32_is_exact_and_bounded) {
   EXPECT_THROW(encode(Dtype::i32, 0.5), Error);
 }
 
+TEST(Numbers, u32_is_exact_and_bounded) {
+  EXPECT_EQ(decode(Dtype::u32, 0xFFFFFFFF), 0x1p32 - 1);
+  EXPECT_EQ(encode(Dtype::u32, 0x1p31), 0x80000000u);
+  EXPECT_THROW(encode(Dtype::u32, -1), Error);
+  EXPECT_THROW(round_to(Dtype::u32, 0x1p32), Error);
+}
+
+// Doubles hold 53 bits of it.
+TEST(Numbers, i64_is_exact_as_far_as_doubles_are) {
+  EXPECT_EQ(decode(Dtype::i64, ~std::uint64_t{0}), -1);
+  EXPECT_EQ(encode(Dtype::i64, -0x1p63), std::uint64_t{1} << 63);
+  EXPECT_EQ(encode(Dtype::i64, 0x1p53 - 1), (std::uint64_t{1} << 53) - 1);
+  EXPECT_THROW(encode(Dtype::i64, 0x1p63), Error);
+  const double last = decode(Dtype::i64, ~std::uint64_t{0} >> 1);
+  EXPECT_EQ(round_to(Dtype::i64, last), last);
+  EXPECT_EQ(ulp(Dtype::i64, 0x1p53 - 1), 1);
+  EXPECT_NE(next_away(Dtype::i64, 0x1p60), 0x1p60);
+}
+
 TEST(Numbers, i8_is_exact_and_bounded) {
   EXPECT_EQ(decode(Dtype::i8, 0x80), -128);
   EXPECT_EQ(encode(Dtype::i8, -2), 0xFEu);

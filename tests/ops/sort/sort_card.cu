@@ -6,6 +6,7 @@
 #include "sort/sort.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -22,6 +23,8 @@ namespace {
 template <class Function>
 auto dispatch_sorted(Dtype dtype, Function function) {
   if (dtype == Dtype::i32) return function.template operator()<std::int32_t>();
+  if (dtype == Dtype::u32) return function.template operator()<std::uint32_t>();
+  if (dtype == Dtype::i64) return function.template operator()<std::int64_t>();
   return dispatch(dtype, function);
 }
 
@@ -88,8 +91,10 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
                of("sorted_values"), stream);
 }
 
-// Where a key stands: NaN outside of the numbers, by sign and payload.
+// Where a key stands: NaN outside of the numbers, by sign and payload. Of an i64 a double holds too
+// little.
 std::pair<double, std::int64_t> rank_of(Dtype dtype, std::uint64_t bits) {
+  if (dtype == Dtype::i64) return {0, std::bit_cast<std::int64_t>(bits)};
   const double value = test::decode(dtype, bits);
   if (!std::isnan(value)) return {value, 0};
   const std::uint64_t sign = std::uint64_t{1} << (8 * size_of(dtype) - 1);
@@ -204,8 +209,9 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<double> rising(kCount), alike(kCount, 3), few(kCount);
   for (std::int64_t i = 0; i < kCount; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    rising[at] = static_cast<double>(i / 12 - 100);
-    few[at] = static_cast<double>(i * 7919 % 5 - 2);
+    const int below = dtype == Dtype::u32 ? 0 : 1;
+    rising[at] = static_cast<double>(i / 12 - 100 * below);
+    few[at] = static_cast<double>(i * 7919 % 5 - 2 * below);
   }
   const std::vector<double> falling(rising.rbegin(), rising.rend());
   std::vector<Sample> samples;
@@ -217,13 +223,28 @@ std::vector<Sample> exact_samples(Dtype dtype) {
   return samples;
 }
 
-// Each special number three times, in turns.
-std::vector<Sample> special_samples(Dtype dtype) {
-  if (is_integer(dtype)) return {};
+// NaN, infinities and zeros; of integers the ends of the ranges, with a sign and without, 0, and
+// numbers that differ in one bit alone of each digit.
+std::vector<std::uint64_t> special_keys(Dtype dtype) {
   std::vector<std::uint64_t> keys;
-  for (int turn = 0; turn < 3; ++turn)
+  if (!is_integer(dtype)) {
     for (const test::SpecialValue& special : test::special_values(dtype))
       keys.push_back(special.bits);
+    return keys;
+  }
+  const std::uint64_t all = test::poison_bits(dtype), sign = all - all / 2;
+  keys = {all, 0, 1, sign, sign - 1, sign + 1, all - 1};
+  for (std::size_t byte = 0; byte < size_of(dtype); ++byte)
+    for (const std::uint64_t digit : {0x5A, 0x5B, 0xDA, 0x80, 0x7F, 0xFF})
+      keys.push_back(digit << (8 * byte));
+  return keys;
+}
+
+// Each three times, in turns.
+std::vector<Sample> special_samples(Dtype dtype) {
+  const std::vector<std::uint64_t> once = special_keys(dtype);
+  std::vector<std::uint64_t> keys;
+  for (int turn = 0; turn < 3; ++turn) keys.insert(keys.end(), once.begin(), once.end());
   std::vector<Sample> samples;
   for (const std::string& shape : shapes({std::ssize(keys)})) {
     samples.push_back({"special", shape, {{"keys", bits(dtype, keys)}}});
@@ -269,8 +290,9 @@ Card sort_card() {
     result.push_back("pairs_n1500_segments7");
     return result;
   };
-  card.sizes = [](Dtype) {
-    std::vector<std::string> result = shapes({1, 2, 31, 33, 511, 513, 3071, 3072, 3073});
+  card.sizes = [](Dtype dtype) {
+    const std::int64_t tile = size_of(dtype) == 8 ? 2048 : 3072;
+    std::vector<std::string> result = shapes({1, 2, 31, 33, 511, 513, tile - 1, tile, tile + 1});
     result.insert(result.end(),
                   {"keys_n1_segments2", "keys_n300_segments1", "keys_n300_segments301",
                    "pairs_n40_segments1000", "pairs_n3100_segments30"});
