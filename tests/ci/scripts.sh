@@ -92,6 +92,19 @@ check 'rows reports the whole' grep -q '^called: report report/rows.json --out r
 check 'rows ends as the report does' test $code = 1
 check 'rows shows the nights before' grep -q '^called: report report/rows.json --out report --history report/history.sqlite$' "$work/rows.log"
 
+# study: a part, and all of them joined.
+STUDY='matmul --max-size 4096' bash .ci/study measure 2/3 >"$work/study.log"
+check 'study measures its part' grep -q '^called: study matmul --max-size 4096 --shard 2/3 --out report/part$' "$work/study.log"
+mkdir -p parts/study-0/part parts/study-1/part
+touch parts/study-0/part/matmul-1.jsonl parts/study-1/part/matmul-2.jsonl report/study.jsonl
+code=0
+FAKE_EXIT=1 STUDY=matmul bash .ci/study join parts >"$work/study.log" || code=$?
+check 'study joins the parts' grep -q \
+  '^called: merge parts/study-0/part/matmul-1.jsonl parts/study-1/part/matmul-2.jsonl --json report/study.jsonl$' "$work/study.log"
+check 'study has its page, also of exponents that fail' grep -q '^called: report report/study.jsonl --out report$' "$work/study.log"
+check 'study ends as the joined file is judged' test $code = 1
+rm report/study.jsonl
+
 # history: the nights are joined in one commit of a branch, and none is lost to another that ran beside it.
 nights() { git -C "$work/remote" show perf-history:history.sqlite.gz | gunzip; }
 check 'history: the first night finds none' test -z "$(cat report/history.base)"
