@@ -25,8 +25,13 @@
 // g++ has no such reasons: its code for the CPU is as fast with loops, and is compiled in half the
 // time, with calls of the checkers in it in a tenth. Only the counters, which take what lanes do at
 // one instruction for one access, need the copies where some lanes leave rounds out. Nor does g++
-// know nvcc's spelling.
-#if defined(__CUDACC__) || defined(__clang__)
+// know nvcc's spelling, which it would meet in the code that nvcc leaves to it, a file's host code:
+// there they say nothing.
+#if defined(__CUDACC__) && !defined(__CUDA_ARCH__) && !defined(__clang__)
+#define KG_UNROLL
+#define KG_UNROLL_UNIFORM
+#define KG_ROLLED
+#elif defined(__CUDACC__) || defined(__clang__)
 #define KG_UNROLL _Pragma("unroll")
 #define KG_UNROLL_UNIFORM KG_UNROLL
 #define KG_ROLLED _Pragma("unroll 1")
