@@ -105,7 +105,8 @@ std::string Emitter::read(const Operand& operand, std::string_view type) {
   if (type == "pred") return text == "0" ? "false" : "true";
   const std::string digits = text.ends_with('U') ? text.substr(0, text.size() - 1) : text;
   // Most are literals of their own type.
-  if (size_of(type) >= 4 && std::isdigit(static_cast<unsigned char>(digits[0])) != 0 &&
+  if (!is_float(type) && size_of(type) >= 4 &&
+      std::isdigit(static_cast<unsigned char>(digits[0])) != 0 &&
       std::strtoull(digits.c_str(), nullptr, 0) <= 0x7fffffff)
     return digits + (to[0] == 'u' ? "u" : "") + (size_of(type) == 8 ? "l" : "");
   // The least number has no positive twin.

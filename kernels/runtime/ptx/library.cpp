@@ -32,8 +32,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As kernels are compiled at run time, but less optimised, which compiles in a third of the time
-// and runs as fast: what it calls takes the time. What would be a fault of the source, an
+// As kernels are compiled at run time, but less optimised, which compiles in less than half the
+// time and runs as fast: what it calls takes the time. What would be a fault of the source, an
 // overflowing sum say, is none of the machine code's.
 const jit::Toolchain& toolchain() {
   static const jit::Toolchain made = [] {
