@@ -119,7 +119,8 @@ gpu_architectures() {
   nvidia-smi --query-gpu=compute_cap --format=csv,noheader | tr -d '. ' | sort -u | sed 's/^90$/90a/; s/$/-real/' | paste -sd';'
 }
 
-# build_command BACKEND: installs what is missing, builds `kernelgrade` in build/BACKEND, and makes the folder report/.
+# build_command BACKEND [TARGET]: installs what is missing, builds `kernelgrade` (the target commands: with all that it can do) in
+# build/BACKEND, and makes the folder report/.
 build_command() {
   # shellcheck disable=SC2046 # one word per package
   install $(packages build) </dev/null
@@ -129,7 +130,7 @@ build_command() {
   else
     cmake --preset "$1"
   fi
-  cmake --build --preset "$1" --target kernelgrade
+  cmake --build --preset "$1" --target "${2:-kernelgrade}"
   mkdir -p report
 }
 

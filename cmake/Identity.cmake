@@ -1,12 +1,12 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# kernelgrade_know_code(<target> <op>...): lets a program say which machine code its ops run (perf/identity/row_identity.h). On cuda it
+# kernelgrade_know_code(<library> <op>...): lets a program that links the library say which machine code its ops run (perf/identity/row_identity.h). On cuda it
 # reads itself; on host the hashes of the ops' libraries are linked in, and made again when a library changes.
-function(kernelgrade_know_code target)
-  target_link_libraries(${target} PRIVATE kernelgrade_identity)
+function(kernelgrade_know_code library)
+  target_link_libraries(${library} PRIVATE kernelgrade_identity)
   if(KERNELGRADE_BACKEND STREQUAL "cuda")
-    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/perf/identity/program_cuda.cpp)
+    target_sources(${library} PRIVATE ${PROJECT_SOURCE_DIR}/perf/identity/program_cuda.cpp)
     return()
   endif()
   set(hashes ${PROJECT_BINARY_DIR}/code_hashes.cpp)
@@ -23,9 +23,5 @@ function(kernelgrade_know_code target)
     COMMAND kernelgrade_hash_libraries ${hashes} $<TARGET_FILE:kernelgrade_runtime> ${pairs}
     DEPENDS kernelgrade_hash_libraries kernelgrade_runtime ${libraries}
     COMMENT "Hashing the machine code of the ops" VERBATIM)
-  # The target may come from another folder, whose build files know nothing of a command given here.
-  add_custom_target(${target}_code_hashes DEPENDS ${hashes})
-  add_dependencies(${target} ${target}_code_hashes)
-  set_source_files_properties(${hashes} TARGET_DIRECTORY ${target} PROPERTIES GENERATED ON)
-  target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/perf/identity/program_host.cpp ${hashes})
+  target_sources(${library} PRIVATE ${PROJECT_SOURCE_DIR}/perf/identity/program_host.cpp ${hashes})
 endfunction()

@@ -321,16 +321,21 @@ function(kernelgrade_list_operations file)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/operations.cpp.in ${file} @ONLY)
 endfunction()
 
-# The command with every op that was added, and the target that blesses what it measures.
+# The commands with every op that was added, and the target that blesses what they measure.
 function(kernelgrade_finish)
   get_property(ops GLOBAL PROPERTY KERNELGRADE_OPS)
   kernelgrade_list_operations(${PROJECT_BINARY_DIR}/operations.cpp ${ops})
   list(TRANSFORM ops REPLACE "(.+)" "kernelgrade_\\1_card" OUTPUT_VARIABLE cards)
-  target_sources(kernelgrade PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
-  target_link_libraries(kernelgrade PRIVATE ${cards})
-  kernelgrade_know_code(kernelgrade ${ops})
+  add_library(kernelgrade_operations STATIC ${PROJECT_BINARY_DIR}/operations.cpp)
+  target_link_libraries(kernelgrade_operations PUBLIC ${cards})
+  kernelgrade_warnings(kernelgrade_operations)
+  kernelgrade_know_code(kernelgrade_operations ${ops})
+  foreach(program IN ITEMS kernelgrade kernelgrade-lab)
+    if(TARGET ${program})
+      target_link_libraries(${program} PRIVATE kernelgrade_operations)
+    endif()
+  endforeach()
   if(TARGET kernelgrade-cost)
-    target_sources(kernelgrade-cost PRIVATE ${PROJECT_BINARY_DIR}/operations.cpp)
     # Kernels first, those that others use included: of an inline function that both hold, the linker takes the first, and it must be
     # the instrumented one.
     set(used "")
@@ -342,7 +347,7 @@ function(kernelgrade_finish)
     foreach(op IN LISTS used)
       target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
     endforeach()
-    target_link_libraries(kernelgrade-cost PRIVATE ${cards})
+    target_link_libraries(kernelgrade-cost PRIVATE kernelgrade_operations)
   endif()
   add_custom_target(update-baselines
     COMMAND sh -c "exec \"$1\" bless --why \"$WHY\"" sh $<TARGET_FILE:kernelgrade>

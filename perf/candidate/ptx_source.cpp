@@ -100,8 +100,7 @@ std::string declaration_of(const std::string& signature, const std::string& func
   return signature.substr(at, signature.find(") {", at) + 1 - at);
 }
 
-} // namespace
-
+// The arguments in a text, which commas separate but those within brackets.
 std::vector<std::string> split_arguments(const std::string& text) {
   std::vector<std::string> arguments;
   int depth = 0;
@@ -116,6 +115,8 @@ std::vector<std::string> split_arguments(const std::string& text) {
   return arguments;
 }
 
+} // namespace
+
 std::string source_of(const std::filesystem::path& ptx, const PtxLaunch& launch,
                       const std::string& signature) {
   require(!launch.grid.empty() && !launch.block.empty(),
@@ -124,9 +125,10 @@ std::string source_of(const std::filesystem::path& ptx, const PtxLaunch& launch,
   require(text.has_value(), ptx.string() + ": there is no such file");
   const ptx_run::Module module = ptx_run::parse(*text, ptx.filename().string());
   const ptx_run::Entry& entry = entry_of(module, launch.entry);
-  require(entry.parameters.size() == launch.arguments.size(),
+  const std::vector<std::string> arguments = split_arguments(launch.arguments);
+  require(entry.parameters.size() == arguments.size(),
           fmt::format("--arguments: {} are given, and {} has {} parameters of {} bytes",
-                      launch.arguments.size(), detail::readable_kernel_name(entry.name.c_str()),
+                      arguments.size(), detail::readable_kernel_name(entry.name.c_str()),
                       entry.parameters.size(),
                       fmt::join(
                           [&] {
@@ -136,9 +138,9 @@ std::string source_of(const std::filesystem::path& ptx, const PtxLaunch& launch,
                           }(),
                           ", ")));
   std::string values;
-  for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+  for (std::size_t i = 0; i < arguments.size(); ++i)
     values += fmt::format("{}parameter<{}>({})", i == 0 ? "" : ", ", entry.parameters[i].bytes,
-                          launch.arguments[i]);
+                          arguments[i]);
   return fmt::format(fmt::runtime(kSource),
                      fmt::arg("file", std::filesystem::absolute(ptx).string()),
                      fmt::arg("entry", entry.name),

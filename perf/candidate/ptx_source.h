@@ -6,24 +6,20 @@
 
 #include <filesystem>
 #include <string>
-#include <vector>
 
 namespace kg::candidate {
 
 // How the kernel is launched. What is said of grid, block, shared memory and arguments is C++ in
 // the names of the function's parameters, as "(cols + 127) / 128".
 struct PtxLaunch {
-  std::string function;               // of the operation: "softmax_f32"; empty: the first
-  std::string entry;                  // the kernel, mangled or its last name; empty: the only one
-  std::string grid, block;            // "rows", "32, 4"
-  std::string shared_bytes = "0";     // dynamic
-  std::vector<std::string> arguments; // one for each of the kernel's parameters
+  std::string function;           // of the operation: "softmax_f32"; empty: the first
+  std::string entry;              // the kernel, mangled or its last name; empty: the only one
+  std::string grid, block;        // "rows", "32, 4"
+  std::string shared_bytes = "0"; // dynamic
+  std::string arguments;          // one for each of the kernel's parameters: "x, y, cols"
 
   bool operator==(const PtxLaunch&) const = default;
 };
-
-// The arguments in a text, which commas separate but those within brackets.
-std::vector<std::string> split_arguments(const std::string& text);
 
 // `signature` is what the operation prints (`kernelgrade try OP --signature`). Throws Error where
 // the launch does not fit the kernel, or the operation has no such function.

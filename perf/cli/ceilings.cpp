@@ -5,7 +5,7 @@
 #include "perf/ceilings/ceilings.h"
 
 #include "perf/cli/baselines.h"
-#include "perf/cli/commands.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/judge/table.h"
 #include "perf/judge/units.h"

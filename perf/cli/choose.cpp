@@ -4,7 +4,7 @@
 // kernelgrade choose: the fastest variant of each measured case, into the table of the kernel.
 #include "perf/choose/choices.h"
 
-#include "perf/cli/commands.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/stored_runs.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"

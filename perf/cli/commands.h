@@ -10,36 +10,22 @@
 
 namespace kg::cli {
 
-int ceilings(const Options& options, World& world);
-int choose(const Options& options, World& world);
+int emulate(const Options& options, World& world);
 int list(const Options& options, World& world);
 int run(const Options& options, World& world);
 int run_once(const Options& options, World& world);
 int ab(const Options& options, World& world);
 int gate(const Options& options, World& world);
 int bless(const Options& options, World& world);
-int emulate(const Options& options, World& world);
 int doctor(const Options& options, World& world);
 int report(const Options& options, World& world);
-int selftest(const Options& options, World& world);
-int profile(const Options& options, World& world);
 int compare(const Options& options, World& world);
 int resources(const Options& options, World& world);
-int peers(const Options& options, World& world);
 int merge(const Options& options, World& world);
-int study(const Options& options, World& world);
-int try_candidate(const Options& options, World& world);
-// `report` of a study's file.
-int report_study(const Options& options, World& world);
-int merge_studies(const Options& options, World& world);
 #if KERNELGRADE_HISTORY
 int history(const Options& options, World& world);
 #endif
 
-// profile --sass.
-int profile_sass(const Options& options, World& world);
-// profile --counts.
-int profile_counts(const Options& options, World& world);
 // compare --ladders.
 int compare_ladders(const Options& options, World& world);
 

@@ -9,7 +9,9 @@
 #include "perf/judge/gate.h"
 #include "perf/judge/sinks.h"
 #include "perf/judge/temporary_folder.h"
+#include "perf/study/record.h"
 
+#include <algorithm>
 #include <exception>
 #include <initializer_list>
 #include <map>
@@ -44,12 +46,20 @@ void require_writable_files(const Options& options) {
     }
 }
 
-int run_command(const Options& options, World& world) {
-  static const std::map<std::string, int (*)(const Options&, World&)> kCommands = {
+// A study's file is another command's than that of rows.
+std::string command_of(const Options& options) {
+  const bool takes_study =
+      options.command == "merge" || (options.command == "report" && options.files.size() == 1);
+  if (takes_study && std::any_of(options.files.begin(), options.files.end(), study::is_record))
+    return options.command + " study";
+  return options.command;
+}
+
+// Null where the command is the lab's, and this program is not the lab.
+Command find_command(const Options& options, const World& world) {
+  static const std::map<std::string, Command> kCommands = {
     {"ab", ab},
     {"bless", bless},
-    {"ceilings", ceilings},
-    {"choose", choose},
     {"compare", compare},
     {"doctor", doctor},
     {"emulate", emulate},
@@ -57,30 +67,27 @@ int run_command(const Options& options, World& world) {
     {"list", list},
     {"merge", merge},
     {"model", misplaced_model},
-    {"peers", peers},
-    {"profile", profile},
     {"report", report},
     {"resources", resources},
     {"run", run_rows},
-    {"selftest", selftest},
-    {"study", study},
-    {"try", try_candidate},
 #if KERNELGRADE_HISTORY
     {"history", history},
 #endif
   };
-  static const std::map<std::string, int (*)(const Options&, World&)> kCostCommands = {
-      {"profile", profile_costs},
-      {"gate", gate_costs},
-      {"bless", bless_costs},
-      {"compare", compare_costs}};
-  if (options.cost) return kCostCommands.at(options.command)(options, world);
-  return kCommands.at(options.command)(options, world);
+  static const std::map<std::string, Command> kCostCommands = {{"profile", profile_costs},
+                                                               {"gate", gate_costs},
+                                                               {"bless", bless_costs},
+                                                               {"compare", compare_costs}};
+  if (options.cost) return kCostCommands.at(options.command);
+  const std::string command = command_of(options);
+  if (const auto own = kCommands.find(command); own != kCommands.end()) return own->second;
+  const auto further = world.lab.find(command);
+  return further == world.lab.end() ? nullptr : further->second;
 }
 
 // --json -: standard output is the file's, and what is for people goes to standard error. A command
 // that fails half-way leaves nothing of the file.
-int run_with_json_on_output(Options options, World& world) {
+int run_with_json_on_output(Command command, Options options, World& world) {
   class ToError {
    public:
     explicit ToError(World& world) : out_(world.out), own_(out_.rdbuf(world.err.rdbuf())) {}
@@ -97,7 +104,7 @@ int run_with_json_on_output(Options options, World& world) {
   int exit_code = 0;
   {
     const ToError for_people(world);
-    exit_code = run_command(options, world);
+    exit_code = command(options, world);
   }
   std::ostream output(Printable::below(world.out));
   output << judge::read_file(options.json).value_or("") << std::flush;
@@ -115,14 +122,16 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
     return judge::kExitPass;
   }
   if (parsed.options.cost && !world.take_launches) return run_counting_program(arguments, world);
+  const Command command = find_command(parsed.options, world);
+  if (!command) become(world, "kernelgrade-lab", arguments, "build the target commands");
   std::optional<AsciiOnly> out, err;
   if (parsed.options.ascii) {
     out.emplace(world.out);
     err.emplace(world.err);
   }
-  if (parsed.options.json == "-") return run_with_json_on_output(parsed.options, world);
+  if (parsed.options.json == "-") return run_with_json_on_output(command, parsed.options, world);
   require_writable_files(parsed.options);
-  return run_command(parsed.options, world);
+  return command(parsed.options, world);
 }
 
 } // namespace

@@ -1,9 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// kernelgrade, and, with the commands of the lab, kernelgrade-lab.
 #include "perf/cli/program.h"
 #include "perf/identity/library_identity.h"
 #include "perf/identity/row_identity.h"
 #include "perf/measure/bench.h"
+#if KERNELGRADE_LAB
+#include "perf/cli/lab_commands.h"
+#endif
 
 #if !defined(KERNELGRADE_SOURCE_DIR) || !defined(KERNELGRADE_BUILD_DIR)
 #error                                                                                             \
@@ -20,6 +25,9 @@ int main(int argc, char** argv) {
     world.library_identity = [](const std::string& variant) {
       return kg::identity::library_identity(variant, kg::vendor::libraries());
     };
+#if KERNELGRADE_LAB
+    world.lab = kg::cli::lab_commands();
+#endif
     return world;
   });
 }

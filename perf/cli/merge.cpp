@@ -6,17 +6,13 @@
 
 #include "perf/cli/commands.h"
 #include "perf/judge/gate.h"
-#include "perf/study/record.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <ostream>
 
 namespace kg::cli {
 
 int merge(const Options& options, World& world) {
-  if (std::any_of(options.files.begin(), options.files.end(), study::is_record))
-    return merge_studies(options, world);
   const judge::Results merged = load_runs(options.files);
   judge::save_results(options.json, merged);
   std::size_t rows = merged.rows.size() + merged.costs.size();

@@ -4,7 +4,7 @@
 // kernelgrade profile: where the time of the selected rows goes, kernel by kernel.
 #include "perf/profile/profile.h"
 
-#include "perf/cli/commands.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/measure/device_lock.h"

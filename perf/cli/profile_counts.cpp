@@ -3,7 +3,7 @@
 //
 // kernelgrade profile --counts COUNTS --cubin CUBIN: bounds of the launches of a program that nvcc
 // made, from what the executor counted and from its machine code. No GPU, and no operation of ours.
-#include "perf/cli/commands.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/cost_model.h"
 #include "perf/cost/stored_counts.h"
 #include "perf/identity/cubin.h"

@@ -16,7 +16,6 @@
 #include "perf/report/console_text.h"
 #include "perf/report/kept_runs.h"
 #include "perf/report/rows.h"
-#include "perf/study/record.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -154,8 +153,6 @@ report::Scope scope(const Options& options, const Selection& selection) {
 } // namespace
 
 int report(const Options& options, World& world) {
-  if (options.files.size() == 1 && study::is_record(options.files.front()))
-    return report_study(options, world);
   const Selection selection = select(world, options.filters);
   if (selection.selected == 0) throw Error(nothing_selected(world));
   require_listed(selection);

@@ -3,7 +3,7 @@
 //
 // kernelgrade selftest: how often the gate errs on this device, counted.
 #include "perf/cli/baselines.h"
-#include "perf/cli/commands.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/reference.h"
 #include "perf/judge/atomic_file.h"

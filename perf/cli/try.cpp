@@ -8,7 +8,7 @@
 #include "perf/candidate/process.h"
 #include "perf/candidate/ptx_source.h"
 #include "perf/candidate/taken.h"
-#include "perf/cli/commands.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/sinks.h"

@@ -43,12 +43,8 @@ void add_try(CLI::App& app, Words& words) {
   attempt->add_option("--block", options.attempt.launch.block, "of PTX: the threads of a block");
   attempt->add_option("--shared", options.attempt.launch.shared_bytes,
                       "of PTX: bytes of dynamic shared memory");
-  attempt->add_option_function<std::string>(
-      "--arguments",
-      [&options](const std::string& text) {
-        options.attempt.launch.arguments = candidate::split_arguments(text);
-      },
-      "of PTX: what each parameter of the kernel gets, as 'x, y, cols'");
+  attempt->add_option("--arguments", options.attempt.launch.arguments,
+                      "of PTX: what each parameter of the kernel gets, as 'x, y, cols'");
   attempt->add_option("--json", options.json, "write the verdict to this file");
   attempt->add_option("--html", options.attempt.html, "write the verdict to this file as a page");
 }

@@ -12,11 +12,18 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace kg::cli {
+
+struct Options;
+struct World;
+
+// Returns the exit code; throws UsageError (2) or another Error (1).
+using Command = int (*)(const Options&, World&);
 
 struct World {
   std::vector<perf::Operation> operations;
@@ -43,6 +50,8 @@ struct World {
   // There, too: kernels run as nvcc compiled them, from a folder of fat binaries; empty: as g++
   // did.
   std::function<void(const std::string& folder)> use_compiled = {};
+  // lab_commands(), where this program has them; others become kernelgrade-lab for these.
+  std::map<std::string, Command> lab = {};
   bool terminal = false; // `err` is one: progress is shown
   std::ostream& out;
   std::ostream& err;

@@ -4,6 +4,7 @@
 // The commands with --cost, on an invented operation whose launches cost what the test says.
 #pragma once
 
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/world.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/temporary_folder.h"
@@ -52,6 +53,7 @@ class CostCommands : public testing::Test {
         .no_device = [] { return std::string("no device"); },
         .device = [] { return std::string("host"); },
         .apparatus = nullptr,
+        .lab = lab_commands(),
         .out = out,
         .err = err,
     };

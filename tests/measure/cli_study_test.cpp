@@ -264,5 +264,21 @@ TEST_F(CliStudy, CommitsItsFileAlone) {
             0);
 }
 
+// What a first `./grade` builds names the fix, also where it is the file that is the lab's.
+TEST_F(CliStudy, WithoutTheLabSaysWhatToBuild) {
+  ASSERT_EQ(add().exit_code, 0);
+  const std::string record = files().front().string();
+  cli.lab = false;
+  cli.executable = cli.folder.path() / "kernelgrade";
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"study", "relu"},
+                                                {"profile", "--sass"},
+                                                {"report", record},
+                                                {"merge", record, "--json", "-"}}) {
+    const Outcome outcome = cli(words);
+    EXPECT_EQ(outcome.exit_code, 1) << words.front();
+    EXPECT_THAT(outcome.err, HasSubstr("kernelgrade-lab; build the target commands"));
+  }
+}
+
 } // namespace
 } // namespace kg::cli::test

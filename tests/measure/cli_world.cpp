@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/measure/cli_world.h"
 
+#include "perf/cli/lab_commands.h"
 #include "runtime/error.h"
 
 #include <algorithm>
@@ -174,6 +175,7 @@ Outcome Cli::operator()(std::vector<std::string> arguments, std::streambuf* outp
       .device = [] { return std::string("host"); },
       .apparatus = [this](perf::Pace pace) { return apparatus(behaviour, pace); },
       .library_identity = [](const std::string& name) { return name + " 1.2"; },
+      .lab = lab ? lab_commands() : std::map<std::string, Command>(),
       .terminal = terminal,
       .out = output ? given : static_cast<std::ostream&>(out),
       .err = err,

@@ -77,6 +77,7 @@ class Cli {
   Behaviour behaviour;
   std::vector<judge::Mode> modes = {judge::Mode::real};
   bool terminal = false;                                      // standard error is one
+  bool lab = true;                                            // the lab's commands are linked
   std::string no_device;                                      // why there is none
   std::filesystem::path executable = perf::this_executable(); // of the measuring processes
 };
