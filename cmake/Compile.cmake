@@ -60,8 +60,8 @@ function(kernelgrade_relative_file_names target)
     $<$<COMPILE_LANGUAGE:CXX>:-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${root}/=>)
 endfunction()
 
-# kernelgrade_compile_together(<target> [EXCEPT <source>...]): the C++ sources that it has so far in batches of up to 32, since most of
-# the time goes into the headers and templates that they share (four batches of eight took 25 s of CPU, one of 32 takes 14 s and 1 GB).
+# kernelgrade_compile_together(<target> [EXCEPT <source>...]): the C++ sources that it has so far in batches of up to 40, since most of
+# the time goes into the headers and templates that they share (four batches of eight took 25 s of CPU, one of 32 takes 14 s and 1 GB of memory).
 # Sources with options of their own stay alone. Not CMake's UNITY_BUILD: its batches hold absolute paths, and what the compiler cache
 # keeps would not serve a checkout in another folder. Host backend and g++ alone: the build by clang++ tells clang-tidy how each file is
 # compiled.
@@ -90,7 +90,7 @@ function(kernelgrade_compile_together target)
   if(count LESS 2)
     return()
   endif()
-  math(EXPR batches "(${count} + 31) / 32")
+  math(EXPR batches "(${count} + 39) / 40")
   set(made "")
   foreach(batch RANGE 1 ${batches})
     math(EXPR begin "${count} * (${batch} - 1) / ${batches}")

@@ -18,7 +18,7 @@ namespace kg::report {
 namespace {
 
 // The first line of a text, not too long for a console.
-std::string brief(const std::string& text) {
+std::string first_line(const std::string& text) {
   constexpr std::size_t kMost = 300;
   const std::string line = text.substr(0, text.find('\n'));
   return line.size() <= kMost ? line : line.substr(0, kMost) + "...";
@@ -31,7 +31,7 @@ std::string failed_text(const std::vector<Failure>& failed, const std::string& p
     const Failure& each = failed[i];
     std::string text = "FAIL: ";
     if (!each.what.empty()) text += fmt::format("{}: {}: ", each.what, each.verdict);
-    text += brief(each.why);
+    text += first_line(each.why);
     if (each.alike > 0) text += fmt::format(" (and {} more like it)", each.alike);
     if (!each.again.empty()) text += fmt::format("; again: {}", each.again);
     lines.push_back(std::move(text));
