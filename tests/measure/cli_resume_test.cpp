@@ -15,6 +15,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <thread>
 
 namespace kg::cli::test {
@@ -48,11 +49,21 @@ class CliResume : public testing::Test {
              (in_file == 0 ||
               (std::filesystem::exists(json) && judge::load_results(json).rows.size() >= in_file));
     };
-    while (!hangs()) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    while (!hangs()) {
+      // On a machine that stood still for a while the row may have been given up.
+      ASSERT_FALSE(has_ended(process)) << "before it came to " << row;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
     kill(process, SIGKILL);
     perf::wait_process(process);
     cli.behaviour.hangs.clear();
     std::ofstream(journal_beside(json), std::ios::app) << "{\"schema\":1,";
+  }
+
+  static bool has_ended(pid_t process) {
+    siginfo_t ended = {};
+    return waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == process;
   }
 
   static std::string name(const judge::RowKey& key) { return key.case_id + " " + key.variant; }
