@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names activation_variants(activation::Function function, Dtype dtype) {
-  return names(activation_table, function, dtype);
-}
-
 void activation(std::string_view variant, activation::Function function, Dtype dtype, const void* x,
                 void* y, std::int64_t n, Stream& stream) {
   const std::string what = join("activation", {name(function), name(dtype)});

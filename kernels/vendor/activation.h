@@ -7,11 +7,10 @@
 
 namespace kg::vendor {
 
-Names activation_variants(activation::Function function, Dtype dtype);
 void activation(std::string_view variant, activation::Function function, Dtype dtype, const void* x,
                 void* y, std::int64_t n, Stream& stream);
 
-using ActivationVariant = VariantOf<activation_variants, activation>;
+using ActivationVariant = VariantOf<activation, activation::Function, Dtype>;
 extern const Table<ActivationVariant> activation_table;
 
 } // namespace kg::vendor

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names activation_backward_variants(activation::Function function, Dtype dtype) {
-  return names(activation_backward_table, function, dtype);
-}
-
 void activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                          const void* x, const void* y, const void* dy, void* dx, std::int64_t n,
                          Stream& stream) {

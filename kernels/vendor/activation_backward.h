@@ -8,12 +8,11 @@
 namespace kg::vendor {
 
 // dx = dy f'(x). y = f(x) is for libraries that take the slope from it (cuDNN).
-Names activation_backward_variants(activation::Function function, Dtype dtype);
 void activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                          const void* x, const void* y, const void* dy, void* dx, std::int64_t n,
                          Stream& stream);
 
-using ActivationBackwardVariant = VariantOf<activation_backward_variants, activation_backward>;
+using ActivationBackwardVariant = VariantOf<activation_backward, activation::Function, Dtype>;
 extern const Table<ActivationBackwardVariant> activation_backward_table;
 
 } // namespace kg::vendor

@@ -9,8 +9,6 @@
 
 namespace kg::vendor {
 
-Names argmax_variants(const ArgmaxProblem& problem) { return names(argmax_table, problem); }
-
 void argmax(std::string_view variant, const ArgmaxProblem& problem, const void* x,
             std::int32_t* out, Stream& stream) {
   const std::string what = join("argmax", {name(problem.dtype)});

@@ -15,11 +15,10 @@ struct ArgmaxProblem {
   std::int64_t results() const { return outer * inner; }
 };
 
-Names argmax_variants(const ArgmaxProblem& problem);
 void argmax(std::string_view variant, const ArgmaxProblem& problem, const void* x,
             std::int32_t* out, Stream& stream);
 
-using ArgmaxVariant = VariantOf<argmax_variants, argmax>;
+using ArgmaxVariant = VariantOf<argmax, const ArgmaxProblem&>;
 extern const Table<ArgmaxVariant> argmax_table;
 
 } // namespace kg::vendor

@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names axpy_variants(Dtype dtype) { return names(axpy_table, dtype); }
-
 void axpy(std::string_view variant, Dtype dtype, float alpha, const void* x, const void* y,
           void* out, std::int64_t n, Stream& stream) {
   const std::string what = join("axpy", {name(dtype)});

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names batchnorm_backward_variants(Dtype dtype, const batchnorm::Problem& shape) {
-  return names(batchnorm_backward_table, dtype, shape);
-}
-
 void batchnorm_backward(std::string_view variant, Dtype dtype,
                         const BatchnormBackwardProblem& problem, Stream& stream) {
   const std::string what = join("batchnorm_backward", {name(dtype)});

@@ -21,11 +21,10 @@ struct BatchnormBackwardProblem {
   float* dbeta;
 };
 
-Names batchnorm_backward_variants(Dtype dtype, const batchnorm::Problem& shape);
 void batchnorm_backward(std::string_view variant, Dtype dtype,
                         const BatchnormBackwardProblem& problem, Stream& stream);
 
-using BatchnormBackwardVariant = VariantOf<batchnorm_backward_variants, batchnorm_backward>;
+using BatchnormBackwardVariant = VariantOf<batchnorm_backward, Dtype, const batchnorm::Problem&>;
 extern const Table<BatchnormBackwardVariant> batchnorm_backward_table;
 
 } // namespace kg::vendor

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names bias_gelu_variants(bias_gelu::Form form, Dtype dtype) {
-  return names(bias_gelu_table, form, dtype);
-}
-
 void bias_gelu(std::string_view variant, bias_gelu::Form form, Dtype dtype, const void* x,
                const void* bias, void* y, std::int64_t rows, std::int64_t cols, Stream& stream) {
   const std::string what = join("bias_gelu", {name(form), name(dtype)});

@@ -11,11 +11,10 @@
 
 namespace kg::vendor {
 
-Names bias_gelu_variants(bias_gelu::Form form, Dtype dtype);
 void bias_gelu(std::string_view variant, bias_gelu::Form form, Dtype dtype, const void* x,
                const void* bias, void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
 
-using BiasGeluVariant = VariantOf<bias_gelu_variants, bias_gelu>;
+using BiasGeluVariant = VariantOf<bias_gelu, bias_gelu::Form, Dtype>;
 extern const Table<BiasGeluVariant> bias_gelu_table;
 
 } // namespace kg::vendor

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names bias_gelu_backward_variants(bias_gelu::Form form, Dtype dtype) {
-  return names(bias_gelu_backward_table, form, dtype);
-}
-
 void bias_gelu_backward(std::string_view variant, bias_gelu::Form form, Dtype dtype,
                         const BiasGeluTensors& tensors, std::int64_t rows, std::int64_t cols,
                         Stream& stream) {

@@ -20,12 +20,11 @@ struct BiasGeluTensors {
   void* dbias;
 };
 
-Names bias_gelu_backward_variants(bias_gelu::Form form, Dtype dtype);
 void bias_gelu_backward(std::string_view variant, bias_gelu::Form form, Dtype dtype,
                         const BiasGeluTensors& tensors, std::int64_t rows, std::int64_t cols,
                         Stream& stream);
 
-using BiasGeluBackwardVariant = VariantOf<bias_gelu_backward_variants, bias_gelu_backward>;
+using BiasGeluBackwardVariant = VariantOf<bias_gelu_backward, bias_gelu::Form, Dtype>;
 extern const Table<BiasGeluBackwardVariant> bias_gelu_backward_table;
 
 } // namespace kg::vendor

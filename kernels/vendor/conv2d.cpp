@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry) {
-  return names(conv2d_table, dtype, geometry);
-}
-
 void conv2d(std::string_view variant, const Conv2d& problem, Math math, Stream& stream) {
   const std::string what = join("conv2d", {name(problem.dtype)});
   conv2d::require_geometry(what, problem.geometry);

@@ -16,10 +16,9 @@ struct Conv2d {
   const void* bias; // null: none
   void* y;
 };
-Names conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry);
 void conv2d(std::string_view variant, const Conv2d& problem, Math math, Stream& stream);
 
-using Conv2dVariant = VariantOf<conv2d_variants, conv2d>;
+using Conv2dVariant = VariantOf<conv2d, Dtype, const conv2d::Geometry&>;
 extern const Table<Conv2dVariant> conv2d_table;
 
 } // namespace kg::vendor

@@ -8,10 +8,6 @@ namespace kg::vendor {
 
 using conv2d_backward::Gradient;
 
-Names conv2d_backward_variants(Gradient gradient, Dtype dtype, const conv2d::Geometry& geometry) {
-  return names(conv2d_backward_table, gradient, dtype, geometry);
-}
-
 void conv2d_backward(std::string_view variant, const Conv2dBackward& problem, Math math,
                      Stream& stream) {
   const Gradient gradient = problem.gradient;

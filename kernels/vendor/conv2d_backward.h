@@ -18,13 +18,12 @@ struct Conv2dBackward {
   const void* weights; // read for the input's gradient
   void* result;
 };
-Names conv2d_backward_variants(conv2d_backward::Gradient gradient, Dtype dtype,
-                               const conv2d::Geometry& geometry);
 // A batch of 0 writes nothing.
 void conv2d_backward(std::string_view variant, const Conv2dBackward& problem, Math math,
                      Stream& stream);
 
-using Conv2dBackwardVariant = VariantOf<conv2d_backward_variants, conv2d_backward>;
+using Conv2dBackwardVariant =
+    VariantOf<conv2d_backward, conv2d_backward::Gradient, Dtype, const conv2d::Geometry&>;
 extern const Table<Conv2dBackwardVariant> conv2d_backward_table;
 
 } // namespace kg::vendor

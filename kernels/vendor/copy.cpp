@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names copy_variants(Dtype dtype, bool packed) { return names(copy_table, dtype, packed); }
-
 void copy(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
           std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream) {
   const bool packed = ldx == cols && ldy == cols;

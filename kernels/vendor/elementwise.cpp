@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names elementwise_variants(elementwise::Op op, Dtype dtype) {
-  return names(elementwise_table, op, dtype);
-}
-
 void elementwise(std::string_view variant, elementwise::Op op, Dtype dtype, const void* a,
                  const void* b, void* out, std::int64_t n, Stream& stream) {
   const std::string what = join("elementwise", {name(op), name(dtype)});

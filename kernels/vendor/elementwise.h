@@ -7,11 +7,10 @@
 
 namespace kg::vendor {
 
-Names elementwise_variants(elementwise::Op op, Dtype dtype);
 void elementwise(std::string_view variant, elementwise::Op op, Dtype dtype, const void* a,
                  const void* b, void* out, std::int64_t n, Stream& stream);
 
-using ElementwiseVariant = VariantOf<elementwise_variants, elementwise>;
+using ElementwiseVariant = VariantOf<elementwise, elementwise::Op, Dtype>;
 extern const Table<ElementwiseVariant> elementwise_table;
 
 } // namespace kg::vendor

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names gated_activation_variants(activation::Function function, Dtype dtype) {
-  return names(gated_activation_table, function, dtype);
-}
-
 void gated_activation(std::string_view variant, activation::Function function, Dtype dtype,
                       const void* x, void* y, std::int64_t rows, std::int64_t cols,
                       Stream& stream) {

@@ -10,11 +10,10 @@
 
 namespace kg::vendor {
 
-Names gated_activation_variants(activation::Function function, Dtype dtype);
 void gated_activation(std::string_view variant, activation::Function function, Dtype dtype,
                       const void* x, void* y, std::int64_t rows, std::int64_t cols, Stream& stream);
 
-using GatedActivationVariant = VariantOf<gated_activation_variants, gated_activation>;
+using GatedActivationVariant = VariantOf<gated_activation, activation::Function, Dtype>;
 extern const Table<GatedActivationVariant> gated_activation_table;
 
 } // namespace kg::vendor

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names gated_activation_backward_variants(activation::Function function, Dtype dtype) {
-  return names(gated_activation_backward_table, function, dtype);
-}
-
 void gated_activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                                const void* x, const void* dy, void* dx, std::int64_t rows,
                                std::int64_t cols, Stream& stream) {

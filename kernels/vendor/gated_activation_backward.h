@@ -11,13 +11,12 @@
 
 namespace kg::vendor {
 
-Names gated_activation_backward_variants(activation::Function function, Dtype dtype);
 void gated_activation_backward(std::string_view variant, activation::Function function, Dtype dtype,
                                const void* x, const void* dy, void* dx, std::int64_t rows,
                                std::int64_t cols, Stream& stream);
 
 using GatedActivationBackwardVariant =
-    VariantOf<gated_activation_backward_variants, gated_activation_backward>;
+    VariantOf<gated_activation_backward, activation::Function, Dtype>;
 extern const Table<GatedActivationBackwardVariant> gated_activation_backward_table;
 
 } // namespace kg::vendor

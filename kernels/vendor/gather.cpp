@@ -9,8 +9,6 @@
 
 namespace kg::vendor {
 
-Names gather_variants(Dtype dtype) { return names(gather_table, dtype); }
-
 void gather(std::string_view variant, Dtype dtype, const void* table, const void* index,
             std::size_t index_bytes, void* y, const GatherShape& shape, Stream& stream) {
   const std::string what = join("gather", {name(dtype)});

@@ -16,11 +16,10 @@ struct GatherShape {
 
 // index_bytes: of each index, a signed integer; 4 or 8. The libraries do not look whether an index
 // is in range.
-Names gather_variants(Dtype dtype);
 void gather(std::string_view variant, Dtype dtype, const void* table, const void* index,
             std::size_t index_bytes, void* y, const GatherShape& shape, Stream& stream);
 
-using GatherVariant = VariantOf<gather_variants, gather>;
+using GatherVariant = VariantOf<gather, Dtype>;
 extern const Table<GatherVariant> gather_table;
 
 } // namespace kg::vendor

@@ -9,10 +9,6 @@
 
 namespace kg::vendor {
 
-Names histogram_variants(const HistogramProblem& problem) {
-  return names(histogram_table, problem);
-}
-
 void histogram(std::string_view variant, const HistogramProblem& problem, const void* x,
                std::int32_t* counts, Stream& stream) {
   const std::string what = join("histogram", {name(problem.dtype)});

@@ -13,11 +13,10 @@ struct HistogramProblem {
   double lower = 0, upper = 0;
 };
 
-Names histogram_variants(const HistogramProblem& problem);
 void histogram(std::string_view variant, const HistogramProblem& problem, const void* x,
                std::int32_t* counts, Stream& stream);
 
-using HistogramVariant = VariantOf<histogram_variants, histogram>;
+using HistogramVariant = VariantOf<histogram, const HistogramProblem&>;
 extern const Table<HistogramVariant> histogram_table;
 
 } // namespace kg::vendor

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names layernorm_variants(Dtype dtype, Statistics statistics) {
-  return names(layernorm_table, dtype, statistics);
-}
-
 void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& problem,
                Stream& stream) {
   const std::string what = join("layernorm", {name(dtype)});

@@ -20,13 +20,12 @@ struct LayernormProblem {
   float* rstd = nullptr;
 };
 
-// Those that store the rows' statistics, or that need not.
+// Whether a library must store the rows' statistics.
 enum class Statistics { none, stored };
-Names layernorm_variants(Dtype dtype, Statistics statistics = Statistics::none);
 void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& problem,
                Stream& stream);
 
-using LayernormVariant = VariantOf<layernorm_variants, layernorm>;
+using LayernormVariant = VariantOf<layernorm, Dtype, Statistics>;
 extern const Table<LayernormVariant> layernorm_table;
 
 } // namespace kg::vendor

@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names masked_softmax_variants(Dtype dtype) { return names(masked_softmax_table, dtype); }
-
 void masked_softmax(std::string_view variant, const MaskedSoftmaxProblem& problem, const void* x,
                     const void* addend, void* y, Stream& stream) {
   const std::string what = join("masked_softmax", {name(problem.dtype)});

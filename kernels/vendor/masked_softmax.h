@@ -20,11 +20,10 @@ struct MaskedSoftmaxProblem {
   std::int64_t cols = 0;
 };
 
-Names masked_softmax_variants(Dtype dtype);
 void masked_softmax(std::string_view variant, const MaskedSoftmaxProblem& problem, const void* x,
                     const void* addend, void* y, Stream& stream);
 
-using MaskedSoftmaxVariant = VariantOf<masked_softmax_variants, masked_softmax>;
+using MaskedSoftmaxVariant = VariantOf<masked_softmax, Dtype>;
 extern const Table<MaskedSoftmaxVariant> masked_softmax_table;
 
 } // namespace kg::vendor

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names pooling_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
-  return names(pooling_table, kind, dtype, problem);
-}
-
 void pooling(std::string_view variant, pooling::Kind kind, Dtype dtype,
              const pooling::Problem& problem, const void* x, void* y, Stream& stream) {
   const std::string what = join("pooling", {pooling::name(kind), name(dtype)});

@@ -7,11 +7,10 @@
 
 namespace kg::vendor {
 
-Names pooling_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem);
 void pooling(std::string_view variant, pooling::Kind kind, Dtype dtype,
              const pooling::Problem& problem, const void* x, void* y, Stream& stream);
 
-using PoolingVariant = VariantOf<pooling_variants, pooling>;
+using PoolingVariant = VariantOf<pooling, pooling::Kind, Dtype, const pooling::Problem&>;
 extern const Table<PoolingVariant> pooling_table;
 
 } // namespace kg::vendor

@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names pooling_backward_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem) {
-  return names(pooling_backward_table, kind, dtype, problem);
-}
-
 void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
                       const pooling::Problem& problem, const PoolingGradient& gradient,
                       Stream& stream) {

@@ -16,12 +16,12 @@ struct PoolingGradient {
   void* dx;
 };
 
-Names pooling_backward_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem);
 void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
                       const pooling::Problem& problem, const PoolingGradient& gradient,
                       Stream& stream);
 
-using PoolingBackwardVariant = VariantOf<pooling_backward_variants, pooling_backward>;
+using PoolingBackwardVariant =
+    VariantOf<pooling_backward, pooling::Kind, Dtype, const pooling::Problem&>;
 extern const Table<PoolingBackwardVariant> pooling_backward_table;
 
 } // namespace kg::vendor

@@ -9,10 +9,6 @@
 
 namespace kg::vendor {
 
-Names quantised_matmul_variants(Dtype dtype, bool integers) {
-  return names(quantised_matmul_table, dtype, integers);
-}
-
 void quantised_matmul(std::string_view variant, const QuantisedProduct& p, Math math,
                       Stream& stream) {
   const std::string what = join("quantised_matmul", {name(p.dtype)});

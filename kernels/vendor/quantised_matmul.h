@@ -20,11 +20,10 @@ struct QuantisedProduct {
   friend bool operator==(const QuantisedProduct&, const QuantisedProduct&) = default;
 };
 
-Names quantised_matmul_variants(Dtype dtype, bool integers);
 void quantised_matmul(std::string_view variant, const QuantisedProduct& product, Math math,
                       Stream& stream);
 
-using QuantisedVariant = VariantOf<quantised_matmul_variants, quantised_matmul>;
+using QuantisedVariant = VariantOf<quantised_matmul, Dtype, bool>;
 extern const Table<QuantisedVariant> quantised_matmul_table;
 
 } // namespace kg::vendor

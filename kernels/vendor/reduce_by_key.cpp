@@ -9,10 +9,6 @@
 
 namespace kg::vendor {
 
-Names reduce_by_key_variants(const reduce_by_key::Problem& problem) {
-  return names(reduce_by_key_table, problem);
-}
-
 void reduce_by_key(std::string_view variant, const reduce_by_key::Problem& problem,
                    const reduce_by_key::Arrays& arrays, Stream& stream) {
   const std::string what = join("reduce_by_key", {name(problem.dtype)});

@@ -10,10 +10,6 @@
 
 namespace kg::vendor {
 
-Names reduction_variants(const ReductionProblem& problem) {
-  return names(reduction_table, problem);
-}
-
 void reduction(std::string_view variant, const ReductionProblem& problem, const void* x, void* out,
                Stream& stream) {
   const std::string what = join("reduction", {name(problem.op), name(problem.dtype)});

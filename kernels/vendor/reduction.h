@@ -18,11 +18,10 @@ struct ReductionProblem {
 
 // The order of additions is the library's; Thrust's on the host (TBB) may change from run to run.
 // Sums of nothing are 0; what else there is of nothing is an error.
-Names reduction_variants(const ReductionProblem& problem);
 void reduction(std::string_view variant, const ReductionProblem& problem, const void* x, void* out,
                Stream& stream);
 
-using ReductionVariant = VariantOf<reduction_variants, reduction>;
+using ReductionVariant = VariantOf<reduction, const ReductionProblem&>;
 extern const Table<ReductionVariant> reduction_table;
 
 } // namespace kg::vendor

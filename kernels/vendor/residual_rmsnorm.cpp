@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names residual_rmsnorm_variants(Dtype dtype) { return names(residual_rmsnorm_table, dtype); }
-
 void residual_rmsnorm(std::string_view variant, Dtype dtype, const ResidualRmsnormProblem& problem,
                       Stream& stream) {
   const std::string what = join("residual_rmsnorm", {name(dtype)});

@@ -18,11 +18,10 @@ struct ResidualRmsnormProblem {
   std::int64_t cols;
 };
 
-Names residual_rmsnorm_variants(Dtype dtype);
 void residual_rmsnorm(std::string_view variant, Dtype dtype, const ResidualRmsnormProblem& problem,
                       Stream& stream);
 
-using ResidualRmsnormVariant = VariantOf<residual_rmsnorm_variants, residual_rmsnorm>;
+using ResidualRmsnormVariant = VariantOf<residual_rmsnorm, Dtype>;
 extern const Table<ResidualRmsnormVariant> residual_rmsnorm_table;
 
 } // namespace kg::vendor

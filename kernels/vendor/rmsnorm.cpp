@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names rmsnorm_variants(Dtype dtype) { return names(rmsnorm_table, dtype); }
-
 void rmsnorm(std::string_view variant, Dtype dtype, const RmsnormProblem& problem, Stream& stream) {
   const std::string what = join("rmsnorm", {name(dtype)});
   const auto& entry = find(rmsnorm_table, variant, what, dtype);

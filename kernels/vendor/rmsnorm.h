@@ -18,10 +18,9 @@ struct RmsnormProblem {
   float* rstd = nullptr;
 };
 
-Names rmsnorm_variants(Dtype dtype);
 void rmsnorm(std::string_view variant, Dtype dtype, const RmsnormProblem& problem, Stream& stream);
 
-using RmsnormVariant = VariantOf<rmsnorm_variants, rmsnorm>;
+using RmsnormVariant = VariantOf<rmsnorm, Dtype>;
 extern const Table<RmsnormVariant> rmsnorm_table;
 
 } // namespace kg::vendor

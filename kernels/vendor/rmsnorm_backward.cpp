@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names rmsnorm_backward_variants(Dtype dtype) { return names(rmsnorm_backward_table, dtype); }
-
 void rmsnorm_backward(std::string_view variant, Dtype dtype, const RmsnormBackwardProblem& problem,
                       Stream& stream) {
   const std::string what = join("rmsnorm_backward", {name(dtype)});

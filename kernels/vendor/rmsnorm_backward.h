@@ -19,11 +19,10 @@ struct RmsnormBackwardProblem {
   std::int64_t cols;
 };
 
-Names rmsnorm_backward_variants(Dtype dtype);
 void rmsnorm_backward(std::string_view variant, Dtype dtype, const RmsnormBackwardProblem& problem,
                       Stream& stream);
 
-using RmsnormBackwardVariant = VariantOf<rmsnorm_backward_variants, rmsnorm_backward>;
+using RmsnormBackwardVariant = VariantOf<rmsnorm_backward, Dtype>;
 extern const Table<RmsnormBackwardVariant> rmsnorm_backward_table;
 
 } // namespace kg::vendor

@@ -8,8 +8,6 @@
 
 namespace kg::vendor {
 
-Names scan_variants(const ScanProblem& problem) { return names(scan_table, problem); }
-
 void scan(std::string_view variant, const ScanProblem& problem, const void* x,
           const std::int8_t* heads, void* y, Stream& stream) {
   const std::string what = join("scan", {name(problem.op), name(problem.dtype)});

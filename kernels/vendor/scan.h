@@ -16,11 +16,10 @@ struct ScanProblem {
   bool segmented = false;
 };
 
-Names scan_variants(const ScanProblem& problem);
 void scan(std::string_view variant, const ScanProblem& problem, const void* x,
           const std::int8_t* heads, void* y, Stream& stream);
 
-using ScanVariant = VariantOf<scan_variants, scan>;
+using ScanVariant = VariantOf<scan, const ScanProblem&>;
 extern const Table<ScanVariant> scan_table;
 
 } // namespace kg::vendor

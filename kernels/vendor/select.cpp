@@ -9,8 +9,6 @@
 
 namespace kg::vendor {
 
-Names select_variants(const SelectProblem& problem) { return names(select_table, problem); }
-
 void select(std::string_view variant, const SelectProblem& problem, const void* x,
             const std::int8_t* flags, void* y, std::int32_t* count, Stream& stream) {
   const std::string what = join("select", {name(problem.dtype)});

@@ -13,11 +13,10 @@ struct SelectProblem {
   bool flagged = true;
 };
 
-Names select_variants(const SelectProblem& problem);
 void select(std::string_view variant, const SelectProblem& problem, const void* x,
             const std::int8_t* flags, void* y, std::int32_t* count, Stream& stream);
 
-using SelectVariant = VariantOf<select_variants, select>;
+using SelectVariant = VariantOf<select, const SelectProblem&>;
 extern const Table<SelectVariant> select_table;
 
 } // namespace kg::vendor

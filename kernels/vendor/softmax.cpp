@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names softmax_variants(softmax::Kind kind, Dtype dtype) {
-  return names(softmax_table, kind, dtype);
-}
-
 void softmax(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* x, void* y,
              std::int64_t rows, std::int64_t cols, Stream& stream) {
   const std::string what = join(name(kind), {name(dtype)});

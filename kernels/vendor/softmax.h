@@ -7,11 +7,10 @@
 
 namespace kg::vendor {
 
-Names softmax_variants(softmax::Kind kind, Dtype dtype);
 void softmax(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* x, void* y,
              std::int64_t rows, std::int64_t cols, Stream& stream); // packed rows
 
-using SoftmaxVariant = VariantOf<softmax_variants, softmax>;
+using SoftmaxVariant = VariantOf<softmax, softmax::Kind, Dtype>;
 extern const Table<SoftmaxVariant> softmax_table;
 
 } // namespace kg::vendor

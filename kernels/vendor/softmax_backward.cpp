@@ -6,10 +6,6 @@
 
 namespace kg::vendor {
 
-Names softmax_backward_variants(softmax::Kind kind, Dtype dtype) {
-  return names(softmax_backward_table, kind, dtype);
-}
-
 void softmax_backward(std::string_view variant, softmax::Kind kind, Dtype dtype, const void* y,
                       const void* dy, void* dx, std::int64_t rows, std::int64_t cols,
                       Stream& stream) {

@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names softmax_sum_variants() { return names(softmax_sum_table); }
-
 void softmax_sum(std::string_view variant, const float* x, const float* alpha, float* y,
                  std::int64_t terms, std::int64_t n, Stream& stream) {
   const std::string what = join("softmax_sum", {name(Dtype::f32)});

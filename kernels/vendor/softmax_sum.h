@@ -9,11 +9,10 @@
 
 namespace kg::vendor {
 
-Names softmax_sum_variants();
 void softmax_sum(std::string_view variant, const float* x, const float* alpha, float* y,
                  std::int64_t terms, std::int64_t n, Stream& stream);
 
-using SoftmaxSumVariant = VariantOf<softmax_sum_variants, softmax_sum>;
+using SoftmaxSumVariant = VariantOf<softmax_sum>;
 extern const Table<SoftmaxSumVariant> softmax_sum_table;
 
 } // namespace kg::vendor

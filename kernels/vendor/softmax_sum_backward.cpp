@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names softmax_sum_backward_variants() { return names(softmax_sum_backward_table); }
-
 void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& tensors,
                           std::int64_t terms, std::int64_t n, Stream& stream) {
   const std::string what = join("softmax_sum_backward", {name(Dtype::f32)});

@@ -20,11 +20,10 @@ struct SoftmaxSumTensors {
   float* dalpha;
 };
 
-Names softmax_sum_backward_variants();
 void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& tensors,
                           std::int64_t terms, std::int64_t n, Stream& stream);
 
-using SoftmaxSumBackwardVariant = VariantOf<softmax_sum_backward_variants, softmax_sum_backward>;
+using SoftmaxSumBackwardVariant = VariantOf<softmax_sum_backward>;
 extern const Table<SoftmaxSumBackwardVariant> softmax_sum_backward_table;
 
 } // namespace kg::vendor

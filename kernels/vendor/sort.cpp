@@ -8,8 +8,6 @@
 
 namespace kg::vendor {
 
-Names sort_variants(const SortProblem& problem) { return names(sort_table, problem); }
-
 void sort(std::string_view variant, const SortProblem& problem, const void* keys, void* sorted_keys,
           const std::int32_t* values, std::int32_t* sorted_values, Stream& stream) {
   const std::string what = join("sort", {name(problem.dtype)});

@@ -13,11 +13,10 @@ struct SortProblem {
   bool pairs = false;
 };
 
-Names sort_variants(const SortProblem& problem);
 void sort(std::string_view variant, const SortProblem& problem, const void* keys, void* sorted_keys,
           const std::int32_t* values, std::int32_t* sorted_values, Stream& stream);
 
-using SortVariant = VariantOf<sort_variants, sort>;
+using SortVariant = VariantOf<sort, const SortProblem&>;
 extern const Table<SortVariant> sort_table;
 
 } // namespace kg::vendor

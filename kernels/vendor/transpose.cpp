@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names transpose_variants(Dtype dtype) { return names(transpose_table, dtype); }
-
 void transpose(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
                std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream) {
   const std::string what = join("transpose", {name(dtype)});

@@ -6,11 +6,10 @@
 
 namespace kg::vendor {
 
-Names transpose_variants(Dtype dtype);
 void transpose(std::string_view variant, Dtype dtype, const void* x, std::int64_t rows,
                std::int64_t cols, std::int64_t ldx, void* y, std::int64_t ldy, Stream& stream);
 
-using TransposeVariant = VariantOf<transpose_variants, transpose>;
+using TransposeVariant = VariantOf<transpose, Dtype>;
 extern const Table<TransposeVariant> transpose_table;
 
 } // namespace kg::vendor

@@ -132,9 +132,10 @@ Card activation_card() {
   card.problem = problem;
   run_by(card, activation::kVariants, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {
-      [](const Problem& p) { return vendor::activation_variants(function_of(p.shape), p.dtype); },
-      run_vendor, 64};
+  card.vendors = {[](const Problem& p) {
+                    return names(vendor::activation_table, function_of(p.shape), p.dtype);
+                  },
+                  run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;

@@ -150,7 +150,7 @@ Card activation_backward_card() {
   card.problem = problem;
   run_by(card, activation_backward::kVariants, Run{});
   card.vendors.names = [](const Problem& p) {
-    return vendor::activation_backward_variants(function_of(p.shape), p.dtype);
+    return names(vendor::activation_backward_table, function_of(p.shape), p.dtype);
   };
   card.vendors.run = run_vendor;
   card.vendors.on_host = always({"onednn"});

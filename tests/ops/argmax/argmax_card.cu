@@ -96,7 +96,7 @@ Card argmax_card() {
   run_by(card, argmax::kVariants, Run{});
   for (Variant& each : card.variants)
     if (each.name == "naive") each.sequence = sequence;
-  card.vendors = {[](const Problem& p) { return vendor::argmax_variants(vendor_problem(p)); },
+  card.vendors = {[](const Problem& p) { return names(vendor::argmax_table, vendor_problem(p)); },
                   [](std::string_view vendor, const Call& call, Stream& stream) {
                     vendor::argmax(vendor, vendor_problem(call.problem()), call.address("x"),
                                    static_cast<std::int32_t*>(call.address("out")), stream);

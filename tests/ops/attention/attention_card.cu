@@ -85,7 +85,7 @@ bool is_masked(const Heads& h) { return h.causal || h.window != 0 || h.bias; }
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads h = heads_of(problem);
   if (h.tokens_first || !h.all_see()) return {};
-  return vendor::attention_variants(problem.dtype, is_masked(h));
+  return names(vendor::attention_table, problem.dtype, is_masked(h));
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {

@@ -122,7 +122,7 @@ std::vector<Variant> variants() {
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads h = heads_of(problem);
   if (h.tokens_first || !h.all_see()) return {};
-  return vendor::attention_backward_variants(problem.dtype);
+  return names(vendor::attention_backward_table, problem.dtype);
 }
 
 // Libraries make out and log_sum once more.

@@ -94,7 +94,7 @@ Card axpy_card() {
   Card card;
   card.problem = problem;
   run_by(card, axpy::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::axpy_variants(p.dtype); }, run_vendor};
+  card.vendors = {[](const Problem& p) { return names(vendor::axpy_table, p.dtype); }, run_vendor};
   card.vendors.on_host = always({"onednn", "openblas", "thrust"});
   card.references = references;
   card.exact = true;

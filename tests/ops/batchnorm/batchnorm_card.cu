@@ -325,7 +325,7 @@ Card batchnorm_card() {
   };
   card.run_automatic = automatic_of(batchnorm::Variant::automatic, Run{});
   card.vendors = {
-      [](const Problem& p) { return vendor::batchnorm_variants(p.dtype, images_of(p)); },
+      [](const Problem& p) { return names(vendor::batchnorm_table, p.dtype, images_of(p)); },
       run_vendor, 4, of_vendor};
   card.vendors.on_host = always({"onednn"});
   card.references = references;

@@ -245,9 +245,10 @@ Card batchnorm_backward_card() {
     return name(batchnorm::resolved(batchnorm::Variant::automatic));
   };
   card.run_automatic = automatic_of(batchnorm::Variant::automatic, Run{});
-  card.vendors = {
-      [](const Problem& p) { return vendor::batchnorm_backward_variants(p.dtype, images_of(p)); },
-      run_vendor, 4};
+  card.vendors = {[](const Problem& p) {
+                    return names(vendor::batchnorm_backward_table, p.dtype, images_of(p));
+                  },
+                  run_vendor, 4};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.elements = elements;

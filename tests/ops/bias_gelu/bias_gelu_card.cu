@@ -129,8 +129,9 @@ Card bias_gelu_card() {
   card.problem = problem;
   run_by(card, bias_gelu::kVariants, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {[](const Problem& p) { return vendor::bias_gelu_variants(form_of(p), p.dtype); },
-                  run_vendor, 64};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::bias_gelu_table, form_of(p), p.dtype); },
+      run_vendor, 64};
   card.vendors.on_host = always({"onednn", "onednn_chain"});
   card.references = references;
   card.exact_samples = exact_samples;

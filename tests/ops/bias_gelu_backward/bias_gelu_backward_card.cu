@@ -222,7 +222,7 @@ Card bias_gelu_backward_card() {
   card.run_automatic = automatic_of(Variant::automatic, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {
-      [](const Problem& p) { return vendor::bias_gelu_backward_variants(form_of(p), p.dtype); },
+      [](const Problem& p) { return names(vendor::bias_gelu_backward_table, form_of(p), p.dtype); },
       run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.references = references;

@@ -217,7 +217,7 @@ Card broadcast_card() {
   card.problem = problem;
   run_by(card, broadcast::kVariants, Run{});
   card.vendors = {[](const Problem& p) {
-                    return vendor::broadcast_variants(op_of(p), p.dtype, vendor_shapes(p));
+                    return names(vendor::broadcast_table, op_of(p), p.dtype, vendor_shapes(p));
                   },
                   run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});

@@ -158,7 +158,8 @@ Card concat_card() {
   card.problem = problem;
   card.forms = {"concat", "split"};
   run_by(card, concat::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::concat_variants(p.dtype); }, run_vendor};
+  card.vendors = {[](const Problem& p) { return names(vendor::concat_table, p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
   // Every pattern of the types that have few.
   card.exact_samples = [](Dtype dtype) {

@@ -347,8 +347,9 @@ Card conv2d_card() {
   card.variants = variants();
   card.resolved = resolved;
   card.run_automatic = run_automatic;
-  card.vendors = {[](const Problem& p) { return vendor::conv2d_variants(p.dtype, geometry_of(p)); },
-                  run_vendor<vendor::Math::pedantic>};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::conv2d_table, p.dtype, geometry_of(p)); },
+      run_vendor<vendor::Math::pedantic>};
   card.vendors.on_host = always({"onednn"});
   card.vendors.run_timed = run_vendor<vendor::Math::fastest>;
   card.references = references;

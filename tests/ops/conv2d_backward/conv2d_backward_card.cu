@@ -232,8 +232,8 @@ Card conv2d_backward_card() {
   };
   card.run_automatic = automatic_of(conv2d_backward::Variant::automatic, Run{});
   card.vendors = {[](const Problem& p) {
-                    return vendor::conv2d_backward_variants(gradient_of(p.shape), p.dtype,
-                                                            geometry_of(p));
+                    return names(vendor::conv2d_backward_table, gradient_of(p.shape), p.dtype,
+                                 geometry_of(p));
                   },
                   run_vendor<vendor::Math::pedantic>};
   card.vendors.on_host = always({"onednn"});

@@ -77,7 +77,7 @@ Card copy_card() {
   card.problem = problem;
   run_by(card, copy::kVariants, Run{});
   card.vendors = {
-      [](const Problem& p) { return vendor::copy_variants(p.dtype, p.inputs[0].gap == 0); },
+      [](const Problem& p) { return names(vendor::copy_table, p.dtype, p.inputs[0].gap == 0); },
       run_vendor};
   card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
   // Every pattern of the types that have few.

@@ -133,8 +133,9 @@ Card elementwise_card() {
     return name(elementwise::resolved(elementwise::Variant::automatic));
   };
   card.run_automatic = automatic_of(elementwise::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::elementwise_variants(op_of(p), p.dtype); },
-                  run_vendor};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::elementwise_table, op_of(p), p.dtype); },
+      run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
   card.references = references;
   card.exact = true;

@@ -109,7 +109,7 @@ Card gated_activation_card() {
   run_by(card, gated_activation::kVariants, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {
-      [](const Problem& p) { return vendor::gated_activation_variants(gate_of(p), p.dtype); },
+      [](const Problem& p) { return names(vendor::gated_activation_table, gate_of(p), p.dtype); },
       run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.vendors.zero = test::SignedZero::ignored;

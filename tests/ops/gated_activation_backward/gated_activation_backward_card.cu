@@ -140,7 +140,7 @@ Card gated_activation_backward_card() {
   run_by(card, gated_activation_backward::kVariants, Run{});
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {[](const Problem& p) {
-                    return vendor::gated_activation_backward_variants(gate_of(p), p.dtype);
+                    return names(vendor::gated_activation_backward_table, gate_of(p), p.dtype);
                   },
                   run_vendor, 64};
   card.vendors.on_host = always({"onednn"});

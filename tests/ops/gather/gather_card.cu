@@ -153,7 +153,8 @@ Card gather_card() {
   card.problem = problem;
   card.forms = {"i32", "i64"};
   run_by(card, gather::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::gather_variants(p.dtype); }, run_vendor};
+  card.vendors = {[](const Problem& p) { return names(vendor::gather_table, p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"thrust"});
   // Every pattern of the types that have few.
   card.exact_samples = [](Dtype dtype) {

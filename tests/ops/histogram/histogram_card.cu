@@ -176,8 +176,9 @@ Card histogram_card() {
   card.resolved = [](const Problem& p) {
     return name(histogram::resolved(histogram::Variant::automatic, p.output_size()));
   };
-  card.vendors = {[](const Problem& p) { return vendor::histogram_variants(vendor_problem(p)); },
-                  run_vendor};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::histogram_table, vendor_problem(p)); },
+      run_vendor};
   card.vendors.on_host = always({"thrust"});
   card.references = references;
   card.elements = elements;

@@ -145,8 +145,10 @@ Card layernorm_card() {
   card.problem = problem;
   card.variants = norm::with_support(variants_of(layernorm::kVariants, Run{}));
   card.run_automatic = automatic_of(layernorm::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::layernorm_variants(p.dtype); }, run_vendor,
-                  4,
+  card.vendors = {[](const Problem& p) {
+                    return names(vendor::layernorm_table, p.dtype, vendor::Statistics::none);
+                  },
+                  run_vendor, 4,
                   [](const Problem& p, std::string_view) {
                     const bool has_statistics = p.outputs.size() > 1; // which are not timed
                     return has_statistics ? p.without("mean").without("rstd") : p;

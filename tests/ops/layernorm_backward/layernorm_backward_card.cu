@@ -74,7 +74,7 @@ Card layernorm_backward_card() {
   card.problem = problem;
   card.variants = norm_backward::with_support(variants_of(layernorm_backward::kVariants, Run{}));
   card.run_automatic = automatic_of(layernorm_backward::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::layernorm_backward_variants(p.dtype); },
+  card.vendors = {[](const Problem& p) { return names(vendor::layernorm_backward_table, p.dtype); },
                   run_vendor, 4, of_vendor};
   card.vendors.on_host = always({"onednn"});
   card.random_samples = random_samples;

@@ -352,7 +352,7 @@ Card masked_softmax_card() {
   };
   card.run_automatic = automatic_of(masked_softmax::Variant::automatic, Run{});
   // A library may round its results twice, as with softmax.
-  card.vendors = {[](const Problem& p) { return vendor::masked_softmax_variants(p.dtype); },
+  card.vendors = {[](const Problem& p) { return names(vendor::masked_softmax_table, p.dtype); },
                   run_vendor, 4, with_addend};
   card.vendors.on_host = always({"onednn"});
   card.references = references;

@@ -101,7 +101,8 @@ Card permute_card() {
   only_moves(card, sources);
   card.problem = problem;
   run_by(card, permute::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::permute_variants(p.dtype); }, run_vendor};
+  card.vendors = {[](const Problem& p) { return names(vendor::permute_table, p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
   card.usual = [](Dtype) {
     return std::vector<std::string>{"nhwc_n2_a24_b9_c11", "heads_n2_a5_b7_c20", "10_n40_a65",

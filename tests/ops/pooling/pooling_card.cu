@@ -187,7 +187,7 @@ Card pooling_card() {
   card.problem = problem;
   run_by(card, pooling::kVariants, Run{});
   card.vendors = {[](const Problem& p) {
-                    return vendor::pooling_variants(kind_of(p), p.dtype, images_of(p, "x"));
+                    return names(vendor::pooling_table, kind_of(p), p.dtype, images_of(p, "x"));
                   },
                   run_vendor};
   card.vendors.on_host = libraries_on_host;

@@ -283,7 +283,7 @@ Card pooling_backward_card() {
   };
   card.run_automatic = automatic_of(pooling_backward::Variant::automatic, Run{});
   card.vendors.names = [](const Problem& p) {
-    return vendor::pooling_backward_variants(kind_of(p), p.dtype, images_of(p));
+    return names(vendor::pooling_backward_table, kind_of(p), p.dtype, images_of(p));
   };
   card.vendors.run = run_vendor;
   card.vendors.on_host = libraries_on_host;

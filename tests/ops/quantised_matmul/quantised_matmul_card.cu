@@ -94,7 +94,7 @@ struct Run {
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Kind kind = form_of(problem).kind;
   if (!by_rows(kind)) return {};
-  return vendor::quantised_matmul_variants(problem.dtype, kind == Kind::w8a8);
+  return names(vendor::quantised_matmul_table, problem.dtype, kind == Kind::w8a8);
 }
 
 template <vendor::Math math>

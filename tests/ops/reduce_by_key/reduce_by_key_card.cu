@@ -260,7 +260,7 @@ Card reduce_by_key_card() {
       each.sequence = [](const Problem& p) { return p.inputs[0].size() / 256; };
     }
   card.vendors = {
-      [](const Problem& p) { return vendor::reduce_by_key_variants(vendor_problem(p)); },
+      [](const Problem& p) { return names(vendor::reduce_by_key_table, vendor_problem(p)); },
       [](std::string_view vendor, const Call& call, Stream& stream) {
         vendor::reduce_by_key(vendor, vendor_problem(call.problem()), arrays_of(call), stream);
       }};

@@ -160,11 +160,12 @@ Card reduction_card() {
       return name == "naive" ? chain(name, p) : 1;
     };
   }
-  card.vendors = {[](const Problem& p) { return vendor::reduction_variants(vendor_problem(p)); },
-                  [](std::string_view vendor, const Call& call, Stream& stream) {
-                    vendor::reduction(vendor, vendor_problem(call.problem()), call.address("x"),
-                                      call.address("out"), stream);
-                  }};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::reduction_table, vendor_problem(p)); },
+      [](std::string_view vendor, const Call& call, Stream& stream) {
+        vendor::reduction(vendor, vendor_problem(call.problem()), call.address("x"),
+                          call.address("out"), stream);
+      }};
   card.vendors.note = thrust_note;
   card.vendors.zero = test::SignedZero::ignored;
   card.vendors.on_host = always({"onednn", "thrust"});

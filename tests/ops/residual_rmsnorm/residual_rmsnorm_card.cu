@@ -132,7 +132,7 @@ Card residual_rmsnorm_card() {
   card.problem = problem;
   card.variants = norm::with_support(variants_of(residual_rmsnorm::kVariants, Run{}));
   card.run_automatic = automatic_of(residual_rmsnorm::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::residual_rmsnorm_variants(p.dtype); },
+  card.vendors = {[](const Problem& p) { return names(vendor::residual_rmsnorm_table, p.dtype); },
                   run_vendor, 4,
                   [](const Problem& p, std::string_view) { return p.without("rstd"); }};
   card.references = references;

@@ -101,7 +101,8 @@ Card rmsnorm_card() {
   card.problem = problem;
   card.variants = norm::with_support(variants_of(rmsnorm::kVariants, Run{}));
   card.run_automatic = automatic_of(rmsnorm::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::rmsnorm_variants(p.dtype); }, run_vendor, 4,
+  card.vendors = {[](const Problem& p) { return names(vendor::rmsnorm_table, p.dtype); },
+                  run_vendor, 4,
                   [](const Problem& p, std::string_view) { return p.without("rstd"); }};
   card.references = references;
   card.exact_samples = exact_samples;

@@ -42,7 +42,7 @@ Card rmsnorm_backward_card() {
   card.problem = problem;
   card.variants = norm_backward::with_support(variants_of(rmsnorm_backward::kVariants, Run{}));
   card.run_automatic = automatic_of(rmsnorm_backward::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::rmsnorm_backward_variants(p.dtype); },
+  card.vendors = {[](const Problem& p) { return names(vendor::rmsnorm_backward_table, p.dtype); },
                   run_vendor, 4};
   card.random_samples = [](Dtype dtype) {
     auto samples = norm_backward::random_samples({{"gamma"}, {"dgamma"}});

@@ -193,7 +193,7 @@ Card scan_card() {
       each.sequence = [](const Problem& p) { return p.output_size() / 256; };
   card.vendors = {[](const Problem& p) {
                     return has_offsets(p) ? std::vector<std::string_view>()
-                                          : vendor::scan_variants(vendor_problem(p));
+                                          : names(vendor::scan_table, vendor_problem(p));
                   },
                   run_vendor};
   card.vendors.zero = test::SignedZero::ignored;

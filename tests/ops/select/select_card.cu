@@ -164,7 +164,7 @@ Card select_card() {
   for (Variant& each : card.variants)
     if (each.name == "naive")
       each.sequence = [](const Problem& p) { return p.inputs[0].size() / 256; };
-  card.vendors = {[](const Problem& p) { return vendor::select_variants(vendor_problem(p)); },
+  card.vendors = {[](const Problem& p) { return names(vendor::select_table, vendor_problem(p)); },
                   run_vendor};
   card.vendors.on_host = always({"thrust"});
   card.references = references;

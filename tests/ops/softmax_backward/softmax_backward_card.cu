@@ -237,9 +237,10 @@ Card softmax_backward_card() {
   };
   card.run_automatic = automatic_of(softmax_backward::Variant::automatic, Run{});
   // A library may round 16-bit results twice.
-  card.vendors = {
-      [](const Problem& p) { return vendor::softmax_backward_variants(kind_of(p.shape), p.dtype); },
-      run_vendor, 4};
+  card.vendors = {[](const Problem& p) {
+                    return names(vendor::softmax_backward_table, kind_of(p.shape), p.dtype);
+                  },
+                  run_vendor, 4};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;

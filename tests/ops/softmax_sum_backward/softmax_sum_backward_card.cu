@@ -50,7 +50,7 @@ struct Run {
 
 std::vector<std::string_view> vendors(const Problem& problem) {
   if (problem.dtype != Dtype::f32) return {};
-  return vendor::softmax_sum_backward_variants();
+  return names(vendor::softmax_sum_backward_table);
 }
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::softmax_sum_backward(vendor,

@@ -269,7 +269,7 @@ Card sort_card() {
     }
   card.vendors = {[](const Problem& p) {
                     return is_segmented(p) ? std::vector<std::string_view>()
-                                           : vendor::sort_variants(vendor_problem(p));
+                                           : names(vendor::sort_table, vendor_problem(p));
                   },
                   run_vendor};
   card.vendors.on_host = [](const Problem& p) {

@@ -61,7 +61,8 @@ Card transpose_card() {
   });
   card.problem = problem;
   run_by(card, transpose::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::transpose_variants(p.dtype); }, run_vendor};
+  card.vendors = {[](const Problem& p) { return names(vendor::transpose_table, p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
   card.usual = [](Dtype) {
     return std::vector<std::string>{shape_of(200, 333), shape_of(65, 64), shape_of(131, 70)};
