@@ -23,7 +23,9 @@ void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
                const BroadcastShapes& shapes, const void* a, const void* b, void* out,
                Stream& stream);
 
-using BroadcastVariant = VariantOf<broadcast, elementwise::Op, Dtype, const BroadcastShapes&>;
+using BroadcastVariant = VariantOf<void(elementwise::Op, Dtype, const BroadcastShapes&, const void*,
+                                        const void*, void*, Stream&),
+                                   elementwise::Op, Dtype, const BroadcastShapes&>;
 extern const Table<BroadcastVariant> broadcast_table;
 
 // For the backends: the result's extents, and where its elements lie in an operand.

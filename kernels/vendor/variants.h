@@ -20,20 +20,15 @@ namespace kg::vendor {
 
 using Names = std::vector<std::string_view>;
 
+// A library's part in an operation: whether it takes a problem, which needs no device, and its
+// call, which gets what the operation's does behind the variant's name once that has checked it
+// (dispatch.h).
 template <class Call, class... Problem>
-struct VariantOfTypes;
-template <class... Arguments, class... Problem>
-struct VariantOfTypes<void (*)(std::string_view, Arguments...), Problem...> {
+struct VariantOf {
   std::string_view name;
   bool (*supports)(Problem...);
-  void (*run)(Arguments...);
+  Call* run;
 };
-
-// A library's part in an operation: whether it takes a problem, which needs no device, and its
-// call, which gets what `call` does behind the variant's name once that has checked it
-// (dispatch.h).
-template <auto call, class... Problem>
-using VariantOf = VariantOfTypes<decltype(call), Problem...>;
 
 // What a backend brings of an operation, in the order in which names are listed; not for use before
 // main.
