@@ -203,7 +203,6 @@ Card cross_entropy_backward_card() {
   Card card = cross_entropy_cases::card();
   card.problem = problem;
   run_by(card, cross_entropy_backward::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;

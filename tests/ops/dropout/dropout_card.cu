@@ -87,7 +87,6 @@ Card dropout_card() {
   Card card;
   card.problem = problem;
   run_by(card, dropout::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.references = references;
   card.exact = true;
   // Factors of 1, 2 and 4, and the largest one.

@@ -188,7 +188,6 @@ Card embedding_backward_card() {
   Card card;
   card.problem = problem;
   run_by(card, embedding_backward::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

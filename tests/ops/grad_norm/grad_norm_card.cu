@@ -156,7 +156,6 @@ Card grad_norm_card() {
   Card card;
   card.problem = problem;
   run_by(card, grad_norm::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) {

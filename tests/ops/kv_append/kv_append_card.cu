@@ -197,7 +197,6 @@ Card kv_append_card() {
   only_moves(card, sources);
   card.problem = problem;
   run_by(card, kv_append::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.exact_samples = [](Dtype) {
     return std::vector<Sample>{{"patterns", "b3_t5_h2_d64_k20"},
                                {"patterns", "b3_t5_h2_d64_k20_page8"}};

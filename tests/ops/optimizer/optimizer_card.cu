@@ -342,7 +342,6 @@ Card optimizer_card() {
   card.forms.clear();
   for (const Kind kind : optimizer::kKinds) card.forms.emplace_back(name(kind));
   run_by(card, optimizer::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

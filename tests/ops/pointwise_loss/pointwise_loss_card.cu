@@ -205,7 +205,6 @@ Card pointwise_loss_card() {
   card.problem = problem;
   card.forms = {"mse", "huber", "bce", "kl"};
   run_by(card, pointwise_loss::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;

@@ -197,7 +197,6 @@ Card random_fill_card() {
   Card card;
   card.problem = problem;
   run_by(card, random_fill::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

@@ -267,7 +267,6 @@ Card rope_card() {
   Card card;
   card.problem = problem;
   run_by(card, rope::kVariants, kRun);
-  card.resolved = [](const Problem&) { return "vectorized"; };
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;
