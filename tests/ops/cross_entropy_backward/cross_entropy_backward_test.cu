@@ -192,13 +192,10 @@ KG_OWN_TEST(TargetOutOfRangeTraps) {
         Small<T> small(judge.stream());
         small.target = DeviceBuffer<std::int64_t>::from_host(std::vector<std::int64_t>{0, wrong},
                                                              judge.stream());
-        std::string text;
-        try {
+        const std::string text = error_of([&] {
           cross_entropy_backward::run(small.problem(), variant, judge.stream());
           judge.stream().synchronize();
-        } catch (const Error& error) {
-          text = error.what();
-        }
+        });
         EXPECT_NE(text.find("__trap() was called"), std::string::npos)
             << name(variant) << ", target " << wrong << ": " << text;
       }
