@@ -15,7 +15,7 @@
 #pragma once
 
 #include "activation/activation.h"
-#include "runtime/enumerators.h"
+#include "primitives/vectorization.h"
 
 namespace kg::activation_backward {
 
@@ -24,15 +24,8 @@ using activation::kFunctions;
 
 // naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
 // to fill the device.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs. n >= 0; n = 0 launches nothing. T:
 // float, f16, bf16. Throws Error on a negative n or a null pointer.

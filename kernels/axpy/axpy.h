@@ -19,8 +19,8 @@
 // a NaN alpha of everything. Repeated runs are bit-identical.
 #pragma once
 
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -31,15 +31,8 @@ namespace kg::axpy {
 
 // naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
 // to fill the device.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs. n >= 0; n = 0 launches nothing. T:
 // float, f16, bf16. Throws Error on a negative n, a null pointer, or an out that overlaps x or y

@@ -14,8 +14,8 @@
 #pragma once
 
 #include "bias_gelu/form.h"
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -26,15 +26,8 @@ namespace kg::bias_gelu {
 
 // naive: one element per thread, its column by a division. vectorized: 16-byte accesses, grid sized
 // to fill the device.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs. rows >= 0 and cols >= 0; where one is 0
 // nothing is launched. T: float, f16, bf16. Throws Error on a negative extent, a null pointer, and

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "bias_gelu/bias_gelu.h"
-#include "runtime/enumerators.h"
+#include "primitives/vectorization.h"
 
 #include <cstddef>
 
@@ -28,15 +28,8 @@ using bias_gelu::kForms;
 // naive: one thread per column. vectorized: blocks of many rows by up to 32 packs, 16-byte accesses
 // where cols and all pointers allow them, single elements side by side elsewhere; where rows are
 // cut, the sums of the pieces meet in a second launch.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Bytes of device workspace that `run` needs, aligned to 16; may be 0.
 template <class T>

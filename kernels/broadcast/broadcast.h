@@ -16,8 +16,8 @@
 #pragma once
 
 #include "elementwise/op.h"
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -37,15 +37,8 @@ using Shape = std::span<const std::int64_t>; // extents, outermost first; {} is 
 // naive: one element per thread, its coordinates by divisions. vectorized: 16-byte accesses to
 // whatever is contiguous along the innermost axis, where neighbouring axes that both operands walk
 // alike count as one; a repeated element is read once per pack.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // The shape of out. Throws Error where the shapes do not match, a rank is above kMaxRank or an
 // extent is negative.

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "primitives/fp8_types.h"
-#include "runtime/enumerators.h"
+#include "primitives/vectorization.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -24,15 +24,8 @@ namespace kg::cast {
 
 // naive: one thread per element. vectorized: packs of as many elements as 16 bytes of the wider
 // type have, where both arrays begin at such packs; else as naive.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the cast and returns the variant that runs. From and To: one of them float, f16 or bf16,
 // the other e4m3 or e5m2; `saturate` is of casts to the latter. Throws Error on a negative n, a

@@ -12,6 +12,7 @@
 // zeros arrive unchanged. Repeated runs are bit-identical.
 #pragma once
 
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
 #include "runtime/enumerators.h"
 #include "runtime/stream.h"
@@ -36,19 +37,12 @@ inline constexpr Op kOps[] = {Op::concat, Op::split};
 
 // naive: one element per thread. vectorized: 16-byte stores, and 16-byte loads however the source
 // is aligned. Both move up to kPartsPerLaunch parts in a launch.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 inline constexpr int kPartsPerLaunch = 8;
 
 std::string_view name(Op op);
-using kg::name;
-
 // Enqueues the operation and returns the variant that runs. One pointer per part, null only where
 // the part has no elements. Throws Error on negative extents, another number of pointers than of
 // extents, a null pointer, a part that overlaps the whole, or elements of another size.

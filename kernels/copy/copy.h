@@ -11,8 +11,8 @@
 // payloads and the signs of zeros arrive unchanged. Repeated runs are bit-identical.
 #pragma once
 
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/view.h"
 #include "runtime/work.h"
@@ -25,15 +25,8 @@ namespace kg::copy {
 
 // naive: one element per thread, one thread per element. vectorized: 16-byte stores, and 16-byte
 // loads however the source is aligned.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs. Extents may be 0. Throws Error on
 // negative extents, shapes that differ, a row stride below the row length, or elements of another

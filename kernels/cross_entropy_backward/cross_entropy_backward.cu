@@ -262,7 +262,7 @@ void require_valid(const Problem<T>& p) {
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (p.rows > 0) launch_variant(p, variant, stream);
   return variant;
 }

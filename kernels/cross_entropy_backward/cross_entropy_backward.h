@@ -20,7 +20,7 @@
 #pragma once
 
 #include "cross_entropy/objective.h"
-#include "runtime/enumerators.h"
+#include "primitives/vectorization.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -46,10 +46,8 @@ struct Problem {
 
 // naive: one thread per element. vectorized: 16 bytes per access wherever the rows of both matrices
 // begin equally far from a multiple of 16 bytes, as they do in place; else single elements.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
 // bf16. Throws Error on a negative extent, no classes, a stride below classes, a null pointer where

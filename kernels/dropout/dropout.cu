@@ -134,7 +134,7 @@ void require_valid(const Problem<T>& p) {
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (p.n == 0) return variant;
   // The largest p below 1 gives 2^32 - 2^8.
   const double probability = p.p;

@@ -18,8 +18,8 @@
 #pragma once
 
 #include "primitives/philox.h"
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -40,10 +40,8 @@ struct Problem {
 // naive: one thread per element, which makes four words and takes one. vectorized: 16 bytes per
 // access and each word made once, where x and y are aligned to 16 bytes and the offset is a
 // multiple of 4; else as naive.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
 // bf16. n may be 0. Throws Error naming the field on a negative n, a null pointer where one is

@@ -114,7 +114,7 @@ void require_valid(const Problem<T>& p) {
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (p.rows * p.inner == 0) return variant;
   const bool packs = p.inner % kPackElements<T> == 0 && is_aligned(p.x) && is_aligned(p.y);
   if (variant == Variant::vectorized && packs)

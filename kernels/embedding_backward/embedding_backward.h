@@ -19,8 +19,8 @@
 // once to T. Special values: IEEE 754. Repeated runs are bit-identical.
 #pragma once
 
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -43,10 +43,8 @@ struct Problem {
 
 // naive: one thread per element of y. vectorized: 16 bytes per access where rows are made of such;
 // else as naive.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. Extents may be
 // 0. Throws Error naming the field on a negative extent, a null pointer where one is needed, more

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "primitives/activation.h"
-#include "runtime/enumerators.h"
+#include "primitives/vectorization.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -39,13 +39,7 @@ constexpr activation::Function function_of(Form form) {
 }
 
 // naive: one element per thread. vectorized: 16-byte accesses, grid sized to fill the device.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
+using vectorization::kVariants, vectorization::resolved, vectorization::Variant;
 
 using kg::name;
 

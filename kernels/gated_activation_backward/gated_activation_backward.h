@@ -16,7 +16,7 @@
 #pragma once
 
 #include "gated_activation/gated_activation.h"
-#include "runtime/enumerators.h"
+#include "primitives/vectorization.h"
 
 namespace kg::gated_activation_backward {
 
@@ -25,15 +25,8 @@ using gated_activation::kForms;
 
 // naive: one element of dy per thread. vectorized: 16-byte accesses where cols and all pointers
 // allow them, single elements side by side elsewhere; grid sized to fill the device.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs. rows >= 0 and cols >= 0; where one is 0
 // nothing is launched. T: float, f16, bf16. Throws Error on a negative extent, a null pointer, and

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "gather/indices.h"
-#include "runtime/enumerators.h"
+#include "primitives/vectorization.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -37,17 +37,10 @@ struct Problem {
 // or 16 bytes, several under way in a thread; other rows of kLongRow bytes and more with 16-byte
 // accesses, too, shifted in registers; the rest in the widest words that it allows, since the ends
 // of a shifted row are moved one by one.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 inline constexpr std::int64_t kLongRow = 512;
-
-using kg::name;
 
 // Enqueues the operation and returns the variant that runs. Throws Error on negative extents, no
 // rows to pick from, a null pointer, a y that overlaps an input, or elements of another size.

@@ -165,7 +165,7 @@ Variant run(const Table<T>& table, const float* unscale, double limit, Variant v
             Stream& stream) {
   require(limit >= 0, "grad_norm: the limit is " + std::to_string(limit) +
                           "; it must be at least 0, or infinite where nothing is to be clipped");
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   const std::int64_t parts = parts_of(table.list);
   if (parts > 0)
     launch(variant == Variant::naive ? sum_squares<T, 1> : sum_squares<T, kPackElements<T>>,

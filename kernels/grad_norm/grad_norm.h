@@ -22,8 +22,8 @@
 #pragma once
 
 #include "primitives/tensor_list.h"
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -71,10 +71,8 @@ Table<T> make_table(std::span<const Gradient<T>> gradients, const Results& resul
                     Stream& stream);
 
 // naive: one element per access. vectorized: 16 bytes, where a tensor is aligned to that.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. `unscale` may
 // be null, for 1, and must not be among the results. An infinite limit clips nothing. Throws Error

@@ -187,7 +187,7 @@ void launch_append(const Problem& p, std::int64_t per_word, Stream& stream) {
 
 Variant run(const Problem& p, std::size_t element_bytes, Variant variant, Stream& stream) {
   require_valid(p);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   with_word(kName, element_bytes, [&](auto word) {
     if (p.batch * p.tokens * p.heads * (p.depth + p.value_depth) == 0) return;
     const Tensors tensors(p);

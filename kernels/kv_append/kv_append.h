@@ -17,7 +17,7 @@
 
 #include "attention/attention.h"
 #include "primitives/paged.h"
-#include "runtime/enumerators.h"
+#include "primitives/vectorization.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -50,10 +50,8 @@ struct Problem {
 
 // naive: an element per thread. vectorized: 16 bytes per thread, where all rows and strides are
 // made of such; else as naive.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. Extents may be
 // 0. Throws Error naming the field on a null pointer where one is needed, a negative extent or

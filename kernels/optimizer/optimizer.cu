@@ -229,7 +229,7 @@ void require_valid(Kind kind, const Step& step) {
 template <class T>
 Variant run(const Table<T>& table, const Step& step, Variant variant, Stream& stream) {
   require_valid(table.kind, step);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (table.list.chunk_count == 0) return variant;
   switch (table.kind) {
   case Kind::sgd: launch_kind<Kind::sgd>(table, step, variant, stream); break;

@@ -32,8 +32,8 @@
 #pragma once
 
 #include "primitives/tensor_list.h"
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -47,8 +47,6 @@ namespace kg::optimizer {
 enum class Kind { sgd, momentum, nesterov, adam, adamw, lion };
 inline constexpr Kind kKinds[] = {Kind::sgd,  Kind::momentum, Kind::nesterov,
                                   Kind::adam, Kind::adamw,    Kind::lion};
-using kg::name;
-
 constexpr bool has_first(Kind kind) { return kind != Kind::sgd; }
 constexpr bool has_second(Kind kind) { return kind == Kind::adam || kind == Kind::adamw; }
 
@@ -96,8 +94,8 @@ Table<T> make_table(Kind kind, std::span<const Parameter<T>> parameters, void* m
 
 // naive: one thread per element. vectorized: four elements per access, which are 16 bytes of f32,
 // tensor by tensor where all of its arrays are aligned to that; single elements where not.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues one step and returns the variant that runs; automatic is vectorized. Throws Error naming
 // the field on a rate, an epsilon or a decay that is negative or not finite, a beta outside of [0,

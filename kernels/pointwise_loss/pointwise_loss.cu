@@ -121,7 +121,7 @@ void require_valid(const Problem<T>& p) {
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (p.n == 0) return variant;
   switch (p.kind) {
   case Kind::mse: launch_kind<Kind::mse>(p, variant, stream); break;

@@ -19,8 +19,8 @@
 // whose loss is 0 whatever x is. bce is NaN where x t is infinity times 0. Subnormals are kept.
 #pragma once
 
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -47,10 +47,8 @@ struct Problem {
 
 // naive: one element per thread, one thread per element. vectorized: 16-byte accesses, grid sized
 // to fill the device.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
 // bf16. Throws Error naming the field on a negative n, a null pointer where one is needed, a delta

@@ -14,8 +14,8 @@
 #pragma once
 
 #include "pooling/problem.h"
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -28,15 +28,8 @@ namespace kg::pooling {
 // read, of 16 bytes of channels where they come last; where they do not, windows of 3x3 at stride 1
 // or 2 and of 2x2 at stride 2 have kernels that load all of a strip's windows first; for global
 // pooling a warp or block has a plane.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs. T: float, f16, bf16. Nothing is
 // launched for batch or channels of 0. Throws Error for a problem that require_problem refuses, a

@@ -127,7 +127,7 @@ void require_valid(const Problem<T>& p) {
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (p.n == 0) return variant;
   Arguments<T> a{p, 0};
   switch (p.kind) {

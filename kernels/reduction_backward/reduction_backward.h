@@ -14,9 +14,9 @@
 // axis is its maximum and its minimum, as in argmax; -0 and +0 are equal. Subnormals are kept.
 #pragma once
 
+#include "primitives/vectorization.h"
 #include "reduction/reduction.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -32,15 +32,8 @@ using reduction::Op;
 
 // naive: one element of dx per thread. vectorized: 16-byte accesses, grid sized to fill the device.
 // Both find the places of extrema first, in a launch or two by the reduction of the same kind.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Bytes of device workspace that `run` needs, aligned to 16: 0 for sums and means.
 template <class T>

@@ -209,7 +209,7 @@ std::string_view name(Layout layout) {
 template <class T>
 Variant run(const Problem<T>& p, Variant variant, Stream& stream) {
   require_valid(p);
-  if (variant == Variant::automatic) variant = Variant::vectorized;
+  variant = resolved(variant);
   if (p.tokens * p.heads * p.depth == 0) return variant;
   if (p.layout == Layout::half_split)
     launch_variant<Layout::half_split>(p, variant, stream);

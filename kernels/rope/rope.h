@@ -18,6 +18,7 @@
 // reaches its own pair alone. What is copied keeps its bits.
 #pragma once
 
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
 #include "runtime/enumerators.h"
 #include "runtime/stream.h"
@@ -57,10 +58,8 @@ struct Problem {
 
 // naive: one thread per pair. vectorized: 16 bytes of x per access, wherever rows, halves and what
 // is copied are made of such packs; else as naive.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; automatic is vectorized. T: float, f16,
 // bf16. Extents may be 0. Throws Error naming the field on a null pointer where one is needed, a

@@ -14,8 +14,8 @@
 // the terms are added in their order.
 #pragma once
 
+#include "primitives/vectorization.h"
 #include "runtime/device_code.h"
-#include "runtime/enumerators.h"
 #include "runtime/stream.h"
 #include "runtime/work.h"
 
@@ -27,15 +27,8 @@ namespace kg::softmax_sum {
 inline constexpr std::int64_t kMaxTerms = 64;
 
 // naive: one element per thread. vectorized: 16-byte accesses, grid sized to fill the device.
-enum class Variant { automatic, naive, vectorized };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::vectorized};
-
-// What runs where `variant` is asked for.
-constexpr Variant resolved(Variant variant) {
-  return variant == Variant::automatic ? Variant::vectorized : variant;
-}
-
-using kg::name;
+using vectorization::kVariants, vectorization::name, vectorization::resolved,
+    vectorization::Variant;
 
 // Enqueues the operation and returns the variant that runs; n = 0 launches nothing. T: float, f16,
 // bf16. Throws Error unless 1 <= terms <= kMaxTerms and n >= 0, on a null pointer, and where y

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "vendor/variants.h"
+#include "runtime/error.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -15,11 +16,20 @@ struct ArgmaxProblem {
   std::int64_t results() const { return outer * inner; }
 };
 
-Names argmax_variants(const ArgmaxProblem& problem);
-void argmax(std::string_view variant, const ArgmaxProblem& problem, const void* x,
-            std::int32_t* out, Stream& stream);
-
-using ArgmaxVariant = VariantOf<argmax_variants, argmax>;
+using ArgmaxVariant = VariantOf<void(const ArgmaxProblem&, const void*, std::int32_t*, Stream&),
+                                const ArgmaxProblem&>;
 extern const Table<ArgmaxVariant> argmax_table;
+
+inline void argmax(std::string_view variant, const ArgmaxProblem& problem, const void* x,
+                   std::int32_t* out, Stream& stream) {
+  const std::string what = join("argmax", {name(problem.dtype)});
+  require_extents(what,
+                  {{"outer", problem.outer}, {"axis", problem.axis}, {"inner", problem.inner}});
+  const auto& entry = find(argmax_table, variant, what, problem);
+  if (problem.results() == 0) return;
+  require(problem.axis > 0, "kg::vendor::" + what + ": axis is 0; give at least one element");
+  require_pointers(what, {{"x", x}, {"out", out}});
+  entry.run(problem, x, out, stream);
+}
 
 } // namespace kg::vendor

@@ -14,7 +14,7 @@ namespace kg::vendor {
 bool AttentionVariant::supports(Dtype dtype, bool masked) const {
   if (in_one_call != nullptr) return !masked && takes(dtype);
   return contains(gemm_variants(dtype), products) &&
-         contains(masked_softmax_variants(dtype), softmax);
+         contains(names(masked_softmax_table, dtype), softmax);
 }
 
 void require_valid(const std::string& what, const AttentionProblem& p) {
@@ -29,8 +29,6 @@ void require_valid(const std::string& what, const AttentionProblem& p) {
           what + ": kv_heads is " + std::to_string(p.kv_heads) + " for " + std::to_string(p.heads) +
               " heads; it must divide them");
 }
-
-Names attention_variants(Dtype dtype, bool masked) { return names(attention_table, dtype, masked); }
 
 void attention(std::string_view variant, const AttentionProblem& p, const AttentionTensors& tensors,
                Stream& stream) {

@@ -35,7 +35,6 @@ struct AttentionTensors {
   void* out;
 };
 
-Names attention_variants(Dtype dtype, bool masked);
 void attention(std::string_view variant, const AttentionProblem& problem,
                const AttentionTensors& tensors, Stream& stream);
 

@@ -10,11 +10,9 @@ namespace kg::vendor {
 
 bool AttentionBackwardVariant::supports(Dtype dtype) const {
   return contains(gemm_variants(dtype), products) &&
-         contains(masked_softmax_variants(dtype), softmax) &&
-         contains(softmax_backward_variants(softmax::Kind::softmax, dtype), softmax);
+         contains(names(masked_softmax_table, dtype), softmax) &&
+         contains(names(softmax_backward_table, softmax::Kind::softmax, dtype), softmax);
 }
-
-Names attention_backward_variants(Dtype dtype) { return names(attention_backward_table, dtype); }
 
 void attention_backward(std::string_view variant, const AttentionProblem& p,
                         const AttentionBackwardTensors& tensors, Stream& stream) {

@@ -22,7 +22,6 @@ struct AttentionBackwardTensors {
   void *dq, *dk, *dv;
 };
 
-Names attention_backward_variants(Dtype dtype);
 void attention_backward(std::string_view variant, const AttentionProblem& problem,
                         const AttentionBackwardTensors& tensors, Stream& stream);
 

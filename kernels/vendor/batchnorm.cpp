@@ -26,10 +26,6 @@ void run(Run BatchnormVariant::*direction, std::string_view variant, Dtype dtype
 
 } // namespace
 
-Names batchnorm_variants(Dtype dtype, const batchnorm::Problem& shape) {
-  return names(batchnorm_table, dtype, shape);
-}
-
 void batchnorm_training(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,
                         Stream& stream) {
   run(&BatchnormVariant::train, variant, dtype, problem, stream);

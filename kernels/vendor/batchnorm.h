@@ -21,7 +21,6 @@ struct BatchnormProblem {
   float* spread;
 };
 
-Names batchnorm_variants(Dtype dtype, const batchnorm::Problem& shape);
 void batchnorm_training(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,
                         Stream& stream);
 void batchnorm_inference(std::string_view variant, Dtype dtype, const BatchnormProblem& problem,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "batchnorm/problem.h"
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -21,11 +21,25 @@ struct BatchnormBackwardProblem {
   float* dbeta;
 };
 
-Names batchnorm_backward_variants(Dtype dtype, const batchnorm::Problem& shape);
-void batchnorm_backward(std::string_view variant, Dtype dtype,
-                        const BatchnormBackwardProblem& problem, Stream& stream);
-
-using BatchnormBackwardVariant = VariantOf<batchnorm_backward_variants, batchnorm_backward>;
+using BatchnormBackwardVariant = VariantOf<void(Dtype, const BatchnormBackwardProblem&, Stream&),
+                                           Dtype, const batchnorm::Problem&>;
 extern const Table<BatchnormBackwardVariant> batchnorm_backward_table;
+
+inline void batchnorm_backward(std::string_view variant, Dtype dtype,
+                               const BatchnormBackwardProblem& problem, Stream& stream) {
+  const std::string what = join("batchnorm_backward", {name(dtype)});
+  batchnorm::require_problem("kg::vendor::" + what, problem.shape);
+  const auto& entry = find(batchnorm_backward_table, variant, what, dtype, problem.shape);
+  if (problem.shape.elements() == 0) return;
+  require_pointers(what, {{"dy", problem.dy},
+                          {"x", problem.x},
+                          {"gamma", problem.gamma},
+                          {"mean", problem.mean},
+                          {"rstd", problem.rstd},
+                          {"dx", problem.dx},
+                          {"dgamma", problem.dgamma},
+                          {"dbeta", problem.dbeta}});
+  entry.run(dtype, problem, stream);
+}
 
 } // namespace kg::vendor

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "vendor/bias_gelu.h"
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -20,12 +20,24 @@ struct BiasGeluTensors {
   void* dbias;
 };
 
-Names bias_gelu_backward_variants(bias_gelu::Form form, Dtype dtype);
-void bias_gelu_backward(std::string_view variant, bias_gelu::Form form, Dtype dtype,
-                        const BiasGeluTensors& tensors, std::int64_t rows, std::int64_t cols,
-                        Stream& stream);
-
-using BiasGeluBackwardVariant = VariantOf<bias_gelu_backward_variants, bias_gelu_backward>;
+using BiasGeluBackwardVariant = VariantOf<void(bias_gelu::Form, Dtype, const BiasGeluTensors&,
+                                               std::int64_t, std::int64_t, Stream&),
+                                          bias_gelu::Form, Dtype>;
 extern const Table<BiasGeluBackwardVariant> bias_gelu_backward_table;
+
+inline void bias_gelu_backward(std::string_view variant, bias_gelu::Form form, Dtype dtype,
+                               const BiasGeluTensors& tensors, std::int64_t rows, std::int64_t cols,
+                               Stream& stream) {
+  const std::string what = join("bias_gelu_backward", {name(form), name(dtype)});
+  const auto& entry = find(bias_gelu_backward_table, variant, what, form, dtype);
+  require_extents(what, {{"rows", rows}, {"cols", cols}});
+  if (rows == 0 || cols == 0) return;
+  require_pointers(what, {{"x", tensors.x},
+                          {"bias", tensors.bias},
+                          {"dy", tensors.dy},
+                          {"dx", tensors.dx},
+                          {"dbias", tensors.dbias}});
+  entry.run(form, dtype, tensors, rows, cols, stream);
+}
 
 } // namespace kg::vendor

@@ -22,9 +22,9 @@ inline ReductionProblem column_sums(Dtype dtype, std::int64_t rows, std::int64_t
 inline bool chain_supported(const BiasGeluLibraries& by, bias_gelu::Form form, Dtype dtype) {
   constexpr std::int64_t kProbe = 64;
   const BroadcastShapes shapes{{1, 1, 1, kProbe, kProbe}, {1, 1, 1, 1, kProbe}};
-  return contains(broadcast_variants(elementwise::Op::add, dtype, shapes), by.sum) &&
-         contains(activation_backward_variants(activation_of(form), dtype), by.gelu) &&
-         contains(reduction_variants(column_sums(dtype, kProbe, kProbe)), by.columns);
+  return contains(names(broadcast_table, elementwise::Op::add, dtype, shapes), by.sum) &&
+         contains(names(activation_backward_table, activation_of(form), dtype), by.gelu) &&
+         contains(names(reduction_table, column_sums(dtype, kProbe, kProbe)), by.columns);
 }
 
 // `sums`: memory for as many elements as x has.

@@ -21,8 +21,8 @@ inline bool chain_supported(std::string_view sum, std::string_view gelu, bias_ge
                             Dtype dtype) {
   constexpr std::int64_t kProbe = 64;
   const BroadcastShapes shapes{{1, 1, 1, kProbe, kProbe}, {1, 1, 1, 1, kProbe}};
-  return contains(broadcast_variants(elementwise::Op::add, dtype, shapes), sum) &&
-         contains(activation_variants(activation_of(form), dtype), gelu);
+  return contains(names(broadcast_table, elementwise::Op::add, dtype, shapes), sum) &&
+         contains(names(activation_table, activation_of(form), dtype), gelu);
 }
 
 inline void chain(std::string_view sum, std::string_view gelu, bias_gelu::Form form, Dtype dtype,

@@ -47,10 +47,6 @@ std::int64_t element_count(const Extents& extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>{});
 }
 
-Names broadcast_variants(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes) {
-  return names(broadcast_table, op, dtype, shapes);
-}
-
 void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
                const BroadcastShapes& shapes, const void* a, const void* b, void* out,
                Stream& stream) {

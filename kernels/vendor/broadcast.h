@@ -19,12 +19,13 @@ struct BroadcastShapes {
 };
 
 // out = a op b. Which shapes a library takes differs: cuDNN repeats b alone, say.
-Names broadcast_variants(elementwise::Op op, Dtype dtype, const BroadcastShapes& shapes);
 void broadcast(std::string_view variant, elementwise::Op op, Dtype dtype,
                const BroadcastShapes& shapes, const void* a, const void* b, void* out,
                Stream& stream);
 
-using BroadcastVariant = VariantOf<broadcast_variants, broadcast>;
+using BroadcastVariant = VariantOf<void(elementwise::Op, Dtype, const BroadcastShapes&, const void*,
+                                        const void*, void*, Stream&),
+                                   elementwise::Op, Dtype, const BroadcastShapes&>;
 extern const Table<BroadcastVariant> broadcast_table;
 
 // For the backends: the result's extents, and where its elements lie in an operand.

@@ -12,7 +12,7 @@
 namespace kg::vendor {
 
 bool ConcatVariant::supports(Dtype dtype) const {
-  return contains(copy_variants(dtype, false), name);
+  return contains(names(copy_table, dtype, false), name);
 }
 
 namespace {
@@ -39,8 +39,6 @@ const std::byte* advanced(const void* data, std::int64_t elements, Dtype dtype) 
 }
 
 } // namespace
-
-Names concat_variants(Dtype dtype) { return names(concat_table, dtype); }
 
 void concat(std::string_view variant, Dtype dtype, std::span<const void* const> parts, void* whole,
             const ConcatShape& shape, Stream& stream) {

@@ -15,7 +15,6 @@ struct ConcatShape {
 
 // Where a library has no concatenation, or none of a type, it is its strided copy, once per part;
 // and so is every split.
-Names concat_variants(Dtype dtype);
 void concat(std::string_view variant, Dtype dtype, std::span<const void* const> parts, void* whole,
             const ConcatShape& shape, Stream& stream);
 void split(std::string_view variant, Dtype dtype, const void* whole, std::span<void* const> parts,

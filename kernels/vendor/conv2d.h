@@ -3,8 +3,8 @@
 #pragma once
 
 #include "conv2d/geometry.h"
+#include "vendor/dispatch.h"
 #include "vendor/library.h"
-#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -16,10 +16,16 @@ struct Conv2d {
   const void* bias; // null: none
   void* y;
 };
-Names conv2d_variants(Dtype dtype, const conv2d::Geometry& geometry);
-void conv2d(std::string_view variant, const Conv2d& problem, Math math, Stream& stream);
-
-using Conv2dVariant = VariantOf<conv2d_variants, conv2d>;
+using Conv2dVariant = VariantOf<void(const Conv2d&, Math, Stream&), Dtype, const conv2d::Geometry&>;
 extern const Table<Conv2dVariant> conv2d_table;
+
+inline void conv2d(std::string_view variant, const Conv2d& problem, Math math, Stream& stream) {
+  const std::string what = join("conv2d", {name(problem.dtype)});
+  conv2d::require_geometry(what, problem.geometry);
+  const auto& entry = find(conv2d_table, variant, what, problem.dtype, problem.geometry);
+  if (problem.geometry.batch == 0) return;
+  require_pointers(what, {{"x", problem.x}, {"weights", problem.weights}, {"y", problem.y}});
+  entry.run(problem, math, stream);
+}
 
 } // namespace kg::vendor

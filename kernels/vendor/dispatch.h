@@ -12,15 +12,6 @@
 
 namespace kg::vendor {
 
-// The names in `table`, in its order, of the variants that support the problem.
-template <class Variant, class... Problem>
-Names names(const Table<Variant>& table, const Problem&... problem) {
-  Names result;
-  for (const Variant& each : table)
-    if (each.supports(problem...)) result.push_back(each.name);
-  return result;
-}
-
 // Whether `name` is among them, for what is made of other operations.
 inline bool contains(const Names& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();

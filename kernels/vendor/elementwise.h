@@ -3,15 +3,23 @@
 #pragma once
 
 #include "elementwise/op.h"
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
-Names elementwise_variants(elementwise::Op op, Dtype dtype);
-void elementwise(std::string_view variant, elementwise::Op op, Dtype dtype, const void* a,
-                 const void* b, void* out, std::int64_t n, Stream& stream);
-
-using ElementwiseVariant = VariantOf<elementwise_variants, elementwise>;
+using ElementwiseVariant =
+    VariantOf<void(elementwise::Op, Dtype, const void*, const void*, void*, std::int64_t, Stream&),
+              elementwise::Op, Dtype>;
 extern const Table<ElementwiseVariant> elementwise_table;
+
+inline void elementwise(std::string_view variant, elementwise::Op op, Dtype dtype, const void* a,
+                        const void* b, void* out, std::int64_t n, Stream& stream) {
+  const std::string what = join("elementwise", {name(op), name(dtype)});
+  const auto& entry = find(elementwise_table, variant, what, op, dtype);
+  require_extents(what, {{"n", n}});
+  if (n == 0) return;
+  require_pointers(what, {{"a", a}, {"b", b}, {"out", out}});
+  entry.run(op, dtype, a, b, out, n, stream);
+}
 
 } // namespace kg::vendor

@@ -74,7 +74,8 @@ Names gemm_variants(Dtype dtype, gemm::Epilogue epilogue = gemm::Epilogue::none,
                     gemm::BiasGradient bias_gradient = gemm::BiasGradient::none);
 void gemm(std::string_view variant, const Gemm& problem, Math math, Stream& stream);
 
-using GemmVariant = VariantOf<gemm_variants, gemm>;
+using GemmVariant =
+    VariantOf<void(const Gemm&, Math, Stream&), Dtype, gemm::Epilogue, gemm::BiasGradient>;
 extern const Table<GemmVariant> gemm_table;
 
 } // namespace kg::vendor

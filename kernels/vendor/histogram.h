@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "vendor/variants.h"
+#include "runtime/memory.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -13,11 +14,22 @@ struct HistogramProblem {
   double lower = 0, upper = 0;
 };
 
-Names histogram_variants(const HistogramProblem& problem);
-void histogram(std::string_view variant, const HistogramProblem& problem, const void* x,
-               std::int32_t* counts, Stream& stream);
-
-using HistogramVariant = VariantOf<histogram_variants, histogram>;
+using HistogramVariant =
+    VariantOf<void(const HistogramProblem&, const void*, std::int32_t*, Stream&),
+              const HistogramProblem&>;
 extern const Table<HistogramVariant> histogram_table;
+
+inline void histogram(std::string_view variant, const HistogramProblem& problem, const void* x,
+                      std::int32_t* counts, Stream& stream) {
+  const std::string what = join("histogram", {name(problem.dtype)});
+  require_extents(what, {{"n", problem.n}, {"bins", problem.bins}});
+  const auto& entry = find(histogram_table, variant, what, problem);
+  if (problem.bins == 0) return;
+  require_pointers(what, {{"counts", counts}});
+  if (problem.n == 0)
+    return fill_bytes(counts, 0, static_cast<std::size_t>(problem.bins) * sizeof *counts, stream);
+  require_pointers(what, {{"x", x}});
+  entry.run(problem, x, counts, stream);
+}
 
 } // namespace kg::vendor

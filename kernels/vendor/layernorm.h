@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -20,13 +20,24 @@ struct LayernormProblem {
   float* rstd = nullptr;
 };
 
-// Those that store the rows' statistics, or that need not.
+// Whether a library must store the rows' statistics.
 enum class Statistics { none, stored };
-Names layernorm_variants(Dtype dtype, Statistics statistics = Statistics::none);
-void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& problem,
-               Stream& stream);
-
-using LayernormVariant = VariantOf<layernorm_variants, layernorm>;
+using LayernormVariant =
+    VariantOf<void(Dtype, const LayernormProblem&, Stream&), Dtype, Statistics>;
 extern const Table<LayernormVariant> layernorm_table;
+
+inline void layernorm(std::string_view variant, Dtype dtype, const LayernormProblem& problem,
+                      Stream& stream) {
+  const std::string what = join("layernorm", {name(dtype)});
+  const bool stored = problem.mean != nullptr || problem.rstd != nullptr;
+  const auto& entry =
+      find(layernorm_table, variant, what, dtype, stored ? Statistics::stored : Statistics::none);
+  require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
+  if (problem.rows == 0 || problem.cols == 0) return;
+  require_pointers(
+      what, {{"x", problem.x}, {"gamma", problem.gamma}, {"beta", problem.beta}, {"y", problem.y}});
+  if (stored) require_pointers(what, {{"mean", problem.mean}, {"rstd", problem.rstd}});
+  entry.run(dtype, problem, stream);
+}
 
 } // namespace kg::vendor

@@ -6,8 +6,6 @@
 
 namespace kg::vendor {
 
-Names layernorm_backward_variants(Dtype dtype) { return names(layernorm_backward_table, dtype); }
-
 Dtype layernorm_backward_sums(std::string_view variant, Dtype dtype) {
   return find(layernorm_backward_table, variant, join("layernorm_backward", {name(dtype)}), dtype)
       .sums(dtype);

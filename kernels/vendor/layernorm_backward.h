@@ -24,7 +24,6 @@ struct LayernormBackwardProblem {
   std::int64_t cols;
 };
 
-Names layernorm_backward_variants(Dtype dtype);
 // The type in which the variant gives dgamma and dbeta.
 Dtype layernorm_backward_sums(std::string_view variant, Dtype dtype);
 void layernorm_backward(std::string_view variant, Dtype dtype,

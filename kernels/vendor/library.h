@@ -15,10 +15,10 @@
 // Threads on the host: each library's own default, one per CPU that it may use
 // (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS and the like are obeyed).
 //
-// Each operation has a header here: <op>.h offers, for a type, the names of the variants that exist
-// on this backend (empty: no vendor has it, the oracle stands alone), which needs no device, and
-// the call. Arguments mean what they mean in the operation's own header. Inputs and outputs must
-// not overlap.
+// Each operation has a header here: <op>.h offers the call, and the table of the variants that
+// exist on this backend, whose `names` for a problem (variants.h; none: no vendor has it, the
+// oracle stands alone) need no device. Arguments mean what they mean in the operation's own header.
+// Inputs and outputs must not overlap.
 //
 // Errors: every function throws Error naming the argument when it is out of range, listing the
 // names that exist when the variant has none of that name for the type, and with the library's own

@@ -7,7 +7,7 @@
 // nothing is kept is NaN, and so is one whose masked elements are NaN or infinite.
 #pragma once
 
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -20,11 +20,20 @@ struct MaskedSoftmaxProblem {
   std::int64_t cols = 0;
 };
 
-Names masked_softmax_variants(Dtype dtype);
-void masked_softmax(std::string_view variant, const MaskedSoftmaxProblem& problem, const void* x,
-                    const void* addend, void* y, Stream& stream);
-
-using MaskedSoftmaxVariant = VariantOf<masked_softmax_variants, masked_softmax>;
+using MaskedSoftmaxVariant =
+    VariantOf<void(const MaskedSoftmaxProblem&, const void*, const void*, void*, Stream&), Dtype>;
 extern const Table<MaskedSoftmaxVariant> masked_softmax_table;
+
+inline void masked_softmax(std::string_view variant, const MaskedSoftmaxProblem& problem,
+                           const void* x, const void* addend, void* y, Stream& stream) {
+  const std::string what = join("masked_softmax", {name(problem.dtype)});
+  const auto& entry = find(masked_softmax_table, variant, what, problem.dtype);
+  require_extents(
+      what,
+      {{"sequences", problem.sequences}, {"queries", problem.queries}, {"cols", problem.cols}});
+  if (problem.sequences == 0 || problem.queries == 0 || problem.cols == 0) return;
+  require_pointers(what, {{"x", x}, {"addend", addend}, {"y", y}});
+  entry.run(problem, x, addend, y, stream);
+}
 
 } // namespace kg::vendor

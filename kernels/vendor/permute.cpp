@@ -9,8 +9,6 @@
 
 namespace kg::vendor {
 
-Names permute_variants(Dtype dtype) { return names(permute_table, dtype); }
-
 void permute(std::string_view variant, Dtype dtype, std::span<const std::int64_t> shape,
              std::span<const int> order, const void* x, void* y, Stream& stream) {
   const std::string what = join("permute", {name(dtype)});

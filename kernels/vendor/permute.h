@@ -7,7 +7,6 @@
 namespace kg::vendor {
 
 // Axis d of y is axis order[d] of x, whose shape is given; as many entries in each as x has axes.
-Names permute_variants(Dtype dtype);
 void permute(std::string_view variant, Dtype dtype, std::span<const std::int64_t> shape,
              std::span<const int> order, const void* x, void* y, Stream& stream);
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pooling/problem.h"
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -16,12 +16,21 @@ struct PoolingGradient {
   void* dx;
 };
 
-Names pooling_backward_variants(pooling::Kind kind, Dtype dtype, const pooling::Problem& problem);
-void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
-                      const pooling::Problem& problem, const PoolingGradient& gradient,
-                      Stream& stream);
-
-using PoolingBackwardVariant = VariantOf<pooling_backward_variants, pooling_backward>;
+using PoolingBackwardVariant =
+    VariantOf<void(pooling::Kind, Dtype, const pooling::Problem&, const PoolingGradient&, Stream&),
+              pooling::Kind, Dtype, const pooling::Problem&>;
 extern const Table<PoolingBackwardVariant> pooling_backward_table;
+
+inline void pooling_backward(std::string_view variant, pooling::Kind kind, Dtype dtype,
+                             const pooling::Problem& problem, const PoolingGradient& gradient,
+                             Stream& stream) {
+  const std::string what = join("pooling_backward", {pooling::name(kind), name(dtype)});
+  pooling::require_problem(what, problem);
+  const auto& entry = find(pooling_backward_table, variant, what, kind, dtype, problem);
+  if (problem.planes() == 0) return;
+  require_pointers(
+      what, {{"x", gradient.x}, {"y", gradient.y}, {"dy", gradient.dy}, {"dx", gradient.dx}});
+  entry.run(kind, dtype, problem, gradient, stream);
+}
 
 } // namespace kg::vendor

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/memory.h"
+#include "vendor/dispatch.h"
 #include "vendor/library.h"
-#include "vendor/variants.h"
 
 namespace kg::vendor {
 
@@ -20,11 +21,21 @@ struct QuantisedProduct {
   friend bool operator==(const QuantisedProduct&, const QuantisedProduct&) = default;
 };
 
-Names quantised_matmul_variants(Dtype dtype, bool integers);
-void quantised_matmul(std::string_view variant, const QuantisedProduct& product, Math math,
-                      Stream& stream);
-
-using QuantisedVariant = VariantOf<quantised_matmul_variants, quantised_matmul>;
+using QuantisedVariant = VariantOf<void(const QuantisedProduct&, Math, Stream&), Dtype, bool>;
 extern const Table<QuantisedVariant> quantised_matmul_table;
+
+inline void quantised_matmul(std::string_view variant, const QuantisedProduct& p, Math math,
+                             Stream& stream) {
+  const std::string what = join("quantised_matmul", {name(p.dtype)});
+  require_extents(what, {{"m", p.m}, {"n", p.n}, {"k", p.k}});
+  const auto& entry = find(quantised_matmul_table, variant, what, p.dtype, p.integers);
+  if (p.m * p.n == 0) return;
+  require_pointers(what, {{"y", p.y}});
+  if (p.k == 0)
+    return fill_bytes(p.y, 0, static_cast<std::size_t>(p.m * p.n) * size_of(p.dtype), stream);
+  require_pointers(what, {{"x", p.x}, {"w", p.w}, {"x_scale", p.x_scale}, {"w_scale", p.w_scale}});
+  if (p.integers) require_pointers(what, {{"sums", p.sums}});
+  entry.run(p, math, stream);
+}
 
 } // namespace kg::vendor

@@ -3,17 +3,30 @@
 #pragma once
 
 #include "reduce_by_key/reduce_by_key.h"
-#include "vendor/variants.h"
+#include "runtime/memory.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
+using ReduceByKeyVariant =
+    VariantOf<void(const reduce_by_key::Problem&, const reduce_by_key::Arrays&, Stream&),
+              const reduce_by_key::Problem&>;
+extern const Table<ReduceByKeyVariant> reduce_by_key_table;
+
 // As in reduce_by_key/reduce_by_key.h. The order of additions is the library's, and so is what
 // becomes of NaN.
-Names reduce_by_key_variants(const reduce_by_key::Problem& problem);
-void reduce_by_key(std::string_view variant, const reduce_by_key::Problem& problem,
-                   const reduce_by_key::Arrays& arrays, Stream& stream);
-
-using ReduceByKeyVariant = VariantOf<reduce_by_key_variants, reduce_by_key>;
-extern const Table<ReduceByKeyVariant> reduce_by_key_table;
+inline void reduce_by_key(std::string_view variant, const reduce_by_key::Problem& problem,
+                          const reduce_by_key::Arrays& arrays, Stream& stream) {
+  const std::string what = join("reduce_by_key", {name(problem.dtype)});
+  require_extents(what, {{"n", problem.n}});
+  const auto& entry = find(reduce_by_key_table, variant, what, problem);
+  require_pointers(what, {{"count", arrays.count}});
+  if (problem.n == 0) return fill_bytes(arrays.count, 0, sizeof *arrays.count, stream);
+  require_pointers(what, {{"keys", arrays.keys},
+                          {"values", arrays.values},
+                          {"unique", arrays.unique},
+                          {"results", arrays.results}});
+  entry.run(problem, arrays, stream);
+}
 
 } // namespace kg::vendor

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -18,11 +18,22 @@ struct ResidualRmsnormProblem {
   std::int64_t cols;
 };
 
-Names residual_rmsnorm_variants(Dtype dtype);
-void residual_rmsnorm(std::string_view variant, Dtype dtype, const ResidualRmsnormProblem& problem,
-                      Stream& stream);
-
-using ResidualRmsnormVariant = VariantOf<residual_rmsnorm_variants, residual_rmsnorm>;
+using ResidualRmsnormVariant =
+    VariantOf<void(Dtype, const ResidualRmsnormProblem&, Stream&), Dtype>;
 extern const Table<ResidualRmsnormVariant> residual_rmsnorm_table;
+
+inline void residual_rmsnorm(std::string_view variant, Dtype dtype,
+                             const ResidualRmsnormProblem& problem, Stream& stream) {
+  const std::string what = join("residual_rmsnorm", {name(dtype)});
+  const auto& entry = find(residual_rmsnorm_table, variant, what, dtype);
+  require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
+  if (problem.rows == 0 || problem.cols == 0) return;
+  require_pointers(what, {{"x", problem.x},
+                          {"residual", problem.residual},
+                          {"gamma", problem.gamma},
+                          {"z", problem.z},
+                          {"y", problem.y}});
+  entry.run(dtype, problem, stream);
+}
 
 } // namespace kg::vendor

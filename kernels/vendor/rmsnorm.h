@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -18,10 +18,17 @@ struct RmsnormProblem {
   float* rstd = nullptr;
 };
 
-Names rmsnorm_variants(Dtype dtype);
-void rmsnorm(std::string_view variant, Dtype dtype, const RmsnormProblem& problem, Stream& stream);
-
-using RmsnormVariant = VariantOf<rmsnorm_variants, rmsnorm>;
+using RmsnormVariant = VariantOf<void(Dtype, const RmsnormProblem&, Stream&), Dtype>;
 extern const Table<RmsnormVariant> rmsnorm_table;
+
+inline void rmsnorm(std::string_view variant, Dtype dtype, const RmsnormProblem& problem,
+                    Stream& stream) {
+  const std::string what = join("rmsnorm", {name(dtype)});
+  const auto& entry = find(rmsnorm_table, variant, what, dtype);
+  require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
+  if (problem.rows == 0 || problem.cols == 0) return;
+  require_pointers(what, {{"x", problem.x}, {"gamma", problem.gamma}, {"y", problem.y}});
+  entry.run(dtype, problem, stream);
+}
 
 } // namespace kg::vendor

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -19,11 +19,23 @@ struct RmsnormBackwardProblem {
   std::int64_t cols;
 };
 
-Names rmsnorm_backward_variants(Dtype dtype);
-void rmsnorm_backward(std::string_view variant, Dtype dtype, const RmsnormBackwardProblem& problem,
-                      Stream& stream);
-
-using RmsnormBackwardVariant = VariantOf<rmsnorm_backward_variants, rmsnorm_backward>;
+using RmsnormBackwardVariant =
+    VariantOf<void(Dtype, const RmsnormBackwardProblem&, Stream&), Dtype>;
 extern const Table<RmsnormBackwardVariant> rmsnorm_backward_table;
+
+inline void rmsnorm_backward(std::string_view variant, Dtype dtype,
+                             const RmsnormBackwardProblem& problem, Stream& stream) {
+  const std::string what = join("rmsnorm_backward", {name(dtype)});
+  const auto& entry = find(rmsnorm_backward_table, variant, what, dtype);
+  require_extents(what, {{"rows", problem.rows}, {"cols", problem.cols}});
+  if (problem.rows == 0 || problem.cols == 0) return;
+  require_pointers(what, {{"dy", problem.dy},
+                          {"x", problem.x},
+                          {"gamma", problem.gamma},
+                          {"rstd", problem.rstd},
+                          {"dx", problem.dx},
+                          {"dgamma", problem.dgamma}});
+  entry.run(dtype, problem, stream);
+}
 
 } // namespace kg::vendor

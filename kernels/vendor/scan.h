@@ -3,7 +3,7 @@
 #pragma once
 
 #include "scan/op.h"
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -16,11 +16,20 @@ struct ScanProblem {
   bool segmented = false;
 };
 
-Names scan_variants(const ScanProblem& problem);
-void scan(std::string_view variant, const ScanProblem& problem, const void* x,
-          const std::int8_t* heads, void* y, Stream& stream);
-
-using ScanVariant = VariantOf<scan_variants, scan>;
+using ScanVariant =
+    VariantOf<void(const ScanProblem&, const void*, const std::int8_t*, void*, Stream&),
+              const ScanProblem&>;
 extern const Table<ScanVariant> scan_table;
+
+inline void scan(std::string_view variant, const ScanProblem& problem, const void* x,
+                 const std::int8_t* heads, void* y, Stream& stream) {
+  const std::string what = join("scan", {name(problem.op), name(problem.dtype)});
+  require_extents(what, {{"n", problem.n}});
+  const auto& entry = find(scan_table, variant, what, problem);
+  if (problem.n == 0) return;
+  require_pointers(what, {{"x", x}, {"y", y}});
+  if (problem.segmented) require_pointers(what, {{"heads", heads}});
+  entry.run(problem, x, heads, y, stream);
+}
 
 } // namespace kg::vendor

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "vendor/variants.h"
+#include "runtime/memory.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -13,11 +14,21 @@ struct SelectProblem {
   bool flagged = true;
 };
 
-Names select_variants(const SelectProblem& problem);
-void select(std::string_view variant, const SelectProblem& problem, const void* x,
-            const std::int8_t* flags, void* y, std::int32_t* count, Stream& stream);
-
-using SelectVariant = VariantOf<select_variants, select>;
+using SelectVariant = VariantOf<void(const SelectProblem&, const void*, const std::int8_t*, void*,
+                                     std::int32_t*, Stream&),
+                                const SelectProblem&>;
 extern const Table<SelectVariant> select_table;
+
+inline void select(std::string_view variant, const SelectProblem& problem, const void* x,
+                   const std::int8_t* flags, void* y, std::int32_t* count, Stream& stream) {
+  const std::string what = join("select", {name(problem.dtype)});
+  require_extents(what, {{"n", problem.n}});
+  const auto& entry = find(select_table, variant, what, problem);
+  require_pointers(what, {{"count", count}});
+  if (problem.n == 0) return fill_bytes(count, 0, sizeof *count, stream);
+  require_pointers(what, {{"x", x}, {"y", y}});
+  if (problem.flagged) require_pointers(what, {{"flags", flags}});
+  entry.run(problem, x, flags, y, count, stream);
+}
 
 } // namespace kg::vendor

@@ -7,7 +7,7 @@
 // wrapper of the product.
 #pragma once
 
-#include "vendor/variants.h"
+#include "vendor/dispatch.h"
 
 namespace kg::vendor {
 
@@ -20,11 +20,22 @@ struct SoftmaxSumTensors {
   float* dalpha;
 };
 
-Names softmax_sum_backward_variants();
-void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& tensors,
-                          std::int64_t terms, std::int64_t n, Stream& stream);
-
-using SoftmaxSumBackwardVariant = VariantOf<softmax_sum_backward_variants, softmax_sum_backward>;
+using SoftmaxSumBackwardVariant =
+    VariantOf<void(const SoftmaxSumTensors&, std::int64_t, std::int64_t, Stream&)>;
 extern const Table<SoftmaxSumBackwardVariant> softmax_sum_backward_table;
+
+inline void softmax_sum_backward(std::string_view variant, const SoftmaxSumTensors& tensors,
+                                 std::int64_t terms, std::int64_t n, Stream& stream) {
+  const std::string what = join("softmax_sum_backward", {name(Dtype::f32)});
+  const auto& entry = find(softmax_sum_backward_table, variant, what);
+  require_extents(what, {{"terms", terms}, {"n", n}});
+  if (terms == 0 || n == 0) return;
+  require_pointers(what, {{"x", tensors.x},
+                          {"alpha", tensors.alpha},
+                          {"dy", tensors.dy},
+                          {"dx", tensors.dx},
+                          {"dalpha", tensors.dalpha}});
+  entry.run(tensors, terms, n, stream);
+}
 
 } // namespace kg::vendor

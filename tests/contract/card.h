@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "runtime/stream.h"
@@ -134,6 +135,11 @@ struct Vendors {
 // For Vendors::on_host, the same for all problems.
 inline auto always(std::set<std::string_view> libraries) {
   return [libraries = std::move(libraries)](const Problem&) { return libraries; };
+}
+
+// For what a card has of shapes, the same for all types.
+inline auto these(std::vector<std::string> shapes) {
+  return [shapes = std::move(shapes)](Dtype) { return shapes; };
 }
 
 struct TimedShape {

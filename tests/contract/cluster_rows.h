@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "primitives/cluster_shape.h"
 #include "runtime/clusters.h"
@@ -20,6 +21,23 @@ inline constexpr std::int64_t kForCluster = 4104;
 inline void limit_cluster(Variant& cluster, std::int64_t cols = 5000) {
   cluster.tried = [cols](const Problem& p) { return cols_of(p) < cols || rows_of(p) == 1; };
   cluster.timed = [](const Problem& p) { return cols_of(p) >= kAutomaticClusterCols; };
+}
+
+// run_by, for operations whose `supports` and `resolved` ask for the length of the rows.
+template <class Run, class Enumerators>
+void run_rows_by(Card& card, const Enumerators& enumerators, Run run,
+                 std::int64_t cluster_cols = 5000) {
+  using Enumerator = std::remove_cvref_t<decltype(*enumerators)>;
+  run_by(card, enumerators, run);
+  card.resolved = [](const Problem& p) {
+    return name(resolved(Enumerator::automatic, cols_of(p)));
+  };
+  if (!device_has_clusters()) card.variants.pop_back(); // cluster
+  for (Variant& each : card.variants) {
+    const auto variant = enumerator_of(enumerators, each.name);
+    each.supports = [variant](const Problem& p) { return supports(variant, cols_of(p)); };
+    if (variant == Enumerator::cluster) limit_cluster(each, cluster_cols);
+  }
 }
 
 } // namespace kg::card

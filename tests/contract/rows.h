@@ -14,6 +14,10 @@
 
 namespace kg::card {
 
+struct Size {
+  std::int64_t rows, cols;
+};
+
 std::string rows_cols(std::int64_t rows, std::int64_t cols, std::string_view form = "");
 
 // Of the first output.

@@ -14,7 +14,7 @@ using dnnl::memory;
 bool gated_activation_supported(activation::Function function, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && reorder_supported(dtype) &&
-         contains(activation_variants(function, dtype), "onednn") && creatable([&] {
+         contains(names(activation_table, function, dtype), "onednn") && creatable([&] {
            const memory::desc each = matrix(*type, kProbe, kProbe);
            make_product(each, half_of(*type, kProbe, kProbe), each);
          });

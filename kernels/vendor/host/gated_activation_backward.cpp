@@ -17,8 +17,8 @@ using dnnl::memory;
 bool gated_backward_supported(activation::Function function, Dtype dtype) {
   const auto type = type_of(dtype);
   return type && reorder_supported(dtype) &&
-         contains(activation_variants(function, dtype), "onednn") &&
-         contains(activation_backward_variants(function, dtype), "onednn") && creatable([&] {
+         contains(names(activation_table, function, dtype), "onednn") &&
+         contains(names(activation_backward_table, function, dtype), "onednn") && creatable([&] {
            const memory::desc each = matrix(*type, kProbe, kProbe);
            const memory::desc half = half_of(*type, kProbe, kProbe);
            make_product(each, half, each);

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vendor/masked_softmax.h"
 
+#include "vendor/dispatch.h"
 #include "vendor/host/onednn.h"
 #include "vendor/softmax.h"
-
-#include <algorithm>
 
 namespace kg::vendor {
 namespace onednn {
@@ -34,8 +33,7 @@ dnnl::primitive make_sum(const memory::desc& each, const memory::desc& addend,
 
 bool masked_softmax_supported(Dtype dtype) {
   const auto type = type_of(dtype);
-  const auto softmax = softmax_variants(softmax::Kind::softmax, dtype);
-  return type && std::find(softmax.begin(), softmax.end(), "onednn") != softmax.end() &&
+  return type && contains(names(softmax_table, softmax::Kind::softmax, dtype), "onednn") &&
          creatable([&] {
            make_sum(score_tensor(*type, 1, kProbe, kProbe), score_tensor(*type, 1, kProbe, kProbe),
                     1);

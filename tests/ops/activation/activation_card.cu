@@ -27,13 +27,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  activation::Variant operator()(const Call& call, activation::Variant variant,
-                                 Stream& stream) const {
-    return activation::run<T>(function_of(call.problem().shape), call.in<T>("x"), call.out<T>("y"),
-                              call.extent("x", 0), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, activation::Variant variant, Stream& stream) {
+  return activation::run<T>(function_of(call.problem().shape), call.in<T>("x"), call.out<T>("y"),
+                            call.extent("x", 0), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -130,11 +126,12 @@ std::int64_t packs_of_tile(Dtype dtype) { return dtype == Dtype::f32 ? 1024 : 51
 Card activation_card() {
   Card card = activation_family(packs_of_tile);
   card.problem = problem;
-  run_by(card, activation::kVariants, Run{});
+  run_by(card, activation::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {
-      [](const Problem& p) { return vendor::activation_variants(function_of(p.shape), p.dtype); },
-      run_vendor, 64};
+  card.vendors = {[](const Problem& p) {
+                    return names(vendor::activation_table, function_of(p.shape), p.dtype);
+                  },
+                  run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;

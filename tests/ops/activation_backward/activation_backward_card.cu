@@ -28,14 +28,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  activation_backward::Variant operator()(const Call& call, activation_backward::Variant variant,
-                                          Stream& stream) const {
-    return activation_backward::run<T>(function_of(call.problem().shape), call.in<T>("x"),
-                                       call.in<T>("dy"), call.out<T>("dx"), call.extent("x", 0),
-                                       variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, activation_backward::Variant variant,
+                                  Stream& stream) {
+  return activation_backward::run<T>(function_of(call.problem().shape), call.in<T>("x"),
+                                     call.in<T>("dy"), call.out<T>("dx"), call.extent("x", 0),
+                                     variant, stream);
 };
 
 // y of the library's own forward pass.
@@ -148,9 +145,9 @@ std::int64_t packs_of_tile(Dtype dtype) { return dtype == Dtype::f32 ? 512 : 256
 Card activation_backward_card() {
   Card card = activation_family(packs_of_tile);
   card.problem = problem;
-  run_by(card, activation_backward::kVariants, Run{});
+  run_by(card, activation_backward::kVariants, kRun);
   card.vendors.names = [](const Problem& p) {
-    return vendor::activation_backward_variants(function_of(p.shape), p.dtype);
+    return names(vendor::activation_backward_table, function_of(p.shape), p.dtype);
   };
   card.vendors.run = run_vendor;
   card.vendors.on_host = always({"onednn"});

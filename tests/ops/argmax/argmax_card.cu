@@ -27,14 +27,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  argmax::Variant operator()(const Call& call, argmax::Variant variant, Stream& stream) const {
-    const View<const T, 3> x = view_of_x<T>(call);
-    const std::size_t bytes = is_valid(x) ? argmax::workspace_bytes(x, variant) : 0;
-    return argmax::run(x, call.out<std::int32_t>("out"),
-                       bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, argmax::Variant variant, Stream& stream) {
+  const View<const T, 3> x = view_of_x<T>(call);
+  const std::size_t bytes = is_valid(x) ? argmax::workspace_bytes(x, variant) : 0;
+  return argmax::run(x, call.out<std::int32_t>("out"), bytes > 0 ? call.workspace(bytes) : nullptr,
+                     variant, stream);
 };
 
 // A block has 256 threads for the only result.
@@ -93,10 +90,10 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
 Card argmax_card() {
   Card card;
   card.problem = problem;
-  run_by(card, argmax::kVariants, Run{});
+  run_by(card, argmax::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive") each.sequence = sequence;
-  card.vendors = {[](const Problem& p) { return vendor::argmax_variants(vendor_problem(p)); },
+  card.vendors = {[](const Problem& p) { return names(vendor::argmax_table, vendor_problem(p)); },
                   [](std::string_view vendor, const Call& call, Stream& stream) {
                     vendor::argmax(vendor, vendor_problem(call.problem()), call.address("x"),
                                    static_cast<std::int32_t*>(call.address("out")), stream);

@@ -40,25 +40,21 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  attention::Variant operator()(const Call& call, attention::Variant variant,
-                                Stream& stream) const {
-    attention::Problem<T> p = bound<T>(call);
-    p.out = call.out<T>("out");
-    p.out_stride = query_strides(p, call, "out");
-    const std::vector<std::string>& absent = call.problem().left_out;
-    if (std::find(absent.begin(), absent.end(), "log_sum") == absent.end()) {
-      p.log_sum = call.out<float>("log_sum");
-      p.log_sum_stride = call.leading("log_sum");
-    }
-    p.workspace = static_cast<float*>(call.workspace(attention::workspace_bytes(p, variant)));
-    return attention::run(p, variant, stream);
+constexpr auto kRun = []<class T>(const Call& call, attention::Variant variant, Stream& stream) {
+  attention::Problem<T> p = bound<T>(call);
+  p.out = call.out<T>("out");
+  p.out_stride = query_strides(p, call, "out");
+  const std::vector<std::string>& absent = call.problem().left_out;
+  if (std::find(absent.begin(), absent.end(), "log_sum") == absent.end()) {
+    p.log_sum = call.out<float>("log_sum");
+    p.log_sum_stride = call.leading("log_sum");
   }
+  p.workspace = static_cast<float*>(call.workspace(attention::workspace_bytes(p, variant)));
+  return attention::run(p, variant, stream);
 };
 
 std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(attention::kVariants, Run{});
+  std::vector<Variant> result = variants_of(attention::kVariants, kRun);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const attention::Variant variant = attention::kVariants[i];
     result[i].supports = [variant](const Problem& problem) {
@@ -85,7 +81,7 @@ bool is_masked(const Heads& h) { return h.causal || h.window != 0 || h.bias; }
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads h = heads_of(problem);
   if (h.tokens_first || !h.all_see()) return {};
-  return vendor::attention_variants(problem.dtype, is_masked(h));
+  return names(vendor::attention_table, problem.dtype, is_masked(h));
 }
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -123,7 +119,7 @@ Card attention_card() {
       return name(attention::resolved<T>(attention::Variant::automatic, h.depth, h.value_depth));
     });
   };
-  card.run_automatic = automatic_of(attention::Variant::automatic, Run{});
+  card.run_automatic = automatic_of(attention::Variant::automatic, kRun);
   // A library rounds scores and weights to the type of the tensors.
   card.vendors = {vendors_of, run_vendor, 4, [](const Problem& ours, std::string_view) {
                     return with_addend(ours.without("log_sum"));
@@ -137,13 +133,9 @@ Card attention_card() {
   card.exact_samples = attention_samples::exact_samples;
   card.random_samples = attention_samples::random_samples;
   card.special_samples = attention_samples::special_samples;
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"b1_h2_q17_k33_d40", "b1_h1_q9_k20_d128_v72"};
-  };
+  card.misaligned = these({"b1_h2_q17_k33_d40", "b1_h1_q9_k20_d128_v72"});
   card.empty = {"b0_h2_q3_k4_d8", "b1_h0_kv1_q3_k4_d8", "b1_h2_q0_k4_d8"};
-  card.far = [](Dtype) {
-    return std::vector<std::string>{"b1_h1_q2_k2_d8", "b1_h2_q1_k1_d64_v40"};
-  };
+  card.far = these({"b1_h1_q2_k2_d8", "b1_h2_q1_k1_d64_v40"});
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "exp2f, logf, fused products";
   card.timed_on_host = {{"b1_h2_q128_k128_d64", true}, {"b1_h2_kv1_q64_k256_d128_causal"}};

@@ -5,8 +5,8 @@
 #include "attention/attention.h"
 
 #include "runtime/device.h"
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/attention/family.h"
 #include "tests/oracle/fills.h"
@@ -71,14 +71,9 @@ KG_OWN_TEST(RefusesOtherProblems) {
                                       .out = p + 384,
                                       .out_stride = dense,
                                       .workspace = scores.data()};
-    const auto refuses = [&](const char* what, auto change) {
-      attention::Problem<T> wrong = valid;
-      change(wrong);
-      LaunchRecorder recorder;
-      EXPECT_THROW(attention::run(wrong, attention::Variant::automatic, judge.stream()), Error)
-          << what;
-      EXPECT_TRUE(recorder.launches().empty()) << what;
-    };
+    const auto refuses = refusing(valid, [&](const auto& wrong) {
+      attention::run(wrong, attention::Variant::automatic, judge.stream());
+    });
     refuses("kv_heads is 0", [](auto& wrong) { wrong.kv_heads = 0; });
     refuses("3 heads of 2", [](auto& wrong) { wrong.heads = 3, wrong.kv_heads = 2; });
     refuses("a window without causal", [](auto& wrong) { wrong.window = 2; });

@@ -46,11 +46,8 @@ inline std::vector<Sample> masks_that_hide_nothing() {
 
 inline Card attention_family() {
   Card card;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",
-                                    "b1_h2_q66_k70_d128", "b1_h1_q20_k33_d192_v128",
-                                    "b1_h1_q17_k40_d256"};
-  };
+  card.usual = these({"b1_h4_kv2_q70_k130_d64_causal", "b2_h2_q19_k65_d80_v40_bias",
+                      "b1_h2_q66_k70_d128", "b1_h1_q20_k33_d192_v128", "b1_h1_q17_k40_d256"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const char* const tokens :

@@ -77,28 +77,25 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  attention_backward::Variant operator()(const Call& call, attention_backward::Variant variant,
-                                         Stream& stream) const {
-    attention_backward::Problem<T> p{.forward = forward_of<T>(call)};
-    const attention::Problem<T>& f = p.forward;
-    p.dout = call.in<T>("dout");
-    p.dout_stride = query_strides(f, call, "dout");
-    p.dq = call.out<T>("dq");
-    p.dq_stride = query_strides(f, call, "dq");
-    p.dk = call.out<T>("dk");
-    p.dk_stride = key_strides(f, call, "dk");
-    p.dv = call.out<T>("dv");
-    p.dv_stride = key_strides(f, call, "dv");
-    p.workspace =
-        static_cast<float*>(call.workspace(attention_backward::workspace_bytes(p, variant)));
-    return attention_backward::run(p, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, attention_backward::Variant variant,
+                                  Stream& stream) {
+  attention_backward::Problem<T> p{.forward = forward_of<T>(call)};
+  const attention::Problem<T>& f = p.forward;
+  p.dout = call.in<T>("dout");
+  p.dout_stride = query_strides(f, call, "dout");
+  p.dq = call.out<T>("dq");
+  p.dq_stride = query_strides(f, call, "dq");
+  p.dk = call.out<T>("dk");
+  p.dk_stride = key_strides(f, call, "dk");
+  p.dv = call.out<T>("dv");
+  p.dv_stride = key_strides(f, call, "dv");
+  p.workspace =
+      static_cast<float*>(call.workspace(attention_backward::workspace_bytes(p, variant)));
+  return attention_backward::run(p, variant, stream);
 };
 
 std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(attention_backward::kVariants, Run{});
+  std::vector<Variant> result = variants_of(attention_backward::kVariants, kRun);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const attention_backward::Variant variant = attention_backward::kVariants[i];
     result[i].supports = [variant](const Problem& problem) {
@@ -122,7 +119,7 @@ std::vector<Variant> variants() {
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Heads h = heads_of(problem);
   if (h.tokens_first || !h.all_see()) return {};
-  return vendor::attention_backward_variants(problem.dtype);
+  return names(vendor::attention_backward_table, problem.dtype);
 }
 
 // Libraries make out and log_sum once more.
@@ -180,7 +177,7 @@ Card attention_backward_card() {
                                                   h.value_depth));
     });
   };
-  card.run_automatic = automatic_of(attention_backward::Variant::automatic, Run{});
+  card.run_automatic = automatic_of(attention_backward::Variant::automatic, kRun);
   // A library rounds scores, weights and their gradients to the type of the tensors.
   card.vendors = {vendors_of, run_vendor, 4, of_vendor};
   card.vendors.on_host = [](const Problem& problem) {
@@ -201,13 +198,9 @@ Card attention_backward_card() {
     return heads_of(shape).keys == 1 ? std::vector<std::string>{"dq", "dk"}
                                      : std::vector<std::string>();
   };
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"b1_h2_q9_k17_d40_v24", "b1_h1_q5_k9_d128_v72"};
-  };
+  card.misaligned = these({"b1_h2_q9_k17_d40_v24", "b1_h1_q5_k9_d128_v72"});
   card.empty = {"b0_h2_q3_k4_d8", "b0_h2_q0_k0_d8", "b2_h2_q0_k0_d8"};
-  card.far = [](Dtype) {
-    return std::vector<std::string>{"b1_h1_q2_k2_d8", "b1_h2_q1_k2_d64_v40"};
-  };
+  card.far = these({"b1_h1_q2_k2_d8", "b1_h2_q1_k2_d64_v40"});
   card.kernels = kernels;
   card.compiled_otherwise = "exp2f, fused products";
   card.timed_on_host = {{"b1_h2_q64_k128_d64", true}, {"b1_h2_kv1_q64_k128_d128_causal"}};

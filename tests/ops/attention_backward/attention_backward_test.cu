@@ -5,8 +5,8 @@
 #include "attention_backward/attention_backward.h"
 
 #include "runtime/device.h"
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/attention/family.h"
 #include "tests/oracle/fills.h"
@@ -74,13 +74,7 @@ KG_OWN_TEST(RefusesOtherProblems) {
     const auto run = [&](const attention_backward::Problem<T>& problem) {
       return attention_backward::run(problem, attention_backward::Variant::automatic, stream);
     };
-    const auto refuses = [&](const char* what, auto change) {
-      attention_backward::Problem<T> wrong = valid;
-      change(wrong);
-      LaunchRecorder recorder;
-      EXPECT_THROW(run(wrong), Error) << what;
-      EXPECT_TRUE(recorder.launches().empty()) << what;
-    };
+    const auto refuses = refusing(valid, run);
     refuses("kv_heads is 0", [](auto& wrong) { wrong.forward.kv_heads = 0; });
     refuses("no heads", [](auto& wrong) { wrong.forward.heads = 0; });
     refuses("3 heads of 2",

@@ -122,53 +122,48 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  attention_decode::Variant operator()(const Call& call, attention_decode::Variant variant,
-                                       Stream& stream) const {
-    const Cache cache = cache_of(call.problem());
-    const bool first = cache.heads.tokens_first;
-    attention_decode::Problem<T> p = described<T>(cache);
-    p.batch = call.extent("q", 0);
-    p.heads = call.extent("q", first ? 2 : 1);
-    p.queries = call.extent("q", first ? 1 : 2);
-    p.depth = call.extent("q", 3);
-    p.value_depth = call.extent("out", 3);
-    if (cache.page == 0) {
-      p.kv_heads = call.extent("k", first ? 2 : 1);
-      p.keys = call.extent("k", first ? 1 : 2);
-    }
-    p.q = call.in<T>("q");
-    p.k = call.in<T>("k");
-    p.v = call.in<T>("v");
-    p.out = call.out<T>("out");
-    const auto of_queries = [&](const char* name) {
-      return attention_problems::strides(cache.heads, p.heads, p.queries, call.leading(name));
-    };
-    const auto of_keys = [&](const char* name) -> PageStrides {
-      const std::int64_t row = call.leading(name);
-      if (cache.page > 0) return {cache.page * p.kv_heads * row, row, p.kv_heads * row};
-      const attention::Strides s =
-          attention_problems::strides(cache.heads, p.kv_heads, p.keys, row);
-      return {s.sequence, s.head, s.token};
-    };
-    p.q_stride = of_queries("q");
-    p.out_stride = of_queries("out");
-    p.k_stride = of_keys("k");
-    p.v_stride = of_keys("v");
-    p.scale = call.scalar("scale");
-    const bool nothing = p.batch * p.heads * p.queries == 0;
-    const auto list = [&](const char* name) {
-      const auto* const numbers = call.in<std::int32_t>(name);
-      require(numbers != nullptr || nothing, std::string(name) + " is null");
-      return numbers;
-    };
-    if (p.key_lengths != nullptr) p.key_lengths = list("key_lengths");
-    if (cache.page > 0) p.table = {cache.page, list("table"), call.leading("table")};
-    p.workspace =
-        static_cast<float*>(call.workspace(attention_decode::workspace_bytes(p, variant)));
-    return attention_decode::run(p, variant, stream);
+constexpr auto kRun = []<class T>(const Call& call, attention_decode::Variant variant,
+                                  Stream& stream) {
+  const Cache cache = cache_of(call.problem());
+  const bool first = cache.heads.tokens_first;
+  attention_decode::Problem<T> p = described<T>(cache);
+  p.batch = call.extent("q", 0);
+  p.heads = call.extent("q", first ? 2 : 1);
+  p.queries = call.extent("q", first ? 1 : 2);
+  p.depth = call.extent("q", 3);
+  p.value_depth = call.extent("out", 3);
+  if (cache.page == 0) {
+    p.kv_heads = call.extent("k", first ? 2 : 1);
+    p.keys = call.extent("k", first ? 1 : 2);
   }
+  p.q = call.in<T>("q");
+  p.k = call.in<T>("k");
+  p.v = call.in<T>("v");
+  p.out = call.out<T>("out");
+  const auto of_queries = [&](const char* name) {
+    return attention_problems::strides(cache.heads, p.heads, p.queries, call.leading(name));
+  };
+  const auto of_keys = [&](const char* name) -> PageStrides {
+    const std::int64_t row = call.leading(name);
+    if (cache.page > 0) return {cache.page * p.kv_heads * row, row, p.kv_heads * row};
+    const attention::Strides s = attention_problems::strides(cache.heads, p.kv_heads, p.keys, row);
+    return {s.sequence, s.head, s.token};
+  };
+  p.q_stride = of_queries("q");
+  p.out_stride = of_queries("out");
+  p.k_stride = of_keys("k");
+  p.v_stride = of_keys("v");
+  p.scale = call.scalar("scale");
+  const bool nothing = p.batch * p.heads * p.queries == 0;
+  const auto list = [&](const char* name) {
+    const auto* const numbers = call.in<std::int32_t>(name);
+    require(numbers != nullptr || nothing, std::string(name) + " is null");
+    return numbers;
+  };
+  if (p.key_lengths != nullptr) p.key_lengths = list("key_lengths");
+  if (cache.page > 0) p.table = {cache.page, list("table"), call.leading("table")};
+  p.workspace = static_cast<float*>(call.workspace(attention_decode::workspace_bytes(p, variant)));
+  return attention_decode::run(p, variant, stream);
 };
 
 // Elements [first, first + count) of out.
@@ -311,7 +306,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 }
 
 std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(attention_decode::kVariants, Run{});
+  std::vector<Variant> result = variants_of(attention_decode::kVariants, kRun);
   for (std::size_t i = 0; i < result.size(); ++i)
     result[i].supports = [variant = attention_decode::kVariants[i]](const Problem& problem) {
       const Heads h = cache_of(problem).heads;
@@ -335,7 +330,7 @@ Card attention_decode_card() {
     return name(
         attention_decode::resolved(attention_decode::Variant::automatic, h.depth, h.value_depth));
   };
-  card.run_automatic = automatic_of(attention_decode::Variant::automatic, Run{});
+  card.run_automatic = automatic_of(attention_decode::Variant::automatic, kRun);
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;
@@ -348,10 +343,8 @@ Card attention_decode_card() {
       samples.push_back({.fill = "normal", .shape = shape});
     return samples;
   };
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"b1_h4_kv2_q1_k258_d32", "b2_h2_q3_k50_d24_v40_bshd_lengths",
-                                    "b2_h3_kv1_q2_k40_d128_page16"};
-  };
+  card.usual = these({"b1_h4_kv2_q1_k258_d32", "b2_h2_q3_k50_d24_v40_bshd_lengths",
+                      "b2_h3_kv1_q2_k40_d128_page16"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const int keys : {1, 2, 31, 32, 33, 127, 128, 129, 255, 256, 257, 400})
@@ -365,9 +358,7 @@ Card attention_decode_card() {
       shapes.push_back("b2_h2_q1_k65_d40_page" + std::to_string(page));
     return shapes;
   };
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"b1_h2_q2_k11_d40", "b2_h2_kv1_q1_k12_d16_page8"};
-  };
+  card.misaligned = these({"b1_h2_q2_k11_d40", "b2_h2_kv1_q1_k12_d16_page8"});
   card.empty = {"b0_h2_q1_k4_d8", "b1_h0_kv1_q1_k4_d8", "b1_h2_q0_k4_d8"};
   card.refused_scalars = {{"scale", {0, -1, kInfinity, kNan}}};
   card.kernels = kernels;

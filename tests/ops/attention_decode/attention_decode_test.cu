@@ -4,8 +4,8 @@
 // What only attention_decode promises; what every operation does is in its card.
 #include "attention_decode/attention_decode.h"
 
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 
@@ -73,15 +73,9 @@ KG_OWN_TEST(RefusesOtherProblems) {
                            .out = data.data() + 4096,
                            .out_stride = {32, 8, 8},
                            .table = {4, pages.data(), 4}};
-    const auto refuses = [&](const char* what, auto change) {
-      Problem<T> wrong = valid;
-      change(wrong);
-      LaunchRecorder recorder;
-      EXPECT_THROW(attention_decode::run(wrong, attention_decode::Variant::split, judge.stream()),
-                   Error)
-          << what;
-      EXPECT_TRUE(recorder.launches().empty()) << what;
-    };
+    const auto refuses = refusing(valid, [&](const auto& wrong) {
+      attention_decode::run(wrong, attention_decode::Variant::split, judge.stream());
+    });
     refuses("nine queries", [](auto& wrong) { wrong.queries = 9; });
     refuses("heads that no group fills", [](auto& wrong) { wrong.kv_heads = 3; });
     refuses("pages without tokens", [](auto& wrong) { wrong.table.tokens = 0; });

@@ -24,12 +24,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  axpy::Variant operator()(const Call& call, axpy::Variant variant, Stream& stream) const {
-    return axpy::run<T>(call.scalar("alpha"), call.in<T>("x"), call.in<T>("y"), call.out<T>("out"),
-                        call.extent("out", 0), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, axpy::Variant variant, Stream& stream) {
+  return axpy::run<T>(call.scalar("alpha"), call.in<T>("x"), call.in<T>("y"), call.out<T>("out"),
+                      call.extent("out", 0), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -93,15 +90,15 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card axpy_card() {
   Card card;
   card.problem = problem;
-  run_by(card, axpy::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::axpy_variants(p.dtype); }, run_vendor};
+  run_by(card, axpy::kVariants, kRun);
+  card.vendors = {[](const Problem& p) { return names(vendor::axpy_table, p.dtype); }, run_vendor};
   card.vendors.on_host = always({"onednn", "openblas", "thrust"});
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) { return std::vector<std::string>{"n" + std::to_string(kOdd)}; };
+  card.usual = these({"n" + std::to_string(kOdd)});
   card.sizes = [](Dtype dtype) { return lengths_around_tiles(dtype, 512); };
   card.misaligned = [](Dtype dtype) { return short_lengths(dtype, 512); };
   card.empty = {"n0"};

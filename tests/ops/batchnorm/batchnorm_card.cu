@@ -66,26 +66,22 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  batchnorm::Variant operator()(const Call& call, batchnorm::Variant variant,
-                                Stream& stream) const {
-    const Images p = images_of(call.problem());
-    const auto *const gamma = call.in<float>("gamma"), *const beta = call.in<float>("beta");
-    if (!is_training(call.problem()))
-      return batchnorm::run_inference<T>(p, call.in<T>("x"), gamma, beta,
-                                         call.in<float>("running_mean"),
-                                         call.in<float>("running_variance"), call.scalar("epsilon"),
-                                         call.out<T>("y"), variant, stream);
-    const std::size_t bytes =
-        images::is_valid(p) ? batchnorm::workspace_bytes(variant, dtype_of<T>, p) : 0;
-    return batchnorm::run_training<T>(
-        p, call.in<T>("x"), gamma, beta, call.scalar("epsilon"),
-        {call.out<float>("running_mean"), call.out<float>("running_variance"),
-         call.scalar("momentum")},
-        call.out<T>("y"), call.out<float>("mean"), call.out<float>("rstd"),
-        bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, batchnorm::Variant variant, Stream& stream) {
+  const Images p = images_of(call.problem());
+  const auto *const gamma = call.in<float>("gamma"), *const beta = call.in<float>("beta");
+  if (!is_training(call.problem()))
+    return batchnorm::run_inference<T>(p, call.in<T>("x"), gamma, beta,
+                                       call.in<float>("running_mean"),
+                                       call.in<float>("running_variance"), call.scalar("epsilon"),
+                                       call.out<T>("y"), variant, stream);
+  const std::size_t bytes =
+      images::is_valid(p) ? batchnorm::workspace_bytes(variant, dtype_of<T>, p) : 0;
+  return batchnorm::run_training<T>(p, call.in<T>("x"), gamma, beta, call.scalar("epsilon"),
+                                    {call.out<float>("running_mean"),
+                                     call.out<float>("running_variance"), call.scalar("momentum")},
+                                    call.out<T>("y"), call.out<float>("mean"),
+                                    call.out<float>("rstd"),
+                                    bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
 // Not every library updates running statistics.
@@ -315,17 +311,14 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card batchnorm_card() {
   Card card;
   card.problem = problem;
-  card.variants = images::variants(Run{});
+  run_by(card, batchnorm::kVariants, kRun);
+  card.variants[0].accurate = false; // naive
   card.variants[0].sequence = [](const Problem& p) {
     return is_training(p) ? images_of(p).per_channel() : 1;
   };
   card.forms = {"train", "infer"};
-  card.resolved = [](const Problem&) {
-    return name(batchnorm::resolved(batchnorm::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(batchnorm::Variant::automatic, Run{});
   card.vendors = {
-      [](const Problem& p) { return vendor::batchnorm_variants(p.dtype, images_of(p)); },
+      [](const Problem& p) { return names(vendor::batchnorm_table, p.dtype, images_of(p)); },
       run_vendor, 4, of_vendor};
   card.vendors.on_host = always({"onednn"});
   card.references = references;

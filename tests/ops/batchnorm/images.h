@@ -101,15 +101,6 @@ std::int64_t chain_of(Chain chain, std::string_view variant, Dtype dtype, const 
   return chain(enumerator_of(batchnorm::kVariants, variant), dtype, p);
 }
 
-// naive adds a channel up one by one, by one thread: within its bound, though no library is so
-// inaccurate.
-template <class Run>
-std::vector<Variant> variants(Run run) {
-  std::vector<Variant> result = variants_of(batchnorm::kVariants, run);
-  result[0].accurate = false;
-  return result;
-}
-
 inline Tensor per_channel(const std::string& name, std::int64_t channels) {
   return {.name = name, .dtype = Dtype::f32, .extents = {channels}, .derived = true};
 }

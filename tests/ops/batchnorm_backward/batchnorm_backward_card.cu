@@ -45,18 +45,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
       {dx, images::per_channel("dgamma", p.channels), images::per_channel("dbeta", p.channels)}};
 }
 
-struct Run {
-  template <class T>
-  batchnorm::Variant operator()(const Call& call, batchnorm::Variant variant,
-                                Stream& stream) const {
-    const Images p = images_of(call.problem());
-    const std::size_t bytes =
-        images::is_valid(p) ? batchnorm_backward::workspace_bytes(variant, dtype_of<T>, p) : 0;
-    return batchnorm_backward::run<T>(
-        p, call.in<T>("dy"), call.in<T>("x"), call.in<float>("gamma"), call.in<float>("mean"),
-        call.in<float>("rstd"), call.out<T>("dx"), call.out<float>("dgamma"),
-        call.out<float>("dbeta"), bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, batchnorm::Variant variant, Stream& stream) {
+  const Images p = images_of(call.problem());
+  const std::size_t bytes =
+      images::is_valid(p) ? batchnorm_backward::workspace_bytes(variant, dtype_of<T>, p) : 0;
+  return batchnorm_backward::run<T>(
+      p, call.in<T>("dy"), call.in<T>("x"), call.in<float>("gamma"), call.in<float>("mean"),
+      call.in<float>("rstd"), call.out<T>("dx"), call.out<float>("dgamma"),
+      call.out<float>("dbeta"), bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -239,15 +235,13 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 Card batchnorm_backward_card() {
   Card card;
   card.problem = problem;
-  card.variants = images::variants(Run{});
+  run_by(card, batchnorm::kVariants, kRun);
+  card.variants[0].accurate = false; // naive
   card.variants[0].sequence = [](const Problem& p) { return images_of(p).per_channel(); };
-  card.resolved = [](const Problem&) {
-    return name(batchnorm::resolved(batchnorm::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(batchnorm::Variant::automatic, Run{});
-  card.vendors = {
-      [](const Problem& p) { return vendor::batchnorm_backward_variants(p.dtype, images_of(p)); },
-      run_vendor, 4};
+  card.vendors = {[](const Problem& p) {
+                    return names(vendor::batchnorm_backward_table, p.dtype, images_of(p));
+                  },
+                  run_vendor, 4};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.elements = elements;

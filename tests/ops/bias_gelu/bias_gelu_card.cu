@@ -29,14 +29,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  bias_gelu::Variant operator()(const Call& call, bias_gelu::Variant variant,
-                                Stream& stream) const {
-    return bias_gelu::run<T>(form_of(call.problem()), call.in<T>("x"), call.in<T>("bias"),
-                             call.out<T>("y"), call.extent("y", 0), call.extent("y", 1), variant,
-                             stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, bias_gelu::Variant variant, Stream& stream) {
+  return bias_gelu::run<T>(form_of(call.problem()), call.in<T>("x"), call.in<T>("bias"),
+                           call.out<T>("y"), call.extent("y", 0), call.extent("y", 1), variant,
+                           stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -127,10 +123,11 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card bias_gelu_card() {
   Card card;
   card.problem = problem;
-  run_by(card, bias_gelu::kVariants, Run{});
+  run_by(card, bias_gelu::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
-  card.vendors = {[](const Problem& p) { return vendor::bias_gelu_variants(form_of(p), p.dtype); },
-                  run_vendor, 64};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::bias_gelu_table, form_of(p), p.dtype); },
+      run_vendor, 64};
   card.vendors.on_host = always({"onednn", "onednn_chain"});
   card.references = references;
   card.exact_samples = exact_samples;

@@ -42,18 +42,15 @@ std::size_t workspace_bytes(bias_gelu_backward::Variant variant, const Problem& 
   });
 }
 
-struct Run {
-  template <class T>
-  bias_gelu_backward::Variant operator()(const Call& call, bias_gelu_backward::Variant variant,
-                                         Stream& stream) const {
-    const std::int64_t rows = call.extent("dx", 0), cols = call.extent("dx", 1);
-    const std::size_t bytes = rows < 0 || cols < 0 ? 0 : workspace_bytes(variant, call.problem());
-    return bias_gelu_backward::run<T>(form_of(call.problem()),
-                                      {call.in<T>("x"), call.in<T>("bias"), call.in<T>("dy"),
-                                       call.out<T>("dx"), call.out<T>("dbias")},
-                                      bytes > 0 ? call.workspace(bytes) : nullptr, rows, cols,
-                                      variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, bias_gelu_backward::Variant variant,
+                                  Stream& stream) {
+  const std::int64_t rows = call.extent("dx", 0), cols = call.extent("dx", 1);
+  const std::size_t bytes = rows < 0 || cols < 0 ? 0 : workspace_bytes(variant, call.problem());
+  return bias_gelu_backward::run<T>(form_of(call.problem()),
+                                    {call.in<T>("x"), call.in<T>("bias"), call.in<T>("dy"),
+                                     call.out<T>("dx"), call.out<T>("dbias")},
+                                    bytes > 0 ? call.workspace(bytes) : nullptr, rows, cols,
+                                    variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -203,26 +200,17 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
   return names;
 }
 
-std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(bias_gelu_backward::kVariants, Run{});
-  result[0].sequence = rows_of; // naive: a thread per column
-  return result;
-}
-
 } // namespace
 
 Card bias_gelu_backward_card() {
   using bias_gelu_backward::Variant;
   Card card;
   card.problem = problem;
-  card.variants = variants();
-  card.resolved = [](const Problem&) {
-    return name(bias_gelu_backward::resolved(Variant::automatic));
-  };
-  card.run_automatic = automatic_of(Variant::automatic, Run{});
+  run_by(card, bias_gelu_backward::kVariants, kRun);
+  card.variants[0].sequence = rows_of; // naive: a thread per column
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {
-      [](const Problem& p) { return vendor::bias_gelu_backward_variants(form_of(p), p.dtype); },
+      [](const Problem& p) { return names(vendor::bias_gelu_backward_table, form_of(p), p.dtype); },
       run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
@@ -238,10 +226,8 @@ Card bias_gelu_backward_card() {
     return with_each_form({rows_cols(kRows, kEven), rows_cols(kRows, kOddCols)});
   };
   card.sizes = sizes;
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{rows_cols(1, 1, "tanh"), rows_cols(6, 7, "tanh"),
-                                    rows_cols(66, 40, "tanh")};
-  };
+  card.misaligned =
+      these({rows_cols(1, 1, "tanh"), rows_cols(6, 7, "tanh"), rows_cols(66, 40, "tanh")});
   card.empty = {"tanh_rows0_cols5", "tanh_rows5_cols0"};
   card.kernels = kernels;
   card.compiled_otherwise = "erff, tanhf, fused products";

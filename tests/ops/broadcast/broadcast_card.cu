@@ -80,15 +80,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  broadcast::Variant operator()(const Call& call, broadcast::Variant variant,
-                                Stream& stream) const {
-    const Problem& problem = call.problem();
-    return broadcast::run<T>(op_of(problem), call.in<T>("a"), problem.inputs[0].extents,
-                             call.in<T>("b"), problem.inputs[1].extents, call.out<T>("out"),
-                             variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, broadcast::Variant variant, Stream& stream) {
+  const Problem& problem = call.problem();
+  return broadcast::run<T>(op_of(problem), call.in<T>("a"), problem.inputs[0].extents,
+                           call.in<T>("b"), problem.inputs[1].extents, call.out<T>("out"), variant,
+                           stream);
 };
 
 vendor::BroadcastShapes vendor_shapes(const Problem& problem) {
@@ -215,9 +211,9 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card broadcast_card() {
   Card card;
   card.problem = problem;
-  run_by(card, broadcast::kVariants, Run{});
+  run_by(card, broadcast::kVariants, kRun);
   card.vendors = {[](const Problem& p) {
-                    return vendor::broadcast_variants(op_of(p), p.dtype, vendor_shapes(p));
+                    return names(vendor::broadcast_table, op_of(p), p.dtype, vendor_shapes(p));
                   },
                   run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});

@@ -47,25 +47,21 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  cast::Variant operator()(const Call& call, cast::Variant variant, Stream& stream) const {
-    const Form f = form_of(call.problem());
-    return f.small == Dtype::e4m3 ? of<T, e4m3>(f, call, variant, stream)
-                                  : of<T, e5m2>(f, call, variant, stream);
-  }
+template <class T, class Small>
+cast::Variant run_with(const Form& f, const Call& call, cast::Variant variant, Stream& stream) {
+  const std::int64_t n = call.extent("x", 0);
+  void* const x = call.address("x");
+  void* const y = call.address("y");
+  if (f.narrow)
+    return cast::run(static_cast<const T*>(x), static_cast<Small*>(y), n, f.saturated, variant,
+                     stream);
+  return cast::run(static_cast<const Small*>(x), static_cast<T*>(y), n, false, variant, stream);
+}
 
- private:
-  template <class T, class Small>
-  static cast::Variant of(const Form& f, const Call& call, cast::Variant variant, Stream& stream) {
-    const std::int64_t n = call.extent("x", 0);
-    void* const x = call.address("x");
-    void* const y = call.address("y");
-    if (f.narrow)
-      return cast::run(static_cast<const T*>(x), static_cast<Small*>(y), n, f.saturated, variant,
-                       stream);
-    return cast::run(static_cast<const Small*>(x), static_cast<T*>(y), n, false, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, cast::Variant variant, Stream& stream) {
+  const Form f = form_of(call.problem());
+  return f.small == Dtype::e4m3 ? run_with<T, e4m3>(f, call, variant, stream)
+                                : run_with<T, e5m2>(f, call, variant, stream);
 };
 
 // The bits of a number of the small type. Infinities are beyond all numbers, too; what is beyond
@@ -167,7 +163,7 @@ Card cast_card() {
   Card card;
   card.problem = problem;
   card.forms = {"narrow_e4m3", "narrow_e5m2", "widen_e4m3", "widen_e5m2"};
-  run_by(card, cast::kVariants, Run{});
+  run_by(card, cast::kVariants, kRun);
   card.references = references;
   card.elements = elements;
   card.exact = true;

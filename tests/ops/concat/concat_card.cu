@@ -70,15 +70,13 @@ struct Arguments {
   std::vector<void*> parts;
 };
 
-struct Run {
-  concat::Variant operator()(const Call& call, concat::Variant variant, Stream& stream) const {
-    const Arguments a(call);
-    const concat::Problem p{a.outer, a.inner, a.extents};
-    const std::size_t bytes = size_of(call.problem().dtype);
-    if (a.op == concat::Op::concat)
-      return concat::run_concat(a.sources(), a.whole, p, bytes, variant, stream);
-    return concat::run_split(a.whole, a.parts, p, bytes, variant, stream);
-  }
+constexpr auto kRun = [](const Call& call, concat::Variant variant, Stream& stream) {
+  const Arguments a(call);
+  const concat::Problem p{a.outer, a.inner, a.extents};
+  const std::size_t bytes = size_of(call.problem().dtype);
+  if (a.op == concat::Op::concat)
+    return concat::run_concat(a.sources(), a.whole, p, bytes, variant, stream);
+  return concat::run_split(a.whole, a.parts, p, bytes, variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -157,8 +155,9 @@ Card concat_card() {
   only_moves(card, sources);
   card.problem = problem;
   card.forms = {"concat", "split"};
-  run_by(card, concat::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::concat_variants(p.dtype); }, run_vendor};
+  run_by(card, concat::kVariants, kRun);
+  card.vendors = {[](const Problem& p) { return names(vendor::concat_table, p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
   // Every pattern of the types that have few.
   card.exact_samples = [](Dtype dtype) {

@@ -102,17 +102,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  conv2d::Variant operator()(const Call& call, conv2d::Variant variant, Stream& stream) const {
-    require(!is_separable(call.problem()), "a single variant runs no separable convolution");
-    const Geometry g = geometry_of(call.problem());
-    return conv2d::run<T>({g, call.in<T>("x"), call.in<T>("weights"),
-                           is_biased(call.problem()) ? call.in<T>("bias") : nullptr,
-                           call.out<T>("y"), call.workspace(conv2d::workspace_bytes<T>(g, variant)),
-                           tiles_of(call.problem())},
-                          variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, conv2d::Variant variant, Stream& stream) {
+  require(!is_separable(call.problem()), "a single variant runs no separable convolution");
+  const Geometry g = geometry_of(call.problem());
+  return conv2d::run<T>({g, call.in<T>("x"), call.in<T>("weights"),
+                         is_biased(call.problem()) ? call.in<T>("bias") : nullptr, call.out<T>("y"),
+                         call.workspace(conv2d::workspace_bytes<T>(g, variant)),
+                         tiles_of(call.problem())},
+                        variant, stream);
 };
 
 // A chain of ours.
@@ -169,7 +166,7 @@ std::string_view resolved(const Problem& problem) {
 
 std::string_view run_automatic(const Call& call, Stream& stream) {
   if (!is_separable(call.problem()))
-    return automatic_of(conv2d::Variant::automatic, Run{})(call, stream);
+    return automatic_of(conv2d::Variant::automatic, kRun)(call, stream);
   return run_chain(
       call, {resolved(call.problem()), conv2d::Variant::automatic, conv2d::Variant::automatic},
       stream);
@@ -189,7 +186,7 @@ bool is_timed(conv2d::Variant variant, const Problem& problem) {
 std::vector<Variant> variants() {
   std::vector<conv2d::Variant> all(std::begin(conv2d::kVariants), std::end(conv2d::kVariants));
   all.push_back(conv2d::Variant::jit);
-  std::vector<Variant> result = variants_of(all, Run{});
+  std::vector<Variant> result = variants_of(all, kRun);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const conv2d::Variant variant = all[i];
     result[i].supports = [variant](const Problem& p) {
@@ -347,8 +344,9 @@ Card conv2d_card() {
   card.variants = variants();
   card.resolved = resolved;
   card.run_automatic = run_automatic;
-  card.vendors = {[](const Problem& p) { return vendor::conv2d_variants(p.dtype, geometry_of(p)); },
-                  run_vendor<vendor::Math::pedantic>};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::conv2d_table, p.dtype, geometry_of(p)); },
+      run_vendor<vendor::Math::pedantic>};
   card.vendors.on_host = always({"onednn"});
   card.vendors.run_timed = run_vendor<vendor::Math::fastest>;
   card.references = references;

@@ -71,23 +71,20 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  conv2d_backward::Variant operator()(const Call& call, conv2d_backward::Variant variant,
-                                      Stream& stream) const {
-    const Gradient gradient = gradient_of(call.problem().shape);
-    const Geometry g = geometry_of(call.problem());
-    return conv2d_backward::run<T>(
-        gradient,
-        {g, call.in<T>("dy"), gradient == Gradient::weights ? call.in<T>("x") : nullptr,
-         gradient == Gradient::input ? call.in<T>("weights") : nullptr, call.out<T>("gradient"),
-         call.workspace(conv2d_backward::workspace_bytes<T>(gradient, g, variant))},
-        variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, conv2d_backward::Variant variant,
+                                  Stream& stream) {
+  const Gradient gradient = gradient_of(call.problem().shape);
+  const Geometry g = geometry_of(call.problem());
+  return conv2d_backward::run<T>(
+      gradient,
+      {g, call.in<T>("dy"), gradient == Gradient::weights ? call.in<T>("x") : nullptr,
+       gradient == Gradient::input ? call.in<T>("weights") : nullptr, call.out<T>("gradient"),
+       call.workspace(conv2d_backward::workspace_bytes<T>(gradient, g, variant))},
+      variant, stream);
 };
 
 std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(conv2d_backward::kVariants, Run{});
+  std::vector<Variant> result = variants_of(conv2d_backward::kVariants, kRun);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const conv2d_backward::Variant variant = conv2d_backward::kVariants[i];
     const bool product = variant == conv2d_backward::Variant::implicit_gemm;
@@ -230,10 +227,10 @@ Card conv2d_backward_card() {
       return name(conv2d_backward::resolve<T>(gradient_of(p.shape), geometry_of(p)));
     });
   };
-  card.run_automatic = automatic_of(conv2d_backward::Variant::automatic, Run{});
+  card.run_automatic = automatic_of(conv2d_backward::Variant::automatic, kRun);
   card.vendors = {[](const Problem& p) {
-                    return vendor::conv2d_backward_variants(gradient_of(p.shape), p.dtype,
-                                                            geometry_of(p));
+                    return names(vendor::conv2d_backward_table, gradient_of(p.shape), p.dtype,
+                                 geometry_of(p));
                   },
                   run_vendor<vendor::Math::pedantic>};
   card.vendors.on_host = always({"onednn"});

@@ -7,8 +7,8 @@
 #include <limits>
 #include <set>
 
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/ops/conv2d_backward/samples.h"
 #include "tests/support/device_types.h"
 #include "tests/support/huge.h"
@@ -158,14 +158,8 @@ KG_OWN_TEST(RefusesGeometries) {
                              auto change) {
       conv2d_backward::Problem<T> wrong = right;
       change(wrong);
-      const LaunchRecorder recorder;
-      std::string said = "accepted";
-      try {
-        conv2d_backward::run(gradient, wrong, variant, judge.stream());
-      } catch (const Error& error) {
-        EXPECT_TRUE(recorder.launches().empty());
-        said = error.what();
-      }
+      const std::string said =
+          refusal([&] { conv2d_backward::run(gradient, wrong, variant, judge.stream()); });
       EXPECT_NE(said.find(words), std::string::npos) << said;
     };
     const auto nothing = [](auto&) {};

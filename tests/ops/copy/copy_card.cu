@@ -29,11 +29,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  copy::Variant operator()(const Call& call, copy::Variant variant, Stream& stream) const {
-    return copy::run(call.rows_in("x"), call.rows_out("y"), size_of(call.problem().dtype), variant,
-                     stream);
-  }
+constexpr auto kRun = [](const Call& call, copy::Variant variant, Stream& stream) {
+  return copy::run(call.rows_in("x"), call.rows_out("y"), size_of(call.problem().dtype), variant,
+                   stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -75,9 +73,9 @@ Card copy_card() {
     return [](std::int64_t i) { return Source{"x", i}; };
   });
   card.problem = problem;
-  run_by(card, copy::kVariants, Run{});
+  run_by(card, copy::kVariants, kRun);
   card.vendors = {
-      [](const Problem& p) { return vendor::copy_variants(p.dtype, p.inputs[0].gap == 0); },
+      [](const Problem& p) { return names(vendor::copy_table, p.dtype, p.inputs[0].gap == 0); },
       run_vendor};
   card.vendors.on_host = always({"memcpy", "onednn", "thrust"});
   // Every pattern of the types that have few.
@@ -85,9 +83,7 @@ Card copy_card() {
     const std::int64_t patterns = size_of(dtype) == 1 ? 1 << 8 : 1 << 16;
     return std::vector<Sample>{{"all patterns", shape_of(1, patterns)}};
   };
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{shape_of(1, 4099), shape_of(65, 64), shape_of(31, 70, 3)};
-  };
+  card.usual = these({shape_of(1, 4099), shape_of(65, 64), shape_of(31, 70, 3)});
   card.sizes = sizes;
   card.misaligned = [](Dtype dtype) {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype));

@@ -40,27 +40,17 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  cross_entropy::Variant operator()(const Call& call, cross_entropy::Variant variant,
-                                    Stream& stream) const {
-    return cross_entropy::run<T>({.rows = call.extent("x", 0),
-                                  .classes = call.extent("x", 1),
-                                  .logits = call.in<T>("x"),
-                                  .logits_stride = call.leading("x"),
-                                  .objective = objective_of(call),
-                                  .loss = call.out<float>("loss"),
-                                  .log_sum = call.out<float>("log_sum")},
-                                 variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, cross_entropy::Variant variant,
+                                  Stream& stream) {
+  return cross_entropy::run<T>({.rows = call.extent("x", 0),
+                                .classes = call.extent("x", 1),
+                                .logits = call.in<T>("x"),
+                                .logits_stride = call.leading("x"),
+                                .objective = objective_of(call),
+                                .loss = call.out<float>("loss"),
+                                .log_sum = call.out<float>("log_sum")},
+                               variant, stream);
 };
-
-std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(cross_entropy::kVariants, Run{});
-  for (Variant& each : result)
-    if (each.name == "naive") each.sequence = classes_of;
-  return result;
-}
 
 // Nobody's additions may come in any order.
 std::int64_t chain(std::string_view variant, std::int64_t classes) {
@@ -229,11 +219,11 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem&, c
 Card cross_entropy_card() {
   Card card = cross_entropy_cases::card();
   card.problem = problem;
-  card.variants = variants();
+  run_by(card, cross_entropy::kVariants, kRun);
+  card.variants[0].sequence = classes_of; // naive
   card.resolved = [](const Problem& p) {
     return name(cross_entropy::resolved(cross_entropy::Variant::automatic, classes_of(p)));
   };
-  card.run_automatic = automatic_of(cross_entropy::Variant::automatic, Run{});
   card.references = [](const Problem& p, const Inputs& inputs) {
     return references(p, p.outputs[0].extents[0], inputs.at("x").values, inputs.at("target"));
   };

@@ -6,6 +6,7 @@
 
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/row_tests.h"
 #include "tests/contract/rows.h"
 #include "tests/ops/cross_entropy/objective.h"
@@ -110,12 +111,8 @@ KG_OWN_TEST(TargetOutOfRangeTraps) {
   dispatch(judge.dtype(), [&]<class T>() {
     for (const cross_entropy::Variant variant : cross_entropy::kVariants)
       for (const std::int64_t wrong : {std::int64_t{-1}, kClasses, kWide + 1, 1 - kWide}) {
-        std::string text;
-        try {
-          loss_of<T>(wrong, kIgnored, variant, judge.stream());
-        } catch (const Error& error) {
-          text = error.what();
-        }
+        const std::string text =
+            error_of([&] { loss_of<T>(wrong, kIgnored, variant, judge.stream()); });
         EXPECT_NE(text.find("__trap() was called"), std::string::npos)
             << name(variant) << ", target " << wrong << ": " << text;
       }

@@ -112,11 +112,8 @@ inline test::CrossEntropyProblem oracle_problem(const Problem& problem, std::int
 // What the cards say alike.
 inline Card card() {
   Card card;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"rows65_cols96", "rows33_cols1000_smooth_z",
-                                    "rows9_cols1536_i64", "rows8_cols3001_ignored",
-                                    "rows3_cols20011_smooth_i64"};
-  };
+  card.usual = these({"rows65_cols96", "rows33_cols1000_smooth_z", "rows9_cols1536_i64",
+                      "rows8_cols3001_ignored", "rows3_cols20011_smooth_i64"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes = lengths_of_rows();
     for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);

@@ -6,8 +6,8 @@
 
 #include "primitives/row_move.h"
 #include "runtime/device.h"
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/row_tests.h"
 #include "tests/contract/rows.h"
 #include "tests/ops/cross_entropy/objective.h"
@@ -164,16 +164,10 @@ KG_OWN_TEST(RowsLieInTheGapsOfOthers) {
 KG_OWN_TEST(RefusesOtherProblems) {
   dispatch(judge.dtype(), [&]<class T>() {
     const Small<T> small(judge.stream());
-    const auto refuses = [&](const char* what, auto change) {
-      cross_entropy_backward::Problem<T> wrong = small.problem();
-      change(wrong);
-      LaunchRecorder recorder;
-      EXPECT_THROW(cross_entropy_backward::run(wrong, cross_entropy_backward::Variant::automatic,
-                                               judge.stream()),
-                   Error)
-          << what;
-      EXPECT_TRUE(recorder.launches().empty()) << what;
-    };
+    const auto refuses = refusing(small.problem(), [&](const auto& wrong) {
+      cross_entropy_backward::run(wrong, cross_entropy_backward::Variant::automatic,
+                                  judge.stream());
+    });
     refuses("no classes", [](auto& wrong) { wrong.classes = 0; });
     refuses("rows that overlap", [](auto& wrong) { wrong.gradient_stride = 63; });
     refuses("logits that overlap", [](auto& wrong) { wrong.logits_stride = 63; });
@@ -198,13 +192,10 @@ KG_OWN_TEST(TargetOutOfRangeTraps) {
         Small<T> small(judge.stream());
         small.target = DeviceBuffer<std::int64_t>::from_host(std::vector<std::int64_t>{0, wrong},
                                                              judge.stream());
-        std::string text;
-        try {
+        const std::string text = error_of([&] {
           cross_entropy_backward::run(small.problem(), variant, judge.stream());
           judge.stream().synchronize();
-        } catch (const Error& error) {
-          text = error.what();
-        }
+        });
         EXPECT_NE(text.find("__trap() was called"), std::string::npos)
             << name(variant) << ", target " << wrong << ": " << text;
       }

@@ -47,17 +47,13 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  dropout::Variant operator()(const Call& call, dropout::Variant variant, Stream& stream) const {
-    return dropout::run(
-        dropout::Problem<T>{.n = call.extent("x", 0),
-                            .x = call.in<T>("x"),
-                            .y = call.out<T>("y"),
-                            .p = call.scalar("p"),
-                            .stream = stream_of(Shape::parse(call.problem().shape))},
-        variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, dropout::Variant variant, Stream& stream) {
+  return dropout::run(dropout::Problem<T>{.n = call.extent("x", 0),
+                                          .x = call.in<T>("x"),
+                                          .y = call.out<T>("y"),
+                                          .p = call.scalar("p"),
+                                          .stream = stream_of(Shape::parse(call.problem().shape))},
+                      variant, stream);
 };
 
 References references(const Problem& problem, const Inputs& inputs) {
@@ -90,8 +86,7 @@ Sample integers(Dtype dtype, const std::string& shape, double p) {
 Card dropout_card() {
   Card card;
   card.problem = problem;
-  run_by(card, dropout::kVariants, Run{});
-  card.resolved = [](const Problem&) { return "vectorized"; };
+  run_by(card, dropout::kVariants, kRun);
   card.references = references;
   card.exact = true;
   // Factors of 1, 2 and 4, and the largest one.
@@ -117,10 +112,7 @@ Card dropout_card() {
     const std::string shape = "n" + std::to_string(patterns.size());
     return std::vector<Sample>{{"special", shape, {{"x", bits(dtype, patterns)}}}};
   };
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"n" + std::to_string(kOdd), "n5003_sub_o8", "n3001_o5",
-                                    "n1003_late"};
-  };
+  card.usual = these({"n" + std::to_string(kOdd), "n5003_sub_o8", "n3001_o5", "n1003_late"});
   card.sizes = [](Dtype dtype) {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 512 * pack;
     std::vector<std::string> shapes;

@@ -49,26 +49,16 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  elementwise::Variant operator()(const Call& call, elementwise::Variant variant,
-                                  Stream& stream) const {
-    const Problem& problem = call.problem();
-    const auto run = [&]<class T>() {
-      return elementwise::run<T>(op_of(problem), call.in<T>("a"), call.in<T>("b"),
-                                 call.out<T>("out"), call.extent("out", 0), variant, stream);
-    };
-    if (problem.dtype == Dtype::f64) return run.operator()<double>();
-    if (problem.dtype == Dtype::i32) return run.operator()<int>();
-    return dispatch(problem.dtype, run);
-  }
+constexpr auto kRun = [](const Call& call, elementwise::Variant variant, Stream& stream) {
+  const Problem& problem = call.problem();
+  const auto run = [&]<class T>() {
+    return elementwise::run<T>(op_of(problem), call.in<T>("a"), call.in<T>("b"), call.out<T>("out"),
+                               call.extent("out", 0), variant, stream);
+  };
+  if (problem.dtype == Dtype::f64) return run.operator()<double>();
+  if (problem.dtype == Dtype::i32) return run.operator()<int>();
+  return dispatch(problem.dtype, run);
 };
-
-std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(elementwise::kVariants, Run{});
-  for (Variant& each : result)
-    each.supports = [](const Problem& p) { return elementwise::supports(op_of(p), p.dtype); };
-  return result;
-}
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   const Problem& problem = call.problem();
@@ -128,13 +118,12 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card elementwise_card() {
   Card card;
   card.problem = problem;
-  card.variants = variants();
-  card.resolved = [](const Problem&) {
-    return name(elementwise::resolved(elementwise::Variant::automatic));
-  };
-  card.run_automatic = automatic_of(elementwise::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::elementwise_variants(op_of(p), p.dtype); },
-                  run_vendor};
+  run_by(card, elementwise::kVariants, kRun);
+  for (Variant& each : card.variants)
+    each.supports = [](const Problem& p) { return elementwise::supports(op_of(p), p.dtype); };
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::elementwise_table, op_of(p), p.dtype); },
+      run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
   card.references = references;
   card.exact = true;

@@ -35,14 +35,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  elementwise_backward::Variant operator()(const Call& call, elementwise_backward::Variant variant,
-                                           Stream& stream) const {
-    return elementwise_backward::run<T>(op_of(call.problem()), call.in<T>("dy"), call.in<T>("a"),
-                                        call.in<T>("b"), call.out<T>("da"), call.out<T>("db"),
-                                        call.extent("dy", 0), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, elementwise_backward::Variant variant,
+                                  Stream& stream) {
+  return elementwise_backward::run<T>(op_of(call.problem()), call.in<T>("dy"), call.in<T>("a"),
+                                      call.in<T>("b"), call.out<T>("da"), call.out<T>("db"),
+                                      call.extent("dy", 0), variant, stream);
 };
 
 References references(const Problem& problem, const Inputs& inputs) {
@@ -90,7 +87,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card elementwise_backward_card() {
   Card card;
   card.problem = problem;
-  run_by(card, elementwise_backward::kVariants, Run{});
+  run_by(card, elementwise_backward::kVariants, kRun);
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;

@@ -86,16 +86,13 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  embedding_backward::Variant operator()(const Call& call, embedding_backward::Variant variant,
-                                         Stream& stream) const {
-    return embedding_backward::run(
-        embedding_backward::Problem<T>{
-            call.extent("x", 0), call.extent("y", 0), call.extent("y", 1), call.in<T>("x"),
-            call.in<std::int32_t>("order"), call.in<std::int32_t>("offsets"), call.out<T>("y")},
-        variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, embedding_backward::Variant variant,
+                                  Stream& stream) {
+  return embedding_backward::run(
+      embedding_backward::Problem<T>{call.extent("x", 0), call.extent("y", 0), call.extent("y", 1),
+                                     call.in<T>("x"), call.in<std::int32_t>("order"),
+                                     call.in<std::int32_t>("offsets"), call.out<T>("y")},
+      variant, stream);
 };
 
 // get(tensor, index) gives an element. What overflows f32 on its way stays infinite.
@@ -190,8 +187,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card embedding_backward_card() {
   Card card;
   card.problem = problem;
-  run_by(card, embedding_backward::kVariants, Run{});
-  card.resolved = [](const Problem&) { return "vectorized"; };
+  run_by(card, embedding_backward::kVariants, kRun);
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;
@@ -199,9 +195,7 @@ Card embedding_backward_card() {
     return std::vector<Sample>{{"normal", shape_of(3, 2000, 8)}, {"normal", shape_of(999, 50, 64)}};
   };
   card.special_samples = special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{shape_of(50, 120, 72), shape_of(40, 90, 33)};
-  };
+  card.usual = these({shape_of(50, 120, 72), shape_of(40, 90, 33)});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes = {shape_of(1, 1, 1), shape_of(1, 257, 1), shape_of(300, 3, 1)};
     for (const std::int64_t inner : {1, 2, 3, 4, 7, 8, 9, 16, 31, 32, 255, 256, 257, 1024, 2056})
@@ -210,9 +204,7 @@ Card embedding_backward_card() {
       shapes.push_back(shape_of(1, count, 16));
     return shapes;
   };
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{shape_of(7, 20, 16), shape_of(7, 20, 9)};
-  };
+  card.misaligned = these({shape_of(7, 20, 16), shape_of(7, 20, 9)});
   card.empty = {shape_of(5, 0, 3), shape_of(0, 0, 3), shape_of(5, 3, 0)};
   card.kernel_name = kernel_name;
   card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;

@@ -4,8 +4,8 @@
 // What only embedding_backward promises; what every operation does is in its card.
 #include "embedding_backward/embedding_backward.h"
 
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 
@@ -84,16 +84,9 @@ KG_OWN_TEST(RefusesOtherProblems) {
                         .order = lists.data(),
                         .offsets = lists.data() + 8,
                         .y = data.data() + 512};
-    const auto refuses = [&](const char* what, auto change) {
-      Problem wrong = valid;
-      change(wrong);
-      LaunchRecorder recorder;
-      EXPECT_THROW(
-          embedding_backward::run(wrong, embedding_backward::Variant::automatic, judge.stream()),
-          Error)
-          << what;
-      EXPECT_TRUE(recorder.launches().empty()) << what;
-    };
+    const auto refuses = refusing(valid, [&](const auto& wrong) {
+      embedding_backward::run(wrong, embedding_backward::Variant::automatic, judge.stream());
+    });
     refuses("more lookups than offsets count", [](auto& p) { p.count = std::int64_t{1} << 31; });
     refuses("sums on what is added", [](auto& p) { p.y = const_cast<T*>(p.x) + 63; });
     refuses("sums on the order",

@@ -25,13 +25,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  gated_activation::Variant operator()(const Call& call, gated_activation::Variant variant,
-                                       Stream& stream) const {
-    return gated_activation::run<T>(form_of(call.problem()), call.in<T>("x"), call.out<T>("y"),
-                                    call.extent("y", 0), call.extent("y", 1), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, gated_activation::Variant variant,
+                                  Stream& stream) {
+  return gated_activation::run<T>(form_of(call.problem()), call.in<T>("x"), call.out<T>("y"),
+                                  call.extent("y", 0), call.extent("y", 1), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -106,10 +103,10 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card gated_activation_card() {
   Card card;
   card.problem = problem;
-  run_by(card, gated_activation::kVariants, Run{});
+  run_by(card, gated_activation::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {
-      [](const Problem& p) { return vendor::gated_activation_variants(gate_of(p), p.dtype); },
+      [](const Problem& p) { return names(vendor::gated_activation_table, gate_of(p), p.dtype); },
       run_vendor, 64};
   card.vendors.on_host = always({"onednn"});
   card.vendors.zero = test::SignedZero::ignored;

@@ -27,14 +27,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 std::int64_t cols_of(const Problem& problem) { return problem.inputs[1].extents[1]; }
 
-struct Run {
-  template <class T>
-  gated_activation_backward::Variant
-  operator()(const Call& call, gated_activation_backward::Variant variant, Stream& stream) const {
-    return gated_activation_backward::run<T>(
-        form_of(call.problem()), call.in<T>("x"), call.in<T>("dy"), call.out<T>("dx"),
-        call.extent("dy", 0), call.extent("dy", 1), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, gated_activation_backward::Variant variant,
+                                  Stream& stream) {
+  return gated_activation_backward::run<T>(
+      form_of(call.problem()), call.in<T>("x"), call.in<T>("dy"), call.out<T>("dx"),
+      call.extent("dy", 0), call.extent("dy", 1), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -137,10 +134,10 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card gated_activation_backward_card() {
   Card card;
   card.problem = problem;
-  run_by(card, gated_activation_backward::kVariants, Run{});
+  run_by(card, gated_activation_backward::kVariants, kRun);
   // How accurate a library is, the correctness tests say; where it is timed it must have worked.
   card.vendors = {[](const Problem& p) {
-                    return vendor::gated_activation_backward_variants(gate_of(p), p.dtype);
+                    return names(vendor::gated_activation_backward_table, gate_of(p), p.dtype);
                   },
                   run_vendor, 64};
   card.vendors.on_host = always({"onednn"});

@@ -67,15 +67,13 @@ gather::Problem extents(const Call& call) {
   return {call.extent("y", 0), call.extent("table", 1), call.extent("y", 2), call.extent("y", 1)};
 }
 
-struct Run {
-  gather::Variant operator()(const Call& call, gather::Variant variant, Stream& stream) const {
-    void* const index = call.address("index");
-    return gather::run(
-        call.address("table"),
-        is_wide(call.problem()) ? gather::Indices(static_cast<const std::int64_t*>(index))
-                                : gather::Indices(static_cast<const std::int32_t*>(index)),
-        call.address("y"), extents(call), size_of(call.problem().dtype), variant, stream);
-  }
+constexpr auto kRun = [](const Call& call, gather::Variant variant, Stream& stream) {
+  void* const index = call.address("index");
+  return gather::run(
+      call.address("table"),
+      is_wide(call.problem()) ? gather::Indices(static_cast<const std::int64_t*>(index))
+                              : gather::Indices(static_cast<const std::int32_t*>(index)),
+      call.address("y"), extents(call), size_of(call.problem().dtype), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -152,8 +150,9 @@ Card gather_card() {
   only_moves(card, sources);
   card.problem = problem;
   card.forms = {"i32", "i64"};
-  run_by(card, gather::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::gather_variants(p.dtype); }, run_vendor};
+  run_by(card, gather::kVariants, kRun);
+  card.vendors = {[](const Problem& p) { return names(vendor::gather_table, p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"thrust"});
   // Every pattern of the types that have few.
   card.exact_samples = [](Dtype dtype) {

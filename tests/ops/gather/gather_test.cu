@@ -12,6 +12,7 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 #include "tests/support/device_types.h"
 #include "tests/support/huge.h"
@@ -114,14 +115,11 @@ KG_OWN_TEST(IndexOutOfRangeTraps) {
            {std::int64_t{-1}, std::int64_t{4}, kMost, kWide + 1, 1 - kWide}) {
         const auto index = DeviceBuffer<std::int64_t>::from_host(
             std::vector<std::int64_t>{wrong, 3, 0}, judge.stream());
-        std::string text;
-        try {
+        const std::string text = error_of([&] {
           gather::run(table.data(), index.data(), y.data(), {1, 4, inner, 3}, bytes, variant,
                       judge.stream());
           judge.stream().synchronize();
-        } catch (const Error& error) {
-          text = error.what();
-        }
+        });
         EXPECT_NE(text.find("__trap() was called"), std::string::npos)
             << name(variant) << ", rows of " << inner << ", index " << wrong << ": " << text;
       }

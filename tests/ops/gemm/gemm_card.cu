@@ -159,17 +159,14 @@ gemm::BasicProblem<T> bound(const Call& call, const Product& p) {
   return g;
 }
 
-struct Run {
-  template <class T>
-  gemm::Variant operator()(const Call& call, gemm::Variant variant, Stream& stream) const {
-    Product p = product_of(call.problem());
-    if (p.keeps_z && is_left_out(call.problem(), "z")) p.keeps_z = false;
-    gemm::BasicProblem<T> g = bound<T>(call, p);
-    g.workspace = call.workspace(gemm::workspace_bytes(g, variant));
-    require(!p.accumulates || call.address("c0") || p.m * p.n == 0, "gemm's card: c0 is null");
-    put_before(call, p, stream);
-    return gemm::run(g, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, gemm::Variant variant, Stream& stream) {
+  Product p = product_of(call.problem());
+  if (p.keeps_z && is_left_out(call.problem(), "z")) p.keeps_z = false;
+  gemm::BasicProblem<T> g = bound<T>(call, p);
+  g.workspace = call.workspace(gemm::workspace_bytes(g, variant));
+  require(!p.accumulates || call.address("c0") || p.m * p.n == 0, "gemm's card: c0 is null");
+  put_before(call, p, stream);
+  return gemm::run(g, variant, stream);
 };
 
 // A launch takes longer than a few milliseconds: naive, and on the executor mma, of large matrices.
@@ -183,7 +180,7 @@ bool is_timed(gemm::Variant variant, const Product& p) {
 }
 
 std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(gemm::kVariants, Run{});
+  std::vector<Variant> result = variants_of(gemm::kVariants, kRun);
   for (std::size_t i = 0; i < result.size(); ++i) {
     const gemm::Variant variant = gemm::kVariants[i];
     result[i].supports = [variant](const Problem& problem) {
@@ -273,7 +270,7 @@ Card gemm_card() {
   card.problem = problem;
   card.variants = variants();
   card.resolved = [](const Problem&) { return std::string_view(); };
-  card.run_automatic = automatic_of(gemm::Variant::automatic, Run{});
+  card.run_automatic = automatic_of(gemm::Variant::automatic, kRun);
   card.vendors = {vendors_of, run_vendor<vendor::Math::pedantic>};
   card.vendors.on_host = libraries_on_host;
   card.vendors.run_timed = run_vendor<vendor::Math::fastest>;

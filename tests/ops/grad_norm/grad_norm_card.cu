@@ -63,15 +63,11 @@ grad_norm::Table<T> table_of(const Call& call, Stream& stream) {
       call.workspace(grad_norm::table_bytes(all)), stream);
 }
 
-struct Run {
-  template <class T>
-  grad_norm::Variant operator()(const Call& call, grad_norm::Variant variant,
-                                Stream& stream) const {
-    const auto& table = call.once([&] { return table_of<T>(call, stream); });
-    const bool scaled = Shape::parse(call.problem().shape).has("scaled");
-    return grad_norm::run(table, scaled ? call.in<float>("unscale") : nullptr,
-                          static_cast<double>(call.scalar("limit")), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, grad_norm::Variant variant, Stream& stream) {
+  const auto& table = call.once([&] { return table_of<T>(call, stream); });
+  const bool scaled = Shape::parse(call.problem().shape).has("scaled");
+  return grad_norm::run(table, scaled ? call.in<float>("unscale") : nullptr,
+                        static_cast<double>(call.scalar("limit")), variant, stream);
 };
 
 // Squares have one sign, so that each rounding errs by u of the sum at most: kChain on the longest
@@ -159,8 +155,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card grad_norm_card() {
   Card card;
   card.problem = problem;
-  run_by(card, grad_norm::kVariants, Run{});
-  card.resolved = [](const Problem&) { return "vectorized"; };
+  run_by(card, grad_norm::kVariants, kRun);
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) {
@@ -172,7 +167,7 @@ Card grad_norm_card() {
          .inputs = {{"unscale", values(Dtype::f32, {-8})}}}};
   };
   card.special_samples = special_samples;
-  card.usual = [](Dtype) { return std::vector<std::string>{"p4099.0.777.2", "p100.70000_scaled"}; };
+  card.usual = these({"p4099.0.777.2", "p100.70000_scaled"});
   card.sizes = [](Dtype) {
     std::string many = "p5";
     for (int i = 1; i < 99; ++i) many += ".5";
@@ -182,7 +177,7 @@ Card grad_norm_card() {
       shapes.push_back("p" + std::to_string(size));
     return shapes;
   };
-  card.misaligned = [](Dtype) { return std::vector<std::string>{"p37.4101_scaled"}; };
+  card.misaligned = these({"p37.4101_scaled"});
   card.refused_scalars = {{"limit", {-1, kNan}}};
   card.empty = {"p0", "p0.0.0"};
   card.vacuous_outputs = [](const std::string& shape) {

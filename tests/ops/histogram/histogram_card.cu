@@ -53,14 +53,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  histogram::Variant operator()(const Call& call, histogram::Variant variant,
-                                Stream& stream) const {
-    return dispatch_counted(call.problem().dtype, [&]<class T>() {
-      return histogram::run(call_of(call.problem(), call.extent("x", 0), call.extent("counts", 0)),
-                            call.in<T>("x"), call.out<std::int32_t>("counts"), variant, stream);
-    });
-  }
+constexpr auto kRun = [](const Call& call, histogram::Variant variant, Stream& stream) {
+  return dispatch_counted(call.problem().dtype, [&]<class T>() {
+    return histogram::run(call_of(call.problem(), call.extent("x", 0), call.extent("counts", 0)),
+                          call.in<T>("x"), call.out<std::int32_t>("counts"), variant, stream);
+  });
 };
 
 vendor::HistogramProblem vendor_problem(const Problem& problem) {
@@ -168,7 +165,7 @@ std::vector<std::int64_t> bins_of(Dtype dtype) {
 Card histogram_card() {
   Card card;
   card.problem = problem;
-  run_by(card, histogram::kVariants, Run{});
+  run_by(card, histogram::kVariants, kRun);
   for (Variant& each : card.variants)
     each.supports = [variant = enumerator_of(histogram::kVariants, each.name)](const Problem& p) {
       return histogram::supports(variant, p.output_size());
@@ -176,8 +173,9 @@ Card histogram_card() {
   card.resolved = [](const Problem& p) {
     return name(histogram::resolved(histogram::Variant::automatic, p.output_size()));
   };
-  card.vendors = {[](const Problem& p) { return vendor::histogram_variants(vendor_problem(p)); },
-                  run_vendor};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::histogram_table, vendor_problem(p)); },
+      run_vendor};
   card.vendors.on_host = always({"thrust"});
   card.references = references;
   card.elements = elements;
@@ -200,7 +198,7 @@ Card histogram_card() {
       for (const std::int64_t bins : {4095, 4096, 4097}) shapes.push_back(shape_of(12000, bins));
     return shapes;
   };
-  card.misaligned = [](Dtype) { return std::vector<std::string>{shape_of(4109, 16)}; };
+  card.misaligned = these({shape_of(4109, 16)});
   card.refused_scalars = {{"upper", {-1e7, std::numeric_limits<double>::quiet_NaN()}}};
   card.empty = {"n0_bins0", "n0_bins5"};
   card.vacuous_outputs = [](const std::string& shape) { // no elements, no counts

@@ -103,41 +103,38 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  kv_append::Variant operator()(const Call& call, kv_append::Variant variant,
-                                Stream& stream) const {
-    const Extents e = extents_of(call.problem());
-    kv_append::Problem p = described(e);
-    p.batch = call.extent("k", 0);
-    p.tokens = call.extent("k", 1);
-    p.heads = call.extent("k", 2);
-    p.depth = call.extent("k", 3);
-    p.value_depth = call.extent("v", 3);
-    if (e.page == 0) p.keys = call.extent("k_cache", 2);
-    const auto rows = [&](const char* name) -> kv_append::Strides {
-      const std::int64_t row = call.leading(name);
-      return {p.tokens * p.heads * row, row, p.heads * row};
-    };
-    const auto cache = [&](const char* name) -> PageStrides {
-      const std::int64_t row = call.leading(name);
-      if (e.page > 0) return {e.page * p.heads * row, row, p.heads * row};
-      return {p.heads * p.keys * row, p.keys * row, row};
-    };
-    p.k = call.address("k");
-    p.v = call.address("v");
-    p.k_cache = call.address("k_cache");
-    p.v_cache = call.address("v_cache");
-    p.k_stride = rows("k");
-    p.v_stride = rows("v");
-    p.k_cache_stride = cache("k_cache");
-    p.v_cache_stride = cache("v_cache");
-    p.lengths = call.in<std::int32_t>("lengths");
-    if (e.page > 0) {
-      p.table = {e.page, call.in<std::int32_t>("table"), call.leading("table")};
-      require(p.table.pages != nullptr || p.batch * p.tokens * p.heads == 0, "table is null");
-    }
-    return kv_append::run(p, size_of(call.problem().dtype), variant, stream);
+constexpr auto kRun = [](const Call& call, kv_append::Variant variant, Stream& stream) {
+  const Extents e = extents_of(call.problem());
+  kv_append::Problem p = described(e);
+  p.batch = call.extent("k", 0);
+  p.tokens = call.extent("k", 1);
+  p.heads = call.extent("k", 2);
+  p.depth = call.extent("k", 3);
+  p.value_depth = call.extent("v", 3);
+  if (e.page == 0) p.keys = call.extent("k_cache", 2);
+  const auto rows = [&](const char* name) -> kv_append::Strides {
+    const std::int64_t row = call.leading(name);
+    return {p.tokens * p.heads * row, row, p.heads * row};
+  };
+  const auto cache = [&](const char* name) -> PageStrides {
+    const std::int64_t row = call.leading(name);
+    if (e.page > 0) return {e.page * p.heads * row, row, p.heads * row};
+    return {p.heads * p.keys * row, p.keys * row, row};
+  };
+  p.k = call.address("k");
+  p.v = call.address("v");
+  p.k_cache = call.address("k_cache");
+  p.v_cache = call.address("v_cache");
+  p.k_stride = rows("k");
+  p.v_stride = rows("v");
+  p.k_cache_stride = cache("k_cache");
+  p.v_cache_stride = cache("v_cache");
+  p.lengths = call.in<std::int32_t>("lengths");
+  if (e.page > 0) {
+    p.table = {e.page, call.in<std::int32_t>("table"), call.leading("table")};
+    require(p.table.pages != nullptr || p.batch * p.tokens * p.heads == 0, "table is null");
   }
+  return kv_append::run(p, size_of(call.problem().dtype), variant, stream);
 };
 
 // Which token of which sequence an element of a cache is of; -1: nobody's.
@@ -199,15 +196,12 @@ Card kv_append_card() {
   Card card;
   only_moves(card, sources);
   card.problem = problem;
-  run_by(card, kv_append::kVariants, Run{});
-  card.resolved = [](const Problem&) { return "vectorized"; };
+  run_by(card, kv_append::kVariants, kRun);
   card.exact_samples = [](Dtype) {
     return std::vector<Sample>{{"patterns", "b3_t5_h2_d64_k20"},
                                {"patterns", "b3_t5_h2_d64_k20_page8"}};
   };
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"b3_t4_h2_d64_v32_k11", "b2_t3_h3_d20_k9_page4"};
-  };
+  card.usual = these({"b3_t4_h2_d64_v32_k11", "b2_t3_h3_d20_k9_page4"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const int depth : {1, 2, 3, 4, 8, 15, 16, 17, 32, 255, 256, 257})
@@ -218,9 +212,7 @@ Card kv_append_card() {
       shapes.push_back(rows);
     return shapes;
   };
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"b2_t2_h2_d16_k4", "b2_t2_h2_d16_v48_k4_page2"};
-  };
+  card.misaligned = these({"b2_t2_h2_d16_k4", "b2_t2_h2_d16_v48_k4_page2"});
   card.empty = {"b0_t1_h2_d4_k3", "b2_t1_h0_d4_k3", "b2_t0_h2_d0_k0"};
   card.kernel_name = kernel_name;
   card.timed_on_host = {{"b8_t32_h4_d64_k64", true}, {"b64_t1_h8_d128_k16_page16"}};

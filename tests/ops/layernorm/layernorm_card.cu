@@ -11,8 +11,6 @@
 namespace kg::card {
 namespace {
 
-using norm::Size;
-
 Problem problem(Dtype dtype, const Shape& shape) {
   Problem result = norm::problem(dtype, shape, layernorm::work, 8);
   result.inputs.push_back(norm::parameter("beta", dtype, cols_of(result)));
@@ -21,14 +19,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  layernorm::Variant operator()(const Call& call, layernorm::Variant variant,
-                                Stream& stream) const {
-    return layernorm::run<T>(call.rows_in<T>("x"), call.in<T>("gamma"), call.in<T>("beta"),
-                             call.scalar("epsilon"), call.rows_out<T>("y"), call.out<float>("mean"),
-                             call.out<float>("rstd"), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, layernorm::Variant variant, Stream& stream) {
+  return layernorm::run<T>(call.rows_in<T>("x"), call.in<T>("gamma"), call.in<T>("beta"),
+                           call.scalar("epsilon"), call.rows_out<T>("y"), call.out<float>("mean"),
+                           call.out<float>("rstd"), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -141,12 +135,12 @@ std::vector<Sample> random_samples(Dtype dtype) {
 } // namespace
 
 Card layernorm_card() {
-  Card card = norm::card();
+  Card card = norm::card(kRun);
   card.problem = problem;
-  card.variants = norm::with_support(variants_of(layernorm::kVariants, Run{}));
-  card.run_automatic = automatic_of(layernorm::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::layernorm_variants(p.dtype); }, run_vendor,
-                  4,
+  card.vendors = {[](const Problem& p) {
+                    return names(vendor::layernorm_table, p.dtype, vendor::Statistics::none);
+                  },
+                  run_vendor, 4,
                   [](const Problem& p, std::string_view) {
                     const bool has_statistics = p.outputs.size() > 1; // which are not timed
                     return has_statistics ? p.without("mean").without("rstd") : p;

@@ -12,19 +12,16 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return norm_backward::problem(dtype, shape, layernorm_backward::work, 13, true);
 }
 
-struct Run {
-  template <class T>
-  layernorm_backward::Variant operator()(const Call& call, layernorm_backward::Variant variant,
-                                         Stream& stream) const {
-    const std::size_t bytes = norm_backward::has_columns(call.problem())
-                                  ? layernorm_backward::workspace_bytes(
-                                        variant, call.extent("dx", 0), call.extent("dx", 1))
-                                  : 0;
-    return layernorm_backward::run<T>(
-        call.rows_in<T>("dy"), call.rows_in<T>("x"), call.in<T>("gamma"), call.in<float>("mean"),
-        call.in<float>("rstd"), call.rows_out<T>("dx"), call.out<T>("dgamma"), call.out<T>("dbeta"),
-        bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, layernorm_backward::Variant variant,
+                                  Stream& stream) {
+  const std::size_t bytes =
+      norm_backward::has_columns(call.problem())
+          ? layernorm_backward::workspace_bytes(variant, call.extent("dx", 0), call.extent("dx", 1))
+          : 0;
+  return layernorm_backward::run<T>(
+      call.rows_in<T>("dy"), call.rows_in<T>("x"), call.in<T>("gamma"), call.in<float>("mean"),
+      call.in<float>("rstd"), call.rows_out<T>("dx"), call.out<T>("dgamma"), call.out<T>("dbeta"),
+      bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
 // The libraries take the variance, for an epsilon of 0, and some give the columns' sums in f32.
@@ -70,11 +67,9 @@ std::vector<Sample> random_samples(Dtype dtype) {
 } // namespace
 
 Card layernorm_backward_card() {
-  Card card = norm_backward::card();
+  Card card = norm_backward::card(kRun);
   card.problem = problem;
-  card.variants = norm_backward::with_support(variants_of(layernorm_backward::kVariants, Run{}));
-  card.run_automatic = automatic_of(layernorm_backward::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::layernorm_backward_variants(p.dtype); },
+  card.vendors = {[](const Problem& p) { return names(vendor::layernorm_backward_table, p.dtype); },
                   run_vendor, 4, of_vendor};
   card.vendors.on_host = always({"onednn"});
   card.random_samples = random_samples;

@@ -99,34 +99,18 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  masked_softmax::Variant operator()(const Call& call, masked_softmax::Variant variant,
-                                     Stream& stream) const {
-    const std::int64_t queries = queries_of(call.problem());
-    masked_softmax::Mask mask = masked_softmax::causal_mask(queries);
-    if (queries == 0) {
-      const MatrixView<const std::int8_t> keep = call.rows_in<std::int8_t>("keep");
-      mask = masked_softmax::boolean_mask(
-          {reinterpret_cast<const std::uint8_t*>(keep.data), keep.shape, keep.stride});
-    }
-    return masked_softmax::run<T>(call.scalar("scale"), call.rows_in<T>("x"), mask,
-                                  call.rows_out<T>("y"), variant, stream);
+constexpr auto kRun = []<class T>(const Call& call, masked_softmax::Variant variant,
+                                  Stream& stream) {
+  const std::int64_t queries = queries_of(call.problem());
+  masked_softmax::Mask mask = masked_softmax::causal_mask(queries);
+  if (queries == 0) {
+    const MatrixView<const std::int8_t> keep = call.rows_in<std::int8_t>("keep");
+    mask = masked_softmax::boolean_mask(
+        {reinterpret_cast<const std::uint8_t*>(keep.data), keep.shape, keep.stride});
   }
+  return masked_softmax::run<T>(call.scalar("scale"), call.rows_in<T>("x"), mask,
+                                call.rows_out<T>("y"), variant, stream);
 };
-
-std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(masked_softmax::kVariants, Run{});
-  if (!device_has_clusters()) result.pop_back(); // cluster
-  for (Variant& each : result) {
-    const auto variant = enumerator_of(masked_softmax::kVariants, each.name);
-    each.supports = [variant](const Problem& p) {
-      return masked_softmax::supports(variant, cols_of(p));
-    };
-    if (variant == masked_softmax::Variant::cluster) limit_cluster(each, 20000);
-  }
-  return result;
-}
 
 std::int64_t rows_of_addend(const Problem& problem) {
   const std::int64_t queries = queries_of(problem);
@@ -201,10 +185,6 @@ Sample sample(Dtype dtype, const std::string& fill, const std::string& shape,
           .inputs = {{"x", values(dtype, std::move(x))}},
           .degenerate = degenerate(dtype, shape)};
 }
-
-struct Size {
-  std::int64_t rows, cols;
-};
 
 // Rows of equal numbers of which 2^j are kept give exactly 2^-j there. A causal mask cannot keep so
 // many; with one query per sequence it keeps all, and the logits say which count.
@@ -346,13 +326,9 @@ Card masked_softmax_card() {
   Card card;
   card.problem = problem;
   card.forms = {"boolean", "causal"};
-  card.variants = variants();
-  card.resolved = [](const Problem& p) {
-    return name(masked_softmax::resolved(masked_softmax::Variant::automatic, cols_of(p)));
-  };
-  card.run_automatic = automatic_of(masked_softmax::Variant::automatic, Run{});
+  run_rows_by(card, masked_softmax::kVariants, kRun, 20000);
   // A library may round its results twice, as with softmax.
-  card.vendors = {[](const Problem& p) { return vendor::masked_softmax_variants(p.dtype); },
+  card.vendors = {[](const Problem& p) { return names(vendor::masked_softmax_table, p.dtype); },
                   run_vendor, 4, with_addend};
   card.vendors.on_host = always({"onednn"});
   card.references = references;

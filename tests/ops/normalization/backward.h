@@ -29,10 +29,6 @@ namespace backward = normalization::backward;
 
 inline constexpr std::int64_t kBeyondBlock = backward::kBlockMaxCols + 7; // its registers
 
-struct Size {
-  std::int64_t rows, cols;
-};
-
 inline bool is_centred(const Problem& problem) {
   for (const Tensor& input : problem.inputs)
     if (input.name == "mean") return true;
@@ -115,19 +111,6 @@ inline bool has(const Problem& problem, std::string_view output) {
 }
 inline bool has_columns(const Problem& problem) {
   return has(problem, "dgamma") || has(problem, "dbeta");
-}
-
-inline std::vector<Variant> with_support(std::vector<Variant> variants) {
-  if (!device_has_clusters()) variants.pop_back(); // cluster
-  for (Variant& each : variants) {
-    const auto variant = enumerator_of(backward::kVariants, each.name);
-    each.supports = [variant](const Problem& p) { return backward::supports(variant, cols_of(p)); };
-    if (variant == backward::Variant::cluster) limit_cluster(each);
-    if (variant != backward::Variant::naive) continue;
-    each.accurate = false;
-    each.sequence = rows_of;
-  }
-  return variants;
 }
 
 inline References references(const Problem& problem, const Inputs& inputs) {
@@ -331,19 +314,19 @@ inline std::vector<Sample> vendor_samples(Dtype) {
   return samples;
 }
 
-// All but what differs: problem, variants, vendors and data.
-inline Card card() {
+// All but what differs: problem, vendors and data.
+template <class Run>
+Card card(Run run) {
   Card result;
-  result.resolved = [](const Problem& p) {
-    return name(backward::resolved(backward::Variant::automatic, cols_of(p)));
-  };
+  run_rows_by(result, backward::kVariants, run);
+  Variant& naive = result.variants.front();
+  naive.accurate = false;
+  naive.sequence = rows_of;
   result.references = references;
   result.exact_samples = exact_samples;
   result.vendor_samples = vendor_samples;
-  result.usual = [](Dtype) {
-    return std::vector<std::string>{rows_cols(65, 96), rows_cols(33, 500), rows_cols(9, 1536),
-                                    rows_cols(5, kBeyondBlock), rows_cols(3, kForCluster)};
-  };
+  result.usual = these({rows_cols(65, 96), rows_cols(33, 500), rows_cols(9, 1536),
+                        rows_cols(5, kBeyondBlock), rows_cols(3, kForCluster)});
   result.sizes = sizes;
   result.misaligned = [](Dtype dtype) {
     const std::int64_t pack = elements_per_pack(dtype);

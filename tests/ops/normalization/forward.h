@@ -26,10 +26,6 @@ namespace kg::card::norm {
 inline constexpr double kEpsilon = 1e-5F;
 inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7; // its registers
 
-struct Size {
-  std::int64_t rows, cols;
-};
-
 // What is normalised, and by which of the two.
 struct Rows {
   Dtype dtype;
@@ -125,20 +121,6 @@ inline void add_statistics(References& references, const Rows& of) {
   };
   references["rstd"] = {rstd, bounds(true)};
   if (of.centred) references["mean"] = {mean, bounds(false)};
-}
-
-inline std::vector<Variant> with_support(std::vector<Variant> variants) {
-  if (!device_has_clusters()) variants.pop_back(); // cluster
-  for (Variant& each : variants) {
-    const auto variant = enumerator_of(normalization::kVariants, each.name);
-    each.supports = [variant](const Problem& p) {
-      return normalization::supports(variant, cols_of(p));
-    };
-    // naive adds a row up one by one: within its bound, though no library is so inaccurate.
-    each.accurate = variant != normalization::Variant::naive;
-    if (variant == normalization::Variant::cluster) limit_cluster(each);
-  }
-  return variants;
 }
 
 // Packs of 16 bytes where all that is read and written is aligned, but the statistics.
@@ -269,12 +251,13 @@ inline Problem problem(Dtype dtype, const Shape& shape,
   return result;
 }
 
-// All but what differs: problem, variants, vendors, references, and data.
-inline Card card() {
+// All but what differs: problem, vendors, references, and data.
+template <class Run>
+Card card(Run run) {
   Card result;
-  result.resolved = [](const Problem& p) {
-    return name(normalization::resolved(normalization::Variant::automatic, cols_of(p)));
-  };
+  run_rows_by(result, normalization::kVariants, run);
+  // It adds a row up one by one: within its bound, though no library is so inaccurate.
+  result.variants.front().accurate = false; // naive
   result.kernel_name = kernel_name("normalization");
   result.special_samples = special_samples;
   result.usual = usual;

@@ -146,18 +146,14 @@ optimizer::Table<T> table_of(const Call& call, Kind kind, std::size_t tensors, S
   return optimizer::make_table(kind, all, call.workspace(optimizer::table_bytes(all)), stream);
 }
 
-struct Run {
-  template <class T>
-  optimizer::Variant operator()(const Call& call, optimizer::Variant variant,
-                                Stream& stream) const {
-    const Model model = model_of(call.problem());
-    const auto& table =
-        call.once([&] { return table_of<T>(call, model.kind, model.sizes.size(), stream); });
-    optimizer::Step step = step_of(call.problem());
-    step.scale = call.in<float>("scale");
-    step.found_inf = call.in<std::int32_t>("found_inf");
-    return optimizer::run(table, step, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, optimizer::Variant variant, Stream& stream) {
+  const Model model = model_of(call.problem());
+  const auto& table =
+      call.once([&] { return table_of<T>(call, model.kind, model.sizes.size(), stream); });
+  optimizer::Step step = step_of(call.problem());
+  step.scale = call.in<float>("scale");
+  step.found_inf = call.in<std::int32_t>("found_inf");
+  return optimizer::run(table, step, variant, stream);
 };
 
 // Elements [first, first + count) of the arrays of one tensor, by the names of these.
@@ -345,8 +341,7 @@ Card optimizer_card() {
   card.problem = problem;
   card.forms.clear();
   for (const Kind kind : optimizer::kKinds) card.forms.emplace_back(name(kind));
-  run_by(card, optimizer::kVariants, Run{});
-  card.resolved = [](const Problem&) { return "vectorized"; };
+  run_by(card, optimizer::kVariants, kRun);
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;

@@ -57,11 +57,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  permute::Variant operator()(const Call& call, permute::Variant variant, Stream& stream) const {
-    return permute::run(call.address("x"), call.address("y"), permutation_of(call.problem()),
-                        size_of(call.problem().dtype), variant, stream);
-  }
+constexpr auto kRun = [](const Call& call, permute::Variant variant, Stream& stream) {
+  return permute::run(call.address("x"), call.address("y"), permutation_of(call.problem()),
+                      size_of(call.problem().dtype), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -100,17 +98,14 @@ Card permute_card() {
   Card card;
   only_moves(card, sources);
   card.problem = problem;
-  run_by(card, permute::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::permute_variants(p.dtype); }, run_vendor};
+  run_by(card, permute::kVariants, kRun);
+  card.vendors = {[](const Problem& p) { return names(vendor::permute_table, p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"nhwc_n2_a24_b9_c11", "heads_n2_a5_b7_c20", "10_n40_a65",
-                                    "41302_n3_a2_b4_c5_e6"};
-  };
+  card.usual =
+      these({"nhwc_n2_a24_b9_c11", "heads_n2_a5_b7_c20", "10_n40_a65", "41302_n3_a2_b4_c5_e6"});
   card.sizes = sizes;
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"10_n96_a40", "heads_n2_a3_b7_c48", "nchw_n2_a5_b9_c2"};
-  };
+  card.misaligned = these({"10_n96_a40", "heads_n2_a3_b7_c48", "nchw_n2_a5_b9_c2"});
   card.refuses_overlap = false;
   card.empty = {"10_n0_a5", "201_n3_a0_b4"};
   // Of `coalesced` the own tests say which kernel runs.

@@ -80,20 +80,17 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  pointwise_loss::Variant operator()(const Call& call, pointwise_loss::Variant variant,
-                                     Stream& stream) const {
-    const Form form = form_of(call.problem());
-    pointwise_loss::Problem<T> p = described<T>(form);
-    p.n = call.extent("x", 0);
-    p.x = call.in<T>("x");
-    p.target = call.in<T>("target");
-    if (form.back) p.loss_gradient = call.in<T>("dloss");
-    p.result = call.out<T>(form.back ? "dx" : "loss");
-    if (form.kind == Kind::huber) p.delta = call.scalar("delta");
-    return pointwise_loss::run(p, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, pointwise_loss::Variant variant,
+                                  Stream& stream) {
+  const Form form = form_of(call.problem());
+  pointwise_loss::Problem<T> p = described<T>(form);
+  p.n = call.extent("x", 0);
+  p.x = call.in<T>("x");
+  p.target = call.in<T>("target");
+  if (form.back) p.loss_gradient = call.in<T>("dloss");
+  p.result = call.out<T>(form.back ? "dx" : "loss");
+  if (form.kind == Kind::huber) p.delta = call.scalar("delta");
+  return pointwise_loss::run(p, variant, stream);
 };
 
 References references(const Problem& problem, const Inputs& inputs) {
@@ -207,8 +204,7 @@ Card pointwise_loss_card() {
   Card card;
   card.problem = problem;
   card.forms = {"mse", "huber", "bce", "kl"};
-  run_by(card, pointwise_loss::kVariants, Run{});
-  card.resolved = [](const Problem&) { return "vectorized"; };
+  run_by(card, pointwise_loss::kVariants, kRun);
   card.references = references;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;

@@ -4,8 +4,8 @@
 // What only pointwise_loss promises; what every operation does is in its card.
 #include "pointwise_loss/pointwise_loss.h"
 
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_pointwise_loss.h"
@@ -95,15 +95,9 @@ KG_OWN_TEST(RefusesOtherProblems) {
                                            .target = memory.data() + 16,
                                            .loss_gradient = memory.data() + 32,
                                            .result = memory.data() + 48};
-    const auto refuses = [&](const char* what, auto change) {
-      pointwise_loss::Problem<T> wrong = valid;
-      change(wrong);
-      LaunchRecorder recorder;
-      EXPECT_THROW(pointwise_loss::run(wrong, pointwise_loss::Variant::automatic, judge.stream()),
-                   Error)
-          << what;
-      EXPECT_TRUE(recorder.launches().empty()) << what;
-    };
+    const auto refuses = refusing(valid, [&](const auto& wrong) {
+      pointwise_loss::run(wrong, pointwise_loss::Variant::automatic, judge.stream());
+    });
     refuses("no dloss", [](auto& wrong) { wrong.loss_gradient = nullptr; });
     refuses("a result in dloss in part", [](auto& wrong) { wrong.result -= 1; });
     refuses("fewer than none", [](auto& wrong) { wrong.n = -1; });

@@ -28,12 +28,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  pooling::Variant operator()(const Call& call, pooling::Variant variant, Stream& stream) const {
-    return pooling::run<T>(kind_of(call.problem()), images_of(call.problem(), "x"), call.in<T>("x"),
-                           call.out<T>("y"), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, pooling::Variant variant, Stream& stream) {
+  return pooling::run<T>(kind_of(call.problem()), images_of(call.problem(), "x"), call.in<T>("x"),
+                         call.out<T>("y"), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -185,9 +182,9 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card pooling_card() {
   Card card = pooling_family();
   card.problem = problem;
-  run_by(card, pooling::kVariants, Run{});
+  run_by(card, pooling::kVariants, kRun);
   card.vendors = {[](const Problem& p) {
-                    return vendor::pooling_variants(kind_of(p), p.dtype, images_of(p, "x"));
+                    return names(vendor::pooling_table, kind_of(p), p.dtype, images_of(p, "x"));
                   },
                   run_vendor};
   card.vendors.on_host = libraries_on_host;

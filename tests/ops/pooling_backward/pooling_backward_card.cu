@@ -43,22 +43,19 @@ Problem problem(Dtype dtype, const Shape& shape) {
 
 pooling::Problem images_of(const Problem& problem) { return images_of(problem, "dx"); }
 
-struct Run {
-  template <class T>
-  pooling_backward::Variant operator()(const Call& call, pooling_backward::Variant variant,
-                                       Stream& stream) const {
-    const Kind kind = kind_of(call.problem());
-    const pooling::Problem p = images_of(call.problem());
-    const bool valid = p.batch >= 0 && p.channels >= 0 && p.height >= 0 && p.width >= 0;
-    const std::size_t bytes = valid ? pooling_backward::workspace_bytes(variant, kind, p) : 0;
-    return pooling_backward::run<T>(kind, p, kind == Kind::max ? call.in<T>("x") : nullptr,
-                                    call.in<T>("dy"), call.out<T>("dx"),
-                                    bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, pooling_backward::Variant variant,
+                                  Stream& stream) {
+  const Kind kind = kind_of(call.problem());
+  const pooling::Problem p = images_of(call.problem());
+  const bool valid = p.batch >= 0 && p.channels >= 0 && p.height >= 0 && p.width >= 0;
+  const std::size_t bytes = valid ? pooling_backward::workspace_bytes(variant, kind, p) : 0;
+  return pooling_backward::run<T>(kind, p, kind == Kind::max ? call.in<T>("x") : nullptr,
+                                  call.in<T>("dy"), call.out<T>("dx"),
+                                  bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
 std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(pooling_backward::kVariants, Run{});
+  std::vector<Variant> result = variants_of(pooling_backward::kVariants, kRun);
   for (Variant& each : result) {
     const auto variant = enumerator_of(pooling_backward::kVariants, each.name);
     each.supports = [variant](const Problem& p) {
@@ -281,9 +278,9 @@ Card pooling_backward_card() {
     return name(
         pooling_backward::resolved(pooling_backward::Variant::automatic, kind_of(p), images_of(p)));
   };
-  card.run_automatic = automatic_of(pooling_backward::Variant::automatic, Run{});
+  card.run_automatic = automatic_of(pooling_backward::Variant::automatic, kRun);
   card.vendors.names = [](const Problem& p) {
-    return vendor::pooling_backward_variants(kind_of(p), p.dtype, images_of(p));
+    return names(vendor::pooling_backward_table, kind_of(p), p.dtype, images_of(p));
   };
   card.vendors.run = run_vendor;
   card.vendors.on_host = libraries_on_host;

@@ -67,34 +67,31 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  quantised_matmul::Variant operator()(const Call& call, quantised_matmul::Variant variant,
-                                       Stream& stream) const {
-    const Form f = form_of(call.problem());
-    quantised_matmul::Problem<T> p = described<T>(f);
-    const bool bytes = by_rows(f.kind);
-    p.m = call.extent("y", 0);
-    p.n = call.extent("y", 1);
-    p.k = call.extent(bytes ? "x8" : "x", 1);
-    p.w = call.address("w");
-    p.y = call.out<T>("y");
-    if (bytes) {
-      p.x8 = call.address("x8");
-      p.x_scale = call.in<float>("x_scale");
-      p.w_scale = call.in<float>("w_scale");
-    } else {
-      p.x = call.in<T>("x");
-      p.scale = call.in<T>("scale");
-    }
-    return quantised_matmul::run(p, variant, stream);
+constexpr auto kRun = []<class T>(const Call& call, quantised_matmul::Variant variant,
+                                  Stream& stream) {
+  const Form f = form_of(call.problem());
+  quantised_matmul::Problem<T> p = described<T>(f);
+  const bool bytes = by_rows(f.kind);
+  p.m = call.extent("y", 0);
+  p.n = call.extent("y", 1);
+  p.k = call.extent(bytes ? "x8" : "x", 1);
+  p.w = call.address("w");
+  p.y = call.out<T>("y");
+  if (bytes) {
+    p.x8 = call.address("x8");
+    p.x_scale = call.in<float>("x_scale");
+    p.w_scale = call.in<float>("w_scale");
+  } else {
+    p.x = call.in<T>("x");
+    p.scale = call.in<T>("scale");
   }
+  return quantised_matmul::run(p, variant, stream);
 };
 
 std::vector<std::string_view> vendors_of(const Problem& problem) {
   const Kind kind = form_of(problem).kind;
   if (!by_rows(kind)) return {};
-  return vendor::quantised_matmul_variants(problem.dtype, kind == Kind::w8a8);
+  return names(vendor::quantised_matmul_table, problem.dtype, kind == Kind::w8a8);
 }
 
 template <vendor::Math math>
@@ -283,7 +280,7 @@ Card quantised_matmul_card() {
   Card card;
   card.problem = problem;
   card.forms = {"w4", "w8", "w8a8", "e4m3"};
-  run_by(card, quantised_matmul::kVariants, Run{});
+  run_by(card, quantised_matmul::kVariants, kRun);
   card.variants[0].sequence = [](const Problem& problem) { return form_of(problem).k; };
   for (Variant& each : card.variants)
     if (each.name == "mma") {
@@ -308,10 +305,8 @@ Card quantised_matmul_card() {
       samples.push_back({.fill = "normal", .shape = shape});
     return samples;
   };
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"w4_m3_n21_k192_g64", "w8_m6_n17_k160_g32", "w8a8_m5_n19_k208",
-                                    "w4_m2_n9_k70_g10", "e4m3_m20_n130_k80"};
-  };
+  card.usual = these({"w4_m3_n21_k192_g64", "w8_m6_n17_k160_g32", "w8a8_m5_n19_k208",
+                      "w4_m2_n9_k70_g10", "e4m3_m20_n130_k80"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const int k : {2, 30, 32, 34, 64, 1024, 1056, 2048, 2080})
@@ -326,10 +321,8 @@ Card quantised_matmul_card() {
       shapes.push_back("w8a8_" + std::string(rows) + "_k64");
     return shapes;
   };
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"w4_m2_n3_k64_g32", "w8_m2_n3_k32_g16", "w8a8_m2_n3_k32",
-                                    "e4m3_m2_n3_k32"};
-  };
+  card.misaligned =
+      these({"w4_m2_n3_k64_g32", "w8_m2_n3_k32_g16", "w8a8_m2_n3_k32", "e4m3_m2_n3_k32"});
   card.empty = {"w4_m0_n3_k32_g32", "w8_m2_n0_k16_g16", "w8a8_m0_n0_k16", "e4m3_m2_n0_k16"};
   card.kernel_name = kernel_name;
   card.compiled_otherwise = "fused products";

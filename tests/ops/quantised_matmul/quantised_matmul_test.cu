@@ -4,8 +4,8 @@
 // What only quantised_matmul promises; what every operation does is in its card.
 #include "quantised_matmul/quantised_matmul.h"
 
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 
 #include <vector>
@@ -67,15 +67,9 @@ KG_OWN_TEST(RefusesOtherProblems) {
                                              .w = bytes.data(),
                                              .scale = data.data() + 1024,
                                              .y = data.data() + 2048};
-    const auto refuses = [&](const char* what, auto change) {
-      quantised_matmul::Problem<T> wrong = valid;
-      change(wrong);
-      LaunchRecorder recorder;
-      EXPECT_THROW(
-          quantised_matmul::run(wrong, quantised_matmul::Variant::automatic, judge.stream()), Error)
-          << what;
-      EXPECT_TRUE(recorder.launches().empty()) << what;
-    };
+    const auto refuses = refusing(valid, [&](const auto& wrong) {
+      quantised_matmul::run(wrong, quantised_matmul::Variant::automatic, judge.stream());
+    });
     refuses("a group that does not divide", [](auto& wrong) { wrong.group = 48; });
     refuses("no group", [](auto& wrong) { wrong.group = 0; });
     refuses("half a byte", [](auto& wrong) { wrong.k = wrong.group = 33; });

@@ -52,26 +52,22 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  random_fill::Variant operator()(const Call& call, random_fill::Variant variant,
-                                  Stream& stream) const {
-    const Form form = form_of(call.problem());
-    random_fill::Problem<T> p{
-        .kind = form.kind, .n = call.extent("y", 0), .y = call.out<T>("y"), .stream = form.stream};
-    switch (form.kind) {
-    case Kind::uniform:
-      p.low = call.scalar("low");
-      p.high = call.scalar("high");
-      break;
-    case Kind::normal:
-      p.mean = call.scalar("mean");
-      p.deviation = call.scalar("deviation");
-      break;
-    case Kind::bernoulli: p.p = call.scalar("p"); break;
-    }
-    return random_fill::run(p, variant, stream);
+constexpr auto kRun = []<class T>(const Call& call, random_fill::Variant variant, Stream& stream) {
+  const Form form = form_of(call.problem());
+  random_fill::Problem<T> p{
+      .kind = form.kind, .n = call.extent("y", 0), .y = call.out<T>("y"), .stream = form.stream};
+  switch (form.kind) {
+  case Kind::uniform:
+    p.low = call.scalar("low");
+    p.high = call.scalar("high");
+    break;
+  case Kind::normal:
+    p.mean = call.scalar("mean");
+    p.deviation = call.scalar("deviation");
+    break;
+  case Kind::bernoulli: p.p = call.scalar("p"); break;
   }
+  return random_fill::run(p, variant, stream);
 };
 
 double f32(double value) { return test::round_to(Dtype::f32, value); }
@@ -200,18 +196,14 @@ std::vector<Sample> special_samples(Dtype) {
 Card random_fill_card() {
   Card card;
   card.problem = problem;
-  run_by(card, random_fill::kVariants, Run{});
-  card.resolved = [](const Problem&) { return "vectorized"; };
+  run_by(card, random_fill::kVariants, kRun);
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"uniform_n10243",      "normal_n10244",
-                                    "bernoulli_n10243",    "uniform_n1003_late",
-                                    "normal_n3001_sub_o5", "bernoulli_n3001_sub_o8"};
-  };
+  card.usual = these({"uniform_n10243", "normal_n10244", "bernoulli_n10243", "uniform_n1003_late",
+                      "normal_n3001_sub_o5", "bernoulli_n3001_sub_o8"});
   card.sizes = [](Dtype dtype) {
     const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(dtype)), tile = 256 * pack;
     std::vector<std::string> shapes;

@@ -66,14 +66,11 @@ reduce_by_key::Arrays arrays_of(const Call& call) {
           call.address("results"), call.out<std::int32_t>("count")};
 }
 
-struct Run {
-  reduce_by_key::Variant operator()(const Call& call, reduce_by_key::Variant variant,
-                                    Stream& stream) const {
-    const reduce_by_key::Problem p = call_of(call.problem(), call.extent("keys", 0));
-    const std::size_t bytes = p.n < 0 ? 0 : reduce_by_key::workspace_bytes(p, variant);
-    return reduce_by_key::run(p, arrays_of(call), bytes > 0 ? call.workspace(bytes) : nullptr,
-                              variant, stream);
-  }
+constexpr auto kRun = [](const Call& call, reduce_by_key::Variant variant, Stream& stream) {
+  const reduce_by_key::Problem p = call_of(call.problem(), call.extent("keys", 0));
+  const std::size_t bytes = p.n < 0 ? 0 : reduce_by_key::workspace_bytes(p, variant);
+  return reduce_by_key::run(p, arrays_of(call), bytes > 0 ? call.workspace(bytes) : nullptr,
+                            variant, stream);
 };
 
 reduce_by_key::Problem vendor_problem(const Problem& problem) {
@@ -253,14 +250,14 @@ Card reduce_by_key_card() {
   Card card;
   card.problem = problem;
   card.forms = all_forms();
-  run_by(card, reduce_by_key::kVariants, Run{});
+  run_by(card, reduce_by_key::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive") {
       each.tried = [](const Problem& p) { return p.inputs[0].size() <= 10000; };
       each.sequence = [](const Problem& p) { return p.inputs[0].size() / 256; };
     }
   card.vendors = {
-      [](const Problem& p) { return vendor::reduce_by_key_variants(vendor_problem(p)); },
+      [](const Problem& p) { return names(vendor::reduce_by_key_table, vendor_problem(p)); },
       [](std::string_view vendor, const Call& call, Stream& stream) {
         vendor::reduce_by_key(vendor, vendor_problem(call.problem()), arrays_of(call), stream);
       }};

@@ -31,16 +31,13 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  reduction::Variant operator()(const Call& call, reduction::Variant variant,
-                                Stream& stream) const {
-    return dispatch_numbers(call.problem().dtype, [&]<class T>() {
-      const View<const T, 3> x = view_of_x<T>(call);
-      const std::size_t bytes = is_valid(x) ? reduction::workspace_bytes(x, variant) : 0;
-      return reduction::run(op_of(call.problem().shape), x, call.out<T>("out"),
-                            bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-    });
-  }
+constexpr auto kRun = [](const Call& call, reduction::Variant variant, Stream& stream) {
+  return dispatch_numbers(call.problem().dtype, [&]<class T>() {
+    const View<const T, 3> x = view_of_x<T>(call);
+    const std::size_t bytes = is_valid(x) ? reduction::workspace_bytes(x, variant) : 0;
+    return reduction::run(op_of(call.problem().shape), x, call.out<T>("out"),
+                          bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
+  });
 };
 
 std::int64_t chain(std::string_view variant, const Problem& problem) {
@@ -152,7 +149,7 @@ std::string hint(const Problem& problem, const Inputs& inputs, const test::Compa
 Card reduction_card() {
   Card card;
   card.problem = problem;
-  run_by(card, reduction::kVariants, Run{});
+  run_by(card, reduction::kVariants, kRun);
   for (Variant& each : card.variants) {
     each.accurate = each.name != "naive";
     each.supports = [](const Problem& p) { return reduction::supports(op_of(p.shape), p.dtype); };
@@ -160,11 +157,12 @@ Card reduction_card() {
       return name == "naive" ? chain(name, p) : 1;
     };
   }
-  card.vendors = {[](const Problem& p) { return vendor::reduction_variants(vendor_problem(p)); },
-                  [](std::string_view vendor, const Call& call, Stream& stream) {
-                    vendor::reduction(vendor, vendor_problem(call.problem()), call.address("x"),
-                                      call.address("out"), stream);
-                  }};
+  card.vendors = {
+      [](const Problem& p) { return names(vendor::reduction_table, vendor_problem(p)); },
+      [](std::string_view vendor, const Call& call, Stream& stream) {
+        vendor::reduction(vendor, vendor_problem(call.problem()), call.address("x"),
+                          call.address("out"), stream);
+      }};
   card.vendors.note = thrust_note;
   card.vendors.zero = test::SignedZero::ignored;
   card.vendors.on_host = always({"onednn", "thrust"});
@@ -176,9 +174,7 @@ Card reduction_card() {
   card.special_samples = reduction_samples::special_samples;
   card.usual = reduction_samples::usual;
   card.sizes = reduction_samples::sizes;
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"sum_o5_a1030_i1", "sum_o3_a66_i40"};
-  };
+  card.misaligned = these({"sum_o5_a1030_i1", "sum_o3_a66_i40"});
   card.refuses_overlap = false;
   card.vacuous_outputs = [](const std::string& shape) { // extrema may be equal, one term is exact
     const bool vacuous = !is_sum(op_of(shape)) || extents_of(Shape::parse(shape))[1] < 2;

@@ -72,19 +72,16 @@ std::size_t workspace_bytes(reduction_backward::Variant variant, const Problem& 
   });
 }
 
-struct Run {
-  template <class T>
-  reduction_backward::Variant operator()(const Call& call, reduction_backward::Variant variant,
-                                         Stream& stream) const {
-    const std::string& shape = call.problem().shape;
-    const Extents extents = extents_of(call.problem());
-    const bool valid = extents[0] >= 0 && extents[1] >= 0 && extents[2] >= 0;
-    const std::size_t bytes = valid ? workspace_bytes(variant, call.problem()) : 0;
-    return reduction_backward::run<T>(
-        op_of(shape), extents,
-        {is_extremum(shape) ? call.in<T>("x") : nullptr, call.in<T>("dy"), call.out<T>("dx")},
-        bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, reduction_backward::Variant variant,
+                                  Stream& stream) {
+  const std::string& shape = call.problem().shape;
+  const Extents extents = extents_of(call.problem());
+  const bool valid = extents[0] >= 0 && extents[1] >= 0 && extents[2] >= 0;
+  const std::size_t bytes = valid ? workspace_bytes(variant, call.problem()) : 0;
+  return reduction_backward::run<T>(
+      op_of(shape), extents,
+      {is_extremum(shape) ? call.in<T>("x") : nullptr, call.in<T>("dy"), call.out<T>("dx")},
+      bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
 References references(const Problem& problem, const Inputs& inputs) {
@@ -239,7 +236,7 @@ Card reduction_backward_card() {
   Card card;
   card.problem = problem;
   card.forms = {"sum", "mean", "max", "min"};
-  run_by(card, reduction_backward::kVariants, Run{});
+  run_by(card, reduction_backward::kVariants, kRun);
   card.references = references;
   card.exact = true;
   card.exact_samples = exact_samples;

@@ -12,8 +12,6 @@
 namespace kg::card {
 namespace {
 
-using norm::Size;
-
 Problem problem(Dtype dtype, const Shape& shape) {
   Problem result = norm::problem(dtype, shape, residual_rmsnorm::work, 5);
   const std::vector<std::int64_t> matrix = result.inputs[0].extents;
@@ -23,15 +21,12 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  residual_rmsnorm::Variant operator()(const Call& call, residual_rmsnorm::Variant variant,
-                                       Stream& stream) const {
-    return residual_rmsnorm::run<T>({call.rows_in<T>("x"), call.rows_in<T>("residual"),
-                                     call.rows_out<T>("z"), call.rows_out<T>("y")},
-                                    call.in<T>("gamma"), call.scalar("epsilon"),
-                                    call.out<float>("rstd"), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, residual_rmsnorm::Variant variant,
+                                  Stream& stream) {
+  return residual_rmsnorm::run<T>({call.rows_in<T>("x"), call.rows_in<T>("residual"),
+                                   call.rows_out<T>("z"), call.rows_out<T>("y")},
+                                  call.in<T>("gamma"), call.scalar("epsilon"),
+                                  call.out<float>("rstd"), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -128,11 +123,9 @@ std::vector<Sample> special_samples(Dtype dtype) {
 } // namespace
 
 Card residual_rmsnorm_card() {
-  Card card = norm::card();
+  Card card = norm::card(kRun);
   card.problem = problem;
-  card.variants = norm::with_support(variants_of(residual_rmsnorm::kVariants, Run{}));
-  card.run_automatic = automatic_of(residual_rmsnorm::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::residual_rmsnorm_variants(p.dtype); },
+  card.vendors = {[](const Problem& p) { return names(vendor::residual_rmsnorm_table, p.dtype); },
                   run_vendor, 4,
                   [](const Problem& p, std::string_view) { return p.without("rstd"); }};
   card.references = references;

@@ -11,18 +11,13 @@
 namespace kg::card {
 namespace {
 
-using norm::Size;
-
 Problem problem(Dtype dtype, const Shape& shape) {
   return norm::problem(dtype, shape, rmsnorm::work, 4);
 }
 
-struct Run {
-  template <class T>
-  rmsnorm::Variant operator()(const Call& call, rmsnorm::Variant variant, Stream& stream) const {
-    return rmsnorm::run<T>(call.rows_in<T>("x"), call.in<T>("gamma"), call.scalar("epsilon"),
-                           call.rows_out<T>("y"), call.out<float>("rstd"), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, rmsnorm::Variant variant, Stream& stream) {
+  return rmsnorm::run<T>(call.rows_in<T>("x"), call.in<T>("gamma"), call.scalar("epsilon"),
+                         call.rows_out<T>("y"), call.out<float>("rstd"), variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -97,11 +92,10 @@ std::vector<Sample> random_samples(Dtype dtype) {
 } // namespace
 
 Card rmsnorm_card() {
-  Card card = norm::card();
+  Card card = norm::card(kRun);
   card.problem = problem;
-  card.variants = norm::with_support(variants_of(rmsnorm::kVariants, Run{}));
-  card.run_automatic = automatic_of(rmsnorm::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::rmsnorm_variants(p.dtype); }, run_vendor, 4,
+  card.vendors = {[](const Problem& p) { return names(vendor::rmsnorm_table, p.dtype); },
+                  run_vendor, 4,
                   [](const Problem& p, std::string_view) { return p.without("rstd"); }};
   card.references = references;
   card.exact_samples = exact_samples;

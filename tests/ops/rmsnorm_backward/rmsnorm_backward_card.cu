@@ -12,19 +12,16 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return norm_backward::problem(dtype, shape, rmsnorm_backward::work, 9, false);
 }
 
-struct Run {
-  template <class T>
-  rmsnorm_backward::Variant operator()(const Call& call, rmsnorm_backward::Variant variant,
-                                       Stream& stream) const {
-    const std::size_t bytes =
-        norm_backward::has_columns(call.problem())
-            ? rmsnorm_backward::workspace_bytes(variant, call.extent("dx", 0), call.extent("dx", 1))
-            : 0;
-    return rmsnorm_backward::run<T>(call.rows_in<T>("dy"), call.rows_in<T>("x"),
-                                    call.in<T>("gamma"), call.in<float>("rstd"),
-                                    call.rows_out<T>("dx"), call.out<T>("dgamma"),
-                                    bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, rmsnorm_backward::Variant variant,
+                                  Stream& stream) {
+  const std::size_t bytes =
+      norm_backward::has_columns(call.problem())
+          ? rmsnorm_backward::workspace_bytes(variant, call.extent("dx", 0), call.extent("dx", 1))
+          : 0;
+  return rmsnorm_backward::run<T>(call.rows_in<T>("dy"), call.rows_in<T>("x"), call.in<T>("gamma"),
+                                  call.in<float>("rstd"), call.rows_out<T>("dx"),
+                                  call.out<T>("dgamma"),
+                                  bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -38,11 +35,9 @@ void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
 } // namespace
 
 Card rmsnorm_backward_card() {
-  Card card = norm_backward::card();
+  Card card = norm_backward::card(kRun);
   card.problem = problem;
-  card.variants = norm_backward::with_support(variants_of(rmsnorm_backward::kVariants, Run{}));
-  card.run_automatic = automatic_of(rmsnorm_backward::Variant::automatic, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::rmsnorm_backward_variants(p.dtype); },
+  card.vendors = {[](const Problem& p) { return names(vendor::rmsnorm_backward_table, p.dtype); },
                   run_vendor, 4};
   card.random_samples = [](Dtype dtype) {
     auto samples = norm_backward::random_samples({{"gamma"}, {"dgamma"}});

@@ -139,26 +139,23 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  rope::Variant operator()(const Call& call, rope::Variant variant, Stream& stream) const {
-    const Rows r = rows_of(call.problem());
-    rope::Problem<T> p = described<T>(r);
-    p.tokens = call.extent("x", 0);
-    p.heads = call.extent("x", 1);
-    p.depth = call.extent("x", 2);
-    p.x = call.in<T>("x");
-    p.y = call.out<T>("y");
-    p.x_stride = {p.heads * call.leading("x"), call.leading("x")};
-    p.y_stride = {p.heads * call.leading("y"), call.leading("y")};
-    p.cosine = call.in<float>("cosine");
-    p.sine = call.in<float>("sine");
-    if (r.list) {
-      p.position = call.in<std::int32_t>("position");
-      require(p.position || p.tokens * p.heads * p.depth == 0, "rope's card: position is null");
-    }
-    return rope::run(p, variant, stream);
+constexpr auto kRun = []<class T>(const Call& call, rope::Variant variant, Stream& stream) {
+  const Rows r = rows_of(call.problem());
+  rope::Problem<T> p = described<T>(r);
+  p.tokens = call.extent("x", 0);
+  p.heads = call.extent("x", 1);
+  p.depth = call.extent("x", 2);
+  p.x = call.in<T>("x");
+  p.y = call.out<T>("y");
+  p.x_stride = {p.heads * call.leading("x"), call.leading("x")};
+  p.y_stride = {p.heads * call.leading("y"), call.leading("y")};
+  p.cosine = call.in<float>("cosine");
+  p.sine = call.in<float>("sine");
+  if (r.list) {
+    p.position = call.in<std::int32_t>("position");
+    require(p.position || p.tokens * p.heads * p.depth == 0, "rope's card: position is null");
   }
+  return rope::run(p, variant, stream);
 };
 
 // get(tensor, index) gives an element.
@@ -269,8 +266,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
 Card rope_card() {
   Card card;
   card.problem = problem;
-  run_by(card, rope::kVariants, Run{});
-  card.resolved = [](const Problem&) { return "vectorized"; };
+  run_by(card, rope::kVariants, kRun);
   card.references = references;
   card.elements = elements;
   card.exact_samples = exact_samples;
@@ -283,10 +279,8 @@ Card rope_card() {
     return samples;
   };
   card.special_samples = special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{"t21_h3_d64", "t13_h5_d80_r48_interleaved",
-                                    "t19_h2_d30_r20_positions", "t7_h3_d33_r10_interleaved_back"};
-  };
+  card.usual = these({"t21_h3_d64", "t13_h5_d80_r48_interleaved", "t19_h2_d30_r20_positions",
+                      "t7_h3_d33_r10_interleaved_back"});
   card.sizes = [](Dtype) {
     std::vector<std::string> shapes;
     for (const int depth : {2, 4, 6, 8, 14, 16, 18, 30, 32, 34, 254, 256, 258, 1024})
@@ -298,11 +292,9 @@ Card rope_card() {
       shapes.push_back(shape);
     return shapes;
   };
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"t5_h2_d64", "t5_h2_d32_interleaved", "t5_h2_d48_r32"};
-  };
+  card.misaligned = these({"t5_h2_d64", "t5_h2_d32_interleaved", "t5_h2_d48_r32"});
   card.empty = {"t0_h3_d8", "t3_h0_d8", "t3_h2_d0"};
-  card.far = [](Dtype) { return std::vector<std::string>{"t2_h1_d64", "t1_h2_d30_interleaved"}; };
+  card.far = these({"t2_h1_d64", "t1_h2_d30_interleaved"});
   card.refuses_overlap = false; // rows of one may lie in the gaps of the other
   card.kernel_name = kernel_name;
   card.kind_on_host = card.kind_on_gpu = kg::Kind::memory;

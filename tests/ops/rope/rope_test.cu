@@ -4,8 +4,8 @@
 // What only rope promises; what every operation does is in its card.
 #include "rope/rope.h"
 
-#include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/refusing.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/oracle_attention.h"
@@ -68,13 +68,9 @@ KG_OWN_TEST(RefusesOtherProblems) {
                                  .positions = 4,
                                  .cosine = tables.data(),
                                  .sine = tables.data() + 128};
-    const auto refuses = [&](const char* what, auto change) {
-      rope::Problem<T> wrong = valid;
-      change(wrong);
-      LaunchRecorder recorder;
-      EXPECT_THROW(rope::run(wrong, rope::Variant::automatic, judge.stream()), Error) << what;
-      EXPECT_TRUE(recorder.launches().empty()) << what;
-    };
+    const auto refuses = refusing(valid, [&](const auto& wrong) {
+      rope::run(wrong, rope::Variant::automatic, judge.stream());
+    });
     refuses("an odd number of elements", [](auto& wrong) { wrong.rotary = 7; });
     refuses("more than a row has", [](auto& wrong) { wrong.rotary = 18; });
     refuses("fewer than none", [](auto& wrong) { wrong.rotary = -2; });

@@ -68,25 +68,23 @@ scan::Problem problem_of(const Problem& problem, std::int64_t n) {
   return {op_of(shape), kind_of(shape), n, has_heads(problem)};
 }
 
-struct Run {
-  scan::Variant operator()(const Call& call, scan::Variant variant, Stream& stream) const {
-    return dispatch_numbers(call.problem().dtype, [&]<class T>() {
-      const std::int64_t n = call.extent("y", 0);
-      const scan::Problem problem = problem_of(call.problem(), n);
-      const auto workspace = [&](std::size_t (*bytes_of)(std::int64_t, scan::Variant)) {
-        const std::size_t bytes = n < 0 ? 0 : bytes_of(n, variant);
-        return bytes > 0 ? call.workspace(bytes) : nullptr;
-      };
-      if (has_offsets(call.problem()))
-        return scan::run_segments(problem, call.in<T>("x"),
-                                  {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
-                                  call.out<T>("y"), workspace(scan::segments_workspace_bytes<T>),
-                                  variant, stream);
-      const auto* heads = has_heads(call.problem()) ? call.in<std::int8_t>("heads") : nullptr;
-      return scan::run(problem, call.in<T>("x"), heads, call.out<T>("y"),
-                       workspace(scan::workspace_bytes<T>), variant, stream);
-    });
-  }
+constexpr auto kRun = [](const Call& call, scan::Variant variant, Stream& stream) {
+  return dispatch_numbers(call.problem().dtype, [&]<class T>() {
+    const std::int64_t n = call.extent("y", 0);
+    const scan::Problem problem = problem_of(call.problem(), n);
+    const auto workspace = [&](std::size_t (*bytes_of)(std::int64_t, scan::Variant)) {
+      const std::size_t bytes = n < 0 ? 0 : bytes_of(n, variant);
+      return bytes > 0 ? call.workspace(bytes) : nullptr;
+    };
+    if (has_offsets(call.problem()))
+      return scan::run_segments(problem, call.in<T>("x"),
+                                {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
+                                call.out<T>("y"), workspace(scan::segments_workspace_bytes<T>),
+                                variant, stream);
+    const auto* heads = has_heads(call.problem()) ? call.in<std::int8_t>("heads") : nullptr;
+    return scan::run(problem, call.in<T>("x"), heads, call.out<T>("y"),
+                     workspace(scan::workspace_bytes<T>), variant, stream);
+  });
 };
 
 vendor::ScanProblem vendor_problem(const Problem& problem) {
@@ -187,13 +185,13 @@ Card scan_card() {
   Card card;
   card.problem = problem;
   card.forms = {"sum", "max"};
-  run_by(card, scan::kVariants, Run{});
+  run_by(card, scan::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive")
       each.sequence = [](const Problem& p) { return p.output_size() / 256; };
   card.vendors = {[](const Problem& p) {
                     return has_offsets(p) ? std::vector<std::string_view>()
-                                          : vendor::scan_variants(vendor_problem(p));
+                                          : names(vendor::scan_table, vendor_problem(p));
                   },
                   run_vendor};
   card.vendors.zero = test::SignedZero::ignored;
@@ -206,10 +204,8 @@ Card scan_card() {
   card.special_samples = scan_samples::special_samples;
   card.usual = [](Dtype) { return each_form({kOdd}); };
   card.sizes = sizes;
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{"sum_inclusive_n4133", "sum_exclusive_segments_n4133",
-                                    "sum_inclusive_n4133_offsets40"};
-  };
+  card.misaligned = these(
+      {"sum_inclusive_n4133", "sum_exclusive_segments_n4133", "sum_inclusive_n4133_offsets40"});
   card.empty = {"sum_inclusive_n0", "max_exclusive_segments_n0", "sum_inclusive_n0_offsets3"};
   // A maximum may stay the same, and the first sum of an exclusive scan is 0.
   card.vacuous_outputs = [](const std::string& shape) {

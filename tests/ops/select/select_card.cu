@@ -45,15 +45,13 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  select::Variant operator()(const Call& call, select::Variant variant, Stream& stream) const {
-    const bool flagged = is_flagged(call.problem());
-    const select::Problem p = call_of(call.problem().dtype, call.extent("y", 0), flagged);
-    const std::size_t bytes = p.n < 0 ? 0 : select::workspace_bytes(p, variant);
-    return select::run(p, call.address("x"), flagged ? call.in<std::int8_t>("flags") : nullptr,
-                       call.address("y"), call.out<std::int32_t>("count"),
-                       bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
-  }
+constexpr auto kRun = [](const Call& call, select::Variant variant, Stream& stream) {
+  const bool flagged = is_flagged(call.problem());
+  const select::Problem p = call_of(call.problem().dtype, call.extent("y", 0), flagged);
+  const std::size_t bytes = p.n < 0 ? 0 : select::workspace_bytes(p, variant);
+  return select::run(p, call.address("x"), flagged ? call.in<std::int8_t>("flags") : nullptr,
+                     call.address("y"), call.out<std::int32_t>("count"),
+                     bytes > 0 ? call.workspace(bytes) : nullptr, variant, stream);
 };
 
 vendor::SelectProblem vendor_problem(const Problem& problem) {
@@ -160,11 +158,11 @@ Card select_card() {
   Card card;
   card.problem = problem;
   card.forms = {"flagged", "unique"};
-  run_by(card, select::kVariants, Run{});
+  run_by(card, select::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive")
       each.sequence = [](const Problem& p) { return p.inputs[0].size() / 256; };
-  card.vendors = {[](const Problem& p) { return vendor::select_variants(vendor_problem(p)); },
+  card.vendors = {[](const Problem& p) { return names(vendor::select_table, vendor_problem(p)); },
                   run_vendor};
   card.vendors.on_host = always({"thrust"});
   card.references = references;

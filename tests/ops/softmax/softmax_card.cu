@@ -41,26 +41,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  softmax::Variant operator()(const Call& call, softmax::Variant variant, Stream& stream) const {
-    return softmax::run<T>(kind_of(call.problem().shape), call.rows_in<T>("x"),
-                           call.rows_out<T>("y"), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, softmax::Variant variant, Stream& stream) {
+  return softmax::run<T>(kind_of(call.problem().shape), call.rows_in<T>("x"), call.rows_out<T>("y"),
+                         variant, stream);
 };
-
-std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(softmax::kVariants, Run{});
-  if (!device_has_clusters()) result.pop_back(); // cluster
-  for (Variant& each : result) {
-    const softmax::Variant variant = enumerator_of(softmax::kVariants, each.name);
-    each.supports = [variant](const Problem& p) { return softmax::supports(variant, cols_of(p)); };
-    each.accurate = variant != softmax::Variant::naive;
-    if (variant == softmax::Variant::naive) each.sequence = cols_of;
-    if (variant == softmax::Variant::cluster) limit_cluster(each, 20000);
-  }
-  return result;
-}
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   const Problem& problem = call.problem();
@@ -161,9 +145,6 @@ Sample differences(Dtype dtype, std::int64_t rows, std::int64_t cols) {
 
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  struct Size {
-    std::int64_t rows, cols;
-  };
   for (const Size size :
        {Size{40, 64}, Size{60, 1000}, Size{21, 1024}, Size{14, 4099}, Size{3, beyond_shared()}}) {
     test::SoftmaxFill fill = test::softmax_plateaus(dtype, size.rows, size.cols);
@@ -180,9 +161,6 @@ std::vector<Sample> exact_samples(Dtype dtype) {
 
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  struct Size {
-    std::int64_t rows, cols;
-  };
   // Logits far apart: exponentials that are subnormal, zero, and nearly one; logarithms of what
   // softmax would round to 0.
   for (const Size size : {Size{30, 300}, Size{6, 4100}, Size{1, beyond_shared()}}) {
@@ -279,14 +257,13 @@ Card softmax_card() {
   Card card;
   card.problem = problem;
   card.forms = {"", "log"};
-  card.variants = variants();
-  card.resolved = [](const Problem& p) {
-    return name(softmax::resolved(softmax::Variant::automatic, cols_of(p)));
-  };
-  card.run_automatic = automatic_of(softmax::Variant::automatic, Run{});
+  run_rows_by(card, softmax::kVariants, kRun, 20000);
+  Variant& naive = card.variants.front();
+  naive.accurate = false;
+  naive.sequence = cols_of;
   // oneDNN rounds bf16 results twice: 2.8 times the bound, seen with 2.6.3.
   card.vendors = {
-      [](const Problem& p) { return vendor::softmax_variants(kind_of(p.shape), p.dtype); },
+      [](const Problem& p) { return names(vendor::softmax_table, kind_of(p.shape), p.dtype); },
       run_vendor, 4};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
@@ -294,17 +271,10 @@ Card softmax_card() {
   card.exact_samples = exact_samples;
   card.random_samples = random_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{rows_cols(65, 96),
-                                    rows_cols(33, 1000),
-                                    rows_cols(9, 1536),
-                                    rows_cols(8, 3001),
-                                    rows_cols(2, beyond_shared()),
-                                    rows_cols(33, 1000, "log"),
-                                    rows_cols(2, beyond_shared(), "log"),
-                                    rows_cols(2, 5000),
-                                    rows_cols(2, 5000, "log")};
-  };
+  card.usual =
+      these({rows_cols(65, 96), rows_cols(33, 1000), rows_cols(9, 1536), rows_cols(8, 3001),
+             rows_cols(2, beyond_shared()), rows_cols(33, 1000, "log"),
+             rows_cols(2, beyond_shared(), "log"), rows_cols(2, 5000), rows_cols(2, 5000, "log")});
   card.sizes = sizes;
   card.degenerate = [](Dtype, const std::string& shape) {
     if (!shape.ends_with("_cols1")) return test::Degenerate::no;

@@ -25,9 +25,6 @@ KG_OWN_TEST(ManyRows) { check_many_rows(judge); }
 KG_OWN_TEST(ShiftInvariance) {
   const auto beyond_shared =
       static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin / 4) + 7;
-  struct Size {
-    std::int64_t rows, cols;
-  };
   for (const Size size : {Size{20, 500}, Size{3, 2500}, Size{1, beyond_shared}}) {
     const std::vector<double> x =
         test::integers(judge.dtype(), size.rows * size.cols, 20, test::Tensor::a).values;

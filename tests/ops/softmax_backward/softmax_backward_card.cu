@@ -59,27 +59,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  softmax_backward::Variant operator()(const Call& call, softmax_backward::Variant variant,
-                                       Stream& stream) const {
-    return softmax_backward::run<T>(kind_of(call.problem().shape), call.rows_in<T>("y"),
-                                    call.rows_in<T>("dy"), call.rows_out<T>("dx"), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, softmax_backward::Variant variant,
+                                  Stream& stream) {
+  return softmax_backward::run<T>(kind_of(call.problem().shape), call.rows_in<T>("y"),
+                                  call.rows_in<T>("dy"), call.rows_out<T>("dx"), variant, stream);
 };
-
-std::vector<Variant> variants() {
-  std::vector<Variant> result = variants_of(softmax_backward::kVariants, Run{});
-  if (!device_has_clusters()) result.pop_back(); // cluster
-  for (Variant& each : result) {
-    const auto variant = enumerator_of(softmax_backward::kVariants, each.name);
-    each.supports = [variant](const Problem& p) {
-      return softmax_backward::supports(variant, cols_of(p));
-    };
-    if (variant == softmax_backward::Variant::cluster) limit_cluster(each);
-  }
-  return result;
-}
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::softmax_backward(vendor, kind_of(call.problem().shape), call.problem().dtype,
@@ -131,9 +115,6 @@ Sample sample(Dtype dtype, const std::string& fill, std::string shape, std::vect
 // probabilities are 0 and 1. And probabilities so small that the results are subnormal, and exact.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  struct Size {
-    std::int64_t rows, cols;
-  };
   for (const Size size : {Size{40, 64}, Size{20, 1000}, Size{11, 2051}, Size{2, kForCluster},
                           Size{2, beyond_shared(dtype)}}) {
     const std::int64_t count = size.rows * size.cols;
@@ -165,9 +146,6 @@ std::vector<Sample> exact_samples(Dtype dtype) {
 // dy of one sign beside probabilities: what cancels is the whole difference.
 std::vector<Sample> random_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  struct Size {
-    std::int64_t rows, cols;
-  };
   for (const std::string_view form : kForms)
     for (const Size size : {Size{9, 500}, Size{3, 3000}}) {
       auto dy = test::positive(dtype, size.rows * size.cols, test::Tensor::b).values;
@@ -231,15 +209,12 @@ Card softmax_backward_card() {
   Card card;
   card.problem = problem;
   card.forms = {"", "log"};
-  card.variants = variants();
-  card.resolved = [](const Problem& p) {
-    return name(softmax_backward::resolved(softmax_backward::Variant::automatic, cols_of(p)));
-  };
-  card.run_automatic = automatic_of(softmax_backward::Variant::automatic, Run{});
+  run_rows_by(card, softmax_backward::kVariants, kRun);
   // A library may round 16-bit results twice.
-  card.vendors = {
-      [](const Problem& p) { return vendor::softmax_backward_variants(kind_of(p.shape), p.dtype); },
-      run_vendor, 4};
+  card.vendors = {[](const Problem& p) {
+                    return names(vendor::softmax_backward_table, kind_of(p.shape), p.dtype);
+                  },
+                  run_vendor, 4};
   card.vendors.on_host = always({"onednn"});
   card.references = references;
   card.exact_samples = exact_samples;

@@ -29,18 +29,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  softmax_sum::Variant operator()(const Call& call, softmax_sum::Variant variant,
-                                  Stream& stream) const {
-    return softmax_sum::run<T>(call.in<T>("x"), call.in<T>("alpha"), call.out<T>("y"),
-                               call.extent("x", 0), call.extent("x", 1), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, softmax_sum::Variant variant, Stream& stream) {
+  return softmax_sum::run<T>(call.in<T>("x"), call.in<T>("alpha"), call.out<T>("y"),
+                             call.extent("x", 0), call.extent("x", 1), variant, stream);
 };
 
 std::vector<std::string_view> vendors(const Problem& problem) {
   if (problem.dtype != Dtype::f32) return {};
-  return vendor::softmax_sum_variants();
+  return names(vendor::softmax_sum_table);
 }
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::softmax_sum(vendor, call.in<float>("x"), call.in<float>("alpha"), call.out<float>("y"),
@@ -116,13 +112,13 @@ std::vector<std::string> sizes(Dtype dtype) {
 Card softmax_sum_card() {
   Card card;
   card.problem = problem;
-  run_by(card, softmax_sum::kVariants, Run{});
+  run_by(card, softmax_sum::kVariants, kRun);
   card.vendors = {vendors, run_vendor};
   card.vendors.on_host = always({"onednn_openblas"});
   card.references = references;
   card.exact_samples = exact_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) { return std::vector<std::string>{terms_of(kTerms, kLength)}; };
+  card.usual = these({terms_of(kTerms, kLength)});
   card.sizes = sizes;
   card.misaligned = [](Dtype dtype) {
     return std::vector<std::string>{terms_of(5, 1), terms_of(5, 5), terms_of(5, 40),

@@ -35,22 +35,19 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  softmax_sum_backward::Variant operator()(const Call& call, softmax_sum_backward::Variant variant,
-                                           Stream& stream) const {
-    const std::int64_t terms = call.extent("x", 0), n = call.extent("x", 1);
-    return softmax_sum_backward::run<T>(
-        {call.in<T>("x"), call.in<T>("alpha"), call.in<T>("dy"), call.out<T>("dx"),
-         call.out<T>("dalpha")},
-        call.workspace(softmax_sum_backward::workspace_bytes<T>(variant, terms, n)), terms, n,
-        variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, softmax_sum_backward::Variant variant,
+                                  Stream& stream) {
+  const std::int64_t terms = call.extent("x", 0), n = call.extent("x", 1);
+  return softmax_sum_backward::run<T>(
+      {call.in<T>("x"), call.in<T>("alpha"), call.in<T>("dy"), call.out<T>("dx"),
+       call.out<T>("dalpha")},
+      call.workspace(softmax_sum_backward::workspace_bytes<T>(variant, terms, n)), terms, n,
+      variant, stream);
 };
 
 std::vector<std::string_view> vendors(const Problem& problem) {
   if (problem.dtype != Dtype::f32) return {};
-  return vendor::softmax_sum_backward_variants();
+  return names(vendor::softmax_sum_backward_table);
 }
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
   vendor::softmax_sum_backward(vendor,
@@ -145,21 +142,19 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
 Card softmax_sum_backward_card() {
   Card card;
   card.problem = problem;
-  run_by(card, softmax_sum_backward::kVariants, Run{});
+  run_by(card, softmax_sum_backward::kVariants, kRun);
   card.vendors = {vendors, run_vendor};
   card.vendors.on_host = always({"onednn_openblas"});
   card.references = references;
   card.exact_samples = exact_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{terms_of(kTerms, kLengths[0]), terms_of(kTerms, kLengths[1])};
-  };
+  card.usual = these({terms_of(kTerms, kLengths[0]), terms_of(kTerms, kLengths[1])});
   card.sizes = sizes;
   card.vacuous_outputs = [](const std::string& shape) { // of one term: w (s - w s), w = 1
     return shape.starts_with("k1_") ? std::vector<std::string>{"dalpha"}
                                     : std::vector<std::string>{};
   };
-  card.misaligned = [](Dtype) { return std::vector<std::string>{terms_of(3, 5), terms_of(3, 40)}; };
+  card.misaligned = these({terms_of(3, 5), terms_of(3, 40)});
   card.empty = {"k1_n0", "k3_n0", "k64_n0"};
   card.kernels = kernels;
   card.compiled_otherwise = "expf";

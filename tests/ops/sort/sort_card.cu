@@ -54,28 +54,26 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  sort::Variant operator()(const Call& call, sort::Variant variant, Stream& stream) const {
-    return dispatch_sorted(call.problem().dtype, [&]<class T>() {
-      const bool pairs = has_pairs(call.problem());
-      const std::int64_t n = call.extent("keys", 0);
-      sort::Arrays<T> arrays{call.in<T>("keys"), call.out<T>("sorted_keys")};
-      if (pairs) {
-        arrays.values = call.in<std::int32_t>("values");
-        arrays.sorted_values = call.out<std::int32_t>("sorted_values");
-      }
-      const auto workspace = [&](std::size_t bytes) {
-        return bytes > 0 ? call.workspace(bytes) : nullptr;
-      };
-      const std::int64_t sized = std::max<std::int64_t>(n, 0);
-      if (is_segmented(call.problem()))
-        return sort::run_segments(
-            arrays, n, {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
-            workspace(sort::segments_workspace_bytes<T>(sized, variant)), variant, stream);
-      return sort::run(arrays, n, workspace(sort::workspace_bytes<T>(sized, pairs, variant)),
-                       variant, stream);
-    });
-  }
+constexpr auto kRun = [](const Call& call, sort::Variant variant, Stream& stream) {
+  return dispatch_sorted(call.problem().dtype, [&]<class T>() {
+    const bool pairs = has_pairs(call.problem());
+    const std::int64_t n = call.extent("keys", 0);
+    sort::Arrays<T> arrays{call.in<T>("keys"), call.out<T>("sorted_keys")};
+    if (pairs) {
+      arrays.values = call.in<std::int32_t>("values");
+      arrays.sorted_values = call.out<std::int32_t>("sorted_values");
+    }
+    const auto workspace = [&](std::size_t bytes) {
+      return bytes > 0 ? call.workspace(bytes) : nullptr;
+    };
+    const std::int64_t sized = std::max<std::int64_t>(n, 0);
+    if (is_segmented(call.problem()))
+      return sort::run_segments(
+          arrays, n, {call.in<std::int32_t>("offsets"), call.extent("offsets", 0) - 1},
+          workspace(sort::segments_workspace_bytes<T>(sized, variant)), variant, stream);
+    return sort::run(arrays, n, workspace(sort::workspace_bytes<T>(sized, pairs, variant)), variant,
+                     stream);
+  });
 };
 
 vendor::SortProblem vendor_problem(const Problem& problem) {
@@ -261,7 +259,7 @@ Card sort_card() {
   Card card;
   card.problem = problem;
   card.forms = {"keys", "pairs"};
-  run_by(card, sort::kVariants, Run{});
+  run_by(card, sort::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive") { // takes the square of n
       each.tried = each.listed = is_small;
@@ -269,7 +267,7 @@ Card sort_card() {
     }
   card.vendors = {[](const Problem& p) {
                     return is_segmented(p) ? std::vector<std::string_view>()
-                                           : vendor::sort_variants(vendor_problem(p));
+                                           : names(vendor::sort_table, vendor_problem(p));
                   },
                   run_vendor};
   card.vendors.on_host = [](const Problem& p) {

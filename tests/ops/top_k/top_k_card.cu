@@ -27,13 +27,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  template <class T>
-  top_k::Variant operator()(const Call& call, top_k::Variant variant, Stream& stream) const {
-    return top_k::run(
-        top_k::Problem{call.extent("x", 0), call.extent("x", 1), call.extent("values", 1)},
-        call.in<T>("x"), call.out<T>("values"), call.out<std::int32_t>("indices"), variant, stream);
-  }
+constexpr auto kRun = []<class T>(const Call& call, top_k::Variant variant, Stream& stream) {
+  return top_k::run(
+      top_k::Problem{call.extent("x", 0), call.extent("x", 1), call.extent("values", 1)},
+      call.in<T>("x"), call.out<T>("values"), call.out<std::int32_t>("indices"), variant, stream);
 };
 
 References references(const Problem& problem, const Inputs& inputs) {
@@ -116,7 +113,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 Card top_k_card() {
   Card card;
   card.problem = problem;
-  run_by(card, top_k::kVariants, Run{});
+  run_by(card, top_k::kVariants, kRun);
   for (Variant& each : card.variants)
     if (each.name == "naive") { // takes the square of a row
       each.tried = each.listed = [](const Problem& p) { return p.inputs[0].extents[1] <= 500; };
@@ -129,18 +126,11 @@ Card top_k_card() {
     return std::vector<Sample>{{"normal", shape_of(1, 9000, top_k::kMostK)}};
   };
   card.special_samples = special_samples;
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{shape_of(5, 67, 8), shape_of(1, 2060, 33)};
-  };
-  card.sizes = [](Dtype) {
-    return std::vector<std::string>{
-        shape_of(3, 1, 1),       shape_of(2, 2, 2),    shape_of(2, 64, 3),
-        shape_of(1, 1025, 1025), shape_of(1, 2048, 1), shape_of(2, 2049, 5),
-        shape_of(1, 2300, 2048), shape_of(1, 4096, 1), shape_of(1, 4097, 64)};
-  };
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{shape_of(2, 70, 5), shape_of(1, 2056, 9)};
-  };
+  card.usual = these({shape_of(5, 67, 8), shape_of(1, 2060, 33)});
+  card.sizes = these({shape_of(3, 1, 1), shape_of(2, 2, 2), shape_of(2, 64, 3),
+                      shape_of(1, 1025, 1025), shape_of(1, 2048, 1), shape_of(2, 2049, 5),
+                      shape_of(1, 2300, 2048), shape_of(1, 4096, 1), shape_of(1, 4097, 64)});
+  card.misaligned = these({shape_of(2, 70, 5), shape_of(1, 2056, 9)});
   card.vacuous_outputs = [](const std::string& shape) { // the only index is 0
     return shape == shape_of(3, 1, 1) ? std::vector<std::string>{"indices"}
                                       : std::vector<std::string>();

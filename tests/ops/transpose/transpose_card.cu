@@ -26,12 +26,9 @@ Problem problem(Dtype dtype, const Shape& shape) {
   return result;
 }
 
-struct Run {
-  transpose::Variant operator()(const Call& call, transpose::Variant variant,
-                                Stream& stream) const {
-    return transpose::run(call.rows_in("x"), call.rows_out("y"), size_of(call.problem().dtype),
-                          variant, stream);
-  }
+constexpr auto kRun = [](const Call& call, transpose::Variant variant, Stream& stream) {
+  return transpose::run(call.rows_in("x"), call.rows_out("y"), size_of(call.problem().dtype),
+                        variant, stream);
 };
 
 void run_vendor(std::string_view vendor, const Call& call, Stream& stream) {
@@ -60,17 +57,13 @@ Card transpose_card() {
     };
   });
   card.problem = problem;
-  run_by(card, transpose::kVariants, Run{});
-  card.vendors = {[](const Problem& p) { return vendor::transpose_variants(p.dtype); }, run_vendor};
+  run_by(card, transpose::kVariants, kRun);
+  card.vendors = {[](const Problem& p) { return names(vendor::transpose_table, p.dtype); },
+                  run_vendor};
   card.vendors.on_host = always({"onednn", "thrust"});
-  card.usual = [](Dtype) {
-    return std::vector<std::string>{shape_of(200, 333), shape_of(65, 64), shape_of(131, 70)};
-  };
+  card.usual = these({shape_of(200, 333), shape_of(65, 64), shape_of(131, 70)});
   card.sizes = sizes;
-  card.misaligned = [](Dtype) {
-    return std::vector<std::string>{shape_of(33, 47), shape_of(70, 64), shape_of(5, 129),
-                                    shape_of(1, 40)};
-  };
+  card.misaligned = these({shape_of(33, 47), shape_of(70, 64), shape_of(5, 129), shape_of(1, 40)});
   card.refuses_overlap = false;
   card.empty = {shape_of(0, 5), shape_of(5, 0), shape_of(0, 0)};
   card.kernel_name = as_the_variant("transpose");
