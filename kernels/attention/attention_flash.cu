@@ -1,20 +1,20 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// attention, variant flash (Dao, "FlashAttention-2", arXiv 2307.08691): a block of four warps has
-// 64 queries of one head, 16 for each warp, and walks once through the keys that any of them sees,
-// 64 at a time. Scores, weights and sums stay in registers: the sums of mma's first product are,
-// packed in pairs, the operand of its second.
+// attention, variant flash (Dao, "FlashAttention-2", arXiv 2307.08691): a block has 64 queries of
+// one head, 32 for each of two warps, and walks once through the keys that any of them sees, 64 at
+// a time. Scores, weights and sums stay in registers: the sums of mma's first product are, packed
+// in pairs, the operand of its second. Beyond a depth of 128 these are too many: 4 warps, 16 each.
 //
 // While scores are computed from a tile of K, that of V is under way, and the next tile of K while
 // the values are added; so one buffer of each is enough, with a barrier before each product. Q
-// stays in registers up to a depth of 128; beyond, its fragments are read again for each tile.
+// stays in registers at a depth of 64; beyond, its fragments are read again for each tile.
 //
 // Bytes: Q, K, V and out once from memory; K and V once more from L2 for each other tile of 64
 // queries. Flops: 2 (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64 and
-// depths of 64, 96, 128, 192 or 256. What keeps it from mma.sync's peak are the exponentials
-// between the products, and that a multiprocessor has 8 warps, 12 at a depth of 64. Why not warps
-// that share a row of scores: their sums would have to meet in shared memory. Why not wgmma, which
+// depths of 64, 96, 128, 192 or 256. By machine code the loop can have 83 to 88 % of what mma.sync
+// reaches on a Hopper, 57 % where warps have 16 queries: reads of shared memory bound it. Why not
+// warps that share a row of scores: their sums would meet in shared memory. Why not wgmma, which
 // has twice mma.sync's peak on a Hopper: one kernel for all from 7.5 on comes first.
 //
 // Tiles of queries are handed out from the last to the first: with a causal mask the last ones have
@@ -25,6 +25,7 @@
 #include "attention/visible.h"
 #include "attention/warp_rows.h"
 #include "ptx/cp_async.h"
+#include "ptx/raw_words.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 
@@ -33,10 +34,10 @@
 
 namespace kg::attention {
 
-constexpr int kWarps = 4;
-constexpr int kThreads = kWarps * 32;
 constexpr int kTileKeys = 64;
-static_assert(kWarps * kWarpRows == kTileQueries);
+// Blocks of 16 queries of a warp: as many as the sums of a thread leave room for.
+constexpr int row_blocks(int depth) { return depth <= 128 ? 2 : 1; }
+constexpr int threads(int depth) { return kTileQueries / (row_blocks(depth) * kWarpRows) * 32; }
 
 // The largest or the sum of a row that four neighbouring lanes share.
 __device__ __forceinline__ float row_max(float value) {
@@ -48,31 +49,61 @@ __device__ __forceinline__ float row_sum(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-// Blocks per multiprocessor that the registers must leave room for. At a depth of 64 ptxas keeps
-// room for three by itself, and needs more registers when it is asked for fewer.
-constexpr int least_blocks(int depth) { return depth <= 64 ? 0 : 2; }
+// Scores become weights relative to the largest one of their rows so far, to which sums and results
+// are brought.
+template <int kScores, int kValues>
+__device__ __forceinline__ void weigh(float (&score)[kScores][4], float by,
+                                      RunningRow (&running)[2], float (&out)[kValues][4]) {
+  KG_UNROLL_UNIFORM
+  for (int half = 0; half < 2; ++half) {
+    float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
+    KG_UNROLL_UNIFORM
+    for (int j = 0; j < kScores; ++j)
+      largest = fmaxf(largest, fmaxf(score[j][2 * half], score[j][2 * half + 1]));
+    const float factor = running[half].raise(row_max(largest), by);
+    const float reference = running[half].reference(by);
+    KG_UNROLL_UNIFORM
+    for (int j = 0; j < kScores; ++j) {
+      KG_UNROLL_UNIFORM
+      for (int i = 2 * half; i < 2 * half + 2; ++i) {
+        score[j][i] = exp2f(fmaf(score[j][i], by, -reference));
+        running[half].sum += score[j][i]; // of the lane's columns; the others' come at the end
+      }
+    }
+    KG_UNROLL_UNIFORM
+    for (int j = 0; j < kValues; ++j) {
+      out[j][2 * half] *= factor;
+      out[j][2 * half + 1] *= factor;
+    }
+  }
+}
+
+// Blocks per multiprocessor that the registers must leave room for.
+constexpr int least_blocks(int depth) { return depth <= 128 ? 4 : 2; }
 
 // kDepth, kValueDepth: the depths, rounded up to what there is a kernel for.
 template <class T, int kDepth, int kValueDepth>
-__global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Arguments<T> a) {
+__global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(Arguments<T> a) {
+  constexpr int kBlocks = row_blocks(kDepth), kThreads = threads(kDepth);
   using TileQ = TokenTile<T, kTileQueries, kDepth, kThreads>;
   using TileK = TokenTile<T, kTileKeys, kDepth, kThreads>;
   using TileV = TokenTile<T, kTileKeys, kValueDepth, kThreads>;
   static_assert(kValueDepth <= kDepth, "results take the place of Q");
-  constexpr bool kHoldsQ = kDepth <= 128;
+  constexpr bool kHoldsQ = kDepth <= 64;
   constexpr int kSteps = kDepth / 16; // of mma along the depth
   constexpr int kScores = kTileKeys / 8;
   constexpr int kValues = kValueDepth / 8;
 
   const Problem<T>& p = a.problem;
-  const Head<T> head(p, static_cast<int>(blockIdx.x / static_cast<unsigned>(a.tiles)));
+  const auto number = static_cast<int>(blockIdx.x / static_cast<unsigned>(a.tiles));
+  const Head<T> head(p, number);
   const int first_query =
       (a.tiles - 1 - static_cast<int>(blockIdx.x % static_cast<unsigned>(a.tiles))) * kTileQueries;
   if (first_query >= head.queries) return; // of a sequence that is shorter than others
   const int queries =
       head.queries - first_query < kTileQueries ? head.queries - first_query : kTileQueries;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpRows;
+  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kBlocks * kWarpRows;
   const auto depth = static_cast<int>(p.depth), value_depth = static_cast<int>(p.value_depth);
 
   T* const tile_q = dynamic_shared<T>();
@@ -93,12 +124,16 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
 
   // A lane has columns 2 c and 2 c + 1 of each 8, of rows r and r + 8 of the warp.
   const int row = warp_row + lane / 4, column = lane % 4 * 2;
-  const Visible visible[2] = {head.visible(p, first_query + row),
-                              head.visible(p, first_query + row + 8)};
+  const int clear_end = head.visible(p, first_query).end; // of keys that all of the block's see
   const float by = a.score_unit() * kLog2E;
-  RunningRow running[2];
-  float out[kValues][4] = {};
-  unsigned held_q[kHoldsQ ? kSteps : 1][4];
+  RunningRow running[kBlocks][2];
+  float out[kBlocks][kValues][4] = {};
+  const auto load_q = [&](int step, unsigned(&q)[kBlocks][4]) __attribute__((always_inline)) {
+    KG_UNROLL_UNIFORM
+    for (int block = 0; block < kBlocks; ++block)
+      ptx::ldmatrix(q[block], TileQ::at(own_q, lane_q, block * kWarpRows, 2 * step));
+  };
+  unsigned held_q[kHoldsQ ? kSteps : 1][kBlocks][4];
   for (int key = first_key; key < end_key; key += kTileKeys) {
     ptx::cp_async_wait_all();
     __syncthreads(); // K has come, and nobody needs the tile of V before
@@ -108,42 +143,31 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
     if constexpr (kHoldsQ)
       if (key == first_key) {
         KG_UNROLL_UNIFORM
-        for (int step = 0; step < kSteps; ++step)
-          ptx::ldmatrix(held_q[step], TileQ::at(own_q, lane_q, 0, 2 * step));
+        for (int step = 0; step < kSteps; ++step) load_q(step, held_q[step]);
       }
 
-    float score[kScores][4] = {};
+    float score[kBlocks][kScores][4] = {};
     KG_UNROLL_UNIFORM
     for (int step = 0; step < kSteps; ++step) {
-      if constexpr (!kHoldsQ) ptx::ldmatrix(held_q[0], TileQ::at(own_q, lane_q, 0, 2 * step));
+      if constexpr (!kHoldsQ) load_q(step, held_q[0]);
       add_step<TileK>(held_q[kHoldsQ ? step : 0], tile_k, lane_k, step, score);
     }
-    if (head.bias != nullptr)
-      add_bias(head.bias + (first_query + row) * p.bias_stride.token + key + column,
-               p.bias_stride.token, 1, queries - row, end_key - key - column, p.scale, score);
-    hide(visible, key, column, score);
-
+    const bool on_edge = p.window != 0 || key + kTileKeys > clear_end;
     KG_UNROLL_UNIFORM
-    for (int half = 0; half < 2; ++half) {
-      float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
-      KG_UNROLL_UNIFORM
-      for (int j = 0; j < kScores; ++j)
-        largest = fmaxf(largest, fmaxf(score[j][2 * half], score[j][2 * half + 1]));
-      const float factor = running[half].raise(row_max(largest), by);
-      const float reference = running[half].reference(by);
-      KG_UNROLL_UNIFORM
-      for (int j = 0; j < kScores; ++j) {
-        KG_UNROLL_UNIFORM
-        for (int i = 2 * half; i < 2 * half + 2; ++i) {
-          score[j][i] = exp2f(fmaf(score[j][i], by, -reference));
-          running[half].sum += score[j][i]; // of the lane's columns; the others' come at the end
-        }
+    for (int block = 0; block < kBlocks; ++block) {
+      ptx::RawWords<unsigned, 1> own{{static_cast<unsigned>(row + block * kWarpRows)}};
+      ptx::keep_raw(own); // what is made of it ahead of the loop takes registers
+      const auto first = static_cast<int>(own.word[0]);
+      if (head.bias != nullptr)
+        add_bias(head.bias + (first_query + first) * p.bias_stride.token + key + column,
+                 p.bias_stride.token, 1, queries - first, end_key - key - column, p.scale,
+                 score[block]);
+      if (on_edge) {
+        const Visible visible[2] = {head.visible(p, first_query + first),
+                                    head.visible(p, first_query + first + 8)};
+        hide(visible, key, column, score[block]);
       }
-      KG_UNROLL_UNIFORM
-      for (int j = 0; j < kValues; ++j) {
-        out[j][2 * half] *= factor;
-        out[j][2 * half + 1] *= factor;
-      }
+      weigh(score[block], by, running[block], out[block]);
     }
 
     ptx::cp_async_wait_all();
@@ -156,19 +180,25 @@ __global__ void __launch_bounds__(kThreads, least_blocks(kDepth)) flash(Argument
 
   // The warp's own rows of Q make room for its results, which leave in whole chunks.
   __syncthreads();
-  float normalizer[2];
+  const Head<T> to(p, number); // once more: through the loop it would take registers
   KG_UNROLL_UNIFORM
-  for (int half = 0; half < 2; ++half) {
-    running[half].sum = row_sum(running[half].sum);
-    normalizer[half] = running[half].normalizer();
-    const int r = row + 8 * half;
-    if (head.log_sum != nullptr && lane % 4 == 0 && r < queries)
-      head.log_sum[first_query + r] = running[half].log_sum(a.score_unit());
+  for (int block = 0; block < kBlocks; ++block) {
+    float normalizer[2];
+    KG_UNROLL_UNIFORM
+    for (int half = 0; half < 2; ++half) {
+      RunningRow& own = running[block][half];
+      own.sum = row_sum(own.sum);
+      normalizer[half] = own.normalizer();
+      const int r = row + block * kWarpRows + 8 * half;
+      if (to.log_sum != nullptr && lane % 4 == 0 && r < queries)
+        to.log_sum[first_query + r] = own.log_sum(a.score_unit());
+    }
+    const int first = warp_row + block * kWarpRows;
+    put_rows<TileQ>(out[block], normalizer[0], normalizer[1], first, 0, tile_q);
+    __syncwarp();
+    store_rows<TileQ, kValues>(tile_q, first, 0, to.out + first_query * p.out_stride.token,
+                               p.out_stride.token, queries, value_depth, a.vector);
   }
-  put_rows<TileQ>(out, normalizer[0], normalizer[1], warp_row, 0, tile_q);
-  __syncwarp();
-  store_rows<TileQ, kValues>(tile_q, warp_row, 0, head.out + first_query * p.out_stride.token,
-                             p.out_stride.token, queries, value_depth, a.vector);
 }
 
 namespace {
@@ -192,7 +222,7 @@ void run_flash(const Arguments<T>& a, Stream& stream) {
   with_flash_depths(p.depth, p.value_depth, [&]<int kDepth, int kValueDepth>() {
     launch(flash<T, kDepth, kValueDepth>,
            {.grid = tile_blocks(a.tiles, p.batch * p.heads),
-            .block = kThreads,
+            .block = threads(kDepth),
             .shared_bytes = shared_bytes<kDepth, kValueDepth>(),
             .stream = &stream},
            a);

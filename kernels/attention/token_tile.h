@@ -51,9 +51,9 @@ struct TokenTile {
         copy_elements(from, stride, rows, depth, item % kRows, item / kRows * kGroup + own, tile);
       return;
     }
+    const T* source = from + first * stride + own * kChunk; // products for each row take registers
     KG_UNROLL_UNIFORM
-    for (int row = first; row < first + kRows; row += kStep) {
-      const T* const source = from + row * stride + own * kChunk;
+    for (int row = first; row < first + kRows; row += kStep, source += kStep * stride) {
       const int length = row < rows ? depth - own * kChunk : 0;
       KG_UNROLL_UNIFORM
       for (int chunk = 0; chunk < kChunks; chunk += kGroup) {

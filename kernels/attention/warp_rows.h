@@ -1,10 +1,11 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the kernels of variant flash do with a warp's 16 rows of mma's sums (ptx/mma.h): products
-// with tiles in shared memory, and how they leave.
+// What the kernels of variant flash do with a warp's rows of mma's sums (ptx/mma.h), 16 or more
+// blocks of 16: products with tiles in shared memory, and how they leave.
 //
-// sum[j] holds columns 8 j to 8 j + 7, of which lane 4 r + c has 2 c and 2 c + 1 of rows r and r +
+// Of a block of rows sum[j] holds columns 8 j to 8 j + 7, of which lane 4 r + c has 2 c and 2 c + 1
+// of rows r and r +
 // 8. Packed in pairs, two of these are the operand a of another product.
 #pragma once
 
@@ -20,7 +21,7 @@
 
 namespace kg::attention {
 
-inline constexpr int kWarpRows = 16;
+inline constexpr int kWarpRows = 16; // of a block
 
 // Two neighbours as one register of mma's operands, the first in the lower half.
 template <class T>
@@ -31,50 +32,66 @@ __device__ __forceinline__ unsigned pack_pair(float first, float second) {
   return bits;
 }
 
-// Adds the products of an operand a with rows of `tile` as columns of b: 16 of the depth, from
-// chunk 2 step on. lane: Tile::of_columns().
-template <class Tile, class T, int kSums>
-__device__ __forceinline__ void add_step(const unsigned (&a)[4], const T* tile, int lane, int step,
-                                         float (&sum)[kSums][4]) {
+// Adds the products of operands a, 16 rows of the warp each, with rows of `tile` as columns of b:
+// 16 of the depth, from chunk 2 step on. What is read of the tile serves all of the warp's rows.
+// lane: Tile::of_columns().
+template <class Tile, class T, int kBlocks, int kSums>
+__device__ __forceinline__ void add_step(const unsigned (&a)[kBlocks][4], const T* tile, int lane,
+                                         int step, float (&sum)[kBlocks][kSums][4]) {
   KG_UNROLL_UNIFORM
   for (int j = 0; j < kSums; j += 2) {
     unsigned b[4];
     ptx::ldmatrix(b, Tile::at(tile, lane, 8 * j, 2 * step));
-    ptx::mma_m16n8k16<T>(sum[j], a, {b[0], b[1]});
-    ptx::mma_m16n8k16<T>(sum[j + 1], a, {b[2], b[3]});
+    KG_UNROLL_UNIFORM
+    for (int block = 0; block < kBlocks; ++block) {
+      ptx::mma_m16n8k16<T>(sum[block][j], a[block], {b[0], b[1]});
+      ptx::mma_m16n8k16<T>(sum[block][j + 1], a[block], {b[2], b[3]});
+    }
   }
 }
 
 // Adds the products of the warp's rows `own` of one tile with all rows of another one of the same
 // depth. own_lane: Own::of_rows(), lane: Tile::of_columns().
-template <class Own, class Tile, class T, int kSums>
+template <class Own, class Tile, class T, int kBlocks, int kSums>
 __device__ __forceinline__ void add_rows(const T* own, int own_lane, const T* tile, int lane,
-                                         float (&sum)[kSums][4]) {
+                                         float (&sum)[kBlocks][kSums][4]) {
   KG_UNROLL_UNIFORM
   for (int step = 0; step < Own::kChunks / 2; ++step) {
-    unsigned a[4];
-    ptx::ldmatrix(a, Own::at(own, own_lane, 0, 2 * step));
+    unsigned a[kBlocks][4];
+    KG_UNROLL_UNIFORM
+    for (int block = 0; block < kBlocks; ++block)
+      ptx::ldmatrix(a[block], Own::at(own, own_lane, kWarpRows * block, 2 * step));
     add_step<Tile>(a, tile, lane, step, sum);
   }
 }
 
 // Adds weights, rounded to T, times the rows of `tile` that they weigh, of its columns from `chunk`
 // on. lane: Tile::of_rows().
-template <class Tile, class T, int kWeights, int kSums>
-__device__ __forceinline__ void add_weighted(const float (&weight)[kWeights][4], const T* tile,
-                                             int lane, int chunk, float (&sum)[kSums][4]) {
+template <class Tile, class T, int kBlocks, int kWeights, int kSums>
+__device__ __forceinline__ void add_weighted(const float (&weight)[kBlocks][kWeights][4],
+                                             const T* tile, int lane, int chunk,
+                                             float (&sum)[kBlocks][kSums][4]) {
   KG_UNROLL_UNIFORM
   for (int step = 0; step < kWeights / 2; ++step) {
-    const float(&left)[4] = weight[2 * step];
-    const float(&right)[4] = weight[2 * step + 1];
-    const unsigned a[4] = {pack_pair<T>(left[0], left[1]), pack_pair<T>(left[2], left[3]),
-                           pack_pair<T>(right[0], right[1]), pack_pair<T>(right[2], right[3])};
+    unsigned a[kBlocks][4];
+    KG_UNROLL_UNIFORM
+    for (int block = 0; block < kBlocks; ++block) {
+      const float(&left)[4] = weight[block][2 * step];
+      const float(&right)[4] = weight[block][2 * step + 1];
+      a[block][0] = pack_pair<T>(left[0], left[1]);
+      a[block][1] = pack_pair<T>(left[2], left[3]);
+      a[block][2] = pack_pair<T>(right[0], right[1]);
+      a[block][3] = pack_pair<T>(right[2], right[3]);
+    }
     KG_UNROLL_UNIFORM
     for (int j = 0; j < kSums; j += 2) {
       unsigned b[4];
       ptx::ldmatrix_trans(b, Tile::at(tile, lane, 16 * step, chunk + j));
-      ptx::mma_m16n8k16<T>(sum[j], a, {b[0], b[1]});
-      ptx::mma_m16n8k16<T>(sum[j + 1], a, {b[2], b[3]});
+      KG_UNROLL_UNIFORM
+      for (int block = 0; block < kBlocks; ++block) {
+        ptx::mma_m16n8k16<T>(sum[block][j], a[block], {b[0], b[1]});
+        ptx::mma_m16n8k16<T>(sum[block][j + 1], a[block], {b[2], b[3]});
+      }
     }
   }
 }

@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
   // A lane has keys r and r + 8 of the warp, and queries 2 c and 2 c + 1 of each 8.
   const int key = first_key + warp_row + lane / 4, column = lane % 4 * 2;
   const float by = a.score_unit() * kLog2E;
-  float dk[F::kSums][4] = {}, dv[F::kValueSums][4] = {};
+  float dk[1][F::kSums][4] = {}, dv[1][F::kValueSums][4] = {};
   int stage = 0;
   for (int of_group = 0; of_group < group; ++of_group)
     for (int query = first_query; query < end_query; query += F::kStep, stage ^= 1) {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
       const T* const tile_dout = tile_q + F::Wide::kElements;
       const auto* const sums = reinterpret_cast<const Row*>(tile_dout + F::Value::kElements);
 
-      float score[F::kScores][4] = {}, gradient[F::kScores][4] = {};
+      float score[1][F::kScores][4] = {}, gradient[1][F::kScores][4] = {};
       add_rows<typename F::OwnWide, typename F::Wide>(
           tile_k + warp_row * kDepth, F::OwnWide::of_rows(), tile_q, F::Wide::of_columns(), score);
       add_rows<typename F::OwnValue, typename F::Value>(tile_v + warp_row * kValueDepth,
@@ -87,17 +87,17 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
       if (f.bias != nullptr)
         attention::add_bias(
             Head<T>(p, number + of_group).bias + (query + column) * f.bias_stride.token + key, 1,
-            f.bias_stride.token, head.keys - key, end_query - query - column, f.scale, score);
+            f.bias_stride.token, head.keys - key, end_query - query - column, f.scale, score[0]);
       const Visible seen[2] = {head.seen_by(f, key), head.seen_by(f, key + 8)};
-      attention::hide(seen, query, column, score);
+      attention::hide(seen, query, column, score[0]);
       KG_UNROLL_UNIFORM
       for (int j = 0; j < F::kScores; ++j) {
         const auto both = *reinterpret_cast<const Pack<Row, 2>*>(sums + column + 8 * j);
         KG_UNROLL_UNIFORM
         for (int i = 0; i < 4; ++i) {
           const Row& row = both.element[i % 2];
-          score[j][i] = row.weight(score[j][i], by);
-          gradient[j][i] = row.gradient(score[j][i], gradient[j][i]);
+          score[0][j][i] = row.weight(score[0][j][i], by);
+          gradient[0][j][i] = row.gradient(score[0][j][i], gradient[0][j][i]);
         }
       }
       add_weighted<typename F::Value>(score, tile_dout, F::Value::of_rows(),
@@ -109,8 +109,9 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
 
   // K and V make room for their gradients, which leave in whole chunks.
   __syncthreads();
-  put_rows<typename F::OwnWide>(dk, f.scale, f.scale, warp_row, half_of_columns * F::kSums, tile_k);
-  put_rows<typename F::OwnValue>(dv, 1, 1, warp_row, half_of_columns * F::kValueSums, tile_v);
+  put_rows<typename F::OwnWide>(dk[0], f.scale, f.scale, warp_row, half_of_columns * F::kSums,
+                                tile_k);
+  put_rows<typename F::OwnValue>(dv[0], 1, 1, warp_row, half_of_columns * F::kValueSums, tile_v);
   __syncwarp();
   const Head<T> to(p, number); // once more: through the loop it would take registers
   const int rows = to.key_tokens.count - first_key;

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
     row[half] =
         own + 8 * half < rows ? reinterpret_cast<const Row*>(p.workspace)[at] : Row{INFINITY, 0};
   }
-  float dq[F::kSums][4] = {};
+  float dq[1][F::kSums][4] = {};
   for (int key = first_key, stage = 0; key < end_key; key += F::kStep, stage ^= 1) {
     ptx::cp_async_wait_all();
     __syncthreads(); // these keys have come, and nobody needs those before them
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
     const T* const tile_k = stages + stage * F::kStage;
     const T* const tile_v = tile_k + F::Wide::kElements;
 
-    float score[F::kScores][4] = {}, gradient[F::kScores][4] = {};
+    float score[1][F::kScores][4] = {}, gradient[1][F::kScores][4] = {};
     add_rows<typename F::OwnWide, typename F::Wide>(
         tile_q + warp_row * kDepth, F::OwnWide::of_rows(), tile_k, F::Wide::of_columns(), score);
     add_rows<typename F::OwnValue, typename F::Value>(tile_dout + warp_row * kValueDepth,
@@ -78,14 +78,14 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
     if (head.bias != nullptr)
       attention::add_bias(head.bias + (first_query + own) * f.bias_stride.token + key + column,
                           f.bias_stride.token, 1, rows - own, end_key - key - column, f.scale,
-                          score);
-    attention::hide(visible, key, column, score);
+                          score[0]);
+    attention::hide(visible, key, column, score[0]);
     KG_UNROLL_UNIFORM
     for (int j = 0; j < F::kScores; ++j) {
       KG_UNROLL_UNIFORM
       for (int i = 0; i < 4; ++i) {
-        const float weight = row[i / 2].weight(score[j][i], by);
-        gradient[j][i] = row[i / 2].gradient(weight, gradient[j][i]);
+        const float weight = row[i / 2].weight(score[0][j][i], by);
+        gradient[0][j][i] = row[i / 2].gradient(weight, gradient[0][j][i]);
       }
     }
     add_weighted<typename F::Wide>(gradient, tile_k, F::Wide::of_rows(), 0, dq);
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
 
   // Q makes room for its gradient, which leaves in whole chunks.
   __syncthreads();
-  put_rows<typename F::OwnWide>(dq, f.scale, f.scale, warp_row, 0, tile_q);
+  put_rows<typename F::OwnWide>(dq[0], f.scale, f.scale, warp_row, 0, tile_q);
   __syncwarp();
   const Head<T> to(p, number); // once more: through the loop it would take registers
   store_rows<typename F::OwnWide, F::kSums>(tile_q, warp_row, 0,

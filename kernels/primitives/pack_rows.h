@@ -6,32 +6,49 @@
 // of which and behind which there are `left` in the array; packs says whether it lies as packs ask.
 #pragma once
 
-#include "primitives/pack.h"
+#include "primitives/stored_pack.h"
 #include "primitives/warp.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace kg {
 
 template <int Count>
 inline constexpr int kRowStep = kLanes* Count; // from a lane's pack to its next one
 
-// All are loaded before the first is used. Behind the end there is `rest`.
-template <int Rows, int Count, class T>
+// All are asked for before the first is used. Behind the end there is `rest`. Packed: Pack, or
+// StoredPack.
+template <int Rows, template <class, int> class Packed, class T, int Count>
 __device__ __forceinline__ void load_rows(const T* from, std::int64_t left, bool packs, T rest,
-                                          Pack<T, Count> (&to)[Rows]) {
+                                          Packed<T, Count> (&to)[Rows]) {
   constexpr int kStep = kRowStep<Count>;
+  constexpr bool kStored = std::is_same_v<Packed<T, Count>, StoredPack<T, Count>>;
   if (packs && left >= Rows * kStep) {
     KG_UNROLL
-    for (int r = 0; r < Rows; ++r)
-      to[r] = *reinterpret_cast<const Pack<T, Count>*>(from + r * kStep);
+    for (int r = 0; r < Rows; ++r) {
+      if constexpr (kStored)
+        to[r].load(from + r * kStep);
+      else
+        to[r] = *reinterpret_cast<const Pack<T, Count>*>(from + r * kStep);
+    }
     return;
   }
   KG_UNROLL
   for (int r = 0; r < Rows; ++r) {
-    KG_UNROLL
-    for (int e = 0; e < Count; ++e)
-      to[r].element[e] = r * kStep + e < left ? from[r * kStep + e] : rest;
+    const auto fill = [&](Pack<T, Count>& part) {
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e)
+        part.element[e] = r * kStep + e < left ? from[r * kStep + e] : rest;
+    };
+    if constexpr (kStored) {
+      Pack<T, Count> part;
+      fill(part);
+      to[r].set(part);
+      to[r].keep_raw(); // or nvcc makes elements of the words in the other branch, too
+    } else {
+      fill(to[r]);
+    }
   }
 }
 

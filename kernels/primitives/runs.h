@@ -4,7 +4,9 @@
 // Runs of equal words that follow each other, and where they begin.
 #pragma once
 
+#include "primitives/field_bits.h"
 #include "primitives/pack_rows.h"
+#include "primitives/scan.h"
 
 #include <cstdint>
 
@@ -19,28 +21,35 @@ __device__ __forceinline__ bool begins_run(const Word* x, std::int64_t i) {
   return before != own;
 }
 
-// A bit for each element of a lane's packs (pack_rows.h) that begins a run. The lane's first one is
-// element `first` of the n at x.
+// What stands before a warp's packs (pack_rows.h), where its first lane asks; a lane's first one is
+// element `first` of the n at x. To be asked for before the packs are looked at.
+template <class Word>
+__device__ __forceinline__ Word before_warp(const Word* x, std::int64_t first, std::int64_t n) {
+  return threadIdx.x % kLanes == 0 && first > 0 && first < n ? x[first - 1] : Word{0};
+}
+
+// A bit for each element of a lane's packs that begins a run; `before` as before_warp has it. All
+// lanes must call: what stands before a pack is asked of the lane that has it.
 template <int Rows, int Count, class Word>
-__device__ __forceinline__ void find_runs(const Word* x, std::int64_t first, std::int64_t n,
-                                          const Pack<Word, Count> (&element)[Rows],
+__device__ __forceinline__ void find_runs(Word before, std::int64_t first, std::int64_t n,
+                                          const StoredPack<Word, Count> (&pack)[Rows],
                                           unsigned (&begins)[Rows]) {
-  Word previous[Rows]; // what stands before each pack
+  const unsigned lane = threadIdx.x % kLanes;
+  const auto below = static_cast<int>((lane + kLanes - 1) % kLanes);
+  PackEnd<Word> row_before = end_with(before);
   KG_UNROLL
   for (int r = 0; r < Rows; ++r) {
-    const std::int64_t at = first + r * kRowStep<Count>;
-    previous[r] = at > 0 && at < n ? x[at - 1] : Word{0};
+    const PackEnd<Word> end = shuffled_from(end_of(pack[r]), below);
+    begins[r] = changes_of(pack[r], lane == 0 ? row_before : end);
+    row_before = end; // of the first lane
   }
+  if (first == 0) begins[0] |= 1u;
+  const std::int64_t left = n - first;
+  if (left >= (Rows - 1) * kRowStep<Count> + Count) return;
   KG_UNROLL
   for (int r = 0; r < Rows; ++r) {
-    const std::int64_t at = first + r * kRowStep<Count>;
-    begins[r] = 0;
-    KG_UNROLL
-    for (int e = 0; e < Count; ++e) {
-      const Word before = e == 0 ? previous[r] : element[r].element[e - 1];
-      const bool is_first = at + e == 0 || element[r].element[e] != before;
-      if (at + e < n && is_first) begins[r] |= 1u << e;
-    }
+    const std::int64_t of_pack = left - r * kRowStep<Count>;
+    if (of_pack < Count) begins[r] &= of_pack > 0 ? (1u << of_pack) - 1 : 0;
   }
 }
 

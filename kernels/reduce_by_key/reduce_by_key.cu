@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes: a key and a value per element, the same per run; flops: one operation per element. Of the
-// 252 instructions that an H200 issues while memory moves a KiB, nvcc 13.0's code takes 105 to 146.
+// 252 instructions that an H200 issues while memory moves a KiB, nvcc 13.0's code takes 110 to 140.
 // A tile's round trips stand one behind another, its number, its elements, what lies before it, six
-// or seven in all: on the average 20 to 25 KiB are under way on a multiprocessor, which is enough
-// for 92 % of a copy's rate with f32 and 32-bit keys and for all of it otherwise (modelled).
+// or seven in all: on the average 17 to 24 KiB are under way on a multiprocessor, which is enough
+// for a copy's rate (modelled).
 // Expected on an H200: 88 % of it from 10^8 bytes on where runs are long; where they are short a
 // tile's results begin anywhere, so that their first and last sectors are written in two parts.
 //
@@ -152,12 +152,13 @@ __global__ void __launch_bounds__(kThreads, 3)
   const std::int64_t first = tile * (kWarps * kOfWarp) + warp * kOfWarp + lane * kCount;
   const std::int64_t left = n - first;
 
-  Pack<Key, kCount> key[kRows];
+  StoredPack<Key, kCount> key[kRows];
   load_rows(arrays.keys + first, left, aligned.keys, Key{0}, key);
   Pack<Number<F>, kCount> value[kRows]; // behind the end what changes nothing
   load_rows(arrays.values + first, left, aligned.values, turned(F::identity(), flip), value);
   unsigned begins[kRows]; // a bit for each of a pack's elements
-  find_runs(arrays.keys, first, n, key, begins);
+  const Key before = before_warp(arrays.keys, first, n);
+  find_runs(before, first, n, key, begins);
   const auto is_first = [&](int r, int e) { return (begins[r] >> e & 1u) != 0; };
   const auto item = [&](int r, int e) {
     return R::from(turned(value[r].element[e], flip), is_first(r, e));
@@ -175,7 +176,7 @@ __global__ void __launch_bounds__(kThreads, 3)
     for (int e = 0; e < kCount; ++e) {
       if (is_first(r, e)) {
         const unsigned at = previous.runs - runs_before;
-        const Key own = key[r].element[e];
+        const Key own = element_of(key[r], e);
         begun[at] = own;
         ended[at] = turned(previous.number, flip);
       }

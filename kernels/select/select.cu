@@ -1,21 +1,30 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes: size_of(T) and a flag per element, size_of(T) per element that is kept; no flops. Expected
-// on an H200: 90 % of the memory's rate from 10^8 bytes on; what a tile keeps begins anywhere, so
-// that its first and last sectors are written in two parts.
+// Bytes: size_of(T) and a flag per element, size_of(T) per element that is kept; no flops. Where
+// half is kept, nvcc 13.0's code takes 128 to 161 of the 252 instructions that an H200 issues while
+// memory moves a KiB; for runs of 2 bytes 212, and of 1 byte 255, if every warp looked back, as one
+// of eight does. A tile's round trips stand one behind another, as in reduce_by_key: on the average
+// 20 to 31 KiB are under way on a multiprocessor, enough for a copy's rate (all of it modelled).
+// Expected on an H200: 90 % of it from 10^8 bytes on.
 //
-// A tile is 256 threads x 16 elements, of 8 bytes 8, read as scan reads it; what it keeps is first
-// put side by side in shared memory, so that a warp writes 32 neighbours. Written from where they
-// are read, each of a pack's elements would be a request of its own that goes over all of a row's
-// sectors: of f32, four times as many.
+// A tile is 256 threads x 64 bytes, read as scan reads it; what it keeps is first put side by side
+// in shared memory, as far behind a multiple of 16 bytes as its place in y lies, and goes there by
+// 16-byte accesses. Written from where they are read, each of a pack's elements would be a request
+// of its own that goes over all of a row's sectors: of f32, four times as many.
+//
+// Elements of 1 and 2 bytes stay in the words in which they came until each goes to its place:
+// flags and neighbours are compared four or two at a time (field_bits.h). One by one they take 64
+// or 32 registers, and spill.
 //
 // Why one pass by look-back: counting first, and selecting afterwards, reads the flags twice, and
 // of unique the elements.
 #include "select/select.h"
 
+#include "primitives/field_bits.h"
 #include "primitives/look_back.h"
 #include "primitives/pack_rows.h"
+#include "primitives/row_move.h"
 #include "primitives/runs.h"
 #include "primitives/words.h"
 #include "runtime/error.h"
@@ -30,9 +39,9 @@ namespace kg::select {
 
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / kLanes;
-constexpr int items_of(std::size_t element_bytes) { return element_bytes == 8 ? 8 : 16; }
+constexpr int kRows = 4; // packs of a thread
 template <class Word>
-constexpr int kItems = items_of(sizeof(Word)); // of a thread
+constexpr int kItems = kRows* kPackElements<Word>; // of a thread
 
 // 256 elements after the other.
 template <class Word>
@@ -68,59 +77,105 @@ struct Aligned {
   bool x, flags;
 };
 
+// How many elements of a warp are wanted before each of the lane's packs, and in all; wanted has a
+// bit for each element. Counts of several rows lie side by side in a word, so that one scan adds
+// them all. All lanes must call.
+template <int Count>
+__device__ __forceinline__ unsigned count_before(const unsigned (&wanted)[kRows],
+                                                 unsigned (&before)[kRows]) {
+  constexpr int kBits = kLanes * Count < 256 ? 8 : 16;
+  constexpr int kOfWord = 32 / kBits;
+  const auto count = [](unsigned word, int i) { return word >> i * kBits & ((1u << kBits) - 1); };
+  unsigned all = 0;
+  KG_UNROLL
+  for (int r = 0; r < kRows; r += kOfWord) {
+    unsigned word = 0;
+    KG_UNROLL
+    for (int i = 0; i < kOfWord; ++i) word += __popc(wanted[r + i]) << i * kBits;
+    const WarpScan<unsigned> rows = warp_scan_below<Sum<unsigned>>(word);
+    KG_UNROLL
+    for (int i = 0; i < kOfWord; ++i) {
+      before[r + i] = all + count(rows.below, i);
+      all += count(rows.all, i);
+    }
+  }
+  return all;
+}
+
+// Writes to[0] to to[count - 1] from kept[past] on, where `past` is how many elements `to` lies
+// behind a multiple of 16 bytes, as kept[0] does not. All threads must call.
+template <class Word>
+__device__ __forceinline__ void write_kept(const Word* kept, unsigned past, unsigned count,
+                                           Word* to) {
+  constexpr unsigned kCount = kPackElements<Word>;
+  Word* const boundary = to - past;
+  const unsigned end = past + count;
+  const unsigned whole = past == 0 ? 0 : kCount; // where the first whole pack begins
+  const unsigned whole_end = end / kCount * kCount;
+  KG_UNROLL
+  for (int r = 0; r < kRows; ++r) {
+    const unsigned i = whole + (r * kThreads + threadIdx.x) * kCount;
+    if (i < whole_end) {
+      const Quad quad = *reinterpret_cast<const Quad*>(kept + i);
+      store_wide(reinterpret_cast<Quad*>(boundary + i), quad);
+    }
+  }
+  if (threadIdx.x < 2 * kCount) { // at either end by single elements
+    const bool in_front = threadIdx.x < kCount;
+    const unsigned i = in_front ? threadIdx.x : whole_end + (threadIdx.x - kCount);
+    if (i < end && (in_front ? i >= past && i < whole : i >= whole)) {
+      const Word word = kept[i];
+      boundary[i] = word;
+    }
+  }
+}
+
 template <class Word, bool Flagged>
 __global__ void __launch_bounds__(kThreads, 4)
     look_back(const Word* x, const std::int8_t* flags, Word* y, std::int32_t* count, std::int64_t n,
               Aligned aligned, LookBack state) {
   using Counted = Sum<unsigned>;
   constexpr int kCount = kPackElements<Word>;
-  constexpr int kRows = kItems<Word> / kCount; // of a warp
   constexpr int kOfWarp = kLanes * kItems<Word>;
   __shared__ LookBackScratch<Counted> scratch;
-  __shared__ Word kept[kWarps * kOfWarp];
+  alignas(kPackBytes) __shared__ Word kept[kWarps * kOfWarp + kCount];
   const std::int64_t tile = take_tile(state, scratch);
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int warp = static_cast<int>(threadIdx.x) / kLanes;
   const std::int64_t first = tile * (kWarps * kOfWarp) + warp * kOfWarp + lane * kCount;
   const std::int64_t left = n - first;
 
-  Pack<Word, kCount> element[kRows];
-  load_rows(x + first, left, aligned.x, Word{0}, element);
-  unsigned wanted[kRows] = {}; // a bit for each of a pack's elements
+  StoredPack<Word, kCount> pack[kRows];
+  load_rows(x + first, left, aligned.x, Word{0}, pack);
+  unsigned wanted[kRows]; // a bit for each of a pack's elements
   if constexpr (Flagged) {
-    Pack<std::int8_t, kCount> flag[kRows];
+    StoredPack<std::int8_t, kCount> flag[kRows];
     load_rows(flags + first, left, aligned.flags, std::int8_t{0}, flag);
     KG_UNROLL
     for (int r = 0; r < kRows; ++r) wanted[r] = bits_of(flag[r]);
   } else {
-    find_runs(x, first, n, element, wanted);
+    const Word before = before_warp(x, first, n);
+    find_runs(before, first, n, pack, wanted);
   }
 
-  unsigned before[kRows]; // how many of the warp are kept before each pack
-  unsigned of_warp = 0;
-  KG_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    const WarpScan<unsigned> row = warp_scan_below<Counted>(__popc(wanted[r]));
-    before[r] = of_warp + row.below;
-    of_warp += row.all;
-  }
+  unsigned before[kRows];
+  const unsigned of_warp = count_before<kCount>(wanted, before);
   const TilePlace<unsigned> place = place_of_warp<Counted, kWarps>(state, tile, of_warp, scratch);
+  Word* const to = y + place.before_tile;
+  const auto past = static_cast<unsigned>(words_past_boundary(to));
+  loaded(pack); // elements are taken out of their words here, and not kept from above
   KG_UNROLL
   for (int r = 0; r < kRows; ++r) {
-    unsigned at = place.before_warp + before[r];
+    Word* at = kept + (past + place.before_warp + before[r]);
     KG_UNROLL
     for (int e = 0; e < kCount; ++e)
       if ((wanted[r] >> e & 1u) != 0) {
-        const Word word = element[r].element[e];
-        kept[at++] = word;
+        const Word word = element_of(pack[r], e);
+        *at++ = word;
       }
   }
   __syncthreads();
-  Word* const to = y + place.before_tile;
-  for (unsigned i = threadIdx.x; i < place.of_tile; i += kThreads) {
-    const Word word = kept[i];
-    to[i] = word;
-  }
+  write_kept(kept, past, place.of_tile, to);
   if (tile + 1 == state.tiles && threadIdx.x == 0)
     *count = static_cast<std::int32_t>(place.before_tile + place.of_tile);
 }
@@ -129,7 +184,8 @@ namespace {
 
 // One at the least, which writes the count.
 std::int64_t tiles_of(const Problem& problem) {
-  const int tile = kThreads * items_of(problem.element_bytes);
+  const auto tile =
+      static_cast<std::int64_t>(kThreads * kRows * kPackBytes / problem.element_bytes);
   return problem.n > tile ? div_up(problem.n, tile) : 1;
 }
 

@@ -30,10 +30,9 @@ struct Problem {
   std::size_t element_bytes = 0;
 };
 
-// naive: one block, an element per thread and round. look_back: tiles of 4096 elements, of 8 bytes
-// 2048, each read and written once: by 16-byte accesses where x is aligned to 16 bytes, and the
-// flags as its packs ask; written a word at a time, since where a tile's results begin depends on
-// the data.
+// naive: one block, an element per thread and round. look_back: tiles of 16 KiB, each read and
+// written once, by 16-byte accesses: read where x is aligned to 16 bytes, and the flags as its
+// packs ask; written but for the ends of what a tile keeps, which begins anywhere.
 enum class Variant { automatic, naive, look_back };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::look_back};
 

@@ -94,7 +94,7 @@ Reference elements(const Problem& problem, std::string_view output, std::int64_t
   return result;
 }
 
-std::int64_t tile_of(Dtype dtype) { return size_of(dtype) == 8 ? 2048 : 4096; }
+std::int64_t tile_of(Dtype dtype) { return 16384 / static_cast<std::int64_t>(size_of(dtype)); }
 
 // A single tile needs no look-back, and no words for it.
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
