@@ -14,7 +14,7 @@
 //
 // Packs are asked for in the order in which they are used, across passes and rows, a fixed number
 // of them ahead, so that 32 or 64 KiB are under way on a multiprocessor at all times, while its
-// block waits for the others, too. Expected on an H200: 80 to 88 % of a copy's rate for many rows.
+// block waits for the others, too. Modelled for an H200: 62 to 94 % of a copy's rate, many rows.
 // Why not 16 blocks, which hold twice as much: not every GPU that has clusters has such ones.
 #pragma once
 
