@@ -7,6 +7,7 @@
 
 #include "normalization/backward_cluster_kernel.h"
 #include "normalization/backward_long_rows.h"
+#include "normalization/backward_wide_cluster_kernel.h"
 #include "normalization/unsupported_cols.h"
 #include "primitives/sum_partials.h"
 #include "runtime/device_code.h"
@@ -52,11 +53,29 @@ void launch_block(const Backward<T>& f, LaunchConfig config, unsigned rows) {
   launch(block_rereading<kind, T, Count>, config, f);
 }
 
+// Elements of a thread, of rows that registers do not hold.
+template <Kind kind, class T, int Elements>
+void launch_wide_cluster(const Backward<T>& f, LaunchConfig config) {
+  constexpr int kCount = kPackElements<T>;
+  using Memory = WideMemory<kind, T, kCount, Elements / kCount>;
+  const unsigned blocks = config.cluster.x;
+  const auto threads = static_cast<int>(blocks * config.block.x);
+  const auto packs = static_cast<int>(div_up(f.cols, threads * kCount));
+  const int held = Memory::held(packs);
+  config.shared_bytes = Memory::bytes(held);
+  launch(wide_cluster_per_row<kind, T, kCount, Elements / kCount>, config, f, blocks, threads,
+         static_cast<std::int64_t>(config.grid.x / blocks), packs, held);
+}
+
 template <Kind kind, class T>
 void launch_cluster(const Backward<T>& f, LaunchConfig config) {
   constexpr int kCount = kPackElements<T>;
   constexpr int kPacks = kHeld / kCount;
   config.cluster.x = static_cast<unsigned>(cluster_blocks(f.cols));
+  if (cluster_elements(f.cols) == 2 * kHeld)
+    return launch_wide_cluster<kind, T, 2 * kHeld>(f, config);
+  if (cluster_elements(f.cols) == 4 * kHeld)
+    return launch_wide_cluster<kind, T, 4 * kHeld>(f, config);
   config.shared_bytes = ClusterMemory<kind, T, kCount, kPacks>::bytes(config.block.x);
   const unsigned blocks = config.cluster.x;
   launch(cluster_per_row<kind, T, kCount, kPacks>, config, f, blocks,

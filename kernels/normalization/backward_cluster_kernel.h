@@ -145,8 +145,9 @@ struct ColumnSumsInShared {
   static constexpr std::size_t kThreadBytes = Packs * Count * sizeof(float);
   Floats<Count> dgamma[Packs] = {};
 
-  __device__ explicit ColumnSumsInShared(void* memory)
-      : dbeta_(static_cast<float*>(memory), Packs * static_cast<std::int64_t>(blockDim.x)) {
+  __device__ ColumnSumsInShared(void* memory, unsigned threads)
+      : dbeta_(static_cast<float*>(memory), Packs * static_cast<std::int64_t>(threads)),
+        threads_(threads) {
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) dbeta_.put(place(p), {});
   }
@@ -158,9 +159,10 @@ struct ColumnSumsInShared {
   __device__ Floats<Count> of_dbeta(int p) const { return dbeta_.get(place(p)); }
 
  private:
-  __device__ static unsigned place(int p) { return p * blockDim.x + threadIdx.x; }
+  __device__ unsigned place(int p) const { return p * threads_ + threadIdx.x; }
 
   SharedRow<Count> dbeta_;
+  unsigned threads_; // of the block
 };
 
 // The shared memory of a cluster's block: its mail, its threads' rows to come, perhaps dbeta.
@@ -180,8 +182,8 @@ struct ClusterMemory {
   __device__ static Rows rows() { return Rows(mail() + 1); }
   __device__ static auto columns() {
     if constexpr (kHoldsSums)
-      return Columns(reinterpret_cast<unsigned char*>(mail() + 1) +
-                     blockDim.x * Rows::kThreadBytes);
+      return Columns(reinterpret_cast<unsigned char*>(mail() + 1) + blockDim.x * Rows::kThreadBytes,
+                     blockDim.x);
     else
       return ColumnSums<Count, Packs>();
   }

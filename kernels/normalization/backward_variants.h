@@ -26,9 +26,10 @@ namespace kg::normalization::backward {
 // its columns in registers, the blocks' sums meet in a second launch. block: the same with one
 // block per row up to kBlockMaxCols columns, where rows are aligned to 16 bytes; else dx and the
 // columns' sums by kernels of their own, the row read again. cluster: as block, with a cluster of 2
-// to 8 blocks per row, where rows are aligned; else as block (rows of kClusterMinCols to
-// kClusterMaxCols columns, where launches may have clusters); `automatic` takes it from
-// kAutomaticClusterCols on.
+// to 8 blocks per row, whose registers hold the row up to kClusterHeldCols columns and else only
+// the columns' sums, where rows are aligned; else as block (rows of kClusterMinCols to
+// kClusterMaxCols columns, where launches may have clusters); `automatic` takes it for rows that no
+// block's registers hold.
 enum class Variant { automatic, naive, warp, block, cluster };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
                                         Variant::cluster};
@@ -41,7 +42,8 @@ inline constexpr int kRowsPerBlock = 4;    // warp: at a time
 inline constexpr int kWarpBlocksPerSm = 3; // 12 warps with 168 registers each
 inline constexpr std::int64_t kWarpMaxCols = kHeld * kLanes;
 inline constexpr std::int64_t kBlockMaxCols = kHeld * kMostThreads;
-inline constexpr std::int64_t kClusterMaxCols = kClusterBlocks * kBlockMaxCols;
+inline constexpr std::int64_t kClusterHeldCols = kClusterBlocks * kBlockMaxCols;
+inline constexpr std::int64_t kClusterMaxCols = 4 * kClusterHeldCols;
 inline constexpr int kStripCols = 1024; // that a block of column_partials takes
 inline constexpr int kStripsPerSm = 4;
 // A cluster lies in one group of multiprocessors (GPC), which has 16 of them or 18; those beyond 16
@@ -50,6 +52,10 @@ inline constexpr int kClusterSms = 16;
 // Shared memory of a cluster's blocks, at most: of each thread, and besides.
 inline constexpr std::size_t kClusterThreadBytes = 200;
 inline constexpr std::size_t kClusterMailBytes = 512;
+
+// Packs of x, and of dy, that a thread of a cluster has under way where registers do not hold the
+// row; each pair takes 16 KiB. Beside dbeta's sums there is room for few.
+constexpr int wide_ahead(Kind kind) { return kind == Kind::layer ? 2 : 4; }
 
 using kg::name;
 
@@ -71,15 +77,29 @@ constexpr int cluster_threads(std::int64_t cols) {
   return block_threads(div_up(cols, cluster_blocks(cols)));
 }
 
+// Elements of a row that a thread of a cluster has at most: kHeld, 2 or 4 times as many.
+constexpr int cluster_elements(std::int64_t cols) {
+  int elements = kHeld;
+  while (elements < 4 * kHeld && elements * kMostThreads * kClusterBlocks < cols) elements *= 2;
+  return elements;
+}
+
+// Shared memory of a cluster's block, at the least.
+constexpr std::size_t cluster_bytes(std::int64_t cols) {
+  constexpr std::size_t kAhead = 2 * kPackBytes * wide_ahead(Kind::layer);
+  const std::size_t of_thread = cols <= kClusterHeldCols
+                                    ? kClusterThreadBytes
+                                    : cluster_elements(cols) * sizeof(float) + kAhead;
+  return kClusterMailBytes + cluster_threads(cols) * of_thread;
+}
+
 // Whether `variant` can do rows of this length here.
 inline bool supports(Variant variant, std::int64_t cols) {
   switch (variant) {
   case Variant::warp: return cols <= kWarpMaxCols;
   case Variant::cluster:
     return cols >= kClusterMinCols && cols <= kClusterMaxCols && device_has_clusters() &&
-           kClusterMailBytes +
-                   static_cast<std::size_t>(cluster_threads(cols)) * kClusterThreadBytes <=
-               device_properties().shared_bytes_per_block_optin;
+           cluster_bytes(cols) <= device_properties().shared_bytes_per_block_optin;
   default: return true;
   }
 }
@@ -88,8 +108,8 @@ inline bool supports(Variant variant, std::int64_t cols) {
 inline Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
   if (supports(Variant::warp, cols)) return Variant::warp;
-  return cols >= kAutomaticClusterCols && supports(Variant::cluster, cols) ? Variant::cluster
-                                                                           : Variant::block;
+  return cols > kBlockMaxCols && supports(Variant::cluster, cols) ? Variant::cluster
+                                                                  : Variant::block;
 }
 
 // Sums per column: dgamma, and of layer normalisation dbeta.

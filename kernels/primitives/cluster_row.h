@@ -20,39 +20,40 @@ namespace kg {
 template <int Count>
 inline constexpr int kClusterInFlight = Count == 1 ? 8 : 4;
 
-// A block's slice of the row: packs [begin, end) of it, in shared memory. A thread reads only what
-// it wrote, so no barrier is needed.
+// A block's slice of the row: packs [begin, end) of it, the first `held` of them in shared memory.
+// A thread reads only what it wrote, so no barrier is needed.
 template <class T, int Count>
 class ClusterSlice {
  public:
   __device__ ClusterSlice(void* memory, std::int64_t slice, std::int64_t cols)
+      : ClusterSlice(memory, slice, cols, slice) {}
+  __device__ ClusterSlice(void* memory, std::int64_t slice, std::int64_t cols, std::int64_t held)
       : memory_(static_cast<StoredPack<T, Count>*>(memory)) {
     const std::int64_t packs = (cols + Count - 1) / Count;
     begin_ = ptx::cluster_rank() * slice;
     end_ = begin_ + slice < packs ? begin_ + slice : packs;
+    held_ = begin_ + held < end_ ? begin_ + held : end_;
     last_ = end_ * Count < cols ? end_ * Count : cols;
   }
 
-  // Loads the slice, several packs together: load(pack, end of the slice in elements) gives a
+  // Loads what is held, several packs together: load(pack, end of the slice in elements) gives a
   // stored pack, padded behind that end, keep(stored) what of it stays, use(pack number, values)
   // sees each.
   template <class Load, class Keep, class Use>
   __device__ __forceinline__ void read(Load load, Keep keep, Use use) {
-    constexpr int kInFlight = kClusterInFlight<Count>;
-    const auto threads = static_cast<std::int64_t>(blockDim.x);
-    for (std::int64_t first = begin_ + threadIdx.x; first < end_; first += kInFlight * threads) {
-      decltype(load(0, 0)) stored[kInFlight];
-      KG_UNROLL
-      for (int p = 0; p < kInFlight; ++p) stored[p] = load(first + p * threads, last_);
-      loaded(stored);
-      KG_UNROLL
-      for (int p = 0; p < kInFlight; ++p) {
-        if (first + p * threads >= end_) break;
-        const StoredPack<T, Count> stays = keep(stored[p]);
-        memory_[first + p * threads - begin_] = stays;
-        use(first + p * threads, widened(stays));
-      }
-    }
+    visit(begin_, held_, load, [&](std::int64_t pack, const decltype(load(0, 0))& stored) {
+      const StoredPack<T, Count> stays = keep(stored);
+      memory_[pack - begin_] = stays;
+      use(pack, widened(stays));
+    });
+  }
+
+  // The same of what is not held, each time from global memory.
+  template <class Load, class Use>
+  __device__ __forceinline__ void rest(Load load, Use use) const {
+    visit(held_, end_, load, [&](std::int64_t pack, const StoredPack<T, Count>& stored) {
+      use(pack, widened(stored));
+    });
   }
 
   // One of this thread's packs.
@@ -60,10 +61,10 @@ class ClusterSlice {
     return widened(StoredPack<T, Count>(memory_[pack - begin_]));
   }
 
-  // use(pack number, values) of each pack of this thread.
+  // use(pack number, values) of each of this thread's packs that are held.
   template <class Use>
   __device__ __forceinline__ void each(Use use) const {
-    for (std::int64_t pack = begin_ + threadIdx.x; pack < end_; pack += blockDim.x)
+    for (std::int64_t pack = begin_ + threadIdx.x; pack < held_; pack += blockDim.x)
       use(pack, at(pack));
   }
 
@@ -71,23 +72,42 @@ class ClusterSlice {
   template <int Packs, class Load, class Use>
   __device__ __forceinline__ void each_beside(Load load, Use use) const {
     const auto threads = static_cast<std::int64_t>(blockDim.x);
-    for (std::int64_t first = begin_ + threadIdx.x; first < end_; first += Packs * threads) {
+    for (std::int64_t first = begin_ + threadIdx.x; first < held_; first += Packs * threads) {
       decltype(load(0)) beside[Packs];
       KG_UNROLL
       for (int p = 0; p < Packs; ++p)
-        if (first + p * threads < end_) beside[p] = load(first + p * threads);
+        if (first + p * threads < held_) beside[p] = load(first + p * threads);
       loaded(beside);
       KG_UNROLL
       for (int p = 0; p < Packs; ++p) {
         const std::int64_t pack = first + p * threads;
-        if (pack < end_) use(pack, at(pack), beside[p]);
+        if (pack < held_) use(pack, at(pack), beside[p]);
       }
     }
   }
 
  private:
+  // use(pack number, stored pack) of this thread's packs of [begin, end).
+  template <class Load, class Use>
+  __device__ __forceinline__ void visit(std::int64_t begin, std::int64_t end, Load load,
+                                        Use use) const {
+    constexpr int kInFlight = kClusterInFlight<Count>;
+    const auto threads = static_cast<std::int64_t>(blockDim.x);
+    for (std::int64_t first = begin + threadIdx.x; first < end; first += kInFlight * threads) {
+      decltype(load(0, 0)) stored[kInFlight];
+      KG_UNROLL
+      for (int p = 0; p < kInFlight; ++p) stored[p] = load(first + p * threads, last_);
+      loaded(stored);
+      KG_UNROLL
+      for (int p = 0; p < kInFlight; ++p) {
+        if (first + p * threads >= end) break;
+        use(first + p * threads, stored[p]);
+      }
+    }
+  }
+
   StoredPack<T, Count>* memory_;
-  std::int64_t begin_, end_, last_;
+  std::int64_t begin_, held_, end_, last_;
 };
 
 // Each block has left its number at `mine` in its dynamic shared memory, and cluster_sync() has

@@ -51,15 +51,15 @@ constexpr ClusterRow cluster_row(std::int64_t cols, int count, std::size_t eleme
   return {blocks, slice, threads, static_cast<std::size_t>(slice * pack)};
 }
 
-// Whether clusters can do rows of this length, whatever their type, of which they hold so many.
-inline bool cluster_holds(std::int64_t cols, std::size_t rows = 1) {
+// Whether clusters can do rows of this length: hold one vector of f32, or two of 16 bits.
+inline bool cluster_holds(std::int64_t cols) {
   return cols >= kClusterMinCols && device_has_clusters() &&
-         kClusterScratch + cluster_row(cols, 1, rows * sizeof(float)).bytes + rows * kPackBytes <=
+         kClusterScratch + cluster_row(cols, 1, sizeof(float)).bytes + 2 * kPackBytes <=
              device_properties().shared_bytes_per_block_optin;
 }
 
-inline bool automatic_takes_cluster(std::int64_t cols, std::size_t rows = 1) {
-  return cols >= kAutomaticClusterCols && cluster_holds(cols, rows);
+inline bool automatic_takes_cluster(std::int64_t cols) {
+  return cols >= kAutomaticClusterCols && cluster_holds(cols);
 }
 
 // Longest sequential chain of additions in a row's sum: a thread's elements, those of a warp, of a

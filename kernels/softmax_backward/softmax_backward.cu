@@ -13,6 +13,7 @@
 #include "softmax_backward/cluster_kernel.h"
 #include "softmax_backward/warp_kernel.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -99,20 +100,32 @@ void launch_block(const Problem<T>& problem, Stream& stream) {
          problem.dx.data, problem.dx.stride[0], cols);
 }
 
-constexpr std::size_t kRowsHeld = 2; // by a cluster: of y and of dy
-
 template <Kind kind, class T, int Count>
 void launch_cluster(const Problem<T>& problem, Stream& stream) {
-  const ClusterRow of = cluster_row(problem.cols(), Count, kRowsHeld * sizeof(T));
+  const ClusterRow of = cluster_row(problem.cols(), Count, 2 * sizeof(T)); // of y and of dy
   const auto blocks = static_cast<unsigned>(of.blocks);
-  launch(cluster_per_row<kind, T, Count>,
-         {.grid = grid_for(problem.rows() * of.blocks),
-          .block = static_cast<unsigned>(of.threads),
-          .shared_bytes = kClusterScratch + of.bytes,
-          .stream = &stream,
-          .cluster = {blocks, 1, 1}},
-         problem.y.data, problem.y.stride[0], problem.dy.data, problem.dy.stride[0],
-         problem.dx.data, problem.dx.stride[0], problem.cols(), blocks, of.slice);
+  LaunchConfig config{.grid = grid_for(problem.rows() * of.blocks),
+                      .block = static_cast<unsigned>(of.threads),
+                      .shared_bytes = kClusterScratch + of.bytes,
+                      .stream = &stream,
+                      .cluster = {blocks, 1, 1}};
+  const auto run = [&](auto kernel, std::int64_t held) {
+    launch(kernel, config, problem.y.data, problem.y.stride[0], problem.dy.data,
+           problem.dy.stride[0], problem.dx.data, problem.dx.stride[0], problem.cols(), blocks,
+           of.slice, held);
+  };
+  if constexpr (sizeof(T) == sizeof(float)) { // of 16 bits both take what y alone takes of f32
+    const std::size_t most = device_properties().shared_bytes_per_block_optin;
+    if (config.shared_bytes > most) {
+      const auto room =
+          static_cast<std::int64_t>((most - kClusterScratch) / sizeof(Pack<T, Count>));
+      config.shared_bytes = most;
+      // Whole rounds of the threads, each of which has its packs of y.
+      return run(cluster_per_row<kind, T, Count, false>,
+                 (room - of.slice) / of.threads * of.threads);
+    }
+  }
+  run(cluster_per_row<kind, T, Count, true>, of.slice);
 }
 
 template <Kind kind, class T>
@@ -147,7 +160,7 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
 bool supports(Variant variant, std::int64_t cols) {
   switch (variant) {
   case Variant::warp: return cols <= kWarpMaxCols;
-  case Variant::cluster: return cluster_holds(cols, kRowsHeld);
+  case Variant::cluster: return cluster_holds(cols);
   default: return true;
   }
 }
@@ -155,7 +168,7 @@ bool supports(Variant variant, std::int64_t cols) {
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
   if (supports(Variant::warp, cols)) return Variant::warp;
-  return automatic_takes_cluster(cols, kRowsHeld) ? Variant::cluster : Variant::block;
+  return automatic_takes_cluster(cols) ? Variant::cluster : Variant::block;
 }
 
 template <class T>

@@ -32,9 +32,9 @@ using softmax::Kind;
 
 // naive: one thread per row, two passes. warp: one warp per row, the row in registers (cols <=
 // kWarpMaxCols). block: one block per row, the row in shared memory where it fits, else read again.
-// cluster: a cluster of 2 to 8 blocks per row, the row in their shared memory (rows of
-// kClusterMinCols columns and more, up to 200,000 or so, where launches may have clusters);
-// `automatic` takes it from kAutomaticClusterCols on.
+// cluster: a cluster of 2 to 8 blocks per row, y in their shared memory and of dy what has room
+// there (rows of kClusterMinCols columns and more, up to 400,000 or so, where launches may have
+// clusters); `automatic` takes it from kAutomaticClusterCols on.
 enum class Variant { automatic, naive, warp, block, cluster };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
                                         Variant::cluster};

@@ -21,8 +21,8 @@ inline void check_automatic() {
   const Variant for_long = device_has_clusters() ? Variant::cluster : Variant::block;
   for (const auto& [cols, right] : {std::pair{backward::kWarpMaxCols, Variant::warp},
                                     std::pair{backward::kWarpMaxCols + 1, Variant::block},
-                                    std::pair{kAutomaticClusterCols - 1, Variant::block},
-                                    std::pair{kAutomaticClusterCols, for_long},
+                                    std::pair{backward::kBlockMaxCols, Variant::block},
+                                    std::pair{backward::kBlockMaxCols + 1, for_long},
                                     std::pair{backward::kClusterMaxCols + 1, Variant::block}}) {
     EXPECT_EQ(backward::resolved(Variant::automatic, cols), right);
     EXPECT_EQ(backward::row_chain(Variant::automatic, cols), backward::row_chain(right, cols));

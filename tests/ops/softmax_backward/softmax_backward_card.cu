@@ -27,6 +27,9 @@ namespace {
 
 constexpr std::string_view kForms[] = {"", "log"};
 
+// Rows of f32 of which no cluster's shared memory holds y and dy.
+constexpr std::int64_t kBeyondCluster = 240000;
+
 // Rows of which no block's shared memory holds y and dy.
 std::int64_t beyond_shared(Dtype dtype) {
   return static_cast<std::int64_t>(device_properties().shared_bytes_per_block_optin /
@@ -112,7 +115,8 @@ Sample sample(Dtype dtype, const std::string& fill, std::string shape, std::vect
 
 // y of 2^j equal powers of two and zeros, dy of integers: each product, sum and difference is exact
 // in f32, in any order, and the result is rounded once. In log form a row of -inf with one 0, whose
-// probabilities are 0 and 1. And probabilities so small that the results are subnormal, and exact.
+// probabilities are 0 and 1. A long row of one power of two. And probabilities so small that the
+// results are subnormal, and exact.
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{40, 64}, Size{20, 1000}, Size{11, 2051}, Size{2, kForCluster},
@@ -127,6 +131,9 @@ std::vector<Sample> exact_samples(Dtype dtype) {
     samples.push_back(
         sample(dtype, "one of all", rows_cols(size.rows, size.cols, "log"), logs, dy));
   }
+  samples.push_back(sample(dtype, "all alike", rows_cols(1, kBeyondCluster),
+                           std::vector<double>(kBeyondCluster, 0x1p-12),
+                           test::integers(dtype, kBeyondCluster, 120, test::Tensor::b).values));
   const double least = 4 * test::min_subnormal(dtype);
   for (const Size size : {Size{9, 64}, Size{4, 1500}}) {
     const std::int64_t count = size.rows * size.cols;
@@ -183,6 +190,7 @@ std::vector<std::string> sizes(Dtype) {
   std::vector<std::string> shapes = lengths_of_rows();
   for (const std::string_view form : kForms) shapes.push_back(rows_cols(5, 8200, form));
   shapes.push_back(rows_cols(1, 32782)); // a cluster of more than two blocks
+  shapes.push_back(rows_cols(1, kBeyondCluster + 3));
   for (const std::string& shape : numbers_of_rows(12)) shapes.push_back(shape);
   for (const std::int64_t cols : {1, 3, 9, 33, 129, 255, 1023, 1025, 4097})
     shapes.push_back(rows_cols(3, cols, "log"));
@@ -197,7 +205,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
       ", " +
       std::to_string(rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1);
   if (variant == "warp") return {"softmax_backward::warp_per_row<", pack + ", "};
-  if (variant == "cluster") return {"softmax_backward::cluster_per_row<", pack + ">"};
+  if (variant == "cluster") return {"softmax_backward::cluster_per_row<", pack + ", "};
   return {cols_of(problem) < beyond_shared(problem.dtype) - 100 ? "::block_in_shared<"
                                                                 : "::block_two_reads<",
           pack + ">"};
