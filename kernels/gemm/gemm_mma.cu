@@ -117,14 +117,14 @@ __global__ void __launch_bounds__((kWide ? kWideMma : kMma).threads(), kWide ? 1
         constexpr RowsOfTile kRows{kTile.n, kTile.pitch(), kTile.threads()};
         constexpr int kPack = kPackElements<T>;
         if constexpr (kWide)
-          write_rows<kRows, kPack>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, kPack, kWide>(p, product, row0 + first, column0, some, half);
         else if (split.sums.data != nullptr)
           write_rows<kRows, kPackElements<float>>(split.sums, part, row0 + first, column0, some,
                                                   half);
         else if (packs)
-          write_rows<kRows, kPack>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, kPack, kWide>(p, product, row0 + first, column0, some, half);
         else
-          write_rows<kRows, 1>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, 1, true>(p, product, row0 + first, column0, some, half);
       });
 }
 
