@@ -70,46 +70,58 @@ __device__ __forceinline__ bool reads_c(const BasicProblem<T>& p) {
   return p.beta != 0; // beta = 0 does not look at C
 }
 
-// Count neighbouring elements of a row of product number `product`, the row's pack number `pack`,
-// from their sums and what is beside them, packs that `beside` gives where they are wanted. Count >
-// 1: the rows of C and z, and the bias, begin at a multiple of 16 bytes.
+// Whether a result takes more than sums and a bias.
+template <class T>
+__device__ __forceinline__ bool reads_beside(const BasicProblem<T>& p) {
+  return reads_c(p) || differentiates(p.epilogue);
+}
+
+// Count neighbouring elements of C from their sums and what is beside them, packs that `beside`
+// gives where they are wanted and which it stores. If it `kReads` neither C nor z, none of them is
+// wanted.
 template <int Count, class T, class Beside>
-__device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t product,
-                                       std::int64_t row, std::int64_t pack, Floats<Count> value,
+__device__ __forceinline__ void finish(const BasicProblem<T>& p, Floats<Count> value,
                                        const Beside& beside) {
   KG_UNROLL
   for (int e = 0; e < Count; ++e) value.value[e] *= p.alpha;
-  if (reads_c(p)) {
+  if (Beside::kReads && reads_c(p)) {
     const Floats<Count> old = widened(beside.c());
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] = fmaf(p.beta, old.value[e], value.value[e]);
   }
   if (adds_bias(p.epilogue)) {
-    const Floats<Count> bias = widened(beside.bias());
+    const Floats<Count> bias = beside.bias();
     KG_UNROLL
     for (int e = 0; e < Count; ++e) value.value[e] += bias.value[e];
-    if (p.z != nullptr)
-      store_pack<T, Count, Store::wide>(row_of_z(p, product, row), pack, p.n, value);
+    if (p.z != nullptr) beside.keep_z(value);
     activate<T>(p.epilogue, value);
-  } else if (differentiates(p.epilogue)) {
+  } else if (Beside::kReads && differentiates(p.epilogue)) {
     differentiate<T>(p.epilogue, widened(beside.z()), value);
   }
-  store_pack<T, Count, Store::wide>(row_of_c(p, product, row), pack, p.n, value);
+  beside.write(value);
 }
 
-// What is beside a pack, loaded when it is wanted.
+// What is beside a row's pack number `pack`, loaded when it is wanted. Count > 1: the rows of C and
+// z, and the bias, begin at a multiple of 16 bytes.
 template <class T, int Count>
 struct LoadedBeside {
+  static constexpr bool kReads = true;
   const BasicProblem<T>& p;
   std::int64_t product, row, pack;
   __device__ __forceinline__ StoredPack<T, Count> c() const {
     return load_stored<T, Count>(row_of_c(p, product, row), pack, p.n);
   }
-  __device__ __forceinline__ StoredPack<T, Count> bias() const {
-    return load_stored<T, Count>(p.bias, pack, p.n);
+  __device__ __forceinline__ Floats<Count> bias() const {
+    return widened(load_stored<T, Count>(p.bias, pack, p.n));
   }
   __device__ __forceinline__ StoredPack<T, Count> z() const {
     return load_stored<T, Count>(row_of_z(p, product, row), pack, p.n);
+  }
+  __device__ __forceinline__ void keep_z(const Floats<Count>& value) const {
+    store_pack<T, Count, Store::wide>(row_of_z(p, product, row), pack, p.n, value);
+  }
+  __device__ __forceinline__ void write(const Floats<Count>& value) const {
+    store_pack<T, Count, Store::wide>(row_of_c(p, product, row), pack, p.n, value);
   }
 };
 
@@ -117,7 +129,7 @@ template <int Count, class T>
 __device__ __forceinline__ void finish(const BasicProblem<T>& p, std::int64_t product,
                                        std::int64_t row, std::int64_t pack,
                                        const Floats<Count>& value) {
-  finish<Count>(p, product, row, pack, value, LoadedBeside<T, Count>{p, product, row, pack});
+  finish<Count>(p, value, LoadedBeside<T, Count>{p, product, row, pack});
 }
 
 // The same of a part of k, product and part being `part`: the sums as they are, packs whole.

@@ -28,8 +28,9 @@
 // reaches at most 63 % there, the rest is for wgmma. Why not 64x64 tiles, which fill the device
 // from 750x750 on: they read twice as much per flop, and their warps do two mma per ldmatrix. Why
 // not four slices of square tiles: 48 KiB let two blocks share a multiprocessor that has 100 KiB.
-// Why floats are not rounded on their way to shared memory: cp.async cannot, and 64 conversions for
-// 64 mma are issued beside them.
+// Why floats are not rounded once, on their way to shared memory or in it: cp.async cannot, and to
+// read and write them once more takes shared memory 384 passes for 64 mma of each warp, while 128
+// instructions are issued beside these (docs/machine_code.md).
 #include "gemm/finish.h"
 #include "gemm/mma_slice.h"
 #include "gemm/mma_tile.h"
@@ -116,14 +117,14 @@ __global__ void __launch_bounds__((kWide ? kWideMma : kMma).threads(), kWide ? 1
         constexpr RowsOfTile kRows{kTile.n, kTile.pitch(), kTile.threads()};
         constexpr int kPack = kPackElements<T>;
         if constexpr (kWide)
-          write_rows<kRows, kPack>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, kPack, kWide>(p, product, row0 + first, column0, some, half);
         else if (split.sums.data != nullptr)
           write_rows<kRows, kPackElements<float>>(split.sums, part, row0 + first, column0, some,
                                                   half);
         else if (packs)
-          write_rows<kRows, kPack>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, kPack, kWide>(p, product, row0 + first, column0, some, half);
         else
-          write_rows<kRows, 1>(p, product, row0 + first, column0, some, half);
+          write_rows<kRows, 1, true>(p, product, row0 + first, column0, some, half);
       });
 }
 

@@ -33,6 +33,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace kg::gemm {
 
@@ -237,15 +238,18 @@ __global__ void __launch_bounds__(kWideTile.threads(), 1)
     multiply_wide(p.k, a, b, own, sum);
   }
 
-  constexpr RowsOfTile kRows{kWideTile.n, kWideTile.n, kWideTile.threads()};
-  using Writer = RowWriter<kRows, kQuad, float>;
-  Writer writer(p, product, row0, column0, rows);
-  KG_ROLLED
-  for (int first = 0; first < rows; first += Writer::kStep) {
-    if (first % kRowsAtOnce == 0) put_rows(sum, own, first, shared);
-    const int row = first + Writer::first_row();
-    writer.write(row, shared + row % kRowsAtOnce * kRows.pitch);
-  }
+  const auto write = [&](auto reads) __attribute__((always_inline)) {
+    constexpr RowsOfTile kRows{kWideTile.n, kWideTile.n, kWideTile.threads()};
+    using Writer = RowWriter<kRows, kQuad, true, reads.value, float>;
+    Writer writer(p, product, row0, column0, rows);
+    KG_ROLLED
+    for (int first = 0; first < rows; first += Writer::kStep) {
+      if (first % kRowsAtOnce == 0) put_rows(sum, own, first, shared);
+      const int row = first + Writer::first_row();
+      writer.write(row, shared + row % kRowsAtOnce * kRows.pitch);
+    }
+  };
+  reads_beside(p) ? write(std::true_type{}) : write(std::false_type{});
 }
 
 namespace {

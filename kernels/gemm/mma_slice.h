@@ -163,7 +163,7 @@ struct MmaSlice {
         for (int part = 0; part < 4; ++part) {
           const int line = kChunk * (2 * step + (kOfA ? part / 2 : part % 2));
           const int turned = i % 2 * 2 + (kOfA ? part % 2 : part / 2);
-          fragment[part] = ptx::to_tf32(from_[turned][at + i / 2 * 32 + line * kOuter]);
+          fragment[part] = ptx::to_tf32_operand(from_[turned][at + i / 2 * 32 + line * kOuter]);
         }
       } else {
         if constexpr (kAlongK)
@@ -173,7 +173,7 @@ struct MmaSlice {
         if constexpr (sizeof(T) == sizeof(float)) {
           KG_UNROLL
           for (int part = 0; part < 4; ++part)
-            fragment[part] = ptx::to_tf32(__uint_as_float(fragment[part]));
+            fragment[part] = ptx::to_tf32_operand(__uint_as_float(fragment[part]));
         }
       }
     }

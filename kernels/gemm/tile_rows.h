@@ -9,6 +9,7 @@
 #include "gemm/shared_sums.h"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace kg::gemm {
 
@@ -38,8 +39,9 @@ struct RowsOfTile {
 // How a thread writes rows of a tile, of which `rows` exist, to C, one after the other: by packs of
 // kCount, always the same of a row. Its packs of z, or of C where no z is read, are loaded some
 // rows ahead of the one that it finishes, for a row's arithmetic hides little of memory's latency;
-// that of the bias once.
-template <RowsOfTile kRows, int kCount, class T>
+// that of the bias once. kWhole: packs exist wholly or not at all. kReadsBeside: there is something
+// to load ahead; else the loop over the rows has nothing to hand on.
+template <RowsOfTile kRows, int kCount, bool kWhole, bool kReadsBeside, class T>
 class RowWriter {
   using Stored = StoredPack<T, kCount>;
   static constexpr int kPacks = kRows.columns / kCount;
@@ -51,15 +53,18 @@ class RowWriter {
 
   __device__ __forceinline__ RowWriter(const BasicProblem<T>& p, std::int64_t product,
                                        std::int64_t row0, std::int64_t column0, int rows)
-      : p_(p), product_(product), row0_(row0), in_row_(static_cast<int>(threadIdx.x) % kPacks),
-        pack_(column0 / kCount + in_row_), rows_(pack_ * kCount < p.n ? rows : 0),
-        reads_(reads_c(p) || differentiates(p.epilogue)) {
-    if (adds_bias(p.epilogue)) bias_ = load_stored<T, kCount>(p.bias, pack_, p.n);
-    const int row = first_row();
-    next_ = differentiates(p.epilogue) ? row_of_z(p, product, row0 + row)
-                                       : row_of_c(p, product, row0 + row);
-    KG_UNROLL
-    for (int i = 0; i < kAhead; ++i) load(row + i * kStep, ahead_[i]);
+      : p_(p) {
+    const std::int64_t column = column0 + in_row() * kCount, row = row0 + first_row();
+    left_ = p.n - column;
+    rows_ = left_ > 0 ? rows : 0;
+    c_ = row_of_c(p, product, row) + column;
+    if (p.z != nullptr) z_ = row_of_z(p, product, row) + column;
+    if (adds_bias(p.epilogue) && left_ > 0) bias_ = widened(loaded(p.bias + column));
+    if constexpr (kReadsBeside) {
+      next_ = differentiates(p.epilogue) ? z_ : c_;
+      KG_UNROLL
+      for (int i = 0; i < kAhead; ++i) load(first_row() + i * kStep, ahead_[i]);
+    }
   }
   __device__ __forceinline__ static int first_row() {
     return static_cast<int>(threadIdx.x) / kPacks;
@@ -67,53 +72,65 @@ class RowWriter {
   // The thread's next row, number `row` of the tile, whose sums begin at `sums`.
   __device__ __forceinline__ void write(int row, const float* sums) {
     if (row >= rows_) return;
-    finish<kCount>(p_, product_, row0_ + row, pack_,
-                   sums_at<kCount>(sums + in_row_ * kCount, in_row_), Beside{*this, row});
-    if (!reads_) return;
-    KG_UNROLL
-    for (int i = 0; i + 1 < kAhead; ++i) ahead_[i] = ahead_[i + 1];
-    load(row + kAhead * kStep, ahead_[kAhead - 1]);
+    finish<kCount>(p_, sums_at<kCount>(sums + in_row() * kCount, in_row()), Beside{*this});
+    c_ += kStep * p_.ldc;
+    if constexpr (kReadsBeside) {
+      KG_UNROLL
+      for (int i = 0; i + 1 < kAhead; ++i) ahead_[i] = ahead_[i + 1];
+      load(row + kAhead * kStep, ahead_[kAhead - 1]);
+    }
   }
 
  private:
   struct Beside {
-    const RowWriter& of;
-    int row;
+    static constexpr bool kReads = kReadsBeside;
+    RowWriter& of;
     __device__ __forceinline__ Stored c() const {
-      return differentiates(of.p_.epilogue)
-                 ? load_stored<T, kCount>(row_of_c(of.p_, of.product_, of.row0_ + row), of.pack_,
-                                          of.p_.n)
-                 : of.ahead_[0];
+      return differentiates(of.p_.epilogue) ? of.loaded(of.c_) : of.ahead_[0];
     }
-    __device__ __forceinline__ Stored bias() const { return of.bias_; }
+    __device__ __forceinline__ Floats<kCount> bias() const { return of.bias_; }
     __device__ __forceinline__ Stored z() const { return of.ahead_[0]; }
+    __device__ __forceinline__ void keep_z(const Floats<kCount>& value) const {
+      store_pack<T, kCount, Store::wide>(of.z_, 0, of.left(), value);
+      of.z_ += kStep * of.p_.ldz;
+    }
+    __device__ __forceinline__ void write(const Floats<kCount>& value) const {
+      store_pack<T, kCount, Store::wide>(of.c_, 0, of.left(), value);
+    }
   };
 
+  __device__ __forceinline__ static int in_row() { return static_cast<int>(threadIdx.x) % kPacks; }
+  __device__ __forceinline__ std::int64_t left() const { return kWhole ? kCount : left_; }
+  __device__ __forceinline__ Stored loaded(const T* from) const {
+    return load_stored<T, kCount>(from, 0, left());
+  }
   __device__ __forceinline__ void load(int row, Stored& to) {
-    if (reads_ && row < rows_) to = load_stored<T, kCount>(next_, pack_, p_.n);
+    if (row < rows_) to = loaded(next_);
     next_ += kStep * (differentiates(p_.epilogue) ? p_.ldz : p_.ldc);
   }
 
   const BasicProblem<T>& p_;
-  std::int64_t product_, row0_;
-  int in_row_;
-  std::int64_t pack_;
+  std::int64_t left_; // elements from the thread's packs on
   int rows_;
-  bool reads_;
-  Stored bias_{}, ahead_[kAhead] = {};
-  const T* next_;
+  T *c_, *z_ = nullptr; // the thread's packs of the row that is next; of a z that is written
+  Floats<kCount> bias_{};
+  Stored ahead_[kAhead] = {};
+  const T* next_ = nullptr;
 };
 
 // Writes rows of a tile, kRows.pitch floats apart in shared memory, to C.
-template <RowsOfTile kRows, int kCount, class T>
+template <RowsOfTile kRows, int kCount, bool kWhole, class T>
 __device__ __forceinline__ void write_rows(const BasicProblem<T>& p, std::int64_t product,
                                            std::int64_t row0, std::int64_t column0, int rows,
                                            const float* sums) {
-  using Writer = RowWriter<kRows, kCount, T>;
-  Writer writer(p, product, row0, column0, rows);
-  KG_ROLLED
-  for (int row = Writer::first_row(); row < rows; row += Writer::kStep)
-    writer.write(row, sums + row * kRows.pitch);
+  const auto write = [&](auto reads) __attribute__((always_inline)) {
+    using Writer = RowWriter<kRows, kCount, kWhole, reads.value, T>;
+    Writer writer(p, product, row0, column0, rows);
+    KG_ROLLED
+    for (int row = Writer::first_row(); row < rows; row += Writer::kStep)
+      writer.write(row, sums + row * kRows.pitch);
+  };
+  reads_beside(p) ? write(std::true_type{}) : write(std::false_type{});
 }
 
 // The same of a part of k.

@@ -68,7 +68,7 @@ __device__ inline void mma_m16n8k16(float (&sum)[4], const unsigned (&a)[4],
 #endif
 }
 
-// a and b from to_tf32 (tf32.h); the low 13 bits of other floats are cut off.
+// a and b from to_tf32 or to_tf32_operand (tf32.h); the low 13 bits of floats are cut off.
 __device__ inline void mma_m16n8k8_tf32(float (&sum)[4], const unsigned (&a)[4],
                                         const unsigned (&b)[2]) {
 #if __CUDA_ARCH__ >= 800

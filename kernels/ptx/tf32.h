@@ -7,6 +7,7 @@
 
 #include "runtime/device_code.h"
 
+#include <cmath>
 #include <cstdint>
 
 #if !KG_BACKEND_CUDA
@@ -31,6 +32,14 @@ __device__ inline unsigned to_tf32(float value) {
   __trap();
   return 0;
 #endif
+}
+
+// The same for mma, which does not look at the low 13 bits: these are not cleared, for which nvcc
+// (13.0) takes a third instruction where the operand goes from one pass of a loop to the next. Of a
+// NaN the kept bits stay, so that a signalling one with no other bit than the low 13 is infinite.
+__device__ inline unsigned to_tf32_operand(float value) {
+  const unsigned bits = __float_as_uint(value);
+  return fabsf(value) < INFINITY ? bits + 0x1000u : bits;
 }
 
 } // namespace kg::ptx

@@ -281,8 +281,9 @@ TEST_F(Matrix, FromSharedMemory) {
 
 // --- TF32 ---
 
-__global__ void round_to_tf32(const float* in, unsigned* out) {
+__global__ void round_to_tf32(const float* in, unsigned* out, unsigned* operand) {
   out[threadIdx.x] = ptx::to_tf32(in[threadIdx.x]);
+  operand[threadIdx.x] = ptx::to_tf32_operand(in[threadIdx.x]);
 }
 
 TEST_F(Matrix, RoundsToTf32) {
@@ -308,10 +309,13 @@ TEST_F(Matrix, RoundsToTf32) {
   }
   Stream stream;
   const auto device_in = on_device(in, stream);
-  DeviceBuffer<unsigned> out(in.size());
+  DeviceBuffer<unsigned> out(in.size()), operand(in.size());
   launch(round_to_tf32, {.grid = 1, .block = static_cast<unsigned>(in.size()), .stream = &stream},
-         device_in.data(), out.data());
+         device_in.data(), out.data(), operand.data());
   EXPECT_EQ(on_host(out, stream), expected);
+  std::vector<unsigned> seen = on_host(operand, stream); // by mma
+  for (unsigned& bits : seen) bits &= ~0x1fffu;
+  EXPECT_EQ(seen, expected);
 }
 
 } // namespace
