@@ -4,8 +4,8 @@
 // kernelgrade peers: the same cases in other frameworks (perf/peers), as rows beside ours. The
 // frameworks get inputs and give results; whether these are right is judged here.
 #include "perf/judge/peers.h"
-#include "perf/cli/lab_commands.h"
 #include "perf/cli/console.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_processes.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/exchange/folder.h"

@@ -3,8 +3,8 @@
 //
 // kernelgrade profile --counts COUNTS --cubin CUBIN: bounds of the launches of a program that nvcc
 // made, from what the executor counted and from its machine code. No GPU, and no operation of ours.
-#include "perf/cli/lab_commands.h"
 #include "perf/cli/cost_model.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cost/stored_counts.h"
 #include "perf/identity/cubin.h"
 #include "perf/judge/atomic_file.h"

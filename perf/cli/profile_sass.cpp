@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // kernelgrade profile --sass: what ptxas made of the kernels of the selected rows, without a GPU.
-#include "perf/cli/lab_commands.h"
 #include "perf/cli/cost_model.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/launches.h"
 #include "perf/cli/selection.h"
 #include "perf/judge/atomic_file.h"

@@ -5,8 +5,8 @@
 #include "perf/study/study.h"
 
 #include "perf/ab/git.h"
-#include "perf/cli/lab_commands.h"
 #include "perf/cli/console.h"
+#include "perf/cli/lab_commands.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/shard.h"
 #include "perf/cli/study_experiment.h"
