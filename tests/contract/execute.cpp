@@ -93,6 +93,13 @@ DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, const tes
   if (!by_runs) copy_to_device(memory_.data(), written_->data(), memory_.bytes(), stream);
 }
 
+void DeviceTensor::restore(Stream& stream) {
+  if (written_)
+    copy_to_device(memory_.data(), written_->data(), memory_.bytes(), stream);
+  else
+    memory_.poison(stream);
+}
+
 void* DeviceTensor::data() const {
   return memory_.data() + static_cast<std::size_t>(view_.offset) * size_of(dtype_);
 }
@@ -170,16 +177,9 @@ std::vector<std::string> cut_to_counts(const Problem& problem, Inputs& outputs) 
   return faults;
 }
 
-Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run,
-                const Problem& problem, const Inputs& inputs, Stream& stream, const Layout& layout,
-                const std::map<std::string, std::string>& in_place) {
-  std::map<std::string, DeviceTensor, std::less<>> tensors;
-  Call call(problem);
-  const auto taken = [&](const std::string& input) {
-    return problem.updates(input) ||
-           std::any_of(in_place.begin(), in_place.end(),
-                       [&](const auto& pair) { return pair.second == input; });
-  };
+Bound::Bound(const Problem& problem, const Inputs& inputs, Stream& stream, const Layout& layout,
+             const std::map<std::string, std::string>& in_place)
+    : call(problem) {
   for (const Tensor& input : problem.inputs) {
     const auto& tensor =
         tensors.try_emplace(input.name, input, layout, inputs.at(input.name), stream).first->second;
@@ -195,6 +195,28 @@ Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run
   }
   for (const Tensor& kept : problem.kept)
     call.bind(kept.name, tensors.try_emplace(kept.name, kept, layout, 0).first->second.data());
+}
+
+std::map<std::string, std::vector<std::byte>> Bound::outputs_of(const Run& run, Stream& stream) {
+  const Problem& problem = call.problem();
+  for (const Tensor& output : problem.outputs) tensors.at(output.name).restore(stream);
+  run(call, stream);
+  stream.synchronize();
+  std::map<std::string, std::vector<std::byte>> outputs;
+  for (const Tensor& output : problem.outputs)
+    outputs[output.name] = tensors.at(output.name).stored(stream);
+  return outputs;
+}
+
+Outcome execute(const Run& run, const Problem& problem, const Inputs& inputs, Stream& stream,
+                const Layout& layout, const std::map<std::string, std::string>& in_place) {
+  const Bound bound(problem, inputs, stream, layout, in_place);
+  const auto& [tensors, call] = bound;
+  const auto taken = [&](const std::string& input) {
+    return problem.updates(input) ||
+           std::any_of(in_place.begin(), in_place.end(),
+                       [&](const auto& pair) { return pair.second == input; });
+  };
 
   Outcome outcome;
   {

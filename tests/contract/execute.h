@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/buffer.h"
@@ -40,6 +42,9 @@ class DeviceTensor {
 
   void* data() const; // its first element
 
+  // As it was made; of an input with gaps, they are written, too.
+  void restore(Stream& stream);
+
   // All bytes of its memory, as they are now.
   std::vector<std::byte> stored(Stream& stream) const;
   // Dense, row-major.
@@ -57,6 +62,22 @@ class DeviceTensor {
   DeviceBuffer<std::byte> memory_;
 };
 
+// A variant's or a vendor's; gives the name of what ran.
+using Run = std::function<std::string_view(const Call&, Stream&)>;
+
+// A problem's tensors in device memory, and the call that takes them. The arguments are execute's.
+struct Bound {
+  Bound(const Problem& problem, const Inputs& inputs, Stream& stream, const Layout& layout = {},
+        const std::map<std::string, std::string>& in_place = {});
+
+  // Runs in this memory once more, with outputs as they were at first; the bytes of each output's
+  // memory. For many runs: on a GPU it takes a fifth of the driver's calls that execute does.
+  std::map<std::string, std::vector<std::byte>> outputs_of(const Run& run, Stream& stream);
+
+  std::map<std::string, DeviceTensor, std::less<>> tensors;
+  Call call;
+};
+
 struct Outcome {
   Inputs outputs;                   // by name, as the inputs
   std::string ran;                  // the variant that ran
@@ -71,10 +92,9 @@ struct Outcome {
 // count, or behind it; empty if nothing.
 std::vector<std::string> cut_to_counts(const Problem& problem, Inputs& outputs);
 
-// `run` is a variant's or a vendor's. An output that `in_place` names takes the memory of the input
+// An output that `in_place` names takes the memory of the input
 // named beside it, one that the problem updates that of the input of its name.
-Outcome execute(const std::function<std::string_view(const Call&, Stream&)>& run,
-                const Problem& problem, const Inputs& inputs, Stream& stream,
+Outcome execute(const Run& run, const Problem& problem, const Inputs& inputs, Stream& stream,
                 const Layout& layout = {}, const std::map<std::string, std::string>& in_place = {});
 
 } // namespace kg::card
