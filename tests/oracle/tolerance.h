@@ -114,7 +114,7 @@ inline double stored_tolerance(Dtype output, double expected, double computed) {
 
 // Matrix units with f16, bf16 or TF32 inputs and f32 accumulators: their adders truncate and align
 // blocks (Fasi et al., PeerJ CS 330, 2021), so the constant has a part that grows with k: 0.25
-// sqrt(k) from a model of such an adder, not yet measured on a GPU (*cal*). Zero-mean data.
+// sqrt(k) from a model of such an adder. An H200 keeps within it (docs/h200.md). Zero-mean data.
 //
 // Their products are exact in f32 (11 + 11 bits), so rounding the inputs is the caller's matter:
 // f16 and bf16 inputs are what they are; for a kernel that declares TF32 the oracle takes
@@ -129,8 +129,8 @@ inline double gemm_matrix_unit_tolerance(std::int64_t k, double condition) {
 // group of exact products and the accumulator is aligned to the largest of them and that what falls
 // out is cut off. Sizes of groups and bits: the models of Khattak and Mikaitis (arXiv 2512.07004;
 // A100TC.m and H100TC.m of github.com/north-numerical-computing/MATLAB-tensor-core), whose authors
-// compared them bit by bit with these GPUs, for mma instructions of f32 accumulators; here none was
-// measured yet.
+// compared them bit by bit with these GPUs, for mma instructions of f32 accumulators; here an H200's
+// products of positive numbers were held to the bound that follows from them.
 struct MatrixUnit {
   int products;      // that are added to the accumulator at once
   int fraction_bits; // kept of each when they are aligned
