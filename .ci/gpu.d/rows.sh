@@ -23,7 +23,7 @@ missing_libraries() {
 }
 
 # Half a minute that says whether the rest is worth its time on this machine: the libraries load, a test runs, a row is timed, and the
-# flush of the L2 is proved, on which every cold row depends.
+# flush of the L2 is proved, on which every cold row depends. Where the tests run and a row does not, $work/no_rows says so.
 smoke() {
   local op=softmax dtype=f32 found test row begin=$SECONDS
   [[ " $ops " == *" $op "* ]] || op=$(by_worth | sed -n 1p)
@@ -42,6 +42,7 @@ smoke() {
   test=$(tests_of "$tree/${op}_test" "$dtype" | sed -n 1p)
   limited 60 "$tree/${op}_test" "--gtest_filter=$test" >"$work/smoke.log" 2>&1 || { cat "$work/smoke.log"; return 1; }
   echo "$test: passed"
+  touch "$work/no_rows"
   row=$(list_rows --op "$op" --dtype "$dtype" --mode "${mode:-cold}" | sed -n 1p) || true # says why itself
   [[ -n $row ]] || { echo "kernelgrade list shows no ${mode:-cold} rows of $op"; return 1; }
   read -r row variant _ <<<"$row"
@@ -53,6 +54,7 @@ smoke() {
     return 1
   fi
   cat "$work/smoke.log"
+  rm "$work/no_rows"
   limited 60 "$kernelgrade" doctor | tee "$work/logs/doctor.txt" || true # its advice does not end a visit
   done_unit logs smoke "$machine" passed $((SECONDS - begin)) "${mode:-cold} row of $row"
 }
