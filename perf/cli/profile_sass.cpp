@@ -103,7 +103,7 @@ int profile_sass(const Options& options, World& world) {
   std::vector<sass::Kernel> kernels;
   for (const std::string& op : selection.ops) {
     const std::filesystem::path of_op = compiled->folder / op;
-    if (!std::filesystem::is_directory(of_op))
+    if (!kg::resources::is_compiled(of_op))
       throw Error(fmt::format("{}: op {} was not compiled for {}; build the target fatbins",
                               of_op.string(), op, options.arch));
     const auto at = launches.find(op);
