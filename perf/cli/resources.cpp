@@ -154,8 +154,12 @@ int bless_rows(const Options& options, World& world, const Target& target,
   judge::carry_out(judge::resource_table(), plan, target.blessed.path);
   world.out << target.blessed.path << (plan.changes() ? ", written:\n" : ", as it was:\n")
             << judge::text(plan);
-  if (plan.exit_code() == judge::kExitPass)
-    bless_sources(options, world, target, plan.rows, ops, here);
+  if (!plan.faults.empty()) return plan.exit_code();
+  std::set<std::string> blessed = ops; // whole
+  for (const judge::ExactBlessEntry& entry : plan.entries)
+    if (entry.action == judge::BlessAction::refused)
+      blessed.erase(std::string(judge::op_of(entry.key.front())));
+  bless_sources(options, world, target, plan.rows, blessed, here);
   return plan.exit_code();
 }
 
