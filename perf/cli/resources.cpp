@@ -116,23 +116,20 @@ int skip_columns(const Options& options, World& world) {
   return options.strict ? judge::kExitFail : judge::kExitPass;
 }
 
+// By op, the files that nvcc read.
+using FilesByOp = std::map<std::string, std::vector<std::string>>;
+
 // Beside the rows, what nvcc read to make them, so that nobody need compile the same again.
 void bless_sources(const Options& options, World& world, const Target& target,
-                   const std::vector<judge::ExactRow>& rows, const std::set<std::string>& ops,
+                   const std::vector<judge::ExactRow>& rows, const FilesByOp& files,
                    const Here& here) {
   kg::resources::SourcesFile file = target.sources;
-  for (const std::string& op : ops) {
-    const std::filesystem::path folder = target.compiled.folder / op;
-    kg::resources::Sources now{
-        here.compiler.version, source_of(options, world), "",
-        kg::resources::files_read(folder, target.compiled.build(), here.kernels())};
+  for (const auto& [op, read] : files) {
     const auto hash =
-        kg::resources::hash_sources(now.files, here.kernels(), op, target.compiled.arch(),
+        kg::resources::hash_sources(read, here.kernels(), op, target.compiled.arch(),
                                     here.compiler.flags, kg::resources::rows_of_op(rows, op));
-    require(hash.has_value(), fmt::format("{}: not all sources of {} were compiled; build the "
-                                          "target fatbins",
-                                          folder.string(), op));
-    now.hash = *hash;
+    if (!hash) throw not_compiled(target, op, "not all of its sources were");
+    kg::resources::Sources now{here.compiler.version, source_of(options, world), *hash, read};
     kg::resources::Sources& known = file.ops[op];
     if (known.hash == now.hash && known.nvcc == now.nvcc) now.commit = known.commit;
     known = std::move(now);
@@ -148,6 +145,10 @@ void bless_sources(const Options& options, World& world, const Target& target,
 int bless_rows(const Options& options, World& world, const Target& target,
                const judge::ExactRows& rows, const std::set<std::string>& ops, const Here& here) {
   if (!target.sources.problem.empty()) throw Error(target.sources.problem);
+  FilesByOp files;
+  for (const std::string& op : ops)
+    files[op] = kg::resources::files_read(target.compiled.folder / op, target.compiled.build(),
+                                          here.kernels());
   const judge::ExactBlessPlan plan = judge::plan_exact_bless(
       judge::resource_table(), rows, target.blessed, resource_covers(ops),
       {options.bless.why, is_dirty(source_of(options, world)), options.bless.remove_orphans});
@@ -155,11 +156,10 @@ int bless_rows(const Options& options, World& world, const Target& target,
   world.out << target.blessed.path << (plan.changes() ? ", written:\n" : ", as it was:\n")
             << judge::text(plan);
   if (!plan.faults.empty()) return plan.exit_code();
-  std::set<std::string> blessed = ops; // whole
   for (const judge::ExactBlessEntry& entry : plan.entries)
     if (entry.action == judge::BlessAction::refused)
-      blessed.erase(std::string(judge::op_of(entry.key.front())));
-  bless_sources(options, world, target, plan.rows, blessed, here);
+      files.erase(std::string(judge::op_of(entry.key.front())));
+  bless_sources(options, world, target, plan.rows, files, here);
   return plan.exit_code();
 }
 
