@@ -5,8 +5,10 @@
 // leave alone is compared afterwards, and what it should write is poison before.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,14 +40,16 @@ class DeviceTensor {
 
   void* data() const; // its first element
 
-  test::Observed read(Stream& stream) const; // dense, row-major
+  // All bytes of its memory, as they are now.
+  std::vector<std::byte> stored(Stream& stream) const;
+  // Dense, row-major.
+  test::Observed read(std::span<const std::byte> stored) const;
+  test::Observed read(Stream& stream) const { return read(stored(stream)); }
 
   // What is wrong around it or, of an input that nobody may overwrite, in it; empty if nothing.
-  std::vector<std::string> faults(Stream& stream, bool may_be_overwritten) const;
+  std::vector<std::string> faults(std::span<const std::byte> stored, bool may_be_overwritten) const;
 
  private:
-  std::vector<std::byte> stored(Stream& stream) const;
-
   std::string name_;
   Dtype dtype_;
   test::Strided view_;

@@ -53,7 +53,9 @@ std::vector<Bound> bounds() {
        stored_tolerance(Dtype::f16, 0x1p-20, softmax_f32_tolerance(0x1p-20, 2, 16)),
        0.51 * 0x1p-24 + 16 * kU * 0x1p-20},
       {"softmax_row_sum", Dtype::f32, 1, softmax_row_sum_tolerance(Dtype::bf16, 16, 0.5),
-       12 * kU + 16 * 0x1p-8 * 0.5},
+       12 * kU + 16 * (0x1p-8 * 0.5 + half_min_subnormal(Dtype::bf16))},
+      {"softmax_row_sum_f16", Dtype::f32, 1, softmax_row_sum_tolerance(Dtype::f16, 16, 0x1p-16),
+       12 * kU + 16 * (0x1p-27 + 0x1p-25)},
   };
 }
 

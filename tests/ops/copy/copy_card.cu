@@ -103,7 +103,7 @@ Card copy_card() {
   // 1 MiB and less, and 512 MiB and more.
   card.timed_on_gpu = {{"rows1_cols131072_ld131072"},
                        {"rows1_cols268435456_ld268435456", true},
-                       {"rows1_cols1073741824_ld1073741824"},
+                       {"rows16384_cols65536_ld65536"},
                        {"rows65536_cols4096_ld4160"},
                        {"rows65536_cols4095_ld4099"}};
   return card;
