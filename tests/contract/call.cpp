@@ -22,6 +22,7 @@ const Tensor& Problem::tensor(std::string_view name) const {
 }
 
 Problem Problem::without(std::string_view name) const {
+  if (std::find(left_out.begin(), left_out.end(), name) != left_out.end()) return *this;
   require(tensor(name).optional, fmt::format("tensor {} of {} is not optional", name, shape));
   Problem result = *this;
   for (auto* tensors : {&result.inputs, &result.outputs})

@@ -312,6 +312,22 @@ void work_is_its_traffic(Judge&, const Problem& problem) {
   EXPECT_EQ(problem.work.flops, problem.flops);
 }
 
+// Those of the other backend, too: one shape that its card refuses costs all rows there.
+void lists_problems(Judge& judge) {
+  const Card& card = judge.card();
+  for (const auto* const shapes : {&card.timed_on_host, &card.timed_on_gpu})
+    for (const TimedShape& each : *shapes) {
+      const Shape shape = Shape::parse(each.shape);
+      EXPECT_NO_THROW({
+        Problem timed = card.problem(judge.dtype(), shape);
+        shape.require_all_used();
+        for (const Tensor& output : std::vector<Tensor>(timed.outputs))
+          if (output.extra) timed = timed.without(output.name);
+        card.vendors.problem(timed, "cudnn");
+      }) << each.shape;
+    }
+}
+
 } // namespace
 
 namespace {
@@ -386,6 +402,7 @@ bool register_contract(const Card& card) {
     if (card.vendors.run) contract("VendorsKeepTheirPromises", vendors_keep_their_promises);
   }
   contract("WorkIsItsTraffic", each_usual<work_is_its_traffic>);
+  contract("ListsProblems", lists_problems);
   for (const Test& own : program().waiting) enter(card, own);
   return true;
 }

@@ -18,6 +18,7 @@
 //   AutomaticReportsWhatRan
 //   RefusesWrongArguments   negative extents, null pointers, memory that overlaps in part
 //   WorkIsItsTraffic        each input read once, each output written once
+//   ListsProblems           the shapes that are timed, on the host and on a GPU, are problems
 //
 // Every run is made in watched memory (execute.h), and every comparison enters the ledger. What is
 // an operation's own stands in tests/ops/<op>/<op>_test.cpp, which uses Judge.
