@@ -122,8 +122,14 @@ TEST(Roof, OfF32IsThatOfMultiplyAddsUnlessTheCaseSaysTf32) {
 }
 
 TEST(Roof, OfArithmeticIsTheHigherOfTheTypes) {
-  EXPECT_THAT(beyond_roof(row(Mode::hot), {{"f16_flops_per_s", 3e9}}),
+  EXPECT_THAT(beyond_roof(row(Mode::hot), {{"f16_flops_per_s", 2.8e9}}),
               Optional(HasSubstr("4e+09 floating-point")));
+  EXPECT_EQ(beyond_roof(row(Mode::hot), {{"f16_flops_per_s", 2.9e9}}), std::nullopt)
+      << "38 % more than a ceiling that the power limit holds down";
+  EXPECT_THAT(
+      beyond_roof(row(Mode::cold), {{"f16_flops_per_s", 2.9e9}, {"dram_bytes_per_s", 0.9e9}}),
+      Optional(HasSubstr("bytes per second are 111 %")))
+      << "whatever share arithmetic has";
   for (const char* higher : {"f16_flops_per_s", "f16_matrix_flops_per_s"}) {
     Ceilings ceilings = {{"f16_flops_per_s", 3e9}, {"f16_matrix_flops_per_s", 3e9}};
     ceilings[higher] = 8e9;

@@ -133,6 +133,12 @@ TEST(Ptx, OneNan) {
   EXPECT_EQ(of("add.f32 %f5, %f1, %f2; mov.b64 %d1, {%f5, %f1}; cvt.u32.u64 %r3, %d1", kOther, one),
             kOne)
       << "in a pair";
+  EXPECT_EQ(of("add.f32 %f5, %f1, %f2; cvt.rna.tf32.f32 %r3, %f5", kOther, one), kOne & ~0x1fffu)
+      << "of which TF32 has some bits";
+  EXPECT_EQ(of_floats("mov.b64 %d1, {%r1, %r2}; cvt.rn.f32.f64 %f5, %d1; mov.f32 %f3, %f5", 1,
+                      0xfff00000),
+            0xffc00000)
+      << "but for one of f64";
   const std::string either = "setp.eq.u32 %p1, %r4, 0; mov.f32 %f5, %f1; @%p1 bra OVER; "
                              "add.f32 %f5, %f1, %f2; OVER: mov.f32 %f3, %f5";
   EXPECT_EQ(of_floats(either, kOther, one, 0), kOther) << "beside a sum that is not taken";

@@ -42,7 +42,7 @@ struct Snippet {
   // All combinations of the special values of each operand's type, where these are few enough, and
   // random bits; or what this gives for a lane, counted over all warps.
   std::function<Word(std::size_t lane, std::size_t input, std::uint64_t random)> operand = nullptr;
-  bool canonical_nan = false;   // the ISA says which NaN it gives; else one is as good as another
+  bool canonical_nan = false;   // it is known which NaN it gives; else one is as good as another
   std::size_t shared_bytes = 0; // of an array %tile
   std::string functions;        // before the kernel
   int target = 80;              // the least architecture that has it
@@ -57,7 +57,7 @@ Snippet of_warp(const std::string& form, std::vector<std::string> inputs,
                     result);
 
 // Of arithmetic on f32: the one NaN that it gives is 0x7fffffff. The PTX ISA leaves it open; it is
-// CUDA's programming guide that says so (1.1, A.2: "0x7fffffff").
+// CUDA's programming guide that says so (1.1, A.2: "0x7fffffff"), and an H200 that does so.
 Snippet with_one_nan(Snippet snippet);
 
 // The text of a module with the kernels of some snippets, each named `kernel_name`.

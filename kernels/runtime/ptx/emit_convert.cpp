@@ -174,7 +174,9 @@ void Emitter::convert_value(const std::string& to, const std::string& from) {
   if (to == "f64" && type == "f32") value = fmt::format("static_cast<f64>({})", value);
   if (has("ftz") && to == "f32") value = "flush(" + value + ")";
   if (has("sat") && to == "f32") value = "saturate(" + value + ")";
-  result(to, to == "f32" && is_float(from) ? with_one_nan(value) : value);
+  // Of f64 a NaN becomes what the CPU makes of it, quiet and of the same sign: so it was on an
+  // H200. The PTX ISA leaves it open.
+  result(to, to == "f32" && is_float(from) && from != "f64" ? with_one_nan(value) : value);
 }
 
 bool Emitter::converting() {

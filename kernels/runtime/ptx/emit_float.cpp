@@ -21,8 +21,11 @@ bool Emitter::floating() {
   const auto input = [&](std::size_t i) {
     return ftz ? "flush(" + in(i, type) + ")" : in(i, type);
   };
-  const auto give = [&](std::string value) {
-    if (ftz) value = "flush(" + value + ")";
+  // product: the operands of a * b + c.
+  const auto give = [&](std::string value, const std::string& product = "") {
+    if (ftz)
+      value = product.empty() ? fmt::format("flush({})", value)
+                              : fmt::format("flush_rounded({}, {})", value, product);
     if (has("sat")) value = "saturate(" + value + ")";
     result(type, type == "f32" && !has("sat") ? with_one_nan(value) : value);
   };
@@ -45,16 +48,18 @@ bool Emitter::floating() {
     only({"rn", "rz", "rm", "rp", "ftz", "sat"});
     if (mode == "nearest") {
       const Product product{input(1), input(2), operand(1).text + " " + operand(2).text + " "};
-      give(fmt::format("({} * {})", product.a, product.b));
+      give(fmt::format("({} * {})", product.a, product.b),
+           fmt::format("{}, {}, 0", product.a, product.b));
       if (may_fuse && now_->guard.empty()) products_[operand(0).text] = product;
     } else
       directed("product", input(1) + ", " + input(2));
   } else if (family == "fma" || family == "mad") {
     only({"rn", "rz", "rm", "rp", "ftz", "sat"});
+    const std::string operands = fmt::format("{}, {}, {}", input(1), input(2), input(3));
     if (mode == "nearest")
-      give(fmt::format("__builtin_fma{}({}, {}, {})", builtin, input(1), input(2), input(3)));
+      give(fmt::format("__builtin_fma{}({})", builtin, operands), operands);
     else
-      directed("fma", input(1) + ", " + input(2) + ", " + input(3));
+      directed("fma", operands);
   } else if (family == "neg") {
     only({"ftz"});
     give("-(" + input(1) + ")");

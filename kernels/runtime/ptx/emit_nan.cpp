@@ -16,20 +16,24 @@ bool is_one_of(const std::string& family, std::initializer_list<const char*> fam
   return std::find(families.begin(), families.end(), family) != families.end();
 }
 
-// Whether its result is an f32 that it has computed. A bfloat16 becomes one by a shift.
+bool converts_to(const Instruction& instruction, const char* type) {
+  return instruction.parts[0] == "cvt" && instruction.parts[instruction.parts.size() - 2] == type;
+}
+
+// Whether its result is an f32 that it has computed, with the one NaN. A bfloat16 becomes one by a
+// shift, and of an f64 a NaN's sign is kept.
 bool computes(const Instruction& instruction) {
   const std::string& family = instruction.parts[0];
   const std::string& from = instruction.parts.back();
-  if (family == "cvt")
-    return instruction.parts[instruction.parts.size() - 2] == "f32" && from != "bf16";
+  if (family == "cvt") return converts_to(instruction, "f32") && from != "bf16" && from != "f64";
   return from == "f32" &&
          is_one_of(family, {"add", "sub", "mul", "fma", "mad", "neg", "abs", "min", "max", "div",
                             "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "mma"});
 }
 
-// Whether what it makes of its operands is the same for every NaN.
+// Whether what it makes of its operands is the same for every NaN. TF32 has some of its bits.
 bool takes_any_nan(const Instruction& instruction) {
-  return instruction.parts.back() == "f32" &&
+  return instruction.parts.back() == "f32" && !converts_to(instruction, "tf32") &&
          (computes(instruction) || is_one_of(instruction.parts[0], {"cvt", "setp", "set"}));
 }
 

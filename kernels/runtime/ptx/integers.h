@@ -74,21 +74,26 @@ inline u32 funnel_left(u32 a, u32 b, u32 by) {
 inline u32 funnel_right(u32 a, u32 b, u32 by) {
   return by == 0 ? a : by >= 32 ? b : b << (32 - by) | a >> by;
 }
+// The place and the length of a field of T. The PTX ISA restricts both to 0 to 255 and takes eight
+// bits of them. So do the instructions of 32 bits; those of 64 bits were seen to take the whole
+// words on an H200. What is beyond 255 no program should rely on.
+template <class T>
+constexpr u32 kFieldMask = sizeof(T) == 4 ? 255 : ~0u;
 template <class T> // u32, s32, u64, s64
 inline T extract_bits(T value, u32 at, u32 length) {
   constexpr u32 width = 8 * sizeof(T);
-  at &= 255;
-  length &= 255;
+  at &= kFieldMask<T>;
+  length &= kFieldMask<T>;
   const bool negative = value < 0 && static_cast<T>(-1) < 0;
   if (length == 0) return 0;
   if (at >= width) return negative ? static_cast<T>(-1) : T{0};
-  if (at + length >= width) return shift_right(value, at);
+  if (length >= width - at) return shift_right(value, at);
   return shift_right(static_cast<T>(shift_left(value, width - at - length)), width - length);
 }
 template <class T> // u32 or u64
 inline T insert_bits(T from, T into, u32 at, u32 length) {
-  at &= 255;
-  length &= 255;
+  at &= kFieldMask<T>;
+  length &= kFieldMask<T>;
   const T ones = length >= 8 * sizeof(T) ? ~T{0} : static_cast<T>((T{1} << length) - 1);
   const T mask = shift_left<T>(ones, at);
   return (into & ~mask) | (shift_left<T>(from, at) & mask);

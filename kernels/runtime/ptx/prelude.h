@@ -111,6 +111,7 @@ f32 sum_directed(f32 a, f32 b, Round round);
 f32 product_directed(f32 a, f32 b, Round round);
 f32 fma_directed(f32 a, f32 b, f32 c, Round round);
 f32 narrow_directed(f64 value, Round round);
+bool is_below_normal(f32 a, f32 b, f32 c); // a * b + c, rounded to 24 bits
 f32 from_int_directed(s64 value, Round round);
 f32 from_unsigned_directed(u64 value, Round round);
 u16 half_of(f32 value, Round round);
@@ -248,6 +249,13 @@ inline u32 add_bf16x2(u32 before, u32 by) {
 // Subnormal numbers are zero, with their sign.
 inline f32 flush(f32 value) {
   return (bits_of(value) & 0x7f800000u) == 0 ? as_f32(bits_of(value) & 0x80000000u) : value;
+}
+// `value` is a * b + c as the nearest float. The PTX ISA does not say whether a result is subnormal
+// before or after rounding; on an H200 it is one if rounding to 24 bits, as if exponents had no
+// end, gives less than 2^-126. So 2^-126 is flushed where only the subnormal format rounds to it.
+inline f32 flush_rounded(f32 value, f32 a, f32 b, f32 c) {
+  const bool may_be_less = __builtin_fabsf(value) == 0x1p-126f;
+  return may_be_less && is_below_normal(a, b, c) ? __builtin_copysignf(0.f, value) : flush(value);
 }
 // atom.add.f32 on global memory (PTX ISA, "atom").
 inline u32 add_flushed(u32 before, f32 by) {

@@ -220,6 +220,11 @@ f32 fma_directed(f32 a, f32 b, f32 c, Round round) {
   return with_mode(
       round, [&](auto mode) { return host::rounded_sum<mode.value>(static_cast<f64>(a) * b, c); });
 }
+// Below the middle between 2^-126 and the number of 24 bits before it; the middle itself is rounded
+// to 2^-126, which is even. A sum rounded to odd is on the side of it that the exact one is on.
+bool is_below_normal(f32 a, f32 b, f32 c) {
+  return std::fabs(host::sum_to_odd(static_cast<f64>(a) * b, c)) < 0x1.ffffffp-127;
+}
 f32 from_int_directed(s64 value, Round round) {
   return narrow_directed(host::integer_to_odd(value), round);
 }
@@ -229,9 +234,17 @@ f32 from_unsigned_directed(u64 value, Round round) {
 u16 half_of(f32 value, Round round) {
   return with_mode(round, [&](auto mode) { return host::Binary16::from_float<mode.value>(value); });
 }
-u16 half_of_double(f64 value, Round round) { return half_of(host::narrow_to_odd(value), round); }
+// Of a NaN the PTX ISA ("cvt") does not say which it becomes. On an H200 it kept its sign, and was
+// not the canonical one that an f32 gives. The upper bits of its payload, which were 0 there, stay,
+// as x86's cvtsd2ss leaves them.
+u16 half_of_double(f64 value, Round round) {
+  const f32 odd = host::narrow_to_odd(value);
+  const u32 bits = bits_of(odd);
+  if (odd != odd) return static_cast<u16>((bits >> 16 & 0x8000) | 0x7e00 | (bits >> 13 & 0x3ff));
+  return half_of(odd, round);
+}
 u16 half_fma(f32 a, f32 b, f32 c) {
-  return half_of_double(host::sum_to_odd(static_cast<f64>(a) * b, c), nearest);
+  return half_of(host::narrow_to_odd(host::sum_to_odd(static_cast<f64>(a) * b, c)), nearest);
 }
 u16 bf16_fma(f32 a, f32 b, f32 c) {
   return bf16_of(host::narrow_to_odd(host::sum_to_odd(static_cast<f64>(a) * b, c)), nearest);
@@ -274,10 +287,11 @@ u32 half_of_e4m3(u32 bits) {
 u32 halves_of_e4m3(u16 both) { return half_of_e4m3(both >> 8) << 16 | half_of_e4m3(both & 0xff); }
 u32 e4m3_of(f32 value) { return eight_bits_of(value, 3, 7, 0x7e); }
 u32 e5m2_of(f32 value) { return eight_bits_of(value, 2, 15, 0x7b); }
+// Of a NaN the PTX ISA does not say what it becomes. On an H200 the low bits were cut off, so that
+// one that has no others is infinity.
 u32 tf32_of(f32 value) {
   const u32 bits = bits_of(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
-  return (bits + 0x1000u) & ~0x1fffu;
+  return (value == value ? bits + 0x1000u : bits) & ~0x1fffu;
 }
 f32 log2_accurate(f32 value) { return std::log2(value); }
 f32 sin_accurate(f32 value) { return std::sin(value); }
