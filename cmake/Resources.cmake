@@ -10,17 +10,37 @@ mark_as_advanced(KERNELGRADE_NVCC)
 # Machine code and PTX in a fatbin; what ptxas says of registers and spills. An architecture stands between both.
 set(KERNELGRADE_FATBIN_FLAGS -c -fatbin -lineinfo)
 set(KERNELGRADE_NVCC_FLAGS --compress-mode=none -std=c++20 -O3 -DNDEBUG -DKG_BACKEND_CUDA=1 --expt-relaxed-constexpr)
+# The architecture, of which REAL is the name of machine code and VIRTUAL that of PTX.
+set(KERNELGRADE_GENCODE "arch=VIRTUAL,code=[REAL,VIRTUAL]")
 
 set(KERNELGRADE_OP_WITHOUT_NVDISASM axpy) # whose resources a test judges without it
 
-# The folder of an architecture is named as its baseline file.
-function(kernelgrade_resource_folder arch result)
+# "13.0" and "13.0.88".
+set(KERNELGRADE_NVCC_RELEASE "")
+set(KERNELGRADE_NVCC_VERSION "")
+if(KERNELGRADE_NVCC)
   execute_process(COMMAND ${KERNELGRADE_NVCC} --version OUTPUT_VARIABLE text)
-  if(NOT text MATCHES "release ([0-9]+\\.[0-9]+)")
+  if(NOT text MATCHES "release ([0-9]+\\.[0-9]+), V([0-9.]+)")
     message(FATAL_ERROR "${KERNELGRADE_NVCC} --version names no release: ${text}")
   endif()
-  set(${result} ${PROJECT_BINARY_DIR}/resources/${arch}-cuda${CMAKE_MATCH_1} PARENT_SCOPE)
+  set(KERNELGRADE_NVCC_RELEASE ${CMAKE_MATCH_1})
+  set(KERNELGRADE_NVCC_VERSION ${CMAKE_MATCH_2})
+endif()
+
+# The folder of an architecture is named as its baseline file.
+function(kernelgrade_resource_folder arch result)
+  set(${result} ${PROJECT_BINARY_DIR}/resources/${arch}-cuda${KERNELGRADE_NVCC_RELEASE} PARENT_SCOPE)
 endfunction()
+
+# What was compiled for another architecture or by another nvcc is kept up to date no longer, and must not be judged.
+file(GLOB others ${PROJECT_BINARY_DIR}/resources/*)
+foreach(arch IN LISTS KERNELGRADE_RESOURCE_ARCHS)
+  kernelgrade_resource_folder(${arch} folder)
+  list(REMOVE_ITEM others ${folder})
+endforeach()
+if(others)
+  file(REMOVE_RECURSE ${others})
+endif()
 
 # One fatbin, which holds machine code and PTX, and one log of ptxas per source, in `folder`; the fatbins' names into <result>. DEPENDS:
 # headers that the build makes.
@@ -29,8 +49,10 @@ function(kernelgrade_compile_fatbins arch folder result)
   file(MAKE_DIRECTORY ${folder})
   list(TRANSFORM arg_INCLUDES PREPEND -I)
   string(REPLACE sm_ compute_ virtual ${arch})
+  string(REPLACE VIRTUAL ${virtual} gencode ${KERNELGRADE_GENCODE})
+  string(REPLACE REAL ${arch} gencode ${gencode})
   # By its -c ccache knows a compilation.
-  set(compile ${KERNELGRADE_NVCC} ${KERNELGRADE_FATBIN_FLAGS} -gencode "arch=${virtual},code=[${arch},${virtual}]" ${KERNELGRADE_NVCC_FLAGS})
+  set(compile ${KERNELGRADE_NVCC} ${KERNELGRADE_FATBIN_FLAGS} -gencode ${gencode} ${KERNELGRADE_NVCC_FLAGS})
   list(PREPEND compile ${KERNELGRADE_COMPILER_LAUNCHER})
   set(fatbins "")
   foreach(source IN LISTS arg_SOURCES)

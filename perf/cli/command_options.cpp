@@ -167,15 +167,15 @@ void add_ceilings(CLI::App& app, Words& words) {
 
 void add_resources(CLI::App& app, Words& words) {
   Options& options = words.options;
-  CLI::App* resources =
-      app.add_subcommand("resources", "compare what kernels take (registers, spills, occupancy, "
-                                      "split accesses) with the baselines");
+  CLI::App* resources = app.add_subcommand(
+      "resources", "compare registers, spills, occupancy and split accesses with the baselines");
   resources->add_option("--op", words.filter.filter.ops, "operations: gemm,softmax")
       ->delimiter(',');
   resources->add_option("--json", options.json, "write what they take to this file");
   resources->add_option("--compiled", options.compiled, "the build's folder of compiled kernels");
   add_baselines(*resources, words);
   add_strict(*resources, words);
+  resources->add_flag("--changed", options.changed, "name what must be compiled to be judged");
   resources->add_flag("--bless", options.bless.resources, "make what they take the baseline");
   resources->add_option("--why", options.bless.why, "why it may become worse");
   resources->add_flag("--remove-orphans", options.bless.remove_orphans,

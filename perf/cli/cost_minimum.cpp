@@ -40,10 +40,12 @@ std::map<std::string, Compiled> blessed(const Options& options) {
   constexpr std::size_t kSpillBytes = 1, kSplitLoads = 7, kSplitStores = 8;
   std::map<std::string, Compiled> found;
   if (!std::filesystem::exists(folder)) return found;
-  for (const auto& file : std::filesystem::directory_iterator(folder))
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.path().extension() != ".csv") continue;
     for (const judge::ExactRow& row : judge::load_exact(judge::resource_table(), file.path()).rows)
       found[row.key.front()].raise(
           {row.values.at(kSpillBytes), row.values.at(kSplitLoads) + row.values.at(kSplitStores)});
+  }
   return found;
 }
 

@@ -4,7 +4,9 @@
 
 #include "perf/judge/row.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -73,6 +75,10 @@ std::filesystem::path resource_file(const Options& options, const std::string& n
   return options.baselines / "resources" / (name + ".csv");
 }
 
+std::filesystem::path sources_file(const Options& options, const std::string& name) {
+  return options.baselines / "resources" / "sources" / (name + ".csv");
+}
+
 // Whether this compiler's file is missing, while one of another compiler for the same architecture
 // is there.
 bool only_others_are_blessed(const std::filesystem::path& file) {
@@ -122,7 +128,8 @@ ExactResult judge_resources(const Options& options, const std::string& name, con
 }
 
 report::CountedSections judge_counted(const Options& options, const Selection& selection,
-                                      const judge::Results& run) {
+                                      const judge::Results& run,
+                                      const std::set<std::string>& unread) {
   report::CountedSections sections;
   if (!run.costs.empty()) {
     report::CountedSection costs{&judge::cost_table(), "costs", {}, {}};
@@ -135,10 +142,13 @@ report::CountedSections judge_counted(const Options& options, const Selection& s
     add_faults(costs.result, without_costs(selection, run.costs));
     sections.push_back(std::move(costs));
   }
+  std::set<std::string> ops;
+  std::set_difference(selection.ops.begin(), selection.ops.end(), unread.begin(), unread.end(),
+                      std::inserter(ops, ops.end()));
   for (const auto& [name, rows] : run.resources) {
     report::CountedSection section{&judge::resource_table(), name, rows,
-                                   judge_resources(options, name, rows, selection.ops)};
-    add_faults(section.result, without_resources(selection.ops, rows));
+                                   judge_resources(options, name, rows, ops)};
+    add_faults(section.result, without_resources(ops, rows));
     sections.push_back(std::move(section));
   }
   return sections;

@@ -23,6 +23,8 @@ std::map<std::string, judge::ExactRows> by_op(const judge::ExactRows& costs);
 std::filesystem::path cost_file(const Options& options, const std::string& op);
 // <baselines>/resources/<name>.csv; `name` is an architecture with a toolkit.
 std::filesystem::path resource_file(const Options& options, const std::string& name);
+// <baselines>/resources/sources/<name>.csv
+std::filesystem::path sources_file(const Options& options, const std::string& name);
 
 // The rows of a file that a run with these rows should have counted: all of their types, or, of a
 // `partial` run, which chose within them, those of its cases and variants.
@@ -40,8 +42,10 @@ judge::ExactResult judge_resources(const Options& options, const std::string& na
                                    const judge::ExactRows& rows, const std::set<std::string>& ops);
 
 // What a stored run counted, judged again. Where it has costs (resources) at all, each selected
-// variant of ours (op) must have some: a test that crashed must not vanish.
+// variant of ours (op) must have some: a test that crashed must not vanish. Operations of which the
+// tests say that nobody could read their resources are `unread`.
 report::CountedSections judge_counted(const Options& options, const Selection& selection,
-                                      const judge::Results& run);
+                                      const judge::Results& run,
+                                      const std::set<std::string>& unread);
 
 } // namespace kg::cli

@@ -113,7 +113,9 @@ int profile_sass(const Options& options, World& world) {
     std::move(found.begin(), found.end(), std::back_inserter(kernels));
   }
   const std::vector<sass::Judged> judged = sass::judged(std::move(kernels), gpu);
-  if (judged.empty()) throw Error("profile --sass: the selected rows launch no kernel of ours");
+  if (judged.empty())
+    throw Error("profile --sass: the selected rows launch no kernel of ours that was compiled; "
+                "build the target fatbins");
   if (!options.quiet) world.out << sass::plain_text(judged) << closing(judged, compiled->name, gpu);
   if (!options.json.empty()) judge::write_file(options.json, sass::json(judged).dump(1) + "\n");
   // What no pipe has is missing from every bound.

@@ -138,6 +138,15 @@ std::vector<std::string> without_correctness(const Selection& selection,
   return faults;
 }
 
+// The operations whose resources nobody could read: their tests were skipped.
+std::set<std::string> without_nvcc(const std::vector<report::PlannedTest>& tests) {
+  std::set<std::string> ops;
+  for (const report::PlannedTest& test : tests)
+    if (test.name == "resource." + test.op && test.state == report::TestState::skipped)
+      ops.insert(test.op);
+  return ops;
+}
+
 // The operations that were asked for by name, so that none of the others may look passed.
 report::Scope scope(const Options& options, const Selection& selection) {
   std::set<std::string> all, named;
@@ -178,7 +187,8 @@ int report(const Options& options, World& world) {
     result.faults.push_back(std::move(fault));
   result.faults.insert(result.faults.begin(), unreadable.begin(), unreadable.end());
   report::discredit_wrong(result, supplements);
-  const report::CountedSections counted = judge_counted(options, selection, run);
+  const report::CountedSections counted =
+      judge_counted(options, selection, run, without_nvcc(supplements.tests));
   std::vector<int> exits;
   // The executor's own times on this CPU fail where they are worse beyond doubt, and else say
   // nothing of a kernel.

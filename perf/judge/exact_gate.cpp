@@ -61,6 +61,7 @@ std::string figures(const ExactTable& table, const ExactMeasured& now,
   if (line.empty()) line = "as blessed";
   if (table.minimum && now.row.values.at(*table.minimum) > 0)
     line += fmt::format(" (minimum {})", exact_number(now.row.values.at(*table.minimum)));
+  if (!now.as_blessed.empty()) line += "; " + now.as_blessed;
   if (!found.worse) return line;
   if (!now.site.empty()) line += fmt::format("; {} {}", table.site, now.site);
   if (const std::string& hint = now.hint.empty() ? found.hint : now.hint; !hint.empty())

@@ -29,6 +29,7 @@ json to_json(const ExactTable& table, const ExactMeasured& measured) {
   if (table.counted) result["counter_id"] = measured.row.counter_id;
   if (!measured.fault.empty()) result["fault"] = measured.fault;
   if (!measured.hints.empty()) result["hints"] = measured.hints;
+  if (!measured.as_blessed.empty()) result["as_blessed"] = measured.as_blessed;
   return result;
 }
 
@@ -49,6 +50,7 @@ ExactMeasured to_measured(const ExactTable& table, JsonObject object) {
   if (table.counted) measured.row.counter_id = object.text("counter_id");
   if (object.has("fault")) measured.fault = object.text("fault");
   if (object.has("hints")) measured.hints = object.texts("hints");
+  if (object.has("as_blessed")) measured.as_blessed = object.text("as_blessed");
   object.done();
   return measured;
 }

@@ -86,6 +86,9 @@ struct ExactMeasured {
   std::string hint; // what usually helps, for the message of a regression
   std::string fault = {};                        // why the values are none; empty where they are
   std::map<std::string, std::string> hints = {}; // by quantity, better ones than the table's
+  // Why values are taken from the baseline, since nothing that decides them has changed; empty
+  // where all were measured.
+  std::string as_blessed = {};
 
   friend bool operator==(const ExactMeasured&, const ExactMeasured&) = default;
 };

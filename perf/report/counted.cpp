@@ -67,8 +67,12 @@ std::string variant(const CountedSection& section, const ExactRow& row) {
 
 std::string counts_text(const CountedSection& section) {
   const std::size_t faults = section.result.faults.size();
+  const auto kept =
+      std::count_if(section.measured.begin(), section.measured.end(),
+                    [](const ExactMeasured& each) { return !each.as_blessed.empty(); });
   return judge::text(count(section)) +
-         (faults == 0 ? "" : fmt::format(", {} fault{}", faults, faults == 1 ? "" : "s"));
+         (faults == 0 ? "" : fmt::format(", {} fault{}", faults, faults == 1 ? "" : "s")) +
+         (kept == 0 ? "" : fmt::format(" ({} not compiled: unchanged since blessed)", kept));
 }
 
 nlohmann::json row_json(const CountedSection& section, std::size_t i) {
@@ -84,6 +88,7 @@ nlohmann::json row_json(const CountedSection& section, std::size_t i) {
       row[std::string(table.quantities[q].name)] = judge::as_written(measured.row.values[q]);
   if (verdict.ratio && std::isfinite(*verdict.ratio)) row["ratio"] = *verdict.ratio;
   if (verdict.informs) row["informs"] = true;
+  if (!measured.as_blessed.empty()) row["as_blessed"] = measured.as_blessed;
   if (!measured.site.empty()) row["site"] = measured.site;
   if (const std::string what = hint(section, i); !what.empty()) row["hint"] = what;
   if (urgency(verdict) < 3) row["message"] = verdict.message;

@@ -90,6 +90,10 @@ std::vector<Compiled> compiled_in(const std::filesystem::path& folder) {
   return found;
 }
 
+bool is_compiled(const std::filesystem::path& folder) {
+  return std::filesystem::is_directory(folder) && !fatbins_in(folder).empty();
+}
+
 std::string kernel_key(const std::string& op, std::string name) {
   const std::string space = "kg::" + op + "::";
   for (std::size_t at; (at = name.find(space)) != name.npos;) name.erase(at, space.size());

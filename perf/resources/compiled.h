@@ -20,10 +20,14 @@ struct Compiled {
   std::filesystem::path folder;
   std::string name; // the folder's, and its baseline file's: "sm_90a-cuda13.0"
   std::string arch() const { return name.substr(0, name.find('-')); }
+  std::filesystem::path build() const { return folder.parent_path().parent_path(); }
 };
 
 // Those in a build's folder of compiled kernels, by name; none where there is no such folder.
 std::vector<Compiled> compiled_in(const std::filesystem::path& folder);
+
+// Whether something was compiled into an op's folder.
+bool is_compiled(const std::filesystem::path& folder);
 
 // How kernels are launched, where that is known: the launch that takes most shared memory.
 struct Launched {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every program that a test of BUILD runs is built by the target that comes before the tests: `grade` where the label is correctness or perf
-# (./grade), `all` for the others (./grade test). What a target forgets would be "Not Run" on a fresh checkout, and only there.
-# NINJA: the build tool.
+# (./grade), `all` for the others (./grade test). What a target forgets would be "Not Run" on a fresh checkout, and only there. With nvcc (NVCC)
+# `all` compiles the kernels of every resource.<op>: `./grade test` compares, and takes nothing as blessed. NINJA: the build tool.
 cmake_minimum_required(VERSION 3.25)
 
 include(${CMAKE_CURRENT_LIST_DIR}/listed_tests.cmake)
@@ -38,6 +38,12 @@ foreach(name IN LISTS listed)
   string(FIND "${${target}}" " -o ${program} " at)
   if(at EQUAL -1)
     message(SEND_ERROR "${name} runs ${program}, which the target ${target} does not build")
+  endif()
+  if(NVCC AND name MATCHES "^resource[.](.+)$")
+    string(FIND "${all}" "/${CMAKE_MATCH_1}/${CMAKE_MATCH_1}.fatbin " at)
+    if(at EQUAL -1)
+      message(SEND_ERROR "${name} has no kernels that the target all compiles, so that ./grade test would compare nothing")
+    endif()
   endif()
   math(EXPR seen "${seen} + 1")
 endforeach()

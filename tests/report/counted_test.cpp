@@ -96,6 +96,14 @@ TEST(Counted, JunitHasASuiteForEachSection) {
                          HasSubstr("<testsuite name=\"sm_80-cuda13.0\" tests=\"1\"")));
 }
 
+TEST(Counted, WhatWasNotCompiledIsMarked) {
+  CountedSection section = counted().at(1);
+  EXPECT_THAT(line(section), Not(HasSubstr("not compiled")));
+  section.measured[0].as_blessed = "not compiled: sources, flags and nvcc 13.0.88 unchanged";
+  EXPECT_EQ(line(section), "sm_80-cuda13.0: 1 regressed (1 not compiled: unchanged since blessed)");
+  EXPECT_EQ(json(section)["rows"][0]["as_blessed"], section.measured[0].as_blessed);
+}
+
 TEST(Counted, TheBadgeCountsThem) {
   EXPECT_EQ(nlohmann::json::parse(badge_json(mixed().judged, counted()))["message"],
             "failed, 5 of 11 rows");

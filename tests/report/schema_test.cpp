@@ -70,8 +70,10 @@ nlohmann::json whole_report() {
   all.tests.emplace_back();
   all.studies = test::studies().studies;
   all.history = test::histories().history;
+  CountedSections counted = test::counted();
+  counted.back().measured[0].as_blessed = "not compiled";
   return nlohmann::json::parse(
-      json(run.measured, run.judged, {{"dram_bytes_per_s", 2e12}}, test::counted(), all));
+      json(run.measured, run.judged, {{"dram_bytes_per_s", 2e12}}, counted, all));
 }
 
 TEST(ReportJson, KeepsItsSchema) {

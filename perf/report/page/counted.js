@@ -6,7 +6,7 @@ const kQuantities = ['spill_bytes', 'local_bytes', 'split_loads', 'split_stores'
 const kVerdictColumns = [
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
   {id: 'verdict', title: 'verdict', value: row => kVerdictOrder.indexOf(row.verdict),
-    cell: row => element('span', {}, word(row.verdict), row.informs ? ' (informs)' : '')},
+    cell: row => element('span', row.as_blessed ? {title: row.as_blessed} : {}, word(row.verdict), row.informs ? ' (informs)' : '', row.as_blessed ? ' (not compiled)' : '')},
   {id: 'hint', title: 'at, and what helps', value: row => row.site || row.hint, cell: whereAndHint, prose: true},
 ];
 function whereAndHint(row) {
@@ -81,5 +81,5 @@ function resourcesPage(report) {
   const one = sectionsOf(report, 'resource').length === 1; // whose name stands above the table
   const spec = {...kResources, columns: kResources.columns.filter(column => !one || column.id !== 'compiled_for')};
   return countedPage(report, 'resource', spec, resourceRows(report),
-    'What the compiler says of each kernel: bytes per thread, shared memory per block. Split loads and stores: 16 bytes that it moves by several narrower accesses. Registers and threads alone inform.');
+    'What the compiler says of each kernel: bytes per thread, shared memory per block. Split loads and stores: 16 bytes that it moves by several narrower accesses. Registers and threads alone inform. Rows marked "not compiled" show what is blessed: their sources, nvcc and its flags have not changed since; how they are launched was counted.');
 }

@@ -1,0 +1,201 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/resources/sources.h"
+
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/row.h"
+#include "runtime/error.h"
+#include "runtime/hash.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace kg::resources {
+namespace {
+
+using judge::any_text;
+
+constexpr int kSourcesSchema = 1;
+
+const judge::Schema& sources_schema() {
+  static const judge::Schema schema = {"sources",
+                                       kSourcesSchema,
+                                       {{"op", judge::an_id, true},
+                                        {"nvcc", judge::an_id},
+                                        {"commit", any_text},
+                                        {"hash", judge::an_id},
+                                        {"files", any_text}}};
+  return schema;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+SourcesFile parse(const std::string& contents, const std::filesystem::path& path) {
+  SourcesFile file{path, {}, ""};
+  const judge::Table table = judge::read_table(sources_schema(), contents, path.string());
+  if (!table.problems.empty()) file.problem = judge::text(table.problems.front());
+  for (const judge::TableRow& row : table.rows)
+    file.ops[row.fields[0]] = {row.fields[1], row.fields[2], row.fields[3],
+                               split(row.fields[4], ';')};
+  return file;
+}
+
+// The names in a dependency list as compilers write them for make.
+std::vector<std::string> dependencies(std::string_view list) {
+  std::vector<std::string> names;
+  std::string name;
+  const auto end_name = [&] {
+    if (!name.empty()) names.push_back(std::exchange(name, ""));
+  };
+  const std::size_t colon = list.find(": ");
+  for (std::size_t at = colon == list.npos ? list.size() : colon + 2; at < list.size(); ++at) {
+    const bool escapes = list[at] == '\\' && at + 1 < list.size();
+    if (escapes && list[at + 1] == ' ')
+      name += list[++at];
+    else if (list[at] == ' ' || list[at] == '\n' || (escapes && list[at + 1] == '\n'))
+      end_name();
+    else
+      name += list[at];
+  }
+  end_name();
+  return names;
+}
+
+// Whether a path relative to a folder leads out of it.
+bool is_outside(const std::filesystem::path& relative) {
+  return relative.empty() || *relative.begin() == "..";
+}
+
+} // namespace
+
+Compiler compiler_here() {
+  Compiler here{KERNELGRADE_NVCC_VERSION, KERNELGRADE_NVCC_FLAGS,
+                split(KERNELGRADE_RESOURCE_ARCHS, ' ')};
+  for (const char* variable : {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"})
+    if (const char* value = std::getenv(variable); value && *value)
+      here.flags += fmt::format(" {}={}", variable, value);
+  return here;
+}
+
+SourcesFile load_sources(const std::filesystem::path& path) {
+  try {
+    const auto contents = judge::read_file(path);
+    return contents ? parse(*contents, path) : SourcesFile{path, {}, ""};
+  } catch (const Error& error) {
+    return {path, {}, error.what()};
+  }
+}
+
+void save_sources(const SourcesFile& file) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [op, sources] : file.ops)
+    rows.push_back({op, sources.nvcc, sources.commit, sources.hash,
+                    fmt::format("{}", fmt::join(sources.files, ";"))});
+  const std::string contents = judge::write_table(sources_schema(), std::move(rows));
+  const SourcesFile read = parse(contents, file.path);
+  require(read.problem.empty() && read.ops == file.ops,
+          fmt::format("{}: these sources could not be read again; {}", file.path.string(),
+                      read.problem.empty() ? "names of files hold ';'" : read.problem));
+  judge::write_file(file.path, contents);
+}
+
+std::vector<std::string> files_read(const std::filesystem::path& folder,
+                                    const std::filesystem::path& build,
+                                    const std::filesystem::path& kernels) {
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".fatbin") continue;
+    std::filesystem::path list = entry.path();
+    list.replace_extension(".d");
+    for (const std::string& name : dependencies(judge::read_file(list).value_or(""))) {
+      const std::filesystem::path path =
+          (build / name).lexically_normal(); // or `name`, if absolute
+      const std::filesystem::path file = path.lexically_relative(kernels);
+      if (is_outside(file)) {
+        require(is_outside(path.lexically_relative(kernels.parent_path())),
+                fmt::format("{}: nvcc read {}, which is not in {}", list.string(), path.string(),
+                            kernels.string()));
+        continue; // the toolkit's or the system's
+      }
+      require(std::filesystem::exists(path) &&
+                  entry.last_write_time() >= std::filesystem::last_write_time(path),
+              fmt::format("{} is older than {}; build the target fatbins", entry.path().string(),
+                          path.string()));
+      files.insert(file.string());
+    }
+  }
+  return {files.begin(), files.end()};
+}
+
+std::optional<std::string> hash_sources(const std::vector<std::string>& files,
+                                        const std::filesystem::path& kernels, std::string_view op,
+                                        std::string_view arch, std::string_view flags,
+                                        const std::vector<judge::ExactRow>& rows) {
+  std::error_code none; // a folder that is not there has no sources
+  for (const auto& entry : std::filesystem::directory_iterator(kernels / op, none)) {
+    const std::string name = entry.path().lexically_relative(kernels).string();
+    const bool is_compiled = entry.path().extension() == ".cu";
+    if (is_compiled && std::find(files.begin(), files.end(), name) == files.end())
+      return std::nullopt;
+  }
+  if (files.empty() || rows.empty()) return std::nullopt;
+  Hash hash;
+  hash.field(arch).field(flags).number(files.size());
+  for (const std::string& file : files) {
+    const auto contents = judge::read_file(kernels / file);
+    if (!contents) return std::nullopt;
+    hash.field(file).field(*contents);
+  }
+  for (const judge::ExactRow& row : rows) {
+    hash.field(judge::key_text(row));
+    for (const double value : row.values) hash.field(judge::exact_number(value));
+  }
+  return hash.hex();
+}
+
+std::vector<judge::ExactRow> rows_of_op(const std::vector<judge::ExactRow>& rows,
+                                        std::string_view op) {
+  std::vector<judge::ExactRow> found;
+  for (const judge::ExactRow& row : rows)
+    if (judge::op_of(row.key.front()) == op) found.push_back(row);
+  return found;
+}
+
+std::string why_changed(const SourcesFile& sources, const judge::ExactFile& blessed,
+                        const std::filesystem::path& kernels, const std::string& op,
+                        std::string_view arch, const Compiler& here) {
+  if (!sources.problem.empty()) return sources.problem;
+  if (!blessed.problems.empty()) return judge::text(blessed.problems.front());
+  const auto at = sources.ops.find(op);
+  if (at == sources.ops.end()) return fmt::format("{} does not name it", sources.path.string());
+  const Sources& then = at->second;
+  if (!here.version.empty() && here.version != then.nvcc)
+    return fmt::format("nvcc {} is here, and {} made what is blessed", here.version, then.nvcc);
+  const auto hash =
+      hash_sources(then.files, kernels, op, arch, here.flags, rows_of_op(blessed.rows, op));
+  if (hash == then.hash) return "";
+  return fmt::format("its sources, nvcc's flags or its blessed rows have changed since {}",
+                     then.commit);
+}
+
+std::string why_unchanged(const Sources& sources, const Compiler& here) {
+  if (here.version.empty())
+    return fmt::format("not compiled, for want of nvcc: sources and flags are those of {}, where "
+                       "nvcc {} compiled them",
+                       sources.commit, sources.nvcc);
+  return fmt::format("not compiled: sources, flags and nvcc {} unchanged since {}", sources.nvcc,
+                     sources.commit);
+}
+
+} // namespace kg::resources
