@@ -45,10 +45,22 @@ TEST_F(CudaMemory, AllocationIsGuardedPoisonedAndReadyForAnyStream) {
     EXPECT_EQ(allocation.bytes(), 100u);
   }
   EXPECT_THAT(calls(), ElementsAre("cudaMalloc(8292) = memory0",
-                                   "cudaMemsetAsync(memory0, 0xa5, 4096, default)",
+                                   "cudaMemsetAsync(memory0, 0xa5, 8292, default)",
                                    "cudaMemsetAsync(memory0+4096, 0xff, 100, default)",
-                                   "cudaMemsetAsync(memory0+4196, 0xa5, 4096, default)",
                                    "cudaStreamSynchronize(default)", "cudaFree(memory0)"));
+}
+
+TEST_F(CudaMemory, LargeAllocationIsWrittenOnce) {
+  const Allocation allocation(100'000);
+  EXPECT_THAT(calls(), ElementsAre("cudaMalloc(108192) = memory0",
+                                   "cudaMemsetAsync(memory0, 0xa5, 4096, default)",
+                                   "cudaMemsetAsync(memory0+104096, 0xa5, 4096, default)",
+                                   "cudaMemsetAsync(memory0+4096, 0xff, 100000, default)",
+                                   "cudaStreamSynchronize(default)"));
+  EXPECT_NO_THROW(allocation.check_guards());
+  bytes_of(allocation)[100'000] = 0;
+  EXPECT_THAT(message_of([&] { allocation.check_guards(); }),
+              HasSubstr("byte 1 behind a device buffer of 100000 bytes"));
 }
 
 // Read once in a process, hence each in one of its own.
@@ -101,8 +113,7 @@ TEST_F(CudaMemory, AllocationOfNothingStillHasGuards) {
   const Allocation allocation(0);
   EXPECT_NE(allocation.data(), nullptr);
   EXPECT_THAT(calls(), ElementsAre("cudaMalloc(8192) = memory0",
-                                   "cudaMemsetAsync(memory0, 0xa5, 4096, default)",
-                                   "cudaMemsetAsync(memory0+4096, 0xa5, 4096, default)",
+                                   "cudaMemsetAsync(memory0, 0xa5, 8192, default)",
                                    "cudaStreamSynchronize(default)"));
   EXPECT_NO_THROW(allocation.check_guards());
   *bytes_of(allocation) = 0;
@@ -110,12 +121,16 @@ TEST_F(CudaMemory, AllocationOfNothingStillHasGuards) {
 }
 
 TEST_F(CudaMemory, GuardCheckWaitsForTheDeviceAndReadsBothSides) {
-  const Allocation allocation(100);
+  const Allocation small(100), large(100'000);
   recording::clear_calls();
-  allocation.check_guards();
+  small.check_guards();
   EXPECT_THAT(calls(), ElementsAre("cudaDeviceSynchronize()",
-                                   "cudaMemcpy(host, memory0, 4096, DeviceToHost)",
-                                   "cudaMemcpy(host, memory0+4196, 4096, DeviceToHost)"));
+                                   "cudaMemcpy(host, memory0, 8292, DeviceToHost)"));
+  recording::clear_calls();
+  large.check_guards();
+  EXPECT_THAT(calls(), ElementsAre("cudaDeviceSynchronize()",
+                                   "cudaMemcpy(host, memory1, 4096, DeviceToHost)",
+                                   "cudaMemcpy(host, memory1+104096, 4096, DeviceToHost)"));
 }
 
 TEST_F(CudaMemory, GuardCheckSeesDamageThatIsStillQueued) {
@@ -178,7 +193,7 @@ TEST_F(CudaMemory, AllocationWhoseSizeOverflowsIsRefused) {
 TEST_F(CudaMemory, AllocationThatCannotBeFilledIsFreed) {
   for (int nth = 1; nth <= 3; ++nth) {
     recording::fail_call("cudaMemsetAsync", cudaErrorLaunchFailure, nth);
-    EXPECT_THROW(Allocation(10), Error) << "fill " << nth;
+    EXPECT_THROW(Allocation(100'000), Error) << "fill " << nth;
     EXPECT_EQ(calls().back(), "cudaFree(memory" + std::to_string(nth - 1) + ")");
     EXPECT_EQ(allocated_bytes(), 0u);
     EXPECT_THAT(recording::leaks(), ElementsAre());
