@@ -27,16 +27,41 @@ double sum(const count::Launch& launch, Memory memory, std::optional<Access> acc
 
 double requests(const Site& site) { return static_cast<double>(site.requests); }
 double sectors(const Site& site) { return static_cast<double>(site.sectors); }
-double wavefronts(const Site& site) { return static_cast<double>(site.wavefronts); }
+double least_wavefronts(const Site& site) {
+  return static_cast<double>(site.least_direct_wavefronts);
+}
+double conflicts(const Site& site) {
+  return static_cast<double>(site.direct_wavefronts) - least_wavefronts(site);
+}
 
-std::optional<double> measured_value(const Quantity& quantity, const Launch& launch) {
-  if (!launch.metrics.contains(quantity.metrics.front())) return std::nullopt;
+double shuffles(const count::Launch& launch) {
   double total = 0;
-  for (const std::string& metric : quantity.metrics) {
+  for (const auto& [name, count] : launch.collectives)
+    if (name.starts_with("__shfl")) total += static_cast<double>(count);
+  return total;
+}
+
+// Each reads its thread's index once, at the least.
+double warps(const count::Launch& launch) {
+  constexpr unsigned kLanes = 32;
+  const auto& [x, y, z] = launch.block;
+  double warps = (x * y * z + kLanes - 1) / kLanes;
+  for (const unsigned blocks : launch.grid) warps *= blocks;
+  return warps;
+}
+
+double total_of(const std::vector<std::string>& metrics, const Launch& launch) {
+  double total = 0;
+  for (const std::string& metric : metrics) {
     const auto found = launch.metrics.find(metric);
     if (found != launch.metrics.end()) total += found->second;
   }
   return total;
+}
+
+std::optional<double> measured_value(const Quantity& quantity, const Launch& launch) {
+  if (!launch.metrics.contains(quantity.metrics.front())) return std::nullopt;
+  return total_of(quantity.metrics, launch) - total_of(quantity.without, launch);
 }
 
 std::string text(const std::string& kernel, const std::array<unsigned, 3>& grid,
@@ -48,34 +73,47 @@ std::string text(const std::string& kernel, const std::array<unsigned, 3>& grid,
 } // namespace
 
 const std::vector<Quantity>& quantities() {
+  constexpr const char* kBankConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
   // Names: `ncu --query-metrics`; .sum is over all multiprocessors.
   static const std::vector<Quantity> kAll = {
       {"load requests",
        {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
         "l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum"},
+       {},
        [](const count::Launch& launch) {
          return sum(launch, Memory::global, Access::load, requests);
        }},
       {"load sectors",
        {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
         "l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum"},
+       {},
        [](const count::Launch& launch) {
          return sum(launch, Memory::global, Access::load, sectors);
        }},
       {"store requests",
        {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
+       {},
        [](const count::Launch& launch) {
          return sum(launch, Memory::global, Access::store, requests);
        }},
       {"store sectors",
        {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
+       {},
        [](const count::Launch& launch) {
          return sum(launch, Memory::global, Access::store, sectors);
        }},
       {"shared wavefronts",
        {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"},
+       {kBankConflicts},
        [](const count::Launch& launch) {
-         return sum(launch, Memory::shared, std::nullopt, wavefronts);
+         return sum(launch, Memory::shared, std::nullopt, least_wavefronts) + shuffles(launch) +
+                static_cast<double>(launch.barriers) + warps(launch);
+       }},
+      {"bank conflicts",
+       {kBankConflicts},
+       {},
+       [](const count::Launch& launch) {
+         return sum(launch, Memory::shared, std::nullopt, conflicts);
        }},
   };
   return kAll;

@@ -13,15 +13,19 @@
 
 namespace kg::hardware {
 
-// A quantity that both count. The hardware's is the sum of what its metrics say: copies past the
-// registers (cp.async) are loads to the executor, and a count of their own to the hardware.
+// A quantity that both count: of the hardware the sum of what its metrics say, less the sum of
+// `without`. Copies past the registers (cp.async) are loads to the executor; an H200's loads have
+// them, other GPUs may have a count of their own.
 struct Quantity {
   std::string name;                 // "load sectors"
   std::vector<std::string> metrics; // of ncu; the first must be there
+  std::vector<std::string> without;
   double (*counted)(const count::Launch&);
 };
 
-// Requests and sectors of loads and stores, and passes through shared memory.
+// Requests and sectors of loads and stores; conflicts in shared memory; and what the hardware
+// counts as passes of shared memory, without conflicts: beside accesses, shuffles, barriers of
+// blocks and reads of the thread's index go through the pipe, a pass each.
 const std::vector<Quantity>& quantities();
 
 struct Compared {

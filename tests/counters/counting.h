@@ -42,6 +42,7 @@ inline count::Site total(const count::Launch& launch, count::Memory memory, coun
     sum.least_sectors += site.least_sectors;
     sum.wavefronts += site.wavefronts;
     sum.least_wavefronts += site.least_wavefronts;
+    sum.direct_wavefronts += site.direct_wavefronts;
     sum.l1_passes += site.l1_passes;
     sum.addresses += site.addresses;
     sum.most_lanes = std::max(sum.most_lanes, site.most_lanes);

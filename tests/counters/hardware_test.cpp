@@ -70,7 +70,7 @@ count::Site site(count::Memory memory, count::Access access, std::uint64_t reque
   made.access = access;
   made.requests = requests;
   made.sectors = sectors;
-  made.wavefronts = wavefronts;
+  made.direct_wavefronts = made.least_direct_wavefronts = wavefronts;
   return made;
 }
 
@@ -85,6 +85,10 @@ count::Launch counted() {
       site(Memory::global, Access::load, 10, 40, 0), site(Memory::global, Access::load, 1, 5, 0),
       site(Memory::global, Access::store, 7, 30, 0), site(Memory::shared, Access::load, 3, 0, 6),
       site(Memory::shared, Access::store, 3, 0, 3)};
+  launch.sites.back().direct_wavefronts = 5;
+  launch.sites.back().wavefronts = 50; // with what copies bring
+  launch.barriers = 128;
+  launch.collectives = {{"__shfl_xor_sync", 100}, {"__ballot_sync", 7}};
   return launch;
 }
 
@@ -99,7 +103,8 @@ TEST(Hardware, QuantitiesAreSumsOverTheirLines) {
                 {"l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", 5},
                 {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 8},
                 {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 30},
-                {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 9}})};
+                {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", 1300},
+                {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", 4}})};
   std::map<std::string, std::pair<double, double>> found;
   for (const Compared& compared : compare({counted()}, launches)) {
     EXPECT_EQ(compared.kernel, "naive");
@@ -108,7 +113,8 @@ TEST(Hardware, QuantitiesAreSumsOverTheirLines) {
   EXPECT_THAT(found, UnorderedElementsAre(
                          Pair("load requests", Pair(11, 11)), Pair("load sectors", Pair(45, 45)),
                          Pair("store requests", Pair(7, 8)), Pair("store sectors", Pair(30, 30)),
-                         Pair("shared wavefronts", Pair(9, 9))));
+                         Pair("shared wavefronts", Pair(9 + 100 + 128 + 64 * 2 * 8, 1296)),
+                         Pair("bank conflicts", Pair(2, 4))));
 }
 
 TEST(Hardware, WhatWasNotAskedForIsLeftOut) {

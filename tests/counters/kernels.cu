@@ -182,6 +182,14 @@ __global__ void copy_async(const float4* x, float4* y, int pitch) {
   y[threadIdx.x] = *from;
 }
 
+__global__ void fill_async(const float4* x, float4* y, int lanes) {
+  float4* const to = dynamic_shared<float4>() + threadIdx.x;
+  ptx::cp_async_cg(to, x + threadIdx.x, static_cast<int>(threadIdx.x) < lanes ? 16 : 0);
+  ptx::cp_async_commit();
+  ptx::cp_async_wait_group<0>();
+  y[threadIdx.x] = *to;
+}
+
 __global__ void multiply_matrices(float* y, int pitch) {
   const bf16* const row = dynamic_shared<bf16>() + threadIdx.x % 32 * static_cast<unsigned>(pitch);
   unsigned a[4], b[2];

@@ -66,6 +66,9 @@ __global__ void read_in_cluster(float* y, int stride);
 // 16 bytes per thread by asynchronous copies, rows of four such 64 or 80 bytes apart.
 __global__ void copy_async(const float4* x, float4* y, int pitch);
 
+// 16 bytes per thread by asynchronous copies, zeros for all but the first lanes.
+__global__ void fill_async(const float4* x, float4* y, int lanes);
+
 // Each warp reads four matrices, and the first two of them once more transposed, whose 32 and 16
 // rows lie `pitch` 16-bit elements apart, and multiplies them.
 __global__ void multiply_matrices(float* y, int pitch);

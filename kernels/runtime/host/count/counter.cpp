@@ -167,7 +167,9 @@ void Counter::async_copy_issued(void* to, const void* from, std::size_t bytes,
       state_of(*host::current_block).round_trips[host::current_block->thread_rank()];
   const RoundTrips before = trips;
   accessed<Access::load>(number(from), source_bytes, instruction);
+  copying_ = source_bytes > 0; // else zeros, which the copy writes itself
   accessed<Access::store>(number(to), bytes, instruction);
+  copying_ = false;
   trips = before;
 }
 
@@ -242,6 +244,7 @@ void Counter::enter(std::uintptr_t address, Instruction& instruction) {
   Request& request = open.requests[at];
   request.address[lane] = address;
   request.lanes |= 1u << lane;
+  request.copied |= std::uint32_t{copying_} << lane;
   if (request.lanes != ~0u) return;
   count(instruction, request);
   if (++open.full != open.requests.size()) return;
@@ -272,9 +275,14 @@ void Counter::count_passes(Site& site, const Request& request) const {
   const Wavefronts passes = wavefronts(request, site.width);
   site.wavefronts += passes.count;
   site.least_wavefronts += passes.least;
+  Request direct = request;
+  direct.lanes &= ~request.copied;
+  const Wavefronts of_direct = request.copied == 0 ? passes : wavefronts(direct, site.width);
+  site.direct_wavefronts += of_direct.count;
+  site.least_direct_wavefronts += of_direct.least;
   if (!merged_) return;
-  site.wavefronts_8 += merged_wavefronts(widened(request, 8), std::max(8u, site.width));
-  site.wavefronts_16 += merged_wavefronts(widened(request, 16), 16);
+  site.wavefronts_8 += wavefronts(widened(request, 8), std::max(8u, site.width)).count;
+  site.wavefronts_16 += wavefronts(widened(request, 16), 16).count;
 }
 
 // The lanes that access the shared memory of the same block as the first; `rest` keeps the others.
@@ -356,6 +364,8 @@ Launch Counter::result(const host::LaunchContext& launch) {
     site.least_sectors += counts.least_sectors;
     site.wavefronts += counts.wavefronts;
     site.least_wavefronts += counts.least_wavefronts;
+    site.direct_wavefronts += counts.direct_wavefronts;
+    site.least_direct_wavefronts += counts.least_direct_wavefronts;
     site.wavefronts_8 += counts.wavefronts_8;
     site.wavefronts_16 += counts.wavefronts_16;
     site.l1_passes += counts.l1_passes;

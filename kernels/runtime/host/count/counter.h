@@ -131,6 +131,7 @@ class Counter final : public host::Observer {
 
   AddressSpace addresses_;
   bool merged_ = false;
+  bool copying_ = false;                  // what is stored comes from global memory by itself
   bool clustered_ = false;                // the blocks of this launch
   std::vector<std::uintptr_t> of_launch_; // addresses of shared variables, of this launch only
   Launch counted_;

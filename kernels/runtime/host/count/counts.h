@@ -33,6 +33,10 @@ struct Site {
   // allows.
   std::uint64_t wavefronts = 0;
   std::uint64_t least_wavefronts = 0;
+  // The same two without the lanes whose data an asynchronous copy brings: they are written when
+  // they arrive, and the hardware's count of passes is without them.
+  std::uint64_t direct_wavefronts = 0;
+  std::uint64_t least_direct_wavefronts = 0;
   // Had a compiler merged a lane's neighbouring accesses to 8 and to 16 bytes: passes of each
   // access, so that of two or four of them one is made. Counted where it is asked for
   // (Counter::count_merged).

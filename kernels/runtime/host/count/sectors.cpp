@@ -28,9 +28,26 @@ std::uint64_t least_sectors(std::span<const std::uintptr_t> addresses, unsigned 
 
 namespace {
 
-unsigned lanes_together(unsigned width) { return width == 16 ? 8 : width == 8 ? 16 : 32; }
+// All lanes that take part want what their partners want, if these do.
+bool alike(const Request& request, unsigned partner) {
+  for (std::uint32_t rest = request.lanes; rest != 0; rest &= rest - 1) {
+    const unsigned lane = static_cast<unsigned>(std::countr_zero(rest)), other = lane ^ partner;
+    if ((request.lanes >> other & 1) != 0 && request.address[lane] != request.address[other])
+      return false;
+  }
+  return true;
+}
 
-Wavefronts wavefronts(const Request& request, unsigned width, unsigned together) {
+unsigned lanes_together(const Request& request, unsigned width) {
+  if (width < 8) return kLanes;
+  const unsigned lanes = width == 8 ? kLanes / 2 : kLanes / 4;
+  return alike(request, 1) || alike(request, 2) ? 2 * lanes : lanes;
+}
+
+} // namespace
+
+Wavefronts wavefronts(const Request& request, unsigned width) {
+  const unsigned together = lanes_together(request, width);
   constexpr unsigned kBanks = 32;
   const unsigned words = std::max(width / 4, 1u); // per lane
   Wavefronts result;
@@ -55,28 +72,6 @@ Wavefronts wavefronts(const Request& request, unsigned width, unsigned together)
     ++result.least;
   }
   return result;
-}
-
-// All lanes that take part want what their partners want, if these do.
-bool alike(const Request& request, unsigned partner) {
-  for (std::uint32_t rest = request.lanes; rest != 0; rest &= rest - 1) {
-    const unsigned lane = static_cast<unsigned>(std::countr_zero(rest)), other = lane ^ partner;
-    if ((request.lanes >> other & 1) != 0 && request.address[lane] != request.address[other])
-      return false;
-  }
-  return true;
-}
-
-} // namespace
-
-Wavefronts wavefronts(const Request& request, unsigned width) {
-  return wavefronts(request, width, lanes_together(width));
-}
-
-std::uint64_t merged_wavefronts(const Request& request, unsigned width) {
-  const unsigned together = lanes_together(width);
-  const bool halved = together < kLanes && (alike(request, 1) || alike(request, 2));
-  return wavefronts(request, width, halved ? 2 * together : together).count;
 }
 
 std::uint64_t l1_passes(const Request& request, std::span<const std::uintptr_t> sorted,

@@ -17,6 +17,7 @@ inline constexpr unsigned kLanes = 32;
 // The lanes of a warp that execute an instruction together, and where each accesses memory.
 struct Request {
   std::uint32_t lanes = 0;
+  std::uint32_t copied = 0; // of these, whose data an asynchronous copy brings from global memory
   std::uintptr_t address[kLanes];
 };
 
@@ -28,20 +29,15 @@ std::span<const std::uintptr_t> sorted_addresses(const Request& request,
 std::uint64_t least_sectors(std::span<const std::uintptr_t> addresses, unsigned width);
 
 // Passes through shared memory. A pass serves one 4-byte word of each of the 32 banks, whoever
-// wants it; accesses of 8 bytes are served by half-warps, those of 16 bytes by quarters (CUDA C++
-// Programming Guide, "Shared Memory" of compute capability 5.x and 3.x; the best known model of
-// later ones).
+// wants it. Accesses of 8 bytes are served by half-warps, those of 16 bytes by quarters; where all
+// lanes n and n ^ 1, or all n and n ^ 2, want the same, by twice as many lanes. So NVIDIA says of
+// compute capability 7.x (forums.developer.nvidia.com, topic 77228), and so an H200 counts
+// (docs/costs.md, "Are the counts the hardware's?").
 struct Wavefronts {
   std::uint64_t count = 0;
-  std::uint64_t least = 0; // half-warps, or quarters, with a lane that takes part
+  std::uint64_t least = 0; // such groups with a lane that takes part
 };
 Wavefronts wavefronts(const Request& request, unsigned width);
-
-// The same of an access as a GPU may serve it: where all lanes n and n ^ 1, or all n and n ^ 2,
-// want the same, accesses of 8 and 16 bytes take half of the passes (NVIDIA, of compute
-// capability 7.x: forums.developer.nvidia.com, topic 77228). The counts that are blessed keep to
-// the other rule.
-std::uint64_t merged_wavefronts(const Request& request, unsigned width);
 
 // Passes of a load through L1, where it hits: those of its banks, which are shared memory's, and
 // no fewer than a pass for four lines, whose tags are looked up together. So gpu-benches measured
