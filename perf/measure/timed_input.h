@@ -41,6 +41,9 @@ class TimedInput {
     if (tensor_.made) made_ = test::observe_bytes(tensor_.dtype, given_.to_host(stream));
   }
 
+  // After how many elements they repeat; 0: they do not.
+  std::int64_t period() const { return random_ && tensor_.gap == 0 ? RandomTensor::kPeriod : 0; }
+
   // Of element i, row-major.
   std::uint64_t bits(std::int64_t i) const {
     if (tensor_.made) return made_.bits[static_cast<std::size_t>(i)];

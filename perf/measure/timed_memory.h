@@ -103,8 +103,15 @@ class TimedMemory {
   bool is_input(std::string_view tensor) const { return inputs_.contains(tensor); }
   card::Elements input(std::string_view name) const {
     const TimedInput& its = inputs_.find(name)->second;
-    return [&its](std::int64_t i) { return its.value(i); };
+    card::Elements elements = [&its, this](std::int64_t i) {
+      ++numbers_read_;
+      return its.value(i);
+    };
+    elements.period = its.period();
+    return elements;
   }
+  // How many numbers the oracle has read of the inputs.
+  std::int64_t numbers_read() const { return numbers_read_; }
   // The bits of element i of an input.
   std::uint64_t bits(std::string_view name, std::int64_t i) const {
     return inputs_.find(name)->second.bits(i);
@@ -167,6 +174,7 @@ class TimedMemory {
   std::map<std::string, TimedInput, std::less<>> inputs_;
   std::map<std::string, DeviceBuffer<std::byte>, std::less<>> outputs_;
   double worst_error_ = 0;
+  mutable std::int64_t numbers_read_ = 0;
 };
 
 } // namespace kg::perf

@@ -97,7 +97,10 @@ using Sources =
     std::function<SourceOfElement(const Problem&, std::string_view output, const Bits&)>;
 
 // The elements of a tensor; of each of a problem's, an output's as it was stored.
-using Elements = std::function<double(std::int64_t index)>;
+struct Elements : std::function<double(std::int64_t index)> {
+  using function::function;
+  std::int64_t period = 0; // after how many they repeat; 0: they do not
+};
 using Values = std::function<Elements(std::string_view tensor)>;
 
 // The libraries that do the same.

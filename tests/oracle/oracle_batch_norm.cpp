@@ -52,9 +52,7 @@ NormOracle batch_norm_inference_oracle(std::span<const double> x, std::span<cons
   return result;
 }
 
-BatchNormOracle batch_norm_oracle(std::span<const double> x, std::int64_t channels,
-                                  std::span<const double> gamma, std::span<const double> beta,
-                                  double epsilon) {
+BatchNormOracle batch_norm_statistics(std::span<const double> x, std::int64_t channels) {
   require(channels > 0 ? x.size() % static_cast<std::size_t>(channels) == 0 : x.empty(),
           fmt::format("batch norm oracle: {} elements for {} channels", x.size(), channels));
   const std::int64_t each =
@@ -67,6 +65,13 @@ BatchNormOracle batch_norm_oracle(std::span<const double> x, std::int64_t channe
     squares.push_back(centred * centred);
   }
   result.variance = row_means_oracle(squares, channels, each).value;
+  return result;
+}
+
+BatchNormOracle batch_norm_oracle(std::span<const double> x, std::int64_t channels,
+                                  std::span<const double> gamma, std::span<const double> beta,
+                                  double epsilon) {
+  BatchNormOracle result = batch_norm_statistics(x, channels);
   result.y = batch_norm_inference_oracle(x, gamma, beta, result.mean, result.variance, epsilon);
   return result;
 }

@@ -30,7 +30,10 @@ BatchNormOracle batch_norm_oracle(std::span<const double> x, std::int64_t channe
                                   std::span<const double> gamma, std::span<const double> beta,
                                   double epsilon);
 
-// The same by statistics that are given.
+// The mean and the variance alone, without y.
+BatchNormOracle batch_norm_statistics(std::span<const double> x, std::int64_t channels);
+
+// y by statistics that are given.
 NormOracle batch_norm_inference_oracle(std::span<const double> x, std::span<const double> gamma,
                                        std::span<const double> beta, std::span<const double> mean,
                                        std::span<const double> variance, double epsilon);

@@ -23,11 +23,14 @@ struct ScanOracle {
   std::vector<std::int64_t> terms;
 };
 
-// Results [first, first + count), which takes all elements before. x(i) is an element of `dtype`,
-// head(i) whether it begins a segment. Sums of i32 are modulo 2^32.
+// Results [first, first + count), which takes the elements before from where their segment begins:
+// `segmented` says whether any does behind element 0. x(i) is an element of `dtype`, head(i)
+// whether it begins a segment. Elements that repeat after `period`, if it is not 0, are added up
+// once. Sums of i32 are modulo 2^32.
 template <class X, class Head>
 ScanOracle scan_oracle(scan::Op op, scan::Kind kind, Dtype dtype, std::int64_t first,
-                       std::int64_t count, X x, Head head) {
+                       std::int64_t count, X x, bool segmented, Head head,
+                       std::int64_t period = 0) {
   const bool integer = dtype == Dtype::i32;
   const bool sums = op == scan::Op::sum;
   const double least =
@@ -46,21 +49,33 @@ ScanOracle scan_oracle(scan::Op op, scan::Kind kind, Dtype dtype, std::int64_t f
     oracle.sum_abs.push_back(magnitudes);
     oracle.terms.push_back(terms);
   };
-  restart();
-  for (std::int64_t i = 0; i < first + count; ++i) {
-    if (head(i)) restart();
-    if (kind == scan::Kind::exclusive && i >= first) note();
-    const double element = x(i);
+  const auto wrapped = [](double sum) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::int64_t>(sum)));
+  };
+  const auto add = [&](double element) {
     if (!sums)
       running = running > element || std::isnan(running) ? running : element;
-    else if (integer)
-      running = static_cast<std::int32_t>(
-          static_cast<std::uint32_t>(static_cast<std::int64_t>(running + element)));
     else
-      running += element;
+      running = integer ? wrapped(running + element) : running + element;
     squares += element * element;
     magnitudes += std::fabs(element);
     ++terms;
+  };
+  restart();
+  std::int64_t begin = segmented ? first : 0;
+  while (begin > 0 && !head(begin)) --begin;
+  if (const std::int64_t periods = segmented || period == 0 ? 0 : first / period; periods > 0) {
+    for (std::int64_t i = 0; i < period; ++i) add(x(i));
+    const auto times = static_cast<double>(periods);
+    if (sums) running = integer ? wrapped(running * times) : running * times;
+    squares *= times;
+    magnitudes *= times;
+    terms = begin = periods * period;
+  }
+  for (std::int64_t i = begin; i < first + count; ++i) {
+    if (head(i)) restart();
+    if (kind == scan::Kind::exclusive && i >= first) note();
+    add(x(i));
     if (kind == scan::Kind::inclusive && i >= first) note();
   }
   return oracle;

@@ -209,14 +209,17 @@ inline Problem with_addend(const Problem& ours) {
   for (auto* group : {&result.inputs, &result.outputs})
     for (Tensor& tensor : *group) tensor.derived = true;
   for (Tensor& input : result.inputs) input.optional = input.name == "bias"; // none reads it
-  result.inputs.push_back({.name = "addend",
-                           .dtype = ours.dtype,
-                           .extents = {h.batch, h.heads, h.queries, h.keys},
-                           .by_row = false,
-                           .element = [=, dtype = ours.dtype](std::int64_t i) {
-                             return test::encode(dtype,
-                                                 addend(i, [](std::int64_t) { return 0.0; }));
-                           }});
+  result.inputs.push_back(
+      {.name = "addend",
+       .dtype = ours.dtype,
+       .extents = {h.batch, h.heads, h.queries, h.keys},
+       .by_row = false,
+       // Of half a billion elements: encoded once.
+       .element = [h, hidden = test::encode(ours.dtype, -std::numeric_limits<double>::infinity())](
+                      std::int64_t i) {
+         const bool seen = sees(h, i / h.keys % h.queries, i % h.keys);
+         return seen ? std::uint64_t{0} : hidden;
+       }});
   result.draw = [=, of_ours = ours.draw](const Problem& p, Inputs& inputs) {
     of_ours(p, inputs);
     if (h.bias && !inputs.contains("bias"))

@@ -95,7 +95,7 @@ Reference combined(const Problem& problem,
     if (op == Op::sum) {
       const test::ScanOracle one = test::scan_oracle(
           scan::Op::sum, scan::Kind::inclusive, problem.dtype, behind - first - 1, 1,
-          [&, begin = first](std::int64_t i) { return x(begin + i); },
+          [&, begin = first](std::int64_t i) { return x(begin + i); }, false,
           [](std::int64_t) { return false; });
       all.value.push_back(one.value[0]);
       all.norm2.push_back(one.norm2[0]);

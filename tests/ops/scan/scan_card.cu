@@ -6,6 +6,7 @@
 // offsets, as in sum_inclusive_n5_offsets2.
 #include "scan/scan.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -108,12 +109,12 @@ std::int64_t chain(const Problem& problem, std::string_view variant) {
   });
 }
 
-template <class X, class Head>
-Reference reference(const Problem& problem, std::int64_t first, std::int64_t count, X x,
-                    Head head) {
+template <class Head>
+Reference reference(const Problem& problem, std::int64_t first, std::int64_t count,
+                    const Elements& x, Head head) {
   const scan::Problem p = problem_of(problem, count);
-  const test::ScanOracle oracle =
-      test::scan_oracle(p.op, p.kind, problem.dtype, first, count, x, head);
+  const test::ScanOracle oracle = test::scan_oracle(p.op, p.kind, problem.dtype, first, count, x,
+                                                    problem.inputs.size() > 1, head, x.period);
   if (problem.dtype == Dtype::i32) return {oracle.value, {}};
   if (p.op == scan::Op::max)
     return {oracle.value, [size = oracle.value.size()](std::string_view) {
@@ -130,10 +131,12 @@ std::function<bool(std::int64_t)> heads_of(const Problem& problem, const Values&
     return [heads = values("heads")](std::int64_t i) { return heads(i) != 0; };
   if (!has_offsets(problem)) return [](std::int64_t) { return false; };
   const Elements offsets = values("offsets");
-  std::set<std::int64_t> begins;
+  std::vector<std::int64_t> begins; // ascending
   for (std::int64_t s = 0; s + 1 < problem.inputs[1].size(); ++s)
-    begins.insert(static_cast<std::int64_t>(offsets(s)));
-  return [begins = std::move(begins)](std::int64_t i) { return begins.contains(i); };
+    begins.push_back(static_cast<std::int64_t>(offsets(s)));
+  return [begins = std::move(begins)](std::int64_t i) {
+    return std::binary_search(begins.begin(), begins.end(), i);
+  };
 }
 
 Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
