@@ -18,8 +18,8 @@
 // shared memory, which has 1,024 passes of reads in that time and 96 of copies; what else it issues
 // is in docs/machine_code.md. Expected share on an H200, not measured: 90 % of the f32 peak for
 // m, n >= 4096. Why not 8x8 elements per thread, as the small tiles have (gemm_tiled.cu): they read
-// 4 times 16 bytes for 64 multiply-adds, which keeps shared memory as busy as the multipliers: 91 %.
-// Why not 16x16: the sums alone would fill the registers.
+// 4 times 16 bytes for 64 multiply-adds, which keeps shared memory as busy as the multipliers: 91
+// %. Why not 16x16: the sums alone would fill the registers.
 #include "gemm/finish.h"
 #include "gemm/simt_tile.h"
 #include "gemm/tile_rows.h"

@@ -29,9 +29,9 @@ using Ceilings = std::map<std::string, double>;
 std::optional<double> roof_share(const Measured& row, const Ceilings& ceilings);
 
 // What is impossible about the row's median, or nothing: more than "dram_bytes_per_s", the fastest
-// mix, or more than the fastest arithmetic of its type. It may exceed memory's ceiling by 2 %, since
-// that is measured, too, and arithmetic's by 40 %, since that is measured at the clock that the
-// power limit leaves.
+// mix, or more than the fastest arithmetic of its type. It may exceed memory's ceiling by 2 %,
+// since that is measured, too, and arithmetic's by 40 %, since that is measured at the clock that
+// the power limit leaves.
 std::optional<std::string> beyond_roof(const Measured& row, const Ceilings& ceilings);
 
 } // namespace kg::judge

@@ -129,8 +129,8 @@ inline double gemm_matrix_unit_tolerance(std::int64_t k, double condition) {
 // group of exact products and the accumulator is aligned to the largest of them and that what falls
 // out is cut off. Sizes of groups and bits: the models of Khattak and Mikaitis (arXiv 2512.07004;
 // A100TC.m and H100TC.m of github.com/north-numerical-computing/MATLAB-tensor-core), whose authors
-// compared them bit by bit with these GPUs, for mma instructions of f32 accumulators; here an H200's
-// products of positive numbers were held to the bound that follows from them.
+// compared them bit by bit with these GPUs, for mma instructions of f32 accumulators; here an
+// H200's products of positive numbers were held to the bound that follows from them.
 struct MatrixUnit {
   int products;      // that are added to the accumulator at once
   int fraction_bits; // kept of each when they are aligned
