@@ -341,7 +341,8 @@ void lists_problems(Judge& judge) {
         shape.require_all_used();
         for (const Tensor& output : std::vector<Tensor>(timed.outputs))
           if (output.extra) timed = timed.without(output.name);
-        card.vendors.problem(timed, "cudnn");
+        for (const std::string_view vendor : card.vendors.names(timed))
+          card.vendors.problem(timed, vendor);
       }) << each.shape;
     }
 }

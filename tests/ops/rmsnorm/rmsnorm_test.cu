@@ -9,6 +9,13 @@ namespace {
 
 KG_OWN_TEST(Rows) { norm::check_rows(judge); }
 KG_OWN_TEST(Automatic) { norm::check_automatic(); }
+// Timed rows leave the statistics out before the library does.
+KG_OWN_TEST(LibrariesAreTimedWithoutStatistics) {
+  const Problem problem = problem_of(judge.card(), judge.dtype(), {"nothing", "rows4_cols8"});
+  const Problem timed = judge.card().vendors.problem(problem.without("rstd"), "cudnn");
+  EXPECT_EQ(timed.outputs.size(), 1u);
+}
+
 KG_OWN_TEST(MoreThan2To31Elements) { norm::check_more_than_2_to_31(judge, false); }
 
 } // namespace
