@@ -54,6 +54,15 @@ Inputs completed(const Problem& problem, Inputs inputs) {
   return inputs;
 }
 
+Inputs encoded(Inputs inputs) {
+  for (auto& [name, input] : inputs) {
+    if (!input.bits.empty()) continue;
+    input.bits.reserve(input.values.size());
+    for (const double value : input.values) input.bits.push_back(test::encode(input.dtype, value));
+  }
+  return inputs;
+}
+
 Problem problem_of(const Card& card, Dtype dtype, const Sample& sample) {
   const Shape shape = Shape::parse(sample.shape);
   Problem problem = card.problem(dtype, shape);
@@ -86,8 +95,8 @@ DeviceTensor::DeviceTensor(const Tensor& tensor, const Layout& layout, const tes
       test::encode_bytes(dtype_, std::span(values.values).subspan(from, count),
                          std::span(*written_).subspan(at, count * width));
     else
-      for (std::size_t i = 0; i < count; ++i)
-        std::memcpy(written_->data() + at + i * width, &values.bits[from + i], width);
+      test::store_bits(dtype_, std::span(values.bits).subspan(from, count),
+                       std::span(*written_).subspan(at, count * width));
     if (by_runs) copy_to_device(memory_.data() + at, written_->data() + at, count * width, stream);
   });
   if (!by_runs) copy_to_device(memory_.data(), written_->data(), memory_.bytes(), stream);

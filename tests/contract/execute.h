@@ -27,6 +27,9 @@ inline constexpr std::int64_t kBehind = 5;
 // of bits, other ones for each tensor.
 Inputs completed(const Problem& problem, Inputs inputs);
 
+// Numbers with their patterns beside them, for what is written to memory many times.
+Inputs encoded(Inputs inputs);
+
 // The problem of a sample, with its scalars.
 Problem problem_of(const Card& card, Dtype dtype, const Sample& sample);
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -181,19 +182,23 @@ void Judge::check_exactly(const Sample& sample) {
 void Judge::check_against(const Sample& sample, const References& references, const Layout& layout,
                           const std::vector<std::string_view>& only) {
   const Problem problem = problem_of(card_, dtype_, sample);
-  const Inputs inputs = completed(problem, sample.inputs);
+  const Inputs inputs = completed(problem, sample.inputs), stored = encoded(inputs);
+  std::map<std::string, std::vector<double>> examined; // by output, with the last tolerance
   each_variant(sample, [&](const Variant& variant) {
     if (!only.empty() && std::find(only.begin(), only.end(), variant.name) == only.end()) return;
-    const Outcome outcome = run(variant, problem, inputs, layout);
+    const Outcome outcome = run(variant, problem, stored, layout);
     for (const Tensor& whole : problem.outputs) {
       const Reference& reference = references.at(whole.name);
       const Tensor output = with_its_length(whole, reference);
       const Bounded bounded(output, reference, variant.name, sample.zero);
       const auto& vacuous = sample.vacuous_outputs;
-      if (!sample.may_be_vacuous &&
+      const auto before = examined.find(output.name);
+      const bool is_new = before == examined.end() || before->second != bounded.tolerance;
+      if (is_new && !sample.may_be_vacuous &&
           std::find(vacuous.begin(), vacuous.end(), output.name) == vacuous.end()) {
         EXPECT_TRUE(not_vacuous(output, reference, bounded, degenerate(sample, output, reference)))
             << sample.fill << " " << sample.shape;
+        examined[output.name] = bounded.tolerance;
       }
       const test::Comparison found =
           compare(outcome.outputs.at(output.name), output, reference, bounded);

@@ -51,6 +51,9 @@ double in_units(double error, double unit) {
   return unit > 0 ? error / unit : kBeyondTolerance;
 }
 
+// fmax is a call, for the sake of NaN, which no error is.
+double larger(double x, double y) { return x < y ? y : x; }
+
 // Collects the failures of a comparison as they are found, in ascending order.
 class Failures {
  public:
@@ -66,10 +69,6 @@ class Failures {
       result_.worst = mismatch;
     }
     result_.failures.push_back(mismatch.index);
-  }
-
-  void finish() {
-    if (result_.failed > 0) result_.pattern = pattern_hint(result_.failures, result_.shape);
   }
 
  private:
@@ -110,7 +109,8 @@ std::string Comparison::text() const {
     return fmt::format("{} of {} elements were compared\n", compared, element_count(shape));
   std::string text = fmt::format("{} of {} elements are wrong", failed, compared);
   if (unwritten > 0) text += fmt::format(", {} of them never written", unwritten);
-  text += fmt::format("\n  where  {}\n  worst  {}\n", pattern, show(*this, worst));
+  text += fmt::format("\n  where  {}\n  worst  {}\n", pattern_hint(failures, shape),
+                      show(*this, worst));
   for (const Mismatch& mismatch : first)
     text += fmt::format("  first  {}\n", show(*this, mismatch));
   if (!exact) text += fmt::format("  error  max {:.3g}, rms {:.3g} units\n", max_error, rms_error);
@@ -147,8 +147,8 @@ Comparison compare(const Observed& actual, const Expectation& expected) {
     if (std::isfinite(value)) {
       const double error =
           in_units(verdict.error, expected.unit.empty() ? tolerance : expected.unit[i]);
-      result.max_error = std::fmax(result.max_error, error);
-      if (!result.exact) result.share = std::fmax(result.share, in_units(verdict.error, tolerance));
+      result.max_error = larger(result.max_error, error);
+      if (!result.exact) result.share = larger(result.share, in_units(verdict.error, tolerance));
       squares += error * error;
       ++measured;
     } else {
@@ -159,7 +159,6 @@ Comparison compare(const Observed& actual, const Expectation& expected) {
                     0, 0, unwritten});
   }
   if (measured > 0) result.rms_error = std::sqrt(squares / static_cast<double>(measured));
-  failures.finish();
   return result;
 }
 
@@ -178,7 +177,6 @@ Comparison compare_bits(const Observed& actual, std::vector<std::int64_t> shape,
                   decode(actual.dtype, expected[i]), kBeyondTolerance, 0, actual.bits[i],
                   expected[i], actual.bits[i] == poison});
   }
-  failures.finish();
   return result;
 }
 

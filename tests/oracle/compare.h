@@ -68,7 +68,6 @@ struct Comparison {
   double max_error = 0;                    // in units, over all elements of finite expectation
   double rms_error = 0;
   double share = 0; // the largest error / tolerance of these elements, if there are tolerances
-  std::string pattern = {};
 
   // Every element was compared and none failed.
   bool passed() const;

@@ -67,6 +67,9 @@ std::uint64_t encode(Dtype dtype, double value);
 // as long as the values are.
 void encode_bytes(Dtype dtype, std::span<const double> values, std::span<std::byte> bytes);
 
+// The same of patterns.
+void store_bits(Dtype dtype, std::span<const std::uint64_t> bits, std::span<std::byte> bytes);
+
 // All bits one: what hygiene.h writes into outputs before a kernel runs. It is a NaN in every float
 // format.
 std::uint64_t poison_bits(Dtype dtype);
