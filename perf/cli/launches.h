@@ -13,7 +13,8 @@
 
 namespace kg::cli {
 
-// By op, of the listed rows of our kernels that `wanted` accepts. Each runs once, unverified.
+// By op, of the listed rows of our kernels that `wanted` accepts and the build compiles. Each runs
+// once, unverified.
 std::map<std::string, kg::resources::Launches>
 launches_of(const Selection& selection, const std::function<bool(const Row&)>& wanted);
 
