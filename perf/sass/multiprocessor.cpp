@@ -25,7 +25,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // Passes of each warp that count, fewer of long ones; half as many go before, until queues are
 // full.
-constexpr std::size_t kMostSteps = 100'000, kLeast = 4, kMost = 64;
+constexpr std::size_t kMostSteps = 50'000, kLeast = 4, kMost = 64;
 
 struct Held {
   double until;
