@@ -75,7 +75,8 @@ std::vector<bool> rereads_of(const std::vector<Instruction>& path) {
     before.insert(names.written.begin(), names.written.end());
   }
   // Names are used again for other values, so that those at the end of a pass are carried on.
-  for (std::set<std::string> carried = varies, last; carried != last;) {
+  std::set<std::string> carried = varies, last;
+  do {
     last = carried;
     varies = carried;
     for (std::size_t i = 0; i < path.size(); ++i) {
@@ -88,8 +89,8 @@ std::vector<bool> rereads_of(const std::vector<Instruction>& path) {
           varies.erase(one);
       }
     }
-    for (const std::string& one : varies) carried.insert(one);
-  }
+    carried.insert(varies.begin(), varies.end());
+  } while (carried != last);
   return found;
 }
 

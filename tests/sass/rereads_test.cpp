@@ -34,6 +34,7 @@ TEST(Rereads, UniformRegistersCount) {
 }
 
 TEST(Rereads, DataThatWereLoadedMayDiffer) {
+  EXPECT_THAT(rereads({"MOV R6, R20", "LDG.E R4, desc[UR8][R6.64]"}), ElementsAre(false, true));
   EXPECT_THAT(rereads({"LDS R6, [R20]", "LDG.E R4, desc[UR8][R6.64]"}), ElementsAre(false, false));
 }
 
