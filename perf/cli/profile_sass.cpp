@@ -53,7 +53,8 @@ std::string closing(const std::vector<sass::Judged>& kernels, const std::string&
   for (const sass::Judged& one : kernels)
     for (const auto& [opcode, count] : one.kernel.analysis.unknown) unknown[opcode] += count;
   std::string text = fmt::format(
-      "\n{} kernels of {}; bounds, not measured: {}\n", kernels.size(), arch,
+      "\n{} kernels of {}; bounds and modelled expectations, nothing measured: {}\n",
+      kernels.size(), arch,
       gpu != nullptr
           ? fmt::format("{}, copy {:.2f} TB/s", gpu->name, gpu->copy_bytes_per_s / 1e12)
           : "no GPU of it is known here, so there is no share of a copy; --gpu names one");

@@ -155,12 +155,14 @@ std::vector<Analysis> analyse(const std::vector<Function>& functions, const Rate
   std::vector<Analysis> analyses;
   for (const Function& function : functions) {
     if (function.symbol == function.kernel) {
-      Analysis made{function.symbol, {}, 0, {}};
+      Analysis made{function.symbol, {}, 0, {}, {}};
       if (function.code.empty()) continue;
       const Flow flow = flow_of(function);
       for (const Region& region : flow.regions)
         made.parts.push_back(part_of(function, flow, region, rates));
       made.main = main_of(made.parts);
+      for (const std::size_t at : main_path(function, flow, flow.regions[made.main]))
+        made.pass.push_back(function.code[at]);
       analyses.push_back(std::move(made));
     }
     for (const Instruction& one : function.code)

@@ -60,6 +60,7 @@ struct Analysis {
   std::string symbol;
   std::vector<Part> parts; // the kernel first, then its loops
   std::size_t main = 0;    // that which moves most; of some that do, that with most loads under way
+  std::vector<Instruction> pass;      // one through the main part, along its main path
   std::map<std::string, int> unknown; // opcodes that the table of pipes lacks
 
   const Part& main_part() const { return parts[main]; }

@@ -62,6 +62,8 @@ class Reader {
         begin_section();
       else if (line.starts_with(".type"))
         read_type(line);
+      else if (line.starts_with("/* 0x"))
+        read_upper_word(line);
       else if (line.starts_with("/*"))
         read_instruction(line);
       else if (!line.empty() && line.back() == ':')
@@ -116,7 +118,16 @@ class Reader {
       fail(fmt::format("the label {} occurs twice", label));
   }
 
-  // "/*0580*/   @!P6 LDG.E.U16 R11, desc[UR8][R8.64+0xe] ;"
+  // "/* 0x000fe200078e0205 */", below the line of the instruction, which has the lower word.
+  void read_upper_word(std::string_view line) {
+    line.remove_prefix(std::string_view("/* 0x").size());
+    std::uint64_t word = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), word, 16);
+    if (error != std::errc() || function_.code.empty()) fail("a word without its instruction");
+    function_.code.back().control = control_of(word);
+  }
+
+  // "/*0580*/   @!P6 LDG.E.U16 R11, desc[UR8][R8.64+0xe] ;   /* 0x00000e08080b8981 */"
   void read_instruction(std::string_view line) {
     if (function_.symbol.empty()) fail("an instruction outside of any function");
     in_stack_ = false;
@@ -128,7 +139,7 @@ class Reader {
     if (error != std::errc() || end != address.data() + address.size() || !line.starts_with('/'))
       fail("an instruction without an address");
     line.remove_prefix(1);
-    line = trimmed(line);
+    line = trimmed(line.substr(0, line.find("/* 0x")));
     if (line.empty() || line.back() != ';') fail("an instruction that does not end with ';'");
     line = trimmed(line.substr(0, line.size() - 1));
     if (line.starts_with('@')) {

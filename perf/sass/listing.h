@@ -1,11 +1,14 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The text that `nvdisasm -c -gi` writes of a cubin, as instructions with their lines.
+// The text that `nvdisasm -c -gi -hex` writes of a cubin, as instructions with their lines.
 #pragma once
+
+#include "perf/sass/control.h"
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +24,8 @@ struct Instruction {
   // "row.h:26": the innermost line of a call stack that is not the CUDA toolkit's own, and the
   // outermost one, the kernel's. Empty where the cubin has no lines.
   std::string line, kernel_line;
-  std::size_t called = 0; // instructions of the subroutine that a CALL goes to
+  std::size_t called = 0;         // instructions of the subroutine that a CALL goes to
+  std::optional<Control> control; // where the text has the words (-hex)
 
   bool has(std::string_view modifier) const;
 };

@@ -75,8 +75,8 @@ std::string disassemble(const fs::path& nvdisasm, std::string_view cubin, const 
   const TemporaryFolder folder;
   const fs::path written = folder.path() / "kernels.cubin";
   write_file(written, std::string(cubin));
-  const perf::Finished ran =
-      perf::run_process({nvdisasm.string(), "-c", "-gi", written.string()}, perf::Output::capture);
+  const perf::Finished ran = perf::run_process(
+      {nvdisasm.string(), "-c", "-gi", "-hex", written.string()}, perf::Output::capture);
   if (ran.exit_code != 0)
     throw Error(fmt::format("{}: {} ended {}; use an nvdisasm that is no older than the nvcc that "
                             "compiled it",

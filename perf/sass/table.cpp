@@ -37,6 +37,7 @@ std::vector<std::string> cells(const Judged& one) {
               ? "-"
               : fmt::format("{:.0f} % {}", one.standing.share_pct, one.standing.of),
           one.standing.limiter,
+          one.pace.clocks > 0 ? fmt::format("{:.0f} %", one.pace.share_pct) : "-",
           std::to_string(part.instructions),
           part.is_issue_bound() ? "issue" : fmt::format("{} {:.0f}", name(pipe), busiest),
           widths(part.global.loads),
@@ -47,6 +48,41 @@ std::vector<std::string> cells(const Judged& one) {
           std::to_string(part.conversions),
           calls_of(one.kernel.analysis),
           std::to_string(part.integer_divisions)};
+}
+
+// The lines at which most of the idle clocks pass.
+std::string idle_text(const Judged& one) {
+  constexpr std::size_t kLinesShown = 4;
+  constexpr double kWorthALine = 2; // percent
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kLinesShown, one.pace.idle.size()); ++i) {
+    const Idle& idle = one.pace.idle[i];
+    if (idle.share_pct < kWorthALine) break;
+    text += fmt::format("{} {:.0f} % at {} ({}) {}", i == 0 ? "" : ",", idle.share_pct, idle.line,
+                        idle.opcode, idle.waits);
+    if (idle.from_line != idle.line || idle.from_opcode != idle.opcode)
+      text += fmt::format(" of {} ({})", idle.from_line, idle.from_opcode);
+  }
+  return text.empty()
+             ? ""
+             : fmt::format("\nidle {:.0f} % of {}:{}\n", one.pace.idle_pct, one.kernel.key, text);
+}
+
+Json pace_json(const Pace& pace) {
+  Json idle = Json::array();
+  for (const Idle& one : pace.idle)
+    idle.push_back({{"line", one.line},
+                    {"kernel_line", one.kernel_line},
+                    {"opcode", one.opcode},
+                    {"waits_for", one.waits},
+                    {"from_line", one.from_line},
+                    {"from_opcode", one.from_opcode},
+                    {"share_pct", one.share_pct}});
+  return {{"clocks", pace.clocks},
+          {"share_pct", pace.share_pct},
+          {"idle_pct", pace.idle_pct},
+          {"load_latency", pace.latency},
+          {"idle", idle}};
 }
 
 Json accesses_json(const Accesses& accesses) {
@@ -106,8 +142,9 @@ Json part_json(const Part& part) {
 std::vector<Judged> judged(std::vector<Kernel> kernels, const model::Gpu* gpu) {
   std::vector<Judged> found;
   for (Kernel& kernel : kernels) {
-    Judged one{std::move(kernel), {}, {}};
+    Judged one{std::move(kernel), {}, {}, {}};
     one.standing = standing_of(one.kernel, gpu);
+    if (gpu != nullptr) one.pace = pace_of(one.kernel, one.standing, *gpu);
     one.hints = hints_of(one.kernel, one.standing, gpu);
     found.push_back(std::move(one));
   }
@@ -119,9 +156,9 @@ std::vector<Judged> judged(std::vector<Kernel> kernels, const model::Gpu* gpu) {
 }
 
 std::string plain_text(const std::vector<Judged>& kernels) {
-  judge::TextTable table({"kernel", "loop", "at most", "limited by", "instructions", "busiest",
-                          "loads", "stores", "round trips", "under way", "per SM", "conversions",
-                          "calls/slow paths", "divisions"});
+  judge::TextTable table({"kernel", "loop", "at most", "limited by", "expected", "instructions",
+                          "busiest", "loads", "stores", "round trips", "under way", "per SM",
+                          "conversions", "calls/slow paths", "divisions"});
   // The same of several types is one hint.
   std::vector<std::pair<const Hint*, std::vector<std::string>>> hints;
   for (const Judged& one : kernels) {
@@ -134,6 +171,7 @@ std::string plain_text(const std::vector<Judged>& kernels) {
     }
   }
   std::string text = table.plain();
+  for (const Judged& one : kernels) text += idle_text(one);
   for (const auto& [hint, where] : hints)
     text += fmt::format("\n{}: {}\n  in {}{}\n", hint->kind, hint->text, where.front(),
                         where.size() == 1 ? "" : fmt::format(" and {} more", where.size() - 1));
@@ -159,6 +197,7 @@ nlohmann::json json(const std::vector<Judged>& kernels) {
                    {"share_pct", one.standing.share_pct},
                    {"share_of", one.standing.of},
                    {"limiter", one.standing.limiter},
+                   {"expected", pace_json(one.pace)},
                    {"main", kernel.analysis.main},
                    {"parts", parts},
                    {"hints", hints}});

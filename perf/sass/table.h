@@ -5,6 +5,7 @@
 #pragma once
 
 #include "perf/sass/hints.h"
+#include "perf/sass/pace.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -15,6 +16,7 @@ namespace kg::sass {
 struct Judged {
   Kernel kernel;
   Standing standing;
+  Pace pace;
   std::vector<Hint> hints;
 };
 

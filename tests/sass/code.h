@@ -9,6 +9,7 @@
 #include "runtime/error.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 #include <string>
 #include <string_view>
@@ -44,5 +45,40 @@ inline std::vector<Function> functions(const std::vector<std::string>& lines) {
 }
 
 inline Function function(const std::vector<std::string>& lines) { return functions(lines).at(0); }
+
+// Instructions with control codes: "S04 Y W1 R2 B03 FADD R0, R4, R8" stands still for four clocks,
+// yields, holds counters 1 and 2, and waits for 0 and 3. What is left out is none; one clock.
+inline Function controlled(const std::vector<std::string>& lines) {
+  std::string text = "\t.section\t.text.made,\"ax\",@progbits\n\t.type made,@function\nmade:\n";
+  unsigned address = 0;
+  for (std::string line : lines) {
+    if (line.starts_with('.') || line.starts_with("//")) {
+      text += line + "\n";
+      continue;
+    }
+    std::uint64_t stall = 1, no_yield = 1, writes = 7, reads = 7, wait = 0;
+    for (;;) {
+      const std::string word = line.substr(0, line.find(' '));
+      const bool digits = word.size() > 1 && word.find_first_not_of("0123456789", 1) == word.npos;
+      if (word == "Y")
+        no_yield = 0;
+      else if (!digits)
+        break;
+      else if (word[0] == 'S')
+        stall = std::stoull(word.substr(1));
+      else if (word[0] == 'W')
+        writes = std::stoull(word.substr(1));
+      else if (word[0] == 'R')
+        reads = std::stoull(word.substr(1));
+      else if (word[0] == 'B')
+        for (const char counter : word.substr(1)) wait |= 1u << (counter - '0');
+      line.erase(0, word.size() + 1);
+    }
+    text += fmt::format("        /*{:04x}*/  {} ;  /* 0x{:016x} */\n  /* 0x{:016x} */\n",
+                        16 * address++, line, 0,
+                        stall << 41 | no_yield << 45 | writes << 46 | reads << 49 | wait << 52);
+  }
+  return read_listing(text, "made").at(0);
+}
 
 } // namespace kg::sass::test

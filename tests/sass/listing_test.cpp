@@ -37,6 +37,31 @@ TEST(Listing, HoldsKernelsAndTheSubroutinesBehindThem) {
   EXPECT_EQ(kernels[3], symbols[3]);
 }
 
+// As nvdisasm writes them of sm_90a with -hex; what stands for what is in control.cpp.
+TEST(Listing, ReadsControlCodes) {
+  const std::string text =
+      "\t.section\t.text.made,\"ax\",@progbits\n\t.type made,@function\nmade:\n"
+      "/*1c30*/ LDSM.16.MT88.4 R184, [R184+0x2000] ;  /* 0x00200000b8b8783b */\n"
+      "                                               /* 0x000ea80000004200 */\n"
+      "/*1e40*/ HMMA.16816.F32.BF16 R48, R40, R46, R48 ;  /* 0x0000002e2830723c */\n"
+      "                                                   /* 0x00efde0000041830 */\n";
+  const std::vector<Instruction> code = read_listing(text, "a").at(0).code;
+  ASSERT_EQ(code.size(), 2u);
+  EXPECT_THAT(code[0].operands, ElementsAre("R184", "[R184+0x2000]"));
+  const Control load = code[0].control.value(), multiply = code[1].control.value();
+  EXPECT_EQ(load.stall, 4);
+  EXPECT_FALSE(load.yield);
+  EXPECT_EQ(load.writes, 2);
+  EXPECT_EQ(load.reads, -1);
+  EXPECT_EQ(load.wait, 0u);
+  EXPECT_EQ(multiply.stall, 15);
+  EXPECT_TRUE(multiply.yield);
+  EXPECT_EQ(multiply.writes, -1);
+  EXPECT_EQ(multiply.wait, 1u << 1 | 1u << 2 | 1u << 3);
+  EXPECT_FALSE(function({"FADD R0, R1, R2"}).code[0].control) << "a text without words";
+  EXPECT_THAT(message("/* 0x000ea80000004200 */\n"), HasSubstr("a word without its instruction"));
+}
+
 TEST(Listing, ReadsAnInstruction) {
   const Function made = test::kernel("divided");
   const Instruction& load = made.code.at(17);
