@@ -75,6 +75,23 @@ sed -i 's/rehearsal/another/' "$work/machine/manifest.txt"
 visit correctness
 check 'results of two sources are not mixed' said 'results of the source rehearsal, and this is another'
 
+# What has never passed on this kind of GPU comes first, then what has other kernels since. A line that cannot be read is none.
+record=baselines/a-stand-in-no-gpu/correctness.csv
+fresh
+mkdir "$work/machine/baselines/a-stand-in-no-gpu"
+printf '%s\n' program,commit,kernels gemm.f32,older,0123456789ab gemm.f16,older,ba9876543210 softmax.f32,older softmax.f16,older,0123456789ab axpy.f16,older,ba9876543210 >"$work/machine/$record"
+visit correctness --jobs 1
+check 'what has never passed comes first, then what has other kernels' test \
+  "$(grep '^test ' "$work/truth" | cut -d' ' -f2 | paste -sd' ')" = 'softmax.f32 axpy.f32 gemm.f16 axpy.f16 gemm.f32 softmax.f16'
+check 'then all have passed' said '^0 of 6 test programs have never passed on a-stand-in-no-gpu$'
+check 'and the record says so' test "$(tar -xOf "$work/results/rounds.tar" "rounds/$record" | grep -c ',rehearsal,0123456789ab$')" = 6
+fresh
+echo 'gemm.f32:Lengths wrong' >"$work/faults"
+mkdir "$work/machine/baselines/a-stand-in-no-gpu"
+printf '%s\n' program,commit,what gemm.f32,older,0123456789ab >"$work/machine/$record"
+visit correctness --ops gemm
+check 'a record that is none counts for nothing, and a failure is not recorded' said '^1 of 2 test programs have never passed on a-stand-in-no-gpu: gemm.f32$'
+
 # A bundle needs no CMake.
 mkdir "$work/tools"
 ln -s /usr/bin/* "$work/tools/"
@@ -179,7 +196,7 @@ if ((!brief)); then
   fresh
   STAND_IN_SCALE=1000 visit correctness --budget 8s --jobs 1
   check 'a budget that is too small fails' test $code = 1
-  check 'it says the command for the rest' said '^  .ci/gpu correctness .*--out .*--budget 8s'
+  check 'it says the command for the rest' said '^  .ci/gpu .*correctness .*--out .*--budget 8s'
   visit correctness --jobs 1
   check 'with time the rest is done' test $code = 0
   check 'the worthiest operation comes first' test "$(grep -m1 '^test ' "$work/truth")" = 'test gemm.f32'
