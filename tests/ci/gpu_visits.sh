@@ -39,7 +39,7 @@ if ((timed)); then
   fresh
   cp -r "$work"/machine/baselines/{nvidia-h200,a-stand-in-no-gpu} # what has passed on an H200
   # A quarter of an hour, less the minute that a machine takes until its first command, with the bundle.
-  visit smoke instructions correctness --budget 330s
+  visit smoke correctness --budget 330s
   cat "$work/log"
   visit ceilings bless --bless f32.cold,bf16.cold --budget 510s
   cat "$work/log"
