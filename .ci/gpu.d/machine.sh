@@ -162,7 +162,24 @@ build() {
   return $code
 }
 
-# list_tests TREE: "<op> <dtype>" of CTest's correctness tests.
+# list_tests TREE: "<op> <dtype> <hash of its kernels>" of CTest's correctness tests.
 list_tests() {
-  ctest --test-dir "$1" -N -L '^correctness$' | sed -nE 's/^ *Test +#[0-9]+: correctness\.([^.]+)\.([^.]+)$/\1 \2/p'
+  local op dtype last='' hash=''
+  ctest --test-dir "$1" -N -L '^correctness$' | sed -nE 's/^ *Test +#[0-9]+: correctness\.([^.]+)\.([^.]+)$/\1 \2/p' | while read -r op dtype; do
+    [[ $op == "$last" ]] || hash=$(hash_of_kernels "$op")
+    last=$op
+    echo "$op $dtype $hash"
+  done
+}
+
+# hash_of_kernels OP: of its files and all of ours that they include.
+hash_of_kernels() {
+  local files='' more
+  more=$(find "kernels/$1" -type f)
+  while [[ -n $more ]]; do
+    files=$(printf '%s\n%s\n' "$files" "$more" | sed '/^$/d' | LC_ALL=C sort -u)
+    more=$(xargs -d '\n' sed -nE 's,^#include "([^"]+)".*,kernels/\1,p' <<<"$more" | LC_ALL=C sort -u | LC_ALL=C comm -13 <(echo "$files") - |
+      while read -r file; do [[ ! -f $file ]] || echo "$file"; done)
+  done
+  [[ -z $files ]] || xargs -d '\n' sha256sum <<<"$files" | sha256sum | cut -c1-12
 }

@@ -27,11 +27,8 @@ units_gate() { echo gate; }
 units_unit() { [[ -e manifest.txt ]] || echo unit; } # a bundle has no unit tests
 units_build() { [[ -e manifest.txt ]] || echo "$machine"; }
 
-units_correctness() {
-  local op
-  [[ -e $tree/tests.txt ]] || return 0
-  for op in $(by_worth); do awk -v op="$op" '$1 == op { print op "." $2 }' "$tree"/tests.txt; done
-}
+# First what has never passed on this kind of GPU, then what has other kernels since, then the rest.
+units_correctness() { known_programs | sort -s -n -k 2,2 | cut -d' ' -f1; }
 
 # Tests that are run one per process, after an error that outlasts the test which made it.
 units_alone() { outcomes alone | cut -f1; }
@@ -99,7 +96,7 @@ summary() {
       [[ $row =~ \ 0\ *$ || -z $row ]] || unfinished+=("$visit")
     done
   done
-  printf '\n'
+  printf '\n%s\n' "$(never_passed)"
   for visit in $all_visits alone rounds; do
     outcomes "$visit" | awk -F'\t' -v visit="$visit" '$2 == "failed" { printf "FAILED %s %s (%s s): %s\n", visit, $1, $3, $4 }'
   done

@@ -21,7 +21,8 @@ struct Probe {
 };
 
 // Reading, writing, copying (1 : 1) and adding (2 : 1) far more than the L2 holds. The rates of a
-// memory differ by the mix: on an H100, writing is 10 % faster than reading.
+// memory differ by the mix: on an H100, writing is 10 % faster than reading. And reading what lies
+// in the L2.
 std::vector<Probe> stream_probes();
 
 // Multiply-adds of f32 in registers, and matrix instructions (mma.sync) of the types that the

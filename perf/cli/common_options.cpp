@@ -46,6 +46,12 @@ void add_measuring(CLI::App& command, Words& words) {
       .add_option("--processes,--rounds", words.processes,
                   "fresh processes, each of which measures every row once")
       ->check(CLI::Range(1, 100));
+  command
+      .add_option(
+          "--library-rounds", words.options.library_processes,
+          "only so many of them measure the rows of libraries, which inform; not those that "
+          "take turns with ours")
+      ->check(CLI::Range(1, 100));
 }
 
 void add_shard(CLI::App& command, Words& words, const char* text) {

@@ -73,13 +73,21 @@ class Processes {
   Processes(const Options& options, World& world, RowProgram program, GrowingRun& run)
       : options_(options), world_(world), program_(std::move(program)), run_(run) {}
 
+  // In how many processes a row is measured.
+  std::size_t processes_of(const Row& row) const {
+    const bool informs = row.registered.kind == judge::Kind::vendor && !row.in_turns;
+    return static_cast<std::size_t>(
+        informs ? options_.library_processes.value_or(options_.processes) : options_.processes);
+  }
+
   // Until that many processes have measured every row that has not failed: one, and another behind
   // each that a row has ended.
   void measure_round(const Rows& all, std::size_t round, unsigned shuffle) {
     const auto left = [&] {
       Rows rows;
       for (const Row* row : all)
-        if (run_.rounds(row->registered.key) < round && !run_.is_given_up(row->registered.key))
+        if (run_.rounds(row->registered.key) < std::min(round, processes_of(*row)) &&
+            !run_.is_given_up(row->registered.key))
           rows.push_back(row);
       return rows;
     };

@@ -147,9 +147,9 @@ std::string verify_columns(const Card& card, const TimedMemory& memory, const Au
       columns.push_back(count == 1 ? 0 : i * (cols - 1) / (count - 1));
       places.push_back({columns.back(), 1});
     }
-    card::Inputs values;
-    const Problem part = memory.columns(columns, values);
-    if (!known.contains("columns")) known["columns"] = {card.references(part, values), 0};
+    const Problem part = memory.columns(columns);
+    if (!known.contains("columns"))
+      known["columns"] = {card.references(part, memory.inputs_of_columns(columns)), 0};
     const card::References& references = known["columns"].right;
     for (const Tensor& each : part.outputs) {
       if (!is_of_columns(each)) continue;
@@ -182,9 +182,9 @@ std::string verify(const Card& card, TimedMemory& memory, const Author& author, 
     if (++places > 2 && read > kMostOfRows) break;
     const Window of_rows{window.first / row, window.count / row};
     const std::string place = fmt::format("rows {} {}", of_rows.first, of_rows.count);
-    card::Inputs values;
-    const Problem part = memory.rows(of_rows.first, of_rows.count, values);
+    const Problem part = memory.rows(of_rows);
     if (!known.contains(place)) {
+      const card::Inputs values = memory.inputs_of_rows(of_rows);
       std::int64_t numbers = 0;
       for (const auto& [name, input] : values) numbers += std::ssize(input.values);
       known[place] = {card.references(part, values), numbers};

@@ -42,18 +42,23 @@ Period period(Dtype dtype, std::int64_t count, test::Tensor tensor) {
 
 } // namespace
 
+void store_repeatedly(DeviceBuffer<std::byte>& to, std::span<const std::byte> period,
+                      Stream& stream) {
+  copy_to_device(to.data(), period.data(), period.size(), stream);
+  // Each copy doubles what is there: gigabytes need not come from the host.
+  for (std::size_t done = period.size(); done < to.size(); done += std::min(done, to.size() - done))
+    copy_on_device(to.data() + done, to.data(), std::min(done, to.size() - done), stream);
+  stream.synchronize();
+}
+
 RandomTensor::RandomTensor(Dtype dtype, std::int64_t size, test::Tensor tensor, Stream& stream)
     : device_(static_cast<std::size_t>(size) * size_of(dtype)) {
-  const auto made = static_cast<std::size_t>(std::min(size, kPeriod)) * size_of(dtype);
-  const Period source = period(dtype, std::min(size, kPeriod), tensor);
+  const std::int64_t distinct = std::min(size, kPeriod);
+  const Period source = period(dtype, distinct, tensor);
   period_ = source.values;
-  copy_to_device(device_.data(), source.bytes->data(), made, stream);
-  // Each copy doubles what is there: gigabytes need not come from the host.
-  for (std::size_t done = made; done < device_.size();
-       done += std::min(done, device_.size() - done))
-    copy_on_device(device_.data() + done, device_.data(), std::min(done, device_.size() - done),
-                   stream);
-  stream.synchronize();
+  store_repeatedly(
+      device_, std::span(*source.bytes).first(static_cast<std::size_t>(distinct) * size_of(dtype)),
+      stream);
 }
 
 std::vector<double> RandomTensor::values(std::int64_t first, std::int64_t count) const {

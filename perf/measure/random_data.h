@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/buffer.h"
+#include "tests/contract/call.h"
 #include "tests/oracle/device_numbers.h"
 #include "tests/oracle/fills.h"
 #include "tests/oracle/random.h"
@@ -14,16 +15,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace kg::perf {
 
+// All of `to` made of these bytes again and again.
+void store_repeatedly(DeviceBuffer<std::byte>& to, std::span<const std::byte> period,
+                      Stream& stream);
+
 // Standard normals (i32: integers up to 1000, i8: uniform), on the device and by index. Beyond
-// kPeriod they repeat; it is prime, so that a kernel that is off by a tile or a row still reads
-// other values.
+// kPeriod they repeat.
 class RandomTensor {
  public:
-  static constexpr std::int64_t kPeriod = 1'000'003;
+  static constexpr std::int64_t kPeriod = card::kUsualPeriod;
 
   RandomTensor(Dtype dtype, std::int64_t size, test::Tensor tensor, Stream& stream);
 

@@ -9,6 +9,7 @@
 #include "runtime/buffer.h"
 #include "tests/contract/call.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,13 +26,17 @@ class TimedInput {
       return;
     }
     const std::size_t width = size_of(tensor.dtype);
-    std::vector<std::byte> bytes(static_cast<std::size_t>(tensor.size()) * width);
-    for (std::int64_t i = 0; i < tensor.size() && tensor.element; ++i) {
+    given_ = DeviceBuffer<std::byte>(static_cast<std::size_t>(tensor.size()) * width);
+    if (tensor.made) return;
+    const std::int64_t distinct =
+        tensor.period > 0 ? std::min(tensor.period, tensor.size()) : tensor.size();
+    std::vector<std::byte> bytes(static_cast<std::size_t>(distinct) * width);
+    for (std::int64_t i = 0; i < distinct; ++i) {
       const std::uint64_t bits = tensor.element(i);
       std::memcpy(bytes.data() + static_cast<std::size_t>(i) * width, &bits,
                   width); // little-endian
     }
-    given_ = DeviceBuffer<std::byte>::from_host(bytes, stream);
+    store_repeatedly(given_, bytes, stream);
   }
 
   void* data() const { return random_ ? random_->data() : given_.data(); }
@@ -42,21 +47,27 @@ class TimedInput {
   }
 
   // After how many elements they repeat; 0: they do not.
-  std::int64_t period() const { return random_ && tensor_.gap == 0 ? RandomTensor::kPeriod : 0; }
+  std::int64_t period() const {
+    return !random_ ? tensor_.period : tensor_.gap == 0 ? RandomTensor::kPeriod : 0;
+  }
 
   // Of element i, row-major.
   std::uint64_t bits(std::int64_t i) const {
     if (tensor_.made) return made_.bits[static_cast<std::size_t>(i)];
-    return random_ ? test::encode(tensor_.dtype, value(i)) : tensor_.element(i);
+    return random_ ? test::encode(tensor_.dtype, value(i)) : given(i);
   }
   double value(std::int64_t i) const {
     if (tensor_.made) return made_.values[static_cast<std::size_t>(i)];
-    if (!random_) return test::decode(tensor_.dtype, tensor_.element(i));
+    if (!random_) return test::decode(tensor_.dtype, given(i));
     const std::int64_t cols = tensor_.extents.back();
     return random_->at(tensor_.gap == 0 ? i : i / cols * (cols + tensor_.gap) + i % cols);
   }
 
  private:
+  std::uint64_t given(std::int64_t i) const {
+    return tensor_.element(tensor_.period > 0 ? i % tensor_.period : i);
+  }
+
   card::Tensor tensor_;
   std::optional<RandomTensor> random_;
   DeviceBuffer<std::byte> given_;

@@ -83,21 +83,25 @@ class TimedMemory {
 
   const card::Problem& problem() const { return problem_; }
 
-  // Rows [first, first + count) of the problem.
-  card::Problem rows(std::int64_t first, std::int64_t count, card::Inputs& values) const {
+  // Those rows of the problem, and their inputs.
+  card::Problem rows(Window rows) const {
     card::Problem part = problem_;
-    part.first_row = first;
+    part.first_row = rows.first;
     for (auto* group : {&part.inputs, &part.outputs})
       for (card::Tensor& tensor : *group)
-        if (tensor.by_row) tensor.extents[tensor.row_axis] = count;
+        if (tensor.by_row) tensor.extents[tensor.row_axis] = rows.count;
+    return part;
+  }
+  card::Inputs inputs_of_rows(Window rows) const {
+    card::Inputs values;
     for (const card::Tensor& tensor : problem_.inputs) {
       test::Observed& part_of_it = values[tensor.name];
       part_of_it.dtype = tensor.dtype;
-      for (const Window run : runs(tensor, {first, count}))
+      for (const Window run : runs(tensor, rows))
         for (std::int64_t i = run.first; i < run.first + run.count; ++i)
           part_of_it.values.push_back(inputs_.at(tensor.name).value(i));
     }
-    return part;
+    return values;
   }
 
   bool is_input(std::string_view tensor) const { return inputs_.contains(tensor); }
@@ -117,12 +121,16 @@ class TimedMemory {
     return inputs_.find(name)->second.bits(i);
   }
 
-  // Those columns of the problem, of all rows.
-  card::Problem columns(const std::vector<std::int64_t>& some, card::Inputs& values) const {
+  // Those columns of the problem, of all rows, and their inputs.
+  card::Problem columns(const std::vector<std::int64_t>& some) const {
     card::Problem part = problem_;
     for (auto* group : {&part.inputs, &part.outputs})
       for (card::Tensor& tensor : *group)
         if (tensor.col_axis >= 0) tensor.extents.back() = std::ssize(some);
+    return part;
+  }
+  card::Inputs inputs_of_columns(const std::vector<std::int64_t>& some) const {
+    card::Inputs values;
     for (const card::Tensor& tensor : problem_.inputs) {
       test::Observed& part_of_it = values[tensor.name];
       part_of_it.dtype = tensor.dtype;
@@ -134,7 +142,7 @@ class TimedMemory {
           if (tensor.col_axis >= 0) part_of_it.values.push_back(input.value(i + column));
       }
     }
-    return part;
+    return values;
   }
 
   // These rows of an output.

@@ -28,7 +28,7 @@ new_machine() {
   for op in "${ops[@]}"; do
     mkdir -p "$work/machine/kernels/$op"
     ln -s "$root/tests/ci/stand_in/test_program" "$work/machine/build/cuda/${op}_test"
-    for dtype in "${dtypes[@]}"; do echo "$op $dtype"; done
+    for dtype in "${dtypes[@]}"; do echo "$op $dtype 0123456789ab"; done
   done >"$work/machine/build/cuda/tests.txt"
   ln -s "$root/tests/ci/stand_in/kernelgrade" "$work/machine/build/cuda/perf/kernelgrade"
   ln -s "$root/tests/ci/stand_in/instructions" "$work/machine/build/cuda/instructions_test"

@@ -28,6 +28,10 @@
 
 namespace kg::card {
 
+// After how many elements timed inputs repeat. A prime, so that a kernel that is off by a tile or a
+// row still reads other values.
+inline constexpr std::int64_t kUsualPeriod = 1'000'003;
+
 struct Tensor {
   std::string name;
   Dtype dtype;
@@ -40,6 +44,9 @@ struct Tensor {
   bool derived = false;                 // whether its extents follow from those of other tensors
   // The bits of element i of an input that cannot be random: an index, say.
   std::function<std::uint64_t(std::int64_t)> element = {};
+  // After how many elements such an input begins again where it is timed, so that only these need
+  // be computed; 0: never.
+  std::int64_t period = 0;
   bool made = false;        // an input that Problem::make computes where it is timed
   std::size_t row_axis = 0; // which of its axes the rows are
   bool optional = false;    // whether it may be null

@@ -5,6 +5,7 @@
 // (perf/measure/card_operation.h) and kernels from elsewhere are all held to it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -100,6 +101,13 @@ using Sources =
 struct Elements : std::function<double(std::int64_t index)> {
   using function::function;
   std::int64_t period = 0; // after how many they repeat; 0: they do not
+
+  // The first `size` of them by f(value, times): those of one period, and how often each is there.
+  template <class F>
+  void each(std::int64_t size, F f) const {
+    const std::int64_t distinct = period > 0 ? std::min(period, size) : size;
+    for (std::int64_t i = 0; i < distinct; ++i) f((*this)(i), (size - 1 - i) / distinct + 1);
+  }
 };
 using Values = std::function<Elements(std::string_view tensor)>;
 

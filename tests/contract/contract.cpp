@@ -7,6 +7,7 @@
 #include "tests/contract/compiled_tests.h"
 #include "tests/contract/far_tensor.h"
 #include "tests/contract/late_copy.h"
+#include "tests/contract/listed_tests.h"
 #include "tests/contract/memory_tests.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/repeat_tests.h"
@@ -294,27 +295,6 @@ void work_is_its_traffic(Judge&, const Problem& problem) {
   EXPECT_EQ(problem.work.written, written);
   EXPECT_EQ(problem.work.flops, problem.flops);
 }
-
-// Those of the other backend, too: one shape that its card refuses costs all rows there.
-void lists_problems(Judge& judge) {
-  const Card& card = judge.card();
-  for (const auto* const shapes : {&card.timed_on_host, &card.timed_on_gpu})
-    for (const TimedShape& each : *shapes) {
-      const Shape shape = Shape::parse(each.shape);
-      EXPECT_NO_THROW({
-        Problem timed = card.problem(judge.dtype(), shape);
-        shape.require_all_used();
-        for (const Tensor& output : std::vector<Tensor>(timed.outputs))
-          if (output.extra) timed = timed.without(output.name);
-        for (const std::string_view vendor : card.vendors.names(timed))
-          card.vendors.problem(timed, vendor);
-      }) << each.shape;
-    }
-}
-
-} // namespace
-
-namespace {
 
 template <void (*test)(Judge&, const Problem&)>
 void each_usual(Judge& judge) {

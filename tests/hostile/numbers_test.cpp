@@ -23,6 +23,7 @@ TEST(Numbers, OfOptions) {
       {"bless", "--in-process", "--op", "fill", "--tol-pct"},
       {"run", "--in-process", "--op", "fill", "--row-timeout"},
       {"run", "--op", "fill", "--processes"},
+      {"run", "--op", "fill", "--library-rounds"},
       {"selftest", "--minutes"},
       {"report", file, "--keep"}};
   for (std::vector<std::string> call : calls)

@@ -5,6 +5,7 @@
 // their times, which are invented ones. Nothing here asserts a measured time.
 #include "perf/ceilings/ceilings.h"
 
+#include "runtime/device.h"
 #include "tests/measure/fake_time.h"
 
 #include <gmock/gmock.h>
@@ -40,18 +41,20 @@ TEST(Probes, LeaveWhatTheyMust) {
     EXPECT_EQ(workload.verify(stream), "");
   }
   for (const char* name : {"read_bytes_per_s", "write_bytes_per_s", "copy_bytes_per_s",
-                           "add_bytes_per_s", "fma_f32_flops_per_s"})
+                           "add_bytes_per_s", "l2_read_bytes_per_s", "fma_f32_flops_per_s"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
-// Reading counts once, copying twice, adding three times.
+// Reading counts once, copying twice, adding three times; what lies in the L2 is read more
+// than once.
 TEST(Probes, CountWhatTheyMove) {
   const std::vector<Probe> probes = stream_probes();
-  ASSERT_EQ(probes.size(), 4u);
+  ASSERT_EQ(probes.size(), 5u);
   const double array = probes[0].amount;
   EXPECT_EQ(probes[1].amount, array);
   EXPECT_EQ(probes[2].amount, 2 * array);
   EXPECT_EQ(probes[3].amount, 3 * array);
+  EXPECT_GE(probes[4].amount, 2 * (static_cast<double>(device_properties().l2_bytes) / 4));
 }
 
 Workload taking(test::FakeTime& time, double ns, const std::string& wrong = "") {
@@ -92,6 +95,9 @@ TEST(Ceilings, RoofsAreTheGreatestOfTheirKind) {
   EXPECT_THAT(roofs_of({{"read_bytes_per_s", 3}, {"add_bytes_per_s", 5}, {"copy_bytes_per_s", 4}}),
               UnorderedElementsAre(Pair("read_bytes_per_s", 3), Pair("add_bytes_per_s", 5),
                                    Pair("copy_bytes_per_s", 4), Pair("dram_bytes_per_s", 5)));
+  EXPECT_THAT(roofs_of({{"read_bytes_per_s", 3}, {"l2_read_bytes_per_s", 6}}),
+              UnorderedElementsAre(Pair("read_bytes_per_s", 3), Pair("l2_read_bytes_per_s", 6),
+                                   Pair("dram_bytes_per_s", 3)));
   EXPECT_THAT(roofs_of({{"fma_f32_flops_per_s", 60}, {"cublas_f32_flops_per_s", 50}}),
               UnorderedElementsAre(Pair("fma_f32_flops_per_s", 60),
                                    Pair("cublas_f32_flops_per_s", 50),

@@ -127,6 +127,19 @@ TEST_F(CliProcess, ARowThatFindsNoMemoryIsSkippedForThatReason) {
   EXPECT_EQ(measure({"--case", "copy.f32.n128", "--variant", "plain", "--strict"}).exit_code, 1);
 }
 
+// A library's rows inform, so that fewer processes are enough; not those that ours take turns with.
+TEST_F(CliProcess, ALibrarysRowsAreMeasuredInFewerWhereThatIsAskedFor) {
+  for (const bool in_turns : {false, true}) {
+    cli.behaviour.in_turns = in_turns;
+    measure({"--op", "copy", "--dtype", "f32", "--processes", "3", "--library-rounds", "2"});
+    ASSERT_EQ(run.rows.size(), 4u);
+    for (const judge::Measured& row : run.rows) {
+      const bool informs = row.kind == judge::Kind::vendor && !in_turns;
+      EXPECT_EQ(row.process_medians_ns.size(), informs ? 2u : 3u) << judge::text(row.key);
+    }
+  }
+}
+
 TEST_F(CliProcess, AnOperationWhoseProcessCannotBeginFailsRowByRow) {
   cli.executable = "/bin/false";
   const Outcome outcome = measure({"--op", "copy"});

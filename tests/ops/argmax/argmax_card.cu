@@ -61,7 +61,14 @@ References references(const Problem& problem, const Inputs& inputs) {
 
 Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
                    const Values& values) {
-  return reference(slices_of(problem, first, count, values), count, extents_of(problem)[1]);
+  const auto [outer, axis, inner] = extents_of(problem);
+  const Elements x = values("x");
+  if (inner > 1 || x.period == 0 || axis <= x.period)
+    return reference(slices_of(problem, first, count, values), count, axis);
+  std::vector<double> periods; // the first of a slice has its first greatest element
+  for (std::int64_t result = first; result < first + count; ++result)
+    for (std::int64_t a = 0; a < x.period; ++a) periods.push_back(x(result * axis + a));
+  return reference(periods, count, x.period);
 }
 
 // Those of reduction with argmax's keys; a second launch goes over the keys that the first leaves.

@@ -214,12 +214,14 @@ inline Problem with_addend(const Problem& ours) {
        .dtype = ours.dtype,
        .extents = {h.batch, h.heads, h.queries, h.keys},
        .by_row = false,
-       // Of half a billion elements: encoded once.
-       .element = [h, hidden = test::encode(ours.dtype, -std::numeric_limits<double>::infinity())](
-                      std::int64_t i) {
-         const bool seen = sees(h, i / h.keys % h.queries, i % h.keys);
-         return seen ? std::uint64_t{0} : hidden;
-       }});
+       // Half a billion elements, of each head the same.
+       .element =
+           [h, hidden = test::encode(ours.dtype, -std::numeric_limits<double>::infinity())](
+               std::int64_t i) {
+             const bool seen = sees(h, i / h.keys % h.queries, i % h.keys);
+             return seen ? std::uint64_t{0} : hidden;
+           },
+       .period = h.queries * h.keys});
   result.draw = [=, of_ours = ours.draw](const Problem& p, Inputs& inputs) {
     of_ours(p, inputs);
     if (h.bias && !inputs.contains("bias"))

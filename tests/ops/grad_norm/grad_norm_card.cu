@@ -72,20 +72,22 @@ constexpr auto kRun = []<class T>(const Call& call, grad_norm::Variant variant, 
 
 // Squares have one sign, so that each rounding errs by u of the sum at most: kChain on the longest
 // way of one. What is lost below the least subnormal is half of it per element.
-References references(const Problem& problem, const Inputs& inputs) {
+References results(const Problem& problem, const Values& values) {
   double sum = 0;
   std::int64_t elements = 0;
-  const std::size_t tensors = sizes_of(problem).size();
-  for (std::size_t i = 0; i < tensors; ++i)
-    for (const double g : inputs.find(gradient(i))->second.values) {
-      sum += std::isinf(test::round_to(Dtype::f32, g * g)) ? kInfinity : g * g;
-      ++elements;
-    }
+  const Sizes sizes = sizes_of(problem);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    values(gradient(i)).each(sizes[i], [&](double g, std::int64_t times) {
+      const bool overflows = std::isinf(test::round_to(Dtype::f32, g * g));
+      sum += overflows ? kInfinity : static_cast<double>(times) * g * g;
+    });
+    elements += sizes[i];
+  }
   const double lost = static_cast<double>(elements) * test::min_subnormal(Dtype::f32) / 2;
   const double chain = grad_norm::kChain * unit_roundoff(Dtype::f32);
   const test::Running squares{sum, std::isfinite(sum) ? chain * sum + lost : 0};
-  const auto given = inputs.find("unscale");
-  const double unscale = given == inputs.end() ? 1 : given->second.values[0];
+  const bool scaled = problem.inputs.size() > sizes.size();
+  const double unscale = scaled ? values("unscale")(0) : 1;
   const auto stored = test::Running::stored;
   const test::Running norm = square_root(squares) * stored(std::fabs(unscale));
   test::Running clip =
@@ -101,6 +103,18 @@ References references(const Problem& problem, const Inputs& inputs) {
   Reference found{{finite ? 0.0 : 1.0}, {}};
   found.bits = {finite ? std::uint64_t{0} : std::uint64_t{1}};
   return {{"norm", within(norm)}, {"scale", within(scale)}, {"found_inf", std::move(found)}};
+}
+
+References references(const Problem& problem, const Inputs& inputs) {
+  return results(problem, [&](std::string_view name) -> Elements {
+    const std::vector<double>& of = inputs.find(name)->second.values;
+    return [&of](std::int64_t i) { return of[static_cast<std::size_t>(i)]; };
+  });
+}
+
+Reference elements(const Problem& problem, std::string_view output, std::int64_t, std::int64_t,
+                   const Values& values) {
+  return results(problem, values).find(output)->second;
 }
 
 // Sums of odd squares below 2^20, whose root in f32 tells one from the next; and a limit that is a
@@ -157,6 +171,7 @@ Card grad_norm_card() {
   card.problem = problem;
   run_by(card, grad_norm::kVariants, kRun);
   card.references = references;
+  card.elements = elements;
   card.exact_samples = exact_samples;
   card.random_samples = [](Dtype) {
     return std::vector<Sample>{

@@ -44,12 +44,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
   result.outputs = {{"counts", Dtype::i32, {bins}}};
   result.scalars = {{"lower", lower}, {"upper", upper}};
   result.outputs[0].by_row = false;
-  if (dtype == Dtype::i32) // a tenth lies outside
+  if (dtype == Dtype::i32) { // a tenth lies outside
+    result.inputs[0].period = kUsualPeriod;
     result.inputs[0].element = [most = static_cast<std::int64_t>(550 * width)](std::int64_t i) {
       return static_cast<std::uint64_t>(
           static_cast<std::uint32_t>(test::random_of(test::seed(), test::Tensor::a)
                                          .integer(static_cast<std::uint64_t>(i), -most, most)));
     };
+  }
   return result;
 }
 
@@ -81,15 +83,14 @@ std::int64_t bin_of(Dtype dtype, double x, const histogram::Problem& p) {
   return std::min(static_cast<std::int64_t>(std::floor(f32(f32(x - p.lower) * scale))), p.bins - 1);
 }
 
-template <class X>
-Reference reference(const Problem& problem, X x) {
+Reference reference(const Problem& problem, const Elements& x) {
   const std::int64_t n = problem.inputs[0].extents[0], bins = problem.outputs[0].extents[0];
   const histogram::Problem p = call_of(problem, n, bins);
   Reference counts{std::vector<double>(static_cast<std::size_t>(bins), 0.0), {}};
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t bin = bin_of(problem.dtype, x(i), p);
-    if (bin >= 0) ++counts.value[static_cast<std::size_t>(bin)];
-  }
+  x.each(n, [&](double value, std::int64_t times) {
+    const std::int64_t bin = bin_of(problem.dtype, value, p);
+    if (bin >= 0) counts.value[static_cast<std::size_t>(bin)] += static_cast<double>(times);
+  });
   counts.holds_zeros = true;
   return counts;
 }

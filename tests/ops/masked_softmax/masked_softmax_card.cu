@@ -43,6 +43,7 @@ bool shows(std::int64_t i, std::int64_t cols, std::int64_t queries, std::int64_t
 }
 
 // Three of four, in a pattern that no pack repeats: where it is timed.
+constexpr std::int64_t kKeepPeriod = 20;
 std::uint64_t timed_keep(std::int64_t i) { return i * 7 / 5 % 4 == 0 ? 0 : 1; }
 
 // Three of four, by any byte but 0.
@@ -90,8 +91,11 @@ Problem problem(Dtype dtype, const Shape& shape) {
   }
   result.inputs = {{"x", dtype, {rows, cols}}};
   if (!is_causal)
-    result.inputs.push_back(
-        {.name = "keep", .dtype = Dtype::i8, .extents = {rows, cols}, .element = timed_keep});
+    result.inputs.push_back({.name = "keep",
+                             .dtype = Dtype::i8,
+                             .extents = {rows, cols},
+                             .element = timed_keep,
+                             .period = kKeepPeriod});
   result.outputs = {{"y", dtype, {rows, cols}, true, {"x"}}};
   result.gaps = true;
   result.unread = static_cast<double>(rows * cols - read) * static_cast<double>(size_of(dtype));
@@ -131,8 +135,9 @@ Problem with_addend(const Problem& ours, std::string_view) {
   result.inputs.push_back({.name = "addend",
                            .dtype = ours.dtype,
                            .extents = {rows_of_addend(ours), cols},
-                           .by_row = false,
-                           .element = timed_addend});
+                           .by_row = queries == 0,
+                           .element = timed_addend,
+                           .period = queries == 0 ? kKeepPeriod : 0});
   result.draw = [=](const Problem& p, Inputs& inputs) {
     draw(p, inputs);
     std::vector<double> made;

@@ -88,7 +88,10 @@ Problem problem(Dtype dtype, const Shape& shape) {
   for (std::size_t i = 0; i < model.sizes.size(); ++i) {
     const auto add = [&](std::string_view array, Dtype type, bool updated) {
       Tensor tensor{.name = numbered(array, i), .dtype = type, .extents = {model.sizes[i]}};
-      if (array == "second") tensor.element = second_moment;
+      if (array == "second") {
+        tensor.element = second_moment;
+        tensor.period = kUsualPeriod;
+      }
       result.inputs.push_back(tensor);
       if (updated) result.outputs.push_back(std::move(tensor));
     };

@@ -65,13 +65,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
       dtype, shape.text(),
       dispatch(dtype, [&]<class T>() { return pointwise_loss::work(described<T>(form)); }),
       operations[kind][form.back ? 1 : 0] * static_cast<double>(form.n)};
-  result.inputs = {{"x", dtype, {form.n}},
-                   {.name = "target",
-                    .dtype = dtype,
-                    .extents = {form.n},
-                    .element = [form, dtype](std::int64_t i) {
-                      return test::encode(dtype, usual_target(form, dtype, i));
-                    }}};
+  result.inputs = {
+      {"x", dtype, {form.n}},
+      {.name = "target",
+       .dtype = dtype,
+       .extents = {form.n},
+       .element = [form, dtype](
+                      std::int64_t i) { return test::encode(dtype, usual_target(form, dtype, i)); },
+       .period = kUsualPeriod}};
   if (form.back) result.inputs.push_back({"dloss", dtype, {form.n}});
   std::vector<std::string> inputs;
   for (const Tensor& input : result.inputs) inputs.push_back(input.name);

@@ -29,9 +29,11 @@ constexpr std::int64_t kStep = 3;
 std::int64_t runs_of(std::int64_t n) { return select_samples::kept_of(div_up(n, kStep)); }
 std::int64_t first_of_run(std::int64_t run) { return select_samples::place_of_kept(run) * kStep; }
 
-// Of 64 bits the next key differs in one half alone: in the lower one and the upper one in turns.
+// Its number within a period. Of 64 bits the next key differs in one half alone: in the lower one
+// and the upper one in turns.
 std::uint64_t key_of_run(Dtype keys, std::int64_t run) {
-  const auto number = static_cast<std::uint64_t>(run);
+  constexpr std::int64_t kRuns = select_samples::kept_of(select_samples::kPeriod);
+  const auto number = static_cast<std::uint64_t>(run % kRuns);
   return keys == Dtype::i32 ? number & 0xFFFFFFFFu : (number + 1) / 2 << 32 | number / 2;
 }
 
@@ -52,6 +54,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   Problem result{dtype, shape.text(), work, op == Op::first ? 0 : static_cast<double>(n)};
   result.inputs = {{"keys", key, {n}}, {"values", dtype, {n}}};
   result.inputs[0].element = [key](std::int64_t i) { return key_of_run(key, runs_of(i + 1) - 1); };
+  result.inputs[0].period = kStep * select_samples::kPeriod;
   result.outputs = {{"count", Dtype::i32, {1}}, {"unique", key, {n}}, {"results", dtype, {n}}};
   result.outputs[0].derived = true; // its extent is no argument
   result.outputs[1].counted_by = result.outputs[2].counted_by = "count";

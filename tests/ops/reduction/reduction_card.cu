@@ -89,6 +89,20 @@ std::vector<double> bounds(Op op, Dtype dtype, const Sums& sums, std::int64_t ax
   return result;
 }
 
+// Sums or means, and what each variant may be off by.
+Reference bounded(const Problem& problem, const Sums& sums) {
+  const std::int64_t axis = extents_of(problem)[1];
+  Reference result{sums.value, [=](std::string_view variant) {
+                     const std::int64_t longest = variant.empty() ? axis : chain(variant, problem);
+                     return bounds(op_of(problem.shape), problem.dtype, sums, axis,
+                                   std::max<std::int64_t>(longest, 1));
+                   }};
+  // Libraries are as accurate as chains of tiled are, and one sum is one draw.
+  if (sums.value.size() > 1)
+    for (const double bound : result.tolerance("tiled")) result.unit.push_back(bound / 6);
+  return result;
+}
+
 // Of results whose elements stand in a row each.
 Reference reference(const Problem& problem, const std::vector<double>& slices,
                     std::int64_t results) {
@@ -105,17 +119,35 @@ Reference reference(const Problem& problem, const std::vector<double>& slices,
             [size](std::string_view) { return std::vector<double>(size, 0.0); }};
   }
   const test::MeanOracle mean = test::row_means_oracle(slices, results, axis);
-  const Sums sums{op == Op::mean ? mean.value : test::row_sums_oracle(slices, results, axis).value,
-                  mean.norm2, mean.mean_abs};
-  Reference result{sums.value, [=](std::string_view variant) {
-                     const std::int64_t longest = variant.empty() ? axis : chain(variant, problem);
-                     return bounds(op, problem.dtype, sums, axis,
-                                   std::max<std::int64_t>(longest, 1));
-                   }};
-  // Libraries are as accurate as chains of tiled are, and one sum is one draw.
-  if (results > 1)
-    for (const double bound : result.tolerance("tiled")) result.unit.push_back(bound / 6);
-  return result;
+  return bounded(problem,
+                 {op == Op::mean ? mean.value : test::row_sums_oracle(slices, results, axis).value,
+                  mean.norm2, mean.mean_abs});
+}
+
+// The only result, where it is timed: of many elements, which repeat.
+Reference reference_of_all(const Problem& problem, const Elements& x) {
+  const Op op = op_of(problem.shape);
+  const std::int64_t axis = extents_of(problem)[1];
+  double sum = 0, sum_abs = 0, squares = 0, least = kInfinity, most = -kInfinity;
+  std::uint32_t wrapped = 0;
+  x.each(axis, [&](double value, std::int64_t times) {
+    const auto n = static_cast<double>(times);
+    sum += n * value;
+    sum_abs += n * std::fabs(value);
+    squares += n * value * value;
+    least = std::min(least, value);
+    most = std::max(most, value);
+    if (problem.dtype == Dtype::i32)
+      wrapped += static_cast<std::uint32_t>(times) *
+                 static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
+  });
+  if (problem.dtype == Dtype::i32)
+    return {{static_cast<double>(static_cast<std::int32_t>(wrapped))}, {}};
+  if (op == Op::max || op == Op::min)
+    return {{op == Op::max ? most : least},
+            [](std::string_view) { return std::vector<double>{0.0}; }};
+  const auto n = static_cast<double>(axis);
+  return bounded(problem, {{op == Op::mean ? sum / n : sum}, {std::sqrt(squares)}, {sum_abs / n}});
 }
 
 References references(const Problem& problem, const Inputs& inputs) {
@@ -126,6 +158,8 @@ References references(const Problem& problem, const Inputs& inputs) {
 
 Reference elements(const Problem& problem, std::string_view, std::int64_t first, std::int64_t count,
                    const Values& values) {
+  if (results_of(extents_of(problem)) == 1 && extents_of(problem)[1] > 0)
+    return reference_of_all(problem, values("x"));
   return reference(problem, slices_of(problem, first, count, values), count);
 }
 

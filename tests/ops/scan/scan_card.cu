@@ -44,6 +44,7 @@ Problem problem(Dtype dtype, const Shape& shape) {
   if (count > 0) result.inputs.push_back(offsets_of_segments(n, count));
   if (heads) {
     result.inputs.push_back({"heads", Dtype::i8, {n}});
+    result.inputs.back().period = kUsualPeriod;
     result.inputs.back().element = [](std::int64_t i) {
       return std::uint64_t{scan_samples::begins_segment(i)};
     };

@@ -12,9 +12,13 @@
 
 namespace kg::card::select_samples {
 
+// After how many elements the patterns repeat: a prime of eights.
+constexpr std::int64_t kPeriod = 8 * 131'071;
+
 constexpr unsigned pattern_of(std::int64_t eight) {
   constexpr std::array<unsigned, 8> kPatterns = {0x33, 0xCC, 0x55, 0xAA, 0x3C, 0xC3, 0x96, 0x69};
-  return kPatterns[static_cast<std::uint64_t>(eight) * 0x9E3779B97F4A7C15u >> 61];
+  const auto number = static_cast<std::uint64_t>(eight % (kPeriod / 8));
+  return kPatterns[number * 0x9E3779B97F4A7C15u >> 61];
 }
 
 constexpr bool is_kept(std::int64_t i) { return (pattern_of(i / 8) >> i % 8 & 1u) != 0; }

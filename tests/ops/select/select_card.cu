@@ -31,12 +31,14 @@ Problem problem(Dtype dtype, const Shape& shape) {
     result.inputs[1].element = [](std::int64_t i) { // each but the lowest bit counts, too
       return std::uint64_t{select_samples::is_kept(i)} << i % 7;
     };
+    result.inputs[1].period = select_samples::kPeriod;
     result.patterns = true;
   } else {
     const std::uint64_t all = ~std::uint64_t{0} >> (64 - 8 * size_of(dtype));
     result.inputs[0].element = [all](std::int64_t i) { // the number of its run
       return static_cast<std::uint64_t>(select_samples::kept_of(i + 1)) & all;
     };
+    result.inputs[0].period = select_samples::kPeriod; // a run ends there
   }
   result.outputs = {{"count", Dtype::i32, {1}}, {"y", dtype, {n}}};
   result.outputs[0].derived = true; // its extent is no argument

@@ -151,24 +151,75 @@ References references(const Problem& problem, const Inputs& inputs) {
   return result;
 }
 
-// Where it is timed, the whole is sorted once for all windows of a problem, and of its variants.
-Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
-                   std::int64_t count, const Values& values) {
+std::vector<std::uint64_t> encoded(Dtype dtype, const Elements& keys, std::int64_t first,
+                                   std::int64_t count) {
+  std::vector<std::uint64_t> bits;
+  for (std::int64_t i = first; i < first + count; ++i) bits.push_back(test::encode(dtype, keys(i)));
+  return bits;
+}
+
+// The places of n keys in order, which is that of one period, each key as often as it is there.
+std::vector<std::int64_t> order_of_repeated(Dtype dtype, const Elements& keys, std::int64_t n) {
+  const std::int64_t period = keys.period > 0 ? std::min(keys.period, n) : n;
+  const std::vector<std::uint64_t> once = encoded(dtype, keys, 0, period);
+  const auto rank = [&](std::int64_t i) {
+    return rank_of(dtype, once[static_cast<std::size_t>(i)]);
+  };
+  const std::vector<std::int64_t> sorted =
+      order_of(dtype, once, 1, [&](std::int64_t s) { return s * period; });
+  std::vector<std::int64_t> order;
+  order.reserve(static_cast<std::size_t>(n));
+  for (auto equal = sorted.begin(); equal != sorted.end();) {
+    const auto behind =
+        std::find_if(equal, sorted.end(),
+                     [&, first = rank(*equal)](std::int64_t i) { return rank(i) != first; });
+    for (std::int64_t begin = 0; begin < n; begin += period)
+      for (auto i = equal; i != behind; ++i)
+        if (begin + *i < n) order.push_back(begin + *i);
+    equal = behind;
+  }
+  return order;
+}
+
+// Those of the results [first, first + count), of segments.
+std::vector<std::int64_t> order_within(const Problem& problem, std::int64_t first,
+                                       std::int64_t count, const Values& values) {
+  const Elements keys = values("keys"), offsets = values("offsets");
+  std::vector<std::int64_t> order;
+  for (std::int64_t s = 0; s + 1 < problem.tensor("offsets").size(); ++s) {
+    const auto begin = static_cast<std::int64_t>(offsets(s));
+    const auto size = static_cast<std::int64_t>(offsets(s + 1)) - begin;
+    if (begin + size <= first || begin >= first + count) continue;
+    std::int64_t result = begin;
+    for (const std::int64_t i : order_of(problem.dtype, encoded(problem.dtype, keys, begin, size),
+                                         1, [&](std::int64_t part) { return part * size; })) {
+      if (result >= first && result < first + count) order.push_back(begin + i);
+      ++result;
+    }
+  }
+  return order;
+}
+
+// Where it is timed, the whole is sorted once for all windows of a problem, and of its variants; of
+// segments those that are looked at.
+std::vector<std::int64_t> timed_order(const Problem& problem, std::int64_t first,
+                                      std::int64_t count, const Values& values) {
+  if (is_segmented(problem)) return order_within(problem, first, count, values);
   static std::string sorted;
   static std::vector<std::int64_t> order;
-  const Elements keys = values("keys");
   const std::string id = std::string(name(problem.dtype)) + problem.shape;
-  if (sorted != id) {
-    std::vector<std::uint64_t> all;
-    for (std::int64_t i = 0; i < problem.inputs[0].size(); ++i)
-      all.push_back(test::encode(problem.dtype, keys(i)));
-    order = order_of(problem, all, is_segmented(problem) ? values("offsets") : Elements());
-    sorted = id;
-  }
+  if (sorted != id)
+    order = order_of_repeated(problem.dtype, values("keys"), problem.inputs[0].size());
+  sorted = id;
+  return {order.begin() + first, order.begin() + first + count};
+}
+
+Reference elements(const Problem& problem, std::string_view output, std::int64_t first,
+                   std::int64_t count, const Values& values) {
   const Elements from = values(output == "sorted_keys" ? "keys" : "values");
   Reference result;
-  for (std::int64_t i = first; i < first + count; ++i)
-    result.value.push_back(from(order[static_cast<std::size_t>(i)]));
+  for (const std::int64_t i : timed_order(problem, first, count, values))
+    result.value.push_back(from(i));
   return result;
 }
 
