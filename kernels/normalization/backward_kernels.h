@@ -112,7 +112,6 @@ struct ColumnSums {
 template <Kind kind, class T, int Count, int Packs, class Rows, class Columns, class Sums>
 __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::int64_t step,
                                  int thread, int threads, Rows rows, Columns columns, Sums sums) {
-  const float reciprocal = 1.0f / static_cast<float>(f.cols);
   StoredPack<T, Count> gamma[Packs];
   KG_UNROLL
   for (int p = 0; p < Packs; ++p) gamma[p].set(ones<T, Count>());
@@ -129,8 +128,8 @@ __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::
   for (int r = 0; r < Rows::kAhead; ++r) rows.ask(f, first + r * step, thread, threads);
   for (std::int64_t row = first; row < f.rows; row += step) {
     RowPart<T, Count, Packs> now = rows.take();
-    rows.ask(f, row + Rows::kAhead * step, thread, threads);
     if constexpr (!kKeepsGamma) load_gamma();
+    rows.ask(f, row + Rows::kAhead * step, thread, threads);
     loaded(now.x);
     loaded(now.dy);
     loaded(gamma);
@@ -152,7 +151,7 @@ __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::
       add_to_row(own, g[p], n[p]);
       columns.add(p, dy, n[p]);
     }
-    const RowSums mean = means<kind>(sums(own), reciprocal);
+    const RowSums mean = means<kind>(sums(own), f.reciprocal);
     KG_UNROLL
     for (int p = 0; p < Packs; ++p)
       store_pack<T, Count, Store::streamed>(f.dx + row * f.dx_stride, p * threads + thread, f.cols,

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive_rows(Backward<T> f) {
     sums.g += gradient;
     sums.gn += gradient * n(j);
   }
-  const RowSums mean = means<kind>(sums, 1.0f / static_cast<float>(f.cols));
+  const RowSums mean = means<kind>(sums, f.reciprocal);
   for (std::int64_t j = 0; j < f.cols; ++j)
     dx[j] = from_float<T>(s.rstd * (g(j) - mean.g - n(j) * mean.gn));
 }
@@ -92,8 +92,7 @@ __global__ void __launch_bounds__(kMostThreads) block_rereading(Backward<T> f) {
   using Values = Floats<Count>;
   RowSums own = {0, 0};
   each([&](std::int64_t, const Values& g, const Values& n) { add_to_row(own, g, n); });
-  const RowSums mean =
-      means<kind>(BlockSums<kind>(scratch)(own), 1.0f / static_cast<float>(f.cols));
+  const RowSums mean = means<kind>(BlockSums<kind>(scratch)(own), f.reciprocal);
   each([&](std::int64_t pack, const Values& g, const Values& n) {
     store_pack<T, Count>(f.dx + row * f.dx_stride, pack, f.cols, gradients(g, n, s.rstd, mean));
   });

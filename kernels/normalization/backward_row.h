@@ -29,6 +29,7 @@ struct Backward {
   float* partials;
   std::int64_t rows;
   std::int64_t cols;
+  float reciprocal; // 1 / cols
 };
 
 struct Statistics {

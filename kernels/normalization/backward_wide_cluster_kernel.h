@@ -162,7 +162,6 @@ __global__ void __launch_bounds__(kMostThreads)
     return Terms{f.gamma == nullptr ? dy : weighted(dy, widened(by)), n};
   };
 
-  const float reciprocal = 1.0f / static_cast<float>(f.cols);
   Statistics next = first < f.rows ? statistics<kind>(f, first) : Statistics{};
   for (std::int64_t row = first; row < f.rows; row += clusters) {
     const Statistics s = next;
@@ -181,7 +180,7 @@ __global__ void __launch_bounds__(kMostThreads)
       columns.add(p, widened(stored.dy), of.n);
     }
     if (row + clusters < f.rows) next = statistics<kind>(f, row + clusters);
-    const RowSums mean = means<kind>(sums(own), reciprocal);
+    const RowSums mean = means<kind>(sums(own), f.reciprocal);
     ring.rewind();
     for (int seen = 0; seen < packs; ++seen) {
       const int p = again;

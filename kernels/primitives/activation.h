@@ -10,6 +10,7 @@
 #pragma once
 
 #include "primitives/activation_function.h"
+#include "ptx/max_nan.h"
 #include "ptx/reciprocal.h"
 #include "runtime/device_code.h"
 
@@ -41,12 +42,15 @@ __device__ inline Logistic logistic(float z) {
 template <class Stored>
 inline constexpr bool kIsShort = sizeof(Stored) < sizeof(float);
 
-// Phi(-a) and the density at a, 0 <= a <= 16, from which on f32 has no numbers left for them.
+// |x|, at most 16, from where on f32 has no numbers left for a normal distribution's tail. NaN
+// itself.
+__device__ inline float tail_argument(float x) { return -ptx::max_nan(-fabsf(x), -16.0f); }
+
+// Phi(-a) and the density at a = tail_argument(x).
 struct NormalTail {
   float probability;
   float density;
 };
-inline constexpr float kVanished = 16.0f;
 
 // Of 1 + erf(x / sqrt(2)) the left tail would have no correct digit. But Phi(-a) e^(a^2 / 2) is
 // smooth and falls as 1 / a, so a polynomial in t = 1 / (1 + k a) without a constant has it: of
@@ -79,7 +83,7 @@ __device__ inline NormalTail normal_tail(float a) {
 // x Phi(x) by that. -inf gives -0: the factor of its tail, 0, is finite.
 template <class Stored>
 __device__ inline float gelu(float x) {
-  const float a = fminf(fabsf(x), kVanished);
+  const float a = tail_argument(x);
   return fmaf(-a, normal_tail<Stored>(a).probability, x < 0.0f ? -0.0f : x);
 }
 
