@@ -4,7 +4,8 @@
 // One read and one write per element. Bytes: 8 n (f32) or 4 n (f16, bf16). Expected on an H200: the
 // copy rate, 4.2 to 4.4 TB/s, for all functions in f32, where a multiprocessor may spend 60
 // instructions on an element while its memory delivers the next one. In f16 and bf16 it may spend
-// half as many, which gelu's erfcf would exceed: its short form (activation.h) takes 24.
+// half as many. gelu's erfcf would take all of the one and twice the other: its tail's polynomials
+// (activation.h) take 27, of 16 bits 20.
 //
 // Each thread issues four 16-byte loads, two in f16 and bf16, before it uses the first one: 64 or
 // 32 KiB under way per multiprocessor, of which 28 are needed (see elementwise.cu). Why not __expf,

@@ -113,7 +113,7 @@ Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<c
                       x.stride[0], gamma,        mean,
                       rstd,        dx.data,      dx.stride[0],
                       dgamma,      dbeta,        columns ? static_cast<float*>(workspace) : nullptr,
-                      rows,        cols};
+                      rows,        cols,         1.0f / static_cast<float>(cols)};
   const bool aligned =
       rows_are_aligned(dy) && rows_are_aligned(x) && rows_are_aligned(dx) && is_aligned(gamma);
   const std::int64_t blocks = parts(variant, rows, cols);

@@ -51,9 +51,7 @@ class ClusterSums {
     if (lane == 0) of_warps[threadIdx.x / kLanes] = own;
     __syncthreads();
     if (threadIdx.x < kLanes) {
-      RowSums block = {0, 0};
-      if (lane < blockDim.x / kLanes) block = of_warps[lane];
-      block = WarpSums<kind>()(block);
+      const RowSums block = sums_of_warps<kind>(of_warps);
       if (lane == 0)
         ptx::mbarrier_arrive_expect_tx(&mail_->arrived[place],
                                        blocks_ * static_cast<unsigned>(sizeof(float2)));
@@ -123,7 +121,7 @@ class RowsInShared {
     }
     return part;
   }
-  __device__ Statistics statistics(const Backward<T>&, std::int64_t) const { return taken_; }
+  __device__ Statistics statistics() const { return taken_; }
 
  private:
   using Stored = StoredPack<T, Count>;

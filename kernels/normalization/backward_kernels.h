@@ -7,10 +7,15 @@
 // of it in L2: for layernorm and 132 blocks as much as 176 rows of f32. 9 to 13 operations per
 // element are a tenth of what an H200 could do meanwhile.
 //
-// Expected on an H200: 85% of a copy's rate for 256 to 8192 columns and many rows. Few threads have
-// the registers, so each loads its next row before it reduces this one: 512 threads with 16
-// elements have 32 to 64 KiB under way, about what the memory needs. Why no atomics on dgamma: the
-// order, so the bits, would change from run to run. Why not the columns apart: 5 passes for 3.
+// Few threads have the registers, so each loads its next row before it reduces this one: 512
+// threads with 16 elements have 32 to 64 KiB under way, about what the memory needs. With the row
+// come its statistics: loaded when it was their turn, they cost each row a second round trip to the
+// memory, and an H200 gave such a kernel 0.73 (layernorm) and 0.75 (rmsnorm) of a copy's rate for
+// bf16 and 4096 columns, as its machine code, simulated, does since: 0.74 and 0.79. This one's,
+// simulated, reaches a copy's. Not measured.
+//
+// Why no atomics on dgamma: the order, so the bits, would change from run to run. Why not the
+// columns apart: 5 passes for 3.
 #pragma once
 
 #include "normalization/backward_row.h"
@@ -18,6 +23,12 @@
 #include "primitives/stored_pack.h"
 
 namespace kg::normalization::backward {
+
+// Whether all of a thread's packs lie in the row: the last one is the first to reach beyond it.
+template <int Count, int Packs>
+__device__ __forceinline__ bool all_in_row(int thread, int threads, std::int64_t cols) {
+  return ((Packs - 1) * threads + thread + 1) * Count <= cols;
+}
 
 // A thread's packs of a row, every `threads`-th from its own on, as they are stored: of a 16-bit
 // type half the registers.
@@ -27,35 +38,60 @@ struct RowPart {
   StoredPack<T, Count> dy[Packs];
 
   __device__ void load(const Backward<T>& f, std::int64_t row, int thread, int threads) {
-    KG_UNROLL
-    for (int p = 0; p < Packs; ++p) {
-      x[p] = load_stored<T, Count>(f.x + row * f.x_stride, p * threads + thread, f.cols);
-      dy[p] = load_stored<T, Count>(f.dy + row * f.dy_stride, p * threads + thread, f.cols);
+    const T* const of_x = f.x + row * f.x_stride;
+    const T* const of_dy = f.dy + row * f.dy_stride;
+    if (all_in_row<Count, Packs>(thread, threads, f.cols)) {
+      KG_UNROLL
+      for (int p = 0; p < Packs; ++p) {
+        x[p].load(of_x + (p * threads + thread) * Count);
+        dy[p].load(of_dy + (p * threads + thread) * Count);
+      }
+    } else {
+      KG_UNROLL
+      for (int p = 0; p < Packs; ++p) {
+        x[p] = load_stored<T, Count>(of_x, p * threads + thread, f.cols);
+        dy[p] = load_stored<T, Count>(of_dy, p * threads + thread, f.cols);
+      }
     }
   }
 };
 
-// Where the next row's packs are while a thread computes with this one's.
+// Where the next row's packs and statistics are while a thread computes with this one's.
 template <Kind kind, class T, int Count, int Packs>
 class RowsInRegisters {
  public:
   static constexpr int kAhead = 1; // rows that have been asked for
 
   __device__ void ask(const Backward<T>& f, std::int64_t row, int thread, int threads) {
-    if (row < f.rows) next_.load(f, row, thread, threads);
+    if (row < f.rows) {
+      next_.load(f, row, thread, threads);
+      asked_ = backward::statistics<kind>(f, row);
+    }
   }
-  __device__ RowPart<T, Count, Packs> take() const { return next_; }
+  __device__ RowPart<T, Count, Packs> take() {
+    taken_ = asked_;
+    return next_;
+  }
   // Of the row that was taken.
-  __device__ Statistics statistics(const Backward<T>& f, std::int64_t row) const {
-    return backward::statistics<kind>(f, row);
-  }
+  __device__ Statistics statistics() const { return taken_; }
 
  private:
   RowPart<T, Count, Packs> next_ = {};
+  Statistics asked_ = {};
+  Statistics taken_ = {};
 };
 
 // Of gamma, in registers: with twice as much a thread of f32 spills (nvcc 13.0, sm_90a).
 inline constexpr std::size_t kMostGammaBytes = 32;
+
+// What gamma is where there is none.
+template <class T, int Count>
+__device__ __forceinline__ Pack<T, Count> ones() {
+  Pack<T, Count> result;
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) result.element[e] = from_float<T>(1.0f);
+  return result;
+}
 
 // Of a thread's columns.
 template <int Count, int Packs>
@@ -74,7 +110,9 @@ struct ColumnSums {
 template <Kind kind, class T, int Count, int Packs, class Rows, class Columns, class Sums>
 __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::int64_t step,
                                  int thread, int threads, Rows rows, Columns columns, Sums sums) {
-  StoredPack<T, Count> gamma[Packs] = {};
+  StoredPack<T, Count> gamma[Packs];
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) gamma[p].set(ones<T, Count>());
   const auto load_gamma = [&] {
     KG_UNROLL
     for (int p = 0; p < Packs; ++p)
@@ -88,25 +126,30 @@ __device__ Columns differentiate(const Backward<T>& f, std::int64_t first, std::
   for (int r = 0; r < Rows::kAhead; ++r) rows.ask(f, first + r * step, thread, threads);
   for (std::int64_t row = first; row < f.rows; row += step) {
     RowPart<T, Count, Packs> now = rows.take();
-    rows.ask(f, row + Rows::kAhead * step, thread, threads);
     if constexpr (!kKeepsGamma) load_gamma();
+    rows.ask(f, row + Rows::kAhead * step, thread, threads);
     loaded(now.x);
     loaded(now.dy);
     loaded(gamma);
-    const Statistics s = rows.statistics(f, row);
+    const Statistics s = rows.statistics();
     Floats<Count> g[Packs];
     Floats<Count> n[Packs];
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) n[p] = normalized(widened(now.x[p]), s);
+    if (!all_in_row<Count, Packs>(thread, threads, f.cols)) {
+      KG_UNROLL
+      for (int p = 0; p < Packs; ++p)
+        cut(n[p], elements_in_row<Count>(p * threads + thread, f.cols));
+    }
     RowSums own = {0, 0};
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
-      const std::int64_t pack = p * threads + thread;
       const Floats<Count> dy = widened(now.dy[p]);
-      n[p] = normalized(widened(now.x[p]), s, elements_in_row<Count>(pack, f.cols));
-      g[p] = f.gamma == nullptr ? dy : weighted(dy, widened(gamma[p]));
+      g[p] = weighted(dy, widened(gamma[p]));
       add_to_row(own, g[p], n[p]);
       columns.add(p, dy, n[p]);
     }
-    const RowSums mean = divided<kind>(sums(own), f.cols);
+    const RowSums mean = means<kind>(sums(own), f.reciprocal);
     KG_UNROLL
     for (int p = 0; p < Packs; ++p)
       store_pack<T, Count, Store::streamed>(f.dx + row * f.dx_stride, p * threads + thread, f.cols,

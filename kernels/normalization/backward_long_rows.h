@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive_rows(Backward<T> f) {
     sums.g += gradient;
     sums.gn += gradient * n(j);
   }
-  const RowSums mean = divided<kind>(sums, f.cols);
+  const RowSums mean = means<kind>(sums, f.reciprocal);
   for (std::int64_t j = 0; j < f.cols; ++j)
     dx[j] = from_float<T>(s.rstd * (g(j) - mean.g - n(j) * mean.gn));
 }
@@ -83,15 +83,16 @@ __global__ void __launch_bounds__(kMostThreads) block_rereading(Backward<T> f) {
       for (int p = 0; p < kPacksInFlight; ++p) {
         const std::int64_t pack = first + p * blockDim.x;
         const Floats<Count> g = widened(stored_dy[p]);
-        use(pack, f.gamma == nullptr ? g : weighted(g, widened(gamma[p])),
-            normalized(widened(stored_x[p]), s, elements_in_row<Count>(pack, f.cols)));
+        Floats<Count> n = normalized(widened(stored_x[p]), s);
+        cut(n, elements_in_row<Count>(pack, f.cols));
+        use(pack, f.gamma == nullptr ? g : weighted(g, widened(gamma[p])), n);
       }
     }
   };
   using Values = Floats<Count>;
   RowSums own = {0, 0};
   each([&](std::int64_t, const Values& g, const Values& n) { add_to_row(own, g, n); });
-  const RowSums mean = divided<kind>(BlockSums<kind>(scratch)(own), f.cols);
+  const RowSums mean = means<kind>(BlockSums<kind>(scratch)(own), f.reciprocal);
   each([&](std::int64_t pack, const Values& g, const Values& n) {
     store_pack<T, Count>(f.dx + row * f.dx_stride, pack, f.cols, gradients(g, n, s.rstd, mean));
   });
@@ -121,8 +122,11 @@ __global__ void __launch_bounds__(kStripCols / Count) column_partials(Backward<T
     loaded(x);
     loaded(dy);
     KG_UNROLL
-    for (int r = 0; r < kRowsInFlight; ++r)
-      add_to_columns(dgamma, dbeta, widened(dy[r]), normalized(widened(x[r]), s[r], in_row));
+    for (int r = 0; r < kRowsInFlight; ++r) {
+      Floats<Count> n = normalized(widened(x[r]), s[r]);
+      cut(n, in_row);
+      add_to_columns(dgamma, dbeta, widened(dy[r]), n);
+    }
   }
   store_partial<kind>(f, blockIdx.y, 0, pack, dgamma);
   if constexpr (kind == Kind::layer) store_partial<kind>(f, blockIdx.y, 1, pack, dbeta);

@@ -29,6 +29,7 @@ struct Backward {
   float* partials;
   std::int64_t rows;
   std::int64_t cols;
+  float reciprocal; // 1 / cols
 };
 
 struct Statistics {
@@ -47,14 +48,21 @@ struct RowSums {
   float gn;
 };
 
-// n; 0 behind the row's end, where (0 - mean) rstd may overflow.
+// n
 template <int Count>
-__device__ __forceinline__ Floats<Count> normalized(const Floats<Count>& x, Statistics s,
-                                                    int in_row) {
+__device__ __forceinline__ Floats<Count> normalized(const Floats<Count>& x, Statistics s) {
   Floats<Count> n;
   KG_UNROLL
-  for (int e = 0; e < Count; ++e) n.value[e] = e < in_row ? (x.value[e] - s.mean) * s.rstd : 0.0f;
+  for (int e = 0; e < Count; ++e) n.value[e] = (x.value[e] - s.mean) * s.rstd;
   return n;
+}
+
+// 0 behind the row's end, where (0 - mean) rstd may overflow.
+template <int Count>
+__device__ __forceinline__ void cut(Floats<Count>& n, int in_row) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e)
+    if (e >= in_row) n.value[e] = 0;
 }
 
 // g
@@ -84,10 +92,10 @@ __device__ inline void add_to_columns(Floats<Count>& dgamma, Floats<Count>& dbet
   }
 }
 
+// Of the sums and 1 / cols.
 template <Kind kind>
-__device__ __forceinline__ RowSums divided(RowSums sums, std::int64_t cols) {
-  const auto by = static_cast<float>(cols);
-  return {kind == Kind::layer ? sums.g / by : 0.0f, sums.gn / by};
+__device__ __forceinline__ RowSums means(RowSums sums, float reciprocal) {
+  return {kind == Kind::layer ? sums.g * reciprocal : 0.0f, sums.gn * reciprocal};
 }
 
 // dx
@@ -109,6 +117,13 @@ struct WarpSums {
   }
 };
 
+// Over a block, whose warps have left theirs: every lane has it.
+template <Kind kind>
+__device__ __forceinline__ RowSums sums_of_warps(const RowSums* left) {
+  const unsigned lane = threadIdx.x % kLanes;
+  return WarpSums<kind>()(lane < blockDim.x / kLanes ? left[lane] : RowSums{0, 0});
+}
+
 // Over the block, row after row with one barrier each: two halves of the scratch in turn, and a
 // warp writes one of them again only behind the barrier after that at which all had read it.
 inline constexpr int kScratchSums = 2 * kMostThreads / kLanes;
@@ -124,12 +139,7 @@ class BlockSums {
     half_ = 1 - half_;
     if (threadIdx.x % kLanes == 0) sums[threadIdx.x / kLanes] = own;
     __syncthreads();
-    RowSums all = sums[0];
-    for (unsigned w = 1; w < blockDim.x / kLanes; ++w) {
-      all.g += sums[w].g;
-      all.gn += sums[w].gn;
-    }
-    return all;
+    return sums_of_warps<kind>(sums);
   }
 
  private:

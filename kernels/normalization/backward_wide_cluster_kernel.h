@@ -157,9 +157,9 @@ __global__ void __launch_bounds__(kMostThreads)
   };
   const auto terms = [&](int p, const auto& stored, const StoredPack<T, Count>& by, Statistics s) {
     const Floats<Count> dy = widened(stored.dy);
-    return Terms{
-        f.gamma == nullptr ? dy : weighted(dy, widened(by)),
-        normalized(widened(stored.x), s, elements_in_row<Count>(p * threads + thread, f.cols))};
+    Floats<Count> n = normalized(widened(stored.x), s);
+    cut(n, elements_in_row<Count>(p * threads + thread, f.cols));
+    return Terms{f.gamma == nullptr ? dy : weighted(dy, widened(by)), n};
   };
 
   Statistics next = first < f.rows ? statistics<kind>(f, first) : Statistics{};
@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(kMostThreads)
       columns.add(p, widened(stored.dy), of.n);
     }
     if (row + clusters < f.rows) next = statistics<kind>(f, row + clusters);
-    const RowSums mean = divided<kind>(sums(own), f.cols);
+    const RowSums mean = means<kind>(sums(own), f.reciprocal);
     ring.rewind();
     for (int seen = 0; seen < packs; ++seen) {
       const int p = again;

@@ -6,10 +6,12 @@
 // limits (silu and gelu of -inf are -0, where the formulas would multiply inf by 0), NaN stays NaN,
 // subnormals are kept. What is rounded to 16 bits takes gelu's short form, right to 2^-16. The
 // bounds are in tests/oracle/tolerance_unary.h; they follow from the errors that the CUDA
-// Programming Guide states, in ulp: expf 2, tanhf 2, erfcf 4.
+// Programming Guide states, in ulp: expf and exp2f 2, tanhf 2, and of a reciprocal 1.
 #pragma once
 
 #include "primitives/activation_function.h"
+#include "ptx/max_nan.h"
+#include "ptx/reciprocal.h"
 #include "runtime/device_code.h"
 
 #include <string_view>
@@ -20,7 +22,7 @@ namespace kg::activation {
 // without the branch for extreme exponents that `/` brings. fmaf gives the remainder of the guess
 // exactly.
 __device__ inline float quotient(float numerator, float denominator) {
-  const float reciprocal = __fdividef(1.0f, denominator);
+  const float reciprocal = ptx::reciprocal_flushed(denominator);
   const float guess = numerator * reciprocal;
   return fmaf(reciprocal, fmaf(-denominator, guess, numerator), guess);
 }
@@ -36,50 +38,54 @@ __device__ inline Logistic logistic(float z) {
   return {quotient(z < 0.0f ? e : 1.0f, sum), quotient(e, sum * sum)};
 }
 
-// Phi and its density. Of 1 + erf(x / sqrt(2)) the left tail would have no correct digit.
-__device__ inline float normal_distribution(float x) {
-  constexpr float kSqrtHalf = 0.707106781f;
-  return 0.5f * erfcf(-kSqrtHalf * x);
-}
-__device__ inline float normal_density(float x) {
-  constexpr float kHeight = 0.398942280f; // 1 / sqrt(2 pi)
-  return kHeight * expf(-0.5f * x * x);
-}
+// Whether a result that is stored in this type has gelu in its short form.
+template <class Stored>
+inline constexpr bool kIsShort = sizeof(Stored) < sizeof(float);
 
-// Phi(-a) and the density at a, a >= 0, to a relative error of 2^-16 in the whole tail: for results
-// that are rounded to 16 bits. Phi(-a) e^(a^2 / 2) is smooth and falls as 1 / a, so a polynomial in
-// t = 1 / (1 + 0.31 a) without a constant has it: degree 6, least greatest relative error on
-// [0, 14.5], beyond which f32 has no numbers left for it; 4.7e-6. (The idea is that of Hastings,
-// Approximations for Digital Computers, 1955; his coefficients bound the absolute error.) The rest
-// is the rounding of the exponent, which is up to 105. 18 instructions where erfcf and expf take
-// 60, for which a copy in 16 bits leaves no time.
+// |x|, at most 16, from where on f32 has no numbers left for a normal distribution's tail. NaN
+// itself.
+__device__ inline float tail_argument(float x) { return -ptx::max_nan(-fabsf(x), -16.0f); }
+
+// Phi(-a) and the density at a = tail_argument(x).
 struct NormalTail {
   float probability;
   float density;
 };
-__device__ inline NormalTail short_normal_tail(float a) {
-  constexpr float kCoefficients[] = {0.123860493f,  0.120443471f, 0.13342163f,
-                                     0.0157588106f, 0.180438831f, -0.0739255548f};
+
+// Of 1 + erf(x / sqrt(2)) the left tail would have no correct digit. But Phi(-a) e^(a^2 / 2) is
+// smooth and falls as 1 / a, so a polynomial in t = 1 / (1 + k a) without a constant has it: of
+// least greatest relative error on [0, 14.5], degree 10 to 1.3e-8, and, where the result is rounded
+// to 16 bits, degree 6 to 4.7e-6. (The idea is that of Hastings, Approximations for Digital
+// Computers, 1955; his coefficients bound the absolute error.) The rest is rounding: of the
+// exponent, which is up to 105, and of the steps. In f32 these are 20 instructions where erfcf and
+// the product take 45, for which a copy leaves no time.
+template <class Stored>
+__device__ inline NormalTail normal_tail(float a) {
+  constexpr float kShort[] = {0.123860493f,  0.120443471f, 0.13342163f,
+                              0.0157588106f, 0.180438831f, -0.0739255548f};
+  constexpr float kLong[] = {0.149593196f,   0.149881179f, 0.125309233f,  0.10797635f,
+                             -0.0557419398f, 0.214734457f, -0.422953459f, 0.344003942f,
+                             -0.133631687f,  0.0208287218f};
+  constexpr int kDegree = kIsShort<Stored> ? 6 : 10;
   constexpr float kHalfLog2E = 0.721347520f;
   constexpr float kHeight = 0.398942280f; // 1 / sqrt(2 pi)
-  const float t = __fdividef(1.0f, fmaf(0.31f, a, 1.0f));
-  float p = kCoefficients[5];
+  const float denominator = fmaf(kIsShort<Stored> ? 0.31f : 0.375f, a, 1.0f);
+  float t = ptx::reciprocal_flushed(denominator);
+  if constexpr (!kIsShort<Stored>) t = fmaf(t, fmaf(-denominator, t, 1.0f), t);
+  const auto coefficient = [&](int i) { return kIsShort<Stored> ? kShort[i] : kLong[i]; };
+  float p = coefficient(kDegree - 1);
   KG_UNROLL
-  for (int i = 4; i >= 0; --i) p = fmaf(p, t, kCoefficients[i]);
+  for (int i = kDegree - 2; i >= 0; --i) p = fmaf(p, t, coefficient(i));
   const float exponential = exp2f(-kHalfLog2E * a * a);
   return {p * t * exponential, kHeight * exponential};
 }
 
 // x Phi(x) by that. -inf gives -0: the factor of its tail, 0, is finite.
-__device__ inline float short_gelu(float x) {
-  constexpr float kVanished = 16.0f; // Phi(-16) is no number of f32
-  const float a = fabsf(x);
-  return fmaf(-fminf(a, kVanished), short_normal_tail(a).probability, x < 0.0f ? -0.0f : x);
-}
-
-// Whether a result that is stored in this type has gelu in its short form.
 template <class Stored>
-inline constexpr bool kIsShort = sizeof(Stored) < sizeof(float);
+__device__ inline float gelu(float x) {
+  const float a = tail_argument(x);
+  return fmaf(-a, normal_tail<Stored>(a).probability, x < 0.0f ? -0.0f : x);
+}
 
 // gelu_tanh's argument of the logistic function, and its slope.
 inline constexpr float kLinear = 1.595769122f; // 2 sqrt(2 / pi)
@@ -98,10 +104,7 @@ __device__ inline float value(float x) {
   if constexpr (function == Function::relu) return x < 0.0f ? 0.0f : x;
   if constexpr (function == Function::sigmoid) return logistic(x).value;
   if constexpr (function == Function::tanh) return tanhf(x);
-  if constexpr (function == Function::gelu) {
-    if constexpr (kIsShort<Stored>) return short_gelu(x);
-    return gated(x, normal_distribution(x));
-  }
+  if constexpr (function == Function::gelu) return gelu<Stored>(x);
   if constexpr (function == Function::gelu_tanh) return gated(x, logistic(gelu_argument(x)).value);
   if constexpr (function == Function::silu) return gated(x, logistic(x).value);
 }

@@ -22,9 +22,7 @@ __device__ inline float slope(float x) {
   if constexpr (function == Function::sigmoid) return logistic(x).slope;
   if constexpr (function == Function::tanh) return 4.0f * logistic(2.0f * x).slope;
   if constexpr (function == Function::gelu) {
-    if constexpr (!kIsShort<Stored>)
-      return gated_slope(normal_distribution(x), x, 1.0f, normal_density(x));
-    const NormalTail tail = short_normal_tail(fabsf(x));
+    const NormalTail tail = normal_tail<Stored>(tail_argument(x));
     return gated_slope(x < 0.0f ? tail.probability : 1.0f - tail.probability, x, 1.0f,
                        tail.density);
   }

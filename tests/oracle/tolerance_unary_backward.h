@@ -1,8 +1,8 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds of dy f'(x) in f32, for the functions of tolerance_unary.h and with its errors of expf and
-// erfcf. For f16 and bf16 outputs: stored_tolerance of these. relu is exact and has none.
+// Bounds of dy f'(x) in f32, for the functions of tolerance_unary.h and with its errors of exp2f,
+// expf and the reciprocal. For f16 and bf16 outputs: stored_tolerance of these. relu is exact and has none.
 #pragma once
 
 #include <algorithm>
@@ -32,10 +32,10 @@ inline double inner_slope(activation::Function op, double x) {
                                                : 1;
 }
 
-// By how many u the argument of the exponential errs, absolutely: gelu's x^2 / 2 is rounded once;
-// gelu_tanh's z = 2 sqrt(2 / pi) (x + 0.044715 x^3) errs by 4 u of itself.
+// By how many u the argument of the exponential errs, absolutely: gelu's x^2 / 2 is rounded
+// three times; gelu_tanh's z = 2 sqrt(2 / pi) (x + 0.044715 x^3) errs by 4 u of itself.
 inline double exponent_roundings(activation::Function op, double x) {
-  if (op == activation::Function::gelu) return x * x / 2;
+  if (op == activation::Function::gelu) return 3 * x * x / 2;
   if (op == activation::Function::gelu_tanh)
     return 4 * 1.5957691216057308 * std::fabs(x) * (1 + 0.044715 * x * x);
   return 0;
@@ -47,12 +47,11 @@ inline double exponent_roundings(activation::Function op, double x) {
 // square, the division and the product with dy, 9 u; 10 u. 1 - y and 1 - y^2 are no legal forms:
 // where y is near 1 they have no correct digit.
 //
-// silu, gelu, gelu_tanh: the gate errs by 6 u (8 u for erfcf), the sum and dy add 2 u: 10 u of the
+// silu, gelu, gelu_tanh: the gate errs by 6 u (12 u for gelu's), the sum and dy add 2 u: 14 u of the
 // gate. x gate' errs by 4 u of the exponential, 4 of its sums and division, 3 of the argument's
 // slope, 2 of the products with x, and the same 2 u: 15 u, and by what the argument of the
 // exponential errs. gelu_tanh's gate errs by that times z (1 - gate), too, which is at most
-// 4 u of x gate'; gelu's by 1.3 u of it, as in the forward pass. 20 u of both terms. The short
-// form of gelu (short_gelu_error) rounds its exponent three times, not once.
+// 4 u of x gate'; gelu's by 1.5 u of it, as in the forward pass. 20 u of both terms.
 //
 // Exponentials that are subnormal, or 0, cost tail_loss of them, times the factors behind them;
 // tanh's has a factor of 4.
@@ -68,7 +67,7 @@ inline double unary_backward_f32_tolerance(activation::Function op, double x, do
     const Gate gate = gate_oracle(op, x);
     const double inner = inner_slope(op, x);
     const double shortened = short_gelu_error(op, stored);
-    const double exponent = (shortened > 0 ? 3 : 1) * exponent_roundings(op, x);
+    const double exponent = exponent_roundings(op, x);
     error = u * (20 * condition + exponent * std::fabs(x) * gate.slope) + shortened * condition +
             tail_loss(gate.value) + std::fabs(x) * inner * tail_loss(gate.slope / inner);
   }
