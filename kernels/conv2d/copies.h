@@ -18,6 +18,8 @@
 #include "conv2d/pieces.h"
 #include "gemm/mma_tile.h"
 
+#include "ptx/shared_pointer.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -144,7 +146,7 @@ class WindowCopies {
   const Start* starts_;
   const T*
       source_; // the thread's element of the tap, of the first window or one that begins with x
-  T* to_;
+  ptx::SharedPointer<T> to_;
   int pieces_[kKept ? kCount : 1] = {}; // from that window to the lines'
   int channel_;
   unsigned row_ = 0, column_ = 0; // of the tap in a window
@@ -174,7 +176,7 @@ class FilterCopies {
  private:
   const T* source_;
   std::int64_t step_;
-  T* to_;
+  ptx::SharedPointer<T> to_;
   int left_, element_;
 };
 

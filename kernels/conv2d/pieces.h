@@ -50,8 +50,8 @@ struct Pieces {
   }
 
   // Starts to copy a piece; zeros where it does not exist.
-  template <class T>
-  __device__ __forceinline__ static void copy(T* to, const T* from, bool exists) {
+  template <class To, class T>
+  __device__ __forceinline__ static void copy(To to, const T* from, bool exists) {
     constexpr int kBytes = kWidth * static_cast<int>(sizeof(T));
     const int bytes = exists ? kBytes : 0;
     if constexpr (kBytes == kPackBytes)

@@ -11,6 +11,8 @@
 #include "conv2d/copies.h"
 #include "conv2d_backward/weight_tiles.h"
 
+#include "ptx/shared_pointer.h"
+
 #include <cstdint>
 
 namespace kg::conv2d_backward {
@@ -87,7 +89,7 @@ class TapCopies {
   WindowTable windows_;
   conv2d::Start* tables_;
   const T* source_; // the thread's element of the filter, of a window that begins with x
-  T* to_[kTurns];
+  ptx::SharedPointer<T> to_[kTurns];
   int now_ = 0; // where the slice's places begin in the tables
   unsigned row_, column_;
 };

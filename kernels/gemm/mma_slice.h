@@ -18,8 +18,9 @@
 #include "primitives/pack.h"
 #include "ptx/cp_async.h"
 #include "ptx/ldmatrix.h"
+#include "ptx/opaque.h"
+#include "ptx/shared_pointer.h"
 #include "ptx/store_shared.h"
-#include "ptx/tf32.h"
 
 #include <cstdint>
 
@@ -101,13 +102,16 @@ struct MmaSlice {
 
     // slice: the first of a ring.
     __device__ __forceinline__ Copies(const MmaOperand<T>& from, T* slice)
-        : line_step_(kStep * from.leading), slice_step_(kAlongK ? kDepth : kDepth * from.leading),
-          line_(static_cast<int>(threadIdx.x) / kChunks) {
-      const int chunk = static_cast<int>(threadIdx.x) % kChunks;
-      source_ = from.data + line_ * from.leading + chunk * kChunk;
-      to_ = slice + place(line_, chunk);
-      in_line_ = chunk * kChunk;
-      outer_ = from.outer;
+        : slice_step_(kAlongK ? kDepth : kDepth * from.leading),
+          line_(static_cast<int>(threadIdx.x) / kChunks),
+          in_line_(static_cast<int>(threadIdx.x) % kChunks * kChunk), outer_(from.outer),
+          to_(slice + place(line_, in_line_ / kChunk)) {
+      const T* source = from.data + line_ * from.leading + in_line_;
+      KG_UNROLL
+      for (int i = 0; i < kCount; ++i) {
+        source_[i] = source;
+        source += kStep * from.leading;
+      }
     }
 
     // Starts copy number i of the slice `at` elements further, which has `depth` steps of k; there
@@ -117,16 +121,22 @@ struct MmaSlice {
       const bool exists =
           kAlongK ? line < outer_ && in_line_ < depth : in_line_ < outer_ && line < depth;
       // The swizzle is the same kStep lines further.
-      ptx::cp_async_cg(to_ + at + i * (kStep * kChunks * kChunk), source_ + i * line_step_,
+      ptx::cp_async_cg(to_ + at + i * (kStep * kChunks * kChunk), source_[i],
                        exists ? kPackBytes : 0);
     }
-    __device__ __forceinline__ void advance() { source_ += slice_step_; }
+    __device__ __forceinline__ void advance() {
+      KG_UNROLL
+      for (int i = 0; i < kCount; ++i) {
+        source_[i] += slice_step_;
+        ptx::make_opaque(source_[i]); // one pointer, not what the next slice begins at beside it
+      }
+    }
 
    private:
-    const T* source_; // the thread's chunk of its first line
-    std::int64_t line_step_, slice_step_;
-    T* to_;
+    const T* source_[kCount]; // the thread's chunk of each line
+    std::int64_t slice_step_;
     int line_, in_line_, outer_;
+    ptx::SharedPointer<T> to_;
   };
 
   // What a lane reads of slices: what mma takes from `outer` on, 16 rows of A, or 16 columns of B,
@@ -163,24 +173,27 @@ struct MmaSlice {
         for (int part = 0; part < 4; ++part) {
           const int line = kChunk * (2 * step + (kOfA ? part / 2 : part % 2));
           const int turned = i % 2 * 2 + (kOfA ? part % 2 : part / 2);
-          fragment[part] = ptx::to_tf32_operand(from_[turned][at + i / 2 * 32 + line * kOuter]);
+          fragment[part] = __float_as_uint(from_[turned][at + i / 2 * 32 + line * kOuter]);
         }
       } else {
         if constexpr (kAlongK)
           ptx::ldmatrix(fragment, from_[step] + at + i * (16 * kDepth));
         else
           ptx::ldmatrix_trans(fragment, from_[i] + at + step * (2 * kChunk * kOuter));
-        if constexpr (sizeof(T) == sizeof(float)) {
-          KG_UNROLL
-          for (int part = 0; part < 4; ++part)
-            fragment[part] = ptx::to_tf32_operand(__uint_as_float(fragment[part]));
-        }
       }
+    }
+
+    // Goes on by `elements`, fragment by fragment, each before it is read.
+    __device__ __forceinline__ void advance(int i, int elements) {
+      constexpr int kEach = kOneByOne ? 2 : 1; // addresses that fragments 0, 1 and so on need
+      KG_UNROLL
+      for (int turned = 0; turned < kTurned; ++turned)
+        if (turned / kEach == i) from_[turned] += elements;
     }
 
    private:
     static constexpr int kTurned = kAlongK ? kDepth / (2 * kChunk) : 4;
-    const T* from_[kTurned];
+    ptx::SharedPointer<const T> from_[kTurned];
   };
 };
 

@@ -9,6 +9,7 @@
 #include "primitives/pack.h"
 #include "ptx/mma.h"
 #include "ptx/store_shared.h"
+#include "ptx/tf32.h"
 #include "runtime/device_code.h"
 
 #include <type_traits>
@@ -46,9 +47,20 @@ static_assert(kMma.fits() && kWideMma.fits());
 using WarpSum = float[kWarpExtent / 16][kWarpExtent / 8][4];
 
 // What a warp multiplies in a step of k: of A 16 rows each, of B 16 columns, two operands of mma.
+// Floats are rounded to TF32 where they are used.
+inline constexpr int kFragments = kWarpExtent / 16; // of each operand
 struct Fragments {
-  unsigned a[kWarpExtent / 16][4], b[kWarpExtent / 16][4];
+  unsigned a[kFragments][4], b[kFragments][4];
 };
+
+template <class T>
+__device__ __forceinline__ void round_operands(unsigned (&fragment)[4]) {
+  if constexpr (std::is_same_v<T, float>) {
+    KG_UNROLL
+    for (int part = 0; part < 4; ++part)
+      fragment[part] = ptx::to_tf32_operand(__uint_as_float(fragment[part]));
+  }
+}
 
 template <class T>
 __device__ __forceinline__ void add_product(float (&sum)[4], const unsigned (&a)[4],
@@ -59,18 +71,23 @@ __device__ __forceinline__ void add_product(float (&sum)[4], const unsigned (&a)
     ptx::mma_m16n8k16<T>(sum, a, b);
 }
 
-// between(j): what else to do beside a quarter of the multiplications.
-template <class T, class Between>
-__device__ __forceinline__ void multiply(const Fragments& own, WarpSum& sum,
-                                         const Between& between) {
+// Multiplications go by pairs: number kFragments j + i is of a[i] and b[j].
+inline constexpr int kPairs = kFragments * kFragments;
+
+// beside(pair): what else to do when a pair of the multiplications has been issued.
+template <class T, class Beside>
+__device__ __forceinline__ void multiply(Fragments& own, WarpSum& sum, const Beside& beside) {
   KG_UNROLL
-  for (int j = 0; j < kWarpExtent / 16; ++j) {
-    const unsigned(&b)[4] = own.b[j];
+  for (int i = 0; i < kFragments; ++i) round_operands<T>(own.a[i]);
+  KG_UNROLL
+  for (int j = 0; j < kFragments; ++j) {
+    unsigned(&b)[4] = own.b[j];
+    round_operands<T>(b);
     KG_UNROLL
-    for (int i = 0; i < kWarpExtent / 16; ++i) {
-      if (i == 1) between(j); // the matrix units have work by then
+    for (int i = 0; i < kFragments; ++i) {
       add_product<T>(sum[i][2 * j], own.a[i], {b[0], b[1]});
       add_product<T>(sum[i][2 * j + 1], own.a[i], {b[2], b[3]});
+      beside(kFragments * j + i);
     }
   }
 }

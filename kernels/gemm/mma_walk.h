@@ -12,6 +12,7 @@
 #include "gemm/mma_tile.h"
 
 #include "ptx/cp_async.h"
+#include "ptx/named_barrier.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>
@@ -39,12 +40,6 @@ struct Readers {
   __device__ __forceinline__ explicit Readers(const WarpPart& own)
       : of_a(own.row, dynamic_shared<T>()),
         of_b(own.column, dynamic_shared<T>() + SliceA::kElements) {}
-
-  // A quarter of the fragments of a step of the slices `at` elements further.
-  __device__ __forceinline__ void read(int quarter, int at, int step, Fragments& to) const {
-    of_a.read(to.a[quarter], at, quarter, step);
-    of_b.read(to.b[quarter], at, quarter, step);
-  }
 };
 
 // What is walked along k.
@@ -92,76 +87,111 @@ __device__ __forceinline__ void multiply_slices(std::int64_t steps, const WarpPa
     for (int step = 0; step < kSteps; ++step) {
       Fragments fragments;
       KG_UNROLL
-      for (int quarter = 0; quarter < 4; ++quarter) readers.read(quarter, at, step, fragments);
+      for (int i = 0; i < kFragments; ++i) {
+        readers.of_a.read(fragments.a[i], at, i, step);
+        readers.of_b.read(fragments.b[i], at, i, step);
+      }
       multiply<T>(fragments, sum, [](int) {});
     }
   }
 }
 
 // The same of operands that come by `copies_a` and `copies_b` (as MmaSlice::Copies): nothing in the
-// loop depends on where it is, and the matrix units always have something to multiply. Fragments
-// are read a step ahead, those of the next slice before the last step of this one, whose place is
-// overwritten meanwhile: everybody has its last fragments in registers when the barrier says that
-// the next slice has come. Behind the last slice zeros are copied, which nobody multiplies.
+// loop depends on where it is, and the matrix units always have something to multiply. What a step
+// of k needs is read beside the multiplications of the step before, of B into the registers that
+// these no longer need; so the barrier between both steps of a slice, behind which the next slice
+// has come, lets nothing wait that it does not have to. Where copies come from is found long before
+// they start: the load/store units read that from registers when their turn comes, and until then
+// a warp that changes it stands still. Behind the last slice zeros are copied, which nobody
+// multiplies.
 template <class T, class SliceA, class SliceB, MmaTile kTile, class CopiesA, class CopiesB>
 __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPart& own,
                                                CopiesA& copies_a, CopiesB& copies_b, WarpSum& sum) {
-  static_assert(kSteps == 2, "two sets of fragments");
+  static_assert(kSteps == 2 && kFragments == 4, "two sets of fragments, read at four times each");
   constexpr int kStage = SliceA::kElements + SliceB::kElements;
+  constexpr int kCopies = CopiesA::kCount + CopiesB::kCount;
+  constexpr int kPairsOfCopies = 12; // beside which they start, the others let them be read
+  constexpr int kBarrier = 1;        // of two loops, one for warps that only copy
   const Slices slices = Slices::of<T>(steps);
-  const Readers<T, SliceA, SliceB> readers(own);
-  const auto read = [&](int half, int at, int step, Fragments& to) __attribute__((always_inline)) {
-    readers.read(2 * half, at, step, to);
-    readers.read(2 * half + 1, at, step, to);
+  const auto start = [&](int i, int depth, int at) __attribute__((always_inline)) {
+    if (i < CopiesA::kCount)
+      copies_a.start(i, depth, at);
+    else
+      copies_b.start(i - CopiesA::kCount, depth, at);
   };
-  const auto start = [&](int half, int depth, int at) __attribute__((always_inline)) {
+  const auto start_all = [&](int depth, int at) __attribute__((always_inline)) {
     KG_UNROLL
-    for (int i = half; i < CopiesA::kCount; i += 2) copies_a.start(i, depth, at);
-    KG_UNROLL
-    for (int i = half; i < CopiesB::kCount; i += 2) copies_b.start(i, depth, at);
+    for (int i = 0; i < kCopies; ++i) start(i, depth, at);
   };
-  const auto go_on = [&]() __attribute__((always_inline)) {
+  const auto advance = [&]() __attribute__((always_inline)) {
     copies_a.advance();
     copies_b.advance();
-    ptx::cp_async_commit();
   };
 
   KG_ROLLED
   for (int slice = 0; slice < kTile.slices; ++slice) {
-    start(0, slices.depth<T>(slice), slice * kStage);
-    start(1, slices.depth<T>(slice), slice * kStage);
-    go_on();
+    if (slice > 0) advance();
+    start_all(slices.depth<T>(slice), slice * kStage);
+    ptx::cp_async_commit();
   }
   ptx::cp_async_wait_group<kTile.slices - 1>();
   __syncthreads();
-  Fragments even, odd;
-  if (own.exists) {
-    read(0, 0, 0, even);
-    read(1, 0, 0, even);
-  }
-  int now = 0;
-  KG_ROLLED
-  for (int slice = 0; slice < slices.count; ++slice) {
-    const int depth = slices.depth<T>(slice + kTile.slices);
-    const int next = now + kStage == kTile.slices * kStage ? 0 : now + kStage;
-    if (own.exists)
-      multiply<T>(
-          even, sum, [&](int quarter) __attribute__((always_inline)) {
-            if (quarter < 2) read(quarter, now, 1, odd);
-          });
-    ptx::cp_async_wait_group<kTile.slices - 2>();
-    __syncthreads();
-    if (own.exists) {
-      multiply<T>(
-          odd, sum, [&](int quarter) __attribute__((always_inline)) {
-            quarter < 2 ? read(quarter, next, 0, even) : start(quarter - 2, depth, now);
-          });
-    } else {
-      start(0, depth, now);
-      start(1, depth, now);
+
+  // first(), then second(depth, now, next): what to do before and behind the barrier; with what
+  // exists of the slice to be copied, where it goes, and where the next slice lies.
+  const auto walk = [&](const auto& first, const auto& second) __attribute__((always_inline)) {
+    int now = 0;
+    KG_ROLLED
+    for (int slice = 0; slice < slices.count; ++slice) {
+      const int next = now + kStage == kTile.slices * kStage ? 0 : now + kStage;
+      first();
+      advance();
+      ptx::cp_async_wait_group<kTile.slices - 2>();
+      ptx::named_barrier_sync(kBarrier, kTile.threads());
+      second(slices.depth<T>(slice + kTile.slices), now, next);
+      ptx::cp_async_commit();
+      now = next;
     }
-    go_on();
-    now = next;
+  };
+  if (own.exists) {
+    Readers<T, SliceA, SliceB> readers(own);
+    Fragments even, odd;
+    // Beside a pair of multiplications: of A at once, of B where one has been used, but for the
+    // last, which would come too late.
+    const auto read = [&](int pair, int step, int further, Fragments& to)
+        __attribute__((always_inline)) {
+      constexpr int kPairOfB[] = {3, 7, 11, 9};
+      KG_UNROLL
+      for (int i = 0; i < kFragments; ++i) {
+        if (pair == 2 * i) {
+          if (step == 0) readers.of_a.advance(i, further);
+          readers.of_a.read(to.a[i], 0, i, step);
+        }
+        if (pair == kPairOfB[i]) {
+          if (step == 0) readers.of_b.advance(i, further);
+          readers.of_b.read(to.b[i], 0, i, step);
+        }
+      }
+    };
+    KG_UNROLL
+    for (int pair = 0; pair < kPairs; ++pair) read(pair, 0, 0, even);
+    walk(
+        [&]() __attribute__((always_inline)) {
+          multiply<T>(
+              even, sum, [&](int pair) __attribute__((always_inline)) { read(pair, 1, 0, odd); });
+        },
+        [&](int depth, int now, int next) __attribute__((always_inline)) {
+          multiply<T>(
+              odd, sum, [&](int pair) __attribute__((always_inline)) {
+                read(pair, 0, next - now, even);
+                KG_UNROLL
+                for (int i = 0; i < kCopies; ++i)
+                  if (i * kPairsOfCopies / kCopies == pair) start(i, depth, now);
+              });
+        });
+  } else {
+    walk([] {}, [&](int depth, int now, int)
+                    __attribute__((always_inline)) { start_all(depth, now); });
   }
   ptx::cp_async_wait_all(); // for others to use the shared memory, behind a barrier
 }

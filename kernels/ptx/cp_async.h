@@ -9,7 +9,7 @@
 // Architectures before 8.0 have no such instruction: there the copy is made at once.
 #pragma once
 
-#include "ptx/shared_address.h"
+#include "ptx/shared_pointer.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>
@@ -55,15 +55,19 @@ __device__ inline void cp_async_ca(void* to, const void* from) {
 
 // The same with only `source_bytes` (0 to Bytes) read; the rest of the destination is zero.
 template <int Bytes>
-__device__ inline void cp_async_ca(void* to, const void* from, int source_bytes) {
+__device__ inline void cp_async_ca(SharedAddress to, const void* from, int source_bytes) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async copies 4, 8 or 16 bytes");
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)),
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to.value),
                "l"(__cvta_generic_to_global(from)), "n"(Bytes), "r"(source_bytes)
                : "memory");
 #else
-  detail::copy_now<Bytes>(to, from, source_bytes);
+  detail::copy_now<Bytes>(__cvta_shared_to_generic(to.value), from, source_bytes);
 #endif
+}
+template <int Bytes>
+__device__ inline void cp_async_ca(void* to, const void* from, int source_bytes) {
+  cp_async_ca<Bytes>(SharedAddress(to), from, source_bytes);
 }
 
 // Copies 16 bytes past the first-level cache.
@@ -76,14 +80,17 @@ __device__ inline void cp_async_cg(void* to, const void* from) {
   detail::copy_now<16>(to, from, 16);
 #endif
 }
-__device__ inline void cp_async_cg(void* to, const void* from, int source_bytes) {
+__device__ inline void cp_async_cg(SharedAddress to, const void* from, int source_bytes) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to.value),
                "l"(__cvta_generic_to_global(from)), "r"(source_bytes)
                : "memory");
 #else
-  detail::copy_now<16>(to, from, source_bytes);
+  detail::copy_now<16>(__cvta_shared_to_generic(to.value), from, source_bytes);
 #endif
+}
+__device__ inline void cp_async_cg(void* to, const void* from, int source_bytes) {
+  cp_async_cg(SharedAddress(to), from, source_bytes);
 }
 
 // Makes one group of the thread's copies since the last commit.

@@ -14,7 +14,7 @@
 // barrier (__syncwarp at the least) before it. Architecture 7.5 and above.
 #pragma once
 
-#include "ptx/shared_address.h"
+#include "ptx/shared_pointer.h"
 #include "runtime/device_code.h"
 
 #if !KG_BACKEND_CUDA
@@ -25,41 +25,41 @@ namespace kg::ptx {
 
 #if KG_BACKEND_CUDA
 
-__device__ inline void ldmatrix(unsigned (&fragment)[1], const void* row) {
+__device__ inline void ldmatrix(unsigned (&fragment)[1], SharedAddress row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];"
                : "=r"(fragment[0])
-               : "r"(shared_address(row))
+               : "r"(row.value)
                : "memory");
 }
-__device__ inline void ldmatrix(unsigned (&fragment)[2], const void* row) {
+__device__ inline void ldmatrix(unsigned (&fragment)[2], SharedAddress row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
                : "=r"(fragment[0]), "=r"(fragment[1])
-               : "r"(shared_address(row))
+               : "r"(row.value)
                : "memory");
 }
-__device__ inline void ldmatrix(unsigned (&fragment)[4], const void* row) {
+__device__ inline void ldmatrix(unsigned (&fragment)[4], SharedAddress row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-               : "r"(shared_address(row))
+               : "r"(row.value)
                : "memory");
 }
 
-__device__ inline void ldmatrix_trans(unsigned (&fragment)[1], const void* row) {
+__device__ inline void ldmatrix_trans(unsigned (&fragment)[1], SharedAddress row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"
                : "=r"(fragment[0])
-               : "r"(shared_address(row))
+               : "r"(row.value)
                : "memory");
 }
-__device__ inline void ldmatrix_trans(unsigned (&fragment)[2], const void* row) {
+__device__ inline void ldmatrix_trans(unsigned (&fragment)[2], SharedAddress row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
                : "=r"(fragment[0]), "=r"(fragment[1])
-               : "r"(shared_address(row))
+               : "r"(row.value)
                : "memory");
 }
-__device__ inline void ldmatrix_trans(unsigned (&fragment)[4], const void* row) {
+__device__ inline void ldmatrix_trans(unsigned (&fragment)[4], SharedAddress row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fragment[0]), "=r"(fragment[1]), "=r"(fragment[2]), "=r"(fragment[3])
-               : "r"(shared_address(row))
+               : "r"(row.value)
                : "memory");
 }
 
