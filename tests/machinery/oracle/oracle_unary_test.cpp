@@ -96,10 +96,10 @@ TEST(UnaryTolerance, is_what_its_formula_says) {
                4 * kU32 + 8 * kTiny);
   // The density of the normal distribution at 3, and the slope of gelu_tanh's gate there.
   expect_bound(Dtype::f32, -0.01, unary_f32_tolerance(activation::Function::gelu, -3, -0.01),
-               (0.1 + 1.5 * 9 * 0.0044318484119380075) * kU32 + 8 * kTiny);
+               (0.12 + 1.5 * 9 * 0.0044318484119380075) * kU32 + 8 * kTiny);
   expect_bound(Dtype::f32, -0.01,
                unary_f32_tolerance(activation::Function::gelu, -3, -0.01, Dtype::bf16),
-               (0.1 + 1.5 * 9 * 0.0044318484119380075) * kU32 + 5.2e-8 + 8 * kTiny);
+               (0.12 + 1.5 * 9 * 0.0044318484119380075) * kU32 + 5.2e-8 + 8 * kTiny);
   expect_bound(Dtype::f32, 4, unary_f32_tolerance(activation::Function::gelu_tanh, 3, 4),
                (32 + 4 * 9 * 0.0042655435527424665) * kU32 + 8 * kTiny);
   expect_bound(Dtype::f32, -0.01, gelu_cancelling_tolerance(-3, -0.01), 12 * kU32 + kTiny);
