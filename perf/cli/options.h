@@ -153,9 +153,9 @@ struct Options {
   std::string source_id; // empty: ask git
   int processes = 1;
   std::optional<int> library_processes; // of a library's rows that take no turns; none: as many
-  std::optional<ShardOption> shard;   // none: all of the selection
-  perf::Pace pace = perf::Pace::full; // KERNELGRADE_BRIEF=1: brief
-  unsigned shuffle = 0;               // seed of the order in which rows are measured; 0: as listed
+  std::optional<ShardOption> shard;     // none: all of the selection
+  perf::Pace pace = perf::Pace::full;   // KERNELGRADE_BRIEF=1: brief
+  unsigned shuffle = 0; // seed of the order in which rows are measured; 0: as listed
   bool quiet = false;
   bool resume_run = false;       // run: keep what --json holds, and measure the rest
   bool once = false;             // run: execute and check each row once, and time nothing
