@@ -55,10 +55,10 @@ inline double short_gelu_error(activation::Function op, Dtype stored) {
 // below -88.7, where e^-x is infinite though silu is a normal number: use e^x / (1 + e^x) there.
 //
 // gelu: the exponential 4 u, the polynomial 2 u and what is off in its argument t, once rounded and
-// once corrected, as much as 2.7 u; its product with t, that with the exponential and the one with x
-// 1 u each: 12 u. The exponent, x^2 / 2, is rounded three times: 1.5 u x^2 of the tail, what an error
-// of 1.5 u in x itself would cost. With each reciprocal and each exponential as far off as may be,
-// the largest of three million is 7.8 u. The short form adds short_gelu_error.
+// once corrected, as much as 2.7 u; its product with t, that with the exponential and the one with
+// x 1 u each: 12 u. The exponent, x^2 / 2, is rounded three times: 1.5 u x^2 of the tail, what an
+// error of 1.5 u in x itself would cost. With each reciprocal and each exponential as far off as
+// may be, the largest of three million is 7.8 u. The short form adds short_gelu_error.
 //
 // gelu_tanh: 8 u as silu; the argument's square, factors, addition and product 4 u.
 //

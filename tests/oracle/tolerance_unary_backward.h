@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bounds of dy f'(x) in f32, for the functions of tolerance_unary.h and with its errors of exp2f,
-// expf and the reciprocal. For f16 and bf16 outputs: stored_tolerance of these. relu is exact and has none.
+// expf and the reciprocal. For f16 and bf16 outputs: stored_tolerance of these. relu is exact and
+// has none.
 #pragma once
 
 #include <algorithm>
@@ -47,8 +48,8 @@ inline double exponent_roundings(activation::Function op, double x) {
 // square, the division and the product with dy, 9 u; 10 u. 1 - y and 1 - y^2 are no legal forms:
 // where y is near 1 they have no correct digit.
 //
-// silu, gelu, gelu_tanh: the gate errs by 6 u (12 u for gelu's), the sum and dy add 2 u: 14 u of the
-// gate. x gate' errs by 4 u of the exponential, 4 of its sums and division, 3 of the argument's
+// silu, gelu, gelu_tanh: the gate errs by 6 u (12 u for gelu's), the sum and dy add 2 u: 14 u of
+// the gate. x gate' errs by 4 u of the exponential, 4 of its sums and division, 3 of the argument's
 // slope, 2 of the products with x, and the same 2 u: 15 u, and by what the argument of the
 // exponential errs. gelu_tanh's gate errs by that times z (1 - gate), too, which is at most
 // 4 u of x gate'; gelu's by 1.5 u of it, as in the forward pass. 20 u of both terms.
