@@ -12,8 +12,8 @@ launches_of(const Selection& selection, const std::function<bool(const Row&)>& w
   Stream stream;
   for (const Row& row : selection.rows) {
     if (!row.listed || row.registered.kind == judge::Kind::vendor || !wanted(row)) continue;
+    if (row.compiled_at_run_time) continue; // the build has nothing of it
     const perf::Workload workload = row.make();
-    if (workload.compile_ns) continue; // at run time, so that the build has nothing of it
     const LaunchRecorder recorder;
     workload.run(stream);
     stream.synchronize();

@@ -59,6 +59,7 @@ void add_rows(const World& world, const Operation& operation, Dtype dtype,
       row.automatic = description.automatic;
       row.in_turns = description.in_turns;
       row.note = variant.note;
+      row.compiled_at_run_time = variant.compiled_at_run_time;
       row.make = variant.make;
       rows.push_back(std::move(row));
     }

@@ -24,9 +24,10 @@ struct Row {
   bool listed = true; // otherwise ad hoc: measured, never gated
   Kind canary = Kind::memory;
   Work work;
-  std::string automatic; // perf::Case's
-  bool in_turns = false; // likewise
-  std::string note;      // perf::Variant's
+  std::string automatic;             // perf::Case's
+  bool in_turns = false;             // likewise
+  std::string note;                  // perf::Variant's
+  bool compiled_at_run_time = false; // likewise
   std::function<perf::Workload()> make;
 };
 

@@ -285,7 +285,8 @@ Case make_case(const Card& card, Dtype dtype, const Shape& shape) {
     if (!variant.supports(problem) || !variant.listed(problem)) continue;
     result.variants.push_back(
         {variant.name, false, [=, &card, &variant] { return our_workload(card, problem, variant); },
-         variant.timed(problem) && is_timed_in_sequence(variant.sequence(problem))});
+         variant.timed(problem) && is_timed_in_sequence(variant.sequence(problem)), "",
+         static_cast<bool>(variant.compile)});
   }
   if (!card.vendors.listed(problem)) return result;
   const auto& run_vendor = card.vendors.run_timed ? card.vendors.run_timed : card.vendors.run;

@@ -45,6 +45,7 @@ struct Variant {
   std::function<Workload()> make;
   bool timed = true; // false: one launch takes too long here; its costs are counted all the same
   std::string note = {}; // what its rows must say of their times
+  bool compiled_at_run_time = false;
 };
 
 // Whether a kernel of ours may be timed whose threads each read so many elements one after another:
