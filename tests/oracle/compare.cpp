@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/oracle/compare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,9 +51,6 @@ double in_units(double error, double unit) {
   if (error == 0) return 0;
   return unit > 0 ? error / unit : kBeyondTolerance;
 }
-
-// fmax is a call, for the sake of NaN, which no error is.
-double larger(double x, double y) { return x < y ? y : x; }
 
 // Collects the failures of a comparison as they are found, in ascending order.
 class Failures {
@@ -147,8 +145,9 @@ Comparison compare(const Observed& actual, const Expectation& expected) {
     if (std::isfinite(value)) {
       const double error =
           in_units(verdict.error, expected.unit.empty() ? tolerance : expected.unit[i]);
-      result.max_error = larger(result.max_error, error);
-      if (!result.exact) result.share = larger(result.share, in_units(verdict.error, tolerance));
+      // Not fmax, a call for the sake of NaN, which no error is.
+      result.max_error = std::max(result.max_error, error);
+      if (!result.exact) result.share = std::max(result.share, in_units(verdict.error, tolerance));
       squares += error * error;
       ++measured;
     } else {
