@@ -98,20 +98,25 @@ __device__ __forceinline__ void multiply_slices(std::int64_t steps, const WarpPa
 
 // The same of operands that come by `copies_a` and `copies_b` (as MmaSlice::Copies): nothing in the
 // loop depends on where it is, and the matrix units always have something to multiply. What a step
-// of k needs is read beside the multiplications of the step before, of B into the registers that
-// these no longer need; so the barrier between both steps of a slice, behind which the next slice
-// has come, lets nothing wait that it does not have to. Where copies come from is found long before
-// they start: the load/store units read that from registers when their turn comes, and until then
-// a warp that changes it stands still. Behind the last slice zeros are copied, which nobody
-// multiplies.
+// of k needs is read beside the multiplications of the step before; so the barrier before the last
+// step of a slice, behind which the next slice has come, lets nothing wait that it does not have
+// to.
+//
+// Copies start beside the other half of a step's multiplications than ldmatrix: nvcc puts three
+// loads that read nothing between the one and a copy that follows it (13.0, sm_90a), and those
+// occupy the load/store units as long as true ones. They go where the slice before was, which all
+// warps have left behind the last barrier. Where they come from is found a step before they start:
+// the load/store units read that from registers when their turn comes, and until then a warp that
+// changes it stands still. Behind the last slice zeros are copied, which nobody multiplies.
 template <class T, class SliceA, class SliceB, MmaTile kTile, class CopiesA, class CopiesB>
 __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPart& own,
                                                CopiesA& copies_a, CopiesB& copies_b, WarpSum& sum) {
-  static_assert(kSteps == 2 && kFragments == 4, "two sets of fragments, read at four times each");
+  static_assert(kSteps == 2, "two sets of fragments");
   constexpr int kStage = SliceA::kElements + SliceB::kElements;
   constexpr int kCopies = CopiesA::kCount + CopiesB::kCount;
-  constexpr int kPairsOfCopies = 12; // beside which they start, the others let them be read
-  constexpr int kBarrier = 1;        // of two loops, one for warps that only copy
+  constexpr int kAhead = kTile.slices - 1; // slices that are under way
+  constexpr int kPairsOfReads = 2 * kFragments, kPairsOfCopies = kPairs - kPairsOfReads;
+  constexpr int kBarrier = 1; // of two loops, one for warps that only copy
   const Slices slices = Slices::of<T>(steps);
   const auto start = [&](int i, int depth, int at) __attribute__((always_inline)) {
     if (i < CopiesA::kCount)
@@ -129,69 +134,71 @@ __device__ __forceinline__ void multiply_whole(std::int64_t steps, const WarpPar
   };
 
   KG_ROLLED
-  for (int slice = 0; slice < kTile.slices; ++slice) {
-    if (slice > 0) advance();
+  for (int slice = 0; slice < kAhead; ++slice) {
     start_all(slices.depth<T>(slice), slice * kStage);
     ptx::cp_async_commit();
+    advance();
   }
-  ptx::cp_async_wait_group<kTile.slices - 1>();
+  ptx::cp_async_wait_group<kAhead - 1>();
   __syncthreads();
 
-  // first(), then second(depth, now, next): what to do before and behind the barrier; with what
-  // exists of the slice to be copied, where it goes, and where the next slice lies.
+  // first(depth, before), then second(now, next): what to do before and behind the barrier; with
+  // what exists of the slice to be copied, where it goes, and where this one and the next lie.
   const auto walk = [&](const auto& first, const auto& second) __attribute__((always_inline)) {
-    int now = 0;
+    int before = kAhead * kStage, now = 0;
     KG_ROLLED
     for (int slice = 0; slice < slices.count; ++slice) {
       const int next = now + kStage == kTile.slices * kStage ? 0 : now + kStage;
-      first();
-      advance();
-      ptx::cp_async_wait_group<kTile.slices - 2>();
-      ptx::named_barrier_sync(kBarrier, kTile.threads());
-      second(slices.depth<T>(slice + kTile.slices), now, next);
+      first(slices.depth<T>(slice + kAhead), before);
       ptx::cp_async_commit();
+      ptx::cp_async_wait_group<kAhead - 1>();
+      ptx::named_barrier_sync(kBarrier, kTile.threads());
+      advance();
+      second(now, next);
+      before = now;
       now = next;
     }
   };
   if (own.exists) {
     Readers<T, SliceA, SliceB> readers(own);
     Fragments even, odd;
-    // Beside a pair of multiplications: of A at once, of B where one has been used, but for the
-    // last, which would come too late.
+    // Beside a pair of multiplications.
     const auto read = [&](int pair, int step, int further, Fragments& to)
         __attribute__((always_inline)) {
-      constexpr int kPairOfB[] = {3, 7, 11, 9};
       KG_UNROLL
       for (int i = 0; i < kFragments; ++i) {
         if (pair == 2 * i) {
           if (step == 0) readers.of_a.advance(i, further);
           readers.of_a.read(to.a[i], 0, i, step);
         }
-        if (pair == kPairOfB[i]) {
+        if (pair == 2 * i + 1) {
           if (step == 0) readers.of_b.advance(i, further);
           readers.of_b.read(to.b[i], 0, i, step);
         }
       }
     };
     KG_UNROLL
-    for (int pair = 0; pair < kPairs; ++pair) read(pair, 0, 0, even);
+    for (int pair = 0; pair < kPairsOfReads; ++pair) read(pair, 0, 0, even);
     walk(
-        [&]() __attribute__((always_inline)) {
+        [&](int depth, int before) __attribute__((always_inline)) {
           multiply<T>(
-              even, sum, [&](int pair) __attribute__((always_inline)) { read(pair, 1, 0, odd); });
+              even, sum, [&](int pair) __attribute__((always_inline)) {
+                read(pair, 1, 0, odd);
+                KG_UNROLL
+                for (int i = 0; i < kCopies; ++i)
+                  if (kPairsOfReads + i * kPairsOfCopies / kCopies == pair) start(i, depth, before);
+              });
         },
-        [&](int depth, int now, int next) __attribute__((always_inline)) {
+        [&](int now, int next) __attribute__((always_inline)) {
           multiply<T>(
               odd, sum, [&](int pair) __attribute__((always_inline)) {
                 read(pair, 0, next - now, even);
-                KG_UNROLL
-                for (int i = 0; i < kCopies; ++i)
-                  if (i * kPairsOfCopies / kCopies == pair) start(i, depth, now);
               });
         });
   } else {
-    walk([] {}, [&](int depth, int now, int)
-                    __attribute__((always_inline)) { start_all(depth, now); });
+    walk(
+        [&](int depth, int before) __attribute__((always_inline)) { start_all(depth, before); },
+        [](int, int) {});
   }
   ptx::cp_async_wait_all(); // for others to use the shared memory, behind a barrier
 }
