@@ -4,8 +4,8 @@
 // How slices of x come into shared memory for the weights' gradient in nhwc, for gemm's main loop
 // (gemm/mma_walk.h): packs by cp.async, whose lines are places. It is conv2d/copies.h the other way
 // round: a thread's element of the filter, and so its tap, stays, and the windows go on. Where they
-// begin is looked up in a table for kTable places, of which each thread makes an entry whenever the
-// table before it is used up; of two tables one is read while the other is made.
+// begin is looked up in a table for kTable places, of which each thread makes an entry when the
+// last slice of the table before it is next; of two tables one is read while the other is made.
 #pragma once
 
 #include "conv2d/copies.h"
@@ -43,7 +43,8 @@ class TapCopies {
   static constexpr int kPlaces = gemm::kDepth<T>;            // of a slice
   static constexpr int kTable = kThreads;                    // places
   static constexpr int kTurns = Own::kStep % 8 == 0 ? 1 : 2; // the swizzle is that of 8 lines
-  static_assert(!Slice::kIsAlongK && Own::kStep % 4 == 0 && kTable % kPlaces == 0);
+  static_assert(!Slice::kIsAlongK && Own::kStep % 4 == 0 && kTable % kPlaces == 0 &&
+                kTable > kPlaces);
 
  public:
   static constexpr int kCount = Own::kRounds;
@@ -76,12 +77,12 @@ class TapCopies {
     Own::copy(to_[i % kTurns] + at + i / kTurns * (kTurns * Own::kStepElements),
               source_ + start.offset(), inside);
   }
-  // The next slice is copied behind a barrier, but for those of the first table.
+  // Copies of the slice after the next one start behind a barrier, but for those of the first
+  // table.
   __device__ __forceinline__ void advance() {
-    now_ += kPlaces;
-    if (now_ % kTable != 0) return;
-    now_ %= kTables;
-    windows_.make(tables_ + now_, kTable);
+    now_ = (now_ + kPlaces) % kTables;
+    const int then = (now_ + kPlaces) % kTables;
+    if (then % kTable == 0) windows_.make(tables_ + then, kTable);
   }
 
  private:

@@ -23,14 +23,14 @@
 // per clock: matrix units, by mma, 2,577 (4,096 times 0.629); L2, which gives each 38.8 bytes a
 // clock, 2,482, wide 3,297; shared memory 2,731, wide 2,979. Wide tiles are bound by the matrix
 // units alone, with 13 % to spare; of square ones three things are busy all the time. A scheduler
-// has 814 clocks for a slice of its two warps, and issues 298 to 338 instructions (nvcc 13.0,
-// sm_90a), those of a warp in 402 to 432 clocks by their stall counts, if nothing is waited for. A
-// slice of wide tiles took 1,450 (docs/h200.md) while pointers were computed in the loop, from
-// special registers and in the place of others that the load/store units had yet to read. Expected
-// share, not measured: 50 to 60 % of the dense peak for m, n, k >= 4096; mma reaches at most 63 %
-// there, the rest is for wgmma. Why not 64x64 tiles, which fill the device from 750x750 on: they
-// read twice as much per flop, and their warps do two mma per ldmatrix. Why not four slices of
-// square tiles: 48 KiB let two blocks share a multiprocessor that has 100 KiB.
+// has 814 clocks for a slice of its two warps, and issues 266 to 286 instructions (nvcc 13.0,
+// sm_90a). An H200 took 1,450 for a slice of wide tiles while pointers were computed in the loop,
+// and 1,040 while copies started among the reads of fragments (docs/h200.md). Expected share of the
+// dense peak: 58 to 60 % for m, n, k >= 4096, of 63 % that mma reaches at most, the rest being for
+// wgmma; less where the GPU's power limit lowers its clock (docs/h200.md). Why not 64x64 tiles,
+// which fill the device from 750x750 on: they read twice as much per flop, and their warps do two
+// mma per ldmatrix. Why not four slices of square tiles: 48 KiB let two blocks share a
+// multiprocessor that has 100 KiB.
 // Why floats are not rounded once, on their way to shared memory or in it: cp.async cannot, and to
 // read and write them once more takes shared memory 384 passes for 64 mma of each warp, while 128
 // instructions are issued beside these (docs/machine_code.md).

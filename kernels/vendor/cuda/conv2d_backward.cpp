@@ -101,8 +101,9 @@ void conv2d_backward(const Conv2dBackward& p, Math math, Stream& stream) {
                   });
     break;
   case Gradient::bias:
-    KG_CHECK(cudnnConvolutionBackwardBias(handle, &kOne, plan.y.get(), p.dy, &kZero,
-                                          plan.bias.get(), p.result));
+    check_support(cudnnConvolutionBackwardBias(handle, &kOne, plan.y.get(), p.dy, &kZero,
+                                               plan.bias.get(), p.result),
+                  "the bias' gradient");
     break;
   }
 }
