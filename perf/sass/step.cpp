@@ -107,13 +107,19 @@ Step step_of(const Instruction& one, const Rates& rates, bool replaced) {
   Step step;
   step.control = *one.control;
   step.control.stall += static_cast<int>(one.called);
-  if (one.guard == "!PT" || replaced) {
+  const bool never = one.guard == "!PT";
+  if (replaced || (never && pipe_of(one) != Pipe::lsu)) {
     step.kind = Step::Kind::nothing;
     return step;
   }
   step.pipe = pipe_of(one);
   step.queued = step.pipe == Pipe::lsu || step.pipe == Pipe::xu;
   step.clocks = clocks_of(one, rates);
+  if (never) { // nvcc's fillers in front of cp.async: turns of the unit, without data
+    step.kind = Step::Kind::nothing;
+    step.clocks = rates.lsu;
+    return step;
+  }
   if (step.pipe ==
       Pipe::lsu) { // an address is computed by each, the data pass through what is shared
     step.transfer = step.clocks / model::kSchedulers;
