@@ -16,6 +16,7 @@
 #include "runtime/backend.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,6 +25,7 @@
 #include <ostream>
 #include <random>
 #include <set>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -202,10 +204,14 @@ judge::Results in_this_process(const Options& options, World& world, const Selec
     // quarter of the time.
     apparatus->instruments.canary_ns = nullptr;
   }
-  if (nvml)
+  if (nvml) {
     apparatus->instruments.between_blocks.throttled = [&] {
       return perf::throttled_by(nvml->clock_reasons().value_or(0));
     };
+    apparatus->instruments.between_blocks.rest = [](double ns) {
+      std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(ns));
+    };
+  }
   const std::vector<unsigned> own = {static_cast<unsigned>(getpid()),
                                      static_cast<unsigned>(getppid())};
   const Rows rows = in_order(selection, options.shuffle);

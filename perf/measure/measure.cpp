@@ -228,8 +228,8 @@ std::vector<std::string> variants_but(const std::vector<Measuring*>& rows, const
 }
 
 // Times all that have not failed, in turns. One that fails meanwhile leaves, and the others begin
-// again; so do all, once, where the device was throttled. Returns the row that left the device
-// unusable, if one did.
+// again; so do all, once and with rests, where the device was throttled. Returns the row that left
+// the device unusable, if one did.
 const Measuring* sample_in_turns(std::deque<Measuring>& all, Mode mode, Apparatus& apparatus) {
   bool repeated = false;
   for (;;) {
@@ -248,7 +248,8 @@ const Measuring* sample_in_turns(std::deque<Measuring>& all, Mode mode, Apparatu
     }
     std::vector<Sampled> samples;
     try {
-      samples = take_samples_in_turns(apparatus.protocol, apparatus.instruments.now, samplers,
+      samples = take_samples_in_turns(repeated ? resting(apparatus.protocol) : apparatus.protocol,
+                                      apparatus.instruments.now, samplers,
                                       apparatus.instruments.between_blocks);
     } catch (const std::exception&) {
       running->fail_by_current_exception();

@@ -37,7 +37,8 @@ struct Instruments {
   // Empty while the device works, else what it says: after some faults of a kernel nothing runs on
   // it any more in the same process.
   std::function<std::string()> device_problem;
-  // throttled: empty where nobody knows. pass_turn: empty where this process measures alone.
+  // throttled: empty where nobody knows. pass_turn: empty where this process measures alone. rest:
+  // waits, on a device that can be throttled.
   BetweenBlocks between_blocks = {};
   std::size_t device_bytes = 0; // the device's memory
 };

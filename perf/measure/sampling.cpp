@@ -48,8 +48,11 @@ class RowSampling {
   RowSampling(const Protocol& protocol, const Clock& now, const Sampler& row,
               const BetweenBlocks& between)
       : protocol_(protocol), now_(now), row_(row), between_(between) {
+    const double start = now();
     result_.settled = warm_up(protocol, now, row.sample);
+    const double took = now() - start;
     run_canary();
+    rest_after(took);
   }
 
   bool finished() const { return result_.stop != judge::Stop::no; }
@@ -80,12 +83,17 @@ class RowSampling {
         judge::median(std::span<const double>(samples).subspan(before)));
     ask_whether_throttled();
     run_canary();
+    rest_after(block);
     result_.stop = judge::should_stop(protocol_.stop, samples, spent_);
   }
 
  private:
   void run_canary() {
     if (row_.canary) result_.canaries_ns.push_back(row_.canary());
+  }
+
+  void rest_after(double ns) {
+    if (protocol_.rest > 0 && between_.rest) between_.rest(protocol_.rest * ns);
   }
 
   void ask_whether_throttled() {
@@ -140,6 +148,14 @@ Protocol in_turns(Protocol protocol) {
   protocol.stop.budget_ns = 45e6;
   protocol.least_blocks = 0; // none is cut short
   protocol.block_ns = 3e6;
+  return protocol;
+}
+
+Protocol resting(Protocol protocol) {
+  protocol.warm_up_least_ns = 0; // the device is warm
+  protocol.warm_up_windows = protocol.warm_up_window = 1;
+  protocol.block_ns = std::min(protocol.block_ns, 2e6);
+  protocol.rest = 4;
   return protocol;
 }
 

@@ -34,6 +34,8 @@ struct Protocol {
   // so that a hiccup does not make a machine look ill.
   std::size_t least_blocks = 15;
   double block_ns = 15e6;
+
+  double rest = 0; // after the warm-up and after each block, in times of what these took
 };
 
 // What the two backends differ in: a GPU is quiet; a host shares its cores, caches and clock with
@@ -50,6 +52,11 @@ Protocol brief(Protocol protocol);
 // a machine and long beside the switch, and as many for each row, precise or not.
 Protocol in_turns(Protocol protocol);
 
+// Of a device that has just been throttled by what it draws or by its heat, as an H200 is by most
+// products that keep its matrix units busy: blocks are short beside the tens of milliseconds over
+// which its power is averaged, and it rests for four fifths of the time.
+Protocol resting(Protocol protocol);
+
 enum class Pace { full, brief };
 
 struct Sampled {
@@ -63,10 +70,11 @@ struct Sampled {
   std::string throttled_by = {};    // the last of these reasons
 };
 
-// What happens between blocks; either may be empty.
+// What happens between blocks; each may be empty.
 struct BetweenBlocks {
   std::function<std::string()> throttled; // what holds the device back; empty: nothing
   std::function<void()> pass_turn; // lets other processes have the machine for as long as a block
+  std::function<void(double ns)> rest = {}; // waits for so long
 };
 
 // `sample` runs the row and returns one or more samples in ns; `canary` runs the canary once and

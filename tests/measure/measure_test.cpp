@@ -199,33 +199,37 @@ TEST(Measure, AColdRowNeedsAProvedFlush) {
 }
 
 // The row on a device that is throttled at the ends of those blocks, counted from 1 over all
-// samples.
-Measurement throttled(const std::function<bool(int block)>& is_throttled, int& blocks) {
+// samples; `rests`: how often it may rest.
+Measurement throttled(const std::function<bool(int block)>& is_throttled, int& blocks, int& rests) {
   Fake fake;
   auto apparatus = fake_apparatus(fake.time);
   apparatus->protocol.least_blocks = 20;
   apparatus->protocol.stop.least = 40;
-  blocks = 0;
+  blocks = rests = 0;
+  apparatus->instruments.between_blocks.rest = [&](double) { ++rests; };
   apparatus->instruments.between_blocks.throttled = [&] {
     return std::string(is_throttled(++blocks) ? "software power cap" : "");
   };
   return measure([&] { return fake.workload(); }, Kind::memory, Mode::real, *apparatus);
 }
 
-TEST(Measure, AThrottledRowIsMeasuredOnceMore) {
-  int blocks = 0;
-  const Measurement spike = throttled([](int block) { return block == 7; }, blocks);
+TEST(Measure, AThrottledRowIsMeasuredOnceMoreWithRests) {
+  int blocks = 0, rests = 0;
+  const Measurement spike = throttled([](int block) { return block == 7; }, blocks, rests);
   EXPECT_EQ(blocks, 20);
+  EXPECT_EQ(rests, 0);
   EXPECT_FALSE(spike.repeated);
   EXPECT_EQ(spike.throttled_by, "") << "1 block of 20 is tolerated";
 
-  const Measurement passing = throttled([](int block) { return block == 7 || block == 9; }, blocks);
+  const Measurement passing =
+      throttled([](int block) { return block == 7 || block == 9; }, blocks, rests);
   EXPECT_EQ(blocks, 40);
+  EXPECT_EQ(rests, 21) << "after the second warm-up and each block of the second samples";
   EXPECT_TRUE(passing.repeated);
   EXPECT_EQ(passing.throttled_by, "");
   EXPECT_EQ(passing.samples_ns.size(), 40u) << "of the second time alone";
 
-  const Measurement lasting = throttled([](int) { return true; }, blocks);
+  const Measurement lasting = throttled([](int) { return true; }, blocks, rests);
   EXPECT_EQ(blocks, 40) << "not a third time";
   EXPECT_TRUE(lasting.repeated);
   EXPECT_EQ(lasting.throttled_by, "software power cap");

@@ -142,6 +142,28 @@ TEST(Sampling, AsksAtTheEndOfEachBlockWhetherTheDeviceIsThrottled) {
   EXPECT_EQ(Trial(protocol(), [](int) { return 1e5; }).sampled.throttled_blocks, 0u);
 }
 
+TEST(Sampling, RestsForFourFifthsOfTheTime) {
+  FakeTime time;
+  double worked = 0, rested = 0, longest = 0, since_rest = 0;
+  const Sampled sampled =
+      take_samples(resting(protocol()), time.clock(),
+                   [&] {
+                     time.pass(1e5);
+                     worked += 1e5;
+                     longest = std::max(longest, since_rest += 1e5);
+                     return std::vector<double>{1e5};
+                   },
+                   nullptr, {.throttled = nullptr, .pass_turn = nullptr, .rest = [&](double ns) {
+                               time.pass(ns);
+                               rested += ns;
+                               since_rest = 0;
+                             }});
+  EXPECT_EQ(sampled.samples_ns.size(), 30u);
+  EXPECT_TRUE(sampled.settled) << "the device is warm";
+  EXPECT_LE(longest, 2e6);
+  EXPECT_GE(rested, 4 * worked);
+}
+
 // Two rows on a machine that slows down as time goes by; the second takes twice the first's time.
 TEST(Sampling, InTurnsADriftMeetsAllRowsAlike) {
   FakeTime time;
