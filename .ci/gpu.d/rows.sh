@@ -84,7 +84,7 @@ take_pass() {
   if ((rows == 0 && dry_run == 0)); then
     # Not every operation has every type; any other silence of the list is a failure.
     if ((code > 1)) || ! grep -q 'no rows: each word names something' "$work/list.log"; then outcome=failed; else code=0; fi
-    done_unit "$pack" "$visit" "$unit" $outcome 0 "no rows: $(tail -n 1 "$work/list.log" | tr '\t' ' ' | cut -c1-120)"
+    done_unit "$pack" "$visit" "$unit" $outcome 0 "no rows: $(tail -n 1 "$work/list.log" | tr '\t' ' ' | cut -c1-300)"
     return $code
   fi
   code=0
@@ -104,7 +104,7 @@ take_pass() {
   ((code == 0 || code == 77)) || outcome=failed
   keep "$pack" "$work/pass.log" "$visit.$unit.log"
   put_aside "$pack" "$live" "$visit.$unit"
-  done_unit "$pack" "$visit" "$unit" $outcome $((SECONDS - begin)) "$rows rows, exit code $code$([[ $outcome == passed ]] || echo ": $(tail -n 1 "$work/pass.log" | tr '\t' ' ' | cut -c1-120)")"
+  done_unit "$pack" "$visit" "$unit" $outcome $((SECONDS - begin)) "$rows rows, exit code $code$([[ $outcome == passed ]] || echo ": $(tail -n 1 "$work/pass.log" | tr '\t' ' ' | cut -c1-300)")"
   rm -f "$live" "$live.journal"
   return $code
 }

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include <gtest/gtest-spi.h>
+
 #include "tests/contract/own_test.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/compare.h"
@@ -32,6 +34,14 @@ Sample sample(Dtype dtype, const std::string& fill, double alpha, std::vector<do
 
 std::vector<double> normals(Dtype dtype, test::Tensor tensor, std::int64_t n = kOdd) {
   return test::normal(dtype, n, tensor).values;
+}
+
+// What the contract asks of every sample (Judge::check_against), here of one that should not pass:
+// a kernel that writes nothing but zeros would be right of it.
+KG_OWN_TEST(SampleOfZerosIsRefused) {
+  const std::vector<double> zeros(kOdd);
+  EXPECT_NONFATAL_FAILURE(judge.check(sample(judge.dtype(), "zeros", kAlpha, zeros, zeros)),
+                          "zeros");
 }
 
 // y is -alpha x as nearly as the type can have it: what is left are the bits of the product that a
