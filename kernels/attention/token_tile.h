@@ -46,19 +46,21 @@ struct TokenTile {
     const int first = static_cast<int>(threadIdx.x) / kGroup;
     const int own = static_cast<int>(threadIdx.x) % kGroup;
     constexpr int kStep = kThreads / kGroup;
+    static_assert(kStep % 8 == 0, "rows of a thread turn alike");
     if (!vector) {
       for (int item = first; item < kRows * kChunks / kGroup; item += kStep)
         copy_elements(from, stride, rows, depth, item % kRows, item / kRows * kGroup + own, tile);
       return;
     }
     const T* source = from + first * stride + own * kChunk; // products for each row take registers
+    T* const to = tile + place(first, own);
+    const int rows_left = rows - first, depth_left = depth - own * kChunk;
     KG_UNROLL_UNIFORM
-    for (int row = first; row < first + kRows; row += kStep, source += kStep * stride) {
-      const int length = row < rows ? depth - own * kChunk : 0;
+    for (int row = 0; row < kRows; row += kStep, source += kStep * stride) {
       KG_UNROLL_UNIFORM
       for (int chunk = 0; chunk < kChunks; chunk += kGroup) {
-        const bool exists = chunk * kChunk < length;
-        ptx::cp_async_cg(tile + place(row, chunk + own), exists ? source + chunk * kChunk : from,
+        const bool exists = row < rows_left && chunk * kChunk < depth_left;
+        ptx::cp_async_cg(to + (row * kDepth + chunk * kChunk), source + chunk * kChunk,
                          exists ? 16 : 0);
       }
     }
