@@ -15,7 +15,7 @@
 // depths of 64, 96, 128, 192 or 256. By machine code the loop can have 86 to 88 % of what mma.sync
 // reaches on a Hopper, 57 % where warps have 16 queries: reads of shared memory bound it. With two
 // warps for each scheduler, whatever else a pass issues is in mma's way: so results are brought to
-// a new largest score only where there is one. Why not warps that
+// a new largest score only where there is one, and weights below 2^-126 are 0. Why not warps that
 // share a row of scores: their sums would meet in shared memory. Why not wgmma, which has twice
 // mma.sync's peak on a Hopper: one kernel for all from 7.5 on comes first.
 //
@@ -27,6 +27,7 @@
 #include "attention/visible.h"
 #include "attention/warp_rows.h"
 #include "ptx/cp_async.h"
+#include "ptx/exp2.h"
 #include "ptx/raw_words.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -79,7 +80,7 @@ __device__ __forceinline__ void weigh(float (&score)[kScores][4], float by,
     for (int j = 0; j < kScores; ++j) {
       KG_UNROLL_UNIFORM
       for (int i = 2 * half; i < 2 * half + 2; ++i) {
-        score[j][i] = exp2f(fmaf(score[j][i], by, -reference));
+        score[j][i] = ptx::exp2_flushed(fmaf(score[j][i], by, -reference));
         running[half].sum += score[j][i]; // of the lane's columns; the others' come at the end
       }
     }
