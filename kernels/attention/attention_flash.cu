@@ -12,10 +12,12 @@
 //
 // Bytes: Q, K, V and out once from memory; K and V once more from L2 for each other tile of 64
 // queries. Flops: 2 (depth + value_depth) per visible pair, rounded up to tiles of 64 x 64 and
-// depths of 64, 96, 128, 192 or 256. By machine code the loop can have 83 to 88 % of what mma.sync
-// reaches on a Hopper, 57 % where warps have 16 queries: reads of shared memory bound it. Why not
-// warps that share a row of scores: their sums would meet in shared memory. Why not wgmma, which
-// has twice mma.sync's peak on a Hopper: one kernel for all from 7.5 on comes first.
+// depths of 64, 96, 128, 192 or 256. By machine code the loop can have 86 to 88 % of what mma.sync
+// reaches on a Hopper, 57 % where warps have 16 queries: reads of shared memory bound it. With two
+// warps for each scheduler, whatever else a pass issues is in mma's way: so results are brought to
+// a new largest score only where there is one, and weights below 2^-126 are 0. Why not warps that
+// share a row of scores: their sums would meet in shared memory. Why not wgmma, which has twice
+// mma.sync's peak on a Hopper: one kernel for all from 7.5 on comes first.
 //
 // Tiles of queries are handed out from the last to the first: with a causal mask the last ones have
 // most to do, and no block should start late with a long tile.
@@ -25,6 +27,7 @@
 #include "attention/visible.h"
 #include "attention/warp_rows.h"
 #include "ptx/cp_async.h"
+#include "ptx/exp2.h"
 #include "ptx/raw_words.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
@@ -50,30 +53,36 @@ __device__ __forceinline__ float row_sum(float value) {
 }
 
 // Scores become weights relative to the largest one of their rows so far, to which sums and results
-// are brought.
+// are brought: where none of the warp's rows has a larger one, by factors of 1, which are left out.
 template <int kScores, int kValues>
 __device__ __forceinline__ void weigh(float (&score)[kScores][4], float by,
                                       RunningRow (&running)[2], float (&out)[kValues][4]) {
+  float factor[2];
   KG_UNROLL_UNIFORM
   for (int half = 0; half < 2; ++half) {
     float largest = -INFINITY; // fmaxf passes over NaN; the sum does not
     KG_UNROLL_UNIFORM
     for (int j = 0; j < kScores; ++j)
       largest = fmaxf(largest, fmaxf(score[j][2 * half], score[j][2 * half + 1]));
-    const float factor = running[half].raise(row_max(largest), by);
+    factor[half] = running[half].raise(row_max(largest), by);
+  }
+  if (__any_sync(0xffffffffu, factor[0] != 1 || factor[1] != 1)) {
+    KG_UNROLL_UNIFORM
+    for (int j = 0; j < kValues; ++j) {
+      KG_UNROLL_UNIFORM
+      for (int i = 0; i < 4; ++i) out[j][i] *= factor[i / 2];
+    }
+  }
+  KG_UNROLL_UNIFORM
+  for (int half = 0; half < 2; ++half) {
     const float reference = running[half].reference(by);
     KG_UNROLL_UNIFORM
     for (int j = 0; j < kScores; ++j) {
       KG_UNROLL_UNIFORM
       for (int i = 2 * half; i < 2 * half + 2; ++i) {
-        score[j][i] = exp2f(fmaf(score[j][i], by, -reference));
+        score[j][i] = ptx::exp2_flushed(fmaf(score[j][i], by, -reference));
         running[half].sum += score[j][i]; // of the lane's columns; the others' come at the end
       }
-    }
-    KG_UNROLL_UNIFORM
-    for (int j = 0; j < kValues; ++j) {
-      out[j][2 * half] *= factor;
-      out[j][2 * half + 1] *= factor;
     }
   }
 }
@@ -102,8 +111,8 @@ __global__ void __launch_bounds__(threads(kDepth), least_blocks(kDepth)) flash(A
   if (first_query >= head.queries) return; // of a sequence that is shorter than others
   const int queries =
       head.queries - first_query < kTileQueries ? head.queries - first_query : kTileQueries;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kBlocks * kWarpRows;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int warp_row = static_cast<int>(threadIdx.x / 32) * kBlocks * kWarpRows;
   const auto depth = static_cast<int>(p.depth), value_depth = static_cast<int>(p.value_depth);
 
   T* const tile_q = dynamic_shared<T>();

@@ -14,6 +14,7 @@
 #include "primitives/pack.h"
 #include "ptx/cp_async.h"
 #include "ptx/ldmatrix.h"
+#include "ptx/opaque.h"
 #include "ptx/store_shared.h"
 #include "runtime/device_code.h"
 
@@ -43,22 +44,25 @@ struct TokenTile {
   // different banks.
   __device__ __forceinline__ static void fetch(const T* from, std::int64_t stride, int rows,
                                                int depth, bool vector, T* tile) {
-    const int first = static_cast<int>(threadIdx.x) / kGroup;
-    const int own = static_cast<int>(threadIdx.x) % kGroup;
+    unsigned thread = threadIdx.x;
+    ptx::make_opaque(thread); // what is made of it ahead of a loop takes registers
+    const int first = static_cast<int>(thread / kGroup), own = static_cast<int>(thread % kGroup);
     constexpr int kStep = kThreads / kGroup;
+    static_assert(kStep % 8 == 0, "rows of a thread turn alike");
     if (!vector) {
       for (int item = first; item < kRows * kChunks / kGroup; item += kStep)
         copy_elements(from, stride, rows, depth, item % kRows, item / kRows * kGroup + own, tile);
       return;
     }
     const T* source = from + first * stride + own * kChunk; // products for each row take registers
+    T* const to = tile + place(first, own);
+    const int rows_left = rows - first, depth_left = depth - own * kChunk;
     KG_UNROLL_UNIFORM
-    for (int row = first; row < first + kRows; row += kStep, source += kStep * stride) {
-      const int length = row < rows ? depth - own * kChunk : 0;
+    for (int row = 0; row < kRows; row += kStep, source += kStep * stride) {
       KG_UNROLL_UNIFORM
       for (int chunk = 0; chunk < kChunks; chunk += kGroup) {
-        const bool exists = chunk * kChunk < length;
-        ptx::cp_async_cg(tile + place(row, chunk + own), exists ? source + chunk * kChunk : from,
+        const bool exists = row < rows_left && chunk * kChunk < depth_left;
+        ptx::cp_async_cg(to + (row * kDepth + chunk * kChunk), source + chunk * kChunk,
                          exists ? 16 : 0);
       }
     }
@@ -81,11 +85,11 @@ struct TokenTile {
   // of_rows: 16 rows of 2 chunks: operand a, or with _trans two operands b whose rows these are.
   // of_columns: two operands b whose columns these are.
   __device__ __forceinline__ static int of_rows() {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int lane = static_cast<int>(threadIdx.x % 32);
     return place(lane % 16, lane / 16);
   }
   __device__ __forceinline__ static int of_columns() {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int lane = static_cast<int>(threadIdx.x % 32);
     return place(lane % 8 + lane / 16 * 8, lane / 8 % 2);
   }
   __device__ __forceinline__ static const T* at(const T* tile, int lane, int row, int chunk) {

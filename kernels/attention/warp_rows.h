@@ -137,7 +137,7 @@ __device__ __forceinline__ void hide(const Visible (&visible)[2], int first, int
 template <class Tile, class T, int kSums>
 __device__ __forceinline__ void put_rows(const float (&sum)[kSums][4], float upper, float lower,
                                          int warp_row, int chunk, T* tile) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int lane = static_cast<int>(threadIdx.x % 32);
   KG_UNROLL_UNIFORM
   for (int half = 0; half < 2; ++half) {
     const float factor = half == 0 ? upper : lower;
@@ -154,7 +154,7 @@ __device__ __forceinline__ void put_rows(const float (&sum)[kSums][4], float upp
 template <class Tile, int kCount, class T>
 __device__ __forceinline__ void store_rows(const T* tile, int warp_row, int chunk, T* to,
                                            std::int64_t stride, int rows, int depth, bool vector) {
-  for (int item = static_cast<int>(threadIdx.x) % 32; item < kWarpRows * kCount; item += 32) {
+  for (int item = static_cast<int>(threadIdx.x % 32); item < kWarpRows * kCount; item += 32) {
     const int row = warp_row + item / kCount, own = chunk + item % kCount;
     if (row >= rows || own * kChunk >= depth) continue;
     const auto values = *reinterpret_cast<const Pack<T, kChunk>*>(tile + Tile::place(row, own));

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
   // last one.
   const int first_query = head.seen_by(f, first_key).first;
   const int end_query = keys <= 0 ? 0 : head.seen_by(f, first_key + keys - 1).end;
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int warp_row = warp % kWarps * kWarpRows, half_of_columns = warp / kWarps;
   const auto depth = static_cast<int>(f.depth), value_depth = static_cast<int>(f.value_depth);
 

@@ -27,8 +27,8 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
   if (rows <= 0) return; // of a sequence that is shorter than others
   const int first_key = head.visible(f, first_query).first;
   const int end_key = head.visible(f, first_query + (rows < kTile ? rows : kTile) - 1).end;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp_row = static_cast<int>(threadIdx.x) / 32 * kWarpRows;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int warp_row = static_cast<int>(threadIdx.x / 32) * kWarpRows;
   const auto depth = static_cast<int>(f.depth), value_depth = static_cast<int>(f.value_depth);
 
   T* const tile_q = dynamic_shared<T>();
