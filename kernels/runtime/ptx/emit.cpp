@@ -24,7 +24,9 @@ std::string short_name(const std::string& path) {
 
 } // namespace
 
-Emitted emit(const Module& module, const Entry& entry) { return Emitter(module, entry).run(); }
+Emitted emit(const Module& module, const Entry& entry, std::size_t place) {
+  return Emitter(module, entry).run(fmt::format("kg_ptx_entry{}", place));
+}
 
 std::string identifier(const std::string& prefix, const std::string& name) {
   std::string result = prefix;
@@ -32,7 +34,7 @@ std::string identifier(const std::string& prefix, const std::string& name) {
   return result;
 }
 
-Emitted Emitter::run() {
+Emitted Emitter::run(const std::string& function) {
   lay_out_shared();
   clusters_ = uses_clusters();
   std::size_t at = 0;
@@ -44,7 +46,9 @@ Emitted Emitter::run() {
   const std::string body = statements();
   const std::string called = functions();
 
-  std::string text = "#include \"runtime/ptx/prelude.h\"\nusing namespace kg::ptx_run;\n";
+  std::string text =
+      "#include \"runtime/ptx/prelude.h\"\nusing namespace kg::ptx_run;\nnamespace in_" + function +
+      " {\n";
   for (const auto& [index, path] : module_.files)
     text += fmt::format("static const char kFile{}[] = \"{}\";\n", index, short_name(path));
   for (const std::string& name : variables_)
@@ -54,8 +58,8 @@ Emitted Emitter::run() {
   text += "[[gnu::noinline]] static void body(const u8* parameters) {\n  u8* const shared = "
           "shared_base();\n" +
           body + "}\n";
-  text += "\n#line 1 \"" + module_.name + "\"\n" + parameters();
-  return {text, shared_bytes_, {variables_.begin(), variables_.end()}};
+  text += "\n#line 1 \"" + module_.name + "\"\n" + parameters(function) + "}\n";
+  return {text, function, shared_bytes_, {variables_.begin(), variables_.end()}};
 }
 
 std::string Emitter::statements() {
@@ -118,7 +122,7 @@ std::string Emitter::declaration() const {
 }
 
 // Arguments are no memory of the device: they are copied where the checkers do not look.
-std::string Emitter::parameters() const {
+std::string Emitter::parameters(const std::string& function) const {
   std::string copies;
   std::size_t at = 0;
   for (std::size_t i = 0; i < entry_.parameters.size(); ++i) {
@@ -131,7 +135,7 @@ std::string Emitter::parameters() const {
   return fmt::format(
       "extern \"C\" __attribute__((no_sanitize(\"thread\"))) void {}(void** arguments) {{\n"
       "  alignas(16) u8 parameters[{}];\n{}  body(parameters);\n}}\n",
-      kEntryFunction, std::max<std::size_t>(at, 1), copies);
+      function, std::max<std::size_t>(at, 1), copies);
 }
 
 // Variables of the module and of the body, then what is dynamic.

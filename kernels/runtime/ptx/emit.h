@@ -14,18 +14,15 @@
 
 namespace kg::ptx_run {
 
-// The name of the function that the text defines: void (void** arguments), with a pointer to each
-// of the kernel's arguments.
-inline constexpr const char* kEntryFunction = "kg_ptx_entry";
-
 struct Emitted {
-  std::string text;
+  std::string text;     // which may stand in one file with the texts of other kernels
+  std::string function; // that it defines: void (void** arguments), with a pointer to each argument
   std::size_t static_shared_bytes = 0; // which lie in front of the dynamic ones
   std::vector<std::string> variables;  // of the module, that it names
 };
 
 // Throws Error where the kernel holds what is not executed, naming the instruction, its line in the
-// PTX and in the source.
-Emitted emit(const Module& module, const Entry& entry);
+// PTX and in the source. `place`: among the kernels of one file.
+Emitted emit(const Module& module, const Entry& entry, std::size_t place = 0);
 
 } // namespace kg::ptx_run

@@ -21,12 +21,12 @@ namespace kg::ptx_run {
 class Emitter {
  public:
   Emitter(const Module& module, const Entry& entry) : module_(module), entry_(entry) {}
-  Emitted run();
+  Emitted run(const std::string& function); // which the text defines
 
  private:
   // --- emit.cpp: the frame
   void lay_out_shared();
-  std::string parameters() const;
+  std::string parameters(const std::string& function) const;
   std::string statements(); // of the body
   // The functions that it calls, and those that they call: declarations, then definitions.
   std::string functions();

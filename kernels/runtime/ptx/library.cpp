@@ -55,19 +55,29 @@ struct Translated {
   jit::Source source;
 };
 
-Translated translate(const Program& program, const std::string& entry) {
+Translated translate(const Program& program, const std::string& entry, std::size_t place = 0) {
   Translated made{program.with(entry), {}, {}};
   require(!made.module.entries.empty(),
           fmt::format("{}: it has no entry named {}", made.module.name, entry));
-  made.emitted = emit(made.module, made.module.entries.front());
+  made.emitted = emit(made.module, made.module.entries.front(), place);
   made.source.name = made.module.name;
   made.source.text = made.emitted.text;
-  made.source.kernel = kEntryFunction;
+  made.source.kernel = made.emitted.function;
   made.source.bare = true;
   return made;
 }
 
-LoadedKernel load(const Translated& translated, const std::string& entry) {
+// What a library looks for when it is loaded.
+void make_variables(const Translated& translated) {
+  for (const std::string& variable : translated.emitted.variables)
+    make_variable(translated.module, variable);
+  keep_primitives();
+}
+
+// The kernel of `source`, which is its own or one with the texts of others. All their variables are
+// made.
+LoadedKernel load(const Translated& translated, const jit::Source& source,
+                  const std::string& entry) {
   struct Kept { // for as long as the process lives: kernels are launched again
     std::mutex mutex;
     std::deque<std::shared_ptr<void>> libraries;
@@ -76,11 +86,10 @@ LoadedKernel load(const Translated& translated, const std::string& entry) {
   };
   static Kept kept;
   const Module& module = translated.module;
-  for (const std::string& variable : translated.emitted.variables) make_variable(module, variable);
-  keep_primitives();
   const std::shared_ptr<void> library =
-      jit::detail::load(jit::machine_code(translated.source, toolchain()), Location::here());
-  const void* const run = jit::detail::find_kernel(library.get(), kEntryFunction, Location::here());
+      jit::detail::load(jit::machine_code(source, toolchain()), Location::here());
+  const void* const run =
+      jit::detail::find_kernel(library.get(), translated.emitted.function, Location::here());
   const std::lock_guard lock(kept.mutex);
   kept.libraries.push_back(library);
   kept.names.push_back(detail::readable_kernel_name(entry.c_str()));
@@ -90,6 +99,11 @@ LoadedKernel load(const Translated& translated, const std::string& entry) {
     kept.parameters.back().push_back(parameter.bytes);
   return {reinterpret_cast<void (*)(void**)>(const_cast<void*>(run)),
           translated.emitted.static_shared_bytes, kept.parameters.back()};
+}
+
+LoadedKernel load(const Translated& translated, const std::string& entry) {
+  make_variables(translated);
+  return load(translated, translated.source, entry);
 }
 
 // The 16-bit types in a kernel's name: a run of an operation's tests takes one type.
@@ -220,6 +234,25 @@ LoadedKernel compile(std::string_view ptx, const std::string& name, const std::s
 
 LoadedKernel compile(const Program& program, const std::string& entry) {
   return load(translate(program, entry), entry);
+}
+
+std::vector<LoadedKernel> compile(std::string_view ptx, const std::string& name,
+                                  const std::vector<std::string>& entries) {
+  const Program program(ptx, name);
+  std::vector<Translated> translated;
+  jit::Source all;
+  for (const std::string& entry : entries) {
+    translated.push_back(translate(program, entry, translated.size()));
+    all.text += translated.back().source.text;
+    make_variables(translated.back());
+  }
+  all.name = name;
+  all.kernel = name;
+  all.bare = true;
+  std::vector<LoadedKernel> kernels;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    kernels.push_back(load(translated[i], all, entries[i]));
+  return kernels;
 }
 
 detail::ErasedKernel erased(const LoadedKernel& kernel) {

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kg::ptx_run {
 
@@ -31,6 +32,11 @@ struct LoadedKernel {
 // where it is not there or holds an instruction that is not executed.
 LoadedKernel compile(std::string_view ptx, const std::string& name, const std::string& entry);
 LoadedKernel compile(const Program& program, const std::string& entry);
+
+// Several kernels of a text as one file: for small ones, most of the compiler's time goes into its
+// start and into what they share.
+std::vector<LoadedKernel> compile(std::string_view ptx, const std::string& name,
+                                  const std::vector<std::string>& entries);
 
 // As detail::launch_erased takes it. The launch must add static_shared_bytes to its dynamic shared
 // memory.
