@@ -142,8 +142,8 @@ endfunction()
 # How kernels are compiled for the checkers and the counters: each access to memory and each arithmetic fault calls a function, which
 # kernelgrade::checkers and kernelgrade::counters have. Without scalar replacement a 16-byte access stays one. They need the lines of
 # the source (-g1); the places of variables would make half of the compiler's work.
-# Left out are passes, too, that only make code faster: the calls take the time here, and without these passes the compiler needs a quarter of
-# the time. (Half of it went into value ranges alone, by which g++ copies code, calls and all, for each way that leads there.)
+# Left out are passes, too, that only make code faster: the calls take the time here, and without these passes the compiler needs a quarter
+# of the time. (Half of it went into value ranges alone, by which g++ copies code, calls and all, for each way that leads there.)
 set(KERNELGRADE_CHECKED_OPTIMISATION -O2 -fno-tree-sra -fno-tree-vrp -fno-tree-pre -fno-code-hoisting -fno-tree-dominator-opts -fno-ivopts
   -fno-gcse -fno-cse-follow-jumps -fno-rerun-cse-after-loop -fno-crossjumping -fno-schedule-insns2 -fno-expensive-optimizations
   -fno-forward-propagate -fno-move-loop-invariants -fno-split-wide-types -fira-region=one)
