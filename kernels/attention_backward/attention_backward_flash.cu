@@ -9,7 +9,7 @@
 // warp has 16 of its own, or 32 queries of depths up to 128, and computes their scores and the
 // gradients by their weights, by keys or by queries, so that P and dS, packed in pairs, are the
 // operands of the products behind. The next tokens are under way meanwhile; one barrier for each
-// step.
+// step. Weights below 2^-126 are 0.
 //
 // Why not one kernel, which would compute scores once instead of twice: dQ or dK would be the sum
 // of what many blocks have, by atomics in no fixed order, or through memory as large as a tile for

@@ -5,6 +5,7 @@
 #include "attention_backward/flash_form.h"
 #include "attention_backward/variants.h"
 #include "ptx/cp_async.h"
+#include "ptx/exp2.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(KeyForm<T, kDepth, kValueDepth>::kThreads,
         KG_UNROLL_UNIFORM
         for (int i = 0; i < 4; ++i) {
           const Row& row = both.element[i % 2];
-          score[0][j][i] = row.weight(score[0][j][i], by);
+          score[0][j][i] = ptx::exp2_flushed(row.exponent(score[0][j][i], by));
           gradient[0][j][i] = row.gradient(score[0][j][i], gradient[0][j][i]);
         }
       }

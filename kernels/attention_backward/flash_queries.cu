@@ -5,6 +5,7 @@
 #include "attention_backward/flash_form.h"
 #include "attention_backward/variants.h"
 #include "ptx/cp_async.h"
+#include "ptx/exp2.h"
 #include "ptx/opaque.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(QueryForm<T, kDepth, kValueDepth>::kThreads,
         KG_UNROLL_UNIFORM
         for (int i = 0; i < 4; ++i) {
           const Row& of = row[block][i / 2];
-          const float weight = of.weight(score[block][j][i], by);
+          const float weight = ptx::exp2_flushed(of.exponent(score[block][j][i], by));
           gradient[block][j][i] = of.gradient(weight, gradient[block][j][i]);
         }
       }

@@ -6,7 +6,6 @@
 
 #include "attention/visible.h"
 #include "attention_backward/attention_backward.h"
-#include "ptx/exp2.h"
 #include "runtime/device_code.h"
 
 #include <cstdint>
@@ -36,9 +35,9 @@ struct alignas(8) Row {
   __device__ __forceinline__ static float reference_of(float log_sum) {
     return log_sum == -INFINITY ? INFINITY : log_sum * kLog2E;
   }
-  // `by` is log2(e) times the scores' unit. Below 2^-126 it is 0.
-  __device__ __forceinline__ float weight(float score, float by) const {
-    return ptx::exp2_flushed(fmaf(score, by, -reference));
+  // Of 2, what gives the weight. `by` is log2(e) times the scores' unit.
+  __device__ __forceinline__ float exponent(float score, float by) const {
+    return fmaf(score, by, -reference);
   }
   // By the score, from the gradient by its weight.
   __device__ __forceinline__ float gradient(float weight, float by_weight) const {

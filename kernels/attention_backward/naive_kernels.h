@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kNaiveThreads) naive_queries(Arguments<T> a) {
       score = fmaf(score, f.scale, to_float(head.bias[query * f.bias_stride.token + j]));
     for (std::int64_t d = 0; d < f.value_depth; ++d)
       by_weight = fmaf(to_float(dout[d]), to_float(v[d]), by_weight);
-    const float weight = row.weight(score, by);
+    const float weight = exp2f(row.exponent(score, by));
     pairs.weights[j] = weight;
     pairs.gradients[j] = row.gradient(weight, by_weight);
   }
