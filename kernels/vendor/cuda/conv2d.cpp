@@ -30,7 +30,13 @@ class Plan : public ConvolutionDescription {
                       handle_on(stream), x.get(), weights.get(), windows.get(), y.get(),
                       CUDNN_CONVOLUTION_FWD_ALGO_COUNT, &count, ranked),
                   "the heuristic of conv2d");
-    proposals = usable("conv2d", ranked, count, math, sums_products);
+    proposals = usable("conv2d", ranked, count, math, sums_products,
+                       [&](const cudnnConvolutionFwdAlgoPerf_t& one, std::size_t* bytes) {
+                         use_math_of(one, dtype, windows);
+                         return cudnnGetConvolutionForwardWorkspaceSize(
+                             handle_on(stream), x.get(), weights.get(), windows.get(), y.get(),
+                             one.algo, bytes);
+                       });
   }
 
   bool is_for(Dtype dtype, const conv2d::Geometry& g, Math math) const {

@@ -37,7 +37,13 @@ class Plan : public ConvolutionDescription {
                         handle_on(stream), weights.get(), y.get(), windows.get(), x.get(),
                         CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, &count, ranked),
                     "the heuristic of the input's gradient");
-      of_input = usable("the input's gradient", ranked, count, math, sums_input_products);
+      of_input = usable("the input's gradient", ranked, count, math, sums_input_products,
+                        [&](const cudnnConvolutionBwdDataAlgoPerf_t& one, std::size_t* bytes) {
+                          use_math_of(one, dtype, windows);
+                          return cudnnGetConvolutionBackwardDataWorkspaceSize(
+                              handle_on(stream), weights.get(), y.get(), windows.get(), x.get(),
+                              one.algo, bytes);
+                        });
     }
     if (gradient == Gradient::weights) {
       cudnnConvolutionBwdFilterAlgoPerf_t ranked[CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT];
@@ -45,7 +51,13 @@ class Plan : public ConvolutionDescription {
                         handle_on(stream), x.get(), y.get(), windows.get(), weights.get(),
                         CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, &count, ranked),
                     "the heuristic of the weights' gradient");
-      of_weights = usable("the weights' gradient", ranked, count, math, sums_weights_products);
+      of_weights = usable("the weights' gradient", ranked, count, math, sums_weights_products,
+                          [&](const cudnnConvolutionBwdFilterAlgoPerf_t& one, std::size_t* bytes) {
+                            use_math_of(one, dtype, windows);
+                            return cudnnGetConvolutionBackwardFilterWorkspaceSize(
+                                handle_on(stream), x.get(), y.get(), windows.get(), weights.get(),
+                                one.algo, bytes);
+                          });
     }
   }
 

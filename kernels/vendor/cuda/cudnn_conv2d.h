@@ -77,16 +77,24 @@ inline bool convolution_supported(Dtype dtype, const conv2d::Geometry& g) {
          g.weights() <= kMost && agrees(g.height, g.vertical) && agrees(g.width, g.horizontal);
 }
 
-// Of what a heuristic ranked, the algorithms that need no more than 1 GiB of workspace, and for
-// `pedantic` that add up products in a fixed order.
+// What the heuristic says it ran with may be TF32; for f32 the descriptor decides.
 template <class Ranked>
+void use_math_of(const Ranked& one, Dtype dtype, const ConvolutionDescriptor& windows) {
+  if (dtype != Dtype::f32) KG_CHECK(cudnnSetConvolutionMathType(windows.get(), one.mathType));
+}
+
+// Of what a heuristic ranked, the algorithms that need no more than 1 GiB of workspace, and for
+// `pedantic` that add up products in a fixed order. need(one, &bytes) asks for the workspace, which
+// can be more than the heuristic says (cuDNN 9.19).
+template <class Ranked, class Need>
 Proposals<Ranked> usable(const std::string& what, const Ranked* ranked, int count, Math math,
-                         bool (*sums_products)(decltype(Ranked::algo))) {
+                         bool (*sums_products)(decltype(Ranked::algo)), const Need& need) {
   constexpr std::size_t kMostWorkspace = std::size_t{1} << 30;
   std::vector<Ranked> chosen;
   std::string refusal = "cuDNN, " + what + ": it has no " +
                         (math == Math::pedantic ? "deterministic sum of products" : "algorithm");
-  for (const Ranked& one : std::span(ranked, static_cast<std::size_t>(count))) {
+  for (Ranked one : std::span(ranked, static_cast<std::size_t>(count))) {
+    if (one.status == CUDNN_STATUS_SUCCESS) one.status = need(one, &one.memory);
     const bool fits = math == Math::fastest ||
                       (sums_products(one.algo) && one.determinism == CUDNN_DETERMINISTIC);
     if (one.status == CUDNN_STATUS_SUCCESS && one.memory <= kMostWorkspace && fits)
@@ -105,12 +113,6 @@ void run_proposals(Proposals<Ranked>& proposals, Math math, Stream& stream, Call
     proposals.run_fastest(call, TimeOn(stream));
   else
     proposals.run(call);
-}
-
-// What the heuristic says it ran with may be TF32; for f32 the descriptor decides.
-template <class Ranked>
-void use_math_of(const Ranked& one, Dtype dtype, const ConvolutionDescriptor& windows) {
-  if (dtype != Dtype::f32) KG_CHECK(cudnnSetConvolutionMathType(windows.get(), one.mathType));
 }
 
 } // namespace kg::vendor::cudnn
