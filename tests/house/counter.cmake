@@ -1,0 +1,33 @@
+# Copyright The Kernelgrade Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# All of baselines/simt was counted by one counter (docs/costs.md, counter_id). Rows of another one inform where they would be judged, so
+# that two blessings that were merged would switch the gate of some operations off in silence.
+cmake_minimum_required(VERSION 3.25)
+file(GLOB tables ${SOURCE}/baselines/simt/*.csv)
+set(counters "")
+foreach(table IN LISTS tables)
+  get_filename_component(op ${table} NAME_WE)
+  file(READ ${table} text)
+  string(REGEX MATCHALL ",[^,\n]+ flags [0-9a-f]+," found "${text}")
+  list(REMOVE_DUPLICATES found)
+  foreach(counter IN LISTS found)
+    string(REPLACE "," "" counter "${counter}")
+    string(MAKE_C_IDENTIFIER "${counter}" key)
+    list(APPEND counters "${counter}")
+    list(APPEND ops_${key} ${op})
+  endforeach()
+endforeach()
+list(REMOVE_DUPLICATES counters)
+list(LENGTH counters count)
+if(count EQUAL 1)
+  return()
+endif()
+set(said "")
+foreach(counter IN LISTS counters)
+  string(MAKE_C_IDENTIFIER "${counter}" key)
+  list(JOIN ops_${key} "," ops)
+  string(APPEND said "\n  ${counter}: ${ops}")
+endforeach()
+message(FATAL_ERROR "baselines/simt was counted by ${count} counters where it should be one:${said}\n"
+                    "Bless those of the older ones again: kernelgrade-cost bless --cost --op <operations> --why \"...\"")
