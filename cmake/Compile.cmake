@@ -147,6 +147,11 @@ endfunction()
 set(KERNELGRADE_CHECKED_OPTIMISATION -O2 -fno-tree-sra -fno-tree-vrp -fno-tree-pre -fno-code-hoisting -fno-tree-dominator-opts -fno-ivopts
   -fno-gcse -fno-cse-follow-jumps -fno-rerun-cse-after-loop -fno-crossjumping -fno-schedule-insns2 -fno-expensive-optimizations
   -fno-forward-propagate -fno-move-loop-invariants -fno-split-wide-types -fira-region=one)
+# What counts are counted by: the compiler, and its flags as a short name, since it stands in thousands of rows.
+string(MD5 flags "${KERNELGRADE_CHECKED_OPTIMISATION}")
+string(SUBSTRING ${flags} 0 8 flags)
+string(REGEX MATCH "^[0-9]+" version ${CMAKE_CXX_COMPILER_VERSION})
+set(KERNELGRADE_COUNTER_ID "g++-${version} flags ${flags}")
 set(KERNELGRADE_CHECKED_FLAGS ${KERNELGRADE_CHECKED_OPTIMISATION} -g1 -ffp-contract=off
   -fsanitize=thread --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1
   -fsanitize=bounds,signed-integer-overflow,shift,integer-divide-by-zero -fsanitize-recover=all)

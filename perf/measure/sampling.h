@@ -53,8 +53,8 @@ Protocol brief(Protocol protocol);
 Protocol in_turns(Protocol protocol);
 
 // Of a device that has just been throttled by what it draws or by its heat, as an H200 is by most
-// products that keep its matrix units busy: blocks are short beside the tens of milliseconds over
-// which its power is averaged, and it rests for four fifths of the time.
+// products that keep its matrix units busy: it works in short blocks, and rests for four fifths of
+// the time.
 Protocol resting(Protocol protocol);
 
 enum class Pace { full, brief };

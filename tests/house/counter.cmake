@@ -1,8 +1,9 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# All of baselines/simt was counted by one counter (docs/costs.md, counter_id). Rows of another one inform where they would be judged, so
-# that two blessings that were merged would switch the gate of some operations off in silence.
+# All of baselines/simt was counted by one counter (docs/costs.md, counter_id), and that is the one that is BUILT, where the compiler is the
+# same. Rows of another one inform where they would be judged: two blessings that were merged, or other flags with nothing blessed behind
+# them, would switch gates off in silence.
 cmake_minimum_required(VERSION 3.25)
 file(GLOB tables ${SOURCE}/baselines/simt/*.csv)
 set(counters "")
@@ -21,6 +22,14 @@ endforeach()
 list(REMOVE_DUPLICATES counters)
 list(LENGTH counters count)
 if(count EQUAL 1)
+  string(REGEX REPLACE " .*" " " compiler "${counters}")
+  string(FIND "${BUILT}" "${compiler}" at)
+  if(at EQUAL 0 AND NOT BUILT STREQUAL counters)
+    message(FATAL_ERROR "baselines/simt was counted by ${counters}, this build has ${BUILT}: KERNELGRADE_CHECKED_OPTIMISATION has changed. "
+                        "Bless the costs again: kernelgrade-cost bless --cost --why \"...\"")
+  elseif(NOT BUILT MATCHES " flags ")
+    message(FATAL_ERROR "-DBUILT=${BUILT} names no counter")
+  endif()
   return()
 endif()
 set(said "")

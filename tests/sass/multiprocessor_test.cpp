@@ -151,6 +151,9 @@ TEST(Steps, TheWideAccessIsExecutedAndNotItsElements) {
   EXPECT_EQ(steps[1].bytes, 512);
   EXPECT_EQ(steps[2].kind, Step::Kind::load);
   EXPECT_EQ(steps[3].kind, Step::Kind::nothing);
+  EXPECT_TRUE(steps[3].queued) << "a turn of the load/store unit";
+  EXPECT_EQ(steps[3].clocks, Rates().lsu);
+  EXPECT_EQ(steps[3].transfer, 0);
 }
 
 TEST(Steps, WhatIsNotModelledHasNone) {
