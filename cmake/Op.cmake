@@ -166,12 +166,14 @@ function(kernelgrade_add_op op)
   set_property(GLOBAL APPEND PROPERTY KERNELGRADE_OPS ${op})
   kernelgrade_add_grade_target(${op})
 
+  # Tests run side by side: threads of a library's OpenMP that wait for work must not keep another test's core busy.
+  set(beside_others OMP_WAIT_POLICY=passive)
   foreach(dtype IN LISTS arg_DTYPES)
     # What the tests said, as what the others measured, stays for `kernelgrade report`.
     add_test(NAME correctness.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype}
       --gtest_output=json:${PROJECT_BINARY_DIR}/results/correctness.${op}.${dtype}.json)
     set_tests_properties(correctness.${op}.${dtype} PROPERTIES
-      LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+      LABELS "correctness;cat_${arg_CATEGORY};op_${op}" TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT ${beside_others})
     # The same tests once more on what nvcc made of the kernels (kernels/runtime/ptx): by day of the first type.
     if(KERNELGRADE_BACKEND STREQUAL "host" AND KERNELGRADE_NVCC)
       list(GET KERNELGRADE_RESOURCE_ARCHS -1 arch)
@@ -189,7 +191,7 @@ function(kernelgrade_add_op op)
         add_test(NAME ${tier}.${op}.${dtype} COMMAND ${program} --dtype ${dtype})
         set_tests_properties(${tier}.${op}.${dtype} PROPERTIES
           LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
-          ENVIRONMENT KERNELGRADE_PTX=${folder})
+          ENVIRONMENT "${beside_others};KERNELGRADE_PTX=${folder}")
       endforeach()
       # And once more as a GPU may run it otherwise (kernels/runtime/ptx/liberties.h).
       foreach(liberty IN ITEMS approx=1 fuse=1)
@@ -198,7 +200,7 @@ function(kernelgrade_add_op op)
         add_test(NAME ptx_${name}.${op}.${dtype} COMMAND ${op}_test --dtype ${dtype})
         set_tests_properties(ptx_${name}.${op}.${dtype} PROPERTIES
           LABELS "nightly;cat_${arg_CATEGORY};op_${op}" TIMEOUT 900 SKIP_RETURN_CODE 77
-          ENVIRONMENT "KERNELGRADE_PTX=${folder};KERNELGRADE_PTX_${variable}")
+          ENVIRONMENT "${beside_others};KERNELGRADE_PTX=${folder};KERNELGRADE_PTX_${variable}")
       endforeach()
       if(TEST ptx_checked.${op}.${dtype})
         set_property(TEST ptx_checked.${op}.${dtype} APPEND PROPERTY ENVIRONMENT KERNELGRADE_VIRTUAL_DEVICE=small)
@@ -215,7 +217,7 @@ function(kernelgrade_add_op op)
         add_test(NAME checked.${op}.${dtype}${order} COMMAND ${op}_checked_test --dtype ${dtype})
         set_tests_properties(checked.${op}.${dtype}${order} PROPERTIES
           LABELS "${label};cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77
-          ENVIRONMENT KERNELGRADE_VIRTUAL_DEVICE=small)
+          ENVIRONMENT "${beside_others};KERNELGRADE_VIRTUAL_DEVICE=small")
       endforeach()
       set_property(TEST checked.${op}.${dtype}.reverse APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=reverse)
       set_property(TEST checked.${op}.${dtype}.random APPEND PROPERTY ENVIRONMENT KERNELGRADE_THREAD_ORDER=random:20260117)

@@ -58,6 +58,10 @@ class Judge {
   void check_against(const Sample& sample, const References& references, const Layout& layout = {},
                      const std::vector<std::string_view>& only = {});
 
+  // The same at each of these places in memory.
+  void check_at(const std::vector<Layout>& layouts, const Sample& sample,
+                const References& references, const std::vector<std::string_view>& only = {});
+
   // Beside every vendor, on numbers.
   void check_vendors(const Sample& sample, const Layout& layout = {});
 

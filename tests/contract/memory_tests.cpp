@@ -3,6 +3,7 @@
 #include "tests/contract/memory_tests.h"
 
 #include <algorithm>
+#include <set>
 
 namespace kg::card {
 namespace {
@@ -29,8 +30,8 @@ std::vector<Layout> layouts(const Problem& problem) {
     return layout;
   };
   const std::int64_t pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
-  for (std::int64_t k = 1; k < 16; ++k) result.push_back(all(k, 0));
-  for (const std::int64_t k : {1, 3, 4, 7, 8, 12})
+  for (std::int64_t k = 1; k < pack; ++k) result.push_back(all(k, 0));
+  for (const std::int64_t k : std::set<std::int64_t>{1, 3, pack / 2, pack - 1})
     for (const std::string& name : names) {
       result.push_back(all(k, 0));
       result.back()[name].offset = k + 1;
@@ -110,11 +111,7 @@ void misaligned(Judge& judge) {
     Sample sample = judge.random(shape);
     const Problem problem = problem_of(judge.card(), judge.dtype(), sample);
     sample.inputs = completed(problem, std::move(sample.inputs));
-    const References references = judge.card().references(problem, sample.inputs);
-    for (const Layout& layout : layouts(problem)) {
-      judge.check_against(sample, references, layout);
-      sample.may_be_vacuous = true; // the same data and results again
-    }
+    judge.check_at(layouts(problem), sample, judge.card().references(problem, sample.inputs));
   }
 }
 
