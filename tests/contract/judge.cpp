@@ -167,7 +167,9 @@ Sample Judge::random(const std::string& shape) const {
 void Judge::check(const Sample& sample, const Layout& layout,
                   const std::vector<std::string_view>& only) {
   const Problem problem = problem_of(card_, dtype_, sample);
-  check_against(sample, card_.references(problem, completed(problem, sample.inputs)), layout, only);
+  Sample whole = sample; // its inputs are drawn once
+  whole.inputs = completed(problem, sample.inputs);
+  check_against(whole, card_.references(problem, whole.inputs), layout, only);
 }
 
 void Judge::check_exactly(const Sample& sample) {

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/block.h"
 
+#include "runtime/host/block_group.h"
 #include "runtime/host/observer.h"
 #include "runtime/host/virtual_device.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -364,3 +366,5 @@ void Block::abort(std::exception_ptr reason) {
 }
 
 } // namespace kg::host
+
+long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }

@@ -12,9 +12,9 @@
 
 #include "runtime/error.h"
 #include "runtime/host/async_copy.h"
-#include "runtime/host/block_group.h"
 #include "runtime/host/cluster_barrier.h"
 #include "runtime/host/fiber.h"
+#include "runtime/host/groups.h"
 #include "runtime/host/stack_pool.h"
 #include "runtime/host/vector_types.h"
 #include "runtime/schedule.h"

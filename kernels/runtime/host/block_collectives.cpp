@@ -5,6 +5,7 @@
 // convergence.
 #include "runtime/host/block.h"
 
+#include "runtime/host/block_group.h"
 #include "runtime/host/observer.h"
 
 #include <atomic>

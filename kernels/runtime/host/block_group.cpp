@@ -117,4 +117,17 @@ bool BlockGroup::others_run() {
   return left_ + 1 < size();
 }
 
+void Groups::fail(const std::exception_ptr& reason) const {
+  if (grid) grid->fail(reason);
+  if (cluster) cluster->fail(reason);
+}
+
+void Groups::changed() const {
+  if (cluster) cluster->changed();
+}
+
+bool Groups::others_run() const { return cluster && cluster->others_run(); }
+
+bool Groups::failed() const { return (grid && grid->failure()) || (cluster && cluster->failure()); }
+
 } // namespace kg::host

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/host/turns.h"
+#include "runtime/host/groups.h"
 #include "runtime/host/vector_types.h"
 
 #include <condition_variable>
@@ -90,24 +90,6 @@ class BlockGroup {
   unsigned generation_ = 0;
   std::exception_ptr failure_;
   std::uint32_t* workspace_ = free_workspace();
-};
-
-// The groups that a block belongs to; null where its launch makes none.
-struct Groups {
-  BlockGroup* grid = nullptr;
-  BlockGroup* cluster = nullptr;
-  Turn turn; // under an observer: the block's place among those that run together
-
-  void fail(const std::exception_ptr& reason) const {
-    if (grid) grid->fail(reason);
-    if (cluster) cluster->fail(reason);
-  }
-  void changed() const {
-    if (cluster) cluster->changed();
-  }
-  // Whether another block of the cluster could still change this one's shared memory.
-  bool others_run() const { return cluster && cluster->others_run(); }
-  bool failed() const { return (grid && grid->failure()) || (cluster && cluster->failure()); }
 };
 
 } // namespace kg::host

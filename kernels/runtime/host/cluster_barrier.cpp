@@ -3,6 +3,7 @@
 #include "runtime/host/cluster_barrier.h"
 
 #include "runtime/host/block.h"
+#include "runtime/host/block_group.h"
 #include "runtime/host/observer.h"
 
 namespace kg::host {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/host/block.h"
+#include "runtime/host/block_group.h"
 #include "runtime/host/forceinline.h"
 #include "runtime/host/warp.h"
 

@@ -7,9 +7,11 @@
 
 #include "runtime/device.h"
 #include "runtime/host/block.h"
+#include "runtime/host/block_group.h"
 #include "runtime/host/launch_timer.h"
 #include "runtime/host/observer.h"
 #include "runtime/host/queue.h"
+#include "runtime/host/turns.h"
 #include "runtime/host/virtual_device.h"
 #include "runtime/ptx/library.h"
 
@@ -314,6 +316,7 @@ namespace {
 struct KernelNames {
   std::mutex mutex;
   std::map<const void*, const char*> given;
+  std::map<const void*, std::string> found; // of the program that this is part of: it stays loaded
 };
 
 KernelNames& kernel_names() {
@@ -336,9 +339,14 @@ const char* given_kernel_name(const void* kernel) {
 
 std::string kernel_name(const void* kernel) {
   if (const char* given = given_kernel_name(kernel)) return given;
-  Dl_info info;
+  KernelNames& names = kernel_names();
+  std::lock_guard lock(names.mutex);
+  if (const auto found = names.found.find(kernel); found != names.found.end()) return found->second;
+  Dl_info info, own;
   if (!dladdr(kernel, &info) || !info.dli_sname) return "(kernel without a visible name)";
-  return readable_kernel_name(info.dli_sname);
+  std::string name = readable_kernel_name(info.dli_sname);
+  if (dladdr(&names, &own) && own.dli_fbase == info.dli_fbase) names.found[kernel] = name;
+  return name;
 }
 
 } // namespace detail

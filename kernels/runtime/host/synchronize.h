@@ -6,7 +6,6 @@
 
 #include "runtime/host/block.h"
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 
@@ -63,4 +62,4 @@ inline void __nanosleep(unsigned, kg::Location where = kg::Location::here()) {
 }
 
 // Nanoseconds of the host's steady clock stand in for the multiprocessor's cycles.
-inline long long clock64() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+long long clock64();

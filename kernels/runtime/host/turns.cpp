@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/turns.h"
 
+#include "runtime/host/groups.h"
+
 namespace kg::host {
 
 void Turns::begin(unsigned rank) {
@@ -29,6 +31,18 @@ void Turns::pass_on() {
     changed_.notify_all();
     return;
   }
+}
+
+void Turn::begin() const {
+  if (turns) turns->begin(rank);
+}
+
+void Turn::yield() const {
+  if (turns) turns->yield(rank);
+}
+
+void Turn::end() const {
+  if (turns) turns->end(rank);
 }
 
 } // namespace kg::host

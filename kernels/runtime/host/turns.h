@@ -27,20 +27,4 @@ class Turns {
   unsigned current_ = 0;
 };
 
-// One thread's place among them; without any turns, it does nothing.
-struct Turn {
-  Turns* turns = nullptr;
-  unsigned rank = 0;
-
-  void begin() const {
-    if (turns) turns->begin(rank);
-  }
-  void yield() const {
-    if (turns) turns->yield(rank);
-  }
-  void end() const {
-    if (turns) turns->end(rank);
-  }
-};
-
 } // namespace kg::host

@@ -4,6 +4,7 @@
 // What code made from PTX asks of the executor where blocks form a cluster. A block without one is
 // a cluster of its own, as the PTX ISA has it.
 #include "runtime/host/block.h"
+#include "runtime/host/block_group.h"
 #include "runtime/ptx/prelude.h"
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include "runtime/host/async_copy.h"
 #include "runtime/host/bfloat16.h"
 #include "runtime/host/block.h"
+#include "runtime/host/block_group.h"
 #include "runtime/host/float_rounding.h"
 #include "runtime/host/half.h"
 #include "runtime/host/matrix.h"

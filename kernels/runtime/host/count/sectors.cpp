@@ -1,6 +1,7 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/count/sectors.h"
+#include "runtime/host/block_group.h"
 
 #include <algorithm>
 #include <bit>
