@@ -256,7 +256,9 @@ Card reduction_backward_card() {
   card.vacuous_outputs = [](const std::string& shape) {
     return is_extremum(shape) ? std::vector<std::string>{"dx"} : std::vector<std::string>();
   };
-  card.misaligned = [](Dtype) { return of_each_op({{5, 130, 1}, {5, 128, 1}, {3, 16, 40}, {2, 9, 21}}); };
+  card.misaligned = [](Dtype) {
+    return of_each_op({{5, 130, 1}, {5, 128, 1}, {3, 16, 40}, {2, 9, 21}});
+  };
   card.empty = of_each_op({{0, 7, 1}, {3, 0, 1}, {1, 0, 3}, {1, 0, 8}, {2, 5, 0}});
   card.kernels = kernels;
   card.timed_on_host = {{"sum_o256_a1024_i1", true}, {"max_o128_a1024_i1"}, {"mean_o4_a64_i512"}};
