@@ -3,17 +3,21 @@
 //
 // One read and one write per element; the bias comes from the caches after its first use. Bytes, of
 // n = rows x cols: 8 n (f32) or 4 n (f16, bf16), and the bias; flops: 2 n. A sum and a gelu one
-// after the other move twice that. Expected on an H200: the copy rate, 4.1 to 4.3 TB/s. In f32 with
-// erfcf it issued 501 instructions for two packs, 4008 clocks of a scheduler where a copy takes
-// 4025 at 1.98 GHz, and an H200, which ran slower, gave it 0.73 of a copy. By normal_tail
-// (activation.h) they are 300, simulated a copy's rate with the schedulers idle 60 % of the time.
-// Not measured.
+// after the other move twice that. Expected on an H200: the copy rate, 4.1 to 4.3 TB/s.
 //
-// Threads take packs of y, wherever rows end. A pack's column takes one division by a number that
-// the host knows (primitives/divisor.h), about 15 instructions beside the 20 to 30 of each of its
-// elements. A pack that crosses the end of a row, or whose bias is not aligned, reads the bias
-// element by element, from the first-level cache. Each thread issues two packs of x before it uses
-// the first one: 32 KiB under way on a multiprocessor, of which 28 are needed (elementwise.cu).
+// An H200 issues 504 instructions while it copies 2 KiB, and fewer at the clock that a long run
+// leaves it. As a kernel of two packs that looks up the bias of each, this gave an H200 0.73 of a
+// copy in f32 by erfcf (501 instructions for 2 KiB), 0.96 by normal_tail (activation.h; 300), and
+// 0.76 in bf16 (496: twice the elements). So rows of whole aligned packs, the usual ones, have a
+// kernel whose threads stay in their columns: one bias for all rows, converted once, and no
+// division. By it 2 KiB take 237 instructions in f32 and 338 in bf16; not measured. Each thread
+// issues four packs of x before it uses the first one: 64 KiB under way on a multiprocessor.
+//
+// Other threads take packs of y, wherever rows end. A pack's column takes one division by a number
+// that the host knows (primitives/divisor.h), about 15 instructions beside the 17 to 23 of each of
+// its elements. A pack that crosses the end of a row, or whose bias is not aligned, reads the bias
+// element by element, from the first-level cache. Two packs are under way: 32 KiB on a
+// multiprocessor, of which 28 are needed (elementwise.cu).
 //
 // Why not one block per row, which needs no division: rows of 64 or 197 elements would leave most
 // of it idle. Why not the bias in shared memory: it would save loads that hit the cache anyway.
@@ -22,6 +26,7 @@
 #include "primitives/activation.h"
 #include "primitives/divisor.h"
 #include "primitives/map.h"
+#include "primitives/stored_pack.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
@@ -32,7 +37,9 @@
 
 namespace kg::bias_gelu {
 
-constexpr int kPacks = 2; // loaded by a thread before it uses the first one
+// Loaded by a thread before it uses the first one; of a thread that stays in its columns.
+constexpr int kPacks = 2;
+constexpr int kColumnPacks = 4;
 
 template <class T>
 struct Problem {
@@ -45,17 +52,17 @@ struct Problem {
 
 // Always inline: g++ does not instrument what a call takes from memory as a class, or leaves there.
 template <Form form, class T>
-__device__ __forceinline__ T apply(T x, T bias) {
+__device__ __forceinline__ T apply(T x, float bias) {
   constexpr auto kFunction =
       form == Form::erf ? activation::Function::gelu : activation::Function::gelu_tanh;
-  return from_float<T>(activation::value<kFunction, T>(to_float(x) + to_float(bias)));
+  return from_float<T>(activation::value<kFunction, T>(to_float(x) + bias));
 }
 
 template <Form form, class T>
 __global__ void __launch_bounds__(kMapThreads) naive(Problem<T> problem) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < problem.size)
-    problem.y[i] = apply<form>(problem.x[i], problem.bias[i % problem.cols.value]);
+    problem.y[i] = apply<form>(problem.x[i], to_float(problem.bias[i % problem.cols.value]));
 }
 
 template <class T>
@@ -64,7 +71,7 @@ struct Loaded {
 };
 
 template <class T>
-__device__ inline bool at_boundary(const T* pointer) {
+__host__ __device__ inline bool at_boundary(const T* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kPackBytes == 0;
 }
 
@@ -97,11 +104,49 @@ __device__ __forceinline__ Loaded<T> load(const Problem<T>& problem, std::int64_
 }
 
 template <Form form, class T>
-__device__ __forceinline__ void store(T* y, Loaded<T> loaded) {
+__device__ __forceinline__ void store(T* y, Pack<T, kPackElements<T>> x,
+                                      const Floats<kPackElements<T>>& bias) {
   KG_UNROLL
   for (int e = 0; e < kPackElements<T>; ++e)
-    loaded.x.element[e] = apply<form>(loaded.x.element[e], loaded.bias.element[e]);
-  store_wide(reinterpret_cast<Pack<T, kPackElements<T>>*>(y), loaded.x);
+    x.element[e] = apply<form>(x.element[e], bias.value[e]);
+  store_wide(reinterpret_cast<Pack<T, kPackElements<T>>*>(y), x);
+}
+
+template <Form form, class T>
+__device__ __forceinline__ void store(T* y, const Loaded<T>& loaded) {
+  Floats<kPackElements<T>> bias;
+  KG_UNROLL
+  for (int e = 0; e < kPackElements<T>; ++e) bias.value[e] = to_float(loaded.bias.element[e]);
+  store<form>(y, loaded.x, bias);
+}
+
+// Of rows of whole aligned packs: `step` packs, a multiple of a row's, lie between the packs of a
+// thread, which therefore stays in its columns and loads and converts their bias once.
+template <Form form, class T>
+__global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
+    vectorized_columns(Problem<T> problem, std::int64_t step) {
+  constexpr int kCount = kPackElements<T>;
+  const std::int64_t packs = problem.size / kCount;
+  std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kMapThreads + threadIdx.x;
+  if (first >= step) return;
+  const std::int64_t index = first * kCount;
+  StoredPack<T, kCount> stored_bias;
+  stored_bias.load(problem.bias + (index - problem.cols.quotient(index) * problem.cols.value));
+  const Floats<kCount> bias = widened(stored_bias);
+
+  for (; first < packs; first += kColumnPacks * step) {
+    const auto pack = [&](int l) { return first + l * step; };
+    StoredPack<T, kCount> x[kColumnPacks];
+    KG_UNROLL
+    for (int l = 0; l < kColumnPacks; ++l)
+      if (pack(l) < packs) x[l].load(problem.x + pack(l) * kCount);
+    loaded(x);
+    KG_UNROLL
+    for (int l = 0; l < kColumnPacks; ++l) {
+      if (pack(l) >= packs) break;
+      store<form>(problem.y + pack(l) * kCount, x[l].pack(), bias);
+    }
+  }
 }
 
 // `head` elements before y's first pack boundary. No __restrict__: y may be x. All loads of a tile
@@ -136,12 +181,24 @@ __global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
     const int i = static_cast<int>(threadIdx.x);
     if (i < edge) {
       const std::int64_t index = i < head ? i : body + i;
-      problem.y[index] = apply<form>(problem.x[index], problem.bias[index % problem.cols.value]);
+      problem.y[index] =
+          apply<form>(problem.x[index], to_float(problem.bias[index % problem.cols.value]));
     }
   }
 }
 
 namespace {
+
+// A multiple of a row's packs, of as many threads; 0 where rows are not whole aligned packs, or
+// longer.
+template <class T>
+std::int64_t column_step(const Problem<T>& problem, std::int64_t threads) {
+  constexpr int kCount = kPackElements<T>;
+  const bool whole = problem.cols.value % kCount == 0 && at_boundary(problem.x) &&
+                     at_boundary(problem.bias) && at_boundary(problem.y);
+  const std::int64_t row = problem.cols.value / kCount;
+  return whole ? threads / row * row : 0;
+}
 
 template <Form form, class T>
 void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) {
@@ -153,11 +210,17 @@ void launch_variant(const Problem<T>& problem, Variant variant, Stream& stream) 
     launch(naive<form, T>, {.grid = grid, .block = kMapThreads, .stream = &stream}, problem);
     return;
   }
+  const unsigned grid = map_grid<T, kPacks>(problem.size);
+  const std::int64_t step = column_step(problem, std::int64_t{grid} * kMapThreads);
+  if (step > 0) {
+    launch(vectorized_columns<form, T>, {.grid = grid, .block = kMapThreads, .stream = &stream},
+           problem, step);
+    return;
+  }
   const int head =
       static_cast<int>(std::min<std::int64_t>(elements_to_boundary(problem.y), problem.size));
-  launch(vectorized<form, T>,
-         {.grid = map_grid<T, kPacks>(problem.size), .block = kMapThreads, .stream = &stream},
-         problem, head);
+  launch(vectorized<form, T>, {.grid = grid, .block = kMapThreads, .stream = &stream}, problem,
+         head);
 }
 
 template <class T>

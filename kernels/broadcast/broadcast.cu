@@ -11,7 +11,11 @@
 // division for each axis that is left (primitives/divisor.h), about 15 instructions each, of the
 // about 140 that a multiprocessor has time for while 48 bytes of a pack pass. A pack that crosses
 // the end of a row reads a repeated operand element by element: rare in long rows, the rule in rows
-// shorter than a pack.
+// shorter than a pack. These cases are branches, in which nvcc unpacks 16-bit elements as they
+// come: loads then wait for one another, four round trips for two packs, and an H200 gave a bias of
+// 4,096 columns 0.80 of a copy in bf16. Rows of whole aligned packs have therefore a kernel without
+// them, which asks for three packs of each operand before it looks at one: 48 KiB under way on a
+// multiprocessor where one operand is large; not measured.
 //
 // Why not one block per row or tile of a row, which needs no divisions: rows of 64 or 197 elements,
 // as biases have them, would leave most of a block idle. Why no kernel for each pattern: the
@@ -21,6 +25,7 @@
 #include "broadcast/plan.h"
 #include "primitives/arithmetic.h"
 #include "primitives/map.h"
+#include "primitives/stored_pack.h"
 #include "runtime/error.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
@@ -34,6 +39,7 @@ namespace kg::broadcast {
 // Loaded by a thread from each operand before it uses the first one: 32 KiB under way on a
 // multiprocessor where one operand is large. Four would not fit the registers of 16-bit types.
 constexpr int kPacks = 2;
+constexpr int kWholePacks = 3; // of rows of whole packs, as they are stored
 
 template <class T>
 struct Operands {
@@ -128,6 +134,70 @@ __device__ inline void store(T* out, Loaded<T> x) {
   store_wide(reinterpret_cast<Pack<T, kPackElements<T>>*>(out), x.a);
 }
 
+// What an operand has for a pack of the result: a pack, or one element where it is repeated along
+// the inner axis. Both would be one if the element was repeated at once, but that waits for it.
+template <class T>
+struct Part {
+  StoredPack<T, kPackElements<T>> pack;
+  StoredPack<T, 1> single;
+
+  __device__ __forceinline__ void keep_raw() {
+    pack.keep_raw();
+    single.keep_raw();
+  }
+};
+
+template <class T>
+__device__ __forceinline__ Part<T> load_whole(const T* data, const Axis& inner, int operand,
+                                              const Place& place) {
+  Part<T> part;
+  if (inner.stride[operand] == 1)
+    part.pack.load(data + place.offset[operand]);
+  else
+    part.single.load(data + place.offset[operand]);
+  return part;
+}
+
+template <class T>
+__device__ __forceinline__ Pack<T, kPackElements<T>> whole(const Part<T>& part, const Axis& inner,
+                                                           int operand) {
+  if (inner.stride[operand] == 1) return part.pack.pack();
+  const Pack<T, 1> single = part.single.pack();
+  Pack<T, kPackElements<T>> result;
+  KG_UNROLL
+  for (int e = 0; e < kPackElements<T>; ++e) result.element[e] = single.element[0];
+  return result;
+}
+
+// Of rows of whole packs, which are aligned where they are not repeated. No __restrict__, as below.
+template <Op op, class T>
+__global__ void __launch_bounds__(kMapThreads, kMapBlocksPerSm)
+    vectorized_whole(Operands<T> operands, T* out, Plan plan) {
+  constexpr int kCount = kPackElements<T>;
+  const std::int64_t packs = plan.size / kCount;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kMapThreads;
+  std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * kMapThreads + threadIdx.x;
+  for (; first < packs; first += kWholePacks * step) {
+    const auto pack = [&](int l) { return first + l * step; };
+    Part<T> a[kWholePacks], b[kWholePacks];
+    KG_UNROLL
+    for (int l = 0; l < kWholePacks; ++l) {
+      if (pack(l) >= packs) break;
+      const Place place = place_of(plan, pack(l) * kCount);
+      a[l] = load_whole(operands.data[0], plan.inner, 0, place);
+      b[l] = load_whole(operands.data[1], plan.inner, 1, place);
+    }
+    loaded(a);
+    loaded(b);
+    KG_UNROLL
+    for (int l = 0; l < kWholePacks; ++l) {
+      if (pack(l) >= packs) break;
+      const Loaded<T> x{whole(a[l], plan.inner, 0), whole(b[l], plan.inner, 1)};
+      store<op>(out + pack(l) * kCount, x);
+    }
+  }
+}
+
 // `head` elements before out's first pack boundary. No __restrict__: out may be an operand. All
 // loads of a tile therefore stand before its first store.
 template <Op op, class T>
@@ -180,6 +250,17 @@ void require_operand(const char* name, const T* data, bool dense, Shape shape, c
     require_apart(what, data, element_count(shape) * kBytes, "out", out, size * kBytes);
 }
 
+// Whether vectorized_whole can: no pack of the result crosses the end of a row, and none of an
+// operand that is not repeated along it is misaligned. (Its other strides are whole rows.)
+template <class T>
+bool has_whole_packs(const Operands<T>& operands, const T* out, const Plan& plan) {
+  constexpr int kCount = kPackElements<T>;
+  bool whole = plan.inner.extent.value % kCount == 0 && elements_to_boundary(out) == 0;
+  for (int k = 0; k < 2; ++k)
+    whole = whole && (plan.inner.stride[k] == 0 || elements_to_boundary(operands.data[k]) == 0);
+  return whole;
+}
+
 template <Op op, class T>
 void launch_variant(const Operands<T>& operands, T* out, const Plan& plan, Variant variant,
                     Stream& stream) {
@@ -192,10 +273,14 @@ void launch_variant(const Operands<T>& operands, T* out, const Plan& plan, Varia
            plan);
     return;
   }
+  const LaunchConfig config{
+      .grid = map_grid<T, kPacks>(plan.size), .block = kMapThreads, .stream = &stream};
+  if (has_whole_packs(operands, out, plan)) {
+    launch(vectorized_whole<op, T>, config, operands, out, plan);
+    return;
+  }
   const int head = static_cast<int>(std::min<std::int64_t>(elements_to_boundary(out), plan.size));
-  launch(vectorized<op, T>,
-         {.grid = map_grid<T, kPacks>(plan.size), .block = kMapThreads, .stream = &stream},
-         operands, out, plan, head);
+  launch(vectorized<op, T>, config, operands, out, plan, head);
 }
 
 } // namespace

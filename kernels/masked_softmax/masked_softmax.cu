@@ -184,8 +184,10 @@ Variant run(float scale, MatrixView<const T> x, const Mask& mask, MatrixView<T> 
                                        std::string(name(resolved(Variant::automatic, cols))));
   if (x.size() == 0) return variant;
 
-  const Problem<T> problem{x.data,      x.stride[0], mask.keep.data, mask.keep.stride[0], y.data,
-                           y.stride[0], rows,        cols,           mask.queries,        scale};
+  const Divisor queries = mask.form == Form::causal ? Divisor(mask.queries) : Divisor();
+  const Problem<T> problem{x.data,  x.stride[0], mask.keep.data, mask.keep.stride[0],
+                           y.data,  y.stride[0], rows,           cols,
+                           queries, scale};
   const bool aligned = rows_are_aligned(x) && rows_are_aligned(y);
   if (mask.form == Form::boolean)
     launch_variant<Form::boolean>(problem, aligned && mask_is_aligned(mask.keep, kPackElements<T>),

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the masked kernels do with a row. What is masked becomes -inf when it is loaded; a causal
-// mask ends the row early, so that what it hides is not even read.
+// mask ends the row early, so that of what it hides a pack's rest is read at the most.
 #pragma once
 
 #include "masked_softmax/masked_softmax.h"
+#include "primitives/divisor.h"
 #include "primitives/stored_pack.h"
 
 #include <limits>
@@ -35,7 +36,7 @@ struct Problem {
   std::int64_t y_stride;
   std::int64_t rows;
   std::int64_t cols;
-  std::int64_t queries;
+  Divisor queries; // of a causal mask
   float scale;
 
   template <Form form>
@@ -44,7 +45,8 @@ struct Problem {
     if constexpr (form == Form::boolean) {
       result.keep = keep + i * keep_stride;
     } else {
-      const std::int64_t visible = i % queries + cols - queries + 1;
+      const std::int64_t query = i - queries.quotient(i) * queries.value;
+      const std::int64_t visible = query + cols - queries.value + 1;
       result.kept = visible > 0 ? visible : 0;
     }
     return result;
@@ -63,6 +65,23 @@ struct MaskedPack {
     result.x = load_stored<T, Count>(row.x, pack, row.kept, from_float<T>(kMasked));
     if constexpr (form == Form::boolean)
       result.keep = load_stored<std::uint8_t, Count>(row.keep, pack, row.cols);
+    return result;
+  }
+
+  // That from `x` and `keep` on in a row of whole packs, which has `present` elements from there
+  // on. Of a pack that a causal mask ends, after `kept` elements, all is read: see hide().
+  __device__ __forceinline__ static MaskedPack load_whole(const T* x, const std::uint8_t* keep,
+                                                          int kept, int present) {
+    MaskedPack result;
+    Pack<T, Count> nothing;
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) nothing.element[e] = from_float<T>(kMasked);
+    result.x.set(nothing);
+    if (kept > 0 && present > 0) result.x.load(x);
+    if constexpr (form == Form::boolean) {
+      result.keep.set({});
+      if (present > 0) result.keep.load(keep);
+    }
     return result;
   }
 
@@ -96,6 +115,14 @@ struct MaskedPack {
     return values;
   }
 };
+
+// What a causal mask hides of a pack that it ends after `kept` elements.
+template <int Count>
+__device__ __forceinline__ void hide(Floats<Count>& values, int kept) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e)
+    if (e >= kept) values.value[e] = kMasked;
+}
 
 // Element j of the row.
 template <Form form, class T>

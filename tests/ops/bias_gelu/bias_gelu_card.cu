@@ -65,24 +65,28 @@ void add(std::vector<Sample>& samples, const std::string& fill, const test::Obse
   }
 }
 
-// Rows that end within packs; a few tiles in f32.
-constexpr std::int64_t kRows = 83, kCols = 101;
+// Rows that end within packs, and rows of whole packs; a few tiles in f32.
+constexpr std::int64_t kRows = 83, kCols = 101, kWholePacks = 104;
 
 // Sums of integers that fill the significand, so large that gelu is the argument itself or a zero.
-std::vector<Sample> exact_samples(Dtype dtype) {
+void add_exact(std::vector<Sample>& samples, Dtype dtype, std::int64_t cols) {
   constexpr std::int64_t kMost = 4; // of the bias
   const std::int64_t largest = (std::int64_t{1} << test::float_format(dtype).precision) - 1;
   const test::Random random(test::seed(), 23);
-  const std::vector<double> bias = test::integers(dtype, kCols, kMost, test::Tensor::b).values;
+  const std::vector<double> bias = test::integers(dtype, cols, kMost, test::Tensor::b).values;
   std::vector<double> x, expected;
-  for (std::int64_t i = 0; i < kRows * kCols; ++i) {
+  for (std::int64_t i = 0; i < kRows * cols; ++i) {
     const auto index = static_cast<std::uint64_t>(i);
     const auto size = static_cast<double>(random.integer(index, 128 + kMost, largest - kMost));
     x.push_back(i % 3 == 0 ? -size : size);
-    expected.push_back(i % 3 == 0 ? -0.0 : size + bias[static_cast<std::size_t>(i % kCols)]);
+    expected.push_back(i % 3 == 0 ? -0.0 : size + bias[static_cast<std::size_t>(i % cols)]);
   }
-  std::vector<Sample> samples;
   add(samples, "limits", values(dtype, x), values(dtype, bias), expected);
+}
+
+std::vector<Sample> exact_samples(Dtype dtype) {
+  std::vector<Sample> samples;
+  for (const std::int64_t cols : {kCols, kWholePacks}) add_exact(samples, dtype, cols);
   return samples;
 }
 
@@ -104,12 +108,14 @@ std::vector<Sample> special_samples(Dtype dtype) {
 // What a block of the vectorized kernel takes at once.
 std::int64_t tile(Dtype dtype) { return 512 * 16 / static_cast<std::int64_t>(size_of(dtype)); }
 
-// Around a pack, a warp, a block and a tile, in both extents; and beyond one grid.
+// Around a pack, a warp, a block and a tile, in both extents; and beyond one grid, or one pass of
+// it over rows of whole packs.
 std::vector<std::string> sizes(Dtype dtype) {
   const std::int64_t tile = card::tile(dtype);
   constexpr std::int64_t kWide = 1003;
   const std::int64_t most = std::int64_t{device_properties().sm_count} * 4 * tile;
-  std::vector<std::string> shapes = {shape_of(most / kWide + 2, kWide)};
+  std::vector<std::string> shapes = {shape_of(most / kWide + 2, kWide),
+                                     shape_of(5 * most / (2 * kWholePacks), kWholePacks)};
   for (const auto& [rows, cols] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {1, 1},   {1, 3},   {3, 1},    {2, 2},        {5, 3},    {300, 3},      {7, 4},
            {7, 8},   {9, 7},   {9, 9},    {3, 15},       {17, 16},  {3, 33},       {5, 255},
@@ -132,7 +138,9 @@ Card bias_gelu_card() {
   card.references = references;
   card.exact_samples = exact_samples;
   card.special_samples = special_samples;
-  card.usual = [](Dtype) { return with_each_form({shape_of(kRows, kCols)}); };
+  card.usual = [](Dtype) {
+    return with_each_form({shape_of(kRows, kCols), shape_of(kRows, kWholePacks)});
+  };
   card.sizes = sizes;
   card.misaligned = [](Dtype dtype) {
     return in_each_form({"tanh"}, {shape_of(1, 1), shape_of(1, 5), shape_of(5, 1), shape_of(6, 7),

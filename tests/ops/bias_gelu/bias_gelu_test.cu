@@ -44,33 +44,36 @@ KG_OWN_TEST(Relations) {
     }
 }
 
-// Indices beyond 32 bits, in place.
+// Indices beyond 32 bits, in place, in rows of whole packs and in others.
 KG_OWN_TEST(MoreThan2To31Elements) {
   constexpr std::int64_t kHalf = std::int64_t{1} << 31;
-  constexpr std::int64_t kWide = (1 << 16) + 1;
-  constexpr std::int64_t kN = ((1 << 15) + 1) * kWide;
-  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(kN) * size_of(judge.dtype()));
+  constexpr std::int64_t kRows = (1 << 15) + 1, kMostCols = (1 << 16) + 1;
+  KG_SKIP_IF_TOO_HUGE(static_cast<std::size_t>(kRows * kMostCols) * size_of(judge.dtype()));
   dispatch(judge.dtype(), [&]<class T>() {
     constexpr unsigned char kByte = 0xD8; // below -100 in each type: gelu is -0
     const auto value = [](double x) { return test::elements<T>(std::vector<double>{x})[0]; };
-    std::vector<double> bias(kWide, 0);
-    test::Marks<T> before, after;
-    double next = 128;
-    for (const std::int64_t index : {std::int64_t{0}, kHalf - 1, kHalf, kHalf + 1, kN - 1}) {
-      bias[static_cast<std::size_t>(index % kWide)] = next - 126;
-      before[index] = value(next);
-      after[index] = value(2 * next - 126);
-      ++next;
-    }
-    const auto device_bias = DeviceBuffer<T>::from_host(test::elements<T>(bias), judge.stream());
-    for (const bias_gelu::Variant variant : bias_gelu::kVariants) {
-      const DeviceBuffer<T> x(kN);
-      fill_bytes(x.data(), kByte, x.bytes(), judge.stream());
-      test::put(before, x, judge.stream());
-      bias_gelu::run<T>(Form::erf, x.data(), device_bias.data(), x.data(), kN / kWide, kWide,
-                        variant, judge.stream());
-      EXPECT_TRUE(test::holds(x, value(-0.0), after, judge.stream())) << name(variant);
-      EXPECT_NO_THROW(x.check_guards());
+    for (const std::int64_t cols : {kMostCols - 1, kMostCols}) {
+      const std::int64_t n = kRows * cols;
+      std::vector<double> bias(static_cast<std::size_t>(cols), 0);
+      test::Marks<T> before, after;
+      double next = 128;
+      for (const std::int64_t index : {std::int64_t{0}, kHalf - 1, kHalf + 1, kHalf + 2, n - 2}) {
+        bias[static_cast<std::size_t>(index % cols)] = next - 126;
+        before[index] = value(next);
+        after[index] = value(2 * next - 126);
+        ++next;
+      }
+      const auto device_bias = DeviceBuffer<T>::from_host(test::elements<T>(bias), judge.stream());
+      for (const bias_gelu::Variant variant : bias_gelu::kVariants) {
+        const DeviceBuffer<T> x(n);
+        fill_bytes(x.data(), kByte, x.bytes(), judge.stream());
+        test::put(before, x, judge.stream());
+        bias_gelu::run<T>(Form::erf, x.data(), device_bias.data(), x.data(), kRows, cols, variant,
+                          judge.stream());
+        EXPECT_TRUE(test::holds(x, value(-0.0), after, judge.stream()))
+            << name(variant) << ", " << cols << " columns";
+        EXPECT_NO_THROW(x.check_guards());
+      }
     }
   });
 }

@@ -186,7 +186,7 @@ std::vector<std::string> usual(Dtype) {
 }
 
 // Rows around a pack and a warp, in each way of repeating; around a tile, which is 256 threads with
-// two packs each; and beyond one grid.
+// two packs each; and beyond one grid, which is one pass over rows of whole packs.
 std::vector<std::string> sizes(Dtype dtype) {
   std::vector<Shapes> shapes;
   for (const std::int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 127, 257}) {
@@ -199,10 +199,11 @@ std::vector<std::string> sizes(Dtype dtype) {
     shapes.push_back({{n}, {1}});
   shapes.push_back({{2 * tile / 61 + 1, 61}, {61}});
   const DeviceProperties& device = device_properties();
-  constexpr std::int64_t kColumns = 1021;
+  constexpr std::int64_t kColumns = 1021, kWholePacks = 1024;
   const std::int64_t resident =
       std::int64_t{device.sm_count} * device.max_threads_per_sm * 2 * pack;
   shapes.push_back({{resident / kColumns + 3, kColumns}, {kColumns}});
+  shapes.push_back({{2 * resident / kWholePacks + 3, kWholePacks}, {kWholePacks}});
   return with(Op::sub, shapes);
 }
 

@@ -196,7 +196,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
 }
 
 // Around packs, warps and blocks, on either side of the axis; and more than the resident blocks
-// write in one turn.
+// write in one turn, rows of whole packs, too.
 std::vector<std::string> sizes(Dtype dtype) {
   std::vector<Extents> some;
   for (const std::int64_t n : {1, 2, 3, 5, 7, 8, 9, 31, 33, 257, 1025})
@@ -206,8 +206,10 @@ std::vector<std::string> sizes(Dtype dtype) {
   std::vector<std::string> shapes = of_each_op(some);
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * 4 * 256 * 2 * 16 /
                                 static_cast<std::int64_t>(size_of(dtype));
-  for (const char* const op : {"mean_", "min_"})
+  for (const char* const op : {"mean_", "min_"}) {
     shapes.push_back(op + text({3, resident / 24 + 7, 8}));
+    shapes.push_back(op + text({3 * resident / 1000, 1000, 1}));
+  }
   return shapes;
 }
 
@@ -225,7 +227,7 @@ std::vector<std::vector<std::string>> kernels(std::string_view name, const Probl
     const bool in_pieces = bytes > (places + kAlignment - 1) / kAlignment * kAlignment;
     names.assign(in_pieces ? 2 : 1, {"reduction::", "FirstExtremum"});
   }
-  names.push_back({"reduction_backward::" + std::string(name) + "<"});
+  names.push_back({"reduction_backward::" + std::string(name)});
   return names;
 }
 
@@ -254,7 +256,9 @@ Card reduction_backward_card() {
   card.vacuous_outputs = [](const std::string& shape) {
     return is_extremum(shape) ? std::vector<std::string>{"dx"} : std::vector<std::string>();
   };
-  card.misaligned = [](Dtype) { return of_each_op({{5, 130, 1}, {3, 16, 40}, {2, 9, 21}}); };
+  card.misaligned = [](Dtype) {
+    return of_each_op({{5, 130, 1}, {5, 128, 1}, {3, 16, 40}, {2, 9, 21}});
+  };
   card.empty = of_each_op({{0, 7, 1}, {3, 0, 1}, {1, 0, 3}, {1, 0, 8}, {2, 5, 0}});
   card.kernels = kernels;
   card.timed_on_host = {{"sum_o256_a1024_i1", true}, {"max_o128_a1024_i1"}, {"mean_o4_a64_i512"}};
