@@ -63,21 +63,39 @@ PackWindows pack_windows_of(const Geometry& g, int pack, bool include_padding) {
           CountedLine(g.horizontal, include_padding)};
 }
 
+// Where a thread's tile lies: its image and first channel, its first output, and the first element
+// of that one's window.
+template <Square square>
+struct PackPlace {
+  std::int64_t plane, inner;
+  int row, column, top, left;
+
+  __device__ PackPlace(unsigned place, const PackWindows& w, int pack) {
+    using Tile = PackTile<square>;
+    inner = static_cast<std::int64_t>(w.packs.take_last(place)) * pack;
+    column = static_cast<int>(w.columns.take_last(place)) * Tile::kAcross;
+    row = static_cast<int>(w.rows.take_last(place)) * Tile::kDown;
+    plane = place;
+    top = row * square.stride - w.down.before;
+    left = column * square.stride - w.across.before;
+  }
+  __device__ std::int64_t first_output(const PackWindows& w) const {
+    return plane * w.y_plane + row * w.down.y_step + column * w.across.y_step + inner;
+  }
+};
+
 template <class Reduce, class T, int kKernel, int kStride>
 __global__ void __launch_bounds__(kPackThreads, kPackBlocksPerSm)
     pack_windows(const T* __restrict__ x, T* __restrict__ y, PackWindows w) {
   constexpr int kCount = kPackElements<T>;
   using Tile = PackTile<Square{kKernel, kStride}>;
-  unsigned plane = blockIdx.x * kPackThreads + threadIdx.x;
-  if (plane >= w.threads) return;
-  const std::int64_t inner = static_cast<std::int64_t>(w.packs.take_last(plane)) * kCount;
-  const int column = static_cast<int>(w.columns.take_last(plane)) * Tile::kAcross;
-  const int row = static_cast<int>(w.rows.take_last(plane)) * Tile::kDown;
-  const int top = row * kStride - w.down.before;
-  const int left = column * kStride - w.across.before;
-  const T* from = x + (plane * w.x_plane + top * w.down.x_step + left * w.across.x_step + inner);
-  const bool surrounded = top >= 0 && top + Tile::kRows <= w.down.in && left >= 0 &&
-                          left + Tile::kColumns <= w.across.in;
+  const unsigned index = blockIdx.x * kPackThreads + threadIdx.x;
+  if (index >= w.threads) return;
+  const PackPlace<Square{kKernel, kStride}> at(index, w, kCount);
+  const T* from =
+      x + (at.plane * w.x_plane + at.top * w.down.x_step + at.left * w.across.x_step + at.inner);
+  const bool surrounded = at.top >= 0 && at.top + Tile::kRows <= w.down.in && at.left >= 0 &&
+                          at.left + Tile::kColumns <= w.across.in;
   Pack<T, kCount> outside;
   KG_UNROLL
   for (int e = 0; e < kCount; ++e) outside.element[e] = from_float<T>(Reduce::kIdentity);
@@ -95,7 +113,7 @@ __global__ void __launch_bounds__(kPackThreads, kPackBlocksPerSm)
         KG_UNROLL
         for (int i = 0; i < Tile::kRows; ++i, tap += w.down.x_step) {
           if (c >= columns) continue;
-          if (is_input(top + i, left + begin + c))
+          if (is_input(at.top + i, at.left + begin + c))
             stored[c][i].load(tap);
           else
             stored[c][i].set(outside);
@@ -132,16 +150,16 @@ __global__ void __launch_bounds__(kPackThreads, kPackBlocksPerSm)
     }
   }
 
-  T* const to = y + (plane * w.y_plane + row * w.down.y_step + column * w.across.y_step + inner);
+  T* const to = y + at.first_output(w);
   KG_UNROLL
   for (int d = 0; d < Tile::kDown; ++d) {
-    if (row + d >= w.down.out) break;
-    const int counted_down = w.counted_down.taps(top + d * kStride, kKernel);
+    if (at.row + d >= w.down.out) break;
+    const int counted_down = w.counted_down.taps(at.top + d * kStride, kKernel);
     KG_UNROLL
     for (int o = 0; o < Tile::kAcross; ++o) {
-      if (column + o >= w.across.out) break;
+      if (at.column + o >= w.across.out) break;
       const typename Reduce::Finish finish(counted_down *
-                                           w.counted_across.taps(left + o * kStride, kKernel));
+                                           w.counted_across.taps(at.left + o * kStride, kKernel));
       Pack<T, kCount> pack;
       KG_UNROLL
       for (int e = 0; e < kCount; ++e)
