@@ -166,7 +166,7 @@ bool gathered_tiles(const Call<T>& call) {
 template <bool Maximum, class T, int Count, Square square>
 bool gathered_square(const Call<T>& call) {
   if constexpr (Count > 1) {
-    return gathered_tiles<Maximum, T, square, 0, kTileOfPacks<T, square>>(call);
+    return gathered_tiles<Maximum, T, square, 0, kTileOfPacks<T>>(call);
   } else {
     if (call.g.inner > 1) return false;
     constexpr Tile kRows = kTileOfRows<Maximum, T>;

@@ -29,8 +29,8 @@ struct Tile {
 
   constexpr bool whole_rows() const { return pack == 1 && across > 2; }
 };
-template <class T, Square square>
-inline constexpr Tile kTileOfPacks{2, 2, kPackElements<T>, square.stride == 1 ? 1 : 2};
+template <class T>
+inline constexpr Tile kTileOfPacks{2, 2, kPackElements<T>, 1};
 template <bool Maximum, class T>
 inline constexpr Tile kTileOfRows{4, kPackElements<T>, 1, Maximum ? 1 : 2};
 inline constexpr Tile kTileOfPairs{8, 2, 1, 5};
