@@ -8,14 +8,18 @@
 // Bytes: x read once and y written once; the weights come from L2 for each block. Of a 3x3 kernel
 // of stride 1 a place loads 4.5 packs of x, and all but the first of a pack come from L1, which
 // then moves 3.5 times what memory does: it has about 7 times the rate. Flops: 2 per tap, from 1 to
-// 12 per byte for kernels of 3x3 to 7x7. Expected on an H200: 80 % of a copy's rate for 3x3 of
-// stride 1 and 2, 60 % for 5x5, 45 % for 7x7 and for other strides; a third of it where there are
-// several outputs per channel, or no whole packs, and x comes by single elements.
+// 12 per byte for kernels of 3x3 to 7x7. Of 3x3 a thread asks for all lines of a strip at once, 18
+// packs, and a warp issues 776 instructions for 4 places of 8 channels (sm_90a), of 1,008 that an
+// H200 issues while it copies what they move. Line by line it was 324 a line and the divisions of
+// each strip, and bf16 had 54 % of a copy's rate on an H200 (docs/measured, eb6b4ffa). Kernels of
+// 5x5 and 7x7, other strides, several outputs per channel and channels that are no whole packs,
+// whose x comes by single elements, go line by line, and have not been timed.
 //
 // Why not a tile of x in shared memory: the rows that blocks share would have to be loaded twice
 // all the same, and L1 keeps those of one block. Why not one place per thread: twice the loads.
 #include "conv2d/strip.h"
 #include "conv2d/variants.h"
+#include "primitives/divisor.h"
 
 #include "runtime/device.h"
 #include "runtime/launch.h"
@@ -32,11 +36,12 @@ struct NhwcStrips {
   window::Line vertical, horizontal;
   std::int64_t x_image; // elements
   int out_channels, multiplier;
-  unsigned packs;          // of channels, that a block has
-  unsigned channel_blocks; // of these
-  unsigned rounds;         // that a block goes on with the next strips
-  unsigned row_strips;     // of a row
-  unsigned strips;         // of all images
+  unsigned packs;           // of channels, that a block has
+  unsigned channel_blocks;  // of these
+  unsigned rounds;          // that a block goes on with the next strips
+  NarrowDivisor row_strips; // of a row
+  NarrowDivisor rows;       // of an image
+  unsigned strips;          // of all images
 };
 
 // Shared elements from one tap of the staged weights to the next. A pack more than the block's
@@ -53,7 +58,8 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
                    const T* __restrict__ bias, T* __restrict__ y, NhwcStrips d) {
   T* const staged = dynamic_shared<T>();
   const int pitch = pitch_of<Count>(d.packs);
-  const int taps = d.vertical.kernel * d.horizontal.kernel;
+  const int row_taps = kKernel > 0 ? kKernel : d.horizontal.kernel;
+  const int taps = (kKernel > 0 ? kKernel : d.vertical.kernel) * row_taps;
   const int channels = static_cast<int>(d.packs) * Count;
   const int channel0 = static_cast<int>(blockIdx.x % d.channel_blocks) * channels;
   const int left = d.out_channels - channel0;
@@ -70,10 +76,10 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
   const int channel = channel0 + pack;
   const T* const channel_weights = staged + pack;
   const auto weight = [&](int u, int v) __attribute__((always_inline)) {
-    const int tap = u * d.horizontal.kernel + v;
+    const int tap = u * row_taps + v;
     StoredPack<T, Count> stored;
     stored.load(channel_weights + tap * pitch);
-    return widened(stored);
+    return widened_by_words(stored);
   };
   int offset[Count]; // of the channels in x
   KG_UNROLL
@@ -99,12 +105,17 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
 
   unsigned strip = blockIdx.x / d.channel_blocks * (d.rounds * lines) + line;
   for (unsigned round = 0; round < d.rounds && strip < d.strips; ++round, strip += lines) {
-    const unsigned row = strip / d.row_strips; // through all images
-    const auto first = static_cast<int>(strip % d.row_strips) * kNhwcStrip;
-    const auto rows = static_cast<unsigned>(d.vertical.out);
+    const unsigned row = d.row_strips.quotient(strip); // through all images
+    const auto first = static_cast<int>(strip - row * d.row_strips.value) * kNhwcStrip;
+    const unsigned image = d.rows.quotient(row);
     Floats<Count> sum[kNhwcStrip] = {};
-    add_windows<kKernel>(x + row / rows * d.x_image, d.horizontal, first, d.vertical,
-                         static_cast<int>(row % rows), load, weight, sum);
+    const T* const from = x + image * d.x_image;
+    const auto window = static_cast<int>(row - image * d.rows.value);
+    if constexpr (kKernel == 3)
+      add_windows_at_once<kKernel>(from, d.horizontal, first, d.vertical, window, load, weight,
+                                   sum);
+    else
+      add_windows<kKernel>(from, d.horizontal, first, d.vertical, window, load, weight, sum);
     T* const to =
         y +
         ((row * static_cast<std::int64_t>(d.horizontal.out) + first) * d.out_channels + channel);
@@ -152,7 +163,8 @@ void launch_nhwc(const Problem<T>& p, Stream& stream) {
   d.packs = static_cast<unsigned>(block_packs);
   d.channel_blocks = static_cast<unsigned>(channel_blocks);
   d.rounds = static_cast<unsigned>(rounds);
-  d.row_strips = static_cast<unsigned>(row_strips);
+  d.row_strips = NarrowDivisor(row_strips);
+  d.rows = NarrowDivisor(g.out_height());
   d.strips = strips;
   launch(depthwise_nhwc<T, Count, kKernel, kMultiplied>,
          {.grid = grid_x(div_up(strips, lines * rounds) * channel_blocks,

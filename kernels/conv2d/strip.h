@@ -7,6 +7,9 @@
 #include "conv2d/variants.h"
 #include "primitives/stored_pack.h"
 
+#include <cstring>
+#include <type_traits>
+
 namespace kg::conv2d {
 
 inline constexpr int kDepthwiseThreads = 256;
@@ -21,6 +24,56 @@ inline int known_kernel(const Geometry& g) {
              : 0;
 }
 
+// What `widened` gives, of two bf16 in two instructions: of that nvcc (13.0) makes a third one,
+// which moves the upper one down before it is moved up again.
+template <class T, int Count>
+__device__ __forceinline__ Floats<Count> widened_by_words(StoredPack<T, Count> stored) {
+  if constexpr (std::is_same_v<T, bf16> && Count % 2 == 0) {
+    const Pack<T, Count> pack = stored.pack();
+    unsigned words[Count / 2];
+    memcpy(words, &pack, sizeof pack);
+    Floats<Count> result;
+    KG_UNROLL
+    for (int w = 0; w < Count / 2; ++w) {
+      result.value[2 * w] = __uint_as_float(words[w] << 16);
+      result.value[2 * w + 1] = __uint_as_float(words[w] & 0xffff0000u);
+    }
+    return result;
+  } else {
+    return widened(stored);
+  }
+}
+
+// The elements of x at coordinate `at` of a line; zeros outside.
+template <int Count, class T, class Load>
+__device__ __forceinline__ StoredPack<T, Count> element_at(const T* line, const window::Line& along,
+                                                           int at, const Load& load) {
+  StoredPack<T, Count> value{};
+  if (at >= 0 && at < along.in) value = load(line + at * along.x_step);
+  return value;
+}
+
+template <int Count>
+__device__ __forceinline__ void add(Floats<Count>& to, const Floats<Count>& value,
+                                    const Floats<Count>& weights) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) to.value[e] = fmaf(value.value[e], weights.value[e], to.value[e]);
+}
+
+// Adds to `sum` what a line of a strip gives to its windows, each a place behind the other.
+template <int kKernel, int kStrip, int Count, class T>
+__device__ __forceinline__ void slide(StoredPack<T, Count> (&stored)[kStrip + kKernel - 1],
+                                      const Floats<Count> (&weights)[kKernel],
+                                      Floats<Count> (&sum)[kStrip]) {
+  KG_UNROLL
+  for (int c = 0; c < kStrip + kKernel - 1; ++c) {
+    const Floats<Count> value = widened_by_words(stored[c]);
+    KG_UNROLL
+    for (int s = 0; s < kStrip; ++s)
+      if (c - s >= 0 && c - s < kKernel) add(sum[s], value, weights[c - s]);
+  }
+}
+
 // Adds to `sum` the products of kStrip windows, from `first` on along one axis and `window` on the
 // other, in the order of the taps. `from`: x at coordinate 0 of both. load(pointer): the elements
 // of x there, as stored; weight(u, v): those of tap u across and v along. A kernel that is known
@@ -31,15 +84,7 @@ __device__ __forceinline__ void
 add_windows(const T* from, const window::Line& along, int first, const window::Line& across,
             int window, const Load& load, const Weight& weight, Floats<Count> (&sum)[kStrip]) {
   const auto element = [&](int at, const T* line) __attribute__((always_inline)) {
-    StoredPack<T, Count> value{};
-    if (at >= 0 && at < along.in) value = load(line + at * along.x_step);
-    return value;
-  };
-  const auto add = [](Floats<Count> & to, const Floats<Count>& value, const Floats<Count>& weights)
-      __attribute__((always_inline)) {
-    KG_UNROLL
-    for (int e = 0; e < Count; ++e)
-      to.value[e] = fmaf(value.value[e], weights.value[e], to.value[e]);
+    return element_at<Count>(line, along, at, load);
   };
   const window::Taps over = window::taps_of(across, window);
   for (int u = over.first; u < over.end; ++u) {
@@ -53,13 +98,7 @@ add_windows(const T* from, const window::Line& along, int first, const window::L
       KG_UNROLL
       for (int v = 0; v < kKernel; ++v) weights[v] = weight(u, v);
       loaded(stored);
-      KG_UNROLL
-      for (int c = 0; c < kElements; ++c) {
-        const Floats<Count> value = widened(stored[c]);
-        KG_UNROLL
-        for (int s = 0; s < kStrip; ++s)
-          if (c - s >= 0 && c - s < kKernel) add(sum[s], value, weights[c - s]);
-      }
+      slide(stored, weights, sum);
     } else {
       for (int v = 0; v < along.kernel; ++v) {
         StoredPack<T, Count> stored[kStrip];
@@ -74,6 +113,42 @@ add_windows(const T* from, const window::Line& along, int first, const window::L
         for (int s = 0; s < kStrip; ++s) add(sum[s], widened(stored[s]), weights);
       }
     }
+  }
+}
+
+// The same of a known kernel of few lines, all of which it asks for before it looks at one element.
+template <int kKernel, int kStrip, int Count, class T, class Load, class Weight>
+__device__ __forceinline__ void
+add_windows_at_once(const T* from, const window::Line& along, int first, const window::Line& across,
+                    int window, const Load& load, const Weight& weight,
+                    Floats<Count> (&sum)[kStrip]) {
+  constexpr int kElements = kStrip + kKernel - 1;
+  const int begin = first - along.before;
+  const int top = window - across.before;
+  const bool surrounded = begin >= 0 && begin + kElements <= along.in;
+  StoredPack<T, Count> stored[kKernel][kElements];
+  KG_UNROLL
+  for (int u = 0; u < kKernel; ++u) { // one that is not the input's is loaded for nothing
+    const T* const line = from + min(max(top + u, 0), across.in - 1) * across.x_step;
+    if (surrounded) {
+      const T* next = line + begin * along.x_step;
+      KG_UNROLL
+      for (int c = 0; c < kElements; ++c, next += along.x_step) stored[u][c] = load(next);
+    } else {
+      KG_UNROLL
+      for (int c = 0; c < kElements; ++c)
+        stored[u][c] = element_at<Count>(line, along, begin + c, load);
+    }
+  }
+  KG_UNROLL
+  for (int u = 0; u < kKernel; ++u) loaded(stored[u]);
+  KG_UNROLL
+  for (int u = 0; u < kKernel; ++u) {
+    if (top + u < 0 || top + u >= across.in) continue;
+    Floats<Count> weights[kKernel];
+    KG_UNROLL
+    for (int v = 0; v < kKernel; ++v) weights[v] = weight(u, v);
+    slide(stored[u], weights, sum);
   }
 }
 

@@ -37,6 +37,11 @@ constexpr bool is(const Problem& p, Square square) {
   return fits(p.vertical) && fits(p.horizontal);
 }
 
+// Whether it is one of `extent`; also of an `at` below 0.
+__host__ __device__ constexpr bool is_below(int at, int extent) {
+  return static_cast<unsigned>(at) < static_cast<unsigned>(extent);
+}
+
 // What of an axis an average counts: the taps at coordinates from `begin` to before `end`, which
 // are the input's, or its declared padding's, too.
 struct CountedLine {
@@ -91,15 +96,12 @@ class PlaneStrip {
     top = first * square.stride - w.down.before;
     left = column * square.stride - w.across.before;
     const T* const from = x + (plane * w.x_plane + top * w.down.x_step + left);
-    const auto inside = [](int at, int extent) { // also of an `at` below 0
-      return static_cast<unsigned>(at) < static_cast<unsigned>(extent);
-    };
     KG_UNROLL
     for (int i = 0; i < kRows; ++i) {
       KG_UNROLL
       for (int j = 0; j < square.kernel; ++j) {
         StoredPack<T, 1>& tap = stored_[i * square.kernel + j];
-        if (inside(top + i, w.down.in) && inside(left + j, w.across.in))
+        if (is_below(top + i, w.down.in) && is_below(left + j, w.across.in))
           tap.load(from + i * w.down.x_step + j);
         else
           tap.set({from_float<T>(outside)});

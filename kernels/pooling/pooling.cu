@@ -8,6 +8,7 @@
 
 #include "pooling/geometry.h"
 #include "pooling/global.h"
+#include "pooling/pack_windows.h"
 #include "pooling/plane_windows.h"
 #include "pooling/reduce.h"
 #include "pooling/strips.h"
@@ -91,13 +92,27 @@ void launch_planes(const Problem& problem, bool include_padding, const T* x, T* 
          x, y, windows);
 }
 
+template <class Reduce, class T, Square square>
+void launch_packs(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
+  const PackWindows windows =
+      pack_windows_of<square>(Geometry(problem), kPackElements<T>, include_padding);
+  launch(pack_windows<Reduce, T, square.kernel, square.stride>,
+         {.grid = grid_for(div_up(windows.threads, kPackThreads)),
+          .block = kPackThreads,
+          .stream = &stream},
+         x, y, windows);
+}
+
 // Whether one of the kernels that know their windows has run. Their divisors count to 2^31.
 template <class Reduce, class T>
-bool ran_planes(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
-  if (problem.layout != Layout::nchw || problem.outputs() >= kMostPlaneThreads) return false;
+bool ran_square(const Problem& problem, bool packs, bool include_padding, const T* x, T* y,
+                Stream& stream) {
+  const bool nchw = problem.layout == Layout::nchw;
+  if ((!nchw && !packs) || problem.outputs() >= kMostPlaneThreads) return false;
   const auto run = [&]<Square square>() {
     if (!is(problem, square)) return false;
-    launch_planes<Reduce, T, square>(problem, include_padding, x, y, stream);
+    nchw ? launch_planes<Reduce, T, square>(problem, include_padding, x, y, stream)
+         : launch_packs<Reduce, T, square>(problem, include_padding, x, y, stream);
     return true;
   };
   return run.template operator()<Square{3, 2}>() || run.template operator()<Square{3, 1}>() ||
@@ -139,7 +154,7 @@ void launch_vectorized(const Problem& problem, bool include_padding, const T* x,
   if (global)
     packs ? launch_global<Reduce, T, kCount>(problem, x, y, stream)
           : launch_global<Reduce, T, 1>(problem, x, y, stream);
-  else if (!ran_planes<Reduce>(problem, include_padding, x, y, stream))
+  else if (!ran_square<Reduce>(problem, packs, include_padding, x, y, stream))
     packs ? launch_strips<Reduce, T, kCount>(problem, include_padding, x, y, stream)
           : launch_strips<Reduce, T, 1>(problem, include_padding, x, y, stream);
 }

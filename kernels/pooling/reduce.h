@@ -1,8 +1,9 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What becomes of a window's elements. Finish makes the result of what they combined to, of as many
-// windows with as many taps as one thread has.
+// What becomes of a window's elements. `first` is what combine makes of the identity and an
+// element. Finish makes the result of what they combined to, of as many windows with as many taps
+// as one thread has.
 #pragma once
 
 #include "primitives/row.h"
@@ -17,6 +18,7 @@ namespace kg::pooling {
 // A NaN is kept once it has come; fmaxf would pass over it.
 struct Max {
   static constexpr float kIdentity = -std::numeric_limits<float>::infinity();
+  __device__ static float first(float value) { return value; }
   __device__ static float combine(float most, float value) { return ptx::max_nan(most, value); }
   struct Finish {
     template <class Whole>
@@ -28,6 +30,7 @@ struct Max {
 // Of an exact sum the correctly rounded average (WholeDivisor). No taps give 0.
 struct Average {
   static constexpr float kIdentity = 0;
+  __device__ static float first(float value) { return kIdentity + value; } // of -0 it is +0
   __device__ static float combine(float sum, float value) { return sum + value; }
   struct Finish {
     WholeDivisor taps;
@@ -43,6 +46,13 @@ __device__ __forceinline__ Floats<Count> identity() {
   KG_UNROLL
   for (int e = 0; e < Count; ++e) result.value[e] = Reduce::kIdentity;
   return result;
+}
+
+template <class Reduce, int Count>
+__device__ __forceinline__ Floats<Count> first(Floats<Count> values) {
+  KG_UNROLL
+  for (int e = 0; e < Count; ++e) values.value[e] = Reduce::first(values.value[e]);
+  return values;
 }
 
 template <class Reduce, int Count>

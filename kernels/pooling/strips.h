@@ -11,16 +11,14 @@
 // strip lies along the height.
 //
 // Bytes: x is read from memory once, as long as the rows of a window stay in L1 and L2; y is
-// written once. A 3x3 window of stride 1 asks L1 for 4.5 elements per output instead of 9.
-// Arithmetic: at stride 1 and 3x3 about 9 operations per output of nhwc, a fifth of what an H200
-// could do while its memory moves an f32. A thread has 3 packs under way, 640 threads of a
-// multiprocessor 30 KiB. Expected on an H200: 85 % of a copy's rate for nhwc; for nchw as much in
-// f32, and less in 16-bit types, whose lanes move only 64 bytes per request.
+// written once. A window of 3x3 and stride 1 asks L1 for 4.5 elements per output instead of 9.
+// A thread has 3 packs under way, 640 threads of a multiprocessor 30 KiB, less than an H200 asks
+// for.
 //
 // Why no tile in shared memory: neighbouring threads find the halo in L1 anyway, and a barrier
 // between load and use would need more blocks to hide it. Why no template over kernel and stride:
-// the windows come in too many forms, and the loop over taps is not what limits this kernel but for
-// nchw, whose common windows plane_windows.h has.
+// the windows come in too many forms. The common ones have kernels of their own: pack_windows.h
+// those of nhwc, plane_windows.h those of nchw.
 #pragma once
 
 #include "pooling/geometry.h"

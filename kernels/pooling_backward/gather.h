@@ -5,16 +5,16 @@
 //
 // choose: which tap of each window is its maximum, a byte per output, in the layout of dy. gather:
 // each thread has Count neighbouring channels of one place (nhwc) or one element (nchw), adds up
-// what the windows over it hand to it, and writes it once. planes.h has both for a maximum of nchw,
-// tiles.h the second for the common square windows.
+// what the windows over it hand to it, and writes it once. The common square windows have kernels
+// of their own: choose_packs.h and planes.h the first step, tiles.h the second; planes.h has the
+// second for other maxima of nchw.
 //
 // Bytes: x, dy and the choices are read from memory once, dx and the choices written once; the
 // choices cost 1/2 of a byte per byte of a 16-bit dy. Neighbours share windows in L1. Arithmetic:
 // about 20 operations per tap for the maximum, 10 (a division) per tap for the average; an H200
-// moves memory for less than that only where windows of stride 1 overlap ninefold. 1024 threads of
-// a multiprocessor have 16 KiB under way, 24 KiB with the choices, less than the 28 KiB that its
-// memory asks for. Expected on an H200: 70 % of a copy's rate at stride 2, 50 % at 3x3 and
-// stride 1.
+// moves memory for less than that only where windows of stride 1 overlap ninefold. These kernels
+// are for all the other windows, of which none has been timed. With choose, 3x3 maxima of nhwc at
+// stride 2 had 49 % of a copy's rate on an H200 (bf16), most of it in choose by its instructions.
 //
 // Why not one pass: each element would search all of its windows again, k^2 reads for each of up to
 // k^2 of them (that is the naive kernel). Why not atomics from the windows: another order of

@@ -5,6 +5,7 @@
 // maximum, one read of x.
 #include "pooling_backward/pooling_backward.h"
 
+#include "pooling_backward/choose_packs.h"
 #include "pooling_backward/gather.h"
 #include "pooling_backward/planes.h"
 #include "pooling_backward/tiles.h"
@@ -75,8 +76,8 @@ __global__ void __launch_bounds__(kThreads)
 
 namespace {
 
-unsigned grid_for(std::int64_t threads) {
-  return grid_x(div_up(threads, kThreads), "pooling_backward: the elements", "split the batch");
+unsigned grid_for(std::int64_t threads, int block = kThreads) {
+  return grid_x(div_up(threads, block), "pooling_backward: the elements", "split the batch");
 }
 
 // What the kernels are launched for.
@@ -115,17 +116,31 @@ bool with_square(const Problem& problem, Run run) {
          is_square.template operator()<Square{2, 2}>();
 }
 
+// Whether one of the kernels that know their windows has run. Their divisors count to 2^31.
+template <class T, int Count>
+bool chose_square(const Call<T>& call) {
+  if (call.problem.outputs() >= pooling::kMostPlaneThreads) return false;
+  return with_square(call.problem, [&]<Square square>() {
+    if constexpr (Count > 1) {
+      const PackWindows windows = pooling::pack_windows_of<square>(call.g, Count, false);
+      launch(choose_packs<T, square.kernel, square.stride>,
+             {.grid = grid_for(windows.threads, pooling::kPackThreads),
+              .block = pooling::kPackThreads,
+              .stream = &call.stream},
+             call.x, call.choices, windows);
+    } else {
+      if (call.g.inner > 1) return false;
+      const pooling::PlaneWindows windows = pooling::plane_windows_of(call.g, false);
+      launch(choose_planes<T, square.kernel, square.stride>, call.config(windows.threads), call.x,
+             call.choices, windows);
+    }
+    return true;
+  });
+}
+
 template <class T, int Count>
 void launch_choose(const Call<T>& call) {
-  // The divisors of those that know their windows count to 2^31.
-  if (call.g.inner == 1 && call.problem.outputs() < pooling::kMostPlaneThreads &&
-      with_square(call.problem, [&]<Square square>() {
-        const pooling::PlaneWindows windows = pooling::plane_windows_of(call.g, false);
-        launch(choose_planes<T, square.kernel, square.stride>, call.config(windows.threads), call.x,
-               call.choices, windows);
-        return true;
-      }))
-    return;
+  if (chose_square<T, Count>(call)) return;
   const unsigned threads = count_threads(kVectorized, call.problem.outputs() / Count);
   launch(choose<T, Count>, call.config(threads), call.x, call.choices, call.g,
          static_cast<unsigned>(call.g.inner / Count), threads);

@@ -20,6 +20,7 @@
 
 namespace kg::pooling_backward {
 
+using pooling::is_below;
 using pooling::Square;
 
 // Its places, the elements of a pack at each, and the rows of windows that are asked for at a time.
@@ -33,11 +34,6 @@ inline constexpr Tile kTileOfPacks{2, 2, kPackElements<T>, 1};
 template <bool Maximum, class T>
 inline constexpr Tile kTileOfRows{4, kPackElements<T>, 1, Maximum ? 1 : 2};
 inline constexpr Tile kTileOfPairs{8, 2, 1, 5};
-
-// Also of a negative number.
-__device__ inline bool is_below(int at, int extent) {
-  return static_cast<unsigned>(at) < static_cast<unsigned>(extent);
-}
 
 // The windows over kPlaces neighbours of one axis, of which the first is kPhase behind the
 // beginning of a window.

@@ -159,22 +159,25 @@ std::vector<std::string> sizes(Dtype) {
   return with_each_kind(shapes_of(problems));
 }
 
-// Square windows of planes that kernels know: 3x3 at stride 1 or 2, 2x2 at stride 2.
+// Square windows that kernels know: 3x3 at stride 1 or 2, 2x2 at stride 2.
 bool of_known_windows(const pooling::Problem& p) {
   const pooling::Axis& v = p.vertical;
   const pooling::Axis& h = p.horizontal;
-  return p.layout == pooling::Layout::nchw && v.kernel == h.kernel && v.stride == h.stride &&
-         v.dilation == 1 && h.dilation == 1 &&
+  return v.kernel == h.kernel && v.stride == h.stride && v.dilation == 1 && h.dilation == 1 &&
          ((v.kernel == 3 && v.stride <= 2) || (v.kernel == 2 && v.stride == 2));
 }
 
 std::vector<std::string> kernel_name(std::string_view variant, const Problem& problem,
-                                     const Layout&) {
+                                     const Layout& layout) {
   const pooling::Problem p = images_of(problem, "x");
+  const bool planes = p.layout == pooling::Layout::nchw;
+  const auto pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
+  const bool packs = p.channels % pack == 0 && place_of(layout, "x").offset % pack == 0 &&
+                     place_of(layout, "y").offset % pack == 0;
   if (variant == "naive") return {"pooling::naive"};
-  if (!p.is_global()) return {of_known_windows(p) ? "pooling::plane_windows" : "pooling::strips"};
-  return {p.layout == pooling::Layout::nchw ? "pooling::global_planes"
-                                            : "pooling::global_channels"};
+  if (p.is_global()) return {planes ? "pooling::global_planes" : "pooling::global_channels"};
+  if (!of_known_windows(p) || !(planes || packs)) return {"pooling::strips"};
+  return {planes ? "pooling::plane_windows" : "pooling::pack_windows"};
 }
 
 } // namespace

@@ -149,6 +149,8 @@ inline std::vector<pooling::Problem> padding_problems() {
       {2, 16, 3, 9, {.kernel = 2}, {.kernel = 2, .pad_before = 3, .pad_after = 4}},
       {2, 16, 3, 9, {}, {.kernel = 3, .stride = 2, .pad_before = 6, .pad_after = 5}},
       {2, 5, 3, 9, {}, {.kernel = 2, .pad_before = 3, .pad_after = 4, .dilation = 2}},
+      {2, 16, 5, 9, {.kernel = 3, .stride = 2}, {.kernel = 3, .stride = 2, .pad_before = 3}},
+      {2, 16, 5, 9, {.kernel = 3, .stride = 2}, {.kernel = 3, .stride = 2, .pad_after = 4}},
   });
   problems.push_back({2, 5, 9, 3, {.kernel = 2, .pad_before = 3, .pad_after = 4}, {.kernel = 2}});
   // Taps on both sides of an input that lies between them.

@@ -14,6 +14,7 @@
 #include "tests/ops/pooling/problems.h"
 #include "tests/ops/pooling/shapes.h"
 #include "tests/oracle/fills.h"
+#include "tests/oracle/numbers.h"
 #include "tests/oracle/random.h"
 #include "tests/oracle/tolerance.h"
 #include "vendor/pooling.h"
@@ -208,7 +209,9 @@ std::vector<Sample> random_samples(Dtype dtype) {
   return samples;
 }
 
-// NaN, infinities and zeros of both signs, which are equal, in x; NaN and infinities in dy.
+std::uint64_t sign_of(Dtype dtype) { return std::uint64_t{1} << (8 * size_of(dtype) - 1); }
+
+// NaN and zeros of both signs, which are equal, and infinities in x; NaN and infinities in dy.
 std::vector<Sample> special_samples(Dtype dtype) {
   const test::Random random(test::seed(), 29);
   const auto with = [&](std::vector<double> values, const std::vector<double>& special,
@@ -223,7 +226,8 @@ std::vector<Sample> special_samples(Dtype dtype) {
   for (const std::string& shape :
        with_each_kind({"nchw_n1_c16_h9_w13_k2.3_s1.2_p0", "nhwc_n1_c16_h9_w13_k2.3_s1.2_p0",
                        "nchw_n2_c8_h5_w6_k3.6_s1_p1.0.2.0", "nhwc_n2_c8_h5_w6_k3.6_s1_p1.0.2.0",
-                       "nchw_n1_c5_h9_w13_k3_s2_p1"})) {
+                       "nchw_n1_c5_h9_w13_k3_s2_p1", "nhwc_n1_c16_h9_w13_k3_s2_p1",
+                       "nhwc_n1_c8_h5_w7_k3_s1_p1"})) {
     const Inputs normals = completed(problem(dtype, Shape::parse(shape)), {});
     const auto add = [&](const std::string& fill, const std::vector<double>& x,
                          const std::vector<double>& dy) {
@@ -238,9 +242,16 @@ std::vector<Sample> special_samples(Dtype dtype) {
         found == normals.end() ? std::vector<double>() : found->second.values;
     add("special dy", x, special_dy);
     if (x.empty()) continue;
-    const std::vector<double> special_x = with(x, {kNan, kInfinity, -kInfinity, 0.0, -0.0}, 0.3);
+    const std::vector<double> special_x =
+        with(x, {kNan, kInfinity, -kInfinity, 0.0, -0.0}, 0.3);
     add("special x", special_x, dy);
     add("special x and dy", special_x, special_dy);
+    // A NaN is larger than any number whatever its sign.
+    std::vector<std::uint64_t> negative;
+    for (const double value : special_x)
+      negative.push_back(test::encode(dtype, value) | (std::isnan(value) ? sign_of(dtype) : 0));
+    add("negative NaN", special_x, dy);
+    samples.back().inputs["x"] = bits(dtype, negative);
     for (const double everywhere : {kNan, kInfinity, -kInfinity, -0.0})
       add("constant x", std::vector<double>(x.size(), everywhere), dy);
   }
