@@ -242,8 +242,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
         found == normals.end() ? std::vector<double>() : found->second.values;
     add("special dy", x, special_dy);
     if (x.empty()) continue;
-    const std::vector<double> special_x =
-        with(x, {kNan, kInfinity, -kInfinity, 0.0, -0.0}, 0.3);
+    const std::vector<double> special_x = with(x, {kNan, kInfinity, -kInfinity, 0.0, -0.0}, 0.3);
     add("special x", special_x, dy);
     add("special x and dy", special_x, special_dy);
     // A NaN is larger than any number whatever its sign.
