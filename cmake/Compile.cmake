@@ -130,11 +130,8 @@ function(kernelgrade_precompile target family)
 endfunction()
 
 # How kernels are compiled to be fast. -ffp-contract=off: kernels say fmaf where they mean it, so results do not depend on what
-# a compiler chooses to fuse. Value ranges and partial redundancies take a tenth of g++'s time, and the tests run as fast without them.
+# a compiler chooses to fuse.
 set(KERNELGRADE_KERNEL_FLAGS -O3 -ffp-contract=off)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND KERNELGRADE_KERNEL_FLAGS -fno-tree-vrp -fno-tree-pre)
-endif()
 function(kernelgrade_kernel_options target)
   if(KERNELGRADE_BACKEND STREQUAL "host")
     target_compile_options(${target} PRIVATE ${KERNELGRADE_KERNEL_FLAGS} ${KERNELGRADE_HOST_ARCH})
