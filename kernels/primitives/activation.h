@@ -15,6 +15,7 @@
 #include "ptx/reciprocal.h"
 #include "runtime/device_code.h"
 
+#include <bit>
 #include <string_view>
 
 namespace kg::activation {
@@ -90,8 +91,9 @@ inline constexpr unsigned kNegativeZero = 0x80000000u;
 
 // x, and -0 in the place of negative numbers, whose bits are the greater ones.
 __device__ inline float without_negatives(float x) {
-  const unsigned bits = __float_as_uint(x);
-  return __uint_as_float(bits < kNegativeZero ? bits : kNegativeZero);
+  const auto bits = std::bit_cast<unsigned>(x);
+  const unsigned kept = bits < kNegativeZero ? bits : kNegativeZero;
+  return std::bit_cast<float>(kept);
 }
 
 // x Phi(x) by that. -inf gives -0: the factor of its tail, 0, is finite.
