@@ -1,7 +1,6 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/host/count/sectors.h"
-#include "runtime/host/block_group.h"
 
 #include <algorithm>
 #include <bit>
