@@ -5,8 +5,8 @@
 // launch it.
 #pragma once
 
-#include "normalization/cluster_kernel.h"
 #include "normalization/forward_kernels.h"
+#include "normalization/ring_kernel.h"
 #include "normalization/unsupported_cols.h"
 #include "runtime/device_code.h"
 #include "runtime/error.h"
@@ -17,6 +17,7 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace kg::normalization {
 
@@ -33,17 +34,11 @@ struct ForwardKernels {
   static void warp(const Problem& f, const LaunchConfig& config) {
     launch(warp_per_row<kind, T, Count, Packs>, config, f);
   }
-  template <int Count>
-  static void in_registers(const Problem& f, const LaunchConfig& config) {
-    launch(block_in_registers<kind, T, Count>, config, f);
-  }
+  static constexpr auto in_ring = block_in_ring<kind, T, kPackElements<T>, kLongRingPacks>;
+  static constexpr auto in_short_ring = block_in_ring<kind, T, kPackElements<T>, kShortRingPacks>;
   template <int Count>
   static void rereading(const Problem& f, const LaunchConfig& config) {
     launch(block_rereading<kind, T, Count>, config, f);
-  }
-  template <int Count>
-  static void cluster(const Problem& f, const LaunchConfig& config, std::int64_t slice) {
-    launch(cluster_per_row<kind, T, Count>, config, f, config.cluster.x, slice);
   }
 };
 
@@ -68,28 +63,33 @@ void launch_warp(const typename Kernels::Problem& f, std::int64_t cols, bool ali
     return launch_warp<Kernels, 8, 1, 2, 4>(f, cols, config);
 }
 
-// Unaligned rows are read again, too: with an address for each element, 64 registers do not hold a
-// thread's share of the row.
-template <class Kernels>
-void launch_block(const typename Kernels::Problem& f, std::int64_t cols, bool aligned,
-                  const LaunchConfig& config) {
-  constexpr int kCount = kPackElements<typename Kernels::Element>;
-  if (!aligned) return Kernels::template rereading<1>(f, config);
-  if (cols <= kBlockMaxCols) return Kernels::template in_registers<kCount>(f, config);
-  Kernels::template rereading<kCount>(f, config);
+// What a ring holds of f's rows and vectors: both, or rows alone, or nothing, and how many vectors.
+template <class T>
+std::pair<RowRingShape, int> ring_of(const Forward<T>& f) {
+  const int vectors = (f.gamma != nullptr ? 1 : 0) + (f.beta != nullptr ? 1 : 0);
+  const RowRingShape both = row_ring_shape(f.rows, f.cols, sizeof(T), vectors);
+  if (both.shared_bytes > 0) return {both, vectors};
+  return {row_ring_shape(f.rows, f.cols, sizeof(T), 0), 0};
 }
 
+// Unaligned rows are read again, too: with an address for each element, 64 registers do not hold a
+// thread's share of the row.
 template <class Kernels, class Config>
-void launch_cluster(const typename Kernels::Problem& f, std::int64_t rows, std::int64_t cols,
-                    bool aligned, const Config& config_of) {
-  using Element = typename Kernels::Element;
-  constexpr int kCount = kPackElements<Element>;
-  const ClusterRow of = cluster_row(cols, aligned ? kCount : 1, sizeof(Element));
-  LaunchConfig config = config_of(rows * of.blocks, of.threads);
-  config.shared_bytes = kClusterScratch + of.bytes;
-  config.cluster.x = static_cast<unsigned>(of.blocks);
-  aligned ? Kernels::template cluster<kCount>(f, config, of.slice)
-          : Kernels::template cluster<1>(f, config, of.slice);
+void launch_block(const typename Kernels::Problem& f, std::int64_t rows, std::int64_t cols,
+                  bool aligned, const Config& config_of) {
+  constexpr int kCount = kPackElements<typename Kernels::Element>;
+  const LaunchConfig config = config_of(rows, block_threads(cols));
+  if (!aligned) return Kernels::template rereading<1>(f, config);
+  if constexpr (requires { Kernels::in_ring; }) {
+    if (const auto [ring, vectors] = ring_of(f); ring.shared_bytes > 0) {
+      LaunchConfig of_ring = config_of(ring.blocks, ring.threads);
+      of_ring.shared_bytes = ring.shared_bytes;
+      return launch(ring.is_short ? Kernels::in_short_ring : Kernels::in_ring, of_ring, f, vectors);
+    }
+  } else if (cols <= kBlockMaxCols) {
+    return Kernels::template in_registers<kCount>(f, config);
+  }
+  Kernels::template rereading<kCount>(f, config);
 }
 
 // `variant` is one that runs, `aligned` whether rows and parameters may be read in packs; `op`
@@ -109,10 +109,7 @@ void launch_variant(const std::string& op, const typename Kernels::Problem& f, s
     launch_warp<Kernels>(f, cols, aligned,
                          config(div_up(rows, kRowsPerBlock), kRowsPerBlock * kLanes));
     break;
-  case Variant::block:
-    launch_block<Kernels>(f, cols, aligned, config(rows, block_threads(cols)));
-    break;
-  case Variant::cluster: launch_cluster<Kernels>(f, rows, cols, aligned, config); break;
+  case Variant::block: launch_block<Kernels>(f, rows, cols, aligned, config); break;
   }
 }
 

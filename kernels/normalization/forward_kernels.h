@@ -5,16 +5,15 @@
 //
 // One read and one write per element is the floor: 8 bytes per element in f32, 4 in f16 and bf16;
 // gamma and beta stay in L1 and L2. The arithmetic, 4 to 8 operations per element, is a tenth of
-// what an H200 could do in that time. Expected there: 90% of a copy's rate and more for rows of 512
-// to 16,384 columns (torch.compile's kernel of the same shape, a row in registers and streaming
-// stores, has been measured at 97%); shorter rows leave lanes idle.
+// what an H200 could do in that time. Measured there: 95 to 100 % of a copy's rate for rows of
+// 1,024 columns, by a warp (docs/h200.md); shorter rows leave lanes idle.
 //
 // The variance is that of centred values, from the row on chip: a second pass over registers costs
 // nothing. Why not one pass, E[x^2] - mean^2: it loses the square of |mean| / deviation, all of f32
 // at 4096. Why not Welford's update: a division per element for the same accuracy. Why not the row
-// in shared memory, as softmax has it: registers do not have its traffic. Longer rows are those of
-// cluster_kernel.h; where there are no clusters they are read again, from L2 as far as that holds
-// the rows under way.
+// in shared memory as f32: registers do not have its traffic. Longer rows are those of
+// ring_kernel.h; rows of more than 64 KiB, and rows that are not aligned, are read again, from L2
+// as far as that holds the rows under way.
 #pragma once
 
 #include "normalization/kind.h"
@@ -173,24 +172,13 @@ class BlockSum {
   float* scratch_;
 };
 
-template <Kind kind, class T, class Part>
-__device__ void block_normalize(const Forward<T>& f) {
+template <Kind kind, class T, int Count>
+__global__ void __launch_bounds__(kMaxBlockThreads) block_rereading(Forward<T> f) {
   __shared__ float scratch[kReductions * kMaxWarps];
   const std::int64_t row = blockIdx.x;
   const auto thread = static_cast<int>(threadIdx.x);
-  Part part(f.x + row * f.x_stride, f.cols, thread, static_cast<int>(blockDim.x));
-  part.arrive();
+  RereadPart<T, Count> part(f.x + row * f.x_stride, f.cols, thread, static_cast<int>(blockDim.x));
   normalize<kind>(f, row, part, thread == 0, BlockSum(scratch));
-}
-
-template <Kind kind, class T, int Count>
-__global__ void __launch_bounds__(kMaxBlockThreads) block_in_registers(Forward<T> f) {
-  block_normalize<kind, T, HeldPart<T, Count, kBlockHeld / Count>>(f);
-}
-
-template <Kind kind, class T, int Count>
-__global__ void __launch_bounds__(kMaxBlockThreads) block_rereading(Forward<T> f) {
-  block_normalize<kind, T, RereadPart<T, Count>>(f);
 }
 
 } // namespace kg::normalization

@@ -14,11 +14,13 @@ namespace kg::normalization {
 template <class Variant>
 std::string unsupported_cols(const std::string& op, Variant variant, std::int64_t cols,
                              std::int64_t warp_most) {
-  return op + ": variant " + std::string(kg::name(variant)) +
-         (variant == Variant::cluster
-              ? " does not take rows of " + std::to_string(cols) + " elements here; use automatic"
-              : " holds rows of at most " + std::to_string(warp_most) + " elements, not " +
-                    std::to_string(cols) + "; use block");
+  const std::string begin = op + ": variant " + std::string(kg::name(variant));
+  if constexpr (requires { Variant::cluster; })
+    if (variant == Variant::cluster)
+      return begin + " does not take rows of " + std::to_string(cols) +
+             " elements here; use automatic";
+  return begin + " holds rows of at most " + std::to_string(warp_most) + " elements, not " +
+         std::to_string(cols) + "; use block";
 }
 
 } // namespace kg::normalization

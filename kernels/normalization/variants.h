@@ -5,7 +5,7 @@
 #pragma once
 
 #include "primitives/block.h"
-#include "primitives/cluster_shape.h"
+#include "primitives/ring_shape.h"
 #include "runtime/enumerators.h"
 #include "runtime/preconditions.h"
 
@@ -17,13 +17,10 @@ namespace kg::normalization {
 
 // naive: one thread per row, which it reads two (rmsnorm) or three times. warp: one warp per row,
 // the row in registers (cols <= kWarpMaxCols), one read and one write per element. block: one block
-// per row, in registers up to kBlockMaxCols columns where rows are aligned to 16 bytes, else read
-// again. cluster: a cluster of 2 to 8 blocks per row, the row in their shared memory (rows of
-// kClusterMinCols columns and more, up to 400,000 or so, where launches may have clusters);
-// `automatic` takes it from kAutomaticClusterCols on.
-enum class Variant { automatic, naive, warp, block, cluster };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
-                                        Variant::cluster};
+// per row, in registers where rows are aligned to 16 bytes and have 64 KiB at most (of
+// residual_rmsnorm kBlockMaxCols columns), else read again.
+enum class Variant { automatic, naive, warp, block };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
 
 // Elements that a thread holds at most, as f32. A thread of a block of 1024 has 64 registers; 32
 // elements would leave it too few for everything else.
@@ -36,18 +33,13 @@ using kg::name;
 
 // Whether `variant` can do rows of this length here.
 inline bool supports(Variant variant, std::int64_t cols) {
-  switch (variant) {
-  case Variant::warp: return cols <= kWarpMaxCols;
-  case Variant::cluster: return cluster_holds(cols);
-  default: return true;
-  }
+  return variant != Variant::warp || cols <= kWarpMaxCols;
 }
 
 // What runs where `variant` is asked for.
 inline Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  if (supports(Variant::warp, cols)) return Variant::warp;
-  return automatic_takes_cluster(cols) ? Variant::cluster : Variant::block;
+  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
 }
 
 // As few whole warps as can hold the row.
@@ -68,9 +60,8 @@ inline std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
   case Variant::block: {
     const int threads = block_threads(cols);
-    return per_thread(threads) + kButterflySteps + threads / kLanes;
+    return std::max(kRingChain, per_thread(threads) + kButterflySteps + threads / kLanes);
   }
-  case Variant::cluster: return cluster_chain(cols);
   default: return cols;
   }
 }

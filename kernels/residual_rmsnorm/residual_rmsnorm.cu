@@ -36,17 +36,12 @@ struct Problem {
   std::int64_t z_stride;
 };
 
-template <class Part, class T>
-__device__ void add_residual(Part& part, const Problem<T>& f, std::int64_t row) {
-  part.add(f.residual + row * f.residual_stride, f.z + row * f.z_stride);
-}
-
 // Part: where a thread keeps its share of the row; sum(value) adds over the row's threads.
 template <class Part, class T, class Sum>
 __device__ void add_and_normalize(const Problem<T>& f, std::int64_t row, int thread, int threads,
                                   Sum sum) {
   Part part(f.norm.x + row * f.norm.x_stride, f.norm.cols, thread, threads);
-  add_residual(part, f, row);
+  part.add(f.residual + row * f.residual_stride, f.z + row * f.z_stride);
   normalize<Kind::rms>(f.norm, row, part, thread == 0, sum);
 }
 
@@ -85,13 +80,6 @@ __global__ void __launch_bounds__(kMaxBlockThreads) block_rereading(Problem<T> f
   block_per_row<RereadPart<T, Count>>(f);
 }
 
-template <class T, int Count>
-__global__ void __launch_bounds__(kClusterThreads)
-    cluster_per_row(Problem<T> f, unsigned blocks, std::int64_t slice) {
-  normalization::cluster_normalize<Kind::rms, T, Count>(
-      f.norm, blocks, slice, [&](auto& part, std::int64_t row) { add_residual(part, f, row); });
-}
-
 namespace {
 
 template <class T>
@@ -113,10 +101,6 @@ struct Kernels {
   template <int Count>
   static void rereading(const Problem& f, const LaunchConfig& config) {
     launch(block_rereading<T, Count>, config, f);
-  }
-  template <int Count>
-  static void cluster(const Problem& f, const LaunchConfig& config, std::int64_t slice) {
-    launch(cluster_per_row<T, Count>, config, f, config.cluster.x, slice);
   }
 };
 

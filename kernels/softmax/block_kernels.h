@@ -1,19 +1,18 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax with one block per row, for rows of any length.
+// Softmax with one block per row, for rows that ring_kernel.h does not take.
 //
-// block_in_shared keeps the row in shared memory as f32: one read and one write per element.
-// Expected on an H200: 85 to 90% of a copy's rate up to 28,000 columns, two blocks of which share a
-// multiprocessor; beyond, one block's loads no longer overlap another's arithmetic. block_two_reads
-// is for rows that do not fit: it finds maximum and sum in one pass and reads the row again for the
-// results, the second time from L2 if the rows in flight fit there. Where there are clusters,
-// cluster_kernel.h reads such rows once. Why not the row in registers, as a warp does it:
-// the length would be a template parameter, and rows beyond 32 elements per thread would spill.
+// block_in_shared is for rows that are not aligned, which it keeps in shared memory as f32: one
+// read and one write per element. block_two_reads is for rows that do not fit: it finds maximum and
+// sum in one pass and reads the row again for the results, the second time from L2 if the rows in
+// flight fit there. Expected on an H200, of rows of 128 KiB to 512 KiB in 16 bits: 70 % of a copy's
+// rate, since one block has a multiprocessor to itself and nobody loads while it meets. Why not a
+// cluster for a row, each of whose blocks keeps a part of it: measured, that took 1.1 to 1.6 times
+// as long (docs/h200.md).
 #pragma once
 
 #include "primitives/block.h"
-#include "primitives/shared_row.h"
 #include "softmax/row_access.h"
 
 #include <cfloat>
@@ -25,53 +24,43 @@ inline constexpr int kScratchFloats = 2 * kMaxWarps;
 // Packs that a thread loads before it uses the first one.
 inline constexpr int kPacksInFlight = 4;
 
-template <Kind kind, class T, int Count>
+template <Kind kind, class T>
 __global__ void __launch_bounds__(kMaxBlockThreads)
     block_in_shared(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride,
                     std::int64_t cols) {
   float* scratch = dynamic_shared<float>();
-  const std::int64_t packs = (cols + Count - 1) / Count;
-  SharedRow<Count> row(scratch + kScratchFloats, packs);
+  float* const row = scratch + kScratchFloats; // a thread reads only what it wrote
   const T* from = x + blockIdx.x * x_stride;
   T* to = y + blockIdx.x * y_stride;
 
   float maximum = kPadding; // fmaxf passes over NaN; the sum does not
-  for (std::int64_t first = threadIdx.x; first < packs; first += kPacksInFlight * blockDim.x) {
-    StoredPack<T, Count> stored[kPacksInFlight];
+  for (std::int64_t first = threadIdx.x; first < cols; first += kPacksInFlight * blockDim.x) {
+    StoredPack<T, 1> stored[kPacksInFlight];
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p)
-      stored[p] = load<T, Count>(from, first + p * blockDim.x, cols);
+      stored[p] = load<T, 1>(from, first + p * blockDim.x, cols);
     loaded(stored);
     KG_UNROLL
     for (int p = 0; p < kPacksInFlight; ++p) {
-      const Floats<Count> values = widened(stored[p]);
-      maximum = largest(values, maximum);
-      if (first + p * blockDim.x < packs) row.put(first + p * blockDim.x, values);
+      const float value = widened(stored[p]).value[0];
+      maximum = fmaxf(maximum, value);
+      if (first + p * blockDim.x < cols) row[first + p * blockDim.x] = value;
     }
   }
   maximum = block_max(maximum, scratch);
 
   // A maximum of -inf or +inf makes NaN of itself here, and so of the row's sum.
   float sum = 0;
-  for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
-    Floats<Count> values = row.get(p);
-    KG_UNROLL
-    for (int e = 0; e < Count; ++e) {
-      const float difference = values.value[e] - maximum;
-      const float exponential = expf(difference);
-      sum += exponential;
-      values.value[e] = kind == Kind::softmax ? exponential : difference;
-    }
-    row.put(p, values);
+  for (std::int64_t i = threadIdx.x; i < cols; i += blockDim.x) {
+    const float difference = row[i] - maximum;
+    const float exponential = expf(difference);
+    sum += exponential;
+    row[i] = kind == Kind::softmax ? exponential : difference;
   }
   const float by = normalizer<kind>(block_sum(sum, scratch + kMaxWarps));
 
-  for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
-    Floats<Count> values = row.get(p);
-    KG_UNROLL
-    for (int e = 0; e < Count; ++e) values.value[e] = normalized<kind>(values.value[e], by);
-    store_pack<T, Count>(to, p, cols, values);
-  }
+  for (std::int64_t i = threadIdx.x; i < cols; i += blockDim.x)
+    to[i] = from_float<T>(normalized<kind>(row[i], by));
 }
 
 // Maximum and sum in one pass: Milakov and Gimelshein, "Online normalizer calculation for softmax",
@@ -108,20 +97,28 @@ __global__ void __launch_bounds__(kMaxBlockThreads)
     KG_UNROLL
     for (int p = 0; p < kInFlight; ++p) {
       KG_UNROLL
-      for (int e = 0; e < Count; ++e) sum += expf(values[p].value[e] - reference);
+      for (int e = 0; e < Count; ++e) sum += term<T>(values[p].value[e] - reference);
     }
   }
   maximum = block_max(maximum, scratch);
   // In a row of nothing but -inf this is 0 times inf: NaN, as it must be.
   sum *= expf(reference - maximum);
-  const float by = normalizer<kind>(block_sum(sum, scratch + kMaxWarps));
+  const float by = normalizer<kind, T>(block_sum(sum, scratch + kMaxWarps));
 
-  for (std::int64_t p = threadIdx.x; p < packs; p += blockDim.x) {
-    Floats<Count> values = widened(load<T, Count>(from, p, cols));
+  for (std::int64_t start = threadIdx.x; start < packs; start += kInFlight * blockDim.x) {
+    StoredPack<T, Count> stored[kInFlight];
     KG_UNROLL
-    for (int e = 0; e < Count; ++e)
-      values.value[e] = normalized<kind>(kept<kind>(values.value[e] - maximum), by);
-    store_pack<T, Count>(to, p, cols, values);
+    for (int p = 0; p < kInFlight; ++p)
+      stored[p] = load<T, Count>(from, start + p * blockDim.x, cols);
+    loaded(stored);
+    KG_UNROLL
+    for (int p = 0; p < kInFlight; ++p) {
+      Floats<Count> values = widened(stored[p]);
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e)
+        values.value[e] = normalized<kind>(kept<kind, T>(values.value[e] - maximum), by);
+      store_pack<T, Count>(to, start + p * blockDim.x, cols, values);
+    }
   }
 }
 

@@ -12,9 +12,10 @@
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 #include "softmax/block_kernels.h"
-#include "softmax/cluster_kernel.h"
+#include "softmax/ring_kernel.h"
 #include "softmax/warp_kernel.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(kNaiveThreads)
 
 namespace {
 
-// Eight to 32 elements per thread for rows up to 32,768.
+// Of a block that has a row: eight to 32 elements per thread for rows up to 32,768.
 constexpr int block_threads(std::int64_t cols) {
   return cols <= 4096 ? 256 : cols <= 16384 ? 512 : kMaxBlockThreads;
 }
@@ -84,32 +85,33 @@ void launch_warp(const MatrixView<const T>& x, const MatrixView<T>& y, bool alig
     return launch_warp<kind, T, 8, 1, 2, 4>(x, y, stream);
 }
 
-template <Kind kind, class T, int Count>
-void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
-  const std::int64_t cols = x.shape[1];
+template <Kind kind, class T>
+void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, bool aligned,
+                  Stream& stream) {
+  const auto [rows, cols] = x.shape;
+  constexpr int kCount = kPackElements<T>;
+  if (aligned) {
+    const RowRingShape ring = row_ring_shape(rows, cols, sizeof(T), 0);
+    if (ring.shared_bytes > 0)
+      return launch(ring.is_short ? block_in_ring<kind, T, kCount, kShortRingPacks>
+                                  : block_in_ring<kind, T, kCount, kLongRingPacks>,
+                    {.grid = grid_for(ring.blocks),
+                     .block = static_cast<unsigned>(ring.threads),
+                     .shared_bytes = ring.shared_bytes,
+                     .stream = &stream},
+                    x.data, x.stride[0], y.data, y.stride[0], rows, cols);
+  }
   constexpr std::size_t kScratch = kScratchFloats * sizeof(float);
-  const std::size_t row = static_cast<std::size_t>(div_up(cols, Count) * Count) * sizeof(float);
-  const bool fits = kScratch + row <= device_properties().shared_bytes_per_block_optin;
-  launch(fits ? block_in_shared<kind, T, Count> : block_two_reads<kind, T, Count>,
-         {.grid = grid_for(x.shape[0]),
+  const std::size_t row = static_cast<std::size_t>(cols) * sizeof(float);
+  const bool fits = !aligned && kScratch + row <= device_properties().shared_bytes_per_block_optin;
+  launch(fits      ? block_in_shared<kind, T>
+         : aligned ? block_two_reads<kind, T, kCount>
+                   : block_two_reads<kind, T, 1>,
+         {.grid = grid_for(rows),
           .block = static_cast<unsigned>(block_threads(cols)),
           .shared_bytes = fits ? kScratch + row : kScratch,
           .stream = &stream},
          x.data, x.stride[0], y.data, y.stride[0], cols);
-}
-
-template <Kind kind, class T, int Count>
-void launch_cluster(const MatrixView<const T>& x, const MatrixView<T>& y, Stream& stream) {
-  const std::int64_t cols = x.shape[1];
-  const ClusterRow of = cluster_row(cols, Count, sizeof(T));
-  const auto blocks = static_cast<unsigned>(of.blocks);
-  launch(cluster_per_row<kind, T, Count>,
-         {.grid = grid_for(x.shape[0] * of.blocks),
-          .block = static_cast<unsigned>(of.threads),
-          .shared_bytes = kClusterScratch + of.bytes,
-          .stream = &stream,
-          .cluster = {blocks, 1, 1}},
-         x.data, x.stride[0], y.data, y.stride[0], cols, blocks, of.slice);
 }
 
 template <Kind kind, class T>
@@ -120,35 +122,19 @@ void launch_variant(const MatrixView<const T>& x, const MatrixView<T>& y, Varian
   case Variant::automatic: break; // run() has resolved it
   case Variant::naive: launch_naive<kind>(x, y, stream); break;
   case Variant::warp: launch_warp<kind>(x, y, aligned, stream); break;
-  case Variant::block:
-    if (aligned)
-      launch_block<kind, T, kPackElements<T>>(x, y, stream);
-    else
-      launch_block<kind, T, 1>(x, y, stream);
-    break;
-  case Variant::cluster:
-    if (aligned)
-      launch_cluster<kind, T, kPackElements<T>>(x, y, stream);
-    else
-      launch_cluster<kind, T, 1>(x, y, stream);
-    break;
+  case Variant::block: launch_block<kind>(x, y, aligned, stream); break;
   }
 }
 
 } // namespace
 
 bool supports(Variant variant, std::int64_t cols) {
-  switch (variant) {
-  case Variant::warp: return cols <= kWarpMaxCols;
-  case Variant::cluster: return cluster_holds(cols);
-  default: return true;
-  }
+  return variant != Variant::warp || cols <= kWarpMaxCols;
 }
 
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  if (supports(Variant::warp, cols)) return Variant::warp;
-  return automatic_takes_cluster(cols) ? Variant::cluster : Variant::block;
+  return supports(Variant::warp, cols) ? Variant::warp : Variant::block;
 }
 
 template <class T>
@@ -159,13 +145,9 @@ Variant run(Kind kind, MatrixView<const T> x, MatrixView<T> y, Variant variant, 
                                   "; the shapes must be equal");
   const std::int64_t cols = x.shape[1];
   variant = resolved(variant, cols);
-  require(supports(variant, cols), variant == Variant::cluster
-                                       ? "softmax: variant cluster does not take rows of " +
-                                             std::to_string(cols) + " elements here; use automatic"
-                                       : "softmax: variant " + std::string(name(variant)) +
-                                             " holds rows of at most " +
-                                             std::to_string(kWarpMaxCols) + " elements, not " +
-                                             std::to_string(cols) + "; use block");
+  require(supports(variant, cols), "softmax: variant " + std::string(name(variant)) +
+                                       " holds rows of at most " + std::to_string(kWarpMaxCols) +
+                                       " elements, not " + std::to_string(cols) + "; use block");
   if (x.size() == 0) return variant;
 
   switch (kind) {
@@ -190,9 +172,9 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::automatic: return chain(resolved(variant, cols), cols);
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
-  case Variant::block:
-    return per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes;
-  case Variant::cluster: return cluster_chain(cols);
+  case Variant::block: // the longer one of what aligned rows may take and others
+    return std::max(kRingChain, per_thread(block_threads(cols)) + kButterflySteps +
+                                    block_threads(cols) / kLanes);
   }
   return cols;
 }

@@ -26,13 +26,11 @@
 namespace kg::softmax {
 
 // naive: one thread per row, three passes. warp: one warp per row, the row in registers (cols <=
-// kWarpMaxCols), one read and one write per element. block: one block per row, the row in shared
-// memory where it fits, else read again. cluster: a cluster of 2 to 8 blocks per row, one read and
-// one write per element (rows of kClusterMinCols columns and more, up to 400,000 or so, where
-// launches may have clusters); `automatic` takes it from kAutomaticClusterCols on.
-enum class Variant { automatic, naive, warp, block, cluster };
-inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
-                                        Variant::cluster};
+// kWarpMaxCols), one read and one write per element. block: one block per row, the row in registers
+// where rows are aligned to 16 bytes and have 64 KiB at most, in shared memory where they are not
+// aligned and fit, else read again.
+enum class Variant { automatic, naive, warp, block };
+inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block};
 
 inline constexpr std::int64_t kWarpMaxCols = 1024;
 

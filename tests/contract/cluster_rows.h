@@ -32,11 +32,13 @@ void run_rows_by(Card& card, const Enumerators& enumerators, Run run,
   card.resolved = [](const Problem& p) {
     return name(resolved(Enumerator::automatic, cols_of(p)));
   };
-  if (!device_has_clusters()) card.variants.pop_back(); // cluster
+  constexpr bool kHasCluster = requires { Enumerator::cluster; };
+  if (kHasCluster && !device_has_clusters()) card.variants.pop_back();
   for (Variant& each : card.variants) {
     const auto variant = enumerator_of(enumerators, each.name);
     each.supports = [variant](const Problem& p) { return supports(variant, cols_of(p)); };
-    if (variant == Enumerator::cluster) limit_cluster(each, cluster_cols);
+    if constexpr (kHasCluster)
+      if (variant == Enumerator::cluster) limit_cluster(each, cluster_cols);
   }
 }
 

@@ -24,7 +24,8 @@
 namespace kg::card::norm {
 
 inline constexpr double kEpsilon = 1e-5F;
-inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7; // its registers
+// Not aligned; with one more, which are, beyond a ring in f32, and beyond registers in 16 bits.
+inline constexpr std::int64_t kBeyondBlock = normalization::kBlockMaxCols + 7;
 
 // What is normalised, and by which of the two.
 struct Rows {
@@ -134,10 +135,18 @@ inline auto kernel_name(std::string family) {
                          return place_of(layout, input.name).offset % pack == 0;
                        });
     const std::string count = ", " + std::to_string(packs ? pack : 1);
-    if (variant == "cluster") return {family + "::cluster_per_row<", count + ">"};
     if (variant == "warp") return {family + "::warp_per_row<", count + ", "};
-    const bool held = packs && cols_of(problem) <= normalization::kBlockMaxCols;
-    return {family + (held ? "::block_in_registers<" : "::block_rereading<"), count + ">"};
+    if (packs && family == "normalization") {
+      const RowRingShape ring = row_ring_shape(rows_of(problem), cols_of(problem),
+                                               static_cast<std::size_t>(size_of(problem.dtype)), 0);
+      if (ring.shared_bytes > 0)
+        return {family + "::block_in_ring<",
+                count + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) +
+                    ">"};
+    } else if (packs && cols_of(problem) <= normalization::kBlockMaxCols) {
+      return {family + "::block_in_registers<", count + ">"};
+    }
+    return {family + "::block_rereading<", count + ">"};
   };
 }
 
@@ -152,7 +161,8 @@ inline std::vector<std::string> sizes(Dtype) {
   for (const std::string& shape : numbers_of_rows(24)) shapes.push_back(shape);
   for (const std::int64_t cols : {std::int64_t{997}, std::int64_t{8200}})
     shapes.push_back(rows_cols(2, cols));
-  shapes.push_back(rows_cols(1, 2 * kBeyondBlock));
+  shapes.push_back(rows_cols(2, kBeyondBlock + 1));
+  shapes.push_back(rows_cols(1, 2 * (kBeyondBlock + 1))); // beyond a ring in 16 bits, too
   return shapes;
 }
 

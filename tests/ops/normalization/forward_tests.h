@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "normalization/variants.h"
-#include "runtime/clusters.h"
 #include "tests/contract/own_test.h"
 #include "tests/contract/row_tests.h"
 #include "tests/contract/rows.h"
@@ -24,12 +23,8 @@ inline void check_rows(Judge& judge) {
 
 inline void check_automatic() {
   using normalization::Variant;
-  for (const auto& [cols, right] :
-       {std::pair{normalization::kWarpMaxCols, Variant::warp},
-        std::pair{normalization::kWarpMaxCols + 1, Variant::block},
-        std::pair{kAutomaticClusterCols - 1, Variant::block},
-        std::pair{kAutomaticClusterCols,
-                  device_has_clusters() ? Variant::cluster : Variant::block}}) {
+  for (const auto& [cols, right] : {std::pair{normalization::kWarpMaxCols, Variant::warp},
+                                    std::pair{normalization::kWarpMaxCols + 1, Variant::block}}) {
     EXPECT_EQ(normalization::resolved(Variant::automatic, cols), right);
     EXPECT_EQ(normalization::chain(Variant::automatic, cols), normalization::chain(right, cols));
   }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "primitives/ring_shape.h"
 #include "runtime/device.h"
 #include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
@@ -243,12 +244,16 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
                                      const Layout& layout) {
   if (variant == "naive") return {"softmax::naive<"};
   if (variant == "warp") return {"softmax::warp_per_row<"};
-  const std::int64_t pack =
-      rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1;
-  if (variant == "cluster") return {"softmax::cluster_per_row<", ", " + std::to_string(pack) + ">"};
-  return {cols_of(problem) < beyond_shared() - 500 ? "softmax::block_in_shared<"
-                                                   : "softmax::block_two_reads<",
-          ", " + std::to_string(pack) + ">"};
+  const std::int64_t cols = cols_of(problem), pack = elements_per_pack(problem.dtype);
+  const bool aligned = rows_are_aligned(problem, layout);
+  const std::string count = ", " + std::to_string(aligned ? pack : 1);
+  const RowRingShape ring =
+      row_ring_shape(rows_of(problem), cols, static_cast<std::size_t>(size_of(problem.dtype)), 0);
+  if (aligned && ring.shared_bytes > 0)
+    return {"softmax::block_in_ring<",
+            count + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) + ">"};
+  if (!aligned && cols < beyond_shared() - 500) return {"softmax::block_in_shared<"};
+  return {"softmax::block_two_reads<", count + ">"};
 }
 
 } // namespace
@@ -284,7 +289,7 @@ Card softmax_card() {
   card.misaligned = [](Dtype dtype) {
     std::vector<std::string> shapes = short_rows(dtype);
     shapes.push_back(rows_cols(5, 64 * elements_per_pack(dtype) + 3, "log"));
-    shapes.push_back(rows_cols(2, 4096 + 3)); // for a cluster
+    shapes.push_back(rows_cols(2, 4096 + 3));
     return shapes;
   };
   card.empty = {"rows0_cols5",     "rows5_cols0",    "rows0_cols0",

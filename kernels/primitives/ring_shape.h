@@ -1,0 +1,75 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which rows come through a ring of two places in a block's shared memory (row_ring.h), and by what
+// blocks.
+//
+// A thread has at most 8 packs of a row in registers, of rows of more than 16 KiB 4: few warps with
+// much to do each lose least to a row's reductions, and few registers let 1024 threads have a row
+// of 64 KiB. Measured on an H200, softmax and norms of bf16, by blocks of 2 to 8 packs a thread and
+// rings of 2 to 4 places: docs/h200.md.
+#pragma once
+
+#include "primitives/block.h"
+#include "primitives/pack.h"
+#include "runtime/device.h"
+#include "runtime/preconditions.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace kg {
+
+inline constexpr int kRingPlaces = 2;
+inline constexpr int kShortRingPacks = 8, kLongRingPacks = 4; // of a thread, at most
+inline constexpr int kShortRingThreads = 128;
+inline constexpr std::int64_t kShortRingBytes = 16 * 1024, kLongRingBytes = 64 * 1024; // of a row
+static_assert(kShortRingBytes == kShortRingPacks * kShortRingThreads * kPackBytes);
+static_assert(kLongRingBytes == kLongRingPacks * kMaxBlockThreads * kPackBytes);
+
+// For __launch_bounds__ of a kernel whose threads have so many packs: the most threads of a block,
+// and how many such blocks a multiprocessor has registers for, 128 or 64 a thread.
+constexpr int ring_threads(int packs) {
+  return packs == kShortRingPacks ? kShortRingThreads : kMaxBlockThreads;
+}
+constexpr int ring_blocks(int packs) { return packs == kShortRingPacks ? 4 : 1; }
+
+// In front of the ring: two numbers of each warp, for each of two reductions under way.
+inline constexpr std::size_t kRingScratch = 4 * kMaxWarps * sizeof(float);
+
+struct RowRingShape {
+  bool is_short; // kShortRingPacks of a thread
+  int threads;
+  std::size_t shared_bytes; // scratch, ring and held vectors
+  std::int64_t blocks;      // of the grid: as many as are resident at once
+};
+
+// How rows of `cols` elements of so many bytes come, which are aligned to 16 bytes, beside
+// `vectors` more of their length that a block keeps. shared_bytes is 0 where they cannot.
+inline RowRingShape row_ring_shape(std::int64_t rows, std::int64_t cols, std::size_t element,
+                                   int vectors) {
+  const DeviceProperties& device = device_properties();
+  const std::int64_t packs = div_up(cols * static_cast<std::int64_t>(element), kPackBytes);
+  const std::int64_t bytes = packs * kPackBytes;
+  if (bytes > kLongRingBytes) return {};
+  RowRingShape result{};
+  result.is_short = bytes <= kShortRingBytes;
+  const int each = result.is_short ? kShortRingPacks : kLongRingPacks;
+  result.threads = static_cast<int>(div_up(div_up(packs, each), kLanes)) * kLanes;
+  result.shared_bytes = kRingScratch + static_cast<std::size_t>((kRingPlaces + vectors) * bytes);
+  if (result.shared_bytes > device.shared_bytes_per_block_optin) return {};
+  constexpr std::size_t kReserved = 1024; // of each block, by the system (CUDA programming guide)
+  const int of_registers = ring_threads(each) * ring_blocks(each) / result.threads;
+  const auto of_memory =
+      static_cast<int>(device.shared_bytes_per_sm / (result.shared_bytes + kReserved));
+  result.blocks = std::min<std::int64_t>(rows, std::int64_t{device.sm_count} *
+                                                   std::max(1, std::min(of_registers, of_memory)));
+  return result;
+}
+
+// Longest sequential chain of additions in a row's sum: a thread's elements, counted for the widest
+// packs, those of a warp, and of a block.
+constexpr std::int64_t kRingChain = kShortRingPacks * 8 + 2 * kButterflySteps;
+
+} // namespace kg

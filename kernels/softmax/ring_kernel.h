@@ -1,0 +1,75 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Softmax of rows of at most 64 KiB by blocks that stay: each takes a row after the other through a
+// ring in shared memory (primitives/row_ring.h) into its registers, one read and one write per
+// element.
+//
+// The largest element of a warp's part is the reference of its exponentials, so that the block
+// meets once for a row. An exponential is taken twice, for the sum and for the result, and is two
+// or three instructions where results have 16 bits (row_access.h): about 16 in all for each
+// element, of 32 that an H200 issues in its share of a copy's time. Expected there: 88 to 92 % of a
+// copy's rate. Why blocks that stay: a block for each row loads nothing while it computes, and so
+// few rows of 8 KiB and more are resident that memory waits; measured, 0.60 of a copy
+// (docs/h200.md). Why not a cluster for a row: its barriers took longer than a block's arithmetic.
+#pragma once
+
+#include "primitives/row_ring.h"
+#include "softmax/row_access.h"
+
+#include <cfloat>
+
+namespace kg::softmax {
+
+template <Kind kind, class T, int Count, int Packs>
+__global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
+    block_in_ring(const T* x, std::int64_t x_stride, T* y, std::int64_t y_stride, std::int64_t rows,
+                  std::int64_t cols) {
+  float* const scratch = dynamic_shared<float>();
+  RingReductions of_block(scratch);
+  RowRing<T, Count, Packs> ring(reinterpret_cast<T*>(scratch + kRingScratch / sizeof(float)),
+                                static_cast<int>(cols));
+  const std::int64_t first = blockIdx.x;
+  ring.ask(x + first * x_stride, true);
+  KG_ROLLED
+  for (std::int64_t row = first; row < rows; row += gridDim.x) {
+    const std::int64_t next = row + gridDim.x;
+    ring.ask(x + next * x_stride, next < rows);
+    StoredPack<T, Count> held[Packs];
+    ring.take(held, from_float<T>(kPadding));
+
+    float maximum = kPadding; // fmaxf passes over NaN; the sum does not
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) maximum = largest(widened(held[p]), maximum);
+    // Finite: -inf minus it is -inf.
+    float reference = fmaxf(warp_max(maximum), -FLT_MAX);
+    float sum = 0;
+    loaded(held); // converted anew each time: as f32 the row would take all registers
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) {
+      const Floats<Count> values = widened(held[p]);
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e) sum += term<T>(values.value[e] - reference);
+    }
+    sum = warp_sum(sum);
+    of_block.exchange(reference, sum, -FLT_MAX);
+    const float of_row = warp_max(reference);
+    const float by = normalizer<kind, T>(warp_sum(sum * expf(reference - of_row)));
+
+    loaded(held);
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) {
+      const Floats<Count> values = widened(held[p]);
+      Pack<T, Count> result;
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e)
+        result.element[e] =
+            from_float<T>(normalized<kind>(kept<kind, T>(values.value[e] - of_row), by));
+      held[p].set(result);
+    }
+    ring.give(held, y + row * y_stride);
+  }
+  ptx::cp_async_wait_all();
+}
+
+} // namespace kg::softmax
