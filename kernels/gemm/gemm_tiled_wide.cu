@@ -4,22 +4,23 @@
 // gemm, variant tiled, wide tiles: a block computes a 128x256 tile of C with 256 threads, 16x8
 // elements each in registers.
 //
-// k is walked in slices of 8, both operands stored [k][m or n] in shared memory, where the copies
-// of three slices are under way by cp.async: 16 bytes at a time where neighbours in memory differ
-// in m or n, single elements, which turns them, where they differ in k. A thread reads a fragment
-// of 16 rows and one of 8 columns, 6 accesses of 16 bytes, a step of k ahead of the 128
+// k is walked in slices of 16, both operands stored [k][m or n] in shared memory, where one slice
+// is used while the next is on its way by cp.async: 16 bytes at a time where neighbours in memory
+// differ in m or n, single elements, which turns them, where they differ in k. A thread reads a
+// fragment of 16 rows and one of 8 columns, 6 accesses of 16 bytes, a step of k ahead of the 128
 // multiply-adds that they are for; those of the next slice before the last step of this one, whose
 // place is overwritten meanwhile: one barrier per slice. The first slice is the one that is not
 // whole: nothing in the loop depends on where it is. What does not exist of m and n is what lies at
 // the edge, again: sums that nobody stores.
 //
 // Bytes: a block reads (128 + 256) k floats, 43 flops per byte, from L2 or memory. Flops: 2 m n k.
-// A scheduler issues 2 x 1,024 multiply-adds for a slice of its two warps and 2 x 48 reads of
-// shared memory, which has 1,024 passes of reads in that time and 96 of copies; what else it issues
-// is in docs/machine_code.md. Expected share on an H200, not measured: 90 % of the f32 peak for
-// m, n >= 4096. Why not 8x8 elements per thread, as the small tiles have (gemm_tiled.cu): they read
-// 4 times 16 bytes for 64 multiply-adds, which keeps shared memory as busy as the multipliers: 91
-// %. Why not 16x16: the sums alone would fill the registers.
+// A scheduler issues 2 x 2,048 multiply-adds for a slice of its two warps and 2 x 96 reads of
+// shared memory, which has 2,048 passes of reads in that time and 192 of copies; what else it
+// issues is in docs/machine_code.md. Slices of 8, three of which were on their way, took as many
+// instructions beside the multiply-adds for half of these. Expected share on an H200: 92 % of the
+// f32 peak for m, n >= 4096. Why not 8x8 elements per thread, as the small tiles have
+// (gemm_tiled.cu): they read 4 times 16 bytes for 64 multiply-adds, which keeps shared memory as
+// busy as the multipliers: 91 %. Why not 16x16: the sums alone would fill the registers.
 #include "gemm/finish.h"
 #include "gemm/simt_tile.h"
 #include "gemm/tile_rows.h"
@@ -27,6 +28,8 @@
 #include "gemm/variants.h"
 
 #include "ptx/cp_async.h"
+#include "ptx/opaque.h"
+#include "runtime/device.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
@@ -37,20 +40,25 @@
 
 namespace kg::gemm {
 
-inline constexpr Tile kWideTile{.m = 128, .n = 256, .k = 8, .thread_m = 16, .thread_n = 8};
-inline constexpr int kWideSlices = 3; // of the ring
+inline constexpr Tile kWideTile{.m = 128, .n = 256, .k = 16, .thread_m = 16, .thread_n = 8};
 // Rows of C that go through shared memory at a time: 4 of each thread.
 inline constexpr int kRowsAtOnce = kWideTile.m / (kWideTile.thread_m / kQuad);
 // Columns between a thread's quads: those of 8 neighbouring threads lie side by side.
 inline constexpr int kBetweenQuads = 32;
+// Two slices of both operands.
+inline constexpr std::size_t kWideSharedBytes =
+    2 * sizeof(float) * kWideTile.k * (kWideTile.m + kWideTile.n + 2 * kQuad);
+static_assert(kRowsAtOnce * kWideTile.n * sizeof(float) <= kWideSharedBytes,
+              "rows take their place");
 
 // A slice of an operand, of which `outer` rows or columns exist, and a thread's part in copying it.
 template <int kOuter, bool kAlongK>
 class WideSlice {
   static constexpr int kWidth = kAlongK ? 1 : kQuad;
-  static constexpr int kLanes = kAlongK ? kWideTile.k : kOuter / kQuad; // along a line of memory
+  static constexpr int kLanes = kAlongK ? kSector : kOuter / kQuad; // along a line of memory
   static constexpr int kLines = kWideTile.threads() / kLanes;
-  static constexpr int kCount = (kAlongK ? kOuter : kWideTile.k) / kLines;
+  static constexpr int kCount = (kAlongK ? kOuter : kWideTile.k) / kLines; // lines of a thread
+  static constexpr int kParts = kAlongK ? kWideTile.k / kSector : 1;       // of each line
 
  public:
   // 4 modulo 32: the 4 lines of 8 elements that a warp copies at a time fall into 32 banks.
@@ -72,28 +80,41 @@ class WideSlice {
       offset_[i] = static_cast<unsigned>(row * static_cast<int>(leading) + first);
     }
   }
-  // Starts to copy a slice, to `at` floats behind the ring's first.
+  // Starts to copy a slice, to `at` floats behind the first one.
   __device__ __forceinline__ void start(int at) const {
-    KG_UNROLL
-    for (int i = 0; i < kCount; ++i)
-      ptx::cp_async_ca<kWidth * sizeof(float)>(place(at, i), data_ + offset_[i]);
+    each(
+        at, [](int, const float* from, float* to) __attribute__((always_inline)) {
+          ptx::cp_async_ca<kWidth * sizeof(float)>(to, from);
+        });
   }
   // The same of `depth` steps of k; zeros behind them, which add nothing.
   __device__ __forceinline__ void start(int at, int depth) const {
-    KG_UNROLL
-    for (int i = 0; i < kCount; ++i) {
-      const int k = kAlongK ? in_line_ : line_ + i * kLines;
-      ptx::cp_async_ca<kWidth * sizeof(float)>(place(at, i), data_ + offset_[i],
-                                               k < depth ? kWidth * static_cast<int>(sizeof(float))
-                                                         : 0);
-    }
+    each(
+        at, [&](int k, const float* from, float* to) __attribute__((always_inline)) {
+          constexpr int kBytes = kWidth * static_cast<int>(sizeof(float));
+          ptx::cp_async_ca<kBytes>(to, from, k < depth ? kBytes : 0);
+        });
   }
   __device__ __forceinline__ void advance(int steps) { data_ += steps * step_; }
   __device__ __forceinline__ void advance_if(bool more) { data_ += more ? kWideTile.k * step_ : 0; }
 
  private:
-  __device__ __forceinline__ float* place(int at, int i) const {
-    return to_ + at + i * kLines * (kAlongK ? 1 : kPitch);
+  // copy(k, from, to): each of the thread's copies of a slice.
+  template <class Copy>
+  __device__ __forceinline__ void each(int at, const Copy& copy) const {
+    KG_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      const float* line = data_ + offset_[i];
+      ptx::make_opaque(line); // one sum for its parts, which differ by constants
+      KG_UNROLL
+      for (int part = 0; part < kParts; ++part) {
+        if constexpr (kAlongK)
+          copy(in_line_ + part * kSector, line + part * kSector,
+               to_ + at + part * kSector * kPitch + i * kLines);
+        else
+          copy(line_ + i * kLines, line, to_ + at + i * kLines * kPitch);
+      }
+    }
   }
 
   const float* data_;
@@ -122,11 +143,13 @@ __device__ __forceinline__ void read_quads(const float* from, float (&fragment)[
 
 using WideSum = float[kWideTile.thread_m][kWideTile.thread_n];
 
+// Column by column: a multiply-add whose three registers lie in one of the two banks takes a clock
+// more, and so nvcc leaves fewest of them.
 __device__ __forceinline__ void multiply(const WideFragments& own, WideSum& sum) {
   KG_UNROLL
-  for (int i = 0; i < kWideTile.thread_m; ++i) {
+  for (int j = 0; j < kWideTile.thread_n; ++j) {
     KG_UNROLL
-    for (int j = 0; j < kWideTile.thread_n; ++j) sum[i][j] = fmaf(own.a[i], own.b[j], sum[i][j]);
+    for (int i = 0; i < kWideTile.thread_m; ++i) sum[i][j] = fmaf(own.a[i], own.b[j], sum[i][j]);
   }
 }
 
@@ -170,22 +193,21 @@ __device__ __forceinline__ void multiply_wide(std::int64_t k, SliceA a, SliceB b
   ptx::cp_async_commit();
   a.advance(slices > 1 ? first : 0);
   b.advance(slices > 1 ? first : 0);
-  KG_ROLLED
-  for (int slice = 1; slice < kWideSlices; ++slice) copy(slice * kStage);
-  ptx::cp_async_wait_group<kWideSlices - 1>();
+  copy(kStage);
+  ptx::cp_async_wait_group<1>();
   __syncthreads();
   WideFragments fragments[2];
   read(0, 0, fragments[0]);
   int now = 0;
   KG_ROLLED
   for (int slice = 0; slice < slices; ++slice) {
-    const int next = now + kStage == kWideSlices * kStage ? 0 : now + kStage;
+    const int next = kStage - now;
     KG_UNROLL
     for (int step = 0; step < kWideTile.k; ++step) {
       if (step + 1 < kWideTile.k) {
         read(now, step + 1, fragments[(step + 1) % 2]);
       } else {
-        ptx::cp_async_wait_group<kWideSlices - 2>();
+        ptx::cp_async_wait_group<0>();
         __syncthreads();
         read(next, 0, fragments[0]);
         copy(now);
@@ -258,19 +280,17 @@ template <bool kTransposeA, bool kTransposeB>
 void launch_wide(const Problem& p, Stream& stream) {
   const std::int64_t tiles_m = div_up(p.m, kWideTile.m), tiles_n = div_up(p.n, kWideTile.n);
   require(p.k <= std::int64_t{kWideTile.k} * std::numeric_limits<std::int32_t>::max(),
-          "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of 8; split the problem");
-  constexpr int kSliceFloats = kWideTile.k * (kWideTile.m + kWideTile.n + 2 * kQuad);
-  static_assert(kRowsAtOnce * kWideTile.n <= kWideSlices * kSliceFloats, "rows take their place");
+          "gemm: k is " + std::to_string(p.k) + ", more than 2^31 slices of 16; split the problem");
   launch(tiled_wide<kTransposeA, kTransposeB>,
          {.grid = dim3(count_blocks(tiles_m, tiles_n, p.batch)),
           .block = dim3(static_cast<unsigned>(kWideTile.threads())),
-          .shared_bytes = kWideSlices * kSliceFloats * sizeof(float),
+          .shared_bytes = kWideSharedBytes,
           .stream = &stream},
          p, static_cast<unsigned>(tiles_m), static_cast<unsigned>(tiles_n));
 }
 
-// Whether whole quads are copied and stored, and a thread's offsets fit into 32 bits. The slice
-// that is not whole is not the only one.
+// Whether whole quads are copied and stored, a thread's offsets fit into 32 bits, and the device
+// has the shared memory. The slice that is not whole is not the only one.
 bool wide_fits(const Problem& p) {
   constexpr std::int64_t kMostLeading = std::numeric_limits<std::int32_t>::max() / kWideTile.n;
   const auto in_quads = [](const float* data, std::int64_t outer, std::int64_t leading,
@@ -278,16 +298,16 @@ bool wide_fits(const Problem& p) {
     return outer % kQuad == 0 && rows_are_aligned(data, leading, stride);
   };
   return p.k >= kWideTile.k && std::max(p.lda, p.ldb) <= kMostLeading && p.n % kQuad == 0 &&
-         packs_fit(p) &&
+         packs_fit(p) && device_properties().shared_bytes_per_block_optin >= kWideSharedBytes &&
          (p.transpose_a == Transpose::no || in_quads(p.a, p.m, p.lda, p.stride_a)) &&
          (p.transpose_b == Transpose::yes || in_quads(p.b, p.n, p.ldb, p.stride_b));
 }
 
 // Of small tiles shared memory is busy for 37 clocks in a step of k, the multipliers for 32; of
-// wide ones, eight times as large, a scheduler issues for 284 at most. Nobody hides their beginning
+// wide ones, eight times as large, a scheduler issues for 278 at most. Nobody hides their beginning
 // and end: the first slices' way from memory, and 128 KiB of sums through shared memory to C.
 constexpr TileTime kSmallTime{.m = 64, .n = 64, .step = 37, .ends = 0};
-constexpr TileTime kWideTime{.m = kWideTile.m, .n = kWideTile.n, .step = 284, .ends = 4500};
+constexpr TileTime kWideTime{.m = kWideTile.m, .n = kWideTile.n, .step = 278, .ends = 4500};
 
 } // namespace
 

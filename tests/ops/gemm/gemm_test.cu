@@ -216,8 +216,8 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
         return gemm::tile_shape(problem(columns, k, tiles), variant);
       };
       const bool of_mma = variant == Variant::mma;
-      // What mma's take not every device has.
-      const std::size_t bytes = of_mma ? 4 * (128 + 256) * 64 : 0;
+      // What they take not every device has.
+      const std::size_t bytes = of_mma ? 4 * (128 + 256) * 64 : 2 * (128 + 256 + 8) * 64;
       const bool possible = device_properties().shared_bytes_per_block_optin >= bytes;
       const TileShape wide = possible ? TileShape::wide : TileShape::square;
       // Twice as many square tiles of mma, eight times as many small ones of one row of tiles.
@@ -228,13 +228,13 @@ KG_OWN_TEST(WideTilesForLargeProducts) {
         EXPECT_EQ(shape(n, least - 8, TileShape::automatic), TileShape::square);
         EXPECT_EQ(shape(n / 2, least, TileShape::automatic), TileShape::square);
       }
-      EXPECT_EQ(shape(8, 8, TileShape::wide), wide);
-      EXPECT_EQ(shape(of_mma && judge.dtype() != Dtype::f32 ? 12 : 10, 8, TileShape::wide),
+      EXPECT_EQ(shape(8, 16, TileShape::wide), wide);
+      EXPECT_EQ(shape(of_mma && judge.dtype() != Dtype::f32 ? 12 : 10, 16, TileShape::wide),
                 TileShape::square);
-      EXPECT_EQ(shape(8, of_mma ? 10 : 7, TileShape::wide), TileShape::square);
+      EXPECT_EQ(shape(8, of_mma ? 18 : 15, TileShape::wide), TileShape::square);
 
       // And they are what runs.
-      const SplitOperands<T> operands(8, 8, 8);
+      const SplitOperands<T> operands(8, 8, 16);
       for (const TileShape tiles : {TileShape::square, TileShape::wide}) {
         gemm::BasicProblem<T> asked = operands.problem();
         asked.math = gemm::Math::tf32;
