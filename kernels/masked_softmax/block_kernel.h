@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Masked softmax with one block per row, the row in shared memory as f32: one read and one write
-// per element and a byte of the mask. Expected on an H200: 80 to 85% of a copy's rate up to 28,000
-// columns, two blocks of which share a multiprocessor. Why no kernel that reads longer rows again:
-// scores of 58,000 keys and more are what fused attention exists for; clusters do them, and naive
-// where there are none.
+// per element and a byte of the mask; for rows that ring_kernel.h does not take, since they are not
+// aligned or have more than 64 KiB. Why no kernel that reads longer rows again: scores of 58,000
+// keys and more are what fused attention exists for; clusters do them, and naive where there are
+// none.
 #pragma once
 
 #include "masked_softmax/row_access.h"

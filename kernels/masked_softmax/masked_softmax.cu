@@ -7,6 +7,7 @@
 
 #include "masked_softmax/block_kernel.h"
 #include "masked_softmax/cluster_kernel.h"
+#include "masked_softmax/ring_kernel.h"
 #include "masked_softmax/warp_kernel.h"
 #include "runtime/device.h"
 #include "runtime/error.h"
@@ -71,6 +72,18 @@ void launch_warp(const Problem<T>& problem, Stream& stream) {
 
 template <Form form, class T, int Count>
 void launch_block(const Problem<T>& problem, Stream& stream) {
+  if constexpr (Count > 1) {
+    const RowRingShape ring =
+        row_ring_shape(problem.rows, problem.cols, sizeof(T), mask_ring_bytes<form>(problem.cols));
+    if (ring.shared_bytes > 0)
+      return launch(ring.is_short ? block_in_ring<form, T, Count, kShortRingPacks>
+                                  : block_in_ring<form, T, Count, kLongRingPacks>,
+                    {.grid = grid_for(ring.blocks),
+                     .block = static_cast<unsigned>(ring.threads),
+                     .shared_bytes = ring.shared_bytes,
+                     .stream = &stream},
+                    problem);
+  }
   launch(block_per_row<form, T, Count>,
          {.grid = grid_for(problem.rows),
           .block = static_cast<unsigned>(block_threads(problem.cols)),
@@ -150,7 +163,7 @@ bool supports(Variant variant, std::int64_t cols) {
 
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  if (automatic_takes_cluster(cols)) return Variant::cluster;
+  if (cols > kBlockBestCols && supports(Variant::cluster, cols)) return Variant::cluster;
   for (const Variant each : {Variant::warp, Variant::block})
     if (supports(each, cols)) return each;
   return Variant::naive;
@@ -214,8 +227,9 @@ std::int64_t chain(Variant variant, std::int64_t cols) {
   case Variant::automatic: return chain(resolved(variant, cols), cols);
   case Variant::naive: return cols;
   case Variant::warp: return per_thread(kLanes) + kButterflySteps;
-  case Variant::block:
-    return per_thread(block_threads(cols)) + kButterflySteps + block_threads(cols) / kLanes;
+  case Variant::block: // the longer one of what aligned rows may take and others
+    return std::max(kRingChain, per_thread(block_threads(cols)) + kButterflySteps +
+                                    block_threads(cols) / kLanes);
   case Variant::cluster: return cluster_chain(cols);
   }
   return cols;

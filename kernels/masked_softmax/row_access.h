@@ -7,6 +7,7 @@
 
 #include "masked_softmax/masked_softmax.h"
 #include "primitives/divisor.h"
+#include "primitives/exponential.h"
 #include "primitives/stored_pack.h"
 
 #include <limits>
@@ -138,6 +139,16 @@ __device__ inline float reference_of(float largest, float scale) {
 // In one rounding: the error is that of the difference, however large m is.
 __device__ inline float exponential(float x, float scale, float reference) {
   return expf(fmaf(scale, x, -reference));
+}
+
+// The same as a term of a sum, and in units, for results of type T (primitives/exponential.h).
+template <class T>
+__device__ inline float term(float x, float scale, float reference) {
+  return exp_of_sum<T>(fmaf(scale, x, -reference));
+}
+template <class T>
+__device__ inline float in_units(float x, float scale, float reference) {
+  return exp_in_units<T>(fmaf(scale, x, -reference));
 }
 
 // 0 where nothing is kept. Not where the sum alone is 0: m is then beyond f32's range, and 0 times

@@ -67,9 +67,10 @@ void launch_warp(const typename Kernels::Problem& f, std::int64_t cols, bool ali
 template <class T>
 std::pair<RowRingShape, int> ring_of(const Forward<T>& f) {
   const int vectors = (f.gamma != nullptr ? 1 : 0) + (f.beta != nullptr ? 1 : 0);
-  const RowRingShape both = row_ring_shape(f.rows, f.cols, sizeof(T), vectors);
+  const RowRingShape both =
+      row_ring_shape(f.rows, f.cols, sizeof(T), vectors * ring_row_bytes(f.cols, sizeof(T)));
   if (both.shared_bytes > 0) return {both, vectors};
-  return {row_ring_shape(f.rows, f.cols, sizeof(T), 0), 0};
+  return {row_ring_shape(f.rows, f.cols, sizeof(T)), 0};
 }
 
 // Unaligned rows are read again, too: with an address for each element, 64 registers do not hold a

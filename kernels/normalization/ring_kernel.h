@@ -26,7 +26,9 @@ class RingPart {
  public:
   static constexpr int kCount = Count;
 
-  __device__ explicit RingPart(Ring& ring) : ring_(ring) { ring.take(held_, from_float<T>(0)); }
+  __device__ RingPart(Ring& ring, int cols) : ring_(ring) {
+    ring.take(held_, cols, from_float<T>(0));
+  }
 
   template <class Use>
   __device__ __forceinline__ void each(Use use) {
@@ -87,7 +89,8 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
   T* const places = reinterpret_cast<T*>(scratch + kRingScratch / sizeof(float));
   const int cols = static_cast<int>(f.cols);
   RowRing<T, Count, Packs> ring(places, cols);
-  ring.ask(f.x + blockIdx.x * f.x_stride, true);
+  ring.ask(f.x + blockIdx.x * f.x_stride, cols);
+  ptx::cp_async_commit();
   if (vectors > 0) {
     const int row = (cols + Count - 1) / Count * Count;
     f.gamma = keep<T, Count>(f.gamma, cols, places + kRingPlaces * row);
@@ -96,8 +99,10 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
   KG_ROLLED
   for (std::int64_t row = blockIdx.x; row < f.rows; row += gridDim.x) {
     const std::int64_t next = row + gridDim.x;
-    ring.ask(f.x + next * f.x_stride, next < f.rows);
-    RingPart<T, Count, Packs> part(ring);
+    ring.ask(f.x + next * f.x_stride, next < f.rows ? cols : 0);
+    ptx::cp_async_commit();
+    ptx::cp_async_wait_group<kRingPlaces - 1>();
+    const RingPart<T, Count, Packs> part(ring, cols);
     normalize<kind>(f, row, part, threadIdx.x == 0,
                     [&](float value) { return of_block.sum(value); });
   }

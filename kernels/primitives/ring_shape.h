@@ -6,8 +6,7 @@
 //
 // A thread has at most 8 packs of a row in registers, of rows of more than 16 KiB 4: few warps with
 // much to do each lose least to a row's reductions, and few registers let 1024 threads have a row
-// of 64 KiB. Measured on an H200, softmax and norms of bf16, by blocks of 2 to 8 packs a thread and
-// rings of 2 to 4 places: docs/h200.md.
+// of 64 KiB.
 #pragma once
 
 #include "primitives/block.h"
@@ -41,23 +40,27 @@ inline constexpr std::size_t kRingScratch = 4 * kMaxWarps * sizeof(float);
 struct RowRingShape {
   bool is_short; // kShortRingPacks of a thread
   int threads;
-  std::size_t shared_bytes; // scratch, ring and held vectors
+  std::size_t shared_bytes; // scratch, ring and what is kept beside it
   std::int64_t blocks;      // of the grid: as many as are resident at once
 };
 
-// How rows of `cols` elements of so many bytes come, which are aligned to 16 bytes, beside
-// `vectors` more of their length that a block keeps. shared_bytes is 0 where they cannot.
+// Bytes of a row in whole packs.
+constexpr std::int64_t ring_row_bytes(std::int64_t cols, std::size_t element) {
+  return div_up(cols * static_cast<std::int64_t>(element), kPackBytes) * kPackBytes;
+}
+
+// How rows of `cols` elements of so many bytes come, which are aligned to 16 bytes, beside `more`
+// bytes that a block keeps. shared_bytes is 0 where they cannot.
 inline RowRingShape row_ring_shape(std::int64_t rows, std::int64_t cols, std::size_t element,
-                                   int vectors) {
+                                   std::int64_t more = 0) {
   const DeviceProperties& device = device_properties();
-  const std::int64_t packs = div_up(cols * static_cast<std::int64_t>(element), kPackBytes);
-  const std::int64_t bytes = packs * kPackBytes;
+  const std::int64_t bytes = ring_row_bytes(cols, element);
   if (bytes > kLongRingBytes) return {};
   RowRingShape result{};
   result.is_short = bytes <= kShortRingBytes;
   const int each = result.is_short ? kShortRingPacks : kLongRingPacks;
-  result.threads = static_cast<int>(div_up(div_up(packs, each), kLanes)) * kLanes;
-  result.shared_bytes = kRingScratch + static_cast<std::size_t>((kRingPlaces + vectors) * bytes);
+  result.threads = static_cast<int>(div_up(div_up(bytes / kPackBytes, each), kLanes)) * kLanes;
+  result.shared_bytes = kRingScratch + static_cast<std::size_t>(kRingPlaces * bytes + more);
   if (result.shared_bytes > device.shared_bytes_per_block_optin) return {};
   constexpr std::size_t kReserved = 1024; // of each block, by the system (CUDA programming guide)
   const int of_registers = ring_threads(each) * ring_blocks(each) / result.threads;

@@ -4,7 +4,9 @@
 // Rows that a block takes one after the other, gridDim.x apart, through two places in its shared
 // memory: while it computes one, cp.async brings the next. So memory has always something to bring,
 // and the barriers of a row's reductions let nothing wait but the block. A thread reads only what
-// it has copied itself, so that a row needs no barrier to arrive. Which rows: ring_shape.h.
+// it has copied itself, so that a row needs no barrier to arrive: a kernel asks for a row and
+// commits (ptx/cp_async.h), waits for all but the last group, and takes the row before. Which rows:
+// ring_shape.h.
 #pragma once
 
 #include "primitives/ring_shape.h"
@@ -17,39 +19,43 @@
 
 namespace kg {
 
-// Of rows of `cols` elements, each aligned to 16 bytes, which packs of Count elements have.
+// Of rows of `cols` elements, each aligned to its packs of Count elements: 16 bytes, or less of
+// what is beside a row of such.
 template <class T, int Count, int Packs>
 class RowRing {
   using Stored = StoredPack<T, Count>;
-  static_assert(Count * sizeof(T) == kPackBytes);
+  static constexpr int kBytes = Count * static_cast<int>(sizeof(T));
 
  public:
   // memory: kRingPlaces rows of whole packs.
   __device__ __forceinline__ RowRing(T* memory, int cols)
-      : memory_(memory + threadIdx.x * Count), cols_(cols), packs_((cols + Count - 1) / Count),
-        own_(packs_ - static_cast<int>(threadIdx.x)) {}
+      : memory_(memory + threadIdx.x * Count), cols_(cols),
+        place_((cols + Count - 1) / Count * Count) {}
 
-  // Asks for a row, or, where it does not exist, for nothing.
-  __device__ __forceinline__ void ask(const T* row, bool exists) {
-    if (exists) {
-      KG_UNROLL
-      for (int p = 0; p < Packs; ++p) {
-        if (behind(p) >= own_) break;
-        const int left = cols_ - number(p) * Count;
-        ptx::cp_async_cg(memory_ + asked_ + behind(p) * Count, row + number(p) * Count,
-                         (left < Count ? left : Count) * static_cast<int>(sizeof(T)));
-      }
+  // Asks for the packs in which the first `present` elements of a row are: all that take() will
+  // look at.
+  __device__ __forceinline__ void ask(const T* row, int present) {
+    const T* const first = row + static_cast<int>(threadIdx.x) * Count;
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) {
+      if (number(p) * Count >= present) break;
+      const int left = cols_ - number(p) * Count;
+      const int bytes = (left < Count ? left : Count) * static_cast<int>(sizeof(T));
+      if constexpr (kBytes == kPackBytes)
+        ptx::cp_async_cg(memory_ + asked_ + behind(p) * Count, first + behind(p) * Count, bytes);
+      else
+        ptx::cp_async_ca<kBytes>(memory_ + asked_ + behind(p) * Count, first + behind(p) * Count,
+                                 bytes);
     }
-    ptx::cp_async_commit();
     asked_ = other(asked_);
   }
 
-  // The thread's packs of the row that was asked for before the last one, `padding` behind its end.
-  __device__ __forceinline__ void take(Stored (&row)[Packs], T padding) {
-    ptx::cp_async_wait_group<kRingPlaces - 1>();
+  // The thread's packs of the row that was asked for before the last one and has come, `padding`
+  // behind its first `present` elements.
+  __device__ __forceinline__ void take(Stored (&row)[Packs], int present, T padding) {
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
-      if (behind(p) < own_) {
+      if (number(p) * Count < present) {
         row[p].load(&memory_[taken_ + behind(p) * Count]);
       } else {
         Pack<T, Count> none;
@@ -59,10 +65,10 @@ class RowRing {
       }
     }
     loaded(row);
-    if (const int rest = cols_ % Count; rest != 0) {
+    if (const int rest = present % Count; rest != 0) {
       KG_UNROLL
       for (int p = 0; p < Packs; ++p) {
-        if (behind(p) != own_ - 1) continue;
+        if (number(p) != present / Count) continue;
         Pack<T, Count> part = row[p].pack();
         KG_UNROLL
         for (int e = 0; e < Count; ++e)
@@ -77,7 +83,7 @@ class RowRing {
   __device__ __forceinline__ void give(const Stored (&row)[Packs], T* to) const {
     T* const first = to + threadIdx.x * Count;
     const int rest = cols_ % Count;
-    const int whole = rest == 0 ? own_ : own_ - 1;
+    const int whole = cols_ / Count - static_cast<int>(threadIdx.x);
     KG_UNROLL
     for (int p = 0; p < Packs; ++p)
       if (behind(p) < whole)
@@ -103,10 +109,10 @@ class RowRing {
  private:
   // Packs from the thread's first one to its pack p.
   __device__ __forceinline__ static int behind(int p) { return p * static_cast<int>(blockDim.x); }
-  __device__ __forceinline__ int other(int place) const { return packs_ * Count - place; }
+  __device__ __forceinline__ int other(int place) const { return place_ - place; }
 
   ptx::SharedPointer<T> memory_; // the thread's first pack
-  int cols_, packs_, own_;       // own_: packs from the thread's first one to the row's end
+  int cols_, place_;             // place_: from the first place to the second one
   int asked_ = 0, taken_ = 0;    // elements to the place
 };
 

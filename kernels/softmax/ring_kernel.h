@@ -6,12 +6,12 @@
 // element.
 //
 // The largest element of a warp's part is the reference of its exponentials, so that the block
-// meets once for a row. An exponential is taken twice, for the sum and for the result, and is two
-// or three instructions where results have 16 bits (row_access.h): about 16 in all for each
-// element, of 32 that an H200 issues in its share of a copy's time. Expected there: 88 to 92 % of a
-// copy's rate. Why blocks that stay: a block for each row loads nothing while it computes, and so
-// few rows of 8 KiB and more are resident that memory waits; measured, 0.60 of a copy
-// (docs/h200.md). Why not a cluster for a row: its barriers took longer than a block's arithmetic.
+// meets once for a row. An exponential is taken twice, for the sum and for the result, in two
+// instructions where results have 16 bits (primitives/exponential.h): 13 in all for each element,
+// of 32 that an H200 issues in its share of a copy's time. Expected there: 88 to 92 % of a copy's
+// rate. Why blocks that stay: a block for each row loads nothing while it computes, and so few rows
+// of 8 KiB and more are resident that memory waits; measured, 0.60 of a copy (docs/h200.md). Why
+// not a cluster for a row: measured, that took 1.2 to 1.6 times as long as one block.
 #pragma once
 
 #include "primitives/row_ring.h"
@@ -29,14 +29,17 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
   RingReductions of_block(scratch);
   RowRing<T, Count, Packs> ring(reinterpret_cast<T*>(scratch + kRingScratch / sizeof(float)),
                                 static_cast<int>(cols));
-  const std::int64_t first = blockIdx.x;
-  ring.ask(x + first * x_stride, true);
+  const int present = static_cast<int>(cols);
+  ring.ask(x + blockIdx.x * x_stride, present);
+  ptx::cp_async_commit();
   KG_ROLLED
-  for (std::int64_t row = first; row < rows; row += gridDim.x) {
+  for (std::int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     const std::int64_t next = row + gridDim.x;
-    ring.ask(x + next * x_stride, next < rows);
+    ring.ask(x + next * x_stride, next < rows ? present : 0);
+    ptx::cp_async_commit();
+    ptx::cp_async_wait_group<kRingPlaces - 1>();
     StoredPack<T, Count> held[Packs];
-    ring.take(held, from_float<T>(kPadding));
+    ring.take(held, present, from_float<T>(kPadding));
 
     float maximum = kPadding; // fmaxf passes over NaN; the sum does not
     KG_UNROLL
@@ -49,7 +52,7 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
     for (int p = 0; p < Packs; ++p) {
       const Floats<Count> values = widened(held[p]);
       KG_UNROLL
-      for (int e = 0; e < Count; ++e) sum += term<T>(values.value[e] - reference);
+      for (int e = 0; e < Count; ++e) sum += exp_of_sum<T>(values.value[e] - reference);
     }
     sum = warp_sum(sum);
     of_block.exchange(reference, sum, -FLT_MAX);

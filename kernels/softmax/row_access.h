@@ -4,8 +4,8 @@
 // What the softmax kernels do with a row.
 #pragma once
 
+#include "primitives/exponential.h"
 #include "primitives/row.h"
-#include "ptx/exp2.h"
 #include "softmax/kind.h"
 
 #include <limits>
@@ -29,33 +29,17 @@ __device__ inline float largest(const Floats<Count>& values, float start) {
   return start;
 }
 
-// exp(difference) in few instructions, as a term of a sum for results of type T. Of 16 bits by a
-// power of two: the product with log2(e) is rounded, by which the term errs as much as by the
-// rounding of the difference, |difference| u; both are a hundredth of what storing T rounds off.
-// Terms below 2^-126 add nothing.
-inline constexpr float kLog2E = 1.44269504F;
-template <class T>
-__device__ inline float term(float difference) {
-  return sizeof(T) == sizeof(float) ? expf(difference) : ptx::exp2_flushed(difference * kLog2E);
-}
-
 // The last steps. Softmax makes exp(x - m) of an element and multiplies it by 1 / sum; log-softmax
 // keeps x - m and subtracts log(sum). Not the logarithm of a rounded quotient, which is -inf where
 // that is 0; and not x - (m + log(sum)), whose rounding would grow with |m|.
-//
-// For results of 16 bits, too, by a power of two, here 2^16 times as large: so it is not taken for
-// 0 where the result is not.
 template <Kind kind, class T = float>
 __device__ inline float kept(float difference) {
-  if (kind != Kind::softmax) return difference;
-  return sizeof(T) == sizeof(float) ? expf(difference)
-                                    : ptx::exp2_flushed(fmaf(difference, kLog2E, 16));
+  return kind == Kind::softmax ? exp_in_units<T>(difference) : difference;
 }
 
 template <Kind kind, class T = float>
 __device__ inline float normalizer(float sum) {
-  if (kind != Kind::softmax) return logf(sum);
-  return (sizeof(T) == sizeof(float) ? 1.0f : 0x1p-16f) / sum;
+  return kind == Kind::softmax ? kExpUnit<T> / sum : logf(sum);
 }
 
 template <Kind kind>

@@ -3,8 +3,8 @@
 //
 // Which softmax kernel runs. One read and one write per element is the floor (8 bytes for f32, 4
 // for f16 and bf16); the arithmetic, about 15 instructions per element with expf, is a third of
-// what an H200 could do in that time. expf, not exp2f(x log2 e - m log2 e): the rounding of those
-// products would cost accuracy on large logits.
+// what an H200 could do in that time. Of the difference x - m, not x log2 e - m log2 e: the rounding
+// of those products would cost accuracy on large logits.
 #include "softmax/softmax.h"
 
 #include "runtime/device.h"
@@ -91,7 +91,7 @@ void launch_block(const MatrixView<const T>& x, const MatrixView<T>& y, bool ali
   const auto [rows, cols] = x.shape;
   constexpr int kCount = kPackElements<T>;
   if (aligned) {
-    const RowRingShape ring = row_ring_shape(rows, cols, sizeof(T), 0);
+    const RowRingShape ring = row_ring_shape(rows, cols, sizeof(T));
     if (ring.shared_bytes > 0)
       return launch(ring.is_short ? block_in_ring<kind, T, kCount, kShortRingPacks>
                                   : block_in_ring<kind, T, kCount, kLongRingPacks>,

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <memory>
 
+#include "primitives/ring_shape.h"
 #include "tests/contract/cluster_rows.h"
 #include "tests/contract/rows.h"
 #include "tests/contract/samples.h"
@@ -322,6 +323,16 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
       ", " +
       std::to_string(rows_are_aligned(problem, layout) ? elements_per_pack(problem.dtype) : 1);
   if (variant == "warp") return {"masked_softmax::warp_per_row<", pack + ", "};
+  if (variant == "block" && rows_are_aligned(problem, layout)) {
+    const bool is_causal = problem.shape.starts_with("causal");
+    const std::int64_t cols = cols_of(problem);
+    const RowRingShape ring =
+        row_ring_shape(rows_of(problem), cols, static_cast<std::size_t>(size_of(problem.dtype)),
+                       is_causal ? 0 : kRingPlaces * ring_row_bytes(cols, 1));
+    if (ring.shared_bytes > 0)
+      return {"masked_softmax::block_in_ring<",
+              pack + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) + ">"};
+  }
   return {"::" + std::string(variant) + "_per_row<", pack + ">"};
 }
 

@@ -138,7 +138,7 @@ inline auto kernel_name(std::string family) {
     if (variant == "warp") return {family + "::warp_per_row<", count + ", "};
     if (packs && family == "normalization") {
       const RowRingShape ring = row_ring_shape(rows_of(problem), cols_of(problem),
-                                               static_cast<std::size_t>(size_of(problem.dtype)), 0);
+                                               static_cast<std::size_t>(size_of(problem.dtype)));
       if (ring.shared_bytes > 0)
         return {family + "::block_in_ring<",
                 count + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) +

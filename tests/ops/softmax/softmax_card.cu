@@ -248,7 +248,7 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   const bool aligned = rows_are_aligned(problem, layout);
   const std::string count = ", " + std::to_string(aligned ? pack : 1);
   const RowRingShape ring =
-      row_ring_shape(rows_of(problem), cols, static_cast<std::size_t>(size_of(problem.dtype)), 0);
+      row_ring_shape(rows_of(problem), cols, static_cast<std::size_t>(size_of(problem.dtype)));
   if (aligned && ring.shared_bytes > 0)
     return {"softmax::block_in_ring<",
             count + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) + ">"};
