@@ -3,8 +3,8 @@
 //
 // Which softmax kernel runs. One read and one write per element is the floor (8 bytes for f32, 4
 // for f16 and bf16); the arithmetic, about 15 instructions per element with expf, is a third of
-// what an H200 could do in that time. Of the difference x - m, not x log2 e - m log2 e: the rounding
-// of those products would cost accuracy on large logits.
+// what an H200 could do in that time. Of the difference x - m, not x log2 e - m log2 e: the
+// rounding of those products would cost accuracy on large logits.
 #include "softmax/softmax.h"
 
 #include "runtime/device.h"
