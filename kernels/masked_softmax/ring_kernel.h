@@ -10,13 +10,17 @@
 #include "masked_softmax/row_access.h"
 #include "primitives/row_ring.h"
 
+#include <limits>
+
 namespace kg::masked_softmax {
 
-// What the rings of x and the mask take of shared memory behind the scratch, the latter rounded up
-// to whole packs of either.
+// What a ring of masks takes of shared memory at most, whose blocks have a byte for each element of
+// x that a thread has packs of.
 template <Form form>
-constexpr std::int64_t mask_ring_bytes(std::int64_t cols) {
-  return form == Form::boolean ? kRingPlaces * ring_row_bytes(cols, 1) : 0;
+constexpr std::int64_t mask_ring_bytes(std::int64_t cols, std::size_t element) {
+  return form == Form::boolean
+             ? kRingPlaces * ring_place_bytes(cols, element) / static_cast<std::int64_t>(element)
+             : 0;
 }
 
 template <Form form, class T, int Count, int Packs>
@@ -27,10 +31,12 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
   RingReductions of_block(scratch);
   T* const places = reinterpret_cast<T*>(scratch + kRingScratch / sizeof(float));
   const int cols = static_cast<int>(problem.cols);
-  RowRing<T, Count, Packs> ring(places, cols);
-  const int packs = (cols + Count - 1) / Count;
+  RowRing<T, Count, Packs> ring(places, cols, from_float<T>(kMasked));
+  // Where there are no masks, rows of endless ones, which have no packs to be padded.
   RowRing<std::uint8_t, Count, Packs> masks(
-      reinterpret_cast<std::uint8_t*>(places + kRingPlaces * packs * Count), cols);
+      reinterpret_cast<std::uint8_t*>(places +
+                                      kRingPlaces * Packs * static_cast<int>(blockDim.x) * Count),
+      kHasMask ? cols : std::numeric_limits<int>::max(), 0);
   const auto ask = [&](std::int64_t index) __attribute__((always_inline)) {
     const bool exists = index < problem.rows;
     const Row<T> row = problem.template row<form>(exists ? index : 0);

@@ -70,6 +70,7 @@ std::pair<RowRingShape, int> ring_of(const Forward<T>& f) {
   const RowRingShape both =
       row_ring_shape(f.rows, f.cols, sizeof(T), vectors * ring_row_bytes(f.cols, sizeof(T)));
   if (both.shared_bytes > 0) return {both, vectors};
+  if (f.cols % kPackElements<T> != 0) return {};
   return {row_ring_shape(f.rows, f.cols, sizeof(T)), 0};
 }
 

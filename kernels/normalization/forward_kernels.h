@@ -93,13 +93,23 @@ struct Weights {
     if (f.beta != nullptr) result.beta = load_stored<T, Count>(f.beta, pack, f.cols);
     return result;
   }
+  // Of whole packs, whose numbers may be 32 bits.
+  template <class Pack>
+  __device__ __forceinline__ static Weights load_whole(const Forward<T>& f, Pack pack) {
+    Weights result;
+    if (f.gamma != nullptr) result.gamma.load(f.gamma + pack * Count);
+    if (f.beta != nullptr) result.beta.load(f.beta + pack * Count);
+    return result;
+  }
   __device__ __forceinline__ void keep_raw() {
     gamma.keep_raw();
     beta.keep_raw();
   }
 };
 
-// `part` is the thread's part of the row, and has arrived; sum(value) adds over the threads.
+// `part` is the thread's part of the row, and has arrived; sum(value) adds over the threads. Part
+// says by kInWholePacks that gamma and beta may be read in whole packs, and that it is worth a
+// branch to add up those of a row's packs that are whole without looking at each element's place.
 template <Kind kind, class T, class Part, class Sum>
 __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool is_first,
                           Sum sum) {
@@ -109,7 +119,7 @@ __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool
   float mean = 0;
   if constexpr (kind == Kind::layer) {
     float total = 0;
-    part.each([&](std::int64_t, const Values& x) {
+    part.each([&](auto, const Values& x) {
       KG_UNROLL
       for (int e = 0; e < kCount; ++e) total += x.value[e];
     });
@@ -117,8 +127,17 @@ __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool
   }
 
   float squares = 0;
-  part.each([&](std::int64_t pack, const Values& x) {
-    const int in_row = elements_in_row<kCount>(pack, f.cols);
+  part.each([&](auto pack, const Values& x) {
+    using Index = decltype(pack);
+    const int in_row = elements_in_row<kCount, Index>(pack, static_cast<Index>(f.cols));
+    if (Part::kInWholePacks && in_row >= kCount) {
+      KG_UNROLL
+      for (int e = 0; e < kCount; ++e) {
+        const float centred = x.value[e] - mean;
+        squares += centred * centred;
+      }
+      return;
+    }
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) {
       const float centred = x.value[e] - mean;
@@ -129,7 +148,11 @@ __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool
   const float rstd = reciprocal_deviation(sum(squares), cols, f.epsilon);
 
   part.store(
-      f.y + row * f.y_stride, [&](std::int64_t pack) { return Weights<T, kCount>::load(f, pack); },
+      f.y + row * f.y_stride,
+      [&](auto pack) {
+        return Part::kInWholePacks ? Weights<T, kCount>::load_whole(f, pack)
+                                   : Weights<T, kCount>::load(f, pack);
+      },
       [&](Values& x, const Weights<T, kCount>& by) {
         KG_UNROLL
         for (int e = 0; e < kCount; ++e) x.value[e] = (x.value[e] - mean) * rstd;

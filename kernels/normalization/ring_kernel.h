@@ -25,6 +25,7 @@ class RingPart {
 
  public:
   static constexpr int kCount = Count;
+  static constexpr bool kInWholePacks = true;
 
   __device__ RingPart(Ring& ring, int cols) : ring_(ring) {
     ring.take(held_, cols, from_float<T>(0));
@@ -45,7 +46,7 @@ class RingPart {
     for (int first = 0; first < Packs; first += kTogether) {
       decltype(load(0)) with[kTogether];
       KG_UNROLL
-      for (int p = 0; p < kTogether; ++p) with[p] = load(ring_.number(first + p));
+      for (int p = 0; p < kTogether; ++p) with[p] = load(ring_.number_in_row(first + p));
       loaded(with);
       KG_UNROLL
       for (int p = 0; p < kTogether; ++p) {
@@ -80,7 +81,8 @@ __device__ const T* keep(const T* vector, int cols, T* kept) {
   return kept;
 }
 
-// vectors: how many of gamma and beta there is shared memory for: all that are not null, or none.
+// vectors: how many of gamma and beta there is shared memory for: all that are not null, or none,
+// where rows are of whole packs.
 template <Kind kind, class T, int Count, int Packs>
 __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
     block_in_ring(Forward<T> f, int vectors) {
@@ -88,13 +90,14 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
   RingReductions of_block(scratch);
   T* const places = reinterpret_cast<T*>(scratch + kRingScratch / sizeof(float));
   const int cols = static_cast<int>(f.cols);
-  RowRing<T, Count, Packs> ring(places, cols);
+  RowRing<T, Count, Packs> ring(places, cols, from_float<T>(0));
   ring.ask(f.x + blockIdx.x * f.x_stride, cols);
   ptx::cp_async_commit();
   if (vectors > 0) {
     const int row = (cols + Count - 1) / Count * Count;
-    f.gamma = keep<T, Count>(f.gamma, cols, places + kRingPlaces * row);
-    f.beta = keep<T, Count>(f.beta, cols, places + (kRingPlaces + vectors - 1) * row);
+    T* const kept = places + kRingPlaces * Packs * static_cast<int>(blockDim.x) * Count;
+    f.gamma = keep<T, Count>(f.gamma, cols, kept);
+    f.beta = keep<T, Count>(f.beta, cols, kept + (vectors - 1) * row);
   }
   KG_ROLLED
   for (std::int64_t row = blockIdx.x; row < f.rows; row += gridDim.x) {

@@ -9,13 +9,16 @@
 #include "primitives/row.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 namespace kg::normalization {
 
 // How many elements of the pack are in the row; 0 or less behind it.
-template <int Count>
-__device__ inline int elements_in_row(std::int64_t pack, std::int64_t cols) {
-  const std::int64_t left = cols - pack * Count;
+template <int Count, class Index = std::int64_t>
+__device__ inline int elements_in_row(std::type_identity_t<Index> pack,
+                                      std::type_identity_t<Index> cols) {
+  const Index left = cols - pack * Count;
   return left < Count ? static_cast<int>(left) : Count;
 }
 
@@ -37,6 +40,7 @@ template <class T, int Count, int Packs>
 class HeldPart {
  public:
   static constexpr int kCount = Count;
+  static constexpr bool kInWholePacks = false;
 
   __device__ HeldPart(const T* row, std::int64_t cols, int thread, int threads)
       : cols_(cols), thread_(thread), threads_(threads) {
@@ -105,6 +109,7 @@ template <class T, int Count>
 class RereadPart {
  public:
   static constexpr int kCount = Count;
+  static constexpr bool kInWholePacks = false;
 
   __device__ RereadPart(const T* row, std::int64_t cols, int thread, int threads)
       : row_(row), cols_(cols), packs_((cols + Count - 1) / Count), thread_(thread),

@@ -49,21 +49,35 @@ constexpr std::int64_t ring_row_bytes(std::int64_t cols, std::size_t element) {
   return div_up(cols * static_cast<std::int64_t>(element), kPackBytes) * kPackBytes;
 }
 
+// How many packs a thread has of such a row, and how many threads it takes, in whole warps.
+constexpr int ring_packs(std::int64_t cols, std::size_t element) {
+  return ring_row_bytes(cols, element) <= kShortRingBytes ? kShortRingPacks : kLongRingPacks;
+}
+constexpr std::int64_t threads_of_ring(std::int64_t cols, std::size_t element) {
+  const std::int64_t packs = ring_row_bytes(cols, element) / kPackBytes;
+  return div_up(div_up(packs, ring_packs(cols, element)), kLanes) * kLanes;
+}
+
+// Bytes of one place: all packs of all threads.
+constexpr std::int64_t ring_place_bytes(std::int64_t cols, std::size_t element) {
+  return threads_of_ring(cols, element) * ring_packs(cols, element) * kPackBytes;
+}
+
 // How rows of `cols` elements of so many bytes come, which are aligned to 16 bytes, beside `more`
 // bytes that a block keeps. shared_bytes is 0 where they cannot.
 inline RowRingShape row_ring_shape(std::int64_t rows, std::int64_t cols, std::size_t element,
                                    std::int64_t more = 0) {
   const DeviceProperties& device = device_properties();
-  const std::int64_t bytes = ring_row_bytes(cols, element);
-  if (bytes > kLongRingBytes) return {};
+  if (ring_row_bytes(cols, element) > kLongRingBytes) return {};
   RowRingShape result{};
-  result.is_short = bytes <= kShortRingBytes;
-  const int each = result.is_short ? kShortRingPacks : kLongRingPacks;
-  result.threads = static_cast<int>(div_up(div_up(bytes / kPackBytes, each), kLanes)) * kLanes;
-  result.shared_bytes = kRingScratch + static_cast<std::size_t>(kRingPlaces * bytes + more);
+  const int packs = ring_packs(cols, element);
+  result.is_short = packs == kShortRingPacks;
+  result.threads = static_cast<int>(threads_of_ring(cols, element));
+  result.shared_bytes =
+      kRingScratch + static_cast<std::size_t>(kRingPlaces * ring_place_bytes(cols, element) + more);
   if (result.shared_bytes > device.shared_bytes_per_block_optin) return {};
   constexpr std::size_t kReserved = 1024; // of each block, by the system (CUDA programming guide)
-  const int of_registers = ring_threads(each) * ring_blocks(each) / result.threads;
+  const int of_registers = ring_threads(packs) * ring_blocks(packs) / result.threads;
   const auto of_memory =
       static_cast<int>(device.shared_bytes_per_sm / (result.shared_bytes + kReserved));
   result.blocks = std::min<std::int64_t>(rows, std::int64_t{device.sm_count} *

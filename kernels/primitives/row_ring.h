@@ -27,92 +27,107 @@ class RowRing {
   static constexpr int kBytes = Count * static_cast<int>(sizeof(T));
 
  public:
-  // memory: kRingPlaces rows of whole packs.
-  __device__ __forceinline__ RowRing(T* memory, int cols)
+  // memory: kRingPlaces times Packs packs of each thread. Those that no row has are `padding`.
+  __device__ __forceinline__ RowRing(T* memory, int cols, T padding)
       : memory_(memory + threadIdx.x * Count), cols_(cols),
-        place_((cols + Count - 1) / Count * Count) {}
+        step_(static_cast<int>(blockDim.x) * Count) {
+    Pack<T, Count> none;
+    KG_UNROLL
+    for (int e = 0; e < Count; ++e) none.element[e] = padding;
+    for (int p = 0; p < Packs; ++p) {
+      if (number(p) * Count < cols) continue;
+      KG_UNROLL
+      for (int place = 0; place < kRingPlaces; ++place)
+        *reinterpret_cast<Pack<T, Count>*>(&memory_[(place * Packs + p) * step_]) = none;
+    }
+  }
 
-  // Asks for the packs in which the first `present` elements of a row are: all that take() will
-  // look at.
+  // Asks for the packs in which the first `present` elements of a row are.
   __device__ __forceinline__ void ask(const T* row, int present) {
-    const T* const first = row + static_cast<int>(threadIdx.x) * Count;
+    const int first = static_cast<int>(threadIdx.x) * Count;
+    const int rest = cols_ % Count, whole = cols_ - rest;
+    const int end = present < whole ? present : whole;
+    const T* from = row + first;
+    ptx::SharedPointer<T> to = memory_ + asked_;
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
-      if (number(p) * Count >= present) break;
-      const int left = cols_ - number(p) * Count;
-      const int bytes = (left < Count ? left : Count) * static_cast<int>(sizeof(T));
-      if constexpr (kBytes == kPackBytes)
-        ptx::cp_async_cg(memory_ + asked_ + behind(p) * Count, first + behind(p) * Count, bytes);
-      else
-        ptx::cp_async_ca<kBytes>(memory_ + asked_ + behind(p) * Count, first + behind(p) * Count,
-                                 bytes);
+      if (first + p * step_ < end) copy(to, from);
+      from += step_;
+      to += step_;
     }
+    // Of the pack that the row ends in its elements; a copy of so many bytes takes three times the
+    // instructions.
+    if (rest != 0 && present > whole && own_cut(whole) >= 0)
+      ptx::cp_async_ca<kBytes>(memory_ + asked_ + own_cut(whole) * step_, row + whole,
+                               rest * static_cast<int>(sizeof(T)));
     asked_ = other(asked_);
   }
 
   // The thread's packs of the row that was asked for before the last one and has come, `padding`
-  // behind its first `present` elements.
+  // behind its first `present` elements in the pack that these end in. Packs behind that one are
+  // `padding` where all of the row was asked for, else undefined.
   __device__ __forceinline__ void take(Stored (&row)[Packs], int present, T padding) {
-    KG_UNROLL
-    for (int p = 0; p < Packs; ++p) {
-      if (number(p) * Count < present) {
-        row[p].load(&memory_[taken_ + behind(p) * Count]);
-      } else {
-        Pack<T, Count> none;
-        KG_UNROLL
-        for (int e = 0; e < Count; ++e) none.element[e] = padding;
-        row[p].set(none);
-      }
-    }
-    loaded(row);
     if (const int rest = present % Count; rest != 0) {
-      KG_UNROLL
-      for (int p = 0; p < Packs; ++p) {
-        if (number(p) != present / Count) continue;
-        Pack<T, Count> part = row[p].pack();
-        KG_UNROLL
-        for (int e = 0; e < Count; ++e)
-          if (e >= rest) part.element[e] = padding;
-        row[p].set(part);
-      }
+      const int p = own_cut(present - rest);
+      if (p >= 0)
+        for (int e = rest; e < Count; ++e) memory_[taken_ + p * step_ + e] = padding;
     }
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) row[p].load(&memory_[taken_ + p * step_]);
+    loaded(row);
     taken_ = other(taken_);
   }
 
   // Stores the thread's packs of a row, as what nobody reads soon.
   __device__ __forceinline__ void give(const Stored (&row)[Packs], T* to) const {
-    T* const first = to + threadIdx.x * Count;
-    const int rest = cols_ % Count;
-    const int whole = cols_ / Count - static_cast<int>(threadIdx.x);
+    const int first = static_cast<int>(threadIdx.x) * Count;
+    T* at = to + first;
     KG_UNROLL
-    for (int p = 0; p < Packs; ++p)
-      if (behind(p) < whole)
-        store_streaming(reinterpret_cast<Pack<T, Count>*>(first + behind(p) * Count),
-                        row[p].pack());
-    if (rest != 0) {
+    for (int p = 0; p < Packs; ++p) {
+      if (first + p * step_ + Count <= cols_)
+        store_streaming(reinterpret_cast<Pack<T, Count>*>(at), row[p].pack());
+      at += step_;
+    }
+    if (const int rest = cols_ % Count; rest != 0) {
+      Stored cut = row[0];
       KG_UNROLL
-      for (int p = 0; p < Packs; ++p) {
-        if (behind(p) != whole) continue;
-        const Pack<T, Count> part = row[p].pack();
-        KG_UNROLL
-        for (int e = 0; e < Count; ++e)
-          if (e < rest) first[behind(p) * Count + e] = part.element[e];
-      }
+      for (int p = 1; p < Packs; ++p)
+        if (own_cut(cols_ - rest) == p) cut = row[p];
+      const Pack<T, Count> part = cut.pack();
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e)
+        if (e < rest && own_cut(cols_ - rest) >= 0) to[cols_ - rest + e] = part.element[e];
     }
   }
 
   // The number of the thread's pack p in the row.
   __device__ __forceinline__ static int number(int p) {
-    return static_cast<int>(threadIdx.x) + behind(p);
+    return static_cast<int>(threadIdx.x) + p * static_cast<int>(blockDim.x);
+  }
+  // The same, of the row's last pack where the thread has none.
+  __device__ __forceinline__ int number_in_row(int p) const {
+    const int last = (cols_ - 1) / Count;
+    return number(p) < last ? number(p) : last;
   }
 
  private:
-  // Packs from the thread's first one to its pack p.
-  __device__ __forceinline__ static int behind(int p) { return p * static_cast<int>(blockDim.x); }
-  __device__ __forceinline__ int other(int place) const { return place_ - place; }
+  __device__ __forceinline__ static void copy(ptx::SharedPointer<T> to, const T* from) {
+    if constexpr (kBytes == kPackBytes)
+      ptx::cp_async_cg(to, from, kBytes);
+    else
+      ptx::cp_async_ca<kBytes>(to, from, kBytes);
+  }
+  // Which of the thread's packs begins with this element of a row, or -1.
+  __device__ __forceinline__ int own_cut(int element) const {
+    int p = Packs - 1;
+    KG_ROLLED
+    while (p >= 0 && number(p) * Count != element) --p;
+    return p;
+  }
+  __device__ __forceinline__ int other(int place) const { return Packs * step_ - place; }
 
   ptx::SharedPointer<T> memory_; // the thread's first pack
-  int cols_, place_;             // place_: from the first place to the second one
+  int cols_, step_;              // elements from one pack of the thread to the next
   int asked_ = 0, taken_ = 0;    // elements to the place
 };
 

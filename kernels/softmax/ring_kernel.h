@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
   float* const scratch = dynamic_shared<float>();
   RingReductions of_block(scratch);
   RowRing<T, Count, Packs> ring(reinterpret_cast<T*>(scratch + kRingScratch / sizeof(float)),
-                                static_cast<int>(cols));
+                                static_cast<int>(cols), from_float<T>(kPadding));
   const int present = static_cast<int>(cols);
   ring.ask(x + blockIdx.x * x_stride, present);
   ptx::cp_async_commit();

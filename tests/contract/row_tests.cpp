@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "primitives/ring_shape.h"
 #include "runtime/device.h"
 #include "tests/contract/rows.h"
 #include "tests/support/metamorphic.h"
@@ -14,6 +15,11 @@ namespace kg::card {
 void check_many_rows(Judge& judge) {
   const std::string shape = rows_cols(device_properties().max_grid_yz + 4, 3);
   judge.check({"normal", shape}, {}, {"naive", "warp"});
+}
+
+void check_rows_take_turns(Judge& judge, std::string_view form) {
+  const std::int64_t rows = 3 * row_ring_shape(1 << 20, 8, sizeof(float)).blocks + 8;
+  judge.check({"normal", rows_cols(rows, 8, form)}, {}, {"block"});
 }
 
 void check_rows_are_independent(Judge& judge, const std::string& shape) {

@@ -326,9 +326,10 @@ std::vector<std::string> kernel_name(std::string_view variant, const Problem& pr
   if (variant == "block" && rows_are_aligned(problem, layout)) {
     const bool is_causal = problem.shape.starts_with("causal");
     const std::int64_t cols = cols_of(problem);
-    const RowRingShape ring =
-        row_ring_shape(rows_of(problem), cols, static_cast<std::size_t>(size_of(problem.dtype)),
-                       is_causal ? 0 : kRingPlaces * ring_row_bytes(cols, 1));
+    const auto size = static_cast<std::size_t>(size_of(problem.dtype));
+    const std::int64_t masks =
+        kRingPlaces * ring_place_bytes(cols, size) / static_cast<std::int64_t>(size);
+    const RowRingShape ring = row_ring_shape(rows_of(problem), cols, size, is_causal ? 0 : masks);
     if (ring.shared_bytes > 0)
       return {"masked_softmax::block_in_ring<",
               pack + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) + ">"};

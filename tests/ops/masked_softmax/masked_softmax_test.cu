@@ -8,6 +8,7 @@
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
+#include "tests/contract/row_tests.h"
 #include "tests/contract/samples.h"
 #include "tests/oracle/oracle_masked_softmax.h"
 
@@ -40,6 +41,10 @@ KG_OWN_TEST(CausalIsBoolean) {
     }
     expect_the_same();
   }
+}
+
+KG_OWN_TEST(RowsTakeTurns) {
+  for (const char* const form : {"boolean", "causal"}) check_rows_take_turns(judge, form);
 }
 
 KG_OWN_TEST(Automatic) {

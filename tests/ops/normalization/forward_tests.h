@@ -17,6 +17,7 @@ namespace kg::card::norm {
 
 inline void check_rows(Judge& judge) {
   check_many_rows(judge);
+  check_rows_take_turns(judge);
   for (const auto& [rows, cols] : {std::pair{9, 300}, std::pair{5, 1300}})
     check_rows_are_independent(judge, rows_cols(rows, cols));
 }

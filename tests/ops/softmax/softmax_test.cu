@@ -20,6 +20,7 @@ Sample sample(Dtype dtype, std::int64_t rows, std::vector<double> x) {
 }
 
 KG_OWN_TEST(ManyRows) { check_many_rows(judge); }
+KG_OWN_TEST(RowsTakeTurns) { check_rows_take_turns(judge); }
 
 // Whole numbers moved by a whole number: every difference is exact, so not a bit may change.
 KG_OWN_TEST(ShiftInvariance) {
