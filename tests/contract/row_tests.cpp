@@ -5,7 +5,6 @@
 #include <limits>
 #include <set>
 
-#include "primitives/ring_shape.h"
 #include "runtime/device.h"
 #include "tests/contract/rows.h"
 #include "tests/support/metamorphic.h"
@@ -18,7 +17,8 @@ void check_many_rows(Judge& judge) {
 }
 
 void check_rows_take_turns(Judge& judge, std::string_view form) {
-  const std::int64_t rows = 3 * row_ring_shape(1 << 20, 8, sizeof(float)).blocks + 8;
+  constexpr std::int64_t kMostBlocks = 16; // that a multiprocessor has of one warp each
+  const std::int64_t rows = 3 * kMostBlocks * device_properties().sm_count + 8;
   judge.check({"normal", rows_cols(rows, 8, form)}, {}, {"block"});
 }
 
