@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
     const Row<T> row = problem.template row<form>(index);
     const int kept = static_cast<int>(row.kept);
     StoredPack<T, Count> held[Packs];
-    ring.take(held, kept, from_float<T>(kMasked));
+    ring.template take<kHasMask>(held, kept, from_float<T>(kMasked));
     if constexpr (kHasMask) {
       StoredPack<std::uint8_t, Count> keep[Packs];
       masks.take(keep, cols, 0);

@@ -64,16 +64,24 @@ class RowRing {
   }
 
   // The thread's packs of the row that was asked for before the last one and has come, `padding`
-  // behind its first `present` elements in the pack that these end in. Packs behind that one are
-  // `padding` where all of the row was asked for, else undefined.
+  // behind its first `present` elements. kAll: these are all that rows of the ring have.
+  template <bool kAll = true>
   __device__ __forceinline__ void take(Stored (&row)[Packs], int present, T padding) {
     if (const int rest = present % Count; rest != 0) {
       const int p = own_cut(present - rest);
       if (p >= 0)
         for (int e = rest; e < Count; ++e) memory_[taken_ + p * step_ + e] = padding;
     }
+    Pack<T, Count> none;
     KG_UNROLL
-    for (int p = 0; p < Packs; ++p) row[p].load(&memory_[taken_ + p * step_]);
+    for (int e = 0; e < Count; ++e) none.element[e] = padding;
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) {
+      if (kAll || number(p) * Count < present)
+        row[p].load(&memory_[taken_ + p * step_]);
+      else
+        row[p].set(none);
+    }
     loaded(row);
     taken_ = other(taken_);
   }

@@ -222,8 +222,9 @@ Sample special_rows(Dtype dtype, std::int64_t cols, bool log) {
 
 std::vector<Sample> special_samples(Dtype dtype) {
   std::vector<Sample> samples;
-  for (const std::int64_t cols : {std::int64_t{1}, std::int64_t{2}, std::int64_t{67},
-                                  std::int64_t{1024}, std::int64_t{4099}, beyond_shared()})
+  for (const std::int64_t cols :
+       {std::int64_t{1}, std::int64_t{2}, std::int64_t{67}, std::int64_t{1024}, std::int64_t{2048},
+        std::int64_t{4099}, beyond_shared()})
     samples.push_back(special_rows(dtype, cols, false));
   for (const std::int64_t cols :
        {std::int64_t{7}, std::int64_t{67}, std::int64_t{4099}, beyond_shared()})
