@@ -131,9 +131,10 @@ __device__ __forceinline__ float kept_element(const Row<T>& row, std::int64_t j)
   return MaskedPack<form, T, 1>::load(row, j).values().value[0];
 }
 
-// What stands for m: finite where nothing is kept, so that exp(-inf - m) is 0 there.
+// What stands for m: finite where nothing is kept, so that exp(-inf - m) is 0 there. Rounded before
+// it is used: of two that are subtracted nvcc would round but one.
 __device__ inline float reference_of(float largest, float scale) {
-  return largest == kMasked ? 0.0f : scale * largest;
+  return largest == kMasked ? 0.0f : __fmul_rn(scale, largest);
 }
 
 // In one rounding: the error is that of the difference, however large m is.

@@ -104,6 +104,7 @@ TEST(PtxLiberties, NothingElseIsFused) {
         // A factor, or the product, is another by then.
         "mul.f32 %f3, %f1, %f1; mov.f32 %f1, 0f00000000; add.f32 %f0, %f3, %f2;",
         "mul.f32 %f3, %f1, %f1; mov.f32 %f3, %f3; add.f32 %f0, %f3, %f2;",
+        "mov.f32 %f3, %f1; mul.f32 %f3, %f3, %f1; add.f32 %f0, %f3, %f2;",
         // Somebody may come from elsewhere.
         "mul.f32 %f3, %f1, %f1; there: add.f32 %f0, %f3, %f2;"})
     EXPECT_EQ(one(text, kX, kMinus), 0) << text;

@@ -50,7 +50,9 @@ bool Emitter::floating() {
       const Product product{input(1), input(2), operand(1).text + " " + operand(2).text + " "};
       give(fmt::format("({} * {})", product.a, product.b),
            fmt::format("{}, {}, 0", product.a, product.b));
-      if (may_fuse && now_->guard.empty()) products_[operand(0).text] = product;
+      // Not of a product that takes the place of a factor, which is then gone.
+      const bool in_place = product.sources.find(operand(0).text + " ") != std::string::npos;
+      if (may_fuse && now_->guard.empty() && !in_place) products_[operand(0).text] = product;
     } else
       directed("product", input(1) + ", " + input(2));
   } else if (family == "fma" || family == "mad") {
