@@ -73,8 +73,8 @@ void launch_warp(const Problem<T>& problem, Stream& stream) {
 template <Form form, class T, int Count>
 void launch_block(const Problem<T>& problem, Stream& stream) {
   if constexpr (Count > 1) {
-    const RowRingShape ring =
-        row_ring_shape(problem.rows, problem.cols, sizeof(T), mask_ring_bytes<form>(problem.cols, sizeof(T)));
+    const RowRingShape ring = row_ring_shape(problem.rows, problem.cols, sizeof(T),
+                                             mask_ring_bytes<form>(problem.cols, sizeof(T)));
     if (ring.shared_bytes > 0)
       return launch(ring.is_short ? block_in_ring<form, T, Count, kShortRingPacks>
                                   : block_in_ring<form, T, Count, kLongRingPacks>,
