@@ -127,10 +127,11 @@ class RowRing {
   }
   // Which of the thread's packs begins with this element of a row, or -1.
   __device__ __forceinline__ int own_cut(int element) const {
-    int p = Packs - 1;
+    int own = -1;
     KG_ROLLED
-    while (p >= 0 && number(p) * Count != element) --p;
-    return p;
+    for (int p = 0; p < Packs; ++p)
+      if (number(p) * Count == element) own = p;
+    return own;
   }
   __device__ __forceinline__ int other(int place) const { return Packs * step_ - place; }
 
