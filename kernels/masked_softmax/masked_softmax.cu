@@ -163,10 +163,11 @@ bool supports(Variant variant, std::int64_t cols) {
 
 Variant resolved(Variant variant, std::int64_t cols) {
   if (variant != Variant::automatic) return variant;
-  if (cols > kBlockBestCols && supports(Variant::cluster, cols)) return Variant::cluster;
-  for (const Variant each : {Variant::warp, Variant::block})
-    if (supports(each, cols)) return each;
-  return Variant::naive;
+  const bool in_block = supports(Variant::block, cols);
+  if (supports(Variant::warp, cols)) return Variant::warp;
+  if (in_block && cols <= kBlockBestCols) return Variant::block;
+  if (supports(Variant::cluster, cols)) return Variant::cluster;
+  return in_block ? Variant::block : Variant::naive;
 }
 
 template <class T>

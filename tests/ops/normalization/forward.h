@@ -137,8 +137,11 @@ inline auto kernel_name(std::string family) {
     const std::string count = ", " + std::to_string(packs ? pack : 1);
     if (variant == "warp") return {family + "::warp_per_row<", count + ", "};
     if (packs && family == "normalization") {
-      const RowRingShape ring = row_ring_shape(rows_of(problem), cols_of(problem),
-                                               static_cast<std::size_t>(size_of(problem.dtype)));
+      const std::int64_t cols = cols_of(problem), rows = rows_of(problem);
+      const auto size = static_cast<std::size_t>(size_of(problem.dtype));
+      const auto vectors = static_cast<std::int64_t>(problem.inputs.size()) - 1; // gamma, beta
+      RowRingShape ring = row_ring_shape(rows, cols, size, vectors * ring_row_bytes(cols, size));
+      if (ring.shared_bytes == 0 && cols % pack == 0) ring = row_ring_shape(rows, cols, size);
       if (ring.shared_bytes > 0)
         return {family + "::block_in_ring<",
                 count + ", " + std::to_string(ring.is_short ? kShortRingPacks : kLongRingPacks) +
