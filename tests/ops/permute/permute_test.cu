@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "primitives/row_move.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
@@ -132,8 +133,8 @@ KG_OWN_TEST(WholeRows) {
 
 // Rows that no block of the first grid takes.
 KG_OWN_TEST(BeyondOneGrid) {
-  const std::int64_t resident = std::int64_t{device_properties().sm_count} * 4;
-  check(judge, "102", {2, resident * 17, pack(judge.dtype())}, "rows<false");
+  const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;
+  check(judge, "102", {2, resident * kMostRows / 2 + 17, pack(judge.dtype())}, "rows<false");
 }
 
 KG_OWN_TEST(ThereAndBackIsTheOriginal) {
