@@ -18,7 +18,7 @@
 
 namespace kg::permute {
 
-inline constexpr int kPlanesThreads = 256;
+inline constexpr int kPlanesThreads = 128;
 inline constexpr int kFewest = 2, kMost = 4; // planes
 
 // Packs of each plane for packs of pixels, or back.
