@@ -139,6 +139,7 @@ inline std::vector<pooling::Problem> window_problems() {
       // Global.
       {3, 16, 7, 7, {.kernel = 7}, {.kernel = 7}},
       {3, 5, 4, 9, {.kernel = 4}, {.kernel = 9}},
+      {2, 5, 1, 3, {}, {.kernel = 3}}, // several planes in a pack
   });
 }
 
