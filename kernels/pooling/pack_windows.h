@@ -18,6 +18,7 @@
 #include "pooling/plane_windows.h"
 #include "pooling/reduce.h"
 #include "primitives/divisor.h"
+#include "primitives/widened_by_words.h"
 #include "runtime/preconditions.h"
 
 namespace kg::pooling {
@@ -132,17 +133,19 @@ __global__ void __launch_bounds__(kPackThreads, kPackBlocksPerSm)
     KG_UNROLL
     for (int c = 0; c < kMost; ++c) {
       if (c >= columns) continue;
+      Floats<kCount> values[Tile::kRows];
+      KG_UNROLL
+      for (int i = 0; i < Tile::kRows; ++i) values[i] = widened_by_words(stored[c][i]);
       KG_UNROLL
       for (int d = 0; d < Tile::kDown; ++d) {
-        Floats<kCount> of_column = pooling::first<Reduce>(widened(stored[c][d * kStride]));
+        Floats<kCount> of_column = values[d * kStride];
         KG_UNROLL
-        for (int i = 1; i < kKernel; ++i)
-          combine<Reduce>(of_column, widened(stored[c][d * kStride + i]));
+        for (int i = 1; i < kKernel; ++i) combine<Reduce>(of_column, values[d * kStride + i]);
         KG_UNROLL
         for (int o = 0; o < Tile::kAcross; ++o) {
           const int tap = begin + c - o * kStride;
           if (tap == 0)
-            result[d][o] = of_column;
+            result[d][o] = pooling::first<Reduce>(of_column);
           else if (is_below(tap, kKernel))
             combine<Reduce>(result[d][o], of_column);
         }

@@ -11,6 +11,7 @@
 #include "pooling/pack_windows.h"
 #include "pooling/plane_windows.h"
 #include "pooling/reduce.h"
+#include "pooling/row_windows.h"
 #include "pooling/strips.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
@@ -103,16 +104,33 @@ void launch_packs(const Problem& problem, bool include_padding, const T* x, T* y
          x, y, windows);
 }
 
+template <class Reduce, class T, Square square>
+void launch_rows(const Problem& problem, bool include_padding, const T* x, T* y, Stream& stream) {
+  const RowWindows windows =
+      row_windows_of<square>(Geometry(problem), kPackElements<T>, include_padding);
+  launch(row_windows<Reduce, T, square.kernel, square.stride>,
+         {.grid = grid_for(div_up(windows.threads, kRowThreads)),
+          .block = kRowThreads,
+          .stream = &stream},
+         x, y, windows);
+}
+
 // Whether one of the kernels that know their windows has run. Their divisors count to 2^31.
+// `packs`: of channels.
 template <class Reduce, class T>
 bool ran_square(const Problem& problem, bool packs, bool include_padding, const T* x, T* y,
                 Stream& stream) {
   const bool nchw = problem.layout == Layout::nchw;
   if ((!nchw && !packs) || problem.outputs() >= kMostPlaneThreads) return false;
+  const bool aligned = elements_to_boundary(x) == 0 && elements_to_boundary(y) == 0;
   const auto run = [&]<Square square>() {
     if (!is(problem, square)) return false;
-    nchw ? launch_planes<Reduce, T, square>(problem, include_padding, x, y, stream)
-         : launch_packs<Reduce, T, square>(problem, include_padding, x, y, stream);
+    if (!nchw)
+      launch_packs<Reduce, T, square>(problem, include_padding, x, y, stream);
+    else if (aligned && has_rows_of_packs(problem, square, kPackElements<T>))
+      launch_rows<Reduce, T, square>(problem, include_padding, x, y, stream);
+    else
+      launch_planes<Reduce, T, square>(problem, include_padding, x, y, stream);
     return true;
   };
   return run.template operator()<Square{3, 2}>() || run.template operator()<Square{3, 1}>() ||

@@ -18,7 +18,7 @@
 // Why no tile in shared memory: neighbouring threads find the halo in L1 anyway, and a barrier
 // between load and use would need more blocks to hide it. Why no template over kernel and stride:
 // the windows come in too many forms. The common ones have kernels of their own: pack_windows.h
-// those of nhwc, plane_windows.h those of nchw.
+// those of nhwc, row_windows.h and plane_windows.h those of nchw.
 #pragma once
 
 #include "pooling/geometry.h"

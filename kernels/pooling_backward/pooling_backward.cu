@@ -9,6 +9,7 @@
 #include "pooling_backward/gather.h"
 #include "pooling_backward/planes.h"
 #include "pooling_backward/tiles.h"
+#include "pooling_backward/whole_planes.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
@@ -180,9 +181,36 @@ bool gathered_square(const Call<T>& call) {
   }
 }
 
+// Whether the averages' windows are the planes, and no more than their kernels can count.
+template <class T, int Count>
+bool gathered_whole(const Call<T>& call) {
+  if (!call.problem.is_global()) return false;
+  const std::int64_t inputs = call.problem.inputs();
+  const std::int64_t places = call.problem.height * call.problem.width;
+  if (call.problem.layout == Layout::nchw) {
+    const bool aligned = elements_to_boundary(call.dx) == 0;
+    const auto run = [&]<int kNeighbours>() {
+      launch(gather_whole_planes<T, kNeighbours>, call.config(div_up(inputs, kNeighbours)), call.dy,
+             call.dx, Divisor(places), inputs);
+    };
+    aligned ? run.template operator()<kPackElements<T>>() : run.template operator()<1>();
+    return true;
+  }
+  const std::int64_t packs = call.problem.channels / Count;
+  const std::int64_t parts = div_up(places, kPlacesAtOnce);
+  const std::int64_t threads = call.problem.batch * parts * packs;
+  if (threads >= pooling::kMostPlaneThreads) return false;
+  launch(gather_whole_channels<T, Count>, call.config(threads), call.dy, call.dx,
+         WholePlanes{places, NarrowDivisor(packs), NarrowDivisor(parts),
+                     static_cast<unsigned>(threads)});
+  return true;
+}
+
 template <bool Maximum, class T, int Count>
 void launch_gather(const Call<T>& call) {
   const Geometry& g = call.g;
+  if constexpr (!Maximum)
+    if (gathered_whole<T, Count>(call)) return;
   if (with_square(call.problem, [&]<Square square>() {
         return gathered_square<Maximum, T, Count, square>(call);
       }))

@@ -108,10 +108,13 @@ inline std::vector<pooling::Problem> window_problems() {
       {1, 16, 12, 13, three_of_two, three_of_two},
       {1, 16, 12, 13, three_of_two, three_of_two, true},
       // Rows of whole packs.
-      {1, 2, 7, 16, half, half},
-      {1, 2, 9, 16, three, three},
-      {1, 2, 11, 24, three_of_two, three_of_two, true},
+      {1, 2, 7, 32, half, half},
+      {1, 2, 9, 24, three, three},
+      {1, 2, 11, 32, three_of_two, three_of_two, true},
       {1, 2, 8, 16, {.kernel = 3, .stride = 2, .pad_before = 1}, {.kernel = 3, .stride = 2}},
+      // Of y alone; of both, whose windows begin where the packs do.
+      {1, 2, 5, 33, three_of_two, {.kernel = 3, .stride = 2, .pad_before = 1}},
+      {1, 2, 5, 16, three_of_two, {.kernel = 3, .stride = 2, .pad_after = 1}},
       // A window more, which includes undeclared padding; and one that would begin behind the
       // input.
       {2, 5, 7, 9, {.kernel = 3, .stride = 2}, {.kernel = 2, .stride = 3}, true},
@@ -139,6 +142,7 @@ inline std::vector<pooling::Problem> window_problems() {
       // Global.
       {3, 16, 7, 7, {.kernel = 7}, {.kernel = 7}},
       {3, 5, 4, 9, {.kernel = 4}, {.kernel = 9}},
+      {2, 5, 1, 3, {}, {.kernel = 3}}, // several planes in a pack
   });
 }
 

@@ -227,7 +227,7 @@ std::vector<Sample> special_samples(Dtype dtype) {
        with_each_kind({"nchw_n1_c16_h9_w13_k2.3_s1.2_p0", "nhwc_n1_c16_h9_w13_k2.3_s1.2_p0",
                        "nchw_n2_c8_h5_w6_k3.6_s1_p1.0.2.0", "nhwc_n2_c8_h5_w6_k3.6_s1_p1.0.2.0",
                        "nchw_n1_c5_h9_w13_k3_s2_p1", "nhwc_n1_c16_h9_w13_k3_s2_p1",
-                       "nhwc_n1_c8_h5_w7_k3_s1_p1"})) {
+                       "nhwc_n1_c8_h5_w7_k3_s1_p1", "nchw_n3_c8_h3_w5_k3.5_s1_p0"})) {
     const Inputs normals = completed(problem(dtype, Shape::parse(shape)), {});
     const auto add = [&](const std::string& fill, const std::vector<double>& x,
                          const std::vector<double>& dy) {
@@ -315,7 +315,8 @@ Card pooling_backward_card() {
   };
   card.sizes = sizes;
   card.misaligned = [](Dtype) {
-    return with_each_kind({"nchw_n1_c16_h5_w7_k3_s2_p1", "nhwc_n1_c16_h5_w7_k3_s2_p1"});
+    return with_each_kind({"nchw_n1_c16_h5_w7_k3_s2_p1", "nhwc_n1_c16_h5_w7_k3_s2_p1",
+                           "nchw_n1_c16_h5_w7_k5.7_s1_p0", "nhwc_n1_c16_h5_w7_k5.7_s1_p0"});
   };
   card.kernels = kernels;
   return card;
