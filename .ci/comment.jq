@@ -5,7 +5,7 @@
 # word: only numbers, and words that are known or made of harmless characters, pass; no reason, no message, no text of the machine.
 
 def known($words): if IN($words[]) then . else error("an unknown word") end;
-def verdict: known(["pass", "improved", "regressed", "inconclusive", "invalid", "unblessed", "env", "skipped"]);
+def verdict: known(["pass", "improved", "regressed", "inconclusive", "invalid", "unblessed", "env", "skipped", "unchanged"]);
 def mode: known(["cold", "hot", "graph", "real"]);
 def id: if type == "string" and test("\\A[A-Za-z0-9_./-]{1,200}\\z") then . else error("a name with other characters") end;
 def count: if type == "number" and . >= 0 and . < 1e9 and floor == . then . else error("a number that counts nothing") end;

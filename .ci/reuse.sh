@@ -6,7 +6,7 @@
 
 # inputs TESTS FILE_OR_FOLDER...: a digest of all that decides the outcome of the tests that CTest listed in the file TESTS (JSON): their
 # commands, the programs that they run with the libraries these load, the given files, Kernelgrade's variables in the
-# environment, and the commit. Fails where a program is missing.
+# environment, and the commit. Fails where a program is missing. A given file that is not there is as good an input as one that is.
 inputs() {
   local tests=$1 named programs=() path
   shift
@@ -21,7 +21,7 @@ inputs() {
     cat "$tests"
     sha256sum "${programs[@]}"
     ldd "${programs[@]}" 2>/dev/null | awk '/=> \// { print $3 }' | sort -u | xargs -r stat -c '%n %s %Y'
-    find "$@" -type f -print0 | sort -z | xargs -0 -r sha256sum
+    find "$@" -type f -print0 2>/dev/null | sort -z | xargs -0 -r sha256sum
     env | grep '^KERNELGRADE_' | sort
     # Results name the commit they are of, and those of two are not mixed.
     git describe --always --abbrev=40 --dirty 2>/dev/null

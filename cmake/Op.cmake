@@ -240,7 +240,7 @@ function(kernelgrade_add_op op)
     endif()
   endforeach()
   if(TARGET kernelgrade-cost) # of all types: for most, half of the time is that of a process that has just begun
-    add_test(NAME cost.${op} COMMAND kernelgrade-cost gate --cost --op ${op} --json ${PROJECT_BINARY_DIR}/results/cost.${op}.json)
+    add_test(NAME cost.${op} COMMAND kernelgrade gate --cost --op ${op} --json ${PROJECT_BINARY_DIR}/results/cost.${op}.json)
     set_tests_properties(cost.${op} PROPERTIES LABELS "perf;cat_${arg_CATEGORY};op_${op}" TIMEOUT 600 SKIP_RETURN_CODE 77)
   endif()
   # CTest begins with what costs most. An op of many kernels takes longest to test, to count and to read, and would else be alone at the end.
@@ -270,13 +270,10 @@ function(kernelgrade_add_card op file)
 endfunction()
 
 # grade_<op>: all that the op's tests with the labels correctness and perf run, and nothing of the suite's own tests; grade: of all ops.
-# (tests/house/built.cmake compares them with what CTest lists.) What nvcc makes is not among it: ./grade compiles it where it must be
-# (kernelgrade resources --changed).
+# (tests/house/built.cmake compares them with what CTest lists.) What nvcc makes and what counts is not among it: ./grade compiles it where it
+# must be (kernelgrade resources --changed, kernelgrade gate --cost --changed).
 function(kernelgrade_add_grade_target op)
   add_custom_target(grade_${op} DEPENDS ${op}_test kernelgrade)
-  if(TARGET kernelgrade-cost)
-    add_dependencies(grade_${op} kernelgrade-cost)
-  endif()
   if(NOT TARGET grade)
     add_custom_target(grade)
   endif()
@@ -347,10 +344,33 @@ function(kernelgrade_finish)
       target_sources(kernelgrade-cost PRIVATE $<TARGET_OBJECTS:kernelgrade_${op}_checked>)
     endforeach()
     target_link_libraries(kernelgrade-cost PRIVATE kernelgrade_operations)
+    kernelgrade_counted_flags(flags ${used})
+    foreach(program IN ITEMS kernelgrade kernelgrade-lab kernelgrade-cost)
+      target_compile_definitions(${program} PRIVATE KERNELGRADE_COUNTED_BY="g++ ${CMAKE_CXX_COMPILER_VERSION}","${flags}")
+    endforeach()
   endif()
   add_custom_target(update-baselines
     COMMAND sh -c "exec \"$1\" bless --why \"$WHY\"" sh $<TARGET_FILE:kernelgrade>
     COMMENT "Measuring and blessing (WHY=... gives the reason)" USES_TERMINAL VERBATIM)
+endfunction()
+
+# kernelgrade_counted_flags(<result> <op>...): all that these ops' counted kernels are compiled with, but for warnings and names of files.
+function(kernelgrade_counted_flags result)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  set(all -std=c++${CMAKE_CXX_STANDARD} ${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}} -fno-strict-aliasing) # the last: kernelgrade_host_sources
+  foreach(op IN LISTS ARGN)
+    foreach(property IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS)
+      get_target_property(own kernelgrade_${op}_checked ${property})
+      if(own)
+        list(APPEND all ${own})
+      endif()
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES all)
+  list(FILTER all EXCLUDE REGEX "(^|[:=])-W|-fmacro-prefix-map=")
+  list(JOIN all " " all)
+  string(REPLACE "$<" "<" all "${all}") # text, and no expression any more
+  set(${result} "${all}" PARENT_SCOPE)
 endfunction()
 
 # kernelgrade_used_by(<op> <result>): the ops whose kernels it uses, and those that they use.

@@ -116,7 +116,10 @@ void add_gate(CLI::App& app, Words& words) {
   add_rows(*gate, words);
   add_measuring(*gate, words);
   add_baselines(*gate, words);
-  add_cost(*gate, words);
+  CLI::Option* cost = add_cost(*gate, words);
+  gate->add_flag("--changed", words.options.changed,
+                 "with --cost: name what must be counted to be judged")
+      ->needs(cost);
   add_strict(*gate, words);
   add_shard(*gate, words, kShard);
   gate->add_option("--confirm", words.confirm,

@@ -35,6 +35,8 @@ int gate_costs(const Options& options, World& world);
 int bless_costs(const Options& options, World& world);
 int compare_model(const Options& options, World& world);
 int compare_hardware(const Options& options, World& world);
+// The program that counts, where it was built.
+std::filesystem::path counting_program(const World& world);
 // Becomes kernelgrade-cost, which has the counters, with the same arguments. Returns only by an
 // exception.
 int run_counting_program(const std::vector<std::string>& arguments, const World& world);

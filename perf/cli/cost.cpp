@@ -3,7 +3,8 @@
 //
 // kernelgrade profile --cost, gate --cost, bless --cost: what kernels ask of a GPU, counted on the
 // executor. Counted kernels are compiled otherwise than timed ones, so another program holds them:
-// kernelgrade-cost, which lies beside kernelgrade and is these commands with counters.
+// kernelgrade-cost, which lies beside kernelgrade and is these commands with counters. Where it was
+// not built, the gate takes what is unchanged as blessed (cost_unchanged.h).
 #include "perf/cli/baselines.h"
 #include "perf/cli/become.h"
 #include "perf/cli/commands.h"
@@ -11,6 +12,7 @@
 #include "perf/cli/cost_compiled.h"
 #include "perf/cli/cost_minimum.h"
 #include "perf/cli/cost_model.h"
+#include "perf/cli/cost_unchanged.h"
 #include "perf/cli/counted.h"
 #include "perf/cli/measure_rows.h"
 #include "perf/cli/selection.h"
@@ -28,6 +30,8 @@
 
 namespace kg::cli {
 namespace {
+
+constexpr const char* kCountingProgram = "kernelgrade-cost";
 
 judge::ExactRows count_rows(const std::vector<const Row*>& rows, const Options& options,
                             World& world) {
@@ -94,6 +98,7 @@ int profile_costs(const Options& options, World& world) {
 int gate_costs(const Options& options, World& world) {
   Selection selection = select(world, options.filters);
   require_listed(selection);
+  if (options.changed) return name_changed_costs(countable(world, selection), options, world);
   // Of all shards, since a variant's shapes may lie in several.
   const std::vector<std::string> one_shape =
       selection.partial ? std::vector<std::string>()
@@ -101,7 +106,9 @@ int gate_costs(const Options& options, World& world) {
   judge::Results run;
   run.shard = divide(options, selection, "costs");
   run.environment = counted_environment(options, world);
-  run.costs = count_rows(countable(world, selection), options, world);
+  const std::vector<const Row*> rows = countable(world, selection);
+  run.costs = world.take_launches ? count_rows(rows, options, world)
+                                  : unchanged_costs(rows, options, world);
   if (!options.json.empty()) judge::save_results(options.json, run);
   const bool partial = selection.partial || run.shard;
   std::vector<int> exits;
@@ -125,6 +132,7 @@ int bless_costs(const Options& options, World& world) {
   how.why = options.bless.why;
   how.dirty_tree = is_dirty(source_of(options, world));
   how.remove_orphans = options.bless.remove_orphans;
+  for (const std::string& op : selection.ops) require_built(op, world);
   int exit_code = judge::kExitPass;
   for (const auto& [op, measured] : by_op(count_rows(rows, options, world))) {
     const std::filesystem::path path = cost_file(options, op);
@@ -135,12 +143,17 @@ int bless_costs(const Options& options, World& world) {
     exit_code = std::max(exit_code, plan.exit_code());
     world.out << judge::text(plan);
     if (plan.changes()) world.out << fmt::format("wrote {}\n", path.string());
+    bless_sources_of(op, plan, measured, options, world);
   }
   return exit_code;
 }
 
+std::filesystem::path counting_program(const World& world) {
+  return world.executable.parent_path() / kCountingProgram;
+}
+
 int run_counting_program(const std::vector<std::string>& arguments, const World& world) {
-  become(world, "kernelgrade-cost", arguments,
+  become(world, kCountingProgram, arguments,
          "costs are counted by the host backend's build with g++ (cmake --preset host)");
 }
 

@@ -17,8 +17,7 @@
 namespace kg::cli {
 namespace {
 
-// Whose registers the gated bound counts with, and GPUs that are not older; and the older ones.
-constexpr const char* kBoundResources = "sm_90a-cuda13.0";
+// Of GPUs that are older than kBoundResources.
 constexpr const char* kOlderResources = "sm_80-cuda13.0";
 
 // An operation's kernel lies in a namespace of ours; others are compiled at run time, and what they

@@ -15,6 +15,9 @@
 
 namespace kg::cli {
 
+// Whose registers the gated bound counts with, and GPUs that are not older.
+inline constexpr const char* kBoundResources = "sm_90a-cuda13.0";
+
 class CostFigures {
  public:
   // Throws Error where the GPU's figures cannot be read.

@@ -71,6 +71,10 @@ std::filesystem::path cost_file(const Options& options, const std::string& op) {
   return options.baselines / "simt" / (op + ".csv");
 }
 
+std::filesystem::path counted_file(const Options& options) {
+  return options.baselines / "simt" / "sources" / "counted.csv";
+}
+
 std::filesystem::path resource_file(const Options& options, const std::string& name) {
   return options.baselines / "resources" / (name + ".csv");
 }

@@ -21,6 +21,8 @@ std::map<std::string, judge::ExactRows> by_op(const judge::ExactRows& costs);
 
 // <baselines>/simt/<op>.csv
 std::filesystem::path cost_file(const Options& options, const std::string& op);
+// <baselines>/simt/sources/counted.csv
+std::filesystem::path counted_file(const Options& options);
 // <baselines>/resources/<name>.csv; `name` is an architecture with a toolkit.
 std::filesystem::path resource_file(const Options& options, const std::string& name);
 // <baselines>/resources/sources/<name>.csv

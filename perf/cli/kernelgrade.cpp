@@ -5,6 +5,7 @@
 #include "perf/cli/become.h"
 #include "perf/cli/commands.h"
 #include "perf/cli/console.h"
+#include "perf/cli/cost_unchanged.h"
 #include "perf/judge/atomic_file.h"
 #include "perf/judge/gate.h"
 #include "perf/judge/sinks.h"
@@ -121,7 +122,10 @@ int dispatch(const std::vector<std::string>& arguments, World& world) {
     world.out << parsed.help->text;
     return judge::kExitPass;
   }
-  if (parsed.options.cost && !world.take_launches) return run_counting_program(arguments, world);
+  if (parsed.options.cost && !world.take_launches) {
+    if (!needs_no_counts(parsed.options, world)) return run_counting_program(arguments, world);
+    world.untimed = true; // they have costs
+  }
   const Command command = find_command(parsed.options, world);
   if (!command) become(world, "kernelgrade-lab", arguments, "build the target commands");
   std::optional<AsciiOnly> out, err;

@@ -25,6 +25,9 @@ int main(int argc, char** argv) {
     world.library_identity = [](const std::string& variant) {
       return kg::identity::library_identity(variant, kg::vendor::libraries());
     };
+#ifdef KERNELGRADE_COUNTED_BY
+    world.counted_by = {KERNELGRADE_COUNTED_BY};
+#endif
 #if KERNELGRADE_LAB
     world.lab = kg::cli::lab_commands();
 #endif

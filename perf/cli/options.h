@@ -173,7 +173,7 @@ struct Options {
   // resources, profile --sass: the build's folder of compiled kernels; empty: beside the command.
   // profile --cost: that of one architecture; empty: g++'s code alone
   std::filesystem::path compiled;
-  bool changed = false;        // resources: name the operations that must be compiled
+  bool changed = false; // resources, gate --cost: name the ops that must be compiled or counted
   std::string arch = "sm_90a"; // try: that registers and spills are shown for; profile --sass, too
 
   bool write = false; // ceilings: into device.json

@@ -44,7 +44,7 @@ struct Here {
 struct Target {
   Compiled compiled;
   judge::ExactFile blessed;
-  kg::resources::SourcesFile sources;
+  judge::SourcesFile sources;
 
   std::string why_changed(const std::string& op, const Here& here) const {
     return kg::resources::why_changed(sources, blessed, here.kernels(), op, compiled.arch(),
@@ -70,7 +70,7 @@ std::vector<Target> targets_of(const Options& options, const std::filesystem::pa
     targets.push_back(
         {compiled,
          judge::load_exact(judge::resource_table(), resource_file(options, compiled.name)),
-         kg::resources::load_sources(sources_file(options, compiled.name))});
+         judge::load_sources(sources_file(options, compiled.name))});
   return targets;
 }
 
@@ -123,22 +123,19 @@ using FilesByOp = std::map<std::string, std::vector<std::string>>;
 void bless_sources(const Options& options, World& world, const Target& target,
                    const std::vector<judge::ExactRow>& rows, const FilesByOp& files,
                    const Here& here) {
-  kg::resources::SourcesFile file = target.sources;
+  judge::SourcesFile file = target.sources;
   for (const auto& [op, read] : files) {
     const auto hash =
         kg::resources::hash_sources(read, here.kernels(), op, target.compiled.arch(),
                                     here.compiler.flags, kg::resources::rows_of_op(rows, op));
     if (!hash) throw not_compiled(target, op, "not all of its sources were");
-    kg::resources::Sources now{here.compiler.version, source_of(options, world), *hash, read};
-    kg::resources::Sources& known = file.ops[op];
-    if (known.hash == now.hash && known.nvcc == now.nvcc) now.commit = known.commit;
-    known = std::move(now);
+    judge::bless_sources(file, op, {here.compiler.version, source_of(options, world), *hash, read});
   }
   std::erase_if(file.ops, [&](const auto& one) {
     return !std::filesystem::is_directory(here.kernels() / one.first);
   });
   if (file.ops == target.sources.ops) return;
-  kg::resources::save_sources(file);
+  judge::save_sources(file);
   world.out << file.path.string() << ", written\n";
 }
 

@@ -43,7 +43,7 @@ void add_rows(const World& world, const Operation& operation, Dtype dtype,
               const perf::ListedShape& shape, bool listed, std::vector<Row>& rows) {
   const perf::Case description = operation.make(dtype, Shape::parse(shape.text));
   for (const perf::Variant& variant : description.variants) {
-    if (!variant.timed && !world.take_launches) continue;
+    if (!variant.timed && !world.untimed) continue;
     for (const judge::Mode mode : world.modes) {
       Row row;
       row.registered.op = operation.name;

@@ -5,6 +5,7 @@
 // with their own.
 #pragma once
 
+#include "perf/cost/sources.h"
 #include "perf/measure/measure.h"
 #include "perf/measure/suite.h"
 #include "runtime/host/count/counts.h"
@@ -47,6 +48,9 @@ struct World {
   // compiler and flags. Empty elsewhere.
   std::function<std::vector<count::Launch>()> take_launches = {};
   std::string counter_id = {};
+  // How this build compiles what is counted; there and where counts are taken as blessed.
+  cost::CountedBy counted_by = {};
+  bool untimed = false; // rows that take too long to be timed here are rows all the same
   // There, too: kernels run as nvcc compiled them, from a folder of fat binaries; empty: as g++
   // did.
   std::function<void(const std::string& folder)> use_compiled = {};

@@ -13,6 +13,9 @@ using count::Launch;
 using count::Memory;
 using count::Site;
 
+constexpr const char* kWaves = "waves";
+constexpr const char* kResidentBlocks = "resident_blocks";
+
 std::string short_name(const std::string& gpu) {
   constexpr std::string_view kVendor = "nvidia-";
   return gpu.starts_with(kVendor) ? gpu.substr(kVendor.size()) : gpu;
@@ -76,12 +79,14 @@ std::string does_not_fit(const ModelledLaunch& one, const model::Gpu& gpu) {
 
 } // namespace
 
+bool informs(std::string_view metric) { return metric == kWaves || metric == kResidentBlocks; }
+
 std::vector<Metric> bound_metrics(const std::vector<Launch>& launches, const Work& work,
                                   const model::Gpu& gpu, const TakenByKernel& taken) {
   Metric bound{"bound_ns." + short_name(gpu.name), 0, 0, true, "", "", false, ""};
   Metric trips{"serial_round_trips", 0, 0, true, "", "", false, ""};
-  Metric waves{"waves", 0, 0, false, "", "", true, ""};
-  Metric resident{"resident_blocks", 0, 0, false, "", "", true, ""};
+  Metric waves{kWaves, 0, 0, false, "", "", true, ""};
+  Metric resident{kResidentBlocks, 0, 0, false, "", "", true, ""};
   const std::vector<ModelledLaunch> all = modelled(launches, work, gpu, taken);
   double longest = 0, most_trips = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "perf/cost/modelled.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kg::cost {
@@ -23,6 +24,9 @@ namespace kg::cost {
 //   resident_blocks      on a multiprocessor, of the launch with fewest
 // `gpu` is a part of one (model::part_of). A launch whose block does not fit a multiprocessor is
 // the fault of all four.
+// Whether a metric of that name is one that informs.
+bool informs(std::string_view metric);
+
 std::vector<Metric> bound_metrics(const std::vector<count::Launch>& launches, const Work& work,
                                   const model::Gpu& gpu, const TakenByKernel& taken);
 

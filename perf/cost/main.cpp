@@ -17,7 +17,11 @@ int main(int argc, char** argv) {
     world.modes = {kg::judge::Mode::real}; // a count has none, and is taken once
     world.no_device = [] { return "kernelgrade-cost times nothing; use kernelgrade"; };
     world.take_launches = kg::count::take_launches;
+    world.untimed = true;
     world.counter_id = KERNELGRADE_COUNTER_ID;
+#ifdef KERNELGRADE_COUNTED_BY
+    world.counted_by = {KERNELGRADE_COUNTED_BY};
+#endif
     world.use_compiled = kg::ptx_run::use;
     return world;
   });

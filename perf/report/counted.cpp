@@ -30,10 +30,30 @@ int urgency(const ExactVerdict& row) {
   return row.changed ? 2 : 3;
 }
 
+const std::string kUnchanged = "unchanged"; // in the place of a verdict
+
+// Neither compiled nor counted, and as it was blessed.
+bool is_unchanged(const CountedSection& section, std::size_t row) {
+  return !section.measured[row].as_blessed.empty() && urgency(section.result.rows[row]) == 3;
+}
+
+std::string word(const CountedSection& section, std::size_t row) {
+  return is_unchanged(section, row) ? kUnchanged
+                                    : std::string(judge::name(section.result.rows[row].verdict));
+}
+
+std::size_t unchanged(const CountedSection& section) {
+  std::size_t rows = 0;
+  for (std::size_t i = 0; i < section.measured.size(); ++i) rows += is_unchanged(section, i);
+  return rows;
+}
+
+// Of the others.
 judge::VerdictCounts count(const CountedSection& section) {
   judge::VerdictCounts counts;
-  for (const ExactVerdict& row : section.result.rows)
-    counts.add(row.verdict, {row.exit_code, row.informs});
+  for (std::size_t i = 0; i < section.measured.size(); ++i)
+    if (const ExactVerdict& row = section.result.rows[i]; !is_unchanged(section, i))
+      counts.add(row.verdict, {row.exit_code, row.informs});
   return counts;
 }
 
@@ -67,20 +87,21 @@ std::string variant(const CountedSection& section, const ExactRow& row) {
 
 std::string counts_text(const CountedSection& section) {
   const std::size_t faults = section.result.faults.size();
-  const auto kept =
-      std::count_if(section.measured.begin(), section.measured.end(),
-                    [](const ExactMeasured& each) { return !each.as_blessed.empty(); });
-  return judge::text(count(section)) +
-         (faults == 0 ? "" : fmt::format(", {} fault{}", faults, faults == 1 ? "" : "s")) +
-         (kept == 0 ? "" : fmt::format(" ({} not compiled: unchanged since blessed)", kept));
+  const std::size_t kept = unchanged(section);
+  std::vector<std::string> parts;
+  if (kept == 0 || kept < section.measured.size()) parts.push_back(judge::text(count(section)));
+  if (kept > 0)
+    parts.push_back(fmt::format("{} unchanged since blessed (not {})", kept,
+                                section.table->counted ? "counted" : "compiled"));
+  if (faults > 0) parts.push_back(fmt::format("{} fault{}", faults, faults == 1 ? "" : "s"));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 nlohmann::json row_json(const CountedSection& section, std::size_t i) {
   const ExactTable& table = *section.table;
   const ExactMeasured& measured = section.measured[i];
   const ExactVerdict& verdict = section.result.rows[i];
-  nlohmann::json row = {{"verdict", judge::name(verdict.verdict)},
-                        {"exit_code", verdict.exit_code}};
+  nlohmann::json row = {{"verdict", word(section, i)}, {"exit_code", verdict.exit_code}};
   for (std::size_t k = 0; k < table.keys; ++k)
     row[std::string(table.schema.columns[k].name)] = measured.row.key[k];
   for (std::size_t q = 0; q < table.quantities.size(); ++q)
@@ -117,6 +138,10 @@ std::vector<std::size_t> worst_first(const CountedSection& section) {
   return places;
 }
 
+bool is_unchanged(const CountedSection& section) {
+  return !section.measured.empty() && unchanged(section) == section.measured.size();
+}
+
 std::string line(const CountedSection& section) {
   return fmt::format("{}: {}", section.name, counts_text(section));
 }
@@ -131,6 +156,7 @@ nlohmann::json json(const CountedSection& section) {
   for (const std::size_t i : worst_first(section)) rows.push_back(row_json(section, i));
   for (const auto& [verdict, number] : count(section).gated)
     verdicts[std::string(judge::name(verdict))] = number;
+  if (const std::size_t kept = unchanged(section); kept > 0) verdicts[kUnchanged] = kept;
   return {{"table", section.table->schema.name},
           {"name", section.name},
           {"line", line(section)},
@@ -184,7 +210,7 @@ std::vector<std::map<std::string, std::string>> csv_records(const CountedSection
           {"case", judge::for_csv(measured.row.key[0])},
           {"variant", judge::for_csv(variant(section, measured.row))},
           {"kind", "ours"},
-          {"verdict", std::string(judge::name(verdict.verdict))},
+          {"verdict", word(section, i)},
           {"message", judge::for_csv(verdict.message)},
           {"metric", measured.row.key.size() > 2 ? judge::for_csv(measured.row.key[2])
                                                  : std::string(table.quantities[q].name)},
@@ -221,7 +247,9 @@ TestSuite junit_suite(const CountedSection& section) {
       if (!verdict.baseline.empty())
         test.properties.emplace_back("baseline_" + name, judge::csv_number(verdict.baseline[q]));
     }
-    test.properties.emplace_back("verdict", judge::name(verdict.verdict));
+    test.properties.emplace_back("verdict", word(section, i));
+    if (!measured.as_blessed.empty())
+      test.properties.emplace_back("as_blessed", measured.as_blessed);
     suite.cases.push_back(std::move(test));
   }
   for (const std::string& fault : section.result.faults)

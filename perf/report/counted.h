@@ -28,11 +28,15 @@ using CountedSections = std::vector<CountedSection>;
 // equals the lowest ratio to the baseline, then to the minimum.
 std::vector<std::size_t> worst_first(const CountedSection& section);
 
-// "costs: 1 regressed, 4523 pass"
+// Whether nothing in it was compiled or counted, since all is unchanged since it was blessed.
+bool is_unchanged(const CountedSection& section);
+
+// "costs: 1 regressed, 4523 pass, 17264 unchanged since blessed (not counted)"
 std::string line(const CountedSection& section);
 
 // For report.json: the names of keys and quantities, counts of verdicts, faults, and the rows with
-// members called as the table's columns; blessed values that differ lie in `baseline`.
+// members called as the table's columns; blessed values that differ lie in `baseline`. Rows that
+// were not counted or compiled are counted as `unchanged`, and no verdict.
 nlohmann::json json(const CountedSection& section);
 
 // A heading, the counts, faults, and of the rows that are not as blessed the worst `most`.

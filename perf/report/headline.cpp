@@ -56,16 +56,18 @@ std::string operations(const judge::GateResult& result, const Supplements& suppl
 
 // Costs and resources, each once, however many architectures there are.
 std::vector<std::string> counts(const CountedSections& counted) {
-  std::vector<std::string> texts;
-  std::vector<std::string> blessed;
+  std::vector<std::string> texts, blessed, unchanged;
   for (const CountedSection& section : counted) {
     const std::string kind = section.name == "costs" ? "costs" : "resources";
     if (section.result.exit_code != judge::kExitPass)
       texts.push_back(line(section));
-    else if (std::find(blessed.begin(), blessed.end(), kind) == blessed.end())
-      blessed.push_back(kind);
+    else if (auto& kinds = is_unchanged(section) ? unchanged : blessed;
+             std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+      kinds.push_back(kind);
   }
   if (!blessed.empty()) texts.push_back(fmt::format("{} as blessed", fmt::join(blessed, " and ")));
+  if (!unchanged.empty())
+    texts.push_back(fmt::format("{} unchanged since blessed", fmt::join(unchanged, " and ")));
   return texts;
 }
 

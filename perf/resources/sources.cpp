@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -18,37 +17,12 @@
 namespace kg::resources {
 namespace {
 
-using judge::any_text;
-
-constexpr int kSourcesSchema = 1;
-
-const judge::Schema& sources_schema() {
-  static const judge::Schema schema = {"sources",
-                                       kSourcesSchema,
-                                       {{"op", judge::an_id, true},
-                                        {"nvcc", judge::an_id},
-                                        {"commit", any_text},
-                                        {"hash", judge::an_id},
-                                        {"files", any_text}}};
-  return schema;
-}
-
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, separator);)
     if (!part.empty()) parts.push_back(part);
   return parts;
-}
-
-SourcesFile parse(const std::string& contents, const std::filesystem::path& path) {
-  SourcesFile file{path, {}, ""};
-  const judge::Table table = judge::read_table(sources_schema(), contents, path.string());
-  if (!table.problems.empty()) file.problem = judge::text(table.problems.front());
-  for (const judge::TableRow& row : table.rows)
-    file.ops[row.fields[0]] = {row.fields[1], row.fields[2], row.fields[3],
-                               split(row.fields[4], ';')};
-  return file;
 }
 
 // The names in a dependency list as compilers write them for make.
@@ -86,28 +60,6 @@ Compiler compiler_here() {
     if (const char* value = std::getenv(variable); value && *value)
       here.flags += fmt::format(" {}={}", variable, value);
   return here;
-}
-
-SourcesFile load_sources(const std::filesystem::path& path) {
-  try {
-    const auto contents = judge::read_file(path);
-    return contents ? parse(*contents, path) : SourcesFile{path, {}, ""};
-  } catch (const Error& error) {
-    return {path, {}, error.what()};
-  }
-}
-
-void save_sources(const SourcesFile& file) {
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& [op, sources] : file.ops)
-    rows.push_back({op, sources.nvcc, sources.commit, sources.hash,
-                    fmt::format("{}", fmt::join(sources.files, ";"))});
-  const std::string contents = judge::write_table(sources_schema(), std::move(rows));
-  const SourcesFile read = parse(contents, file.path);
-  require(read.problem.empty() && read.ops == file.ops,
-          fmt::format("{}: these sources could not be read again; {}", file.path.string(),
-                      read.problem.empty() ? "names of files hold ';'" : read.problem));
-  judge::write_file(file.path, contents);
 }
 
 std::vector<std::string> files_read(const std::filesystem::path& folder,
@@ -172,16 +124,16 @@ std::vector<judge::ExactRow> rows_of_op(const std::vector<judge::ExactRow>& rows
   return found;
 }
 
-std::string why_changed(const SourcesFile& sources, const judge::ExactFile& blessed,
+std::string why_changed(const judge::SourcesFile& sources, const judge::ExactFile& blessed,
                         const std::filesystem::path& kernels, const std::string& op,
                         std::string_view arch, const Compiler& here) {
   if (!sources.problem.empty()) return sources.problem;
   if (!blessed.problems.empty()) return judge::text(blessed.problems.front());
   const auto at = sources.ops.find(op);
   if (at == sources.ops.end()) return fmt::format("{} does not name it", sources.path.string());
-  const Sources& then = at->second;
-  if (!here.version.empty() && here.version != then.nvcc)
-    return fmt::format("nvcc {} is here, and {} made what is blessed", here.version, then.nvcc);
+  const judge::Sources& then = at->second;
+  if (!here.version.empty() && here.version != then.compiler)
+    return fmt::format("nvcc {} is here, and {} made what is blessed", here.version, then.compiler);
   const auto hash =
       hash_sources(then.files, kernels, op, arch, here.flags, rows_of_op(blessed.rows, op));
   if (hash == then.hash) return "";
@@ -189,13 +141,13 @@ std::string why_changed(const SourcesFile& sources, const judge::ExactFile& bles
                      then.commit);
 }
 
-std::string why_unchanged(const Sources& sources, const Compiler& here) {
+std::string why_unchanged(const judge::Sources& sources, const Compiler& here) {
   if (here.version.empty())
     return fmt::format("not compiled, for want of nvcc: sources and flags are those of {}, where "
                        "nvcc {} compiled them",
-                       sources.commit, sources.nvcc);
-  return fmt::format("not compiled: sources, flags and nvcc {} unchanged since {}", sources.nvcc,
-                     sources.commit);
+                       sources.commit, sources.compiler);
+  return fmt::format("not compiled: sources, flags and nvcc {} unchanged since {}",
+                     sources.compiler, sources.commit);
 }
 
 } // namespace kg::resources

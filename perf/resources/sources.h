@@ -8,6 +8,7 @@
 #pragma once
 
 #include "perf/judge/exact_table.h"
+#include "perf/judge/sources_file.h"
 
 #include <filesystem>
 #include <map>
@@ -25,24 +26,6 @@ struct Compiler {
   std::vector<std::string> archs; // "sm_90a"
 };
 Compiler compiler_here();
-
-// What an op's blessed resources come from.
-struct Sources {
-  std::string nvcc;               // its version
-  std::string commit;             // where they were first blessed as they are
-  std::string hash;               // hash_sources()
-  std::vector<std::string> files; // below kernels/, in order
-
-  friend bool operator==(const Sources&, const Sources&) = default;
-};
-struct SourcesFile {
-  std::filesystem::path path;
-  std::map<std::string, Sources> ops;
-  std::string problem; // why nothing in it may be believed; empty where it may, or it is not there
-};
-SourcesFile load_sources(const std::filesystem::path& path);
-// Throws Error where load_sources would find a problem.
-void save_sources(const SourcesFile& file);
 
 // The files below `kernels` that nvcc read when it made the fatbins in `folder`, as the lists that
 // it left beside them say, in which names are relative to the folder `build`. Throws Error where a
@@ -63,11 +46,11 @@ std::vector<judge::ExactRow> rows_of_op(const std::vector<judge::ExactRow>& rows
                                         std::string_view op);
 
 // Why the op must be compiled for `arch` to be judged; empty where what is blessed holds.
-std::string why_changed(const SourcesFile& sources, const judge::ExactFile& blessed,
+std::string why_changed(const judge::SourcesFile& sources, const judge::ExactFile& blessed,
                         const std::filesystem::path& kernels, const std::string& op,
                         std::string_view arch, const Compiler& here);
 
 // For a reader, of an op for which why_changed() is empty: what is unchanged, and since when.
-std::string why_unchanged(const Sources& sources, const Compiler& here);
+std::string why_unchanged(const judge::Sources& sources, const Compiler& here);
 
 } // namespace kg::resources

@@ -58,7 +58,9 @@ class CostCommands : public testing::Test {
         .err = err,
     };
     if (counts) world.take_launches = [this] { return std::exchange(launches_, {}); };
+    world.untimed = counts;
     world.counter_id = counter_id_;
+    world.counted_by = counted_by_;
     world.use_compiled = [this](const std::string& folder) { compiled_ = !folder.empty(); };
     const int exit_code = kernelgrade(arguments, world);
     return {exit_code, out.str(), err.str()};
@@ -84,6 +86,7 @@ class CostCommands : public testing::Test {
   count::Launch launch_, compiled_launch_;
   std::string wrong_;
   std::string counter_id_ = "g++-12";
+  cost::CountedBy counted_by_; // without: nothing is said of sources
 
  private:
   std::vector<count::Launch> launches_;

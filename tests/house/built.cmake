@@ -3,7 +3,8 @@
 #
 # Every program that a test of BUILD runs is built by the target that comes before the tests: `grade` where the label is correctness or perf
 # (./grade), `all` for the others (./grade test). What a target forgets would be "Not Run" on a fresh checkout, and only there. With nvcc (NVCC)
-# `all` compiles the kernels of every resource.<op>: `./grade test` compares, and takes nothing as blessed. NINJA: the build tool.
+# `all` compiles the kernels of every resource.<op>, and for every cost.<op> the program that counts: `./grade test` compares, and takes nothing as
+# blessed. NINJA: the build tool.
 cmake_minimum_required(VERSION 3.25)
 
 include(${CMAKE_CURRENT_LIST_DIR}/listed_tests.cmake)
@@ -43,6 +44,12 @@ foreach(name IN LISTS listed)
     string(FIND "${all}" "/${CMAKE_MATCH_1}/${CMAKE_MATCH_1}.fatbin " at)
     if(at EQUAL -1)
       message(SEND_ERROR "${name} has no kernels that the target all compiles, so that ./grade test would compare nothing")
+    endif()
+  endif()
+  if(name MATCHES "^cost[.]")
+    string(FIND "${all}" " -o perf/kernelgrade-cost " at)
+    if(at EQUAL -1)
+      message(SEND_ERROR "${name} has no program that counts in the target all, so that ./grade test would count nothing")
     endif()
   endif()
   math(EXPR seen "${seen} + 1")

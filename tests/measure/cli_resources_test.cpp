@@ -40,7 +40,7 @@ class CliResources : public testing::Test {
                                                     "sm_90a", here_.flags, rows)
                                 .value(),
                             files};
-    resources::save_sources(sources_);
+    judge::save_sources(sources_);
   }
 
   void source(const std::string& name, const std::string& text) {
@@ -66,7 +66,7 @@ class CliResources : public testing::Test {
 
   static constexpr const char* kName = "sm_90a-cuda13.0";
   const resources::Compiler here_ = resources::compiler_here();
-  resources::SourcesFile sources_;
+  judge::SourcesFile sources_;
   Cli cli_;
 };
 

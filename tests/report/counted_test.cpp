@@ -4,6 +4,7 @@
 
 #include "perf/judge/csv.h"
 #include "perf/report/faces.h"
+#include "perf/report/headline.h"
 #include "perf/report/report.h"
 #include "perf/report/summary.h"
 #include "tests/report/counted.h"
@@ -96,12 +97,51 @@ TEST(Counted, JunitHasASuiteForEachSection) {
                          HasSubstr("<testsuite name=\"sm_80-cuda13.0\" tests=\"1\"")));
 }
 
-TEST(Counted, WhatWasNotCompiledIsMarked) {
-  CountedSection section = counted().at(1);
-  EXPECT_THAT(line(section), Not(HasSubstr("not compiled")));
-  section.measured[0].as_blessed = "not compiled: sources, flags and nvcc 13.0.88 unchanged";
-  EXPECT_EQ(line(section), "sm_80-cuda13.0: 1 regressed (1 not compiled: unchanged since blessed)");
-  EXPECT_EQ(json(section)["rows"][0]["as_blessed"], section.measured[0].as_blessed);
+// What was neither counted nor compiled has no verdict, wherever it is shown; but a kernel that was
+// not compiled may be launched with more shared memory than was blessed.
+TEST(Counted, WhatIsTakenAsBlessedIsCalledUnchanged) {
+  CountedSections sections = counted();
+  CountedSection& costs = sections.at(0);
+  EXPECT_EQ(line(costs), "costs: 2 pass, 1 improved, 1 regressed, 1 invalid");
+  costs.measured[0].as_blessed = costs.measured[2].as_blessed = "not counted: all unchanged";
+  EXPECT_EQ(line(costs),
+            "costs: 1 improved, 1 regressed, 1 invalid, 2 unchanged since blessed (not counted)");
+  EXPECT_FALSE(is_unchanged(costs));
+  const nlohmann::json json = report::json(costs);
+  EXPECT_EQ(json["verdicts"]["unchanged"], 2);
+  EXPECT_FALSE(json["verdicts"].contains("pass"));
+  EXPECT_EQ(json["rows"][3]["verdict"], "unchanged");
+  EXPECT_EQ(json["rows"][3]["as_blessed"], "not counted: all unchanged");
+  EXPECT_EQ(csv_records(costs)[3]["verdict"], "unchanged");
+  const test::JudgedRun run = mixed();
+  EXPECT_THAT(junit_xml(run.measured, run.judged, sections),
+              AllOf(HasSubstr("<property name=\"verdict\" value=\"unchanged\"/>"),
+                    HasSubstr("name=\"as_blessed\" value=\"not counted: all unchanged\"")));
+
+  CountedSection& resources = sections.at(1);
+  resources.measured[0].as_blessed = "not compiled: all unchanged";
+  EXPECT_EQ(line(resources), "sm_80-cuda13.0: 1 regressed");
+  EXPECT_EQ(report::json(resources)["rows"][0]["as_blessed"], "not compiled: all unchanged");
+}
+
+TEST(Counted, TheHeadlineSaysWhatIsUnchanged) {
+  judge::ExactFile blessed{"copy.csv", true, {}, {}};
+  CountedSection costs{&judge::cost_table(), "costs", {}, {}};
+  for (const char* metric : {"barriers", "sectors"}) {
+    blessed.rows.push_back({{"copy.f32.n64", "plain", metric}, {4, 4}, "", "first", 2});
+    costs.measured.push_back({blessed.rows.back(), judge::Gating::always, "", ""});
+  }
+  costs.result = judge::judge_exact(judge::cost_table(), costs.measured, blessed, {}, {});
+  CountedSection resources = costs;
+  resources.name = "sm_80-cuda13.0";
+  const auto said = [&] { return headline({}, {}, {costs, resources}, {}); };
+  EXPECT_THAT(said(), HasSubstr("costs and resources as blessed"));
+  costs.measured[0].as_blessed = "not counted";
+  EXPECT_THAT(said(), HasSubstr("costs and resources as blessed"));
+  costs.measured[1].as_blessed = "not counted";
+  EXPECT_THAT(said(), HasSubstr("resources as blessed; costs unchanged since blessed"));
+  for (judge::ExactMeasured& row : resources.measured) row.as_blessed = "not compiled";
+  EXPECT_THAT(said(), HasSubstr(": costs and resources unchanged since blessed"));
 }
 
 TEST(Counted, TheBadgeCountsThem) {

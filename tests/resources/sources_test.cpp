@@ -43,7 +43,7 @@ class SourcesOfAnOp : public testing::Test {
   Compiler here_{"13.0.88", "-O3", {"sm_90a"}};
   std::vector<std::string> files_ = {"runtime/view.h", "scale/scale.cu", "scale/scale.h"};
   judge::ExactFile blessed_ = judge::test::file_of({judge::test::kernel("scale.naive")});
-  SourcesFile then_{"sm_90a-cuda13.0.csv", {}, ""};
+  judge::SourcesFile then_{"sm_90a-cuda13.0.csv", {}, ""};
 };
 
 TEST_F(SourcesOfAnOp, NeedNoCompilerWhereTheyAreUnchanged) {
@@ -93,23 +93,23 @@ TEST_F(SourcesOfAnOp, BelongToTheFiguresThatTheyWereBlessedWith) {
 
 TEST_F(SourcesOfAnOp, AFileThatIsMissingForgedOrBrokenVouchesForNothing) {
   const std::filesystem::path path = folder_.path() / "sources.csv";
-  then_ = load_sources(path);
+  then_ = judge::load_sources(path);
   EXPECT_EQ(then_.problem, "");
   EXPECT_THAT(changed(), HasSubstr("sources.csv does not name it"));
 
-  const std::string header = "schema,op,nvcc,commit,hash,files\n";
+  const std::string header = "schema,op,compiler,commit,hash,files\n";
   const std::string files = "runtime/view.h;scale/scale.cu;scale/scale.h\n";
   write("sources.csv", header + "1,scale,13.0.88,abc," + *hash() + "," + files);
-  then_ = load_sources(path);
+  then_ = judge::load_sources(path);
   EXPECT_EQ(changed(), "");
   write("sources.csv", header + "1,scale,13.0.88,abc,0123456789abcdef," + files);
-  then_ = load_sources(path);
+  then_ = judge::load_sources(path);
   EXPECT_THAT(changed(), HasSubstr("have changed"));
   write("sources.csv", header + "1,scale,13.0.88,abc," + *hash() + ",scale/scale.cu\n");
-  then_ = load_sources(path);
+  then_ = judge::load_sources(path);
   EXPECT_THAT(changed(), HasSubstr("have changed")) << "shorter by two headers";
   write("sources.csv", header + "1,scale,13.0.88,abc," + *hash() + "," + files + "1,copy\n");
-  then_ = load_sources(path);
+  then_ = judge::load_sources(path);
   EXPECT_THAT(changed(), HasSubstr("sources.csv:3: ")) << "one line of it is broken";
   blessed_.problems = {{"sm_90a-cuda13.0.csv", 7, "it is broken", "repair it"}};
   then_ = {"", {{"scale", {"13.0.88", "abc", *hash(), files_}}}, ""};
@@ -119,12 +119,12 @@ TEST_F(SourcesOfAnOp, AFileThatIsMissingForgedOrBrokenVouchesForNothing) {
 TEST_F(SourcesOfAnOp, AreReadAsTheyWereWritten) {
   then_.path = folder_.path() / "sources" / "sm_90a-cuda13.0.csv";
   then_.ops["copy"] = {"13.0.88", "ab,c", "0123", {"copy/copy.cu"}};
-  save_sources(then_);
-  const SourcesFile read = load_sources(then_.path);
+  judge::save_sources(then_);
+  const judge::SourcesFile read = judge::load_sources(then_.path);
   EXPECT_EQ(read.problem, "");
   EXPECT_EQ(read.ops, then_.ops);
   then_.ops["copy"].files = {"copy/a;b.cu"};
-  EXPECT_THROW(save_sources(then_), Error);
+  EXPECT_THROW(judge::save_sources(then_), Error);
 }
 
 // What lies beside fatbins.

@@ -6,7 +6,7 @@ const kQuantities = ['spill_bytes', 'local_bytes', 'split_loads', 'split_stores'
 const kVerdictColumns = [
   {id: 'ratio', title: 'vs baseline', value: row => row.ratio, cell: row => ratioText(row.ratio), number: true},
   {id: 'verdict', title: 'verdict', value: row => kVerdictOrder.indexOf(row.verdict),
-    cell: row => element('span', row.as_blessed ? {title: row.as_blessed} : {}, word(row.verdict), row.informs ? ' (informs)' : '', row.as_blessed ? ' (not compiled)' : '')},
+    cell: row => element('span', row.as_blessed ? {title: row.as_blessed} : {}, word(row.verdict), row.informs ? ' (informs)' : '', row.as_blessed ? ` (not ${row.kernel ? 'compiled' : 'counted'})` : '')},
   {id: 'hint', title: 'at, and what helps', value: row => row.site || row.hint, cell: whereAndHint, prose: true},
 ];
 function whereAndHint(row) {
@@ -75,7 +75,7 @@ function countedPage(report, table, spec, rows, notes) {
 }
 function costsPage(report) {
   return countedPage(report, 'cost', kCosts, costRows(report),
-    'Counted on the executor, without noise: one event more than blessed fails. Minimum: what the operation itself needs. Rows marked "informs" were counted under another compiler than the baseline, or say how a grid fills the GPU.');
+    'Counted on the executor, without noise: one event more than blessed fails. Minimum: what the operation itself needs. Rows marked "informs" were counted under another compiler than the baseline, or say how a grid fills the GPU. Rows marked "not counted" show what is blessed: kernels, data, executor, g++ and its flags have not changed since.');
 }
 function resourcesPage(report) {
   const one = sectionsOf(report, 'resource').length === 1; // whose name stands above the table

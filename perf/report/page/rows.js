@@ -2,7 +2,7 @@
 
 const kRowsAtOnce = 200;
 const kGradeOrder = ['critical', 'poor', 'fair', 'good', 'excellent'];
-const kVerdictOrder = ['invalid', 'regressed', 'inconclusive', 'unblessed', 'env', 'skipped', 'improved', 'pass'];
+const kVerdictOrder = ['invalid', 'regressed', 'inconclusive', 'unblessed', 'env', 'skipped', 'improved', 'pass', 'unchanged'];
 
 // A table: its title, its columns, the members that rows are filtered by, and the text in which `find` looks.
 const kTimings = {title: 'Rows', filters: ['op', 'dtype', 'variant', 'mode', 'grade', 'verdict'], text: row => rowId(row), columns: [

@@ -1,0 +1,79 @@
+// Copyright The Kernelgrade Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/judge/sources_file.h"
+
+#include "perf/judge/atomic_file.h"
+#include "perf/judge/csv.h"
+#include "perf/judge/schema.h"
+#include "runtime/error.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sstream>
+#include <utility>
+
+namespace kg::judge {
+namespace {
+
+constexpr int kSourcesSchema = 1;
+
+const Schema& sources_schema() {
+  static const Schema schema = {"sources",
+                                kSourcesSchema,
+                                {{"op", an_id, true},
+                                 {"compiler", any_text},
+                                 {"commit", any_text},
+                                 {"hash", an_id},
+                                 {"files", any_text}}};
+  return schema;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+SourcesFile parse(const std::string& contents, const std::filesystem::path& path) {
+  SourcesFile file{path, {}, ""};
+  const Table table = read_table(sources_schema(), contents, path.string());
+  if (!table.problems.empty()) file.problem = text(table.problems.front());
+  for (const TableRow& row : table.rows)
+    file.ops[row.fields[0]] = {row.fields[1], row.fields[2], row.fields[3],
+                               split(row.fields[4], ';')};
+  return file;
+}
+
+} // namespace
+
+SourcesFile load_sources(const std::filesystem::path& path) {
+  try {
+    const auto contents = read_file(path);
+    return contents ? parse(*contents, path) : SourcesFile{path, {}, ""};
+  } catch (const Error& error) {
+    return {path, {}, error.what()};
+  }
+}
+
+void save_sources(const SourcesFile& file) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [op, sources] : file.ops)
+    rows.push_back({op, sources.compiler, sources.commit, sources.hash,
+                    fmt::format("{}", fmt::join(sources.files, ";"))});
+  const std::string contents = write_table(sources_schema(), std::move(rows));
+  const SourcesFile read = parse(contents, file.path);
+  require(read.problem.empty() && read.ops == file.ops,
+          fmt::format("{}: these sources could not be read again; {}", file.path.string(),
+                      read.problem.empty() ? "names of files hold ';'" : read.problem));
+  write_file(file.path, contents);
+}
+
+void bless_sources(SourcesFile& file, const std::string& op, Sources now) {
+  Sources& known = file.ops[op];
+  if (known.hash == now.hash && known.compiler == now.compiler) now.commit = known.commit;
+  known = std::move(now);
+}
+
+} // namespace kg::judge
