@@ -3,6 +3,7 @@
 #include "perf/cost/sources.h"
 
 #include "perf/cost/bound.h"
+#include "perf/judge/atomic_file.h"
 #include "perf/judge/row.h"
 #include "runtime/error.h"
 #include "runtime/hash.h"
