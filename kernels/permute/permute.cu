@@ -3,7 +3,8 @@
 //
 // One read and one write per element, 2 x its size in bytes, no arithmetic. Expected on an H200:
 // where rows stay whole, what copy reaches, 4.3 TB/s; where they are turned, what transpose does,
-// 0.92 to 0.95 of that where both sides are aligned to 16 bytes, and about 3.2 TB/s where not.
+// 0.92 to 0.95 of that where both sides are aligned to 16 bytes, and about 3.2 TB/s where not; as
+// much as copy where one side has two to four elements and the other moves by 16 bytes (planes.h).
 //
 // Axes are merged on the host first: most permutations that programs ask for are then a batch of
 // transpositions or a walk over rows, whatever their rank. Why not one kernel that steps through
@@ -12,6 +13,7 @@
 #include "permute/permute.h"
 
 #include "permute/axes.h"
+#include "permute/planes.h"
 #include "primitives/row_move.h"
 #include "primitives/turn.h"
 #include "primitives/words.h"
@@ -83,6 +85,49 @@ void launch_rows(const Word* x, Word* y, const Axes& axes, Stream& stream) {
          cols, tiles.across);
 }
 
+// Whether all of it moves by packs of 16 bytes: the planes, `extent` elements each and `stride`
+// apart, their matrices, and the pixels.
+template <class Word>
+bool moves_by_packs(const Word* x, const Word* y, std::int64_t extent, std::int64_t stride,
+                    const Turns& turns) {
+  const auto whole = [](std::int64_t elements) { return elements % kPackElements<Word> == 0; };
+  bool steps = true;
+  for (int d = 0; d < turns.batch_rank; ++d)
+    steps = steps && whole(turns.x_step[d]) && whole(turns.y_step[d]);
+  return is_aligned(x, kPackBytes) && is_aligned(y, kPackBytes) && whole(extent) && whole(stride) &&
+         steps;
+}
+
+// Planes of `extent` elements.
+template <int kPlanes, bool kApart, class Word>
+void launch_planes(const Word* x, Word* y, std::int64_t extent, std::int64_t matrices, Turns& turns,
+                   Stream& stream) {
+  const std::int64_t packs = extent / kPackElements<Word>;
+  const std::int64_t blocks = div_up(packs, kPlanesThreads);
+  (kApart ? turns.b_units : turns.a_units) = packs;
+  (kApart ? turns.tiles_b : turns.tiles_a) = NarrowDivisor(blocks);
+  const unsigned grid =
+      grid_x(blocks * matrices,
+             "permute: " + std::to_string(matrices) + " times " + std::to_string(kPlanes) +
+                 " planes of " + std::to_string(extent) + " elements",
+             "permute parts of the tensor");
+  launch(planes<kPlanes, kApart, Word>, {.grid = grid, .block = kPlanesThreads, .stream = &stream},
+         x, y, turns);
+}
+
+// The same where they are few, and move by packs; or does nothing.
+template <bool kApart, class Word>
+bool launch_few_planes(const Word* x, Word* y, std::int64_t count, std::int64_t extent,
+                       std::int64_t matrices, Turns& turns, Stream& stream) {
+  if (count < kFewest || count > kMost || (kApart ? turns.x_stride : turns.y_stride) != count ||
+      !moves_by_packs(x, y, extent, kApart ? turns.y_stride : turns.x_stride, turns))
+    return false;
+  if (count == 2) launch_planes<2, kApart>(x, y, extent, matrices, turns, stream);
+  if (count == 3) launch_planes<3, kApart>(x, y, extent, matrices, turns, stream);
+  if (count == 4) launch_planes<4, kApart>(x, y, extent, matrices, turns, stream);
+  return true;
+}
+
 template <class Word>
 void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
   std::int64_t y_stride[kMaxRank];
@@ -107,12 +152,15 @@ void launch_tiled(const Word* x, Word* y, const Axes& axes, Stream& stream) {
       turns.y_step[turns.batch_rank++] = y_stride[d];
     }
   }
+  for (int d = 0; d < turns.batch_rank; ++d) turns.extent[d] = NarrowDivisor(batch[d]);
+  const std::int64_t matrices = axes.size / (a * b);
+  if (launch_few_planes<false>(x, y, b, a, matrices, turns, stream) ||
+      launch_few_planes<true>(x, y, a, b, matrices, turns, stream))
+    return;
   with_turn_bytes(x, y, a, b, turns, [&](auto bytes) {
-    const TurnGrid grid =
-        turn_shape<Word, bytes>(a, b, axes.size / (a * b), turns,
-                                "permute: the tiles of " + std::to_string(axes.size) + " elements",
-                                "permute parts of the tensor");
-    for (int d = 0; d < turns.batch_rank; ++d) turns.extent[d] = NarrowDivisor(batch[d]);
+    const TurnGrid grid = turn_shape<Word, bytes>(
+        a, b, matrices, turns, "permute: the tiles of " + std::to_string(axes.size) + " elements",
+        "permute parts of the tensor");
     launch(tiled<bytes, Word>, {.grid = grid.grid, .block = grid.block, .stream = &stream}, x, y,
            turns);
   });

@@ -4,7 +4,8 @@
 // Activation functions and their slopes in f32, each in a form that keeps its relative accuracy in
 // both tails: nothing is subtracted from 1, and no exponential overflows. Infinities give the
 // limits (silu and gelu of -inf are -0, where the formulas would multiply inf by 0), NaN stays NaN,
-// subnormals are kept. What is rounded to 16 bits takes gelu's short form, right to 2^-16. The
+// subnormals are kept. What is rounded to 16 bits takes the short forms of gelu, right to 2^-16, and
+// of gelu_tanh, to 2^-20 and what its argument errs. The
 // bounds are in tests/oracle/tolerance_unary.h; they follow from the errors that the CUDA
 // Programming Guide states, in ulp: expf and exp2f 2, tanhf 2, and of a reciprocal 1.
 #pragma once
@@ -40,13 +41,15 @@ __device__ inline Logistic logistic(float z) {
   return {quotient(z < 0.0f ? e : 1.0f, sum), quotient(e, sum * sum)};
 }
 
-// Whether a result that is stored in this type has gelu in its short form.
+// Whether a result that is stored in this type has gelu and gelu_tanh in their short forms.
 template <class Stored>
 inline constexpr bool kIsShort = sizeof(Stored) < sizeof(float);
 
 // |x|, at most 16, from where on f32 has no numbers left for a normal distribution's tail. NaN
 // itself.
 __device__ inline float tail_argument(float x) { return -ptx::max_nan(-fabsf(x), -16.0f); }
+
+inline constexpr float kHalfLog2E = 0.721347520f;
 
 // Phi(-a) and the density at a = tail_argument(x).
 struct NormalTail {
@@ -71,7 +74,6 @@ __device__ inline NormalTail normal_tail(float a) {
   constexpr int kDegree = kIsShort<Stored> ? 6 : 10;
   // exp2f takes three instructions more than the GPU's own, for results that are subnormal. The
   // root of one that is not 0 never is, and its square takes one.
-  constexpr float kHalfLog2E = 0.721347520f;
   constexpr float kRate = kIsShort<Stored> ? kHalfLog2E / 2 : kHalfLog2E;
   constexpr float kHeight = 0.398942280f; // 1 / sqrt(2 pi)
   const float denominator = fmaf(kIsShort<Stored> ? 0.31f : 0.375f, a, 1.0f);
@@ -114,6 +116,27 @@ __device__ inline float gated(float factor, float gate) {
   return gate == 0.0f ? -0.0f : factor * gate;
 }
 
+// The gate of gelu_tanh in its short form, and its slope, for |x| <= 16, from where on f32 has no
+// numbers left for its tail: e^-|z| is the square of a root, as in normal_tail, and the reciprocal
+// of 1 + e^-|z| is the GPU's own. The function takes 12 instructions so, in its long form 24.
+__device__ inline Logistic short_gelu_gate(float x) {
+  const float half_exponent = x * fmaf(kHalfLog2E * kCubic, x * x, kHalfLog2E * kLinear);
+  const float root = ptx::exp2_flushed(-fabsf(half_exponent));
+  const float reciprocal = ptx::reciprocal_flushed(fmaf(root, root, 1.0f));
+  const float tail = root * root * reciprocal;
+  return {x < 0.0f ? tail : reciprocal, tail * reciprocal};
+}
+
+template <class Stored>
+__device__ inline float gelu_tanh(float x) {
+  if constexpr (kIsShort<Stored>) {
+    const float bounded = ptx::max_nan(x, -16.0f); // -inf times 0 would be NaN
+    return bounded * short_gelu_gate(bounded).value;
+  } else {
+    return gated(x, logistic(gelu_argument(x)).value);
+  }
+}
+
 // Of a result that is rounded to Stored.
 template <Function function, class Stored>
 __device__ inline float value(float x) {
@@ -121,7 +144,7 @@ __device__ inline float value(float x) {
   if constexpr (function == Function::sigmoid) return logistic(x).value;
   if constexpr (function == Function::tanh) return tanhf(x);
   if constexpr (function == Function::gelu) return gelu<Stored>(x);
-  if constexpr (function == Function::gelu_tanh) return gated(x, logistic(gelu_argument(x)).value);
+  if constexpr (function == Function::gelu_tanh) return gelu_tanh<Stored>(x);
   if constexpr (function == Function::silu) return gated(x, logistic(x).value);
 }
 

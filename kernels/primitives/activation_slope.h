@@ -15,6 +15,18 @@ __device__ inline float gated_slope(float gate, float x, float argument_slope, f
   return gate + gated(x * argument_slope, gate_slope);
 }
 
+template <class Stored>
+__device__ inline float gelu_tanh_slope(float x) {
+  if constexpr (kIsShort<Stored>) {
+    const float bounded = -ptx::max_nan(-ptx::max_nan(x, -16.0f), -16.0f);
+    const Logistic gate = short_gelu_gate(bounded);
+    return fmaf(bounded * gelu_argument_slope(bounded), gate.slope, gate.value);
+  } else {
+    const Logistic gate = logistic(gelu_argument(x));
+    return gated_slope(gate.value, x, gelu_argument_slope(x), gate.slope);
+  }
+}
+
 // relu's is a selection: see gradient(). Of a result that is rounded to Stored.
 template <Function function, class Stored>
 __device__ inline float slope(float x) {
@@ -26,10 +38,7 @@ __device__ inline float slope(float x) {
     return gated_slope(x < 0.0f ? tail.probability : 1.0f - tail.probability, x, 1.0f,
                        tail.density);
   }
-  if constexpr (function == Function::gelu_tanh) {
-    const Logistic gate = logistic(gelu_argument(x));
-    return gated_slope(gate.value, x, gelu_argument_slope(x), gate.slope);
-  }
+  if constexpr (function == Function::gelu_tanh) return gelu_tanh_slope<Stored>(x);
   if constexpr (function == Function::silu) {
     const Logistic gate = logistic(x);
     return gated_slope(gate.value, x, 1.0f, gate.slope);

@@ -22,6 +22,7 @@ namespace kg {
 inline constexpr int kRowThreads = 256;
 inline constexpr int kRowBlocksPerSm = 4;
 inline constexpr int kRowPacks = 4;
+inline constexpr int kMostRows = kRowThreads / 2; // of a block: two packs, a sector, side by side
 
 using Quad = Pack<std::uint32_t, 4>;
 
@@ -127,11 +128,13 @@ struct RowTiles {
 };
 
 // Of `rows` rows of `cols` elements whose first pack has up to `head` elements before the row.
+// Tiles are no wider than rows, so that the loads of a thread are under way together; what is left
+// of a row moves pack by pack.
 template <class Word>
 RowTiles row_tiles(std::int64_t rows, std::int64_t cols, int head) {
   const std::int64_t packs = div_up(cols + head, kPackElements<Word>);
-  unsigned width = 8; // 128 bytes, so that narrow rows fill a request together
-  while (width < kRowThreads && width * kRowPacks < packs) width *= 2;
+  unsigned width = kRowThreads / kMostRows;
+  while (width < kRowThreads && 2 * width * kRowPacks <= packs) width *= 2;
   const unsigned height = kRowThreads / width;
   return {{width, height}, div_up(packs, width * kRowPacks), div_up(rows, height)};
 }

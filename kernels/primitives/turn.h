@@ -69,6 +69,19 @@ struct Turns {
   int mixed_to = 0; // the bit of a pack's number that the lowest one of its a is mixed with
 };
 
+// Sets both on the first elements of matrix number `left` of the batch.
+template <class Bits>
+__device__ __forceinline__ void go_to_matrix(const Turns& turns, std::uint32_t left,
+                                             const Bits* __restrict__& x, Bits* __restrict__& y) {
+  KG_UNROLL
+  for (int d = kTurnBatchRank - 1; d >= 0; --d) {
+    if (d >= turns.batch_rank) continue;
+    const std::int64_t index = turns.extent[d].take_last(left);
+    x += index * turns.x_step[d];
+    y += index * turns.y_step[d];
+  }
+}
+
 // Word j of each of kInWord rows becomes their words j.
 template <int K, class Word>
 __device__ inline void turn_words(Word (&word)[K]) {
@@ -125,13 +138,7 @@ __device__ inline void turn_tile(const Bits* __restrict__ x, Bits* __restrict__ 
                                << turns.log_a;
   const std::int64_t first_b = static_cast<std::int64_t>(turns.tiles_b.take_last(left))
                                << turns.log_b;
-  KG_UNROLL
-  for (int d = kTurnBatchRank - 1; d >= 0; --d) {
-    if (d >= turns.batch_rank) continue;
-    const std::int64_t index = turns.extent[d].take_last(left);
-    x += index * turns.x_step[d];
-    y += index * turns.y_step[d];
-  }
+  go_to_matrix(turns, left, x, y);
   const auto units_left = [](std::int64_t left, int log) {
     return left >> log > 0 ? 1 << log : static_cast<int>(left);
   };

@@ -1,8 +1,8 @@
 # Copyright The Kernelgrade Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs/operations.md in SOURCE has a line for every operation of the build, and none for any other; and baselines of a device leave out
-# none that they do not name.
+# docs/operations.md in SOURCE has a line for every operation of the build, with as many planted bugs as there are, and none for any other;
+# and baselines of a device leave out none that they do not name.
 cmake_minimum_required(VERSION 3.25)
 file(STRINGS ${SOURCE}/CMakeLists.txt added REGEX "^kernelgrade_add_op\\(")
 list(TRANSFORM added REPLACE "^kernelgrade_add_op\\(([a-z_0-9]+).*" "\\1")
@@ -14,6 +14,12 @@ endif()
 foreach(op IN LISTS added)
   if(NOT op IN_LIST listed)
     message(SEND_ERROR "docs/operations.md has no line for ${op}")
+  endif()
+  file(STRINGS ${SOURCE}/tests/ops/${op}/mutants.json planted REGEX "\"name\":")
+  list(LENGTH planted count)
+  file(STRINGS ${SOURCE}/docs/operations.md line REGEX "^\\| `${op}`.*\\| ${count} \\|$")
+  if(NOT line)
+    message(SEND_ERROR "docs/operations.md does not say that ${count} bugs are planted in ${op}: end its line with | ${count} |")
   endif()
 endforeach()
 foreach(op IN LISTS listed)

@@ -38,12 +38,15 @@ inline double argument_condition(activation::Function op, double x) {
   return has_gate(op) && std::isfinite(x) ? x * x * gate_oracle(op, x).slope : 0;
 }
 
-// What gelu's short form, which kernels take for results that are stored in 16 bits, errs beyond
-// the long one, relative to Phi and to its density: the polynomial 4.7e-6, and of roundings 13 u,
-// 9 of them of the exponential, a square, where the long form has 8.7 for polynomial, argument and
-// exponential.
+// What the short forms of gelu and gelu_tanh, which kernels take for results that are stored in 16
+// bits, err beyond the long ones, relative to the gate and to its slope. gelu: the polynomial
+// 4.7e-6, and of roundings 13 u, 9 of them of the exponential, a square, where the long form has
+// 8.7 for polynomial, argument and exponential. gelu_tanh: the exponential is a square, too, 9 u
+// for 4, and the slope has two reciprocals of 2 u each and their product for a division of 1; 10 u.
 inline double short_gelu_error(activation::Function op, Dtype stored) {
-  return op == activation::Function::gelu && size_of(stored) < size_of(Dtype::f32) ? 5.2e-6 : 0;
+  if (size_of(stored) >= size_of(Dtype::f32)) return 0;
+  if (op == activation::Function::gelu_tanh) return 10 * unit_roundoff(Dtype::f32);
+  return op == activation::Function::gelu ? 5.2e-6 : 0;
 }
 
 // Of one element in the operation's own terms, x and y = unary_oracle, where the result is stored

@@ -37,7 +37,7 @@ KG_OWN_TEST(KernelsOfManyParts) {
 // Rows that no block of the first grid takes.
 KG_OWN_TEST(BeyondOneGrid) {
   const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;
-  const std::string shape = "_outer" + std::to_string(resident * 32 + 33) + "_p1.2_inner1";
+  const std::string shape = "_outer" + std::to_string(resident * kMostRows + 33) + "_p1.2_inner1";
   judge.check({"unique_bits", "concat" + shape});
   judge.check({"unique_bits", "split" + shape});
 }

@@ -61,7 +61,7 @@ KG_OWN_TEST(BeyondOneGrid) {
   const Sample row = patterns(1, resident * tile + tile + 3);
   judge.check(row, {}, {"vectorized"});
   judge.check(row, {{"x", {1, 0}}}, {"vectorized"});
-  judge.check(patterns(resident * 32 + 33, 1), apart(1, 2), {"vectorized"});
+  judge.check(patterns(resident * kMostRows + 33, 1), apart(1, 2), {"vectorized"});
 }
 
 // A copy of permuted rows is the permuted copy.

@@ -48,7 +48,7 @@ KG_OWN_TEST(BeyondOneGrid) {
     if (size_of(judge.dtype()) != 4) continue;
     judge.check({"unique_bits", shape + "_outer1_rows10_inner" +
                                     std::to_string(gather::kLongRow / 4 + 1) + "_count" +
-                                    std::to_string(resident * 16 + 17)},
+                                    std::to_string(resident * kMostRows + 17)},
                 {}, {"vectorized"});
   }
 }

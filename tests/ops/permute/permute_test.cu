@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "primitives/row_move.h"
 #include "runtime/device.h"
 #include "runtime/launch.h"
 #include "tests/contract/own_test.h"
@@ -56,20 +57,20 @@ KG_OWN_TEST(AllOrders) {
 KG_OWN_TEST(ChannelsFirstAndLast) {
   for (const std::int64_t channels : {1, 2, 3, 4, 7, 16, 33, 64, 128}) {
     const std::string kernel = channels == 1 ? "rows<" : "tiled<";
-    check(judge, "0231", {2, channels, 6, 23}, kernel);
-    check(judge, "0312", {2, 6, 23, channels}, kernel);
+    check(judge, "0231", {2, channels, 7, 23}, kernel);
+    check(judge, "0312", {2, 7, 23, channels}, kernel);
   }
 }
 
 // Narrow, wide and ragged ones.
 KG_OWN_TEST(Tiles) {
-  for (const std::int64_t a : {2, 15, 16, 31, 32, 33, 65})
+  for (const std::int64_t a : {5, 15, 16, 31, 32, 33, 65})
     for (const std::int64_t b : {17, 32, 63, 129}) {
       check(judge, "10", {b, a}, "tiled<");
       check(judge, "201", {3, b, a}, "tiled<");
     }
-  check(judge, "10", {300, 3}, "tiled<");
-  check(judge, "10", {3, 1100}, "tiled<");
+  check(judge, "10", {300, 5}, "tiled<");
+  check(judge, "10", {5, 1100}, "tiled<");
   check(judge, "10", {8, 9}, "naive<");
 }
 
@@ -81,18 +82,39 @@ KG_OWN_TEST(TilesOfPacks) {
   const std::int64_t k = bytes < 4 ? 4 / bytes : 1; // elements of a word
   const std::string elements = "tiled<" + std::to_string(bytes);
   const std::string words = bytes < 4 ? "tiled<4" : elements;
-  check(judge, "10", {8 * p, 2 * p}, "tiled<16");
-  check(judge, "10", {2 * p, 17 * p}, "tiled<16");
+  check(judge, "10", {8 * p, 3 * p}, "tiled<16");
+  check(judge, "10", {3 * p, 17 * p}, "tiled<16");
   check(judge, "3021", {2, 17 * p, 2, 17 * p}, "tiled<16");
   check(judge, "3021", {2, 9 * p + k, 2, 9 * p + k}, words);
   check(judge, "10", {2 * p + k, 17 * p}, words);
   check(judge, "10", {17 * p, 2 * p + k}, words);
   check(judge, "10", {8 * p, 4 * p}, words, {k, 0});
   check(judge, "10", {8 * p, 4 * p}, words, {0, k});
-  check(judge, "10", {20 * p, p}, elements); // 16 bytes: half a sector
+  // 16 bytes: half a sector, or few planes.
+  check(judge, "10", {20 * p, p}, p <= 4 ? "planes<" : elements);
   check(judge, "10", {8 * p, 4 * p}, elements, {1, 0});
   check(judge, "10", {8 * p, 4 * p}, elements, {0, 1});
   check(judge, "3021", {2, 5 * p + 1, 2, 9 * p + 1}, elements);
+}
+
+// Two to four planes and their pixels, in one block and in more; what forbids packs of 16 bytes.
+KG_OWN_TEST(FewPlanes) {
+  const std::int64_t p = pack(judge.dtype());
+  for (const std::int64_t count : {2, 3, 4}) {
+    const std::string kernel = "planes<" + std::to_string(count);
+    for (const Extents& plane : {Extents{3, 6 * p}, Extents{20, 15 * p}}) {
+      check(judge, "0231", {2, count, plane[0], plane[1]}, kernel + ", false");
+      check(judge, "0312", {2, plane[0], plane[1], count}, kernel + ", true");
+    }
+    check(judge, "1032", {3, 2, count, 9 * p}, kernel + ", false");
+    check(judge, "1032", {3, 2, 9 * p, count}, kernel + ", true");
+  }
+  check(judge, "0231", {2, 5, 3, 6 * p}, "tiled<");
+  check(judge, "0231", {1, 3, 3, 6 * p + 1}, "tiled<");
+  check(judge, "0231", {2, 3, 3, 6 * p + 1}, "tiled<");
+  check(judge, "0231", {2, 3, 3, 6 * p}, "tiled<", {1, 0});
+  check(judge, "0312", {2, 3, 6 * p, 3}, "tiled<", {0, 1});
+  check(judge, "3021", {2, 4, 4, 9 * p}, "tiled<"); // pixels of eight images lie together
 }
 
 // The last axis stays: packs where rows are long enough, elements that grow where they are short.
@@ -111,8 +133,8 @@ KG_OWN_TEST(WholeRows) {
 
 // Rows that no block of the first grid takes.
 KG_OWN_TEST(BeyondOneGrid) {
-  const std::int64_t resident = std::int64_t{device_properties().sm_count} * 4;
-  check(judge, "102", {2, resident * 17, pack(judge.dtype())}, "rows<false");
+  const std::int64_t resident = std::int64_t{device_properties().sm_count} * kRowBlocksPerSm;
+  check(judge, "102", {2, resident * kMostRows / 2 + 17, pack(judge.dtype())}, "rows<false");
 }
 
 KG_OWN_TEST(ThereAndBackIsTheOriginal) {
