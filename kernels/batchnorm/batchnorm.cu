@@ -53,10 +53,10 @@ void apply(const Problem& p, const T* x, const Channels& c, T* y, Variant varian
   } else if (aligned_alike(x, y)) {
     const Planes planes(p, x, kCount);
     const std::int64_t packs = div_up(p.elements() + planes.past, kCount);
-    launch(plane_apply<T, kCount>, over(div_up(packs, kThreads * kTogether), kThreads, stream), x,
-           planes, c, y);
+    launch(plane_apply<T, kCount>, over(div_up(packs, kThreads), kThreads, stream), x, planes, c,
+           y);
   } else {
-    launch(plane_apply<T, 1>, over(div_up(p.elements(), kThreads * kTogether), kThreads, stream), x,
+    launch(plane_apply<T, 1>, over(div_up(p.elements(), kThreads), kThreads, stream), x,
            Planes(p, x, 1), c, y);
   }
 }
@@ -71,6 +71,15 @@ void launch_column_moments(const Problem& p, const T* x, float* partials, std::i
 }
 
 template <class T>
+void launch_plane_moments(const Problem& p, const T* x, float* partials, std::int64_t parts,
+                          Stream& stream) {
+  constexpr int kCount = kPackElements<T>;
+  const Planes planes(p, x, kCount);
+  launch(planes.whole ? plane_moments<T, kCount, true> : plane_moments<T, kCount, false>,
+         over(p.channels, kThreads, stream, parts), x, planes, partials);
+}
+
+template <class T>
 void find_statistics(const Problem& p, const T* x, const Statistics& s, float* partials,
                      Variant variant, Stream& stream) {
   constexpr int kCount = kPackElements<T>;
@@ -79,8 +88,7 @@ void find_statistics(const Problem& p, const T* x, const Statistics& s, float* p
                   Strides(p), s);
   const std::int64_t count = parts(variant, dtype_of<T>, p, kBlocksPerSm);
   if (p.layout == Layout::nchw)
-    launch(plane_moments<T, kCount>, over(p.channels, kThreads, stream, count), x,
-           Planes(p, x, kCount), partials);
+    launch_plane_moments(p, x, partials, count, stream);
   else if (p.channels % kCount == 0 && is_aligned(x))
     launch_column_moments<T, kCount>(p, x, partials, count, stream);
   else

@@ -86,18 +86,18 @@ __device__ __forceinline__ float* partial(float* partials, std::int64_t part, in
 }
 
 // nchw: channel blockIdx.x, part blockIdx.y of it.
-template <class T, int Count>
+template <class T, int Count, bool kWhole>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
     plane_moments(const T* x, Planes p, float* partials) {
   __shared__ Moments scratch[kThreads / kLanes];
   const std::int64_t channel = blockIdx.x;
   Moments own = {};
-  each_chunk<Count>(p, channel, [&](const Window(&windows)[kTogether], auto whole) {
+  each_chunk<Count, kWhole>(p, channel, [&](const Window(&windows)[kTogether], auto whole) {
     StoredPack<T, Count> stored[kTogether];
     int held = 0;
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k) {
-      stored[k] = load_window<T, Count>(x, windows[k], p.elements);
+      stored[k] = load_in_chunk<T, Count>(x, windows[k], p.elements, whole);
       const int has = windows[k].end - windows[k].begin;
       held += has > 0 ? has : 0;
     }

@@ -40,7 +40,8 @@ constexpr Variant resolved(Variant variant) {
 // has the same parts, so the same bits, wherever there are as many multiprocessors.
 inline constexpr int kThreads = 256;
 inline constexpr int kBlocksPerSm = 3;
-inline constexpr int kWideBlocksPerSm = 2; // whose threads hold two tensors, or channels' numbers
+inline constexpr int kWideBlocksPerSm = 2;  // whose threads hold two tensors, or channels' numbers
+inline constexpr int kPlaneBlocksPerSm = 6; // whose threads have one pack of planes
 inline constexpr int kTogether = 4;     // packs of each input that a thread loads before using one
 inline constexpr int kFinishWarps = 32; // of a block that joins the parts of 32 channels, at most
 

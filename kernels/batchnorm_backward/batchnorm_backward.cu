@@ -65,12 +65,13 @@ void run_planes(const Call<T>& call) {
   const Problem& p = call.problem;
   const Channels& c = call.channels;
   const Planes planes(p, call.x, Count);
-  launch(plane_sums<T, Count>, call.over(p.channels, kThreads, call.parts), call.dy, call.x, planes,
-         c.mean, c.rstd, call.partials);
+  launch(planes.whole ? plane_sums<T, Count, true> : plane_sums<T, Count, Count == 1>,
+         call.over(p.channels, kThreads, call.parts), call.dy, call.x, planes, c.mean, c.rstd,
+         call.partials);
   join_parts(call);
   const std::int64_t packs = div_up(p.elements() + planes.past, Count);
-  launch(plane_gradient<T, Count>, call.over(div_up(packs, kThreads * kTogether), kThreads),
-         call.dy, call.x, planes, c, call.dx);
+  launch(plane_gradient<T, Count>, call.over(div_up(packs, kThreads), kThreads), call.dy, call.x,
+         planes, c, call.dx);
 }
 
 template <class T, int Count>

@@ -25,7 +25,7 @@ using batchnorm::kTogether;
 using batchnorm::kWideBlocksPerSm;
 using batchnorm::load_columns;
 using batchnorm::load_floats;
-using batchnorm::load_window;
+using batchnorm::load_in_chunk;
 using batchnorm::Planes;
 using batchnorm::Strides;
 using batchnorm::Walk;
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // nchw: channel blockIdx.x, part blockIdx.y of it.
-template <class T, int Count>
+template <class T, int Count, bool kWhole>
 __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
     plane_sums(const T* dy, const T* x, Planes p, const float* mean, const float* rstd,
                float* partials) {
@@ -68,13 +68,13 @@ __global__ void __launch_bounds__(kThreads, kWideBlocksPerSm)
   const float factor = rstd[channel];
   float weighted = 0;
   float sum = 0;
-  each_chunk<Count>(p, channel, [&](const Window(&windows)[kTogether], auto whole) {
+  each_chunk<Count, kWhole>(p, channel, [&](const Window(&windows)[kTogether], auto whole) {
     StoredPack<T, Count> stored_dy[kTogether];
     StoredPack<T, Count> stored_x[kTogether];
     KG_UNROLL
     for (int k = 0; k < kTogether; ++k) {
-      stored_dy[k] = load_window<T, Count>(dy, windows[k], p.elements);
-      stored_x[k] = load_window<T, Count>(x, windows[k], p.elements);
+      stored_dy[k] = load_in_chunk<T, Count>(dy, windows[k], p.elements, whole);
+      stored_x[k] = load_in_chunk<T, Count>(x, windows[k], p.elements, whole);
     }
     Floats<Count> gradients[kTogether];
     Floats<Count> values[kTogether];

@@ -7,14 +7,17 @@
 //
 // Bytes: x read once and y written once; the weights come from L1. Of a 3x3 kernel of stride 1 a
 // place loads 3.75 elements, 9 without the strip, all but one of them from L1. Elements lie at any
-// alignment, a column of padding shifts them, and so they come one per thread. Expected on an H200:
-// 75 % of a copy's rate for f32 and 3x3 of stride 1, 45 % for f16 and bf16, whose loads are as many
-// for half the bytes; about a half of that for 7x7 and for other strides.
+// alignment, a column of padding shifts them, and so they come one per thread. On an H200 bf16 had
+// 23 % of a copy's rate for 3x3 of stride 1, by 506 instructions a thread; where its rows are whole
+// packs it has a kernel of its own since: depthwise_rows.h.
+#include "conv2d/depthwise_rows.h"
 #include "conv2d/strip.h"
 #include "conv2d/variants.h"
 
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
+
+#include <limits>
 
 namespace kg::conv2d {
 
@@ -89,10 +92,45 @@ void launch_nchw(const Problem<T>& p, Stream& stream) {
          p.x, p.weights, p.bias, p.y, d, threads);
 }
 
+template <class T>
+std::int64_t rows_threads(const Geometry& g) {
+  return g.batch * g.out_channels * div_up(g.out_height(), kRowsBelow) *
+         (g.width / kPackElements<T>);
+}
+
+// Of a kernel of 3x3 of stride 1; no more than divisors count to.
+template <class T>
+bool has_rows_of_packs(const Problem<T>& p) {
+  const Geometry& g = p.geometry;
+  return g.width % kPackElements<T> == 0 && g.out_width() == g.width &&
+         g.horizontal.pad_before == 1 && g.group_outputs() == 1 && is_aligned(p.x) &&
+         is_aligned(p.y) && rows_threads<T>(g) <= std::numeric_limits<std::int32_t>::max();
+}
+
+template <class T>
+void launch_rows(const Problem<T>& p, Stream& stream) {
+  const Geometry& g = p.geometry;
+  DepthwiseRows d;
+  d.vertical = vertical_line(g);
+  d.width = g.width;
+  d.packs = NarrowDivisor(g.width / kPackElements<T>);
+  d.strips = NarrowDivisor(div_up(g.out_height(), kRowsBelow));
+  d.channels = NarrowDivisor(g.out_channels);
+  d.threads = static_cast<unsigned>(rows_threads<T>(g));
+  launch(depthwise_rows<T>,
+         {.grid =
+              grid_x(div_up(d.threads, kRowsThreads), "conv2d: the strips of y", "split the batch"),
+          .block = kRowsThreads,
+          .stream = &stream},
+         p.x, p.weights, p.bias, p.y, d);
+}
+
 } // namespace
 
 template <class T>
 void run_depthwise_nchw(const Problem<T>& p, Stream& stream) {
+  if (known_kernel(p.geometry) == kRowsKernel && has_rows_of_packs(p))
+    return launch_rows(p, stream);
   switch (known_kernel(p.geometry)) {
   case 3: return launch_nchw<T, 3>(p, stream);
   case 5: return launch_nchw<T, 5>(p, stream);

@@ -23,25 +23,26 @@ using batchnorm::Planes;
 using batchnorm::Window;
 
 // nchw: channel blockIdx.x, part blockIdx.y of it.
-template <class T, int Count>
+template <class T, int Count, bool kWhole>
 __global__ void __launch_bounds__(kThreads, batchnorm::kBlocksPerSm)
     plane_sums(const T* __restrict__ dy, Planes p, float* __restrict__ partials) {
   __shared__ float scratch[kThreads / kLanes];
   float sum = 0;
-  batchnorm::each_chunk<Count>(p, blockIdx.x, [&](const Window(&windows)[kTogether], auto whole) {
-    StoredPack<T, Count> stored[kTogether];
-    KG_UNROLL
-    for (int k = 0; k < kTogether; ++k)
-      stored[k] = batchnorm::load_window<T, Count>(dy, windows[k], p.elements);
-    Floats<Count> values[kTogether];
-    widen(stored, values);
-    KG_UNROLL
-    for (int k = 0; k < kTogether; ++k) {
-      KG_UNROLL
-      for (int e = 0; e < Count; ++e)
-        if (whole || (e >= windows[k].begin && e < windows[k].end)) sum += values[k].value[e];
-    }
-  });
+  batchnorm::each_chunk<Count, kWhole>(
+      p, blockIdx.x, [&](const Window(&windows)[kTogether], auto whole) {
+        StoredPack<T, Count> stored[kTogether];
+        KG_UNROLL
+        for (int k = 0; k < kTogether; ++k)
+          stored[k] = batchnorm::load_in_chunk<T, Count>(dy, windows[k], p.elements, whole);
+        Floats<Count> values[kTogether];
+        widen(stored, values);
+        KG_UNROLL
+        for (int k = 0; k < kTogether; ++k) {
+          KG_UNROLL
+          for (int e = 0; e < Count; ++e)
+            if (whole || (e >= windows[k].begin && e < windows[k].end)) sum += values[k].value[e];
+        }
+      });
   sum = block_sum(sum, scratch);
   if (threadIdx.x == 0) partials[partial_offset(blockIdx.y, 1, 0, p.channels) + blockIdx.x] = sum;
 }
@@ -120,8 +121,9 @@ void run_bias(const Problem<T>& problem, Stream& stream) {
   auto* const partials = static_cast<float*>(problem.workspace);
   constexpr int kCount = kPackElements<T>;
   if (p.layout == Layout::nchw) {
-    launch(plane_sums<T, kCount>, over(p.channels, parts, kThreads, stream), problem.dy,
-           Planes(p, problem.dy, kCount), partials);
+    const Planes planes(p, problem.dy, kCount);
+    launch(planes.whole ? plane_sums<T, kCount, true> : plane_sums<T, kCount, false>,
+           over(p.channels, parts, kThreads, stream), problem.dy, planes, partials);
   } else {
     const bool packs = p.channels % kCount == 0 && is_aligned(problem.dy);
     const batchnorm::ColumnTiles tiles = batchnorm::column_tiles(p, packs ? kCount : 1);

@@ -135,7 +135,12 @@ __global__ void __launch_bounds__(kPackThreads, kPackBlocksPerSm)
       if (c >= columns) continue;
       Floats<kCount> values[Tile::kRows];
       KG_UNROLL
-      for (int i = 0; i < Tile::kRows; ++i) values[i] = widened_by_words(stored[c][i]);
+      for (int i = 0; i < Tile::kRows; ++i) {
+        values[i] = widened_by_words(stored[c][i]);
+        if constexpr (Reduce::kShares)
+          values[i] = Reduce::shared(values[i], w.counted_down.taps(at.top + i, kKernel),
+                                     w.counted_across.taps(at.left + begin + c, kKernel));
+      }
       KG_UNROLL
       for (int d = 0; d < Tile::kDown; ++d) {
         Floats<kCount> of_column = values[d * kStride];

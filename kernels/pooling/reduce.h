@@ -3,7 +3,8 @@
 //
 // What becomes of a window's elements. `first` is what combine makes of the identity and an
 // element. Finish makes the result of what they combined to, of as many windows with as many taps
-// as one thread has.
+// as one thread has. kShares: not elements are combined but what shared(), or shared_row(), makes
+// of them by the taps that are counted from each on (pooling_backward/shares.h).
 #pragma once
 
 #include "primitives/row.h"
@@ -17,6 +18,7 @@ namespace kg::pooling {
 
 // A NaN is kept once it has come; fmaxf would pass over it.
 struct Max {
+  static constexpr bool kShares = false;
   static constexpr float kIdentity = -std::numeric_limits<float>::infinity();
   __device__ static float first(float value) { return value; }
   __device__ static float combine(float most, float value) { return ptx::max_nan(most, value); }
@@ -29,6 +31,7 @@ struct Max {
 
 // Of an exact sum the correctly rounded average (WholeDivisor). No taps give 0.
 struct Average {
+  static constexpr bool kShares = false;
   static constexpr float kIdentity = 0;
   __device__ static float first(float value) { return kIdentity + value; } // of -0 it is +0
   __device__ static float combine(float sum, float value) { return sum + value; }

@@ -74,6 +74,7 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
   const auto pack = static_cast<int>(w.packs.take_last(plane));
   const int first = static_cast<int>(w.strips.take_last(plane)) * kOut;
   const int top = first * kStride - w.down.before;
+  const int left = pack * (kCount * kStride) - kBefore;
   const T* const from = x + (plane * w.x_plane + top * w.down.x_step + pack * (kCount * kStride));
   RowOfPacks<T, kStride, kBefore, kBehind> rows[kIn];
   KG_UNROLL
@@ -86,7 +87,11 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
   Floats<kCount> result[kOut];
   KG_UNROLL
   for (int i = 0; i < kIn; ++i) {
-    const auto taps = rows[i].widened();
+    auto taps = rows[i].widened();
+    if constexpr (Reduce::kShares)
+      taps = Reduce::shared_row(taps, w.counted_down.taps(top + i, kKernel),
+                                w.counted_across.taps(left + kBefore, kKernel),
+                                w.counted_across.taps(left + kCount, kKernel));
     Floats<kCount> of_row;
     KG_UNROLL
     for (int e = 0; e < kCount; ++e) {
@@ -106,7 +111,6 @@ __global__ void __launch_bounds__(kRowThreads, kRowBlocksPerSm)
   }
 
   // Only a row's first and last window may reach beyond it.
-  const int left = pack * (kCount * kStride) - kBefore;
   const int of_first = w.counted_across.taps(left, kKernel);
   const int of_last = w.counted_across.taps(left + (kCount - 1) * kStride, kKernel);
   T* const to = y + (plane * w.y_plane + first * w.down.y_step + pack * kCount);

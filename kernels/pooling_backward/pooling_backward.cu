@@ -8,12 +8,14 @@
 #include "pooling_backward/choose_packs.h"
 #include "pooling_backward/gather.h"
 #include "pooling_backward/planes.h"
+#include "pooling_backward/shares.h"
 #include "pooling_backward/tiles.h"
 #include "pooling_backward/whole_planes.h"
 #include "runtime/launch.h"
 #include "runtime/preconditions.h"
 
 #include <string>
+#include <utility>
 
 namespace kg::pooling_backward {
 
@@ -206,11 +208,62 @@ bool gathered_whole(const Call<T>& call) {
   return true;
 }
 
+// dy as what pooling's kernels take for x, and dx for y, of windows at stride 1.
+Geometry turned(const Geometry& g) {
+  const auto line = [](const Line& l) {
+    return Line{l.out,    l.in,    l.kernel, 1, 1, l.kernel - 1 - l.before, l.kernel - 1 - l.after,
+                l.y_step, l.x_step};
+  };
+  Geometry result = g;
+  result.vertical = line(g.vertical);
+  result.horizontal = line(g.horizontal);
+  std::swap(result.x_plane, result.y_plane);
+  return result;
+}
+
+// Whether pooling's kernels have added an average's shares.
+template <class T, int Count>
+bool added_shares(const Call<T>& call) {
+  constexpr Square kSquare{3, 1};
+  using Reduce = Shares<T, kSquare.kernel>;
+  if (!pooling::is(call.problem, kSquare) || call.problem.inputs() >= pooling::kMostPlaneThreads)
+    return false;
+  const auto counted = [&](const Line& line) {
+    pooling::CountedLine moved(line, call.include_padding);
+    moved.begin += line.before;
+    moved.end += line.before;
+    return moved;
+  };
+  const auto run = [&](auto kernel, int block, auto windows) {
+    windows.counted_down = counted(call.g.vertical);
+    windows.counted_across = counted(call.g.horizontal);
+    launch(kernel,
+           {.grid = grid_for(windows.threads, block),
+            .block = static_cast<unsigned>(block),
+            .stream = &call.stream},
+           call.dy, call.dx, windows);
+    return true;
+  };
+  const Geometry g = turned(call.g);
+  if constexpr (Count > 1) {
+    return run(pooling::pack_windows<Reduce, T, kSquare.kernel, kSquare.stride>,
+               pooling::kPackThreads, pooling::pack_windows_of<kSquare>(g, Count, false));
+  } else {
+    constexpr int kPack = kPackElements<T>;
+    if (call.problem.layout != Layout::nchw || g.horizontal.in != g.horizontal.out ||
+        g.horizontal.out % kPack != 0 || g.horizontal.before != 1 ||
+        elements_to_boundary(call.dy) != 0 || elements_to_boundary(call.dx) != 0)
+      return false;
+    return run(pooling::row_windows<Reduce, T, kSquare.kernel, kSquare.stride>,
+               pooling::kRowThreads, pooling::row_windows_of<kSquare>(g, kPack, false));
+  }
+}
+
 template <bool Maximum, class T, int Count>
 void launch_gather(const Call<T>& call) {
   const Geometry& g = call.g;
   if constexpr (!Maximum)
-    if (gathered_whole<T, Count>(call)) return;
+    if (gathered_whole<T, Count>(call) || added_shares<T, Count>(call)) return;
   if (with_square(call.problem, [&]<Square square>() {
         return gathered_square<Maximum, T, Count, square>(call);
       }))

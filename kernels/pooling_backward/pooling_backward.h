@@ -7,9 +7,9 @@
 // (pooling/problem.h has windows and divisors).
 //
 // Problem: dense x and dx, dense dy, of any alignment of T itself; dx overlaps none of the others.
-// Each element of dx is gathered by one thread, from the windows in their order, in f32, and
-// rounded once to T: repeated runs are bit-identical, without atomics. An element that no window
-// hands anything is +0.
+// Each element of dx is gathered by one thread, from the windows in their order (of averages of 3x3
+// at stride 1 line by line), in f32, and rounded once to T: repeated runs are bit-identical,
+// without atomics. An element that no window hands anything is +0.
 //
 // Special values: a NaN in x is larger than any number, so the first NaN of a window gets its dy;
 // in a window of nothing but -inf it is the first element. NaN and infinities in dy reach what

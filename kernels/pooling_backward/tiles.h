@@ -48,6 +48,16 @@ struct Span {
   }
 };
 
+// So many counted taps, at least one of kKernel, 2 or 3, and the correctly rounded reciprocal; of
+// none anything.
+template <int kKernel>
+__device__ WholeDivisor counted(int taps) {
+  WholeDivisor divisor;
+  divisor.value = static_cast<float>(taps);
+  divisor.reciprocal = taps == kKernel ? 1.0f / kKernel : taps == 2 ? 0.5f : 1.0f;
+  return divisor;
+}
+
 // An axis in tiles. They begin `shift` before the input, where a window begins, unless a phase is
 // to lie between.
 struct TiledAxis {
@@ -62,17 +72,12 @@ struct TiledAxis {
         tail(line.before + line.in + (include_padding ? line.after : 0) - line.kernel),
         tiles(div_up(line.in + shift, places)), x_step(line.x_step), y_step(line.y_step) {}
 
-  // What the average of window `first` + `next` counts along the axis, and the correctly rounded
-  // reciprocal; of a window over no element anything.
+  // What the average of window `first` + `next` counts along the axis.
   template <int kKernel, int kStride>
-  __device__ WholeDivisor counted(int first, int next) const {
+  __device__ WholeDivisor counted_of(int first, int next) const {
     const int start = first * kStride; // from where the padding begins
-    const int taps =
-        kKernel - max(lead - start - next * kStride, 0) - max(start - tail + next * kStride, 0);
-    WholeDivisor divisor;
-    divisor.value = static_cast<float>(taps);
-    divisor.reciprocal = taps == kKernel ? 1.0f / kKernel : taps == 2 ? 0.5f : 1.0f;
-    return divisor;
+    return counted<kKernel>(kKernel - max(lead - start - next * kStride, 0) -
+                            max(start - tail + next * kStride, 0));
   }
 };
 
@@ -130,7 +135,7 @@ __global__ void __launch_bounds__(kThreads, (kTileBlocksPerSm<Maximum, kPack>))
   WholeDivisor of_column[Across::kWindows];
   KG_UNROLL
   for (int j = 0; j < Across::kWindows; ++j)
-    if constexpr (!Maximum) of_column[j] = horizontal.counted<kKernel, kStride>(left, j);
+    if constexpr (!Maximum) of_column[j] = horizontal.counted_of<kKernel, kStride>(left, j);
 
   Floats<kPack> sums[kDown][kAcross] = {};
   KG_UNROLL
@@ -160,7 +165,7 @@ __global__ void __launch_bounds__(kThreads, (kTileBlocksPerSm<Maximum, kPack>))
       const Pack<std::uint8_t, kPack> choice = chosen[w].pack();
       WholeDivisor taps;
       if constexpr (!Maximum) {
-        taps = product(vertical.counted<kKernel, kStride>(top, i), of_column[j]);
+        taps = product(vertical.counted_of<kKernel, kStride>(top, i), of_column[j]);
         KG_UNROLL
         for (int c = 0; c < kPack; ++c)
           if (!kAddsProducts<Maximum, T>) values.value[c] = taps.quotient(values.value[c]);

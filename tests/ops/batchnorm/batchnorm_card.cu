@@ -287,11 +287,17 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   for (const std::string& name : used)
     if (columns && offset(name) % 4 != 0) packs = false;
   const std::string kind = columns ? "column_" : "plane_";
-  const auto counted = [&](const std::string& name, bool wide) {
-    return kernel(kind + name, ", " + std::to_string(wide ? pack : 1) + ">");
+  const auto counted = [&](const std::string& name, bool wide, const std::string& whole = "") {
+    return kernel(kind + name, ", " + std::to_string(wide ? pack : 1) + whole + ">");
   };
   if (!training) return {counted("apply", packs)};
-  return {counted("moments", x_packs), {"batchnorm::finish_moments"}, counted("apply", packs)};
+  const bool whole_planes = p.spatial % pack == 0 && offset("x") % pack == 0;
+  return {counted("moments", x_packs,
+                  columns        ? ""
+                  : whole_planes ? ", true"
+                                 : ", false"),
+          {"batchnorm::finish_moments"},
+          counted("apply", packs)};
 }
 
 std::vector<std::string> in_both_modes(const std::vector<std::string>& shapes) {

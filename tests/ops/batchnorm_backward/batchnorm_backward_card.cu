@@ -226,8 +226,11 @@ std::vector<std::vector<std::string>> kernels(std::string_view variant, const Pr
   for (const char* const channels : {"gamma", "mean", "rstd", "dgamma", "dbeta"})
     if (columns && place_of(layout, channels).offset % 4 != 0) packs = false;
   const std::string kind = columns ? "column_" : "plane_";
-  const std::string end = ", " + std::to_string(packs ? pack : 1) + ">";
-  return {kernel(kind + "sums", end), kernel("sum_partials", ""), kernel(kind + "gradient", end)};
+  const std::string count = ", " + std::to_string(packs ? pack : 1);
+  const bool whole_planes = !packs || (p.spatial % pack == 0 && start % pack == 0);
+  const std::string whole = columns ? "" : whole_planes ? ", true" : ", false";
+  return {kernel(kind + "sums", count + whole + ">"), kernel("sum_partials", ""),
+          kernel(kind + "gradient", count + ">")};
 }
 
 } // namespace

@@ -120,6 +120,7 @@ inline std::vector<pooling::Problem> window_problems() {
       {2, 5, 7, 9, {.kernel = 3, .stride = 2}, {.kernel = 2, .stride = 3}, true},
       {1, 5, 5, 8, {.kernel = 2, .stride = 3, .pad_before = 1, .pad_after = 1}, half, true},
       // Each side its own padding.
+      {1, 16, 6, 16, {.kernel = 3, .pad_before = 2}, {.kernel = 3, .pad_after = 2}},
       {2, 16, 7, 9, {.kernel = 3, .stride = 2, .pad_after = 1}, {.kernel = 4, .pad_before = 2}},
       // Dilation, overlapping and stepping over columns, beside padding.
       {1, 16, 9, 14, {.kernel = 3, .dilation = 2}, {.kernel = 2, .stride = 3, .dilation = 5}},

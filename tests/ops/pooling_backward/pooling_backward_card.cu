@@ -186,10 +186,29 @@ void add_quotients(std::vector<Sample>& samples, Dtype dtype) {
     }
 }
 
+// The same of windows that overlap, of which those that hand something on do not.
+void add_quotients_apart(std::vector<Sample>& samples, Dtype dtype) {
+  for (const char* const layout : {"avgpad_nchw", "avgpad_nhwc"}) {
+    Sample sample{"quotients apart", std::string(layout) + "_n1_c16_h9_w16_k3_s1_p1"};
+    const Problem of = problem(dtype, Shape::parse(sample.shape));
+    const pooling::Problem p = images_of(of);
+    const auto normals = completed(of, {});
+    std::vector<double> dy = test::y_in_nchw(normals.at("dy").values, p);
+    for (std::size_t i = 0; i < dy.size(); ++i)
+      if (i % 16 % 3 != 1 || i / 16 % 9 % 3 != 1) dy[i] = 0;
+    sample.inputs = {{"dy", values(dtype, test::y_in_layout(dy, p))}};
+    std::vector<double> dx = references(of, sample.inputs).at("dx").value;
+    for (double& share : dx) share = test::round_to(dtype, test::round_to(Dtype::f32, share));
+    sample.expected["dx"] = std::move(dx);
+    samples.push_back(std::move(sample));
+  }
+}
+
 std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   add_integers(samples, dtype);
   add_quotients(samples, dtype);
+  add_quotients_apart(samples, dtype);
   return samples;
 }
 
@@ -270,11 +289,26 @@ std::vector<std::string> sizes(Dtype) {
   return with_each_kind(shapes_of(test::in_both_layouts(problems)));
 }
 
+// Averages of 3x3 at stride 1, of packs of channels or of rows that are packs in dy as in dx.
+bool adds_shares(const Problem& problem, const Layout& layout) {
+  const pooling::Problem p = images_of(problem);
+  const auto pack = 16 / static_cast<std::int64_t>(size_of(problem.dtype));
+  for (const pooling::Axis& axis : {p.vertical, p.horizontal})
+    if (axis.kernel != 3 || axis.stride != 1 || axis.dilation != 1) return false;
+  if (p.is_global() || place_of(layout, "dy").offset % pack != 0 ||
+      place_of(layout, "dx").offset % pack != 0)
+    return false;
+  if (p.layout == pooling::Layout::nhwc) return p.channels % pack == 0;
+  return p.width % pack == 0 && p.out_width() == p.width && p.horizontal.pad_before == 1;
+}
+
 std::vector<std::vector<std::string>> kernels(std::string_view variant, const Problem& problem,
-                                              const Layout&) {
+                                              const Layout& layout) {
   if (problem.output_size() == 0) return {};
   if (variant == "naive") return {{"pooling_backward::naive"}};
-  if (kind_of(problem) != Kind::max) return {{"pooling_backward::gather"}};
+  if (kind_of(problem) != Kind::max)
+    return {
+        {adds_shares(problem, layout) ? "pooling_backward::Shares" : "pooling_backward::gather"}};
   return {{"pooling_backward::choose"}, {"pooling_backward::gather"}};
 }
 
@@ -316,7 +350,8 @@ Card pooling_backward_card() {
   card.sizes = sizes;
   card.misaligned = [](Dtype) {
     return with_each_kind({"nchw_n1_c16_h5_w7_k3_s2_p1", "nhwc_n1_c16_h5_w7_k3_s2_p1",
-                           "nchw_n1_c16_h5_w7_k5.7_s1_p0", "nhwc_n1_c16_h5_w7_k5.7_s1_p0"});
+                           "nchw_n1_c16_h5_w7_k5.7_s1_p0", "nhwc_n1_c16_h5_w7_k5.7_s1_p0",
+                           "nchw_n1_c2_h5_w16_k3_s1_p1"});
   };
   card.kernels = kernels;
   return card;
