@@ -110,7 +110,7 @@ use_nvdisasm() {
 }
 
 gpu_works() {
-  command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU '
+  command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep '^GPU ' >/dev/null # of several, too: -q would end it by a signal
 }
 
 # The architectures of this machine's GPUs as CMAKE_CUDA_ARCHITECTURES: 8.6 is 86-real; 9.0 is 90a-real, since the kernels use what
