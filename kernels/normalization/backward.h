@@ -53,34 +53,37 @@ void launch_block(const Backward<T>& f, LaunchConfig config, unsigned rows) {
   launch(block_rereading<kind, T, Count>, config, f);
 }
 
-// Elements of a thread, of rows that registers do not hold.
-template <Kind kind, class T, int Elements>
-void launch_wide_cluster(const Backward<T>& f, LaunchConfig config) {
+template <Kind kind, class T, int Threads>
+void launch_cluster_of(const Backward<T>& f, LaunchConfig config) {
   constexpr int kCount = kPackElements<T>;
-  using Memory = WideMemory<kind, T, kCount, Elements / kCount>;
+  constexpr int kPacks = kClusterHeld / kCount;
   const unsigned blocks = config.cluster.x;
-  const auto threads = static_cast<int>(blocks * config.block.x);
-  const auto packs = static_cast<int>(div_up(f.cols, threads * kCount));
-  const int held = Memory::held(packs);
-  config.shared_bytes = Memory::bytes(held);
-  launch(wide_cluster_per_row<kind, T, kCount, Elements / kCount>, config, f, blocks, threads,
-         static_cast<std::int64_t>(config.grid.x / blocks), packs, held);
+  const auto slice = static_cast<int>(div_up(div_up(f.cols, kCount), blocks));
+  config.shared_bytes =
+      ClusterMemory<kind, T, kCount, kPacks, Threads>::bytes(static_cast<int>(blocks));
+  launch(cluster_per_row<kind, T, kCount, kPacks, Threads>, config, f, blocks, slice,
+         static_cast<std::int64_t>(config.grid.x / blocks));
 }
 
 template <Kind kind, class T>
 void launch_cluster(const Backward<T>& f, LaunchConfig config) {
   constexpr int kCount = kPackElements<T>;
-  constexpr int kPacks = kHeld / kCount;
-  config.cluster.x = static_cast<unsigned>(cluster_blocks(f.cols));
-  if (cluster_elements(f.cols) == 2 * kHeld)
-    return launch_wide_cluster<kind, T, 2 * kHeld>(f, config);
-  if (cluster_elements(f.cols) == 4 * kHeld)
-    return launch_wide_cluster<kind, T, 4 * kHeld>(f, config);
-  config.shared_bytes = ClusterMemory<kind, T, kCount, kPacks>::bytes(config.block.x);
   const unsigned blocks = config.cluster.x;
-  launch(cluster_per_row<kind, T, kCount, kPacks>, config, f, blocks,
-         static_cast<int>(blocks * config.block.x),
-         static_cast<std::int64_t>(config.grid.x / blocks));
+  const auto clusters = static_cast<std::int64_t>(config.grid.x / blocks);
+  if (f.cols <= kClusterHeldCols) {
+    constexpr int kQuarter = kMostThreads / 4;
+    if (config.block.x == kQuarter) return launch_cluster_of<kind, T, kQuarter>(f, config);
+    if (config.block.x == 2 * kQuarter) return launch_cluster_of<kind, T, 2 * kQuarter>(f, config);
+    return launch_cluster_of<kind, T, kMostThreads>(f, config);
+  }
+  const auto threads = static_cast<int>(blocks * config.block.x);
+  constexpr int kPacks = 2 * kClusterHeld / kCount;
+  using Memory = WideMemory<kind, T, kCount, kPacks>;
+  const auto packs = static_cast<int>(div_up(f.cols, threads * kCount));
+  const int held = Memory::held(packs);
+  config.shared_bytes = Memory::bytes(held);
+  launch(wide_cluster_per_row<kind, T, kCount, kPacks>, config, f, blocks, threads, clusters, packs,
+         held);
 }
 
 // `op` begins the messages. A problem without columns launches nothing; of no rows dgamma and dbeta
@@ -133,12 +136,18 @@ Variant run_backward(const std::string& op, MatrixView<const T> dy, MatrixView<c
     const LaunchConfig each = config(blocks, kRowsPerBlock * kLanes);
     const unsigned grid = config(rows, kLanes).grid.x;
     constexpr int kCount = kPackElements<T>;
+    const auto of_clusters = [&] {
+      const int of_row = cluster_blocks(cols);
+      LaunchConfig of = config(blocks * of_row, cluster_threads(cols, of_row));
+      of.cluster.x = static_cast<unsigned>(of_row);
+      return of;
+    };
     if (variant == Variant::warp)
       aligned ? launch_warp<kind, T, kCount>(f, each) : launch_warp<kind, T, 1>(f, each);
     else if (!aligned)
       launch_block<kind, T, 1>(f, each, grid);
     else if (variant == Variant::cluster)
-      launch_cluster<kind>(f, config(blocks * cluster_blocks(cols), cluster_threads(cols)));
+      launch_cluster<kind>(f, of_clusters());
     else
       launch_block<kind, T, kCount>(f, each, grid);
   }

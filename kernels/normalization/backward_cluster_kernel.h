@@ -1,203 +1,142 @@
 // Copyright The Kernelgrade Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gradients of rmsnorm and layernorm for long rows, with a cluster of blocks per row: as a
-// block per row does (backward_kernels.h), with the registers of two to eight blocks. x and dy are
-// read once, dx is written once, 12 bytes per element in f32, 6 in f16 and bf16; the columns' sums
-// stay in registers from row to row. Of each row the blocks send one another two numbers.
+// The gradients of rmsnorm and layernorm for long rows, with a cluster of blocks per row. x and dy
+// are read once, dx is written once, 12 bytes per element in f32, 6 in f16 and bf16; the columns'
+// sums stay in registers from row to row. They leave no room for the row: x, dy and gamma lie in
+// shared memory, as they are stored, and are read there twice, for the row's sums and for dx. Of
+// each row the blocks' warps send one another two numbers (backward_cluster_sums.h).
 //
-// Expected on an H200: 85 to 90 % of a copy's rate from 16,384 to 65,536 columns and for many rows:
-// 64 KiB of the rows to come are under way on each multiprocessor, and 3 % of these have no part
-// (kClusterSms). These rows lie in shared memory, as they are stored: beside sums that go from
-// block to block f32 has no registers for the next row. Why no barrier of the cluster per row: it
-// releases, so each thread would first wait for the rows that it has under way.
+// As few blocks as have the registers: a cluster of 2 finds room on every pair of multiprocessors,
+// larger ones not on all (resident_clusters), and one that finds none runs when all others have
+// ended: so an H200 gave 32 clusters of 8 smaller blocks 0.46 (layernorm) and 0.57 (rmsnorm) of a
+// copy's rate for bf16 and 32,768 columns (docs/h200.md). What such a row costs is instructions, of
+// 32 elements in a thread nearly as many as the memory leaves time for: so all distances are known
+// when the code is made, and a thread whose packs are all whole looks at no pack's end. This
+// kernel's rate is not measured yet.
 #pragma once
 
+#include "normalization/backward_cluster_sums.h"
 #include "normalization/backward_kernels.h"
-#include "primitives/cluster_shape.h"
-#include "primitives/shared_row.h"
-#include "ptx/cluster.h"
-#include "ptx/cp_async.h"
-#include "ptx/mbarrier.h"
-#include "ptx/st_async.h"
+#include "normalization/backward_pair_ring.h"
+#include "primitives/widened_by_words.h"
+
+#include <utility>
 
 namespace kg::normalization::backward {
 
-// What a block receives of its cluster, in dynamic shared memory, which other blocks can reach: row
-// after row in two places in turn. A block sends its sums of a row only when it has those of the
-// row before, so nobody sends to a place again before all threads there have read it.
-struct ClusterMail {
-  std::uint64_t arrived[2];
-  float2 of_blocks[2][kClusterBlocks];
+// The shared memory of a cluster's block: its threads' pairs, gamma, its sums.
+template <Kind kind, class T, int Count, int Packs, int Threads>
+struct ClusterMemory {
+  using Ring = PairRing<T, Count, Packs, Threads>;
+  static constexpr std::size_t kRingBytes = std::size_t{2} * Ring::kPairs * Threads * kPackBytes;
+  static constexpr std::size_t kGammaBytes = std::size_t{Packs} * Threads * kPackBytes;
+  static_assert(kRingBytes + kGammaBytes <= Threads * kClusterThreadBytes);
+
+  static std::size_t bytes(int blocks) {
+    return kRingBytes + kGammaBytes + ClusterSums<kind>::bytes(blocks, Threads);
+  }
+  __device__ static unsigned char* ring() { return dynamic_shared<unsigned char>(); }
+  __device__ static unsigned char* gamma() { return ring() + kRingBytes; }
+  __device__ static unsigned char* sums() { return gamma() + kGammaBytes; }
 };
 
-template <Kind kind>
-class ClusterSums {
- public:
-  // scratch: kScratchSums of shared memory, in halves as BlockSums has it.
-  __device__ ClusterSums(RowSums* scratch, ClusterMail* mail, unsigned blocks)
-      : scratch_(scratch), mail_(mail), blocks_(blocks) {
-    if (threadIdx.x < 2) ptx::mbarrier_init(&mail->arrived[threadIdx.x], 1);
-    ptx::cluster_sync(); // nobody sends before
+// use.template operator()<p>() of each pack
+template <int Packs, class Use>
+__device__ __forceinline__ void each_pack(const Use& use) {
+  [&]<int... p>(std::integer_sequence<int, p...>) { (use.template operator()<p>(), ...); }
+  (std::make_integer_sequence<int, Packs>());
+}
+
+// `clusters` of so many blocks, each with a slice of so many packs of each row.
+template <Kind kind, class T, int Count, int Packs, int Threads>
+__global__ void __launch_bounds__(Threads, kMostThreads / Threads)
+    cluster_per_row(Backward<T> f, unsigned blocks, int slice, std::int64_t clusters) {
+  using Stored = StoredPack<T, Count>;
+  using Memory = ClusterMemory<kind, T, Count, Packs, Threads>;
+  using Ring = typename Memory::Ring;
+  const auto cols = static_cast<int>(f.cols);
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int of_block = static_cast<int>(ptx::cluster_rank()) * slice; // its first pack
+  const int of_slice = min(slice * Count, cols - of_block * Count);   // elements
+  const int begin = (of_block + thread) * Count;
+  const std::int64_t first = blockIdx.x / blocks;
+  Ring ring(Memory::ring(), f, first, clusters, begin, of_slice - thread * Count);
+  const ptx::SharedPointer<Stored> gamma = reinterpret_cast<Stored*>(Memory::gamma()) + thread;
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) {
+    Stored pack;
+    pack.set(ones<T, Count>());
+    if (f.gamma != nullptr)
+      pack = load_stored<T, Count>(f.gamma + of_block * Count, p * Threads + thread, of_slice);
+    gamma[p * Threads] = pack;
   }
+  ClusterSums<kind> sums(Memory::sums(), blocks);
+  ColumnSums<Count, Packs> columns;
 
-  __device__ __forceinline__ RowSums operator()(RowSums own) {
-    const unsigned lane = threadIdx.x % kLanes;
-    const unsigned place = row_ % 2;
-    const unsigned phase = row_ / 2 % 2;
-    ++row_;
-    RowSums* const of_warps = scratch_ + place * (kScratchSums / 2);
-    own = WarpSums<kind>()(own);
-    if (lane == 0) of_warps[threadIdx.x / kLanes] = own;
-    __syncthreads();
-    if (threadIdx.x < kLanes) {
-      const RowSums block = sums_of_warps<kind>(of_warps);
-      if (lane == 0)
-        ptx::mbarrier_arrive_expect_tx(&mail_->arrived[place],
-                                       blocks_ * static_cast<unsigned>(sizeof(float2)));
-      if (lane < blocks_)
-        ptx::st_async(&mail_->of_blocks[place][ptx::cluster_rank()], make_float2(block.g, block.gn),
-                      &mail_->arrived[place], lane);
-    }
-    ptx::mbarrier_wait_parity(&mail_->arrived[place], phase);
-    float2 all = make_float2(0, 0);
-    if (lane < blocks_) all = mail_->of_blocks[place][lane];
-    return WarpSums<kind>()({all.x, all.y});
-  }
-
- private:
-  RowSums* scratch_;
-  ClusterMail* mail_;
-  unsigned blocks_;
-  unsigned row_ = 0;
-};
-
-// A thread's packs of the rows to come, and these rows' statistics, in shared memory, where nobody
-// else reads them. With a row more in 16 bits as many bytes are under way as in f32.
-template <Kind kind, class T, int Count, int Packs>
-class RowsInShared {
- public:
-  static constexpr int kAhead = static_cast<int>(sizeof(float) / sizeof(T));
-  static constexpr std::size_t kThreadBytes =
-      kAhead * (2 * Packs * kPackBytes + sizeof(Statistics));
-
-  __device__ explicit RowsInShared(void* memory)
-      : mine_(static_cast<Stored*>(memory) + threadIdx.x),
-        statistics_(reinterpret_cast<Statistics*>(static_cast<Stored*>(memory) +
-                                                  kAhead * 2 * Packs * blockDim.x) +
-                    threadIdx.x) {}
-
-  __device__ void ask(const Backward<T>& f, std::int64_t row, int thread, int threads) {
-    if (row < f.rows) {
-      Statistics* const s = statistics_ + asked_ * blockDim.x;
-      if constexpr (kind == Kind::layer) ptx::cp_async_ca<sizeof(float)>(&s->mean, f.mean + row);
-      ptx::cp_async_ca<sizeof(float)>(&s->rstd, f.rstd + row);
-      KG_UNROLL
-      for (int p = 0; p < Packs; ++p) {
-        const std::int64_t first = static_cast<std::int64_t>(p * threads + thread) * Count;
-        const std::int64_t left = f.cols - first;
-        const int bytes = static_cast<int>(left < 0       ? 0
-                                           : left < Count ? left
-                                                          : Count) *
-                          static_cast<int>(sizeof(T));
-        ptx::cp_async_cg(at(asked_, p), f.x + row * f.x_stride + first, bytes);
-        ptx::cp_async_cg(at(asked_, Packs + p), f.dy + row * f.dy_stride + first, bytes);
-      }
-    }
-    ptx::cp_async_commit();
-    asked_ = (asked_ + 1) % kAhead;
-  }
-
-  // The row that was asked for first; the next ask() may take its place.
-  __device__ RowPart<T, Count, Packs> take() {
-    ptx::cp_async_wait_group<kAhead - 1>();
-    const Statistics* const s = statistics_ + asked_ * blockDim.x;
-    taken_ = {kind == Kind::layer ? s->mean : 0.0f, s->rstd};
-    RowPart<T, Count, Packs> part;
+  // The sums of a row, and of the columns, of each pair when it has come.
+  const auto add = [&]<bool kWhole>(Statistics s) {
+    RowSums own = {0, 0};
+    each_pack<Packs>([&]<int p>() {
+      ptx::cp_async_wait_group<Ring::kPairs - 1 - p>();
+      if (!kWhole && ring.left(p) <= 0) return;
+      const Stored of_x = ring.x(p), of_dy = ring.dy(p), of_gamma = gamma[p * Threads];
+      const Floats<Count> dy = widened_by_words(of_dy);
+      Floats<Count> n = normalized(widened_by_words(of_x), s);
+      if (!kWhole) cut(n, ring.left(p));
+      add_to_row(own, weighted(dy, widened_by_words(of_gamma)), n);
+      columns.add(p, dy, n);
+    });
+    return own;
+  };
+  // dx of the row, and asks for another. With one factor for all of n, which is not formed.
+  T* dx = f.dx + first * f.dx_stride + begin;
+  const auto give = [&]<bool kWhole>(Statistics s, RowSums mean) {
+    const float slope = s.rstd * mean.gn;
     KG_UNROLL
     for (int p = 0; p < Packs; ++p) {
-      part.x[p] = *at(asked_, p);
-      part.dy[p] = *at(asked_, Packs + p);
+      if (kWhole || ring.left(p) > 0) {
+        const Stored of_x = ring.x(p), of_dy = ring.dy(p), of_gamma = gamma[p * Threads];
+        const Floats<Count> x = widened_by_words(of_x);
+        const Floats<Count> g = weighted(widened_by_words(of_dy), widened_by_words(of_gamma));
+        Floats<Count> gradient;
+        KG_UNROLL
+        for (int e = 0; e < Count; ++e)
+          gradient.value[e] = s.rstd * (g.value[e] - mean.g - (x.value[e] - s.mean) * slope);
+        store_pack<T, Count, Store::streamed>(dx + p * Threads * Count, 0,
+                                              kWhole ? Count : ring.left(p), gradient);
+      }
+      ring.template ask<kWhole>(p);
     }
-    return part;
-  }
-  __device__ Statistics statistics() const { return taken_; }
+  };
 
- private:
-  using Stored = StoredPack<T, Count>;
-
-  __device__ Stored* at(int row, int pack) const {
-    return mine_ + (row * 2 * Packs + pack) * static_cast<int>(blockDim.x);
-  }
-
-  Stored* mine_;
-  Statistics* statistics_;
-  Statistics taken_ = {};
-  int asked_ = 0; // where the next one goes
-};
-
-// Columns' sums of layernorm in f32, whose registers do not hold both vectors: dbeta's lie in
-// shared memory, where nobody else reads them.
-template <int Count, int Packs>
-struct ColumnSumsInShared {
-  static constexpr std::size_t kThreadBytes = Packs * Count * sizeof(float);
-  Floats<Count> dgamma[Packs] = {};
-
-  __device__ ColumnSumsInShared(void* memory, unsigned threads)
-      : dbeta_(static_cast<float*>(memory), Packs * static_cast<std::int64_t>(threads)),
-        threads_(threads) {
-    KG_UNROLL
-    for (int p = 0; p < Packs; ++p) dbeta_.put(place(p), {});
-  }
-  __device__ void add(int p, const Floats<Count>& dy, const Floats<Count>& n) {
-    Floats<Count> sum = of_dbeta(p);
-    add_to_columns(dgamma[p], sum, dy, n);
-    dbeta_.put(place(p), sum);
-  }
-  __device__ Floats<Count> of_dbeta(int p) const { return dbeta_.get(place(p)); }
-
- private:
-  __device__ unsigned place(int p) const { return p * threads_ + threadIdx.x; }
-
-  SharedRow<Count> dbeta_;
-  unsigned threads_; // of the block
-};
-
-// The shared memory of a cluster's block: its mail, its threads' rows to come, perhaps dbeta.
-template <Kind kind, class T, int Count, int Packs>
-struct ClusterMemory {
-  using Rows = RowsInShared<kind, T, Count, Packs>;
-  using Columns = ColumnSumsInShared<Count, Packs>;
-  static constexpr bool kHoldsSums = kind == Kind::layer && sizeof(T) == sizeof(float);
-  static constexpr std::size_t kThreadBytes =
-      Rows::kThreadBytes + (kHoldsSums ? Columns::kThreadBytes : 0);
-  static_assert(kThreadBytes <= kClusterThreadBytes);
-
-  static std::size_t bytes(unsigned threads) {
-    return sizeof(ClusterMail) + threads * kThreadBytes;
-  }
-  __device__ static ClusterMail* mail() { return dynamic_shared<ClusterMail>(); }
-  __device__ static Rows rows() { return Rows(mail() + 1); }
-  __device__ static auto columns() {
-    if constexpr (kHoldsSums)
-      return Columns(reinterpret_cast<unsigned char*>(mail() + 1) + blockDim.x * Rows::kThreadBytes,
-                     blockDim.x);
+  const bool whole = ring.left(Packs - 1) >= Count;
+  const auto statistics_of = [&](std::int64_t row) {
+    return row < f.rows ? statistics<kind>(f, row) : Statistics{};
+  };
+  Statistics next = statistics_of(first);
+  KG_ROLLED
+  for (std::int64_t row = first; row < f.rows; row += clusters) {
+    const Statistics s = next;
+    next = statistics_of(row + clusters); // asked for while this row is under way
+    sums.send(whole ? add.template operator()<true>(s) : add.template operator()<false>(s));
+    const RowSums mean = means<kind>(sums.receive(), f.reciprocal);
+    if (whole)
+      give.template operator()<true>(s, mean);
     else
-      return ColumnSums<Count, Packs>();
+      give.template operator()<false>(s, mean);
+    ring.next();
+    dx += clusters * f.dx_stride;
   }
-};
-
-// `clusters` of so many blocks, `threads` of a cluster: to compute them takes registers.
-template <Kind kind, class T, int Count, int Packs>
-__global__ void __launch_bounds__(kMostThreads)
-    cluster_per_row(Backward<T> f, unsigned blocks, int threads, std::int64_t clusters) {
-  using Memory = ClusterMemory<kind, T, Count, Packs>;
-  __shared__ RowSums scratch[kScratchSums];
-  const auto thread = static_cast<int>(ptx::cluster_rank() * blockDim.x + threadIdx.x);
-  const auto columns = differentiate<kind, T, Count, Packs>(
-      f, blockIdx.x / blocks, clusters, thread, threads, Memory::rows(), Memory::columns(),
-      ClusterSums<kind>(scratch, Memory::mail(), blocks));
-  store_partials<kind, Packs>(f, blockIdx.x / blocks, columns, thread, threads);
+  ptx::cp_async_wait_all();
+  if (f.partials == nullptr) return;
+  KG_UNROLL
+  for (int p = 0; p < Packs; ++p) {
+    if (ring.left(p) <= 0) continue;
+    const std::int64_t pack = of_block + p * Threads + thread;
+    store_partial<kind>(f, first, 0, pack, columns.dgamma[p]);
+    if constexpr (kind == Kind::layer) store_partial<kind>(f, first, 1, pack, columns.dbeta[p]);
+  }
 }
 
 } // namespace kg::normalization::backward

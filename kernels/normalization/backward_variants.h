@@ -26,10 +26,10 @@ namespace kg::normalization::backward {
 // its columns in registers, the blocks' sums meet in a second launch. block: the same with one
 // block per row up to kBlockMaxCols columns, where rows are aligned to 16 bytes; else dx and the
 // columns' sums by kernels of their own, the row read again. cluster: as block, with a cluster of 2
-// to 8 blocks per row, whose registers hold the row up to kClusterHeldCols columns and else only
-// the columns' sums, where rows are aligned; else as block (rows of kClusterMinCols to
-// kClusterMaxCols columns, where launches may have clusters); `automatic` takes it for rows that no
-// block's registers hold.
+// to 8 blocks per row, whose registers hold the columns' sums and whose shared memory the row, of
+// more than kClusterHeldCols columns what it can of both, where rows are aligned; else as block
+// (rows of kClusterMinCols to kClusterMaxCols columns, where launches may have clusters);
+// `automatic` takes it for rows that no block's registers hold.
 enum class Variant { automatic, naive, warp, block, cluster };
 inline constexpr Variant kVariants[] = {Variant::naive, Variant::warp, Variant::block,
                                         Variant::cluster};
@@ -42,16 +42,14 @@ inline constexpr int kRowsPerBlock = 4;    // warp: at a time
 inline constexpr int kWarpBlocksPerSm = 3; // 12 warps with 168 registers each
 inline constexpr std::int64_t kWarpMaxCols = kHeld * kLanes;
 inline constexpr std::int64_t kBlockMaxCols = kHeld * kMostThreads;
-inline constexpr std::int64_t kClusterHeldCols = kClusterBlocks * kBlockMaxCols;
-inline constexpr std::int64_t kClusterMaxCols = 4 * kClusterHeldCols;
+inline constexpr int kClusterHeld = 2 * kHeld; // of a thread of a cluster, beside its ring
+inline constexpr std::int64_t kClusterHeldCols = kClusterBlocks * kMostThreads * kClusterHeld;
+inline constexpr std::int64_t kClusterMaxCols = 2 * kClusterHeldCols;
 inline constexpr int kStripCols = 1024; // that a block of column_partials takes
 inline constexpr int kStripsPerSm = 4;
-// A cluster lies in one group of multiprocessors (GPC), which has 16 of them or 18; those beyond 16
-// hold no cluster of 8 blocks.
-inline constexpr int kClusterSms = 16;
 // Shared memory of a cluster's blocks, at most: of each thread, and besides.
-inline constexpr std::size_t kClusterThreadBytes = 200;
-inline constexpr std::size_t kClusterMailBytes = 512;
+inline constexpr std::size_t kClusterThreadBytes = 384;
+inline constexpr std::size_t kClusterMailBytes = 2112;
 
 // Packs of x, and of dy, that a thread of a cluster has under way where registers do not hold the
 // row; each pair takes 16 KiB. Beside dbeta's sums there is room for few.
@@ -65,32 +63,44 @@ constexpr int block_threads(std::int64_t cols) {
   return static_cast<int>(std::clamp<std::int64_t>(warps, 1, kMostThreads / kLanes)) * kLanes;
 }
 
-// The blocks of a row's cluster. Of 256 threads two or more share a multiprocessor, one of which
-// computes while the other waits for its cluster.
-constexpr int cluster_blocks(std::int64_t cols) {
-  constexpr std::int64_t kBlockCols = kHeld * kMostThreads / 2;
-  int blocks = 2;
-  while (blocks < kClusterBlocks && blocks * kBlockCols < cols) blocks *= 2;
-  return blocks;
-}
-constexpr int cluster_threads(std::int64_t cols) {
-  return block_threads(div_up(cols, cluster_blocks(cols)));
-}
-
-// Elements of a row that a thread of a cluster has at most: kHeld, 2 or 4 times as many.
+// Elements of a row that a thread of a cluster has at most.
 constexpr int cluster_elements(std::int64_t cols) {
-  int elements = kHeld;
-  while (elements < 4 * kHeld && elements * kMostThreads * kClusterBlocks < cols) elements *= 2;
-  return elements;
+  return cols <= kClusterHeldCols ? kClusterHeld : 2 * kClusterHeld;
 }
 
-// Shared memory of a cluster's block, at the least.
-constexpr std::size_t cluster_bytes(std::int64_t cols) {
+// The threads of each of a cluster's blocks: as few of these as have the row.
+constexpr int cluster_threads(std::int64_t cols, int blocks) {
+  int threads = kMostThreads / 4;
+  while (threads < kMostThreads && std::int64_t{blocks} * threads * cluster_elements(cols) < cols)
+    threads *= 2;
+  return threads;
+}
+// Shared memory of each, at the least.
+constexpr std::size_t cluster_bytes(std::int64_t cols, int blocks) {
   constexpr std::size_t kAhead = 2 * kPackBytes * wide_ahead(Kind::layer);
   const std::size_t of_thread = cols <= kClusterHeldCols
                                     ? kClusterThreadBytes
                                     : cluster_elements(cols) * sizeof(float) + kAhead;
-  return kClusterMailBytes + cluster_threads(cols) * of_thread;
+  return kClusterMailBytes + cluster_threads(cols, blocks) * of_thread;
+}
+// Whether so many blocks can have such a row here.
+inline bool cluster_holds(std::int64_t cols, int blocks) {
+  return std::int64_t{blocks} * cluster_threads(cols, blocks) * cluster_elements(cols) >= cols &&
+         cluster_bytes(cols, blocks) <= device_properties().shared_bytes_per_block_optin;
+}
+// As few as can, at least 2.
+inline int cluster_blocks(std::int64_t cols) {
+  int blocks = 2;
+  while (blocks < kClusterBlocks && !cluster_holds(cols, blocks)) blocks *= 2;
+  return blocks;
+}
+
+// Clusters of so many blocks that are resident at once, one block on a multiprocessor. Of 2 all
+// that there are multiprocessors for. A larger one lies in one group of them (GPC), which may have
+// some that are left over: on an H200 12 of 132 (cudaOccupancyMaxActiveClusters).
+inline std::int64_t resident_clusters(int blocks) {
+  const std::int64_t sms = device_properties().sm_count;
+  return std::max<std::int64_t>((blocks == 2 ? sms : sms - sms / 11) / blocks, 1);
 }
 
 // Whether `variant` can do rows of this length here.
@@ -99,7 +109,7 @@ inline bool supports(Variant variant, std::int64_t cols) {
   case Variant::warp: return cols <= kWarpMaxCols;
   case Variant::cluster:
     return cols >= kClusterMinCols && cols <= kClusterMaxCols && device_has_clusters() &&
-           cluster_bytes(cols) <= device_properties().shared_bytes_per_block_optin;
+           cluster_holds(cols, cluster_blocks(cols));
   default: return true;
   }
 }
@@ -125,9 +135,9 @@ inline std::int64_t parts(Variant variant, std::int64_t rows, std::int64_t cols)
     if (cols <= kBlockMaxCols) return std::min(rows, sms * (kMostThreads / block_threads(cols)));
     return std::min(rows, div_up(sms * kStripsPerSm, div_up(cols, kStripCols)));
   case Variant::cluster: {
-    const std::int64_t per_group =
-        kClusterSms * (kMostThreads / cluster_threads(cols)) / cluster_blocks(cols);
-    return std::min(rows, std::max<std::int64_t>(sms / kClusterSms, 1) * per_group);
+    const int blocks = cluster_blocks(cols);
+    return std::min(rows,
+                    resident_clusters(blocks) * (kMostThreads / cluster_threads(cols, blocks)));
   }
   default: return 0;
   }
@@ -140,8 +150,8 @@ inline std::size_t workspace_bytes(Kind kind, Variant variant, std::int64_t rows
 
 // Longest sequential chain of additions in a row's sums and in a column's: what the error bounds
 // grow with. A thread's elements of a row one by one, counted for packs of 8, the widest; then five
-// butterfly steps; then the warps. A cluster's is that of a block, which takes unaligned rows, and
-// five steps more.
+// butterfly steps; then the warps. A cluster's is its own, or that of a block, which takes
+// unaligned rows.
 inline std::int64_t row_chain(Variant variant, std::int64_t cols) {
   constexpr int kWidest = 8;
   const auto added_by = [cols](int threads) {
@@ -150,7 +160,11 @@ inline std::int64_t row_chain(Variant variant, std::int64_t cols) {
   switch (resolved(variant, cols)) {
   case Variant::warp: return added_by(kLanes);
   case Variant::block: return added_by(block_threads(cols));
-  case Variant::cluster: return added_by(block_threads(cols)) + kButterflySteps;
+  case Variant::cluster: {
+    constexpr int kWarps = kClusterBlocks * kMostThreads / kLanes;
+    return std::max<std::int64_t>(added_by(block_threads(cols)),
+                                  cluster_elements(cols) + kWarps / kLanes + 2 * kButterflySteps);
+  }
   default: return cols;
   }
 }

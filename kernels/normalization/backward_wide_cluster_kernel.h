@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gradients of rmsnorm and layernorm for rows that are too long for the registers of a cluster
-// (backward_cluster_kernel.h): a thread has 32 or 64 elements of a row. Registers keep what lasts
-// from row to row, the sums for dgamma; x and dy go through shared memory, pack by pack, a pass for
-// the row's sums and one for dx. Between the two as many packs stay there as have room beside
-// dbeta's sums, all others are read again, from L2, where the 16 rows that are under way fit:
+// (backward_cluster_kernel.h): a thread has 64 elements of a row. Registers keep what lasts from
+// row to row, the sums for dgamma; x and dy go through shared memory, pack by pack, a pass for the
+// row's sums and one for dx. Between the two as many packs stay there as have room beside dbeta's
+// sums, all others are read again, from L2, where the rows that are under way fit:
 //
 //   of a row on an H200                f32        16 bits
-//   131,072 columns, both norms        all        all
 //   262,144 columns, rmsnorm           10 of 16   all
 //   262,144 columns, layernorm         4 of 16    4 of 8
 //
@@ -18,7 +17,10 @@
 // Why not 16 blocks, which hold twice as much: not every GPU that has clusters has such ones.
 #pragma once
 
-#include "normalization/backward_cluster_kernel.h"
+#include "normalization/backward_cluster_sums.h"
+#include "normalization/backward_kernels.h"
+#include "primitives/shared_row.h"
+#include "ptx/cp_async.h"
 #include "runtime/device.h"
 
 #include <algorithm>
@@ -103,7 +105,34 @@ class PackRing {
   int asked_ = 0, taken_ = 0, again_ = 0; // places
 };
 
-// The shared memory of a block: its mail, dbeta's sums, the ring.
+// Sums of layernorm's columns, whose registers do not hold both vectors: dbeta's lie in shared
+// memory, where nobody else reads them.
+template <int Count, int Packs>
+struct ColumnSumsInShared {
+  static constexpr std::size_t kThreadBytes = Packs * Count * sizeof(float);
+  Floats<Count> dgamma[Packs] = {};
+
+  __device__ ColumnSumsInShared(void* memory, unsigned threads)
+      : dbeta_(static_cast<float*>(memory), Packs * static_cast<std::int64_t>(threads)),
+        threads_(threads) {
+    KG_UNROLL
+    for (int p = 0; p < Packs; ++p) dbeta_.put(place(p), {});
+  }
+  __device__ void add(int p, const Floats<Count>& dy, const Floats<Count>& n) {
+    Floats<Count> sum = of_dbeta(p);
+    add_to_columns(dgamma[p], sum, dy, n);
+    dbeta_.put(place(p), sum);
+  }
+  __device__ Floats<Count> of_dbeta(int p) const { return dbeta_.get(place(p)); }
+
+ private:
+  __device__ unsigned place(int p) const { return p * threads_ + threadIdx.x; }
+
+  SharedRow<Count> dbeta_;
+  unsigned threads_; // of the block
+};
+
+// The shared memory of a block: what the sums need, dbeta's sums, the ring.
 template <Kind kind, class T, int Count, int Most>
 struct WideMemory {
   static constexpr int kAhead = wide_ahead(kind);
@@ -119,16 +148,15 @@ struct WideMemory {
   }
   static std::size_t bytes(int held) {
     const auto places = static_cast<std::size_t>(held + kAhead);
-    return sizeof(ClusterMail) + kMostThreads * (kSumsBytes + places * Ring::kPlaceBytes);
+    return kClusterMailBytes + kMostThreads * (kSumsBytes + places * Ring::kPlaceBytes);
   }
 
-  __device__ static ClusterMail* mail() { return dynamic_shared<ClusterMail>(); }
-  __device__ static void* ring() {
-    return reinterpret_cast<unsigned char*>(mail() + 1) + kMostThreads * kSumsBytes;
-  }
+  __device__ static unsigned char* mail() { return dynamic_shared<unsigned char>(); }
+  __device__ static unsigned char* dbeta() { return mail() + kClusterMailBytes; }
+  __device__ static unsigned char* ring() { return dbeta() + kMostThreads * kSumsBytes; }
   __device__ static auto columns() {
     if constexpr (kind == Kind::layer)
-      return Dbeta(mail() + 1, kMostThreads);
+      return Dbeta(dbeta(), kMostThreads);
     else
       return ColumnSums<Count, Most>();
   }
@@ -141,11 +169,10 @@ __global__ void __launch_bounds__(kMostThreads)
     wide_cluster_per_row(Backward<T> f, unsigned blocks, int threads, std::int64_t clusters,
                          int packs, int held) {
   using Memory = WideMemory<kind, T, Count, Most>;
-  __shared__ RowSums scratch[kScratchSums];
   const auto thread = static_cast<int>(ptx::cluster_rank() * blockDim.x + threadIdx.x);
   const std::int64_t first = blockIdx.x / blocks;
   auto columns = Memory::columns();
-  ClusterSums<kind> sums(scratch, Memory::mail(), blocks);
+  ClusterSums<kind> sums(Memory::mail(), blocks);
   typename Memory::Ring ring(Memory::ring(), f, first, clusters, thread, threads, packs, held);
   const auto gamma_of = [&](int p) {
     return f.gamma == nullptr ? StoredPack<T, Count>()
@@ -180,7 +207,8 @@ __global__ void __launch_bounds__(kMostThreads)
       columns.add(p, widened(stored.dy), of.n);
     }
     if (row + clusters < f.rows) next = statistics<kind>(f, row + clusters);
-    const RowSums mean = means<kind>(sums(own), f.reciprocal);
+    sums.send(own);
+    const RowSums mean = means<kind>(sums.receive(), f.reciprocal);
     ring.rewind();
     for (int seen = 0; seen < packs; ++seen) {
       const int p = again;

@@ -63,15 +63,17 @@ void launch_warp(const typename Kernels::Problem& f, std::int64_t cols, bool ali
     return launch_warp<Kernels, 8, 1, 2, 4>(f, cols, config);
 }
 
-// What a ring holds of f's rows and vectors: both, or rows alone, or nothing, and how many vectors.
+// What a ring holds of f's rows and vectors: both, or, of whole packs, fewer vectors; how many.
 template <class T>
 std::pair<RowRingShape, int> ring_of(const Forward<T>& f) {
-  const int vectors = (f.gamma != nullptr ? 1 : 0) + (f.beta != nullptr ? 1 : 0);
-  const RowRingShape both =
-      row_ring_shape(f.rows, f.cols, sizeof(T), vectors * ring_row_bytes(f.cols, sizeof(T)));
-  if (both.shared_bytes > 0) return {both, vectors};
-  if (f.cols % kPackElements<T> != 0) return {};
-  return {row_ring_shape(f.rows, f.cols, sizeof(T)), 0};
+  const int all = (f.gamma != nullptr ? 1 : 0) + (f.beta != nullptr ? 1 : 0);
+  for (int vectors = all; vectors >= 0; --vectors) {
+    const RowRingShape ring =
+        row_ring_shape(f.rows, f.cols, sizeof(T), vectors * ring_row_bytes(f.cols, sizeof(T)));
+    if (ring.shared_bytes > 0) return {ring, vectors};
+    if (f.cols % kPackElements<T> != 0) break;
+  }
+  return {};
 }
 
 // Unaligned rows are read again, too: with an address for each element, 64 registers do not hold a

@@ -19,6 +19,7 @@
 #include "normalization/kind.h"
 #include "normalization/row_parts.h"
 #include "normalization/variants.h"
+#include "primitives/widened_by_words.h"
 
 namespace kg::normalization {
 
@@ -105,6 +106,24 @@ struct Weights {
     gamma.keep_raw();
     beta.keep_raw();
   }
+  // Both in one branch, so that a product and a sum are one instruction.
+  __device__ __forceinline__ void apply(const Forward<T>& f, Floats<Count>& x) const {
+    if (f.gamma != nullptr) {
+      const Floats<Count> by = widened_by_words(gamma);
+      if (f.beta != nullptr) {
+        const Floats<Count> and_by = widened_by_words(beta);
+        KG_UNROLL
+        for (int e = 0; e < Count; ++e) x.value[e] = x.value[e] * by.value[e] + and_by.value[e];
+      } else {
+        KG_UNROLL
+        for (int e = 0; e < Count; ++e) x.value[e] *= by.value[e];
+      }
+    } else if (f.beta != nullptr) {
+      const Floats<Count> by = widened_by_words(beta);
+      KG_UNROLL
+      for (int e = 0; e < Count; ++e) x.value[e] += by.value[e];
+    }
+  }
 };
 
 // `part` is the thread's part of the row, and has arrived; sum(value) adds over the threads. Part
@@ -156,16 +175,7 @@ __device__ void normalize(const Forward<T>& f, std::int64_t row, Part part, bool
       [&](Values& x, const Weights<T, kCount>& by) {
         KG_UNROLL
         for (int e = 0; e < kCount; ++e) x.value[e] = (x.value[e] - mean) * rstd;
-        if (f.gamma != nullptr) {
-          const Values gamma = widened(by.gamma);
-          KG_UNROLL
-          for (int e = 0; e < kCount; ++e) x.value[e] *= gamma.value[e];
-        }
-        if (f.beta != nullptr) {
-          const Values beta = widened(by.beta);
-          KG_UNROLL
-          for (int e = 0; e < kCount; ++e) x.value[e] += beta.value[e];
-        }
+        by.apply(f, x);
       });
   if (is_first) store_statistics(f, row, mean, rstd);
 }

@@ -3,12 +3,14 @@
 //
 // rmsnorm and layernorm of rows of at most 64 KiB by blocks that stay: each takes a row after the
 // other through a ring in shared memory (primitives/row_ring.h) into its registers, one read and
-// one write per element, and keeps gamma and beta beside the ring where they fit.
+// one write per element, and keeps gamma and beta beside the ring, or gamma alone, where they fit.
 //
-// Expected on an H200: 88 to 94 % of a copy's rate. Why blocks that stay: a block for each row
-// loads nothing while it computes, and of rows of 16 KiB and more so few are resident that memory
-// waits; measured, 0.61 to 0.74 of a copy for rows of 16 KiB and 0.46 to 0.65 for 64 KiB
-// (docs/h200.md). Why not a cluster for a row: measured, that was no faster.
+// Measured on an H200 (docs/h200.md): 88 to 95 % of a copy's rate where what there is of gamma and
+// beta lies beside the ring. Where neither did, each row read both from L2 once more: 79 % of
+// layernorm's rows of 64 KiB of bf16, before gamma alone was kept; since, not measured. Why blocks
+// that stay: a block for each row loads nothing while it computes, and of rows of 16 KiB and more
+// so few are resident that memory waits; measured, 0.61 to 0.74 of a copy for rows of 16 KiB and
+// 0.46 to 0.65 for 64 KiB. Why not a cluster for a row: measured, that was no faster.
 #pragma once
 
 #include "normalization/forward_kernels.h"
@@ -35,7 +37,7 @@ class RingPart {
   __device__ __forceinline__ void each(Use use) {
     loaded(held_); // converted anew each time: as f32 the row would take all registers
     KG_UNROLL
-    for (int p = 0; p < Packs; ++p) use(ring_.number(p), widened(held_[p]));
+    for (int p = 0; p < Packs; ++p) use(ring_.number(p), widened_by_words(held_[p]));
   }
 
   // Several packs of `load` are asked for before the first is used.
@@ -50,7 +52,7 @@ class RingPart {
       loaded(with);
       KG_UNROLL
       for (int p = 0; p < kTogether; ++p) {
-        Floats<Count> values = widened(held_[first + p]);
+        Floats<Count> values = widened_by_words(held_[first + p]);
         change(values, with[p]);
         Pack<T, Count> result;
         KG_UNROLL
@@ -73,7 +75,6 @@ class RingPart {
 // Copies the thread's packs of gamma or beta to `kept`, and returns what stands for it from now on.
 template <class T, int Count>
 __device__ const T* keep(const T* vector, int cols, T* kept) {
-  if (vector == nullptr) return nullptr;
   for (int i = static_cast<int>(threadIdx.x); i * Count < cols; i += static_cast<int>(blockDim.x)) {
     StoredPack<T, Count> pack = load_stored<T, Count>(vector, i, cols);
     *reinterpret_cast<Pack<T, Count>*>(kept + i * Count) = pack.pack();
@@ -81,8 +82,8 @@ __device__ const T* keep(const T* vector, int cols, T* kept) {
   return kept;
 }
 
-// vectors: how many of gamma and beta there is shared memory for: all that are not null, or none,
-// where rows are of whole packs.
+// vectors: how many of gamma and beta there is shared memory for: all that are not null, or, where
+// rows are of whole packs, fewer.
 template <Kind kind, class T, int Count, int Packs>
 __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
     block_in_ring(Forward<T> f, int vectors) {
@@ -93,12 +94,13 @@ __global__ void __launch_bounds__(ring_threads(Packs), ring_blocks(Packs))
   RowRing<T, Count, Packs> ring(places, cols, from_float<T>(0));
   ring.ask(f.x + blockIdx.x * f.x_stride, cols);
   ptx::cp_async_commit();
-  if (vectors > 0) {
-    const int row = (cols + Count - 1) / Count * Count;
-    T* const kept = places + kRingPlaces * Packs * static_cast<int>(blockDim.x) * Count;
+  T* kept = places + kRingPlaces * Packs * static_cast<int>(blockDim.x) * Count;
+  if (vectors > 0 && f.gamma != nullptr) {
     f.gamma = keep<T, Count>(f.gamma, cols, kept);
-    f.beta = keep<T, Count>(f.beta, cols, kept + (vectors - 1) * row);
+    kept += (cols + Count - 1) / Count * Count;
+    --vectors;
   }
+  if (vectors > 0) f.beta = keep<T, Count>(f.beta, cols, kept);
   KG_ROLLED
   for (std::int64_t row = blockIdx.x; row < f.rows; row += gridDim.x) {
     const std::int64_t next = row + gridDim.x;

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "tests/contract/cluster_rows.h"
 #include "tests/contract/samples.h"
 #include "tests/ops/normalization/backward_tests.h"
 #include "tests/oracle/fills.h"
@@ -23,17 +24,20 @@ KG_OWN_TEST(StatisticsFarFromTheData) {
   const auto of_rows = [](double value) {
     return values(Dtype::f32, std::vector<double>(3, value));
   };
-  const Sample far{
-      "2^100",
-      rows_cols(3, 41),
-      {{"dy", values(judge.dtype(), test::normal(judge.dtype(), 123, test::Tensor::a).values)},
-       {"x", values(judge.dtype(), std::vector<double>(123, 0x1p100))},
-       {"mean", of_rows(0x1p100)},
-       {"rstd", of_rows(0x1p30)}}};
-  judge.each_variant(far, [&](const Variant& variant) {
-    for (const double value : judge.run(variant.name, far).outputs.at("dx").values)
-      EXPECT_TRUE(std::isfinite(value)) << variant.name;
-  });
+  for (const std::int64_t cols : {std::int64_t{41}, kForCluster - 1}) {
+    const auto ones = static_cast<std::size_t>(3 * cols);
+    const Sample far{"2^100",
+                     rows_cols(3, cols) + "_padded",
+                     {{"dy", values(judge.dtype(),
+                                    test::normal(judge.dtype(), 3 * cols, test::Tensor::a).values)},
+                      {"x", values(judge.dtype(), std::vector<double>(ones, 0x1p100))},
+                      {"mean", of_rows(0x1p100)},
+                      {"rstd", of_rows(0x1p30)}}};
+    judge.each_variant(far, [&](const Variant& variant) {
+      for (const double value : judge.run(variant.name, far).outputs.at("dx").values)
+        EXPECT_TRUE(std::isfinite(value)) << variant.name << ", " << cols;
+    });
+  }
 }
 
 KG_OWN_TEST(RefusesWorkspaces) {

@@ -167,11 +167,16 @@ inline std::vector<std::vector<std::string>> kernels(std::string_view name, cons
   const bool packs =
       rows_are_aligned(problem, layout) && place_of(layout, "gamma").offset % pack == 0;
   const std::int64_t count = packs ? pack : 1;
-  const bool wide = name == "cluster" && cols > backward::kClusterHeldCols;
+  const bool cluster = name == "cluster", wide = cluster && cols > backward::kClusterHeldCols;
   const bool few = name == "warp" && packs && cols <= count * 32;
   const std::string each = ", " + std::to_string(count);
-  const int elements = wide ? backward::cluster_elements(cols) : backward::kHeld;
-  const std::string held = each + ", " + std::to_string(few ? 1 : elements / count) + ">";
+  const int elements = cluster ? backward::cluster_elements(cols) : backward::kHeld;
+  const std::string of_block =
+      cluster && !wide
+          ? ", " + std::to_string(backward::cluster_threads(cols, backward::cluster_blocks(cols)))
+          : "";
+  const std::string held =
+      each + ", " + std::to_string(few ? 1 : elements / count) + of_block + ">";
   std::vector<std::vector<std::string>> names;
   const auto add = [&](bool runs, const std::string& kernel, const std::string& end) {
     if (runs) names.push_back({"::" + kernel + "<", end});
@@ -184,7 +189,7 @@ inline std::vector<std::vector<std::string>> kernels(std::string_view name, cons
   }
   if (name == "warp") {
     add(rows > 0, "warp_per_row", held);
-  } else if (packs && name == "cluster") {
+  } else if (packs && cluster) {
     add(rows > 0, wide ? "wide_cluster_per_row" : "cluster_per_row", held);
   } else if (packs && cols <= backward::kBlockMaxCols) {
     add(rows > 0, "block_per_row", held);
@@ -203,7 +208,7 @@ inline std::vector<std::vector<std::string>> kernels(std::string_view name, cons
 inline std::vector<Sample> exact_samples(Dtype dtype) {
   std::vector<Sample> samples;
   for (const Size size : {Size{200, 64}, Size{12, 512}, Size{70, 4096}, Size{20, 8192},
-                          Size{20, 16384}, Size{5, 131072}, Size{3, 262144}}) {
+                          Size{20, 16384}, Size{5, 65536}, Size{3, 262144}}) {
     const std::int64_t count = size.rows * size.cols;
     const auto whole = [&](std::int64_t n, std::int64_t most, test::Tensor tensor) {
       auto drawn = test::integers(dtype, n, most, tensor).values;
@@ -300,8 +305,8 @@ inline std::vector<std::string> sizes(Dtype) {
         128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049, 8191, 8193})
     shapes.push_back(rows_cols(cols > 4000 ? 2 : 3, cols) + "_padded");
   for (const std::int64_t rows : {1, 2, 3, 4, 5, 193, 200}) shapes.push_back(rows_cols(rows, 24));
-  for (const Size size :
-       {Size{130, 576}, Size{3, 8192}, Size{1, 16400}, Size{3, 65544}, Size{1, 200000}})
+  for (const Size size : {Size{130, 576}, Size{3, 8192}, Size{1, 8190}, Size{1, 16400},
+                          Size{3, 65480}, Size{1, 200000}})
     shapes.push_back(rows_cols(size.rows, size.cols));
   return shapes;
 }
@@ -328,7 +333,7 @@ Card card(Run run) {
   if (device_has_clusters()) { // long rows take a kernel of their own
     Variant& cluster = result.variants.back();
     cluster.tried = [usual = cluster.tried](const Problem& p) {
-      return usual(p) || cols_of(p) > backward::kClusterHeldCols;
+      return usual(p) || cols_of(p) > backward::kBlockMaxCols;
     };
     cluster.timed = [](const Problem& p) { return cols_of(p) > backward::kBlockMaxCols; };
   }
